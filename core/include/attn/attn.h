@@ -1,0 +1,218 @@
+/*
+ * attn/attn.h: attention on CPUs and in WebAssembly: the whole interface for programs that use it.
+ *
+ * Data flows one way: a problem (sizes, no pointers), a backend id and parameters make a plan;
+ * a plan runs on arrays, as often as wanted.
+ *
+ *     attn_context_t *context;                            // registry, cpu tier, threads
+ *     attn_context_create(NULL, &context, &error);
+ *     attn_problem_t problem;
+ *     attn_problem_init(&problem, 1, 8, 1024, 1024, 64, 64);
+ *     attn_plan_t *plan;
+ *     attn_plan_create(context, "softmax", &problem, NULL, 0, &plan, &error);
+ *     attn_io_t io = {.struct_size = sizeof io, .query = ..., .workspace = ...};
+ *     attn_run(plan, &io, &error);
+ *
+ * Every function that can fail returns a status and writes one line of explanation into the
+ * caller's attn_error_t (or nothing, for NULL). There is no global state: everything hangs on a
+ * context. Nothing is printed, nothing aborts.
+ */
+#ifndef ATTN_ATTN_H
+#define ATTN_ATTN_H
+
+#include "attn/ext/cpu.h"
+#include "attn/ext/memory.h"
+#include "attn/ext/params.h"
+#include "attn/ext/threads.h"
+#include "attn/plugin.h"
+#include "attn/types.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) && defined(ATTN_SHARED)
+#ifdef ATTN_BUILDING
+#define ATTN_API __declspec(dllexport)
+#else
+#define ATTN_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define ATTN_API __attribute__((visibility("default")))
+#else
+#define ATTN_API
+#endif
+
+#define ATTN_VERSION_MAJOR 0
+#define ATTN_VERSION_MINOR 1
+#define ATTN_VERSION_PATCH 0
+#define ATTN_VERSION "0.1.0"
+
+typedef struct attn_context attn_context_t;
+typedef struct attn_plan attn_plan_t;
+
+/** Alignment of workspaces, in bytes. */
+#define ATTN_ALIGNMENT 64
+
+/** The library's version, "major.minor.patch"; compare with ATTN_VERSION, the header's. */
+ATTN_API const char *attn_version(void);
+
+/** A status code's name, e.g. "ATTN_ERROR_SHAPE"; static text. */
+ATTN_API const char *attn_status_name(attn_status_t status);
+
+/** A tier's name, as ATTN_CPU spells it ("scalar", "sse4", "avx2", ...); static text. */
+ATTN_API const char *attn_tier_name(attn_tier_t tier);
+
+/* ---- context --------------------------------------------------------------------------------- */
+
+/** All optional: zero means the default. */
+typedef struct attn_context_options {
+    uint32_t struct_size;
+    int32_t threads;                   /**< workers of the context's own pool; 0 and 1: none */
+    const char *cpu;                   /**< highest tier to use; NULL: the environment's ATTN_CPU */
+    const attn_ext_threads_t *pool;    /**< the embedder's threads instead; must outlive the context */
+    const attn_ext_memory_t *memory;   /**< the embedder's allocator; must outlive the context */
+    void (*log)(void *user, const char *line); /**< what plugins have to say; NULL: unheard */
+    void *log_user;
+} attn_context_options_t;
+
+/**
+ * Make a context with the built-in backends registered. `options` may be NULL. The caller owns
+ * *context and gives it back with attn_context_destroy(). Errors: an unknown tier name
+ * (ATTN_ERROR_NOT_FOUND), a tier this machine or build does not have (ATTN_ERROR_UNSUPPORTED), a
+ * number of threads below 0 or above 1024 (ATTN_ERROR_RANGE), no memory.
+ */
+ATTN_API attn_status_t attn_context_create(const attn_context_options_t *options,
+                                           attn_context_t **context, attn_error_t *error);
+
+/** Destroy a context and unload its plugins; NULL is fine. All its plans must be gone before. */
+ATTN_API void attn_context_destroy(attn_context_t *context);
+
+/** The tier that plans of this context use. */
+ATTN_API attn_tier_t attn_context_tier(const attn_context_t *context);
+
+/** The tiers this machine can run and this build contains, lowest first; returns how many. */
+ATTN_API uint32_t attn_available_tiers(attn_tier_t *tiers, uint32_t capacity);
+
+/* ---- registry (not to be changed while another thread uses the context) ----------------------- */
+
+/** How many backends are registered. */
+ATTN_API uint32_t attn_backend_count(const attn_context_t *context);
+
+/** Backend number `index`, or NULL past the last. Owned by its plugin, lives with the context. */
+ATTN_API const attn_backend_t *attn_backend_at(const attn_context_t *context, uint32_t index);
+
+/** The backend with this id, or NULL. */
+ATTN_API const attn_backend_t *attn_backend_find(const attn_context_t *context, const char *id);
+
+/** Where backend number `index` came from: "built-in" or the path of its plugin. */
+ATTN_API const char *attn_backend_origin(const attn_context_t *context, uint32_t index);
+
+/** The parameters a backend declares, `*count` of them; NULL and 0 when none. Static data. */
+ATTN_API const attn_param_info_t *attn_backend_params(const attn_backend_t *backend,
+                                                      uint32_t *count);
+
+/**
+ * Load a plugin's shared object from its path and register its backends: all of them or, on an
+ * error, none. Errors: no such file or not a plugin (ATTN_ERROR_PLUGIN), another ABI major version
+ * (ATTN_ERROR_ABI), an id that is taken (ATTN_ERROR_PLUGIN), a build that cannot load
+ * (ATTN_ERROR_UNSUPPORTED).
+ */
+ATTN_API attn_status_t attn_plugin_load(attn_context_t *context, const char *path,
+                                        attn_error_t *error);
+
+/** Register a plugin linked into the program. `entry` must outlive the context. Errors as above. */
+ATTN_API attn_status_t attn_plugin_register(attn_context_t *context,
+                                            const attn_plugin_entry_t *entry, const char *origin,
+                                            attn_error_t *error);
+
+/**
+ * All backends with their parameters as JSON: [{"id", "name", "version", "description",
+ * "reference", "origin", "features": [...], "params": [{"name", "label", "help", "unit", "type",
+ * "min", "max", "default", "automatic", "choices"}]}]. Writes at most `size` bytes with the
+ * terminating zero (buffer may be NULL when size is 0); returns the length it needs without it.
+ */
+ATTN_API size_t attn_describe(const attn_context_t *context, char *buffer, size_t size);
+
+/* ---- problem and tensors --------------------------------------------------------------------- */
+
+/** Fill a problem: f32, kv_heads = heads, not causal, default scale. Change fields afterwards. */
+ATTN_API void attn_problem_init(attn_problem_t *problem, int64_t batch, int64_t heads,
+                                int64_t queries, int64_t keys, int64_t dim, int64_t value_dim);
+
+/** Check a problem by itself: sizes of at least 1, products that fit, heads % kv_heads == 0. */
+ATTN_API attn_status_t attn_problem_check(const attn_problem_t *problem, attn_error_t *error);
+
+/** A view of contiguous f32 memory in the order (batch, head, row, column): "BHND". */
+ATTN_API attn_tensor_t attn_tensor_bhnd(float *data, int64_t batch, int64_t heads, int64_t rows,
+                                        int64_t columns);
+
+/** A view of contiguous f32 memory in the order (batch, row, head, column): "BNHD". */
+ATTN_API attn_tensor_t attn_tensor_bnhd(float *data, int64_t batch, int64_t heads, int64_t rows,
+                                        int64_t columns);
+
+/** How many elements of a tensor are NaN or infinite. They are computed with as IEEE 754 says. */
+ATTN_API int64_t attn_count_nonfinite(const attn_tensor_t *tensor);
+
+/* ---- plan and run ---------------------------------------------------------------------------- */
+
+/** A parameter as text, as a person writes it: {"method", "ams"}, {"eps", "0.1"}. */
+typedef struct attn_param {
+    const char *name, *value;
+} attn_param_t;
+
+/**
+ * Make a plan: parse and check the parameters against the backend's declaration, ask the backend
+ * whether it can solve the problem, and let it prepare. The plan is immutable and may be shared by
+ * threads; the caller destroys it, before the context. Errors: ATTN_ERROR_SHAPE, _DTYPE,
+ * _NOT_FOUND (backend or parameter), _ARGUMENT (text that is no number), _RANGE, _UNSUPPORTED (the
+ * message says why), _MEMORY.
+ */
+ATTN_API attn_status_t attn_plan_create(const attn_context_t *context, const char *backend,
+                                        const attn_problem_t *problem, const attn_param_t *params,
+                                        uint32_t param_count, attn_plan_t **plan,
+                                        attn_error_t *error);
+
+/** Destroy a plan; NULL is fine. */
+ATTN_API void attn_plan_destroy(attn_plan_t *plan);
+
+/** Bytes of workspace that attn_run() and attn_weights() need; aligned to ATTN_ALIGNMENT. */
+ATTN_API uint64_t attn_plan_workspace_size(const attn_plan_t *plan);
+
+/** Which kernel runs, e.g. "avx512 12x32"; lives with the plan. */
+ATTN_API const char *attn_plan_kernel(const attn_plan_t *plan);
+
+/** The problem the plan was made for. */
+ATTN_API const attn_problem_t *attn_plan_problem(const attn_plan_t *plan);
+
+/** The plan's cost for one run; ATTN_ERROR_UNSUPPORTED when its backend has no attn.cost/1. */
+ATTN_API attn_status_t attn_plan_cost(const attn_plan_t *plan, attn_cost_t *cost,
+                                      attn_error_t *error);
+
+/** Fact number `index` of the plan (attn/ext/facts.h); returns 0 past the last. */
+ATTN_API int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fact_t *fact);
+
+/**
+ * Solve the plan's problem on these arrays. Checks every array against the problem first
+ * (ATTN_ERROR_SHAPE, _DTYPE, _ARGUMENT, _WORKSPACE, _UNSUPPORTED for an lse the backend has not)
+ * and writes nothing when one is wrong. Any thread; several may run one plan at a time with
+ * workspaces of their own. Does not allocate, lock or print.
+ */
+ATTN_API attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *io, attn_error_t *error);
+
+/**
+ * The effective attention weights of queries [first, first + count) of one batch and query head:
+ * rows[r*row_stride + j] for 0 <= j < m, such that out = weights * value. Uses io's query, key and
+ * workspace; value, out and lse may be absent. ATTN_ERROR_UNSUPPORTED when the backend has no
+ * attn.weights/1.
+ */
+ATTN_API attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *io, int64_t batch,
+                                    int64_t head, int64_t first, int64_t count, float *rows,
+                                    int64_t row_stride, attn_error_t *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
