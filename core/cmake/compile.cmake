@@ -1,0 +1,20 @@
+# How every C file of the project is compiled: the interface target attn_options.
+add_library(attn_options INTERFACE)
+target_compile_options(
+  attn_options
+  INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+            -ffp-contract=off $<$<BOOL:${ATTN_WERROR}>:-Werror>)
+if(ATTN_SANITIZE)
+  target_compile_options(attn_options INTERFACE -fsanitize=address,undefined
+                                                -fno-sanitize-recover=undefined)
+  target_link_options(attn_options INTERFACE -fsanitize=address,undefined)
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^wasm" OR EMSCRIPTEN)
+  set(ATTN_WASM ON)
+  if(ATTN_WASM_SIMD)
+    target_compile_options(attn_options INTERFACE -msimd128 -DSIMDE_FLOAT16_API=1)
+  endif()
+endif()
+if(ATTN_SIMDE_INCLUDE)
+  target_include_directories(attn_options SYSTEM INTERFACE ${ATTN_SIMDE_INCLUDE})
+endif()

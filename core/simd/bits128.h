@@ -1,0 +1,63 @@
+/* simd/bits128.h: four lanes: SSE4.2, NEON and WASM's SIMD128. */
+#ifndef ATTN_SIMD_BITS128_H
+#define ATTN_SIMD_BITS128_H
+
+typedef __m128 vf;
+enum { VF_LANES = 4 };
+#define VF_(operation) _mm_##operation##_ps
+
+ATTN_INLINE vf vf_load_first(const float *p, int64_t n) {
+    if (n >= VF_LANES) return _mm_loadu_ps(p);
+    float lanes[4] = {0};
+    for (int64_t l = 0; l < n; l++) lanes[l] = p[l];
+    return _mm_loadu_ps(lanes);
+}
+ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
+    if (n >= VF_LANES) {
+        _mm_storeu_ps(p, v);
+        return;
+    }
+    float lanes[4];
+    _mm_storeu_ps(lanes, v);
+    for (int64_t l = 0; l < n; l++) p[l] = lanes[l];
+}
+ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) {
+#if defined(__wasm_relaxed_simd__)
+    return (vf)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+#elif defined(__aarch64__)
+    return vfmaq_f32(c, a, b);
+#else
+    return _mm_add_ps(_mm_mul_ps(a, b), c);
+#endif
+}
+#if defined(__wasm__) /* pmax(x, y) is y where x < y, else x: one instruction with x86's NaN rule */
+ATTN_INLINE vf vf_max(vf a, vf b) { return (vf)wasm_f32x4_pmax((v128_t)b, (v128_t)a); }
+ATTN_INLINE vf vf_min(vf a, vf b) { return (vf)wasm_f32x4_pmin((v128_t)b, (v128_t)a); }
+#else
+ATTN_INLINE vf vf_max(vf a, vf b) { return _mm_max_ps(a, b); }
+ATTN_INLINE vf vf_min(vf a, vf b) { return _mm_min_ps(a, b); }
+#endif
+ATTN_INLINE vf vf_exponent(vf t) {
+    return _mm_castsi128_ps(_mm_slli_epi32(_mm_castps_si128(t), 23));
+}
+ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
+    int32_t from = (int32_t)(first < 0 ? 0 : first > VF_LANES ? VF_LANES : first);
+    int32_t to = (int32_t)(last < 0 ? 0 : last > VF_LANES ? VF_LANES : last);
+    __m128i lane = _mm_set_epi32(3, 2, 1, 0);
+    __m128i kept = _mm_andnot_si128(_mm_cmplt_epi32(lane, _mm_set1_epi32(from)),
+                                    _mm_cmplt_epi32(lane, _mm_set1_epi32(to)));
+    return _mm_blendv_ps(fill, v, _mm_castsi128_ps(kept));
+}
+ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
+    return _mm_blendv_ps(b, a, _mm_cmpgt_ps(c, _mm_setzero_ps()));
+}
+ATTN_INLINE float vf_reduce_add(vf v) {
+    vf pairs = _mm_add_ps(v, _mm_movehl_ps(v, v));
+    return _mm_cvtss_f32(_mm_add_ss(pairs, _mm_shuffle_ps(pairs, pairs, 1)));
+}
+ATTN_INLINE float vf_reduce_max(vf v) {
+    vf pairs = vf_max(v, _mm_movehl_ps(v, v));
+    return _mm_cvtss_f32(vf_max(pairs, _mm_shuffle_ps(pairs, pairs, 1)));
+}
+
+#endif

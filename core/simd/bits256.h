@@ -1,0 +1,46 @@
+/* simd/bits256.h: eight lanes: AVX2 with FMA. */
+#ifndef ATTN_SIMD_BITS256_H
+#define ATTN_SIMD_BITS256_H
+
+typedef __m256 vf;
+enum { VF_LANES = 8 };
+#define VF_(operation) _mm256_##operation##_ps
+
+/* All ones in lanes first <= l < last; both may lie outside [0, VF_LANES]. */
+ATTN_INLINE __m256i vf_lanes_(int64_t first, int64_t last) {
+    int32_t from = (int32_t)(first < 0 ? 0 : first > VF_LANES ? VF_LANES : first);
+    int32_t to = (int32_t)(last < 0 ? 0 : last > VF_LANES ? VF_LANES : last);
+    __m256i lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    return _mm256_andnot_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(from), lane),
+                               _mm256_cmpgt_epi32(_mm256_set1_epi32(to), lane));
+}
+ATTN_INLINE vf vf_load_first(const float *p, int64_t n) {
+    return _mm256_maskload_ps(p, vf_lanes_(0, n));
+}
+ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
+    _mm256_maskstore_ps(p, vf_lanes_(0, n), v);
+}
+ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+ATTN_INLINE vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
+ATTN_INLINE vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
+ATTN_INLINE vf vf_exponent(vf t) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(t), 23));
+}
+ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
+    return _mm256_blendv_ps(fill, v, _mm256_castsi256_ps(vf_lanes_(first, last)));
+}
+ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
+    return _mm256_blendv_ps(b, a, _mm256_cmp_ps(c, _mm256_setzero_ps(), _CMP_GT_OQ));
+}
+ATTN_INLINE float vf_reduce_add(vf v) {
+    __m128 half = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_add_ss(half, _mm_shuffle_ps(half, half, 1)));
+}
+ATTN_INLINE float vf_reduce_max(vf v) {
+    __m128 half = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    half = _mm_max_ps(half, _mm_movehl_ps(half, half));
+    return _mm_cvtss_f32(_mm_max_ss(half, _mm_shuffle_ps(half, half, 1)));
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* simd/bits512.h: sixteen lanes: AVX-512 F, BW, DQ, VL. */
+#ifndef ATTN_SIMD_BITS512_H
+#define ATTN_SIMD_BITS512_H
+
+typedef __m512 vf;
+enum { VF_LANES = 16 };
+#define VF_(operation) _mm512_##operation##_ps
+
+/* Bits first <= l < last; both may lie outside [0, VF_LANES]. */
+ATTN_INLINE __mmask16 vf_lanes_(int64_t first, int64_t last) {
+    uint32_t from = (uint32_t)(first < 0 ? 0 : first > VF_LANES ? VF_LANES : first);
+    uint32_t to = (uint32_t)(last < 0 ? 0 : last > VF_LANES ? VF_LANES : last);
+    return (__mmask16)(((1u << to) - 1u) & ~((1u << from) - 1u));
+}
+ATTN_INLINE vf vf_load_first(const float *p, int64_t n) {
+    return _mm512_maskz_loadu_ps(vf_lanes_(0, n), p);
+}
+ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
+    _mm512_mask_storeu_ps(p, vf_lanes_(0, n), v);
+}
+ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+ATTN_INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
+ATTN_INLINE vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
+ATTN_INLINE vf vf_exponent(vf t) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(t), 23));
+}
+ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
+    return _mm512_mask_mov_ps(fill, vf_lanes_(first, last), v);
+}
+ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
+    return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(c, _mm512_setzero_ps(), _CMP_GT_OQ), a);
+}
+ATTN_INLINE float vf_reduce_add(vf v) { return _mm512_reduce_add_ps(v); }
+ATTN_INLINE float vf_reduce_max(vf v) { return _mm512_reduce_max_ps(v); }
+
+#endif

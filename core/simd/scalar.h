@@ -1,0 +1,39 @@
+/* simd/scalar.h: the vocabulary with one lane, in plain C. */
+#ifndef ATTN_SIMD_SCALAR_H
+#define ATTN_SIMD_SCALAR_H
+
+#include <string.h>
+
+typedef float vf;
+enum { VF_LANES = 1 };
+
+ATTN_INLINE vf vf_zero(void) { return 0.0f; }
+ATTN_INLINE vf vf_set1(float x) { return x; }
+ATTN_INLINE vf vf_load(const float *p) { return *p; }
+ATTN_INLINE void vf_store(float *p, vf v) { *p = v; }
+ATTN_INLINE vf vf_load_first(const float *p, int64_t n) { return n > 0 ? *p : 0.0f; }
+ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
+    if (n > 0) *p = v;
+}
+ATTN_INLINE vf vf_add(vf a, vf b) { return a + b; }
+ATTN_INLINE vf vf_sub(vf a, vf b) { return a - b; }
+ATTN_INLINE vf vf_mul(vf a, vf b) { return a * b; }
+ATTN_INLINE vf vf_div(vf a, vf b) { return a / b; }
+ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return a * b + c; }
+ATTN_INLINE vf vf_max(vf a, vf b) { return a > b ? a : b; }
+ATTN_INLINE vf vf_min(vf a, vf b) { return a < b ? a : b; }
+ATTN_INLINE vf vf_exponent(vf t) {
+    uint32_t bits;
+    memcpy(&bits, &t, sizeof bits);
+    bits <<= 23;
+    memcpy(&t, &bits, sizeof bits);
+    return t;
+}
+ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
+    return first <= 0 && last > 0 ? v : fill;
+}
+ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) { return c > 0.0f ? a : b; }
+ATTN_INLINE float vf_reduce_add(vf v) { return v; }
+ATTN_INLINE float vf_reduce_max(vf v) { return v; }
+
+#endif

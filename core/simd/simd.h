@@ -1,0 +1,68 @@
+/*
+ * simd/simd.h: the vector vocabulary that every kernel is written in.
+ *
+ * `vf` is a vector of VF_LANES floats of the tier being compiled. The build defines ATTN_TIER (the
+ * tier's name) and ATTN_SIMD_BITS (0: scalar, one lane) for each kernel file, once per tier.
+ *
+ *     vf_zero() vf_set1(x)                     constants
+ *     vf_load(p) vf_store(p, v)                VF_LANES floats, any alignment
+ *     vf_load_first(p, n) vf_store_first(..)   the first n lanes, 0 <= n; the others read as zero
+ *     vf_add vf_sub vf_mul vf_div              lane by lane
+ *     vf_mul_add(a, b, c)                      a*b + c, fused where the tier has it
+ *     vf_max(a, b) vf_min(a, b)                b where either is NaN
+ *     vf_exponent(t)                           the low 9 bits of t as sign and exponent (math.h)
+ *     vf_keep(v, first, last, fill)            lanes first <= l < last of v, `fill` elsewhere
+ *     vf_select_positive(c, a, b)              a where c > 0, else b
+ *     vf_reduce_add(v) vf_reduce_max(v)        over the lanes
+ *
+ * On x86 these are the compiler's own intrinsics. Elsewhere SIMDe spells the 128-bit ones
+ * (https://github.com/simd-everywhere/simde), except where the tier has a better instruction.
+ */
+#ifndef ATTN_SIMD_SIMD_H
+#define ATTN_SIMD_SIMD_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#if !defined(ATTN_TIER) || !defined(ATTN_SIMD_BITS)
+#error "compile kernel files through attn_add_kernels() (core/cmake/kernels.cmake)"
+#endif
+
+/* Accumulator arrays must be unrolled into registers; gcc does so only when told. */
+#if defined(__clang__)
+#define ATTN_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define ATTN_UNROLL _Pragma("GCC unroll 16")
+#endif
+#define ATTN_INLINE static inline __attribute__((always_inline))
+
+#if ATTN_SIMD_BITS == 0
+#include "simd/scalar.h"
+#else
+#if defined(__x86_64__)
+#include <immintrin.h>
+#else
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/x86/sse4.2.h>
+#endif
+#if ATTN_SIMD_BITS == 128
+#include "simd/bits128.h"
+#elif ATTN_SIMD_BITS == 256
+#include "simd/bits256.h"
+#else
+#include "simd/bits512.h"
+#endif
+
+/* What is spelled alike at every width: VF_(add) is _mm_add_ps, _mm256_add_ps or _mm512_add_ps. */
+ATTN_INLINE vf vf_zero(void) { return VF_(setzero)(); }
+ATTN_INLINE vf vf_set1(float x) { return VF_(set1)(x); }
+ATTN_INLINE vf vf_load(const float *p) { return VF_(loadu)(p); }
+ATTN_INLINE void vf_store(float *p, vf v) { VF_(storeu)(p, v); }
+ATTN_INLINE vf vf_add(vf a, vf b) { return VF_(add)(a, b); }
+ATTN_INLINE vf vf_sub(vf a, vf b) { return VF_(sub)(a, b); }
+ATTN_INLINE vf vf_mul(vf a, vf b) { return VF_(mul)(a, b); }
+ATTN_INLINE vf vf_div(vf a, vf b) { return VF_(div)(a, b); }
+#endif
+
+#endif

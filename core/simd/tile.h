@@ -1,0 +1,170 @@
+/*
+ * simd/tile.h: the register tile, and the two products that all of attention is made of.
+ *
+ * A tile is TILE_ROWS rows by PANEL = TILE_VECTORS * VF_LANES columns, chosen so that its sums, one
+ * panel's vectors and a broadcast fit the tier's registers. A panel holds PANEL vectors of length d
+ * transposed, element k of vector j at panel[k*PANEL + j], so that a product reads it straight.
+ * (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.)
+ */
+#ifndef ATTN_SIMD_TILE_H
+#define ATTN_SIMD_TILE_H
+
+#include "simd/simd.h"
+
+#if ATTN_SIMD_BITS == 512
+enum { TILE_ROWS = 12, TILE_VECTORS = 2 }; /* 24 sums of 32 registers */
+#define TILE_NAME "avx512 12x32"
+#elif ATTN_SIMD_BITS == 256
+enum { TILE_ROWS = 6, TILE_VECTORS = 2 }; /* 12 of 16 */
+#define TILE_NAME "avx2 6x16"
+#elif ATTN_SIMD_BITS == 128 && defined(__aarch64__)
+enum { TILE_ROWS = 8, TILE_VECTORS = 3 }; /* 24 of 32 */
+#define TILE_NAME "neon 8x12"
+#elif ATTN_SIMD_BITS == 128 && defined(__wasm__)
+enum { TILE_ROWS = 4, TILE_VECTORS = 2 }; /* 8: engines keep registers for themselves */
+#if defined(__wasm_relaxed_simd__)
+#define TILE_NAME "wasmrelaxed 4x8"
+#else
+#define TILE_NAME "wasm128 4x8"
+#endif
+#elif ATTN_SIMD_BITS == 128
+enum { TILE_ROWS = 6, TILE_VECTORS = 2 }; /* 12 of 16 */
+#define TILE_NAME "sse4 6x8"
+#else
+enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
+#define TILE_NAME "scalar 4x2"
+#endif
+enum { PANEL = TILE_VECTORS * VF_LANES };
+
+ATTN_INLINE int64_t tile_round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+ATTN_INLINE int64_t tile_min(int64_t a, int64_t b) { return a < b ? a : b; }
+ATTN_INLINE int64_t tile_max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/** panel[k*width + j] = factor * source[j*row_stride + k*column_stride]; zero for count <= j. */
+ATTN_INLINE void tile_pack(float *panel, int64_t width, int64_t count, int64_t d,
+                           const float *source, int64_t row_stride, int64_t column_stride,
+                           float factor) {
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t k = 0; k < d; k++)
+            panel[k * width + j] = factor * source[j * row_stride + k * column_stride];
+    for (int64_t k = 0; k < d; k++)
+        for (int64_t j = count; j < width; j++) panel[k * width + j] = 0.0f;
+}
+
+/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j], for a whole tile. */
+ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
+                                    const float *restrict panel, float *restrict scores,
+                                    int64_t stride) {
+    vf sums[TILE_ROWS][TILE_VECTORS];
+    ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++)
+        ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vf_zero();
+    for (int64_t k = 0; k < d; k++) {
+        vf column[TILE_VECTORS];
+        ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++)
+            column[v] = vf_load(panel + k * PANEL + v * VF_LANES);
+        ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++) {
+            vf row = vf_set1(rows[k * TILE_ROWS + r]);
+            ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++)
+                sums[r][v] = vf_mul_add(row, column[v], sums[r][v]);
+        }
+    }
+    ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++)
+        ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++)
+            vf_store(scores + r * stride + v * VF_LANES, sums[r][v]);
+}
+
+/* The next `vectors` (a constant) vectors of columns of tile_accumulate(); the last is cut off
+ * after `tail` lanes when reading `values`. */
+ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *restrict out,
+                                          int64_t out_stride, const float *keep,
+                                          const float *restrict weights, int64_t weights_stride,
+                                          const float *restrict values, int64_t values_stride,
+                                          int64_t count) {
+    vf sums[TILE_ROWS][TILE_VECTORS];
+    ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++)
+        ATTN_UNROLL for (int v = 0; v < vectors; v++)
+            sums[r][v] = vf_mul(vf_set1(keep[r]), vf_load(out + r * out_stride + v * VF_LANES));
+    for (int64_t j = 0; j < count; j++) {
+        const float *value = values + j * values_stride;
+        vf column[TILE_VECTORS];
+        ATTN_UNROLL for (int v = 0; v < vectors; v++)
+            column[v] = v + 1 < vectors || tail == VF_LANES
+                            ? vf_load(value + v * VF_LANES)
+                            : vf_load_first(value + v * VF_LANES, tail);
+        ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++) {
+            vf weight = vf_set1(weights[r * weights_stride + j]);
+            ATTN_UNROLL for (int v = 0; v < vectors; v++)
+                sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
+        }
+    }
+    ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++)
+        ATTN_UNROLL for (int v = 0; v < vectors; v++)
+            vf_store(out + r * out_stride + v * VF_LANES, sums[r][v]);
+}
+
+/**
+ * out[r][c] = keep[r]*out[r][c] + sum_{j<count} weights[r][j] * values[j][c], for TILE_ROWS rows and
+ * `columns` columns. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
+ * is read only where it has columns.
+ */
+ATTN_INLINE void tile_accumulate(float *restrict out, int64_t out_stride, const float *keep,
+                                 const float *restrict weights, int64_t weights_stride,
+                                 const float *restrict values, int64_t values_stride, int64_t count,
+                                 int64_t columns) {
+    int64_t c = 0;
+    for (; c + PANEL <= columns; c += PANEL)
+        tile_accumulate_columns_(TILE_VECTORS, VF_LANES, out + c, out_stride, keep, weights,
+                                 weights_stride, values + c, values_stride, count);
+    for (; c + VF_LANES <= columns; c += VF_LANES)
+        tile_accumulate_columns_(1, VF_LANES, out + c, out_stride, keep, weights, weights_stride,
+                                 values + c, values_stride, count);
+    if (c < columns)
+        tile_accumulate_columns_(1, columns - c, out + c, out_stride, keep, weights, weights_stride,
+                                 values + c, values_stride, count);
+}
+
+/** Whether `rows` rows of `columns` floats are all finite. */
+ATTN_INLINE int tile_all_finite(const float *values, int64_t stride, int64_t rows,
+                                int64_t columns) {
+    vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
+    for (int64_t j = 0; j < rows; j++)
+        for (int64_t c = 0; c < columns; c += VF_LANES)
+            poison = vf_mul_add(vf_zero(), vf_load_first(values + j * stride + c, columns - c),
+                                poison);
+    return vf_reduce_add(poison) == 0.0f;
+}
+
+/**
+ * tile_accumulate() over the keys first[r] <= j < last[r] of each row, where the weights of all
+ * other keys are zero. A masked value must not reach the output even when it is NaN or infinite
+ * (0 * NaN is NaN): keys that no row sees are not read, and where rows differ and a value is not
+ * finite, each row goes alone.
+ */
+ATTN_INLINE void tile_accumulate_ranges(float *restrict out, int64_t out_stride, const float *keep,
+                                        const float *restrict weights, int64_t weights_stride,
+                                        const float *restrict values, int64_t values_stride,
+                                        const int64_t *first, const int64_t *last,
+                                        int64_t columns) {
+    int64_t low = INT64_MAX, high = 0, same = 1;
+    for (int r = 0; r < TILE_ROWS; r++) {
+        if (first[r] < last[r]) low = tile_min(low, first[r]), high = tile_max(high, last[r]);
+        same &= first[r] == first[0] && last[r] == last[0];
+    }
+    if (low > high) low = high;
+    const float *seen = values + low * values_stride;
+    if (same || tile_all_finite(seen, values_stride, high - low, columns)) {
+        tile_accumulate(out, out_stride, keep, weights + low, weights_stride, seen, values_stride,
+                        high - low, columns);
+        return;
+    }
+    for (int r = 0; r < TILE_ROWS; r++)
+        for (int64_t c = 0; c < columns; c += VF_LANES) {
+            vf sum = vf_mul(vf_set1(keep[r]), vf_load(out + r * out_stride + c));
+            for (int64_t j = first[r]; j < last[r]; j++)
+                sum = vf_mul_add(vf_set1(weights[r * weights_stride + j]),
+                                 vf_load_first(values + j * values_stride + c, columns - c), sum);
+            vf_store(out + r * out_stride + c, sum);
+        }
+}
+
+#endif

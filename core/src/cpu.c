@@ -1,0 +1,77 @@
+/* Which tiers this machine and this build have, and the mask that lowers them. */
+#include "internal.h"
+
+#include "simd/tiers.h"
+
+#include <string.h>
+
+/* In the order of the architectures' ladders, lowest first. */
+static const struct {
+    attn_tier_t tier;
+    const char *name;
+} names[] = {
+    {ATTN_TIER_SCALAR, "scalar"},   {ATTN_TIER_SSE4, "sse4"},
+    {ATTN_TIER_AVX2, "avx2"},       {ATTN_TIER_AVX512, "avx512"},
+    {ATTN_TIER_NEON, "neon"},       {ATTN_TIER_WASM128, "wasm128"},
+    {ATTN_TIER_WASMRELAXED, "wasmrelaxed"},
+};
+enum { NAMES = sizeof names / sizeof names[0] };
+
+const char *attn_tier_name(attn_tier_t tier) {
+    for (int i = 0; i < NAMES; i++)
+        if (names[i].tier == tier) return names[i].name;
+    return "unknown tier";
+}
+
+/* A WASM module or an AArch64 program that has started can run all it contains. */
+static bool machine_has(attn_tier_t tier) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    switch (tier) {
+    case ATTN_TIER_SCALAR: return true;
+    case ATTN_TIER_SSE4: return __builtin_cpu_supports("sse4.2");
+    case ATTN_TIER_AVX2:
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case ATTN_TIER_AVX512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    default: return false;
+    }
+#else
+    (void)tier;
+    return true;
+#endif
+}
+
+#define BUILT_TIER(suffix, code, a, b) ATTN_TIER_##code,
+
+uint32_t attn_available_tiers(attn_tier_t *tiers, uint32_t capacity) {
+    static const attn_tier_t built[] = {ATTN_TIERS(BUILT_TIER, , )};
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof built / sizeof built[0]; i++) {
+        if (!machine_has(built[i])) continue;
+        if (tiers && count < capacity) tiers[count] = built[i];
+        count++;
+    }
+    return count;
+}
+
+attn_status_t attn_cpu_choose(const char *name, attn_tier_t *tier, attn_error_t *error) {
+    attn_tier_t available[NAMES];
+    uint32_t count = attn_available_tiers(available, NAMES);
+    *tier = available[count - 1];
+    if (!name || !*name) return ATTN_OK;
+    for (int i = 0; i < NAMES; i++) {
+        if (strcmp(names[i].name, name) != 0) continue;
+        for (uint32_t k = 0; k < count; k++)
+            if (available[k] == names[i].tier) {
+                *tier = names[i].tier;
+                return ATTN_OK;
+            }
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "tier '%s' is not on this machine or not in this build; the best is '%s'",
+                         name, attn_tier_name(*tier));
+    }
+    return attn_fail(error, ATTN_ERROR_NOT_FOUND, "unknown tier '%.40s'; the best here is '%s'",
+                     name, attn_tier_name(*tier));
+}

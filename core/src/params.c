@@ -1,0 +1,93 @@
+/* Parameters: text in, values that the backend declared out. */
+#include "internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const attn_ext_params_t *declared(const attn_backend_t *backend) {
+    if (!backend || !backend->get_extension) return NULL;
+    return backend->get_extension(ATTN_EXT_PARAMS);
+}
+
+const attn_param_info_t *attn_backend_params(const attn_backend_t *backend, uint32_t *count) {
+    const attn_ext_params_t *params = declared(backend);
+    if (count) *count = params ? params->count : 0;
+    return params && params->count ? params->params : NULL;
+}
+
+static attn_status_t read_choice(const attn_param_info_t *info, const char *text,
+                                 attn_value_t *value, attn_error_t *error) {
+    char names[160] = "";
+    for (int64_t i = 0; info->choices[i]; i++) {
+        if (strcmp(info->choices[i], text) == 0) {
+            value->integer = i;
+            return ATTN_OK;
+        }
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", info->choices[i]);
+    }
+    return attn_fail(error, ATTN_ERROR_RANGE, "parameter '%s': '%.30s' is not one of %s",
+                     info->name, text, names);
+}
+
+static attn_status_t read_number(const attn_param_info_t *info, const char *text,
+                                 attn_value_t *value, attn_error_t *error) {
+    const bool whole = info->type != ATTN_PARAM_NUMBER;
+    char *end;
+    if (info->type == ATTN_PARAM_BOOLEAN && strcmp(text, "true") == 0) text = "1";
+    if (info->type == ATTN_PARAM_BOOLEAN && strcmp(text, "false") == 0) text = "0";
+    double number = strtod(text, &end);
+    if (end == text || *end || isnan(number))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter '%s': '%.60s' is not a number",
+                         info->name, text);
+    if (number < info->minimum || number > info->maximum)
+        return attn_fail(error, ATTN_ERROR_RANGE, "parameter '%s': %.40s is outside %.12g..%.16g",
+                         info->name, text, info->minimum, info->maximum);
+    if (whole && number != floor(number))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter '%s': %.40s is not a whole number",
+                         info->name, text);
+    if (whole)
+        value->integer = (int64_t)number;
+    else
+        value->number = number;
+    return ATTN_OK;
+}
+
+static const attn_param_info_t *find(const attn_ext_params_t *params, const char *name,
+                                     uint32_t *index) {
+    for (uint32_t i = 0; params && i < params->count; i++)
+        if (strcmp(params->params[i].name, name) == 0) {
+            *index = i;
+            return &params->params[i];
+        }
+    return NULL;
+}
+
+attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t *params,
+                               uint32_t count, attn_value_t *values, attn_error_t *error) {
+    const attn_ext_params_t *known = declared(backend);
+    for (uint32_t i = 0; known && i < known->count; i++) {
+        const attn_param_info_t *info = &known->params[i];
+        if (info->type == ATTN_PARAM_NUMBER)
+            values[i].number = info->initial;
+        else
+            values[i].integer = (int64_t)info->initial;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = 0;
+        if (!params[i].name || !params[i].value)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter %u: name or value is null", i);
+        const attn_param_info_t *info = find(known, params[i].name, &index);
+        if (!info)
+            return attn_fail(error, ATTN_ERROR_NOT_FOUND, "backend '%.60s' has no parameter '%.60s'",
+                             backend->id, params[i].name);
+        attn_status_t status =
+            info->type == ATTN_PARAM_CHOICE
+                ? read_choice(info, params[i].value, &values[index], error)
+                : read_number(info, params[i].value, &values[index], error);
+        if (status != ATTN_OK) return status;
+    }
+    return ATTN_OK;
+}

@@ -1,0 +1,225 @@
+/*
+ * softmax: exact attention, A = D^-1 exp(S), O = A V, with memory linear in n and m.
+ *
+ * A plan decides sizes and kernels. A run goes through the key/value heads: pack the head's keys,
+ * then let all queries that read them attend, task by task.
+ */
+#include "softmax.h"
+
+#include "attn/ext/cost.h"
+#include "attn/ext/params.h"
+#include "attn/ext/weights.h"
+#include "kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct softmax_plan {
+    attn_backend_plan_t base;
+    const attn_host_t *host;
+    const softmax_kernels_t *kernels;
+    attn_problem_t problem;
+    float scale;
+} softmax_plan_t;
+
+/* The workspace: one head's packed keys and values, then a scratch for each worker. */
+typedef struct workspace {
+    float *panels, *packed;
+    char *scratch;
+    uint64_t scratch_size;
+} workspace_t;
+
+static workspace_t lay_out(const softmax_plan_t *plan, attn_arena_t *arena) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t panels = (problem->keys - 1) / plan->kernels->panel + 1;
+    attn_arena_t scratch = {.base = NULL};
+    plan->kernels->scratch(problem, &scratch);
+    arena->overflow |= scratch.overflow;
+    workspace_t space;
+    space.panels = attn_arena_take(arena, panels,
+                                   (uint64_t)(plan->kernels->panel * problem->dim) * sizeof(float));
+    space.packed =
+        attn_arena_take(arena, problem->keys, (uint64_t)problem->value_dim * sizeof(float));
+    space.scratch_size = scratch.used;
+    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
+    return space;
+}
+
+/* ---- run -------------------------------------------------------------------------------------- */
+
+typedef struct run {
+    const softmax_plan_t *plan;
+    workspace_t space;
+    softmax_head_t head;
+} run_t;
+
+static run_t begin(const softmax_plan_t *plan, const attn_io_t *io) {
+    attn_arena_t arena = {.base = io->workspace};
+    run_t run = {.plan = plan, .space = lay_out(plan, &arena)};
+    run.head = (softmax_head_t){
+        .problem = &plan->problem,
+        .io = io,
+        .scale = plan->scale,
+        .panels = run.space.panels,
+        .packed = run.space.packed,
+    };
+    return run;
+}
+
+static void pack_task(void *data, int64_t task, uint32_t worker) {
+    const run_t *run = data;
+    (void)worker;
+    run->plan->kernels->pack(&run->head, task);
+}
+
+static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
+    softmax_head_t *head = &run->head;
+    const attn_tensor_t *value = &head->io->value;
+    const int in_place = !value->data || value->stride[3] == 1 || run->plan->problem.value_dim == 1;
+    head->batch = batch;
+    head->kv_head = kv_head;
+    head->values = head->packed;
+    head->values_stride = run->plan->problem.value_dim;
+    if (in_place) {
+        head->values = value->data ? (const float *)value->data + batch * value->stride[0] +
+                                         kv_head * value->stride[1]
+                                   : NULL;
+        head->values_stride = value->stride[2];
+    }
+    const int64_t panels = (run->plan->problem.keys - 1) / run->plan->kernels->panel + 1;
+    attn_host_parallel_for(run->plan->host, panels, pack_task, run);
+}
+
+static int64_t tasks_a_head(const softmax_plan_t *plan) {
+    return (plan->problem.queries - 1) / plan->kernels->rows + 1;
+}
+
+/* Tasks of one key/value head: the query heads of its group, each cut into blocks of queries. */
+static void attend_task(void *data, int64_t index, uint32_t worker) {
+    const run_t *run = data;
+    const attn_problem_t *problem = &run->plan->problem;
+    const int64_t blocks = tasks_a_head(run->plan), rows = run->plan->kernels->rows;
+    const int64_t group = problem->heads / problem->kv_heads;
+    const int64_t first = index % blocks * rows;
+    const softmax_task_t task = {
+        .head = &run->head,
+        .query_head = run->head.kv_head * group + index / blocks,
+        .first = first,
+        .count = problem->queries - first < rows ? problem->queries - first : rows,
+        .scratch = run->space.scratch + worker * run->space.scratch_size,
+    };
+    run->plan->kernels->attend(&task);
+}
+
+static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
+                         attn_error_t *error) {
+    const softmax_plan_t *plan = (const softmax_plan_t *)base;
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t tasks = tasks_a_head(plan) * (problem->heads / problem->kv_heads);
+    run_t run = begin(plan, io);
+    (void)error;
+    for (int64_t b = 0; b < problem->batch; b++)
+        for (int64_t h = 0; h < problem->kv_heads; h++) {
+            pack_head(&run, b, h);
+            attn_host_parallel_for(plan->host, tasks, attend_task, &run);
+        }
+    return ATTN_OK;
+}
+
+/* ---- extensions --------------------------------------------------------------------------------- */
+
+static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
+                                 int64_t batch, int64_t head, int64_t first, int64_t count,
+                                 float *rows, int64_t row_stride, attn_error_t *error) {
+    const softmax_plan_t *plan = (const softmax_plan_t *)base;
+    attn_io_t keys_only = *io;
+    keys_only.value.data = NULL;
+    run_t run = begin(plan, &keys_only);
+    (void)error;
+    pack_head(&run, batch, head / (plan->problem.heads / plan->problem.kv_heads));
+    for (int64_t done = 0; done < count; done += plan->kernels->rows) {
+        const softmax_task_t task = {
+            .head = &run.head,
+            .query_head = head,
+            .first = first + done,
+            .count = count - done < plan->kernels->rows ? count - done : plan->kernels->rows,
+            .scratch = run.space.scratch,
+        };
+        plan->kernels->weights(&task, rows + done * row_stride, row_stride);
+    }
+    return ATTN_OK;
+}
+
+static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
+    const attn_problem_t *problem = &((const softmax_plan_t *)base)->problem;
+    const double heads = (double)problem->batch * (double)problem->heads;
+    const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
+    const double width = (double)(problem->dim + problem->value_dim);
+    double pairs = 0;
+    for (int64_t i = 0; i < problem->queries; i++) pairs += (double)attn_causal_limit(problem, i);
+    cost->pairs = heads * pairs;
+    cost->flops = 2.0 * cost->pairs * width;
+    cost->bytes = sizeof(float) * width *
+                  (heads * (double)problem->queries + kv_heads * (double)problem->keys);
+    cost->form = "n m (d + dv)";
+}
+
+static const void *get_extension(const char *id) {
+    static const attn_ext_weights_t weights = {.struct_size = sizeof weights, .rows = weight_rows};
+    static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
+    static const attn_ext_params_t params = {.struct_size = sizeof params, .count = 0};
+    if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
+    if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
+    if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
+    return NULL;
+}
+
+/* ---- plan --------------------------------------------------------------------------------------- */
+
+static void destroy(attn_backend_plan_t *base) {
+    attn_host_release(((softmax_plan_t *)base)->host, base);
+}
+
+static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
+                               const attn_value_t *values, attn_backend_plan_t **result,
+                               attn_error_t *error) {
+    (void)values;
+    softmax_plan_t *plan = attn_host_allocate(host, sizeof *plan);
+    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "softmax: no memory for the plan");
+    *plan = (softmax_plan_t){
+        .host = host,
+        .kernels = attn_softmax_kernels(attn_host_tier(host)),
+        .problem = *problem,
+        .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
+    };
+    attn_arena_t arena = {.base = NULL};
+    lay_out(plan, &arena);
+    if (arena.overflow) {
+        attn_host_release(host, plan);
+        return attn_fail(error, ATTN_ERROR_MEMORY, "softmax: the workspace would not fit in memory");
+    }
+    plan->base = (attn_backend_plan_t){
+        .struct_size = sizeof plan->base,
+        .workspace_size = arena.used,
+        .kernel = plan->kernels->name,
+        .run = run,
+        .destroy = destroy,
+    };
+    *result = &plan->base;
+    return ATTN_OK;
+}
+
+const attn_backend_t attn_softmax_backend = {
+    .struct_size = sizeof(attn_backend_t),
+    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE,
+    .id = "softmax",
+    .name = "Softmax",
+    .version = "0.1.0",
+    .description = "Exact attention by the online softmax, in memory linear in n and m.",
+    .reference = "A = D^-1 exp(Q K^T / sqrt(d)): arXiv:2310.11685, Eq. 1; online: arXiv:1805.02867",
+    .plan = make_plan,
+    .get_extension = get_extension,
+};
+
+static const attn_backend_t *const backends[] = {&attn_softmax_backend};
+ATTN_PLUGIN(softmax, backends);
