@@ -16,7 +16,7 @@
 #include "simd/tile.h"
 
 enum {
-    FLASH_KEYS = 128 / PANEL * PANEL,                               /* logits a row at a time */
+    FLASH_KEYS = 128 / PANEL * PANEL,                              /* logits a row at a time */
     FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
 
@@ -137,7 +137,8 @@ ATTN_INLINE void flash_attend(flash_tile_t *tiles, int64_t count, const flash_se
         for (int64_t t = 0; t < count; t++) {
             int64_t first, last;
             flash_span(&tiles[t], &first, &last);
-            if (first < base + FLASH_KEYS && base < last) flash_step(&tiles[t], segment, base, last);
+            if (first < base + FLASH_KEYS && base < last)
+                flash_step(&tiles[t], segment, base, last);
         }
 }
 
@@ -149,28 +150,35 @@ ATTN_INLINE float flash_end(const flash_tile_t *tile, int r, float *out, int64_t
     return (tile->max[r] + log2f(tile->sum[r])) * ATTN_LN_2;
 }
 
+/* The weights of row r for the keys [base, base + keys), whose logits are in the tile's scores. */
+ATTN_INLINE void flash_weights_row(flash_tile_t *tile, int64_t r, int64_t base, int64_t keys,
+                                   const int64_t *map, float *row) {
+    float *scores = tile->scores + r * FLASH_KEYS;
+    const vf shift = vf_max(vf_set1(tile->max[r]), vf_set1(-FLT_MAX));
+    const vf scale = vf_set1(tile->sum[r] == 0.0f ? 0.0f : 1.0f / tile->sum[r]);
+    for (int64_t j = 0; j < keys; j += VF_LANES)
+        vf_store(scores + j, vf_mul(scale, vf_exp2(vf_sub(vf_load(scores + j), shift))));
+    const int64_t last = tile_min(base + keys, tile->last[r]);
+    for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
+        row[map ? map[j] : j] = scores[j - base];
+}
+
 /**
- * The weights of the first `count` rows, once the tile has seen all its segments, to
+ * The weights of the first `count` rows of these tiles, once they have seen all their segments, to
  * rows[r*stride + j] for position j, or map[j] where the segment's keys come from all over. Keys
  * that a row does not see are left alone.
  */
-ATTN_INLINE void flash_weights(flash_tile_t *tile, const flash_segment_t *segment,
+ATTN_INLINE void flash_weights(flash_tile_t *tiles, const flash_segment_t *segment,
                                const int64_t *map, float *rows, int64_t stride, int64_t count) {
-    int64_t low, high;
-    flash_span(tile, &low, &high);
-    for (int64_t base = low; base < high; base += FLASH_KEYS) {
-        int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
-        flash_scores(tile, segment, base, keys);
-        for (int64_t r = 0; r < count; r++) {
-            float *scores = tile->scores + r * FLASH_KEYS;
-            vf shift = vf_max(vf_set1(tile->max[r]), vf_set1(-FLT_MAX));
-            vf scale = vf_set1(tile->sum[r] == 0.0f ? 0.0f : 1.0f / tile->sum[r]);
-            for (int64_t j = 0; j < keys; j += VF_LANES)
-                vf_store(scores + j,
-                         vf_mul(scale, vf_exp2(vf_sub(vf_load(scores + j), shift))));
-            int64_t to = tile_min(base + keys, tile->last[r]);
-            for (int64_t j = tile_max(base, tile->first[r]); j < to; j++)
-                rows[r * stride + (map ? map[j] : j)] = scores[j - base];
+    for (int64_t done = 0; done < count; done += TILE_ROWS, tiles++, rows += TILE_ROWS * stride) {
+        const int64_t tile_rows = tile_min(TILE_ROWS, count - done);
+        int64_t low, high;
+        flash_span(tiles, &low, &high);
+        for (int64_t base = low; base < high; base += FLASH_KEYS) {
+            const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
+            flash_scores(tiles, segment, base, keys);
+            for (int64_t r = 0; r < tile_rows; r++)
+                flash_weights_row(tiles, r, base, keys, map, rows + r * stride);
         }
     }
 }

@@ -60,12 +60,12 @@ ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
         ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vf_zero();
     for (int64_t k = 0; k < d; k++) {
         vf column[TILE_VECTORS];
-        ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++)
-            column[v] = vf_load(panel + k * PANEL + v * VF_LANES);
+        ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++) column[v] =
+            vf_load(panel + k * PANEL + v * VF_LANES);
         ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++) {
             vf row = vf_set1(rows[k * TILE_ROWS + r]);
-            ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++)
-                sums[r][v] = vf_mul_add(row, column[v], sums[r][v]);
+            ATTN_UNROLL for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] =
+                vf_mul_add(row, column[v], sums[r][v]);
         }
     }
     ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++)
@@ -81,25 +81,22 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
                                           const float *restrict values, int64_t values_stride,
                                           int64_t count) {
     vf sums[TILE_ROWS][TILE_VECTORS];
-    ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++)
-        ATTN_UNROLL for (int v = 0; v < vectors; v++)
-            sums[r][v] = vf_mul(vf_set1(keep[r]), vf_load(out + r * out_stride + v * VF_LANES));
+    ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++) ATTN_UNROLL for (int v = 0; v < vectors; v++)
+        sums[r][v] = vf_mul(vf_set1(keep[r]), vf_load(out + r * out_stride + v * VF_LANES));
     for (int64_t j = 0; j < count; j++) {
         const float *value = values + j * values_stride;
         vf column[TILE_VECTORS];
-        ATTN_UNROLL for (int v = 0; v < vectors; v++)
-            column[v] = v + 1 < vectors || tail == VF_LANES
-                            ? vf_load(value + v * VF_LANES)
-                            : vf_load_first(value + v * VF_LANES, tail);
+        ATTN_UNROLL for (int v = 0; v < vectors; v++) column[v] =
+            v + 1 < vectors || tail == VF_LANES ? vf_load(value + v * VF_LANES)
+                                                : vf_load_first(value + v * VF_LANES, tail);
         ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++) {
             vf weight = vf_set1(weights[r * weights_stride + j]);
-            ATTN_UNROLL for (int v = 0; v < vectors; v++)
-                sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
+            ATTN_UNROLL for (int v = 0; v < vectors; v++) sums[r][v] =
+                vf_mul_add(weight, column[v], sums[r][v]);
         }
     }
-    ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++)
-        ATTN_UNROLL for (int v = 0; v < vectors; v++)
-            vf_store(out + r * out_stride + v * VF_LANES, sums[r][v]);
+    ATTN_UNROLL for (int r = 0; r < TILE_ROWS; r++) ATTN_UNROLL for (int v = 0; v < vectors; v++)
+        vf_store(out + r * out_stride + v * VF_LANES, sums[r][v]);
 }
 
 /**
@@ -129,8 +126,8 @@ ATTN_INLINE int tile_all_finite(const float *values, int64_t stride, int64_t row
     vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
     for (int64_t j = 0; j < rows; j++)
         for (int64_t c = 0; c < columns; c += VF_LANES)
-            poison = vf_mul_add(vf_zero(), vf_load_first(values + j * stride + c, columns - c),
-                                poison);
+            poison =
+                vf_mul_add(vf_zero(), vf_load_first(values + j * stride + c, columns - c), poison);
     return vf_reduce_add(poison) == 0.0f;
 }
 

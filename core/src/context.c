@@ -32,7 +32,8 @@ static attn_status_t check_options(const attn_context_options_t *options, attn_e
 static attn_status_t set_up(attn_context_t *context, const attn_context_options_t *options,
                             attn_error_t *error) {
     attn_status_t status = ATTN_OK;
-    context->threads = (attn_ext_threads_t){.struct_size = sizeof context->threads, .workers = 1,
+    context->threads = (attn_ext_threads_t){.struct_size = sizeof context->threads,
+                                            .workers = 1,
                                             .parallel_for = attn_pool_parallel_for};
     if (options->pool) {
         context->threads = *options->pool;
@@ -49,7 +50,8 @@ attn_status_t attn_context_create(const attn_context_options_t *options, attn_co
                                   attn_error_t *error) {
     static const attn_context_options_t defaults = {.struct_size = sizeof defaults};
     attn_tier_t tier;
-    if (!result) return attn_fail(error, ATTN_ERROR_ARGUMENT, "context: the result pointer is null");
+    if (!result)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "context: the result pointer is null");
     *result = NULL;
     if (!options) options = &defaults;
     attn_status_t status = check_options(options, error);
@@ -89,6 +91,4 @@ void attn_context_destroy(attn_context_t *context) {
     memory.release(memory.user, context);
 }
 
-attn_tier_t attn_context_tier(const attn_context_t *context) {
-    return context->cpu.tier;
-}
+attn_tier_t attn_context_tier(const attn_context_t *context) { return context->cpu.tier; }

@@ -10,9 +10,12 @@ static const struct {
     attn_tier_t tier;
     const char *name;
 } names[] = {
-    {ATTN_TIER_SCALAR, "scalar"},   {ATTN_TIER_SSE4, "sse4"},
-    {ATTN_TIER_AVX2, "avx2"},       {ATTN_TIER_AVX512, "avx512"},
-    {ATTN_TIER_NEON, "neon"},       {ATTN_TIER_WASM128, "wasm128"},
+    {ATTN_TIER_SCALAR, "scalar"},
+    {ATTN_TIER_SSE4, "sse4"},
+    {ATTN_TIER_AVX2, "avx2"},
+    {ATTN_TIER_AVX512, "avx512"},
+    {ATTN_TIER_NEON, "neon"},
+    {ATTN_TIER_WASM128, "wasm128"},
     {ATTN_TIER_WASMRELAXED, "wasmrelaxed"},
 };
 enum { NAMES = sizeof names / sizeof names[0] };
@@ -28,14 +31,17 @@ static bool machine_has(attn_tier_t tier) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     switch (tier) {
-    case ATTN_TIER_SCALAR: return true;
-    case ATTN_TIER_SSE4: return __builtin_cpu_supports("sse4.2");
+    case ATTN_TIER_SCALAR:
+        return true;
+    case ATTN_TIER_SSE4:
+        return __builtin_cpu_supports("sse4.2");
     case ATTN_TIER_AVX2:
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case ATTN_TIER_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    default: return false;
+    default:
+        return false;
     }
 #else
     (void)tier;

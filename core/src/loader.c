@@ -6,12 +6,11 @@
 attn_status_t attn_plugin_load(attn_context_t *context, const char *path, attn_error_t *error) {
     if (!context || !path)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "load: the context or the path is null");
-    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "'%.150s': this build cannot load plugins", path);
+    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "'%.150s': this build cannot load plugins",
+                     path);
 }
 
-void attn_libraries_close(attn_context_t *context) {
-    (void)context;
-}
+void attn_libraries_close(attn_context_t *context) { (void)context; }
 
 #else
 
@@ -41,7 +40,8 @@ attn_status_t attn_plugin_load(attn_context_t *context, const char *path, attn_e
     if (!library->handle) {
         const char *why = dlerror();
         attn_release(context, library);
-        return attn_fail(error, ATTN_ERROR_PLUGIN, "cannot load a plugin: %.200s", why ? why : path);
+        return attn_fail(error, ATTN_ERROR_PLUGIN, "cannot load a plugin: %.200s",
+                         why ? why : path);
     }
     const attn_plugin_entry_t *entry = dlsym(library->handle, ATTN_PLUGIN_SYMBOL);
     attn_status_t status =

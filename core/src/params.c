@@ -81,12 +81,12 @@ attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t
             return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter %u: name or value is null", i);
         const attn_param_info_t *info = find(known, params[i].name, &index);
         if (!info)
-            return attn_fail(error, ATTN_ERROR_NOT_FOUND, "backend '%.60s' has no parameter '%.60s'",
-                             backend->id, params[i].name);
-        attn_status_t status =
-            info->type == ATTN_PARAM_CHOICE
-                ? read_choice(info, params[i].value, &values[index], error)
-                : read_number(info, params[i].value, &values[index], error);
+            return attn_fail(error, ATTN_ERROR_NOT_FOUND,
+                             "backend '%.60s' has no parameter '%.60s'", backend->id,
+                             params[i].name);
+        attn_status_t status = info->type == ATTN_PARAM_CHOICE
+                                   ? read_choice(info, params[i].value, &values[index], error)
+                                   : read_number(info, params[i].value, &values[index], error);
         if (status != ATTN_OK) return status;
     }
     return ATTN_OK;

@@ -44,7 +44,8 @@ static attn_status_t prepare(attn_plan_t *plan, const attn_param_t *params, uint
     if (status == ATTN_OK && plan->backend->supports)
         status = plan->backend->supports(&plan->problem, error);
     if (status == ATTN_OK)
-        status = plan->backend->plan(&context->host, &plan->problem, values, &plan->prepared, error);
+        status =
+            plan->backend->plan(&context->host, &plan->problem, values, &plan->prepared, error);
     attn_release(context, values);
     return status;
 }
@@ -90,16 +91,15 @@ const char *attn_plan_kernel(const attn_plan_t *plan) {
     return plan->prepared->kernel ? plan->prepared->kernel : "";
 }
 
-const attn_problem_t *attn_plan_problem(const attn_plan_t *plan) {
-    return &plan->problem;
-}
+const attn_problem_t *attn_plan_problem(const attn_plan_t *plan) { return &plan->problem; }
 
 static const void *extension(const attn_plan_t *plan, const char *id) {
     return plan->backend->get_extension ? plan->backend->get_extension(id) : NULL;
 }
 
 attn_status_t attn_plan_cost(const attn_plan_t *plan, attn_cost_t *cost, attn_error_t *error) {
-    if (!plan || !cost) return attn_fail(error, ATTN_ERROR_ARGUMENT, "cost: plan or result is null");
+    if (!plan || !cost)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "cost: plan or result is null");
     const attn_ext_cost_t *costs = extension(plan, ATTN_EXT_COST);
     if (!costs)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not tell its cost",

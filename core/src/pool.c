@@ -74,8 +74,8 @@ static void *worker_main(void *argument) {
     return NULL;
 }
 
-attn_status_t attn_pool_create(const attn_context_t *context, uint32_t workers, attn_pool_t **result,
-                               attn_error_t *error) {
+attn_status_t attn_pool_create(const attn_context_t *context, uint32_t workers,
+                               attn_pool_t **result, attn_error_t *error) {
     attn_pool_t *pool = attn_allocate(context, sizeof *pool + (workers - 1) * sizeof(worker_t));
     if (!pool) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for %u threads", workers);
     *pool = (attn_pool_t){.started = 0};

@@ -41,9 +41,12 @@ attn_status_t attn_problem_check(const attn_problem_t *problem, attn_error_t *er
         const char *name;
         int64_t size;
     } sizes[] = {
-        {"batch", problem->batch},       {"heads", problem->heads},
-        {"kv_heads", problem->kv_heads}, {"queries (n)", problem->queries},
-        {"keys (m)", problem->keys},     {"dim (d)", problem->dim},
+        {"batch", problem->batch},
+        {"heads", problem->heads},
+        {"kv_heads", problem->kv_heads},
+        {"queries (n)", problem->queries},
+        {"keys (m)", problem->keys},
+        {"dim (d)", problem->dim},
         {"value_dim (dv)", problem->value_dim},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -58,7 +61,8 @@ attn_status_t attn_problem_check(const attn_problem_t *problem, attn_error_t *er
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "problem: causal is %d, must be 0, 1 or 2",
                          problem->causal);
     if (isinf(problem->scale))
-        return attn_fail(error, ATTN_ERROR_RANGE, "problem: scale must be finite (or NaN: default)");
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "problem: scale must be finite (or NaN: default)");
     if (!product_fits(problem->batch, problem->heads, problem->queries, problem->dim) ||
         !product_fits(problem->batch, problem->heads, problem->queries, problem->value_dim) ||
         !product_fits(problem->batch, problem->kv_heads, problem->keys, problem->dim) ||

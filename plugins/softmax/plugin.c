@@ -24,23 +24,25 @@ typedef struct softmax_plan {
 
 /* The workspace: one head's packed keys and values, then a scratch for each worker. */
 typedef struct workspace {
-    float *panels, *packed;
+    float *panels, *values;
     char *scratch;
     uint64_t scratch_size;
 } workspace_t;
 
+static int64_t panel_count(const softmax_plan_t *plan) {
+    return (plan->problem.keys - 1) / plan->kernels->panel + 1;
+}
+
 static workspace_t lay_out(const softmax_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
-    const int64_t panels = (problem->keys - 1) / plan->kernels->panel + 1;
+    const uint64_t panel_size = (uint64_t)plan->kernels->panel * (uint64_t)problem->dim;
     attn_arena_t scratch = {.base = NULL};
     plan->kernels->scratch(problem, &scratch);
     arena->overflow |= scratch.overflow;
-    workspace_t space;
-    space.panels = attn_arena_take(arena, panels,
-                                   (uint64_t)(plan->kernels->panel * problem->dim) * sizeof(float));
-    space.packed =
+    workspace_t space = {.scratch_size = scratch.used};
+    space.panels = attn_arena_take(arena, panel_count(plan), panel_size * sizeof(float));
+    space.values =
         attn_arena_take(arena, problem->keys, (uint64_t)problem->value_dim * sizeof(float));
-    space.scratch_size = scratch.used;
     space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
     return space;
 }
@@ -56,14 +58,23 @@ typedef struct run {
 static run_t begin(const softmax_plan_t *plan, const attn_io_t *io) {
     attn_arena_t arena = {.base = io->workspace};
     run_t run = {.plan = plan, .space = lay_out(plan, &arena)};
-    run.head = (softmax_head_t){
-        .problem = &plan->problem,
-        .io = io,
-        .scale = plan->scale,
-        .panels = run.space.panels,
-        .packed = run.space.packed,
-    };
+    run.head.head = (attn_head_t){.problem = &plan->problem, .io = io, .scale = plan->scale};
+    run.head.panels = run.space.panels;
     return run;
+}
+
+/* Values are read in place where their rows have unit stride, else from a copy. */
+static void choose_values(run_t *run) {
+    softmax_head_t *head = &run->head;
+    const attn_tensor_t *value = &head->head.io->value;
+    head->copy = NULL;
+    head->values = NULL;
+    if (!value->data) return;
+    head->values = attn_row(value, head->head.batch, head->head.kv_head, 0);
+    head->values_stride = value->stride[2];
+    if (value->stride[3] == 1 || run->plan->problem.value_dim == 1) return;
+    head->values = head->copy = run->space.values;
+    head->values_stride = run->plan->problem.value_dim;
 }
 
 static void pack_task(void *data, int64_t task, uint32_t worker) {
@@ -73,49 +84,25 @@ static void pack_task(void *data, int64_t task, uint32_t worker) {
 }
 
 static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
-    softmax_head_t *head = &run->head;
-    const attn_tensor_t *value = &head->io->value;
-    const int in_place = !value->data || value->stride[3] == 1 || run->plan->problem.value_dim == 1;
-    head->batch = batch;
-    head->kv_head = kv_head;
-    head->values = head->packed;
-    head->values_stride = run->plan->problem.value_dim;
-    if (in_place) {
-        head->values = value->data ? (const float *)value->data + batch * value->stride[0] +
-                                         kv_head * value->stride[1]
-                                   : NULL;
-        head->values_stride = value->stride[2];
-    }
-    const int64_t panels = (run->plan->problem.keys - 1) / run->plan->kernels->panel + 1;
-    attn_host_parallel_for(run->plan->host, panels, pack_task, run);
+    run->head.head.batch = batch;
+    run->head.head.kv_head = kv_head;
+    choose_values(run);
+    attn_host_parallel_for(run->plan->host, panel_count(run->plan), pack_task, run);
 }
 
-static int64_t tasks_a_head(const softmax_plan_t *plan) {
-    return (plan->problem.queries - 1) / plan->kernels->rows + 1;
-}
-
-/* Tasks of one key/value head: the query heads of its group, each cut into blocks of queries. */
-static void attend_task(void *data, int64_t index, uint32_t worker) {
+static void attend_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
-    const attn_problem_t *problem = &run->plan->problem;
-    const int64_t blocks = tasks_a_head(run->plan), rows = run->plan->kernels->rows;
-    const int64_t group = problem->heads / problem->kv_heads;
-    const int64_t first = index % blocks * rows;
-    const softmax_task_t task = {
-        .head = &run->head,
-        .query_head = run->head.kv_head * group + index / blocks,
-        .first = first,
-        .count = problem->queries - first < rows ? problem->queries - first : rows,
-        .scratch = run->space.scratch + worker * run->space.scratch_size,
-    };
-    run->plan->kernels->attend(&task);
+    attn_queries_t queries = attn_queries_of(&run->head.head, run->plan->kernels->rows, task);
+    queries.scratch = run->space.scratch + worker * run->space.scratch_size;
+    run->plan->kernels->attend(&run->head, &queries);
 }
 
 static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
                          attn_error_t *error) {
     const softmax_plan_t *plan = (const softmax_plan_t *)base;
     const attn_problem_t *problem = &plan->problem;
-    const int64_t tasks = tasks_a_head(plan) * (problem->heads / problem->kv_heads);
+    const int64_t tasks =
+        attn_query_blocks(problem, plan->kernels->rows) * (problem->heads / problem->kv_heads);
     run_t run = begin(plan, io);
     (void)error;
     for (int64_t b = 0; b < problem->batch; b++)
@@ -137,15 +124,17 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     run_t run = begin(plan, &keys_only);
     (void)error;
     pack_head(&run, batch, head / (plan->problem.heads / plan->problem.kv_heads));
+    for (int64_t r = 0; r < count; r++)
+        memset(rows + r * row_stride, 0, (size_t)plan->problem.keys * sizeof *rows);
     for (int64_t done = 0; done < count; done += plan->kernels->rows) {
-        const softmax_task_t task = {
-            .head = &run.head,
-            .query_head = head,
+        const int64_t left = count - done;
+        const attn_queries_t queries = {
+            .head = head,
             .first = first + done,
-            .count = count - done < plan->kernels->rows ? count - done : plan->kernels->rows,
+            .count = left < plan->kernels->rows ? left : plan->kernels->rows,
             .scratch = run.space.scratch,
         };
-        plan->kernels->weights(&task, rows + done * row_stride, row_stride);
+        plan->kernels->weights(&run.head, &queries, rows + done * row_stride, row_stride);
     }
     return ATTN_OK;
 }
@@ -196,7 +185,8 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
     lay_out(plan, &arena);
     if (arena.overflow) {
         attn_host_release(host, plan);
-        return attn_fail(error, ATTN_ERROR_MEMORY, "softmax: the workspace would not fit in memory");
+        return attn_fail(error, ATTN_ERROR_MEMORY,
+                         "softmax: the workspace would not fit in memory");
     }
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,

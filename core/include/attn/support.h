@@ -27,7 +27,8 @@ static inline void *attn_host_allocate(const attn_host_t *host, size_t size) {
         (const attn_ext_memory_t *)attn_host_extension(host, ATTN_EXT_MEMORY);
     if (memory) return memory->allocate(memory->user, size);
     if (size > SIZE_MAX - ATTN_PIECE_ALIGNMENT) return NULL;
-    return aligned_alloc(ATTN_PIECE_ALIGNMENT, (size / ATTN_PIECE_ALIGNMENT + 1) * ATTN_PIECE_ALIGNMENT);
+    return aligned_alloc(ATTN_PIECE_ALIGNMENT,
+                         (size / ATTN_PIECE_ALIGNMENT + 1) * ATTN_PIECE_ALIGNMENT);
 }
 
 static inline void attn_host_release(const attn_host_t *host, void *memory) {

@@ -22,16 +22,17 @@ extern "C" {
 /** What a call came to. The numbers are part of the ABI. */
 enum attn_status_code {
     ATTN_OK = 0,
-    ATTN_ERROR_ARGUMENT = 1,    /**< a null pointer, an unknown struct_size, a malformed value */
-    ATTN_ERROR_SHAPE = 2,       /**< sizes that are not positive or do not fit together */
-    ATTN_ERROR_DTYPE = 3,       /**< an element type that is unknown or not the plan's */
-    ATTN_ERROR_UNSUPPORTED = 4, /**< a backend that cannot solve this problem; the message says why */
-    ATTN_ERROR_NOT_FOUND = 5,   /**< an unknown backend, parameter or tier */
-    ATTN_ERROR_RANGE = 6,       /**< a parameter outside its declared range */
-    ATTN_ERROR_PLUGIN = 7,      /**< a file that is not a plugin, or a backend id taken already */
-    ATTN_ERROR_ABI = 8,         /**< a plugin of another ABI major version */
-    ATTN_ERROR_MEMORY = 9,      /**< no memory */
-    ATTN_ERROR_WORKSPACE = 10,  /**< a workspace smaller than the plan asks, or misaligned */
+    ATTN_ERROR_ARGUMENT = 1, /**< a null pointer, an unknown struct_size, a malformed value */
+    ATTN_ERROR_SHAPE = 2,    /**< sizes that are not positive or do not fit together */
+    ATTN_ERROR_DTYPE = 3,    /**< an element type that is unknown or not the plan's */
+    ATTN_ERROR_UNSUPPORTED =
+        4,                    /**< a backend that cannot solve this problem; the message says why */
+    ATTN_ERROR_NOT_FOUND = 5, /**< an unknown backend, parameter or tier */
+    ATTN_ERROR_RANGE = 6,     /**< a parameter outside its declared range */
+    ATTN_ERROR_PLUGIN = 7,    /**< a file that is not a plugin, or a backend id taken already */
+    ATTN_ERROR_ABI = 8,       /**< a plugin of another ABI major version */
+    ATTN_ERROR_MEMORY = 9,    /**< no memory */
+    ATTN_ERROR_WORKSPACE = 10, /**< a workspace smaller than the plan asks, or misaligned */
 };
 typedef int32_t attn_status_t;
 
@@ -104,7 +105,8 @@ typedef struct attn_problem {
 typedef struct attn_report {
     uint32_t struct_size;
     uint32_t reserved;
-    int64_t degenerate_rows; /**< rows whose normaliser was 0 or drowned in rounding (linear `lin`) */
+    int64_t
+        degenerate_rows; /**< rows whose normaliser was 0 or drowned in rounding (linear `lin`) */
 } attn_report_t;
 
 /**

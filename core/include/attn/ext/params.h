@@ -22,14 +22,14 @@ enum attn_param_type_code {
 /** One parameter. Constant data, static text. */
 typedef struct attn_param_info {
     uint32_t struct_size;
-    int32_t type;      /**< enum attn_param_type_code */
-    const char *name;  /**< as in --set name=value: lower case, digits, '_' */
-    const char *label; /**< for people */
-    const char *help;  /**< one line */
-    const char *unit;  /**< e.g. "keys"; "" for none */
-    double minimum, maximum; /**< inclusive; for choices 0 and the last index */
-    double initial;          /**< the default value */
-    const char *automatic; /**< NULL, or what the value 0 means, e.g. "2^floor(log2 sqrt m)" */
+    int32_t type;               /**< enum attn_param_type_code */
+    const char *name;           /**< as in --set name=value: lower case, digits, '_' */
+    const char *label;          /**< for people */
+    const char *help;           /**< one line */
+    const char *unit;           /**< e.g. "keys"; "" for none */
+    double minimum, maximum;    /**< inclusive; for choices 0 and the last index */
+    double initial;             /**< the default value */
+    const char *automatic;      /**< NULL, or what the value 0 means, e.g. "2^floor(log2 sqrt m)" */
     const char *const *choices; /**< ATTN_PARAM_CHOICE: names, ended by NULL; else NULL */
 } attn_param_info_t;
 

@@ -1,0 +1,52 @@
+/*
+ * simd/task.h: what one task of a kernel works on. Plain data, the same for plans and for kernels
+ * of any tier.
+ */
+#ifndef ATTN_SIMD_TASK_H
+#define ATTN_SIMD_TASK_H
+
+#include "attn/support.h"
+
+/* One key/value head of one run. */
+typedef struct attn_head {
+    const attn_problem_t *problem;
+    const attn_io_t *io;
+    int64_t batch, kv_head;
+    float scale; /* of the logits */
+} attn_head_t;
+
+/* Consecutive queries that read this head. */
+typedef struct attn_queries {
+    int64_t head; /* query head */
+    int64_t first, count;
+    void *scratch; /* as large as the kernel said */
+} attn_queries_t;
+
+/** How many blocks of `rows` queries a head has. */
+static inline int64_t attn_query_blocks(const attn_problem_t *problem, int64_t rows) {
+    return (problem->queries - 1) / rows + 1;
+}
+
+/**
+ * Task number `index` of a key/value head whose group of query heads is cut into blocks of `rows`
+ * queries: attn_query_blocks() * heads / kv_heads tasks.
+ */
+static inline attn_queries_t attn_queries_of(const attn_head_t *head, int64_t rows, int64_t index) {
+    const attn_problem_t *problem = head->problem;
+    const int64_t blocks = attn_query_blocks(problem, rows);
+    const int64_t first = index % blocks * rows, left = problem->queries - first;
+    return (attn_queries_t){
+        .head = head->kv_head * (problem->heads / problem->kv_heads) + index / blocks,
+        .first = first,
+        .count = left < rows ? left : rows,
+    };
+}
+
+/** Row `row` of head `head` in batch `batch`. */
+static inline float *attn_row(const attn_tensor_t *tensor, int64_t batch, int64_t head,
+                              int64_t row) {
+    return (float *)tensor->data + batch * tensor->stride[0] + head * tensor->stride[1] +
+           row * tensor->stride[2];
+}
+
+#endif

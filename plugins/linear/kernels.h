@@ -1,0 +1,24 @@
+/* kernels.h: linear attention for one query head, as tables of kernels, one per tier. */
+#ifndef ATTN_LINEAR_KERNELS_H
+#define ATTN_LINEAR_KERNELS_H
+
+#include "simd/task.h"
+#include "simd/tiers.h"
+
+/* In the order of the parameter's choices. */
+typedef enum linear_map { LINEAR_ELU1, LINEAR_LIN, LINEAR_RELU } linear_map_t;
+
+typedef struct linear_kernels {
+    const char *name;
+    /* Counts the bytes of attn_queries_t.scratch. */
+    void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
+    /* Output of all queries of a query head; returns how many rows were degenerate. */
+    int64_t (*attend)(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries);
+    /* Weights of the queries: rows[r*stride + j], all of them written. */
+    void (*weights)(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
+                    float *rows, int64_t stride);
+} linear_kernels_t;
+
+ATTN_KERNEL_TABLES(linear_kernels_t, attn_linear_kernels)
+
+#endif
