@@ -80,108 +80,109 @@ ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
         for (int v = 0; v < TILE_VECTORS; v++)
             vf_store(scores + r * stride + v * VF_LANES, sums[r][v]);
     }
+}
 
-    /* The next `vectors` (a constant) vectors of columns of tile_accumulate(); the last is cut off
+/* The next `vectors` (a constant) vectors of columns of tile_accumulate(); the last is cut off
  * after `tail` lanes when reading `values`. */
-    ATTN_INLINE void tile_accumulate_columns_(
-        int vectors, int64_t tail, float *restrict out, int64_t out_stride, const float *keep,
-        const float *restrict weights, int64_t weights_stride, const float *restrict values,
-        int64_t values_stride, int64_t count) {
-        vf sums[TILE_ROWS][TILE_VECTORS];
+ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *restrict out,
+                                          int64_t out_stride, const float *keep,
+                                          const float *restrict weights, int64_t weights_stride,
+                                          const float *restrict values, int64_t values_stride,
+                                          int64_t count) {
+    vf sums[TILE_ROWS][TILE_VECTORS];
+    ATTN_UNROLL
+    for (int r = 0; r < TILE_ROWS; r++) {
+        const vf kept = vf_set1(keep[r]);
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            sums[r][v] = vf_mul(kept, vf_load(out + r * out_stride + v * VF_LANES));
+    }
+    for (int64_t j = 0; j < count; j++) {
+        const float *value = values + j * values_stride;
+        vf column[TILE_VECTORS];
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            column[v] = v + 1 < vectors || tail == VF_LANES
+                            ? vf_load(value + v * VF_LANES)
+                            : vf_load_first(value + v * VF_LANES, tail);
         ATTN_UNROLL
         for (int r = 0; r < TILE_ROWS; r++) {
-            const vf kept = vf_set1(keep[r]);
+            vf weight = vf_set1(weights[r * weights_stride + j]);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++)
-                sums[r][v] = vf_mul(kept, vf_load(out + r * out_stride + v * VF_LANES));
-        }
-        for (int64_t j = 0; j < count; j++) {
-            const float *value = values + j * values_stride;
-            vf column[TILE_VECTORS];
-            ATTN_UNROLL
-            for (int v = 0; v < vectors; v++)
-                column[v] = v + 1 < vectors || tail == VF_LANES
-                                ? vf_load(value + v * VF_LANES)
-                                : vf_load_first(value + v * VF_LANES, tail);
-            ATTN_UNROLL
-            for (int r = 0; r < TILE_ROWS; r++) {
-                vf weight = vf_set1(weights[r * weights_stride + j]);
-                ATTN_UNROLL
-                for (int v = 0; v < vectors; v++)
-                    sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
-            }
-        }
-        ATTN_UNROLL
-        for (int r = 0; r < TILE_ROWS; r++) {
-            ATTN_UNROLL
-            for (int v = 0; v < vectors; v++)
-                vf_store(out + r * out_stride + v * VF_LANES, sums[r][v]);
+                sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
         }
     }
+    ATTN_UNROLL
+    for (int r = 0; r < TILE_ROWS; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++) vf_store(out + r * out_stride + v * VF_LANES, sums[r][v]);
+    }
+}
 
-    /**
+/**
  * out[r][c] = keep[r]*out[r][c] + sum_{j<count} weights[r][j] * values[j][c], for TILE_ROWS rows and
  * `columns` columns. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
  * is read only where it has columns.
  */
-    ATTN_INLINE void tile_accumulate(float *restrict out, int64_t out_stride, const float *keep,
-                                     const float *restrict weights, int64_t weights_stride,
-                                     const float *restrict values, int64_t values_stride,
-                                     int64_t count, int64_t columns) {
-        int64_t c = 0;
-        for (; c + PANEL <= columns; c += PANEL)
-            tile_accumulate_columns_(TILE_VECTORS, VF_LANES, out + c, out_stride, keep, weights,
-                                     weights_stride, values + c, values_stride, count);
-        for (; c + VF_LANES <= columns; c += VF_LANES)
-            tile_accumulate_columns_(1, VF_LANES, out + c, out_stride, keep, weights,
-                                     weights_stride, values + c, values_stride, count);
-        if (c < columns)
-            tile_accumulate_columns_(1, columns - c, out + c, out_stride, keep, weights,
-                                     weights_stride, values + c, values_stride, count);
-    }
+ATTN_INLINE void tile_accumulate(float *restrict out, int64_t out_stride, const float *keep,
+                                 const float *restrict weights, int64_t weights_stride,
+                                 const float *restrict values, int64_t values_stride, int64_t count,
+                                 int64_t columns) {
+    int64_t c = 0;
+    for (; c + PANEL <= columns; c += PANEL)
+        tile_accumulate_columns_(TILE_VECTORS, VF_LANES, out + c, out_stride, keep, weights,
+                                 weights_stride, values + c, values_stride, count);
+    for (; c + VF_LANES <= columns; c += VF_LANES)
+        tile_accumulate_columns_(1, VF_LANES, out + c, out_stride, keep, weights, weights_stride,
+                                 values + c, values_stride, count);
+    if (c < columns)
+        tile_accumulate_columns_(1, columns - c, out + c, out_stride, keep, weights, weights_stride,
+                                 values + c, values_stride, count);
+}
 
-    /** Whether `rows` rows of `columns` floats are all finite. */
-    ATTN_INLINE int tile_all_finite(const float *values, int64_t stride, int64_t rows,
-                                    int64_t columns) {
-        vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
-        for (int64_t j = 0; j < rows; j++)
-            for (int64_t c = 0; c < columns; c += VF_LANES)
-                poison = vf_mul_add(vf_zero(), vf_load_first(values + j * stride + c, columns - c),
-                                    poison);
-        return vf_reduce_add(poison) == 0.0f;
-    }
+/** Whether `rows` rows of `columns` floats are all finite. */
+ATTN_INLINE int tile_all_finite(const float *values, int64_t stride, int64_t rows,
+                                int64_t columns) {
+    vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
+    for (int64_t j = 0; j < rows; j++)
+        for (int64_t c = 0; c < columns; c += VF_LANES)
+            poison =
+                vf_mul_add(vf_zero(), vf_load_first(values + j * stride + c, columns - c), poison);
+    return vf_reduce_add(poison) == 0.0f;
+}
 
-    /**
+/**
  * tile_accumulate() over the keys first[r] <= j < last[r] of each row, where the weights of all
  * other keys are zero. A masked value must not reach the output even when it is NaN or infinite
  * (0 * NaN is NaN): keys that no row sees are not read, and where rows differ and a value is not
  * finite, each row goes alone.
  */
-    ATTN_INLINE void tile_accumulate_ranges(
-        float *restrict out, int64_t out_stride, const float *keep, const float *restrict weights,
-        int64_t weights_stride, const float *restrict values, int64_t values_stride,
-        const int64_t *first, const int64_t *last, int64_t columns) {
-        int64_t low = INT64_MAX, high = 0, same = 1;
-        for (int r = 0; r < TILE_ROWS; r++) {
-            if (first[r] < last[r]) low = tile_min(low, first[r]), high = tile_max(high, last[r]);
-            same &= first[r] == first[0] && last[r] == last[0];
-        }
-        if (low > high) low = high;
-        const float *seen = values + low * values_stride;
-        if (same || tile_all_finite(seen, values_stride, high - low, columns)) {
-            tile_accumulate(out, out_stride, keep, weights + low, weights_stride, seen,
-                            values_stride, high - low, columns);
-            return;
-        }
-        for (int r = 0; r < TILE_ROWS; r++)
-            for (int64_t c = 0; c < columns; c += VF_LANES) {
-                vf sum = vf_mul(vf_set1(keep[r]), vf_load(out + r * out_stride + c));
-                for (int64_t j = first[r]; j < last[r]; j++)
-                    sum =
-                        vf_mul_add(vf_set1(weights[r * weights_stride + j]),
-                                   vf_load_first(values + j * values_stride + c, columns - c), sum);
-                vf_store(out + r * out_stride + c, sum);
-            }
+ATTN_INLINE void tile_accumulate_ranges(float *restrict out, int64_t out_stride, const float *keep,
+                                        const float *restrict weights, int64_t weights_stride,
+                                        const float *restrict values, int64_t values_stride,
+                                        const int64_t *first, const int64_t *last,
+                                        int64_t columns) {
+    int64_t low = INT64_MAX, high = 0, same = 1;
+    for (int r = 0; r < TILE_ROWS; r++) {
+        if (first[r] < last[r]) low = tile_min(low, first[r]), high = tile_max(high, last[r]);
+        same &= first[r] == first[0] && last[r] == last[0];
     }
+    if (low > high) low = high;
+    const float *seen = values + low * values_stride;
+    if (same || tile_all_finite(seen, values_stride, high - low, columns)) {
+        tile_accumulate(out, out_stride, keep, weights + low, weights_stride, seen, values_stride,
+                        high - low, columns);
+        return;
+    }
+    for (int r = 0; r < TILE_ROWS; r++)
+        for (int64_t c = 0; c < columns; c += VF_LANES) {
+            vf sum = vf_mul(vf_set1(keep[r]), vf_load(out + r * out_stride + c));
+            for (int64_t j = first[r]; j < last[r]; j++)
+                sum = vf_mul_add(vf_set1(weights[r * weights_stride + j]),
+                                 vf_load_first(values + j * values_stride + c, columns - c), sum);
+            vf_store(out + r * out_stride + c, sum);
+        }
+}
 
 #endif
