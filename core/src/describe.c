@@ -2,6 +2,7 @@
 #include "internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Text that goes on being counted when the buffer is full. */
@@ -40,7 +41,10 @@ static void put_field(writer_t *writer, const char *name, const char *text) {
 
 static void put_number(writer_t *writer, const char *name, double number) {
     char text[40] = "null";
-    if (isfinite(number)) snprintf(text, sizeof text, "%.17g", number);
+    for (int digits = 6; isfinite(number) && digits <= 17; digits++) { /* the shortest that is it */
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (strtod(text, NULL) == number) break;
+    }
     put_string(writer, name);
     put(writer, ": ");
     put(writer, text);

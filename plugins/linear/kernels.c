@@ -210,9 +210,14 @@ static linear_rows_t begin_rows(const linear_state_t *state, const attn_queries_
     return rows;
 }
 
-/* A normaliser is degenerate when its rounding error alone could have made it. */
-static int is_degenerate(const linear_rows_t *rows, int64_t r) {
-    return rows->limit[r] > 0 && fabsf(rows->sum[r]) <= FLT_EPSILON * rows->abs[r];
+/*
+ * A normaliser is degenerate when rounding alone could have made it: a sum of N = keys + dim terms
+ * is off by about sqrt(N) eps sum |terms|. (Higham and Mary, "A New Approach to Probabilistic
+ * Rounding Error Analysis", 2019.)
+ */
+static int is_degenerate(const linear_rows_t *rows, int64_t dim, int64_t r) {
+    const float rounding = FLT_EPSILON * sqrtf((float)(rows->limit[r] + dim));
+    return rows->limit[r] > 0 && fabsf(rows->sum[r]) <= rounding * rows->abs[r];
 }
 
 /* 1 / normaliser; 0 where that is 0, so that the row becomes zeros. */
@@ -250,8 +255,8 @@ static int64_t attend(const attn_head_t *head, linear_map_t map, const attn_quer
             const float scale = inverse(&rows, r);
             for (int64_t c = 0; c < state.value_dim; c++)
                 target[c * out->stride[3]] =
-                    scale == 0.0f ? 0.0f : scale * state.out[r * state.stride + c];
-            degenerate += is_degenerate(&rows, r);
+                    rows.sum[r] == 0.0f ? 0.0f : scale * state.out[r * state.stride + c];
+            degenerate += is_degenerate(&rows, state.dim, r);
         }
     }
     return degenerate;

@@ -1,0 +1,33 @@
+/*
+ * bound.h: how many features a sketch needs for a guarantee, and which guarantee a size gives.
+ *
+ * n queries and m keys of one head, d features, X = [Q; K] stacked. For each method the bound is a
+ * number of features s for which, with probability at least 1 - delta in each head,
+ *   gaussian    every logit is within eps |q| |k| (times scale) of the exact one:
+ *               s = 2 ln(4 n m / delta) / (eps^2/2 - eps^3/3). (Dasgupta and Gupta, 2003, on the
+ *               norms of q + k and q - k, for all n m pairs; Lemma 5.1's JL matrix.)
+ *   ams, osnap  ||S' - S||_F <= eps ||Q||_F ||K||_F (times scale): s = 2 / (eps^2 delta). Both have
+ *               E (<q', k'> - <q, k>)^2 <= 2 |q|^2 |k|^2 / s, and Markov's inequality does the rest.
+ *               (Alon, Matias, Szegedy, 1996; Nelson and Nguyen, 2013.)
+ *   leverage    (1 - eps) X X^T <= X' X'^T <= (1 + eps) X X^T: s = 3 eps^-2 r ln(2 r / delta), with
+ *               r = min(d, rows of X) >= rank X. (Lemma 5.4 of Deng, Mahadevan, Song,
+ *               arXiv:2304.04397; the constants are Tropp's, "User-friendly tail bounds for sums of
+ *               random matrices", 2012, Theorem 1.1, for 0 < eps <= 1.) Where also every entry of
+ *               scale X X^T is within r < 0.1, each attention weight moves by at most 12 r
+ *               (Lemmas 3.1 to 3.4).
+ */
+#ifndef ATTN_SKETCH_BOUND_H
+#define ATTN_SKETCH_BOUND_H
+
+#include "attn/types.h"
+#include "matrices.h"
+
+/** Features that `method` needs for eps in (0, 1] and delta in (0, 1); a whole number, perhaps huge. */
+double attn_sketch_bound(enum attn_sketch_method method, const attn_problem_t *problem, double eps,
+                         double delta);
+
+/** The smallest eps in (0, 1] that `size` features are enough for, or 0 when there is none. */
+double attn_sketch_attained(enum attn_sketch_method method, const attn_problem_t *problem,
+                            int64_t size, double delta);
+
+#endif

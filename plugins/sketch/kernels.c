@@ -1,0 +1,95 @@
+/*
+ * Rows times a sketching matrix, whatever the strides of the rows. Compiled once per tier.
+ */
+#include "kernels.h"
+
+#include "simd/tile.h"
+
+#include <string.h>
+
+typedef struct scratch {
+    float *input;  /* dense: [TILE_ROWS][dim]; sparse: [dim][PANEL] */
+    float *output; /* dense: [TILE_ROWS][size rounded up]; sparse: [size][PANEL] */
+} scratch_t;
+
+static scratch_t lay_out(int64_t dim, int64_t size, attn_arena_t *arena) {
+    const uint64_t width = (uint64_t)tile_max(TILE_ROWS, PANEL);
+    scratch_t scratch;
+    scratch.input = attn_arena_take(arena, dim, width * sizeof(float));
+    scratch.output = attn_arena_take(arena, tile_round_up(size, VF_LANES), width * sizeof(float));
+    return scratch;
+}
+
+static void scratch_size(int64_t dim, int64_t size, attn_arena_t *arena) {
+    lay_out(dim, size, arena);
+}
+
+/* A tile's rows stay in the nearest cache while the matrix goes by. */
+static void dense(const sketch_rows_t *rows, const float *matrix) {
+    static const float keep[TILE_ROWS] = {0};
+    attn_arena_t arena = {.base = rows->scratch};
+    const scratch_t scratch = lay_out(rows->dim, rows->size, &arena);
+    const int64_t stride = tile_round_up(rows->size, VF_LANES);
+    const size_t input_bytes = (size_t)(TILE_ROWS * rows->dim) * sizeof(float);
+    const size_t output_bytes = (size_t)(TILE_ROWS * stride) * sizeof(float);
+    for (int64_t first = 0; first < rows->count; first += TILE_ROWS) {
+        const int64_t count = tile_min(TILE_ROWS, rows->count - first);
+        memset(scratch.input, 0, input_bytes);
+        memset(scratch.output, 0, output_bytes);
+        for (int64_t r = 0; r < count; r++) {
+            const float *source = rows->source + (first + r) * rows->row_stride;
+            for (int64_t j = 0; j < rows->dim; j++)
+                scratch.input[r * rows->dim + j] = source[j * rows->column_stride];
+        }
+        tile_accumulate(scratch.output, stride, keep, scratch.input, rows->dim, matrix, rows->size,
+                        rows->dim, rows->size);
+        for (int64_t r = 0; r < count; r++)
+            memcpy(rows->out + (first + r) * rows->size, scratch.output + r * stride,
+                   (size_t)rows->size * sizeof(float));
+    }
+}
+
+/* Lanes are rows: each entry of the matrix adds one feature of a panel of rows to one column. */
+static void sparse(const sketch_rows_t *rows, const attn_sketch_entry_t *entries,
+                   int64_t sparsity) {
+    attn_arena_t arena = {.base = rows->scratch};
+    const scratch_t scratch = lay_out(rows->dim, rows->size, &arena);
+    for (int64_t first = 0; first < rows->count; first += PANEL) {
+        const int64_t count = tile_min(PANEL, rows->count - first);
+        tile_pack(scratch.input, PANEL, count, rows->dim, rows->source + first * rows->row_stride,
+                  rows->row_stride, rows->column_stride, 1.0f);
+        memset(scratch.output, 0, (size_t)(rows->size * PANEL) * sizeof(float));
+        for (int64_t j = 0; j < rows->dim; j++) {
+            const float *feature = scratch.input + j * PANEL;
+            for (int64_t i = j * sparsity; i < (j + 1) * sparsity; i++) {
+                float *column = scratch.output + (int64_t)entries[i].column * PANEL;
+                const vf weight = vf_set1(entries[i].weight);
+                ATTN_UNROLL
+                for (int v = 0; v < TILE_VECTORS; v++)
+                    vf_store(column + v * VF_LANES,
+                             vf_mul_add(weight, vf_load(feature + v * VF_LANES),
+                                        vf_load(column + v * VF_LANES)));
+            }
+        }
+        for (int64_t r = 0; r < count; r++)
+            for (int64_t t = 0; t < rows->size; t++)
+                rows->out[(first + r) * rows->size + t] = scratch.output[t * PANEL + r];
+    }
+}
+
+static void sample(const sketch_rows_t *rows, const attn_sketch_draw_t *draws) {
+    for (int64_t r = 0; r < rows->count; r++) {
+        const float *source = rows->source + r * rows->row_stride;
+        for (int64_t t = 0; t < rows->size; t++)
+            rows->out[r * rows->size + t] =
+                draws[t].weight * source[draws[t].feature * rows->column_stride];
+    }
+}
+
+const sketch_kernels_t ATTN_KERNEL(attn_sketch_kernels) = {
+    .name = TILE_NAME,
+    .scratch = scratch_size,
+    .dense = dense,
+    .sparse = sparse,
+    .sample = sample,
+};

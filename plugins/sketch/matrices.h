@@ -1,0 +1,51 @@
+/*
+ * matrices.h: the data-oblivious sketching matrices T (dim x size), drawn when a plan is made.
+ *
+ * Every T has E[T T^T] = I, so that <T^T q, T^T k> is an unbiased estimate of <q, k>. Definitions
+ * 2.4 to 2.6 of Deng, Mahadevan, Song (arXiv:2304.04397), transposed: a feature is a row of T.
+ * Draws come from attn/random.h under the plan's seed; stream = attn_sketch_stream().
+ */
+#ifndef ATTN_SKETCH_MATRICES_H
+#define ATTN_SKETCH_MATRICES_H
+
+#include <stdint.h>
+
+/** The order is that of the parameter `method`'s choices. */
+enum attn_sketch_method {
+    ATTN_SKETCH_GAUSSIAN = 0,
+    ATTN_SKETCH_AMS = 1,
+    ATTN_SKETCH_OSNAP = 2,
+    ATTN_SKETCH_LEVERAGE = 3,
+};
+
+/** The random stream of a method; leverage sampling has one for each (batch, kv head). */
+static inline uint64_t attn_sketch_stream(enum attn_sketch_method method, int64_t head) {
+    return (uint64_t)method << 56 | (uint64_t)head;
+}
+
+/** Entry (j, t), at matrix[j*size + t], is normal with variance 1/size: draw number j*size + t. */
+void attn_sketch_gaussian(float *matrix, int64_t dim, int64_t size, uint64_t seed);
+
+/**
+ * Entry (j, t) is +-1/sqrt(size), by the lowest bit of a polynomial of degree 3 in j over the
+ * integers modulo 2^61 - 1. Draws 4t to 4t + 3 are column t's coefficients: the signs of a column
+ * are 4-wise independent, the columns independent of each other.
+ */
+void attn_sketch_ams(float *matrix, int64_t dim, int64_t size, uint64_t seed);
+
+/** Entries in a row of the sparse embedding: min(size, 4). */
+int64_t attn_sketch_sparsity(int64_t size);
+
+/** One entry of a sparse embedding. */
+typedef struct attn_sketch_entry {
+    int32_t column;
+    float weight;
+} attn_sketch_entry_t;
+
+/**
+ * Row j has `sparsity` entries +-1/sqrt(sparsity), at entries[j*sparsity ...], in distinct columns
+ * chosen uniformly: their places by draw 2j, their signs by draw 2j + 1.
+ */
+void attn_sketch_osnap(attn_sketch_entry_t *entries, int64_t dim, int64_t size, uint64_t seed);
+
+#endif

@@ -1,0 +1,35 @@
+/* plan.h: what a sketch plan holds, and its run. */
+#ifndef ATTN_SKETCH_PLAN_H
+#define ATTN_SKETCH_PLAN_H
+
+#include "attn/plugin.h"
+#include "kernels.h"
+
+typedef struct sketch_plan {
+    attn_backend_plan_t base;
+    const attn_host_t *host;
+    const sketch_kernels_t *kernels;
+    attn_problem_t problem;
+    enum attn_sketch_method method;
+    int64_t size;
+    uint64_t seed;
+    int exact;     /* size == dim: T = I, and the softmax plan runs on the caller's own arrays */
+    float *matrix; /* gaussian, ams: dim x size */
+    attn_sketch_entry_t *entries; /* osnap */
+    attn_backend_plan_t *softmax; /* of the reduced problem: `size` features */
+    char guarantee[160];
+} sketch_plan_t;
+
+/** Bytes of workspace that a run needs; sets arena->overflow when they would not fit. */
+void attn_sketch_workspace(const sketch_plan_t *plan, attn_arena_t *arena);
+
+/** attn_backend_plan_t.run. */
+attn_status_t attn_sketch_run(const attn_backend_plan_t *base, const attn_io_t *io,
+                              attn_error_t *error);
+
+/** attn_ext_weights_t.rows. */
+attn_status_t attn_sketch_weights(const attn_backend_plan_t *base, const attn_io_t *io,
+                                  int64_t batch, int64_t head, int64_t first, int64_t count,
+                                  float *rows, int64_t row_stride, attn_error_t *error);
+
+#endif

@@ -1,0 +1,295 @@
+/*
+ * sketch: softmax attention on sketched features, S ~ scale * (Q T)(K T)^T with T in R^{d x s}.
+ *
+ * A plan chooses s, draws T (except for leverage sampling, which depends on the data) and makes a
+ * softmax plan for the problem with s features. With s >= d there is nothing to gain: T = I.
+ */
+#include "attn/ext/cost.h"
+#include "attn/ext/facts.h"
+#include "attn/ext/params.h"
+#include "attn/ext/weights.h"
+#include "bound.h"
+#include "plan.h"
+#include "softmax/softmax.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_SIZE = 65536 };
+
+/* ---- parameters ----------------------------------------------------------------------------------- */
+
+enum parameter { METHOD, SIZE, EPS, DELTA, SEED, PARAMETERS };
+
+static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage", NULL};
+
+static const attn_param_info_t parameters[PARAMETERS] = {
+    [METHOD] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_CHOICE,
+            .name = "method",
+            .label = "method",
+            .help = "how features are mixed (gaussian, ams, osnap) or sampled (leverage)",
+            .unit = "",
+            .maximum = 3,
+            .choices = methods,
+        },
+    [SIZE] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_INTEGER,
+            .name = "size",
+            .label = "sketch size",
+            .help = "features that are left; as many as there are, or more: exact attention",
+            .unit = "features",
+            .maximum = MAX_SIZE,
+            .automatic = "what the bound for eps and delta asks, or half of d where that is not "
+                         "less than d",
+        },
+    [EPS] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_NUMBER,
+            .name = "eps",
+            .label = "error",
+            .help = "relative error of the logits that the automatic size aims at",
+            .unit = "",
+            .minimum = 0.01,
+            .maximum = 1.0,
+            .initial = 0.5,
+        },
+    [DELTA] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_NUMBER,
+            .name = "delta",
+            .label = "failure probability",
+            .help = "probability, for each head, that the guarantee does not hold",
+            .unit = "",
+            .minimum = 1e-6,
+            .maximum = 0.999,
+            .initial = 0.1,
+        },
+    [SEED] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_INTEGER,
+            .name = "seed",
+            .label = "seed",
+            .help = "of the random draws: the same seed gives the same sketch",
+            .unit = "",
+            .maximum = 9007199254740992.0, /* 2^53 */
+        },
+};
+
+/* ---- size and guarantee ---------------------------------------------------------------------------- */
+
+static int64_t choose_size(enum attn_sketch_method method, const attn_problem_t *problem,
+                           const attn_value_t *values) {
+    int64_t size = values[SIZE].integer, dim = problem->dim;
+    if (size == 0) {
+        double bound = attn_sketch_bound(method, problem, values[EPS].number, values[DELTA].number);
+        size = bound < (double)dim ? (int64_t)bound : dim > 1 ? dim / 2 : 1;
+        if (size > MAX_SIZE) size = MAX_SIZE;
+    }
+    return size < dim ? size : dim;
+}
+
+static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) {
+    static const char *const promises[][2] = {
+        [ATTN_SKETCH_GAUSSIAN] = {"all logits of a head within", "scale |q| |k|"},
+        [ATTN_SKETCH_AMS] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
+        [ATTN_SKETCH_OSNAP] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
+        [ATTN_SKETCH_LEVERAGE] = {"X' X'^T within 1 +-", "of X X^T for a head's X = [Q; K]"},
+    };
+    const attn_problem_t *problem = &plan->problem;
+    const double delta = values[DELTA].number;
+    double eps = attn_sketch_attained(plan->method, problem, plan->size, delta), asked = 1.0;
+    if (values[SIZE].integer == 0) {
+        asked = values[EPS].number;
+        eps = attn_sketch_bound(plan->method, problem, asked, delta) <= (double)plan->size ? asked
+                                                                                           : 0.0;
+    }
+    char *text = plan->guarantee;
+    const size_t room = sizeof plan->guarantee;
+    if (plan->exact)
+        snprintf(text, room, "exact: all %lld features are kept", (long long)problem->dim);
+    else if (eps > 0.0)
+        snprintf(text, room, "%s %.3g %s, with probability %.6g", promises[plan->method][0], eps,
+                 promises[plan->method][1], 1.0 - delta);
+    else
+        snprintf(text, room, "none: the bound asks for %.0f of %lld features%s",
+                 attn_sketch_bound(plan->method, problem, asked, delta), (long long)problem->dim,
+                 values[SIZE].integer ? " even for eps = 1" : "");
+}
+
+/* ---- plan ------------------------------------------------------------------------------------------- */
+
+static void destroy(attn_backend_plan_t *base) {
+    sketch_plan_t *plan = (sketch_plan_t *)base;
+    if (plan->softmax) plan->softmax->destroy(plan->softmax);
+    attn_host_release(plan->host, plan->matrix);
+    attn_host_release(plan->host, plan->entries);
+    attn_host_release(plan->host, plan);
+}
+
+static attn_status_t make_softmax(sketch_plan_t *plan, attn_error_t *error) {
+    attn_problem_t small = plan->problem;
+    small.dim = plan->size;
+    if (isnan(small.scale)) small.scale = (float)(1.0 / sqrt((double)plan->problem.dim));
+    if (attn_softmax_backend.supports) {
+        attn_status_t status = attn_softmax_backend.supports(&small, error);
+        if (status != ATTN_OK) return status;
+    }
+    return attn_softmax_backend.plan(plan->host, &small, NULL, &plan->softmax, error);
+}
+
+/* Memory for `count` times `size` bytes of the plan, or NULL. */
+static void *allocate(const attn_host_t *host, int64_t count, uint64_t size) {
+    attn_arena_t arena = {.base = NULL};
+    attn_arena_take(&arena, count, size);
+    return arena.overflow ? NULL : attn_host_allocate(host, (size_t)arena.used);
+}
+
+static attn_status_t draw_matrix(sketch_plan_t *plan, attn_error_t *error) {
+    const int64_t dim = plan->problem.dim, size = plan->size;
+    if (plan->exact || plan->method == ATTN_SKETCH_LEVERAGE) return ATTN_OK;
+    if (plan->method == ATTN_SKETCH_OSNAP) {
+        const uint64_t sparsity = (uint64_t)attn_sketch_sparsity(size);
+        plan->entries = allocate(plan->host, dim, sparsity * sizeof *plan->entries);
+        if (plan->entries) attn_sketch_osnap(plan->entries, dim, size, plan->seed);
+    } else {
+        plan->matrix = allocate(plan->host, dim, (uint64_t)size * sizeof *plan->matrix);
+        if (plan->matrix && plan->method == ATTN_SKETCH_GAUSSIAN)
+            attn_sketch_gaussian(plan->matrix, dim, size, plan->seed);
+        if (plan->matrix && plan->method == ATTN_SKETCH_AMS)
+            attn_sketch_ams(plan->matrix, dim, size, plan->seed);
+    }
+    if (plan->matrix || plan->entries) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for a matrix of %lld x %lld",
+                     (long long)dim, (long long)size);
+}
+
+static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
+    attn_status_t status = make_softmax(plan, error);
+    if (status != ATTN_OK) return status;
+    attn_arena_t arena = {.base = NULL};
+    attn_sketch_workspace(plan, &arena);
+    if (arena.overflow)
+        return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: the workspace would not fit in memory");
+    plan->base.workspace_size = arena.used;
+    return draw_matrix(plan, error);
+}
+
+static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
+                               const attn_value_t *values, attn_backend_plan_t **result,
+                               attn_error_t *error) {
+    sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
+    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for the plan");
+    const enum attn_sketch_method method = (enum attn_sketch_method)values[METHOD].integer;
+    *plan = (sketch_plan_t){
+        .host = host,
+        .kernels = attn_sketch_kernels(attn_host_tier(host)),
+        .problem = *problem,
+        .method = method,
+        .size = choose_size(method, problem, values),
+        .seed = (uint64_t)values[SEED].integer,
+    };
+    plan->exact = plan->size == problem->dim;
+    plan->base = (attn_backend_plan_t){
+        .struct_size = sizeof plan->base,
+        .kernel = plan->kernels->name,
+        .run = attn_sketch_run,
+        .destroy = destroy,
+    };
+    describe_guarantee(plan, values);
+    attn_status_t status = prepare(plan, error);
+    if (status != ATTN_OK) {
+        destroy(&plan->base);
+        return status;
+    }
+    *result = &plan->base;
+    return ATTN_OK;
+}
+
+/* ---- extensions --------------------------------------------------------------------------------------- */
+
+/* Sketching, and the reduced problem; the bytes are those of the problem that was asked. */
+static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
+    static const char *const forms[] = {
+        [ATTN_SKETCH_GAUSSIAN] = "(n + m) d s + n m (s + dv)",
+        [ATTN_SKETCH_AMS] = "(n + m) d s + n m (s + dv)",
+        [ATTN_SKETCH_OSNAP] = "(n + m) d + n m (s + dv)",
+        [ATTN_SKETCH_LEVERAGE] = "(n + m) d min(n + m, d) + n m (s + dv)",
+    };
+    const sketch_plan_t *plan = (const sketch_plan_t *)base;
+    const attn_problem_t *problem = &plan->problem;
+    const attn_ext_cost_t *softmax = attn_softmax_backend.get_extension(ATTN_EXT_COST);
+    if (softmax) softmax->cost(plan->softmax, cost);
+    if (plan->exact) return;
+
+    const double dim = (double)problem->dim, size = (double)plan->size;
+    const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
+    const double rows = kv_heads * (double)attn_leverage_rows(problem);
+    cost->bytes += rows * (dim - size) * (double)sizeof(float);
+    cost->form = forms[plan->method];
+    if (plan->method == ATTN_SKETCH_OSNAP)
+        cost->flops += 2.0 * rows * dim * (double)attn_sketch_sparsity(plan->size);
+    else if (plan->method == ATTN_SKETCH_LEVERAGE)
+        cost->flops += rows * size + kv_heads * attn_leverage_flops(problem);
+    else
+        cost->flops += 2.0 * rows * dim * size;
+}
+
+static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t *fact) {
+    const sketch_plan_t *plan = (const sketch_plan_t *)base;
+    fact->text = NULL;
+    fact->number = 0.0;
+    switch (index) {
+    case 0:
+        fact->name = "size";
+        fact->label = "sketch size";
+        fact->number = (double)plan->size;
+        return 1;
+    case 1:
+        fact->name = "exact";
+        fact->label = "all features kept";
+        fact->number = plan->exact;
+        return 1;
+    case 2:
+        fact->name = "guarantee";
+        fact->label = "guarantee";
+        fact->text = plan->guarantee;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static const void *get_extension(const char *id) {
+    static const attn_ext_params_t params = {sizeof params, PARAMETERS, parameters};
+    static const attn_ext_weights_t weights = {sizeof weights, 0, attn_sketch_weights};
+    static const attn_ext_cost_t costs = {sizeof costs, 0, cost};
+    static const attn_ext_facts_t facts = {sizeof facts, 0, fact};
+    if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
+    if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
+    if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
+    if (strcmp(id, ATTN_EXT_FACTS) == 0) return &facts;
+    return NULL;
+}
+
+static const attn_backend_t attn_sketch_backend = {
+    .struct_size = sizeof(attn_backend_t),
+    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE,
+    .id = "sketch",
+    .name = "Sketch",
+    .version = "0.1.0",
+    .description = "Softmax attention on fewer features: S ~ scale (Q T)(K T)^T, T random.",
+    .reference = "arXiv:2304.04397, Definitions 2.4 to 2.6 and Algorithm 1",
+    .plan = make_plan,
+    .get_extension = get_extension,
+};
+
+static const attn_backend_t *const backends[] = {&attn_sketch_backend};
+ATTN_PLUGIN(sketch, backends);

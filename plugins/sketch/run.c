@@ -1,0 +1,225 @@
+/*
+ * A run: sketch the queries and the keys, then exact softmax attention on the sketches. Heads are
+ * numbered through all batches: query head b*H + h, key/value head b*Hkv + h.
+ */
+#include "attn/ext/weights.h"
+#include "plan.h"
+#include "softmax/softmax.h"
+
+typedef struct workspace {
+    float *query, *key;        /* sketches: (B, H, n, size) and (B, Hkv, m, size) */
+    attn_sketch_draw_t *draws; /* leverage: [B*Hkv][size] */
+    char *scratch;             /* one for each worker */
+    uint64_t scratch_size;
+    char *softmax;
+} workspace_t;
+
+static void lay_out_leverage(const sketch_plan_t *plan, attn_arena_t *arena,
+                             attn_leverage_scratch_t *scratch) {
+    attn_leverage_scratch_take(arena, &plan->problem, scratch);
+}
+
+static uint64_t worker_scratch_size(const sketch_plan_t *plan, attn_arena_t *arena) {
+    attn_arena_t one = {.base = NULL};
+    if (plan->method == ATTN_SKETCH_LEVERAGE) {
+        attn_leverage_scratch_t scratch;
+        lay_out_leverage(plan, &one, &scratch);
+    } else {
+        plan->kernels->scratch(plan->problem.dim, plan->size, &one);
+    }
+    arena->overflow |= one.overflow;
+    return one.used;
+}
+
+static workspace_t lay_out(const sketch_plan_t *plan, attn_arena_t *arena) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t heads = problem->batch * problem->heads;
+    const int64_t kv_heads = problem->batch * problem->kv_heads;
+    const uint64_t row = (uint64_t)plan->size * sizeof(float);
+    workspace_t space = {0};
+    if (!plan->exact) {
+        space.query = attn_arena_take(arena, heads * problem->queries, row);
+        space.key = attn_arena_take(arena, kv_heads * problem->keys, row);
+        if (plan->method == ATTN_SKETCH_LEVERAGE)
+            space.draws = attn_arena_take(arena, kv_heads * plan->size, sizeof *space.draws);
+        space.scratch_size = worker_scratch_size(plan, arena);
+        space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), space.scratch_size);
+    }
+    space.softmax = attn_arena_take(arena, 1, plan->softmax->workspace_size);
+    return space;
+}
+
+void attn_sketch_workspace(const sketch_plan_t *plan, attn_arena_t *arena) { lay_out(plan, arena); }
+
+/* ---- leverage sampling ------------------------------------------------------------------------- */
+
+typedef struct sampling {
+    const sketch_plan_t *plan;
+    const attn_io_t *io;
+    const workspace_t *space;
+    int64_t first_head;
+} sampling_t;
+
+static void sample_features(void *data, int64_t task, uint32_t worker) {
+    const sampling_t *sampling = data;
+    const sketch_plan_t *plan = sampling->plan;
+    const workspace_t *space = sampling->space;
+    const int64_t head = sampling->first_head + task, kv_heads = plan->problem.kv_heads;
+    attn_arena_t arena = {.base = space->scratch + worker * space->scratch_size};
+    attn_leverage_scratch_t scratch;
+    lay_out_leverage(plan, &arena, &scratch);
+    attn_leverage_scores(&plan->problem, &sampling->io->query, &sampling->io->key, head / kv_heads,
+                         head % kv_heads, &scratch);
+    attn_leverage_draw(scratch.scores, plan->problem.dim, plan->size, plan->seed,
+                       attn_sketch_stream(ATTN_SKETCH_LEVERAGE, head),
+                       space->draws + head * plan->size);
+}
+
+/* ---- sketching ---------------------------------------------------------------------------------- */
+
+/* Some rows of some heads of the queries or keys. */
+typedef struct sketching {
+    const sketch_plan_t *plan;
+    const workspace_t *space;
+    const attn_tensor_t *source;
+    float *out;
+    int64_t heads_per_draw; /* heads of this tensor that share a key/value head */
+    int64_t first_head, head_count, first_row, row_count;
+} sketching_t;
+
+static int64_t blocks_a_head(const sketching_t *sketching) {
+    return (sketching->row_count - 1) / SKETCH_ROWS + 1;
+}
+
+static void sketch_block(void *data, int64_t task, uint32_t worker) {
+    const sketching_t *sketching = data;
+    const sketch_plan_t *plan = sketching->plan;
+    const attn_tensor_t *source = sketching->source;
+    const int64_t blocks = blocks_a_head(sketching), done = task % blocks * SKETCH_ROWS;
+    const int64_t head = sketching->first_head + task / blocks;
+    const int64_t row = sketching->first_row + done, left = sketching->row_count - done;
+    const sketch_rows_t rows = {
+        .source = (const float *)source->data + head / source->shape[1] * source->stride[0] +
+                  head % source->shape[1] * source->stride[1] + row * source->stride[2],
+        .row_stride = source->stride[2],
+        .column_stride = source->stride[3],
+        .count = left < SKETCH_ROWS ? left : SKETCH_ROWS,
+        .dim = plan->problem.dim,
+        .size = plan->size,
+        .out = sketching->out + (head * source->shape[2] + row) * plan->size,
+        .scratch = sketching->space->scratch + worker * sketching->space->scratch_size,
+    };
+    switch (plan->method) {
+    case ATTN_SKETCH_GAUSSIAN:
+    case ATTN_SKETCH_AMS:
+        plan->kernels->dense(&rows, plan->matrix);
+        return;
+    case ATTN_SKETCH_OSNAP:
+        plan->kernels->sparse(&rows, plan->entries, attn_sketch_sparsity(plan->size));
+        return;
+    case ATTN_SKETCH_LEVERAGE:
+        plan->kernels->sample(&rows, sketching->space->draws +
+                                         head / sketching->heads_per_draw * plan->size);
+        return;
+    }
+}
+
+static void sketch(sketching_t *sketching) {
+    attn_host_parallel_for(sketching->plan->host, sketching->head_count * blocks_a_head(sketching),
+                           sketch_block, sketching);
+}
+
+/* Queries [first, first + count) of `heads` query heads, and all keys that they read. */
+static void sketch_heads(const sketch_plan_t *plan, const attn_io_t *io, const workspace_t *space,
+                         int64_t first_head, int64_t heads, int64_t first, int64_t count) {
+    const int64_t group = plan->problem.heads / plan->problem.kv_heads;
+    const int64_t first_kv = first_head / group;
+    const int64_t kv_heads = (first_head + heads - 1) / group - first_kv + 1;
+    if (plan->method == ATTN_SKETCH_LEVERAGE) {
+        sampling_t sampling = {plan, io, space, first_kv};
+        attn_host_parallel_for(plan->host, kv_heads, sample_features, &sampling);
+    }
+    sketching_t queries = {
+        .plan = plan,
+        .space = space,
+        .source = &io->query,
+        .out = space->query,
+        .heads_per_draw = group,
+        .first_head = first_head,
+        .head_count = heads,
+        .first_row = first,
+        .row_count = count,
+    };
+    sketching_t keys = {
+        .plan = plan,
+        .space = space,
+        .source = &io->key,
+        .out = space->key,
+        .heads_per_draw = 1,
+        .first_head = first_kv,
+        .head_count = kv_heads,
+        .row_count = plan->problem.keys,
+    };
+    sketch(&queries);
+    sketch(&keys);
+}
+
+/* ---- the reduced problem ------------------------------------------------------------------------- */
+
+/* The tensor's rows with `size` contiguous features at `data`. */
+static attn_tensor_t sketched(const attn_tensor_t *tensor, float *data, int64_t size) {
+    const int64_t heads = tensor->shape[1], rows = tensor->shape[2];
+    return (attn_tensor_t){
+        .data = data,
+        .dtype = tensor->dtype,
+        .shape = {tensor->shape[0], heads, rows, size},
+        .stride = {heads * rows * size, rows * size, size, 1},
+    };
+}
+
+static attn_io_t reduced(const sketch_plan_t *plan, const attn_io_t *io, const workspace_t *space) {
+    attn_io_t result = {
+        .struct_size = sizeof result,
+        .query = io->query,
+        .key = io->key,
+        .value = io->value,
+        .out = io->out,
+        .lse = io->lse,
+        .workspace = space->softmax,
+        .workspace_size = plan->softmax->workspace_size,
+        .report = io->report,
+    };
+    if (!plan->exact) {
+        result.query = sketched(&io->query, space->query, plan->size);
+        result.key = sketched(&io->key, space->key, plan->size);
+    }
+    return result;
+}
+
+attn_status_t attn_sketch_run(const attn_backend_plan_t *base, const attn_io_t *io,
+                              attn_error_t *error) {
+    const sketch_plan_t *plan = (const sketch_plan_t *)base;
+    const attn_problem_t *problem = &plan->problem;
+    attn_arena_t arena = {.base = io->workspace};
+    const workspace_t space = lay_out(plan, &arena);
+    if (!plan->exact)
+        sketch_heads(plan, io, &space, 0, problem->batch * problem->heads, 0, problem->queries);
+    const attn_io_t small = reduced(plan, io, &space);
+    return plan->softmax->run(plan->softmax, &small, error);
+}
+
+attn_status_t attn_sketch_weights(const attn_backend_plan_t *base, const attn_io_t *io,
+                                  int64_t batch, int64_t head, int64_t first, int64_t count,
+                                  float *rows, int64_t row_stride, attn_error_t *error) {
+    const sketch_plan_t *plan = (const sketch_plan_t *)base;
+    const attn_ext_weights_t *weights = attn_softmax_backend.get_extension(ATTN_EXT_WEIGHTS);
+    attn_arena_t arena = {.base = io->workspace};
+    const workspace_t space = lay_out(plan, &arena);
+    if (!weights)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sketch: softmax does not give weights");
+    if (count < 1) return ATTN_OK;
+    if (!plan->exact)
+        sketch_heads(plan, io, &space, batch * plan->problem.heads + head, 1, first, count);
+    const attn_io_t small = reduced(plan, io, &space);
+    return weights->rows(plan->softmax, &small, batch, head, first, count, rows, row_stride, error);
+}
