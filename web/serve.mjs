@@ -1,0 +1,105 @@
+/**
+ * A small static server for the built page: `node serve.mjs [--port N]`. It listens on localhost
+ * only and prints its address. The page needs nothing of it but files, so any other server will do;
+ * this one also isolates the page from other origins, which gives it a finer clock.
+ */
+
+import { createReadStream } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+const dist = fileURLToPath(new URL("dist", import.meta.url));
+const defaultPort = 8017;
+
+const types = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".wasm": "application/wasm",
+};
+
+const headers = {
+    "Cache-Control": "no-cache",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+};
+
+/** Serve a folder. Resolves to {url, close} when it listens; port 0 takes any that is free. */
+export async function serve({ root = dist, port = 0 } = {}) {
+    const folder = await realpath(root);
+    const server = createServer((request, response) => void answer(folder, request, response));
+    await new Promise((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(port, "localhost", resolve);
+    });
+    const close = () => {
+        server.closeAllConnections();
+        return new Promise((resolve) => server.close(resolve));
+    };
+    return { url: `http://localhost:${server.address().port}/`, close };
+}
+
+async function answer(folder, request, response) {
+    if (request.method !== "GET" && request.method !== "HEAD") {
+        return refuse(response, 405, "only GET and HEAD are answered");
+    }
+    const file = await locate(folder, request.url);
+    if (!file) return refuse(response, 404, "no such file");
+    const type = types[extname(file.path)] ?? "application/octet-stream";
+    response.writeHead(200, { ...headers, "Content-Type": type, "Content-Length": file.size });
+    if (request.method === "HEAD") return response.end();
+    createReadStream(file.path)
+        .on("error", () => response.destroy())
+        .pipe(response);
+}
+
+/** The file that a URL names, or null: also for whatever lies outside of the folder, by links too. */
+async function locate(folder, url) {
+    try {
+        const { pathname } = new URL(`http://localhost${url}`);
+        const asked = join(folder, decodeURIComponent(pathname));
+        const path = await realpath(pathname.endsWith("/") ? join(asked, "index.html") : asked);
+        const { size, ...found } = await stat(path).then((s) => ({
+            size: s.size,
+            file: s.isFile(),
+        }));
+        return path.startsWith(folder + sep) && found.file ? { path, size } : null;
+    } catch {
+        return null;
+    }
+}
+
+function refuse(response, status, reason) {
+    response.writeHead(status, { ...headers, "Content-Type": types[".txt"] });
+    response.end(`${reason}\n`);
+}
+
+async function main() {
+    const { values } = parseArgs({ options: { port: { type: "string" } } });
+    const port = values.port === undefined ? defaultPort : Number(values.port);
+    if (!Number.isInteger(port) || port < 0 || port > 65535) {
+        throw new Error(`--port ${values.port} is not a port: 0 to 65535`);
+    }
+    const { url } = await serve({ port }).catch((error) => {
+        // Nobody asked for this very port: another will do.
+        if (error.code === "EADDRINUSE" && values.port === undefined) return serve();
+        if (error.code === "ENOENT") throw new Error(`${dist} is not there: build the page first`);
+        throw error;
+    });
+    console.log(`the page is at ${url}   (Ctrl-C ends it)`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    main().catch((error) => {
+        console.error(`serve: ${error.message}`);
+        process.exitCode = 2;
+    });
+}

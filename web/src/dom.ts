@@ -1,0 +1,27 @@
+/** The few lines that stand in for a framework. */
+
+export function find<T extends Element>(root: ParentNode, selector: string, type: new () => T): T {
+    const found = root.querySelector(selector);
+    if (!(found instanceof type)) throw new Error(`the page has no ${type.name} at ${selector}`);
+    return found;
+}
+
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+    tag: Tag,
+    properties: Partial<HTMLElementTagNameMap[Tag]> = {},
+    ...children: (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+}
+
+/** A line of trouble: shown with its text, or hidden with none. */
+export function showLine(line: HTMLElement, text: string | null): void {
+    line.textContent = text ?? "";
+    line.hidden = !text;
+}
+
+export function message(error: unknown): string {
+    return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,186 @@
+/** Draws a heatmap with its axes and crosshair. */
+
+import { bareName, ticks, type Tick } from "./axes";
+import type { Theme } from "./colors";
+import type { Grid } from "./protocol";
+
+export interface Cell {
+    row: number;
+    column: number;
+}
+
+export interface Box {
+    left: number;
+    top: number;
+    width: number;
+    height: number;
+}
+
+interface Point {
+    x: number;
+    y: number;
+}
+
+/** Where things are, in CSS pixels, and what the axes say. */
+export interface Layout {
+    box: Box;
+    width: number;
+    height: number;
+    rows: Tick[];
+    columns: Tick[];
+    /** Keys are named by tokens, which stand upright. */
+    upright: boolean;
+}
+
+const fontFamily = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const fontSize = 10;
+const longest = 68; // pixels for a token's text on either axis
+const titleRoom = 15;
+const labelRoom = 11; // between the middles of two labels
+const indexRoom = 40; // the same for indices side by side
+const gap = 5; // between a label and the picture
+const squarest = 1.2; // height of the picture by its width, at most
+const flattest = 0.25;
+
+export class Drawing {
+    #context: CanvasRenderingContext2D;
+    #grid: Grid;
+    #tokens: string[] | null;
+    #theme: Theme;
+
+    constructor(
+        context: CanvasRenderingContext2D,
+        grid: Grid,
+        tokens: string[] | null,
+        theme: Theme,
+    ) {
+        this.#context = context;
+        this.#grid = grid;
+        this.#tokens = tokens;
+        this.#theme = theme;
+    }
+
+    /** A layout as wide as asked and as high as it then needs. */
+    layout(width: number): Layout {
+        const { queries, keys } = this.#grid;
+        const tokens = this.#tokens;
+        this.#context.font = `${fontSize}px ${fontFamily}`;
+        const shape = Math.min(squarest, Math.max(flattest, queries / keys));
+        const left = titleRoom + this.#room(ticks(queries, width * shape, tokens));
+        const plot = width - left - fontSize;
+        const box = { left, top: 6, width: plot, height: Math.round(plot * shape) };
+        const columns = ticks(keys, plot, tokens);
+        const upright = tokens !== null && columns[0]?.text === tokens[0];
+        const below = upright ? this.#room(columns) : fontSize + gap;
+        const height = box.top + box.height + below + titleRoom;
+        return { box, width, height, rows: ticks(queries, box.height, tokens), columns, upright };
+    }
+
+    draw(layout: Layout, image: CanvasImageSource, cell: Cell | null): void {
+        const context = this.#context;
+        const { left, top, width, height } = layout.box;
+        context.imageSmoothingEnabled = false;
+        context.drawImage(image, left, top, width, height);
+        this.#drawTitles(layout);
+        this.#drawLabels(layout, cell && this.#center(layout, cell));
+        if (cell) this.#drawCrosshair(layout, cell);
+    }
+
+    /** The middle of a cell. */
+    #center({ box }: Layout, { row, column }: Cell): Point {
+        const { rows, columns } = this.#grid;
+        return {
+            x: box.left + (box.width * (column + 0.5)) / columns,
+            y: box.top + (box.height * (row + 0.5)) / rows,
+        };
+    }
+
+    #room(labels: Tick[]): number {
+        const widths = labels.map(({ text }) => this.#context.measureText(text).width);
+        return Math.min(longest, Math.max(...widths)) + gap + 1;
+    }
+
+    #drawTitles({ box, height }: Layout): void {
+        const context = this.#context;
+        context.font = `${fontSize}px ${fontFamily}`;
+        context.fillStyle = this.#theme.muted;
+        context.textAlign = "center";
+        context.textBaseline = "alphabetic";
+        context.fillText("keys", box.left + box.width / 2, height - 3);
+        context.save();
+        context.translate(fontSize - 1, box.top + box.height / 2);
+        context.rotate(-Math.PI / 2);
+        context.fillText("queries", 0, 0);
+        context.restore();
+    }
+
+    /** Labels that would touch those of the cell marked make room for them. */
+    #drawLabels(layout: Layout, marked: Point | null): void {
+        const { box } = layout;
+        const wide = layout.upright ? labelRoom : indexRoom;
+        for (const { at, text } of layout.rows) {
+            const y = box.top + (box.height * at) / this.#grid.queries;
+            if (!marked || Math.abs(y - marked.y) >= labelRoom) this.#rowLabel(layout, text, y);
+        }
+        for (const { at, text } of layout.columns) {
+            const x = box.left + (box.width * at) / this.#grid.keys;
+            if (!marked || Math.abs(x - marked.x) >= wide) this.#columnLabel(layout, text, x);
+        }
+    }
+
+    #drawCrosshair(layout: Layout, cell: Cell): void {
+        const context = this.#context;
+        const grid = this.#grid;
+        const { ink, accent } = this.#theme;
+        const { left, top, width, height } = layout.box;
+        const { x, y } = this.#center(layout, cell);
+        const cellWidth = width / grid.columns;
+        const cellHeight = height / grid.rows;
+
+        context.lineWidth = 1;
+        context.strokeStyle = accent;
+        context.strokeRect(left, y - cellHeight / 2, width, cellHeight);
+        context.globalAlpha = 0.6;
+        context.strokeRect(x - cellWidth / 2, top, cellWidth, height);
+        context.globalAlpha = 1;
+        context.lineWidth = 2;
+        context.strokeStyle = ink;
+        context.strokeRect(x - cellWidth / 2, y - cellHeight / 2, cellWidth, cellHeight);
+
+        context.fillStyle = ink;
+        context.font = `bold ${fontSize}px ${fontFamily}`;
+        const { row, column } = cell;
+        this.#rowLabel(layout, bareName(row, grid.rowsPerCell, grid.queries, this.#tokens), y);
+        this.#columnLabel(
+            layout,
+            bareName(column, grid.columnsPerCell, grid.keys, this.#tokens),
+            x,
+        );
+    }
+
+    #rowLabel({ box }: Layout, text: string, y: number): void {
+        const context = this.#context;
+        context.textAlign = "right";
+        context.textBaseline = "middle";
+        context.fillText(this.#fitting(text), box.left - gap, y);
+    }
+
+    #columnLabel({ box, upright }: Layout, text: string, x: number): void {
+        const context = this.#context;
+        context.save();
+        context.translate(x, box.top + box.height + gap);
+        if (upright) context.rotate(-Math.PI / 2);
+        context.textAlign = upright ? "right" : "center";
+        context.textBaseline = upright ? "middle" : "top";
+        context.fillText(this.#fitting(text), 0, 0);
+        context.restore();
+    }
+
+    #fitting(text: string): string {
+        let fitting = text;
+        while (fitting.length > 1 && this.#context.measureText(fitting).width > longest) {
+            fitting = `${fitting.slice(0, -2)}…`;
+        }
+        return fitting;
+    }
+}

@@ -1,0 +1,55 @@
+/** Numbers as people read them. */
+
+const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const minus = "−";
+
+function superscript(exponent: number): string {
+    const digits = [...String(Math.abs(exponent))].map((digit) => superscripts[Number(digit)]);
+    return (exponent < 0 ? "⁻" : "") + digits.join("");
+}
+
+/** `digits` significant digits: 0.01235, 12.35, 1.235 × 10⁻⁷. */
+export function significant(value: number, digits = 4): string {
+    if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : `${minus}∞`;
+    if (value === 0) return "0";
+    const [mantissa = "", power = "0"] = value.toExponential(digits - 1).split("e");
+    const exponent = Number(power);
+    const text =
+        exponent < -4 || exponent > 6
+            ? `${mantissa} × 10${superscript(exponent)}`
+            : value.toFixed(Math.max(0, digits - 1 - exponent));
+    return text.replace("-", minus);
+}
+
+/** A number without the zeros that say nothing: 0.5, 12, 0.031. */
+export function short(value: number, digits = 3): string {
+    if (!Number.isFinite(value) || value === 0) return significant(value);
+    const rounded = Number(value.toPrecision(digits));
+    const size = Math.abs(rounded);
+    return size < 1e-4 || size >= 1e7
+        ? significant(rounded, digits)
+        : String(rounded).replace("-", minus);
+}
+
+export function milliseconds(value: number): string {
+    return `${value < 0.0995 ? significant(value, 2) : significant(value, 3)} ms`;
+}
+
+export function percent(fraction: number): string {
+    return fraction === 1 ? "100 %" : `${significant(100 * fraction, 3)} %`;
+}
+
+export function bytes(count: number): string {
+    const units = ["B", "KiB", "MiB", "GiB"];
+    let unit = 0;
+    let value = count;
+    while (value >= 1024 && unit < units.length - 1) {
+        value /= 1024;
+        unit++;
+    }
+    return `${unit === 0 ? value : significant(value, 3)} ${units[unit]}`;
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+    return `${number.toLocaleString("en").replaceAll(",", "\u202f")} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,177 @@
+/** The input panel: text or files, and the problem posed on them. */
+
+import type { Source } from "./command";
+import { element, find, showLine } from "./dom";
+import { readFiles, type ArrayFiles } from "./files";
+import { count } from "./format";
+import type { Problem, Shape, Summary } from "./protocol";
+import { parseScale, type Settings } from "./state";
+
+export interface InputEvents {
+    /** There is a new text, or another dimension for it. */
+    onText(): void;
+    onFiles(files: ArrayFiles): void;
+    /** Causal or scale. */
+    onProblem(): void;
+    /** Another batch or head is to be shown. */
+    onView(): void;
+}
+
+const typingPause = 200; // milliseconds
+
+export class InputPanel {
+    #form = find(document, "#input", HTMLFormElement);
+    #text = find(document, "#text", HTMLTextAreaElement);
+    #dim = find(document, "#dim", HTMLSelectElement);
+    #scale = find(document, "#scale", HTMLInputElement);
+    #causal = find(document, "#causal", HTMLInputElement);
+    #batch = find(document, "#batch", HTMLSelectElement);
+    #head = find(document, "#head", HTMLSelectElement);
+    #problem = find(document, "#input-problem", HTMLElement);
+    #summary = find(document, "#summary", HTMLElement);
+    #files: ArrayFiles | null = null;
+    #events: InputEvents;
+
+    constructor(settings: Settings, events: InputEvents) {
+        this.#events = events;
+        this.#text.value = settings.text;
+        this.#offerDim(settings.dim);
+        this.#causal.checked = settings.causal;
+        this.#scale.value = settings.scale === null ? "" : String(settings.scale);
+        this.#listen();
+    }
+
+    get source(): Source {
+        if (this.#files) return { kind: "files", files: this.#files };
+        return { kind: "text", text: this.#text.value, dim: Number(this.#dim.value) };
+    }
+
+    get text(): string {
+        return this.#text.value;
+    }
+
+    get dim(): number {
+        return Number(this.#dim.value);
+    }
+
+    get problem(): Problem {
+        return { causal: this.#causal.checked, scale: parseScale(this.#scale.value) };
+    }
+
+    get view(): { batch: number; head: number } {
+        return { batch: this.#batch.selectedIndex, head: this.#head.selectedIndex };
+    }
+
+    /** The input that is computed on from now on; no files: it is the text. */
+    accept(summary: Summary, files: ArrayFiles | null): void {
+        this.#files = files;
+        this.#showSource(files);
+        this.fail(null);
+        const { shape, tokens, nonfinite } = summary;
+        fillChoice(this.#batch, shape.batch);
+        fillChoice(this.#head, shape.heads);
+        const parts = tokens ? [count(tokens.length, "token")] : describe(shape);
+        if (nonfinite > 0) parts.push(`${count(nonfinite, "element")} NaN or infinite`);
+        this.#summary.textContent = parts.join(" · ");
+        this.#summary.classList.toggle("warning", nonfinite > 0);
+    }
+
+    /** Say what is wrong with the input; null: nothing. */
+    fail(reason: string | null): void {
+        showLine(this.#problem, reason);
+    }
+
+    #listen(): void {
+        const { onText, onProblem, onView } = this.#events;
+        let typing = 0;
+        this.#text.addEventListener("input", () => {
+            clearTimeout(typing);
+            typing = setTimeout(onText, typingPause);
+        });
+        this.#dim.addEventListener("change", onText);
+        this.#scale.addEventListener("input", onProblem);
+        this.#causal.addEventListener("change", onProblem);
+        this.#batch.addEventListener("change", onView);
+        this.#head.addEventListener("change", onView);
+        this.#form.addEventListener("submit", (event) => event.preventDefault());
+        find(document, "#use-text", HTMLButtonElement).addEventListener("click", onText);
+
+        const chooser = find(document, "#files", HTMLInputElement);
+        chooser.addEventListener("change", () => {
+            void this.#take([...(chooser.files ?? [])]);
+            chooser.value = ""; // so that the same file can be chosen again
+        });
+        this.#listenForDrops();
+    }
+
+    #listenForDrops(): void {
+        const hint = find(document, ".drop-hint", HTMLElement);
+        const carriesFiles = (event: DragEvent) =>
+            event.dataTransfer?.types.includes("Files") ?? false;
+        addEventListener("dragover", (event) => {
+            if (!carriesFiles(event)) return;
+            event.preventDefault();
+            hint.hidden = false;
+        });
+        addEventListener("dragleave", (event) => {
+            if (event.relatedTarget === null) hint.hidden = true;
+        });
+        addEventListener("drop", (event) => {
+            hint.hidden = true;
+            if (!carriesFiles(event)) return;
+            event.preventDefault();
+            void this.#take([...(event.dataTransfer?.files ?? [])]);
+        });
+    }
+
+    async #take(files: File[]): Promise<void> {
+        if (files.length === 0) return;
+        try {
+            this.#events.onFiles(await readFiles(files));
+        } catch (error) {
+            this.fail(error instanceof Error ? error.message : String(error));
+        }
+    }
+
+    #showSource(files: ArrayFiles | null): void {
+        find(document, ".text-source", HTMLElement).hidden = files !== null;
+        find(document, ".file-source", HTMLElement).hidden = files === null;
+        find(document, "#dim-field", HTMLElement).hidden = files !== null;
+        if (!files) return;
+        const item = (role: string, name: string) =>
+            element("li", {}, element("b", {}, role), name);
+        const { query, key, value } = files;
+        find(document, ".file-list", HTMLElement).replaceChildren(
+            item("Q", query.name),
+            item("K", key.name),
+            item("V", value.name),
+        );
+    }
+
+    #offerDim(dim: number): void {
+        if (![...this.#dim.options].some((option) => Number(option.value) === dim)) {
+            this.#dim.append(element("option", {}, String(dim)));
+        }
+        this.#dim.value = String(dim);
+    }
+}
+
+function fillChoice(select: HTMLSelectElement, count: number): void {
+    const chosen = Math.min(Math.max(0, select.selectedIndex), count - 1);
+    select.replaceChildren(
+        ...Array.from({ length: count }, (_, i) => element("option", {}, String(i))),
+    );
+    select.selectedIndex = chosen;
+    const field = select.closest("label");
+    if (field) field.hidden = count === 1;
+}
+
+function describe(shape: Shape): string[] {
+    const { batch, heads, kvHeads, queries, keys, dim, valueDim } = shape;
+    const parts = [`${count(queries, "query", "queries")}, ${count(keys, "key")}`];
+    parts.push(dim === valueDim ? `dimension ${dim}` : `dimensions ${dim} and ${valueDim}`);
+    if (heads > 1) parts.push(count(heads, "head"));
+    if (kvHeads !== heads) parts.push(`${kvHeads} of keys and values`);
+    if (batch > 1) parts.push(`batch of ${batch}`);
+    return parts;
+}

@@ -1,0 +1,71 @@
+/** What a panel has to say in figures. */
+
+import { element } from "./dom";
+import { bytes, count, milliseconds, percent, short, significant } from "./format";
+import type { Grid, Numbers } from "./protocol";
+
+export interface Line {
+    name: string;
+    label: string;
+    text: string;
+    /** The number unrounded, for whoever reads the page by program. */
+    value?: string;
+}
+
+export function numberLines(numbers: Numbers, error: number | null): Line[] {
+    const { gflops, kept } = numbers;
+    const line = (
+        name: string,
+        label: string,
+        value: number | null,
+        text: (v: number) => string,
+    ) =>
+        value === null
+            ? { name, label, text: name === "error" ? "…" : "not told" }
+            : { name, label, text: text(value), value: String(value) };
+    return [
+        line("error", "Error against exact", error, significant),
+        line("time", `Time, median of ${numbers.timings}`, numbers.milliseconds, milliseconds),
+        line("gflops", "GFLOP/s", gflops, (value) => significant(value, 3)),
+        line("kept", "Pairs kept", kept, percent),
+        line("workspace", "Workspace", numbers.workspaceBytes, bytes),
+    ];
+}
+
+export function factLines({ facts, kernel, form }: Numbers): Line[] {
+    const told = facts.map(({ name, label, value }) => ({
+        name,
+        label,
+        text: typeof value === "number" ? short(value, 4) : (value ?? "not finite"),
+    }));
+    if (form) told.push({ name: "form", label: "Cost", text: form });
+    return [...told, { name: "kernel", label: "Kernel", text: kernel }];
+}
+
+/** What the reader has to know before believing the numbers; null: nothing. */
+export function warnings(numbers: Numbers, grid: Grid | null): string | null {
+    const { degenerateRows, nonfinite } = numbers;
+    const weights = grid?.cells.filter((value) => !Number.isFinite(value)).length ?? 0;
+    const parts = [
+        degenerateRows > 0 &&
+            `${count(degenerateRows, "row")} with a normaliser of nearly 0: not to be trusted`,
+        nonfinite > 0 && `${count(nonfinite, "output")} NaN or infinite`,
+        weights > 0 && `${count(weights, "cell")} NaN or infinite`,
+    ].filter((part) => part !== false);
+    return parts.length > 0 ? parts.join("; ") : null;
+}
+
+/** Write lines into a <dl>. Only what changed is touched: a screen reader then says only that. */
+export function fillList(list: HTMLElement, lines: Line[]): void {
+    const items = lines.map(({ name, label, text, value }) => {
+        const data = element("data", { value: value ?? "" }, text);
+        const item = element("div", {}, element("dt", {}, label), element("dd", {}, data));
+        item.dataset.name = name;
+        return item;
+    });
+    const old = [...list.children];
+    if (old.length !== items.length) return list.replaceChildren(...items);
+    items.forEach((item, i) => {
+        if (!item.isEqualNode(old[i] ?? null)) old[i]?.replaceWith(item);
+    });
+}

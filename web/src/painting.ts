@@ -1,0 +1,56 @@
+/** One colour scale for all heatmaps, and its legends. */
+
+import type { Theme } from "./colors";
+import { find, showLine } from "./dom";
+import { count } from "./format";
+import { drawLegend } from "./legend";
+import type { Panel } from "./panel";
+import type { Grid } from "./protocol";
+
+interface Range {
+    min: number;
+    max: number;
+}
+
+/** Draw all panels: weights on one scale, differences on another. */
+export function paintPanels(panels: Panel[], theme: Theme): void {
+    for (const panel of panels) panel.prepare();
+    for (const difference of [false, true]) {
+        const shown = panels.filter(
+            (panel) => panel.values && panel.showsDifference === difference,
+        );
+        const range = rangeOf(shown);
+        const size = Math.max(range.max, -range.min);
+        const max = Math.min(1, size) || 1; // weights of `lin` can be huge: beyond 1 is not told apart
+        for (const panel of shown) panel.paint(max, theme);
+
+        const selector = difference ? "#difference-legend" : "#weights-legend";
+        const legend = find(document, selector, HTMLElement);
+        legend.hidden = shown.length === 0;
+        drawLegend(
+            legend,
+            { max, signed: difference || range.min < 0, clipped: size > max },
+            theme,
+        );
+    }
+    const grid = panels.find((panel) => panel.grid)?.grid;
+    showLine(find(document, "#pooling", HTMLElement), grid ? poolingNote(grid) : null);
+}
+
+function rangeOf(panels: Panel[]): Range {
+    const range = { min: 0, max: 0 };
+    for (const { values } of panels) {
+        for (const value of values ?? []) {
+            if (!Number.isFinite(value)) continue;
+            if (value < range.min) range.min = value;
+            if (value > range.max) range.max = value;
+        }
+    }
+    return range;
+}
+
+function poolingNote({ rowsPerCell, columnsPerCell }: Grid): string | null {
+    if (rowsPerCell * columnsPerCell === 1) return null;
+    const queries = count(rowsPerCell, "query", "queries");
+    return `Each cell is the mean of ${queries} × ${count(columnsPerCell, "key")}.`;
+}

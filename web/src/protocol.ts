@@ -1,0 +1,84 @@
+/** What the page and its worker say to each other. */
+
+import type { Backend, PlanFact } from "libattn";
+
+export type Value = string | number | boolean;
+export type Values = Record<string, Value>;
+
+export type Role = "query" | "key" | "value";
+
+/** A .npy file as read from disk, not yet looked into. */
+export interface ArrayFile {
+    name: string;
+    bytes: Uint8Array;
+}
+
+export interface Shape {
+    batch: number;
+    heads: number;
+    kvHeads: number;
+    queries: number;
+    keys: number;
+    dim: number;
+    valueDim: number;
+}
+
+/** What the page needs to know of an input whose arrays stay in the worker. */
+export interface Summary {
+    shape: Shape;
+    /** The text's tokens, or null for arrays from files. */
+    tokens: string[] | null;
+    /** NaN and infinite elements of Q, K and V together. */
+    nonfinite: number;
+}
+
+/** The part of the problem that the page chooses. */
+export interface Problem {
+    causal: boolean;
+    /** null: the backend's default. */
+    scale: number | null;
+}
+
+export interface Numbers {
+    milliseconds: number;
+    /** How many timings that is the median of. */
+    timings: number;
+    /** null, like the next: the backend does not say what it costs. */
+    gflops: number | null;
+    /** Share of the (query, key) pairs that have a weight. */
+    kept: number | null;
+    workspaceBytes: number;
+    kernel: string;
+    form: string | null;
+    facts: readonly PlanFact[];
+    degenerateRows: number;
+    /** NaN and infinite elements of the output. */
+    nonfinite: number;
+}
+
+/** Weights of one head, pooled to at most `cellLimit` cells a side: each cell is a mean. */
+export interface Grid {
+    rows: number;
+    columns: number;
+    queries: number;
+    keys: number;
+    /** Queries and keys in a cell; 1 when nothing was pooled. */
+    rowsPerCell: number;
+    columnsPerCell: number;
+    cells: Float32Array;
+}
+
+export const cellLimit = 256;
+
+/**
+ * The worker's side. solve() begins a computation for a backend; heatmap() and error() continue the
+ * latest one. Each resolves to null when a newer solve() of that backend has made it stale.
+ */
+export interface Engine {
+    start(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }>;
+    useText(text: string, dim: number): Promise<Summary>;
+    useFiles(files: Record<Role, ArrayFile>): Promise<Summary>;
+    solve(backend: string, problem: Problem, params: Values): Promise<Numbers | null>;
+    heatmap(backend: string, batch: number, head: number): Promise<Grid | null>;
+    error(backend: string): Promise<number | null>;
+}
