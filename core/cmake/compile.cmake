@@ -11,6 +11,8 @@ if(ATTN_SANITIZE)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^wasm" OR EMSCRIPTEN)
   set(ATTN_WASM ON)
+  # A module is downloaded: small where it need not be fast. Kernels bring their own -O3.
+  string(REPLACE "-O3" "-Oz" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
   if(ATTN_WASM_SIMD)
     target_compile_options(attn_options INTERFACE -msimd128 -DSIMDE_FLOAT16_API=1)
   endif()

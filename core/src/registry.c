@@ -26,13 +26,14 @@ const char *attn_backend_origin(const attn_context_t *context, uint32_t index) {
 
 static attn_status_t check_entry(const attn_context_t *context, const attn_plugin_entry_t *entry,
                                  const char *origin, attn_error_t *error) {
-    if (entry->struct_size < sizeof *entry || entry->backend_count == 0 || !entry->backends)
-        return attn_fail(error, ATTN_ERROR_PLUGIN,
-                         "'%.150s' is not a plugin: its entry is malformed", origin);
+    /* The version first: what else an entry of another major version holds is not known. */
     if (entry->abi_major != ATTN_ABI_MAJOR)
         return attn_fail(error, ATTN_ERROR_ABI,
                          "plugin '%.120s' is of ABI version %u.%u, this library of %d.%d", origin,
                          entry->abi_major, entry->abi_minor, ATTN_ABI_MAJOR, ATTN_ABI_MINOR);
+    if (entry->struct_size < sizeof *entry || entry->backend_count == 0 || !entry->backends)
+        return attn_fail(error, ATTN_ERROR_PLUGIN,
+                         "'%.150s' is not a plugin: its entry is malformed", origin);
     for (uint32_t i = 0; i < entry->backend_count; i++) {
         const attn_backend_t *backend = entry->backends[i];
         if (!backend || backend->struct_size < sizeof *backend || !backend->id || !backend->plan)
