@@ -1,0 +1,391 @@
+/// <reference lib="esnext.disposable" />
+
+/**
+ * libattn: attention in WebAssembly, on the CPU, in kilobytes.
+ *
+ * ```js
+ * import { init } from "libattn";
+ * const attn = await init();
+ * const out = attn.attention(q, k, v, { heads: 8, dim: 64, causal: true });
+ * ```
+ *
+ * Sizes: `batch` B, `heads` H, `kvHeads` Hkv, `queries` n, `keys` m, `dim` d, `valueDim` dv.
+ * Query head h reads key/value head floor(h / (H / Hkv)).
+ *
+ * Every array is a Float32Array without gaps. In the layout "bhnd" element (b, h, i, c) of the query
+ * is at ((b*H + h)*n + i)*d + c; in "bnhd" it is at ((b*n + i)*H + h)*d + c; key, value and output
+ * likewise. Arrays are copied into the module and back: they stay the caller's, may be of shared
+ * memory, and an output may be the same array as an input. No view of the module's memory is ever
+ * handed out.
+ *
+ * Errors: {@link AttnError} for what the library refuses, and TypeError for values of a wrong
+ * JavaScript type and for options with an unknown name. Both are one line that names the value.
+ * NaN and infinities in the inputs are no error: they are computed with as IEEE 754 says.
+ */
+
+/** The order of the axes in memory: (batch, head, row, column) or (batch, row, head, column). */
+export type Layout = "bhnd" | "bnhd";
+
+/**
+ * Which keys a query sees. `false` or "none": all. `true` or "top-left": query i sees keys j <= i.
+ * "bottom-right": query i sees keys j <= i + keys - queries, so that the last query sees all.
+ */
+export type Causal = boolean | "none" | "top-left" | "bottom-right";
+
+/** Which module serves: with WebAssembly SIMD128 or without. */
+export type Build = "simd" | "scalar";
+
+/** Parameters of a backend by name, as {@link Attn.backends} declares them. undefined: the default. */
+export type Params = Readonly<Record<string, number | string | boolean | undefined>>;
+
+/** All sizes of a problem, each an integer of at least 1; `heads` is a multiple of `kvHeads`. */
+export interface Sizes {
+    readonly batch: number;
+    readonly heads: number;
+    readonly kvHeads: number;
+    readonly queries: number;
+    readonly keys: number;
+    readonly dim: number;
+    readonly valueDim: number;
+}
+
+/** What is to be solved, beside the sizes. */
+export interface Rules {
+    /** Id of a backend; "softmax" by default. */
+    backend?: string | undefined;
+    /** `false` by default. */
+    causal?: Causal | undefined;
+    /** Factor of the logits, finite; by default the backend's, 1/sqrt(dim) for softmax. */
+    scale?: number | undefined;
+    /** Values outside their declared range are refused, never clamped. */
+    params?: Params | undefined;
+}
+
+/** Options of {@link Attn.plan}. */
+export interface PlanOptions extends Rules {
+    /** 1 by default. */
+    batch?: number | undefined;
+    /** 1 by default. */
+    heads?: number | undefined;
+    /** `heads` by default; fewer: heads share keys and values (grouped-query attention). */
+    kvHeads?: number | undefined;
+    queries: number;
+    /** `queries` by default (self-attention). */
+    keys?: number | undefined;
+    dim: number;
+    /** `dim` by default. */
+    valueDim?: number | undefined;
+}
+
+/**
+ * Options of {@link Attn.attention}. One of `dim`, `queries` and `keys` is needed; the other sizes
+ * follow from the lengths of the arrays.
+ */
+export interface AttentionOptions extends Rules {
+    /** 1 by default. */
+    batch?: number | undefined;
+    /** 1 by default. */
+    heads?: number | undefined;
+    /** `heads` by default. */
+    kvHeads?: number | undefined;
+    queries?: number | undefined;
+    keys?: number | undefined;
+    dim?: number | undefined;
+    valueDim?: number | undefined;
+    /** Of q, k, v and the result; "bhnd" by default. */
+    layout?: Layout | undefined;
+    /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
+    out?: Float32Array | undefined;
+}
+
+/** The arrays of {@link Plan.run}. */
+export interface RunOptions {
+    /** batch * heads * queries * dim elements. */
+    query: Float32Array;
+    /** batch * kvHeads * keys * dim elements. */
+    key: Float32Array;
+    /** batch * kvHeads * keys * valueDim elements. */
+    value: Float32Array;
+    /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
+    out?: Float32Array | undefined;
+    /** `true`: return the rows' log-sum-exp; an array: write them there. See {@link RunResult.lse}. */
+    lse?: boolean | Float32Array | undefined;
+    /** Of query, key, value and out; "bhnd" by default. */
+    layout?: Layout | undefined;
+}
+
+/** What {@link Plan.run} computed. The arrays are the caller's. */
+export interface RunResult {
+    out: Float32Array;
+    /**
+     * log sum_j exp(S_ij) in the order (batch, head, query), whatever the layout: batch * heads *
+     * queries elements; -Infinity for a row without keys. `null` when it was not asked for.
+     */
+    lse: Float32Array | null;
+    /** Rows whose normaliser was 0 or drowned in rounding: do not trust them (linear `lin`). */
+    degenerateRows: number;
+}
+
+/** Which weights {@link Plan.weights} is to compute. */
+export interface WeightsOptions {
+    query: Float32Array;
+    key: Float32Array;
+    /** Of query and key; "bhnd" by default. */
+    layout?: Layout | undefined;
+    /** 0 by default. */
+    batch?: number | undefined;
+    /** Of the query; 0 by default. */
+    head?: number | undefined;
+    /** First query; 0 by default. */
+    first?: number | undefined;
+    /** How many queries; all from `first` on by default. */
+    count?: number | undefined;
+}
+
+/** The arrays of {@link Plan.error}. */
+export interface ErrorOptions {
+    query: Float32Array;
+    key: Float32Array;
+    value: Float32Array;
+    /** The result that is to be judged. */
+    out: Float32Array;
+    /** Of all four; "bhnd" by default. */
+    layout?: Layout | undefined;
+}
+
+/** How much work one run of a plan is. */
+export interface PlanCost {
+    /** Additions and multiplications that the result needs; exp is not counted. */
+    readonly flops: number;
+    /** Read and written at least once: inputs and output. */
+    readonly bytes: number;
+    /** (query, key) pairs with a weight, all heads together. */
+    readonly pairs: number;
+    /** Asymptotic form for one head, e.g. "n m (d + dv)". */
+    readonly form: string;
+}
+
+/** One thing a plan chose by itself or guarantees, e.g. the sketch size. */
+export interface PlanFact {
+    /** Machine-readable. */
+    readonly name: string;
+    /** For people. */
+    readonly label: string;
+    /** `null`: a number that is not finite. */
+    readonly value: number | string | null;
+}
+
+/**
+ * A problem and the backend that solves it, prepared: run it as often as wanted. It holds memory in
+ * the module until dispose(); any use after that throws an AttnError "ATTN_ERROR_DISPOSED".
+ */
+export interface Plan {
+    /** The backend's id. */
+    readonly backend: string;
+    readonly sizes: Sizes;
+    /** Which code runs, e.g. "wasm128 4x8". */
+    readonly kernel: string;
+    /** Scratch memory that each run takes and gives back, in bytes. */
+    readonly workspaceBytes: number;
+    /** `null` when the backend does not say. */
+    readonly cost: PlanCost | null;
+    readonly facts: readonly PlanFact[];
+
+    /** Solve the problem on these arrays. */
+    run(arrays: RunOptions): RunResult;
+
+    /**
+     * The effective attention weights of queries [first, first + count) of one batch and head, such
+     * that out = weights * value: row r, key j is at r * keys + j. For every backend, also where it
+     * never forms them.
+     */
+    weights(options: WeightsOptions): Float32Array;
+
+    /**
+     * How far `out` is from exact attention, computed in double precision: the relative error in the
+     * Frobenius norm over every `stride`-th query (1, all, by default). Costs queries * keys / stride.
+     * NaN when `out` has a NaN where exact attention has not.
+     */
+    error(arrays: ErrorOptions, stride?: number): number;
+
+    /** Give the memory back. A second call does nothing. */
+    dispose(): void;
+    [Symbol.dispose](): void;
+}
+
+interface ParamBase {
+    /** The key in {@link Params}. */
+    readonly name: string;
+    /** For people. */
+    readonly label: string;
+    /** One line. */
+    readonly help: string;
+    /** E.g. "keys"; "" for none. */
+    readonly unit: string;
+    /** Bounds, inclusive. For booleans 0 and 1, for choices 0 and the last index. */
+    readonly min: number;
+    readonly max: number;
+    /** What the value 0 means, e.g. "2^floor(log2 sqrt m)"; `null` when 0 means nothing special. */
+    readonly automatic: string | null;
+}
+
+/** A number; "integer": whole numbers only. */
+export interface NumberParam extends ParamBase {
+    readonly type: "integer" | "number";
+    readonly default: number;
+    readonly choices: null;
+}
+
+export interface BooleanParam extends ParamBase {
+    readonly type: "boolean";
+    readonly default: boolean;
+    readonly choices: null;
+}
+
+/** One of `choices`, by name. */
+export interface ChoiceParam extends ParamBase {
+    readonly type: "choice";
+    readonly default: string;
+    readonly choices: readonly string[];
+}
+
+/** A parameter as its backend declares it: enough to make a form or a slider of it. */
+export type Param = NumberParam | BooleanParam | ChoiceParam;
+
+/** A way to compute attention. */
+export interface Backend {
+    readonly id: string;
+    /** For people. */
+    readonly name: string;
+    readonly version: string;
+    /** One sentence. */
+    readonly description: string;
+    /** Paper and equation, or a URL. */
+    readonly reference: string;
+    /** "built-in", or where the backend was loaded from. */
+    readonly origin: string;
+    /** What it can do beyond the plain form, e.g. "causal", "grouped_heads", "lse". */
+    readonly features: readonly string[];
+    readonly params: readonly Param[];
+}
+
+/** Text as a matrix: what {@link Attn.embed} returns. */
+export interface Embedding {
+    /** rows * dim elements, one row for each token. */
+    x: Float32Array;
+    /** The text of each row. */
+    tokens: string[];
+    rows: number;
+    dim: number;
+}
+
+/** A .npy file: what {@link Attn.readNpy} returns. */
+export interface NpyArray {
+    /** In C order (last axis fastest), whatever the order in the file. */
+    data: Float32Array;
+    shape: number[];
+}
+
+/** The library in one instance of its module. Independent of every other instance. */
+export interface Attn {
+    /** Of the C library: "major.minor.patch". */
+    readonly version: string;
+    readonly build: Build;
+    /** The instruction set its kernels use: "wasm128" or "scalar". */
+    readonly tier: string;
+
+    /** All backends with their parameters. */
+    backends(): Backend[];
+
+    /** Prepare to solve a problem often. */
+    plan(options: PlanOptions): Plan;
+
+    /**
+     * Attention in one call. For many calls of one shape, make a plan.
+     * @returns batch * heads * queries * valueDim elements: `options.out`, or a new array.
+     */
+    attention(
+        query: Float32Array,
+        key: Float32Array,
+        value: Float32Array,
+        options: AttentionOptions,
+    ): Float32Array;
+
+    /**
+     * Text as input for attention: hashed character n-grams plus sinusoidal positions, the same as
+     * `attn embed` computes.
+     */
+    embed(text: string, dim: number): Embedding;
+
+    /** Read a .npy file: float32 or float64, rank 2 to 4, C or Fortran order. */
+    readNpy(bytes: ArrayBuffer | ArrayBufferView): NpyArray;
+
+    /** How many elements are NaN or infinite. */
+    countNonfinite(array: Float32Array): number;
+
+    /** Dispose all plans and the context. Any use after that throws "ATTN_ERROR_DISPOSED". */
+    dispose(): void;
+    [Symbol.dispose](): void;
+}
+
+/** The status of the C library, by name, and two codes of this package's own, the last ones. */
+export type AttnErrorCode =
+    | "ATTN_ERROR_ARGUMENT"
+    | "ATTN_ERROR_SHAPE"
+    | "ATTN_ERROR_DTYPE"
+    | "ATTN_ERROR_UNSUPPORTED"
+    | "ATTN_ERROR_NOT_FOUND"
+    | "ATTN_ERROR_RANGE"
+    | "ATTN_ERROR_PLUGIN"
+    | "ATTN_ERROR_ABI"
+    | "ATTN_ERROR_MEMORY"
+    | "ATTN_ERROR_WORKSPACE"
+    /** A plan or the library was used after dispose(). */
+    | "ATTN_ERROR_DISPOSED"
+    /** What init() was given, or found, is not this package's module. */
+    | "ATTN_ERROR_LOAD";
+
+/** What the library refuses. `message` is one line that names what was wrong. */
+export class AttnError extends Error {
+    constructor(code: AttnErrorCode, message: string, options?: { cause?: unknown });
+    readonly name: "AttnError";
+    readonly code: AttnErrorCode;
+}
+
+/* Structural, so that programs without TypeScript's DOM library can use the types too. */
+interface UrlLike {
+    readonly href: string;
+    readonly protocol: string;
+}
+interface ResponseLike {
+    readonly ok: boolean;
+    readonly status: number;
+    arrayBuffer(): Promise<ArrayBuffer>;
+}
+/** A WebAssembly.Module, which has no members of its own. */
+interface ModuleLike {
+    readonly [Symbol.toStringTag]?: string;
+}
+
+/** Where the module comes from: its bytes, a URL, a response with it, or itself, compiled. */
+export type Source =
+    | ArrayBuffer
+    | ArrayBufferView
+    | string
+    | UrlLike
+    | ResponseLike
+    | ModuleLike
+    | Promise<ResponseLike>;
+
+/**
+ * Load the module and start the library in it. Without a source it takes the file of this package:
+ * the SIMD build where the engine has SIMD128, and else the scalar one. In Node files are read from
+ * disk, in a browser with fetch().
+ *
+ * @param source a string is a URL; a relative one counts from the page.
+ * @param options `build`: take this one; a source that is another build is an error.
+ */
+export function init(
+    source?: Source | undefined | null,
+    options?: { build?: Build | undefined },
+): Promise<Attn>;

@@ -1,0 +1,8 @@
+/* What only programs with the DOM's types, or Node's, have: packed.test.mjs compiles it. */
+import { init } from "libattn";
+
+await init(new URL("libattn.wasm", "https://example.org"));
+await init(fetch("libattn.wasm"));
+await init(new Response());
+const module: WebAssembly.Module = await WebAssembly.compileStreaming(fetch("libattn.wasm"));
+await init(module, { build: "simd" });

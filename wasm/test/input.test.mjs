@@ -1,0 +1,254 @@
+/* Wrong input: each case is one clear line, of the right class, and changes nothing. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AttnError } from "libattn";
+import { libraries, makeProblem, npyBytes } from "./support.mjs";
+
+const attn = libraries.get("simd");
+const { query, key, value, sizes } = makeProblem({ heads: 2, queries: 4, keys: 6, dim: 8 }, 1);
+const plan = attn.plan(sizes);
+const tiny = { queries: 2, dim: 2 };
+
+function detached(length) {
+    const array = new Float32Array(length);
+    structuredClone(array.buffer, { transfer: [array.buffer] });
+    return array;
+}
+
+/** A Float32Array whose buffer has shrunk below it. */
+function shrunk(length) {
+    const buffer = new ArrayBuffer(4 * length, { maxByteLength: 4 * length });
+    const array = new Float32Array(buffer, 0, length);
+    buffer.resize(4);
+    return array;
+}
+
+const run = (changes) => () => plan.run({ query, key, value, ...changes });
+const weights = (changes) => () => plan.weights({ query, key, ...changes });
+const quick =
+    (options, q = query) =>
+    () =>
+        attn.attention(q, key, value, options);
+const make = (options) => () => attn.plan({ ...tiny, ...options });
+
+/* What is done, the error's class or code, and what its message has to name. */
+const cases = [
+    [
+        "a query too short",
+        run({ query: query.subarray(1) }),
+        "SHAPE",
+        /query has 63 .*= 1 \* 2 \* 4 \* 8/,
+    ],
+    ["a key too long", run({ key: new Float32Array(97) }), "SHAPE", /key has 97 elements/],
+    ["an out too short", run({ out: new Float32Array(63) }), "SHAPE", /out has 63/],
+    ["an lse too long", run({ lse: new Float32Array(9) }), "SHAPE", /lse has 9/],
+    ["a detached query", run({ query: detached(64) }), "SHAPE", /query is detached/],
+    ["a detached out", run({ out: detached(64) }), "SHAPE", /out is detached/],
+    ["a query out of bounds", run({ query: shrunk(64) }), "SHAPE", /query has 0 elements/],
+    ["a detached array in attention()", quick(sizes, detached(64)), "SHAPE", /query/],
+    [
+        "no query",
+        run({ query: undefined }),
+        TypeError,
+        /query must be a Float32Array, not undefined/,
+    ],
+    ["doubles", run({ query: new Float64Array(64) }), TypeError, /not a Float64Array/],
+    ["a plain array", run({ value: [...value] }), TypeError, /value .* not a Array/],
+    [
+        "something that poses",
+        run({ key: { length: 96, [Symbol.toStringTag]: "Float32Array" } }),
+        TypeError,
+        /key/,
+    ],
+    ["lse that is no array", run({ lse: 1 }), TypeError, /lse must be a Float32Array/],
+    [
+        "an unknown layout",
+        run({ layout: "nhd" }),
+        TypeError,
+        /layout must be "bhnd" or "bnhd", not "nhd"/,
+    ],
+    ["a misspelt array", run({ querry: query }), TypeError, /unknown "querry"/],
+    ["nothing to run on", () => plan.run(), TypeError, /run must be an object, not undefined/],
+    ["null for options", () => attn.plan(null), TypeError, /plan must be an object, not null/],
+    ["a head too many", weights({ head: 2 }), "RANGE", /head 2 is outside of the 2/],
+    ["a negative batch", weights({ batch: -1 }), "RANGE", /batch -1/],
+    [
+        "a fraction of a query",
+        weights({ first: 0.5 }),
+        TypeError,
+        /first must be an integer, not 0.5/,
+    ],
+    ["more rows than queries", weights({ first: 3, count: 2 }), "RANGE", /count 2 from query 3/],
+    ["no rows", weights({ count: 0 }), "RANGE", /count 0/],
+    ["a stride of 0", () => plan.error({ query, key, value, out: query }, 0), "RANGE", /stride 0/],
+    ["an unknown backend", make({ backend: "sofmax" }), "NOT_FOUND", /sofmax/],
+    [
+        "a backend that is no text",
+        make({ backend: 3 }),
+        TypeError,
+        /backend must be a string, not 3/,
+    ],
+    ["a NUL in a name", make({ backend: "softmax\0" }), TypeError, /NUL/],
+    ["a misspelt option", make({ casual: true }), TypeError, /unknown "casual"/],
+    [
+        "an unknown corner",
+        make({ causal: "left" }),
+        TypeError,
+        /causal must be .*"bottom-right", not "left"/,
+    ],
+    ["a scale of NaN", make({ scale: NaN }), TypeError, /scale must be a finite number/],
+    ["a scale past float32", make({ scale: 1e300 }), "ARGUMENT|RANGE|SHAPE", /scale/],
+    ["no queries", () => attn.plan({ dim: 4 }), TypeError, /queries/],
+    ["no dim", () => attn.plan({ queries: 4 }), TypeError, /dim/],
+    ["0 queries", make({ queries: 0 }), "SHAPE", /queries.* 0/],
+    ["negative keys", make({ keys: -3 }), "SHAPE", /keys.* -3/],
+    ["a size of NaN", make({ dim: NaN }), TypeError, /dim must be an integer, not NaN/],
+    ["a size past 2^53", make({ dim: 2 ** 60 }), TypeError, /dim/],
+    ["a size as text", make({ heads: "8" }), TypeError, /heads must be an integer, not "8"/],
+    ["heads that do not share", make({ heads: 4, kvHeads: 3 }), "SHAPE", /4.*3/],
+    ["sizes past the address space", make({ queries: 2 ** 30, dim: 64 }), "SHAPE|MEMORY", /./],
+    ["sizes whose product overflows", make({ queries: 2 ** 52, heads: 2 ** 30 }), "SHAPE", /./],
+    [
+        "params that are no object",
+        make({ params: "block=4" }),
+        TypeError,
+        /params must be an object/,
+    ],
+    ["an unknown parameter", make({ backend: "sparse", params: { blok: 4 } }), "NOT_FOUND", /blok/],
+    ["a parameter of a backend without", make({ params: { block: 4 } }), "NOT_FOUND", /block/],
+    [
+        "a value below its range",
+        make({ backend: "sparse", params: { block: -1 } }),
+        "RANGE",
+        /block.*-1/,
+    ],
+    [
+        "a value above its range",
+        make({ backend: "sparse", params: { block: 1e9 } }),
+        "RANGE",
+        /block/,
+    ],
+    [
+        "a fraction for an integer",
+        make({ backend: "sparse", params: { block: 2.5 } }),
+        "ARGUMENT",
+        /2\.5/,
+    ],
+    [
+        "text for a number",
+        make({ backend: "sparse", params: { block: "many" } }),
+        "ARGUMENT",
+        /many/,
+    ],
+    ["an empty value", make({ backend: "sparse", params: { block: "" } }), "ARGUMENT", /block/],
+    [
+        "a value of NaN",
+        make({ backend: "sparse", params: { block: NaN } }),
+        TypeError,
+        /params.block/,
+    ],
+    [
+        "a value that is an object",
+        make({ backend: "sparse", params: { block: {} } }),
+        TypeError,
+        /params.block/,
+    ],
+    [
+        "an unknown choice",
+        make({ backend: "sketch", params: { method: "magic" } }),
+        "RANGE",
+        /magic/,
+    ],
+    ["nothing to infer from", quick({}), "SHAPE", /dim, queries or keys/],
+    ["a dim that does not divide", quick({ dim: 7 }), "SHAPE", /query has 64 .* = 7/],
+    ["queries that do not fit", quick({ ...sizes, queries: 3 }), "SHAPE", /query has 64 elements/],
+    ["a valueDim that does not fit", quick({ ...sizes, valueDim: 9 }), "SHAPE", /value has 96/],
+    [
+        "empty arrays",
+        () => attn.attention(query.subarray(64), key, value, { dim: 8 }),
+        "SHAPE",
+        /query has 0/,
+    ],
+    [
+        "no options",
+        () => attn.attention(query, key, value),
+        TypeError,
+        /attention must be an object/,
+    ],
+    ["text that is none", () => attn.embed(5, 8), TypeError, /text must be a string/],
+    ["a dim of 1", () => attn.embed("a", 1), "SHAPE", /dim is 1/],
+    [
+        "vectors past the address space",
+        () => attn.embed("a b", 2 ** 40),
+        "MEMORY",
+        /bytes of the vectors/,
+    ],
+    ["bytes that are none", () => attn.readNpy("x.npy"), TypeError, /bytes must be an ArrayBuffer/],
+    ["no .npy file", () => attn.readNpy(new Uint8Array(200)), "ARGUMENT", /the file/],
+    ["an empty .npy file", () => attn.readNpy(new ArrayBuffer(0)), "ARGUMENT", /the file/],
+    [
+        "a truncated .npy file",
+        () => attn.readNpy(npyBytes([4, 4], new Float32Array(15))),
+        "ARGUMENT",
+        /truncated.* 60 .* 64/,
+    ],
+    [
+        "integers",
+        () => attn.readNpy(npyBytes([2, 2], new Int32Array(4), { descr: "<i4" })),
+        "DTYPE",
+        /i4/,
+    ],
+    [
+        "big-endian floats",
+        () => attn.readNpy(npyBytes([2, 2], new Float32Array(4), { descr: ">f4" })),
+        "DTYPE",
+        /f4/,
+    ],
+    ["a rank of 1", () => attn.readNpy(npyBytes([4], new Float32Array(4))), "SHAPE", /1/],
+    [
+        "a rank of 5",
+        () => attn.readNpy(npyBytes([1, 1, 1, 2, 2], new Float32Array(4))),
+        "SHAPE",
+        /5/,
+    ],
+    ["counting in doubles", () => attn.countNonfinite(new Float64Array(2)), TypeError, /array/],
+];
+
+for (const [name, act, kind, message] of cases) {
+    test(name, () => assertRefused(act, kind, message));
+}
+
+function assertRefused(act, kind, message) {
+    assert.throws(act, (error) => {
+        if (kind === TypeError) {
+            assert.equal(error.constructor, TypeError);
+        } else {
+            assert.ok(error instanceof AttnError, `${error.stack}`);
+            assert.match(error.code, new RegExp(`^ATTN_ERROR_(${kind})$`));
+            assert.equal(error.name, "AttnError");
+        }
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+    });
+}
+
+test("weights past the address space are refused, and the plan stays usable", () => {
+    const length = 40000; // squared, in float32: 6.4 GB
+    const long = attn.plan({ queries: length, dim: 1 });
+    const array = new Float32Array(length);
+    assertRefused(() => long.weights({ query: array, key: array }), "MEMORY", /6400000000 bytes/);
+    assert.equal(long.weights({ query: array, key: array, count: 1 }).length, length);
+    long.dispose();
+});
+
+test("nothing is written when something is wrong", () => {
+    const out = new Float32Array(64).fill(7);
+    const lse = new Float32Array(7).fill(7);
+    assert.throws(run({ out, lse }), AttnError);
+    assert.ok(out.every((x) => x === 7) && lse.every((x) => x === 7));
+});
+
+test("after all of this the library still computes", () => {
+    assert.equal(attn.countNonfinite(plan.run({ query, key, value }).out), 0);
+});

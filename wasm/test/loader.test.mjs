@@ -1,0 +1,138 @@
+/* init(): every source, both builds, and what is not a module. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { AttnError, init } from "libattn";
+import { init as initWithFetch } from "../js/index.js";
+import { BUILDS, moduleBytes } from "./support.mjs";
+
+const bytes = await moduleBytes("scalar");
+const file = new URL("../dist/libattn.scalar.wasm", import.meta.url);
+const response = () => new Response(bytes, { headers: { "content-type": "application/wasm" } });
+let server, base;
+
+before(async () => {
+    server = createServer((request, answer) => {
+        const found = request.url === "/libattn.wasm";
+        answer.writeHead(found ? 200 : 404).end(found ? bytes : "no such file");
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    base = `http://127.0.0.1:${server.address().port}`;
+});
+after(() => server.close());
+
+const sources = {
+    "a Buffer": () => bytes,
+    "an ArrayBuffer": () => new Uint8Array(bytes).buffer,
+    "a DataView": () => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    "shared memory": () => {
+        const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+        shared.set(bytes);
+        return shared;
+    },
+    "a file URL": () => file,
+    "a file URL as text": () => file.href,
+    "an http URL": () => new URL(`${base}/libattn.wasm`),
+    "a Response": response,
+    "a promise of a Response": () => Promise.resolve(response()),
+    "a fetch": () => fetch(`${base}/libattn.wasm`),
+    "a Blob": () => new Blob([bytes]),
+    "a compiled module": () => new WebAssembly.Module(bytes),
+};
+for (const [name, make] of Object.entries(sources)) {
+    test(`from ${name}`, async () => assert.equal((await init(make())).build, "scalar"));
+}
+
+test("from nothing, SIMD where the engine has it", async () => {
+    assert.equal((await init()).build, "simd");
+});
+
+for (const build of BUILDS) {
+    test(`the ${build} build when told so`, async () => {
+        assert.equal((await init(undefined, { build })).build, build);
+    });
+}
+
+test("the entry for browsers, with fetch alone", async () => {
+    assert.equal((await initWithFetch(`${base}/libattn.wasm`)).build, "scalar");
+});
+
+test("instances share nothing", async () => {
+    const [one, other] = [await init(), await init()];
+    one.dispose();
+    assert.equal(other.attention(...[1, 1, 1].map((x) => Float32Array.of(x)), { dim: 1 })[0], 1);
+});
+
+test("in a worker thread, from a module compiled outside", async () => {
+    const code = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    import(workerData.entry).then(async ({ init }) => {
+      const attn = await init(workerData.module);
+      const one = Float32Array.of(1);
+      parentPort.postMessage(attn.attention(one, one, one, { dim: 1 })[0]);
+    });`;
+    const entry = new URL("../js/node.js", import.meta.url).href;
+    const workerData = { entry, module: new WebAssembly.Module(bytes) };
+    const worker = new Worker(code, { eval: true, workerData });
+    assert.equal(await new Promise((resolve) => worker.once("message", resolve)), 1);
+});
+
+const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+const refused = [
+    ["text that is no URL", () => init("libattn.wasm"), TypeError, /Invalid URL/],
+    ["a number", () => init(5), TypeError, /source must be .*, not 5/],
+    [
+        "an unknown build",
+        () => init(null, { build: "fast" }),
+        TypeError,
+        /"simd" or "scalar", not "fast"/,
+    ],
+    ["an unknown option", () => init(null, { threads: 2 }), TypeError, /unknown "threads"/],
+    ["bytes that are no module", () => init(new Uint8Array(64)), "LOAD", /cannot compile/],
+    ["half a module", () => init(bytes.subarray(0, 5000)), "LOAD", /cannot compile/],
+    ["another module", () => init(empty), "LOAD", /not this version's libattn/],
+    [
+        "another build than asked",
+        () => init(bytes, { build: "simd" }),
+        "LOAD",
+        /the scalar build, not simd/,
+    ],
+    ["a page that is missing", () => init(fetch(`${base}/none`)), "LOAD", /none: HTTP status 404/],
+    ["a URL that is missing", () => init(`${base}/none`), "LOAD", /none: HTTP status 404/],
+    ["a file that is missing", () => init(new URL("none.wasm", file)), Error, /none\.wasm/],
+];
+for (const [name, act, kind, message] of refused) {
+    test(`refused: ${name}`, () =>
+        assert.rejects(act, (error) => {
+            if (typeof kind === "string") assert.equal(error.code, `ATTN_ERROR_${kind}`);
+            assert.ok(
+                error instanceof (typeof kind === "string" ? AttnError : kind),
+                `${error.stack}`,
+            );
+            assert.match(error.message, message);
+            return true;
+        }));
+}
+
+for (const build of BUILDS) {
+    test(`the ${build} module imports nothing and exports what its list says`, async () => {
+        const module = new WebAssembly.Module(await moduleBytes(build));
+        assert.deepEqual(WebAssembly.Module.imports(module), []);
+        const list = await readFile(
+            fileURLToPath(new URL("../src/exports.txt", import.meta.url)),
+            "utf8",
+        );
+        const wanted = list
+            .trim()
+            .split("\n")
+            .map((name) => name.slice(1));
+        const exports = WebAssembly.Module.exports(module).map(({ name }) => name);
+        assert.deepEqual(
+            wanted.filter((name) => !exports.includes(name)),
+            [],
+        );
+    });
+}

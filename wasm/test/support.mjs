@@ -1,0 +1,193 @@
+/* What the tests share: both builds, random input, exact attention in double precision, .npy. */
+import { readFile } from "node:fs/promises";
+import { init } from "libattn";
+
+export const BUILDS = ["simd", "scalar"];
+
+export const libraries = new Map();
+for (const build of BUILDS) libraries.set(build, await init(null, { build }));
+
+export function moduleBytes(build) {
+    return readFile(new URL(`../dist/libattn.${build}.wasm`, import.meta.url));
+}
+
+/** A generator of numbers in [-1, 1): mulberry32, so that a seed names a failure. */
+export function numbers(seed) {
+    let state = seed >>> 0;
+    return () => {
+        state = (state + 0x6d2b79f5) >>> 0;
+        let t = Math.imul(state ^ (state >>> 15), state | 1);
+        t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+        return ((t ^ (t >>> 14)) >>> 0) / 2 ** 31 - 1;
+    };
+}
+
+export function floats(count, next, factor = 1) {
+    return Float32Array.from({ length: count }, () => factor * next());
+}
+
+/** All sizes of a problem, and random arrays for it in the order "bhnd". */
+export function makeProblem(sizes, seed, factor = 1) {
+    const { batch = 1, heads = 1, kvHeads = heads, queries, keys = queries, dim } = sizes;
+    const { valueDim = dim } = sizes;
+    const next = numbers(seed);
+    return {
+        sizes: { batch, heads, kvHeads, queries, keys, dim, valueDim },
+        query: floats(batch * heads * queries * dim, next, factor),
+        key: floats(batch * kvHeads * keys * dim, next, factor),
+        value: floats(batch * kvHeads * keys * valueDim, next),
+    };
+}
+
+/** Keys [0, limit) are the ones that query i may see. */
+export function causalLimit(causal, { queries, keys }, i) {
+    if (causal === "top-left") return Math.min(i + 1, keys);
+    if (causal === "bottom-right") return Math.min(Math.max(i + 1 + keys - queries, 0), keys);
+    return keys;
+}
+
+/** Calls visit(b, h, i, row) for all rows; `row` has the query's place and its keys' and values'. */
+export function eachRow({ batch, heads, kvHeads, queries, keys, dim, valueDim }, visit) {
+    for (let b = 0; b < batch; b++) {
+        for (let h = 0; h < heads; h++) {
+            const kv = b * kvHeads + Math.floor(h / (heads / kvHeads));
+            for (let i = 0; i < queries; i++) {
+                const row = (b * heads + h) * queries + i;
+                visit(b, h, i, {
+                    row,
+                    query: row * dim,
+                    key: kv * keys * dim,
+                    value: kv * keys * valueDim,
+                });
+            }
+        }
+    }
+}
+
+const UNIT = 2 ** -24; // of float32: half the distance from 1 to the next number
+
+/**
+ * How far float32 attention may be from exact attention in a row whose weights and sums of
+ * absolute values are given, as a factor of sum_j A_j |v_j|.
+ *
+ * A logit is a sum of d products, rounded d + 2 times: its error is (d + 2) u T, with T the largest
+ * scale * sum_c |q_c k_c| of the row. Subtracting the maximum rounds by u (|S| + |max|); exp adds a
+ * few u of its own: 8. Both numerator and denominator inherit this and sum m terms, whose partial
+ * sums are also rescaled: 2 m. (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1, 4.2.)
+ */
+export function relativeBound({ dim, keys }, largestTerm) {
+    return 2 * UNIT * ((dim + 4) * largestTerm + 2 * keys + 8);
+}
+
+/** An upper limit of scale * sum_c |q_c k_c|, by Cauchy and Schwarz. */
+export function largestProduct({ dim }, query, key, scale = 1 / Math.sqrt(dim)) {
+    const longest = (array) => {
+        let most = 0;
+        for (let row = 0; row < array.length; row += dim) {
+            most = Math.max(most, Math.hypot(...array.subarray(row, row + dim)));
+        }
+        return most;
+    };
+    return Math.abs(scale) * longest(query) * longest(key);
+}
+
+/** How much a sketch of size s may stretch |q| |k|: (1 + sqrt(d/s))^2 (Marchenko and Pastur, 1967). */
+export function sketchStretch(plan) {
+    const size = plan.facts.find(({ name }) => name === "size").value;
+    return (1 + Math.sqrt(plan.sizes.dim / size)) ** 2;
+}
+
+/** Exact softmax attention in double precision, with a bound on the error of float32. */
+export function exactAttention({ sizes, query, key, value }, { causal = "none", scale } = {}) {
+    const { batch, heads, queries, keys, dim, valueDim } = sizes;
+    const factor = scale ?? 1 / Math.sqrt(dim);
+    const rows = batch * heads * queries;
+    const result = {
+        out: new Float64Array(rows * valueDim),
+        tolerance: new Float64Array(rows * valueDim),
+        lse: new Float64Array(rows),
+        lseTolerance: new Float64Array(rows),
+        weights: new Float64Array(rows * keys),
+    };
+    eachRow(sizes, (b, h, i, at) => {
+        const limit = causalLimit(causal, sizes, i);
+        const logits = new Float64Array(limit);
+        let largestTerm = 0;
+        for (let j = 0; j < limit; j++) {
+            let terms = 0;
+            for (let c = 0; c < dim; c++) {
+                const product = factor * query[at.query + c] * key[at.key + j * dim + c];
+                logits[j] += product;
+                terms += Math.abs(product);
+            }
+            largestTerm = Math.max(largestTerm, terms);
+        }
+        const maximum = logits.reduce((a, x) => Math.max(a, x), -Infinity);
+        const sum = logits.reduce((a, x) => a + Math.exp(x - maximum), 0);
+        const bound = relativeBound(sizes, largestTerm);
+        result.lse[at.row] = limit === 0 ? -Infinity : maximum + Math.log(sum);
+        result.lseTolerance[at.row] = bound + 2 * UNIT * Math.abs(result.lse[at.row]);
+        for (let j = 0; j < limit; j++) {
+            const weight = Math.exp(logits[j] - maximum) / sum;
+            result.weights[at.row * keys + j] = weight;
+            for (let c = 0; c < valueDim; c++) {
+                const term = weight * value[at.value + j * valueDim + c];
+                result.out[at.row * valueDim + c] += term;
+                result.tolerance[at.row * valueDim + c] += bound * Math.abs(term);
+            }
+        }
+    });
+    return result;
+}
+
+/** Throws at the first element that is further off than its tolerance; returns the worst ratio. */
+export function assertClose(actual, expected, tolerance, what) {
+    if (actual.length !== expected.length) {
+        throw new Error(`${what}: ${actual.length} elements instead of ${expected.length}`);
+    }
+    let worst = 0;
+    for (let i = 0; i < actual.length; i++) {
+        if (Object.is(actual[i], expected[i])) continue; // infinities too
+        const difference = Math.abs(actual[i] - expected[i]);
+        const allowed = typeof tolerance === "number" ? tolerance : tolerance[i];
+        if (!(difference <= allowed)) {
+            throw new Error(`${what}[${i}] is ${actual[i]}, not ${expected[i]} +- ${allowed}`);
+        }
+        if (allowed > 0) worst = Math.max(worst, difference / allowed);
+    }
+    return worst;
+}
+
+/** From (batch, head, row, column) to (batch, row, head, column), or back with heads and rows swapped. */
+export function swapHeadsAndRows(array, batch, heads, rows, columns) {
+    const swapped = new Float32Array(array.length);
+    for (let b = 0; b < batch; b++) {
+        for (let h = 0; h < heads; h++) {
+            for (let i = 0; i < rows; i++) {
+                const from = ((b * heads + h) * rows + i) * columns;
+                swapped.set(
+                    array.subarray(from, from + columns),
+                    ((b * rows + i) * heads + h) * columns,
+                );
+            }
+        }
+    }
+    return swapped;
+}
+
+/** A .npy file, version 1.0. `data`: any typed array that `descr` describes, in the file's order. */
+export function npyBytes(shape, data, { descr = "<f4", fortran = false } = {}) {
+    const order = fortran ? "True" : "False";
+    const tuple = `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+    const dictionary = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': ${tuple}, }`;
+    const header = `${dictionary.padEnd(Math.ceil((dictionary.length + 11) / 64) * 64 - 11)}\n`;
+    const length = Buffer.alloc(2);
+    length.writeUInt16LE(header.length);
+    const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    return Buffer.concat([
+        Buffer.from("\x93NUMPY\x01\x00", "latin1"),
+        length,
+        Buffer.from(header),
+        body,
+    ]);
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Puts Emscripten 3.1.69 into one folder that all clones share.
+#
+# Debian 12 ships Emscripten 3.1.6, which cannot make relaxed SIMD or working ES modules. Debian 13's
+# runs on Debian 12 once Binaryen's tools have the C library they were built against beside them.
+# Its system libraries come built, in a cache that emcc never writes to: parallel builds are safe.
+# Beforehand on the system: clang-19, lld-19, llvm-19, python3, node.
+#
+# usage: install-emscripten.sh PREFIX          (afterwards: PREFIX/root/usr/share/emscripten/emcc)
+set -euo pipefail
+# shellcheck source=wasm/toolchain/common.sh
+. "$(dirname "$0")/common.sh"
+
+readonly PACKAGES=(emscripten binaryen node-acorn libc6 libstdc++6 libgcc-s1)
+
+# Start Binaryen's tools with their own loader. The wrappers find their folder by themselves,
+# because it is renamed at the end.
+wrap_binaryen() {
+    local tool name loader
+    loader=$(cd "$stage/root" && find . -name 'ld-linux*.so.*' | sort | head -n 1)
+    [ -n "$loader" ] || die "no dynamic loader in the unpacked packages"
+    mkdir -p "$stage/binaryen/bin"
+    for tool in "$stage"/root/usr/bin/wasm*; do
+        name=$(basename "$tool")
+        cat >"$stage/binaryen/bin/$name" <<WRAPPER
+#!/bin/sh
+root=\$(cd "\$(dirname "\$0")/../../root" && pwd)
+exec "\$root/$loader" --library-path "\$(echo "\$root"/usr/lib/*-linux-gnu*)" "\$root/usr/bin/$name" "\$@"
+WRAPPER
+        chmod +x "$stage/binaryen/bin/$name"
+    done
+}
+
+# emcc reads this Python file, which lies beside it, and exports its path as EM_CONFIG first.
+configure_emcc() {
+    local emscripten=$stage/root/usr/share/emscripten
+    # Emscripten's JavaScript passes import acorn and look for it only beside themselves.
+    ln -sfn ../nodejs "$emscripten/node_modules"
+    cat >>"$emscripten/.emscripten" <<'CONFIG'
+
+# libattn: this copy is not installed in /usr
+import os
+import shutil
+BINARYEN_ROOT = os.path.realpath(os.path.dirname(os.environ['EM_CONFIG']) + '/../../../../binaryen')
+NODE_JS = shutil.which('node') or 'node'
+CONFIG
+}
+
+# One program through every stage: compiler, linker, Binaryen, JavaScript passes, node.
+prove() {
+    local dir=$stage/proof flag
+    mkdir "$dir"
+    echo 'int main(void) { return 7; }' >"$dir/a.c"
+    for flag in -O0 -msimd128 -mrelaxed-simd; do
+        (unset EM_CONFIG EM_CACHE && cd "$dir" &&
+            "$stage/root/usr/share/emscripten/emcc" -O2 "$flag" -sEXPORT_ES6 a.c -o a.mjs &&
+            grep -q WebAssembly a.mjs) || die "emcc $flag does not work"
+    done
+    rm -rf "$dir"
+}
+
+main() {
+    [ $# -eq 1 ] || die "usage: install-emscripten.sh PREFIX"
+    [ ! -d "$1" ] || exit 0
+    begin_stage "$1"
+    fetch_packages "${PACKAGES[@]}"
+    wrap_binaryen
+    configure_emcc
+    prove
+    publish_stage "$1"
+}
+
+main "$@"

@@ -1,0 +1,177 @@
+# Sourced by ./dev: what each step needs, and how to get what is missing.
+#
+# Debian's packages come through apt; what Debian 12 has only in versions too old (Node.js,
+# Emscripten, SIMDe) goes into one cache folder of the user's, shared by all clones. On a system
+# without apt the same list is printed by program and nothing is installed.
+# shellcheck shell=bash
+
+here=$(dirname "${BASH_SOURCE[0]}")
+# shellcheck source=wasm/toolchain/env.sh
+. "$here/env.sh"
+
+missing_names=()
+missing_packages=()
+wants_node=false
+wants_npm_packages=false
+wants_emscripten=false
+wants_simde=false
+
+# want NAME "DEBIAN-PACKAGE..." CHECK...: notes NAME as missing when CHECK fails.
+want() {
+    local name=$1 packages=$2
+    shift 2
+    case " ${missing_names[*]} " in *" $name "*) return ;; esac # asked before
+    "$@" >/dev/null 2>&1 && return
+    missing_names+=("$name")
+    # shellcheck disable=SC2206 # several packages in one word
+    missing_packages+=($packages)
+}
+
+want_program() {
+    want "$1" "$2" command -v "$1"
+}
+
+# at_least WANTED FOUND: compares dotted versions.
+at_least() {
+    [ -n "$2" ] && [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
+}
+
+has_node() {
+    command -v npm >/dev/null && command -v node >/dev/null &&
+        at_least 20.19 "$(node --version | tr -d v)"
+}
+
+has_emcc() {
+    [ -d "$attn_own_emscripten" ] ||
+        { command -v emcc >/dev/null && at_least 3.1.69 "$(emcc -dumpversion 2>/dev/null)"; }
+}
+
+has_simde() {
+    [ -d "$ATTN_SIMDE_INCLUDE/simde" ]
+}
+
+# wasi_file KIND NAME: does the WASI compiler know where NAME is?
+wasi_file() {
+    [ -e "$("$ATTN_WASI_CC" --target=wasm32-wasi "-print-$1=$2")" ]
+}
+
+wasi_runtime() {
+    [ -e "$("$ATTN_WASI_CC" --target=wasm32-wasi -print-libgcc-file-name)" ]
+}
+
+want_c() {
+    want_program gcc gcc
+    want_program g++ g++
+    want_program cmake cmake
+    want_program ninja ninja-build
+    want_program git git
+    want_program pkg-config pkg-config
+    want cmocka libcmocka-dev pkg-config --exists cmocka
+    [ "$(uname -m)" = x86_64 ] || want_simde # the kernels are written in x86's intrinsics
+}
+
+want_simde() {
+    wants_simde=true
+    has_apt || want "SIMDe 0.8 or newer, in a folder named by ATTN_SIMDE_INCLUDE" "" has_simde
+}
+
+want_node() {
+    wants_node=true
+    # An old npm is enough: it fetches the Node.js that is needed.
+    if has_node; then return; fi
+    if has_apt; then want_program npm npm; else want "Node.js 20.19 or newer, with npm" "" false; fi
+}
+
+want_npm_packages() {
+    want_node
+    wants_npm_packages=true
+}
+
+want_wasi() {
+    want_node
+    want_simde
+    want "clang 19 or newer (as clang-19, or named by ATTN_WASI_CC)" clang-19 command -v "$ATTN_WASI_CC"
+    want "lld, of the same version" lld-19 wasi_file prog-name wasm-ld
+    want "llvm-ar, of the same version" llvm-19 wasi_file prog-name llvm-ar
+    want "wasi-libc" wasi-libc wasi_file file-name libc.a
+    want "compiler-rt for wasm32-wasi" libclang-rt-19-dev-wasm32 wasi_runtime
+}
+
+want_emscripten() {
+    wants_emscripten=true
+    has_apt || want "Emscripten 3.1.69 or newer (emcc)" "" has_emcc
+    has_emcc || want_program python3 python3
+}
+
+want_browser() {
+    want "Chromium" "chromium fonts-liberation" command -v "$ATTN_BROWSER"
+}
+
+has_apt() {
+    command -v apt-get >/dev/null
+}
+
+# install_once NAME SCRIPT PREFIX
+install_once() {
+    echo "installing: $1 into $3"
+    "$2" "$3"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then env "$@"; else sudo -n env "$@"; fi
+}
+
+apt_install() {
+    as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 \
+        install --no-install-recommends "$@"
+}
+
+refuse_missing() {
+    echo "dev: missing on this system:" >&2
+    printf '  %s\n' "${missing_names[@]}" >&2
+    exit 1
+}
+
+install_packages() {
+    [ ${#missing_names[@]} -gt 0 ] || return 0
+    has_apt || refuse_missing
+    local packages log=build/log/apt.log
+    mapfile -t packages < <(printf '%s\n' "${missing_packages[@]}" | sort -u)
+    if [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then
+        echo "dev: packages are missing; as root, run this line and then ./dev again:" >&2
+        echo "apt-get update && apt-get install -y --no-install-recommends ${packages[*]}" >&2
+        exit 1
+    fi
+    echo "installing: ${packages[*]}"
+    # The lists may be absent (a fresh container) or name versions that are gone.
+    apt_install "${packages[@]}" >"$log" 2>&1 ||
+        { as_root apt-get -qq -o DPkg::Lock::Timeout=300 update && apt_install "${packages[@]}"; } \
+            >>"$log" 2>&1 ||
+        { tail -n 20 "$log" >&2 && exit 1; }
+}
+
+# npm ci removes node_modules first, and with it the copy of the lock file that tells it is complete.
+install_npm_packages() {
+    local log=build/log/npm.log
+    ! cmp -s package-lock.json node_modules/.attn-lock.json || return 0
+    echo "installing: npm packages of package-lock.json"
+    npm ci >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
+    cp package-lock.json node_modules/.attn-lock.json
+}
+
+install_missing() {
+    mkdir -p build/log
+    install_packages
+    if $wants_node && ! has_node; then
+        install_once "Node.js 24" "$here/install-node.sh" "$attn_own_node"
+    fi
+    if $wants_emscripten && ! has_emcc; then
+        install_once "Emscripten 3.1.69 (250 MB to fetch, 0.8 GB on disk)" \
+            "$here/install-emscripten.sh" "$attn_own_emscripten"
+    fi
+    if $wants_simde && ! has_simde; then
+        install_once "SIMDe 0.8.2" "$here/install-simde.sh" "$attn_own_simde"
+    fi
+    attn_set_environment
+    if $wants_npm_packages; then install_npm_packages; fi
+}
