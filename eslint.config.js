@@ -15,7 +15,7 @@ export default defineConfig(
         extends: [js.configs.recommended, tseslint.configs.strict],
     },
     {
-        files: ["web/**", "wasm/**"],
+        files: ["web/**", "wasm/**", "tests/**"],
         languageOptions: { globals: { ...globals.browser, ...globals.node } },
     },
     {

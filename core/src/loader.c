@@ -15,7 +15,42 @@ void attn_libraries_close(attn_context_t *context) { (void)context; }
 #else
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
+
+#if defined(__ELF__)
+#include <link.h>
+
+/*
+ * Whether the file has all the bytes that its segments map. The system's loader does not ask, and a
+ * plugin that was copied half would end the program with SIGBUS. What is no ELF file is left to it.
+ */
+static bool is_whole(const char *path) {
+    ElfW(Ehdr) header;
+    ElfW(Phdr) segment;
+    FILE *file = fopen(path, "rb");
+    if (!file) return true;
+    bool whole = true;
+    if (fread(&header, sizeof header, 1, file) == 1 &&
+        memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && fseek(file, 0, SEEK_END) == 0) {
+        const unsigned long size = (unsigned long)ftell(file);
+        for (unsigned i = 0; whole && i < header.e_phnum; i++) {
+            const unsigned long at = header.e_phoff + (unsigned long)i * sizeof segment;
+            whole = at < size && fseek(file, (long)at, SEEK_SET) == 0 &&
+                    fread(&segment, sizeof segment, 1, file) == 1 &&
+                    (segment.p_type != PT_LOAD ||
+                     (segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset));
+        }
+    }
+    fclose(file);
+    return whole;
+}
+#else
+static bool is_whole(const char *path) {
+    (void)path;
+    return true;
+}
+#endif
 
 /* dlopen() looks a name without a slash up in the system's folders; a plugin is given by its path. */
 static void *open_path(const attn_context_t *context, const char *path) {
@@ -33,6 +68,8 @@ static void *open_path(const attn_context_t *context, const char *path) {
 attn_status_t attn_plugin_load(attn_context_t *context, const char *path, attn_error_t *error) {
     if (!context || !path)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "load: the context or the path is null");
+    if (!is_whole(path))
+        return attn_fail(error, ATTN_ERROR_PLUGIN, "'%.150s' is not a plugin: it is cut off", path);
     library_t *library = attn_allocate(context, sizeof *library);
     if (!library)
         return attn_fail(error, ATTN_ERROR_MEMORY, "plugin '%.150s': no memory to load it", path);

@@ -15,67 +15,75 @@ const readme = await readFile(join(root, "README.md"), "utf8");
 let folder;
 
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "attn-readme-"));
-  await mkdir(join(folder, "node_modules"));
-  const options = { recursive: true, filter: (path) => !path.includes("node_modules") };
-  for (const part of ["package.json", "js", "dist"])
-    for (const target of ["node_modules/libattn", "libattn"])
-      await cp(join(root, "wasm", part), join(folder, target, part), options);
+    folder = await mkdtemp(join(tmpdir(), "attn-readme-"));
+    await mkdir(join(folder, "node_modules"));
+    const options = { recursive: true, filter: (path) => !path.includes("node_modules") };
+    for (const part of ["package.json", "js", "dist"])
+        for (const target of ["node_modules/libattn", "libattn"])
+            await cp(join(root, "wasm", part), join(folder, target, part), options);
 });
 after(() => rm(folder, { recursive: true }));
 
 /** The only fenced block of this language. */
 function example(language) {
-  const blocks = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))];
-  assert.equal(blocks.length, 1, `README.md has ${blocks.length} blocks of ${language}`);
-  return blocks[0][1];
+    const blocks = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))];
+    assert.equal(blocks.length, 1, `README.md has ${blocks.length} blocks of ${language}`);
+    return blocks[0][1];
 }
 
 test("the C example compiles without warnings and runs", async () => {
-  const source = join(folder, "example.c");
-  await writeFile(source, example("c"));
-  const program = join(folder, "example");
-  const flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", `-I${join(root, "core", "include")}`];
-  const libraries = [join(build, "core", "libattn.a"), "-lpthread", "-ldl", "-lm"];
-  execFileSync("cc", [...flags, source, ...libraries, "-o", program]);
-  assert.match(execFileSync(program, { encoding: "utf8" }), /sees only itself: -3 = -3\n$/);
+    const source = join(folder, "example.c");
+    await writeFile(source, example("c"));
+    const program = join(folder, "example");
+    const flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", `-I${join(root, "core", "include")}`];
+    const libraries = [join(build, "core", "libattn.a"), "-lpthread", "-ldl", "-lm"];
+    execFileSync("cc", [...flags, source, ...libraries, "-o", program]);
+    assert.match(execFileSync(program, { encoding: "utf8" }), /sees only itself: -3 = -3\n$/);
 });
 
 test("the Node example runs", async () => {
-  await writeFile(join(folder, "example.mjs"), example("js"));
-  const output = execFileSync(process.execPath, ["example.mjs"], { cwd: folder, encoding: "utf8" });
-  assert.match(output, /sees only itself: -3 = -3\n/);
-  assert.match(output, /name: 'block'/);
+    await writeFile(join(folder, "example.mjs"), example("js"));
+    const output = execFileSync(process.execPath, ["example.mjs"], {
+        cwd: folder,
+        encoding: "utf8",
+    });
+    assert.match(output, /sees only itself: -3 = -3\n/);
+    assert.match(output, /name: 'block'/);
 });
 
 test("the browser example runs", async (t) => {
-  const { chromium } = await import("playwright-core");
-  const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium"].find((p) => p && existsSync(p));
-  if (!executablePath) return t.skip("no Chromium on this machine");
-  await writeFile(join(folder, "index.html"), example("html"));
-  const types = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
-  const server = createServer((request, response) => {
-    const path = request.url === "/" ? "/index.html" : request.url;
-    response.setHeader("Content-Type", types[extname(path)] ?? "application/octet-stream");
-    createReadStream(join(folder, path))
-      .on("error", () => response.writeHead(404).end())
-      .pipe(response);
-  });
-  await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const browser = await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-  });
-  try {
-    const page = await browser.newPage();
-    await page.goto(`http://127.0.0.1:${server.address().port}/`);
-    await page.waitForFunction(() => document.querySelector("#result").textContent !== "");
-    const text = await page.textContent("#result");
-    assert.match(text, /^attention \d\.\d\d, is \d\.\d\d, .*values \d\.\d\d$/);
-    const sum = [...text.matchAll(/ (\d\.\d\d)/g)].reduce((total, [, w]) => total + Number(w), 0);
-    assert.ok(Math.abs(sum - 1) < 0.05, `weights sum to ${sum}: ${text}`);
-  } finally {
-    await browser.close();
-    server.close();
-  }
+    const { chromium } = await import("playwright-core");
+    const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium"].find(
+        (p) => p && existsSync(p),
+    );
+    if (!executablePath) return t.skip("no Chromium on this machine");
+    await writeFile(join(folder, "index.html"), example("html"));
+    const types = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+    const server = createServer((request, response) => {
+        const path = request.url === "/" ? "/index.html" : request.url;
+        response.setHeader("Content-Type", types[extname(path)] ?? "application/octet-stream");
+        createReadStream(join(folder, path))
+            .on("error", () => response.writeHead(404).end())
+            .pipe(response);
+    });
+    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    const browser = await chromium.launch({
+        executablePath,
+        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+    });
+    try {
+        const page = await browser.newPage();
+        await page.goto(`http://127.0.0.1:${server.address().port}/`);
+        await page.waitForFunction(() => document.querySelector("#result").textContent !== "");
+        const text = await page.textContent("#result");
+        assert.match(text, /^attention \d\.\d\d, is \d\.\d\d, .*values \d\.\d\d$/);
+        const sum = [...text.matchAll(/ (\d\.\d\d)/g)].reduce(
+            (total, [, w]) => total + Number(w),
+            0,
+        );
+        assert.ok(Math.abs(sum - 1) < 0.05, `weights sum to ${sum}: ${text}`);
+    } finally {
+        await browser.close();
+        server.close();
+    }
 });

@@ -1,0 +1,261 @@
+/* cli/bench.c: `attn bench`: speed over ranges of sizes, on random input. */
+#include "cli/cli.h"
+#include "cli/format.h"
+#include "cli/host.h"
+#include "cli/table.h"
+#include "cli/trial.h"
+#include "tools/accuracy.h"
+#include "tools/peak.h"
+
+#include "attn/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const table_column_t columns[] = {
+    {"backend", "backend", TABLE_WORD},  {"n", "n", TABLE_INTEGER},
+    {"m", "m", TABLE_INTEGER},           {"d", "d", TABLE_INTEGER},
+    {"dv", "dv", TABLE_INTEGER},         {"heads", "heads", TABLE_INTEGER},
+    {"causal", "causal", TABLE_FLAG},    {"threads", "threads", TABLE_INTEGER},
+    {"tier", "tier", TABLE_WORD},        {"ms", "ms", TABLE_NUMBER},
+    {"ms_low", "ms low", TABLE_NUMBER},  {"ms_high", "ms high", TABLE_NUMBER},
+    {"gflops", "GFLOP/s", TABLE_NUMBER}, {"percent_of_peak", "% of peak", TABLE_NUMBER},
+    {"gbps", "GB/s", TABLE_NUMBER},      {"error", "error", TABLE_SCIENCE},
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64 };
+static const uint64_t input_seed = 1;
+
+typedef struct bench {
+    settings_t settings; /* its threads: those of the context in use */
+    format_t formats;
+    option_texts_t backends;
+    option_integers_t n, m, d, dv, heads, threads;
+    int causal;
+    double seconds; /* per row */
+
+    enum table_format format;
+    double peak, read; /* 1e9 a second */
+    attn_context_t *context;
+    selection_t selection;
+    table_t table;
+} bench_t;
+
+/* ---- one problem ----------------------------------------------------------------------------- */
+
+/* Independent standard normal numbers: with the default scale, logits are of order 1. */
+static float *random_array(uint64_t stream, int64_t heads, int64_t rows, int64_t columns_count) {
+    float *data = trial_floats(1, heads, rows, columns_count);
+    const int64_t count = data ? heads * rows * columns_count : 0;
+    for (int64_t i = 0; i < count; i++)
+        data[i] = (float)attn_random_normal(input_seed, stream, (uint64_t)i);
+    return data;
+}
+
+static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *problem,
+                    const measure_t *time, double relative) {
+    const double threads = (double)bench->settings.threads;
+    const double gflops = 1e-9 * trial->cost.flops / time->median;
+    table_t *table = &bench->table;
+    table_add_text(table, trial->backend->id);
+    table_add_number(table, (double)problem->queries);
+    table_add_number(table, (double)problem->keys);
+    table_add_number(table, (double)problem->dim);
+    table_add_number(table, (double)problem->value_dim);
+    table_add_number(table, (double)problem->heads);
+    table_add_number(table, problem->causal != ATTN_CAUSAL_NONE);
+    table_add_number(table, threads);
+    table_add_text(table, attn_tier_name(attn_context_tier(bench->context)));
+    table_add_number(table, 1e3 * time->median);
+    table_add_number(table, 1e3 * time->low);
+    table_add_number(table, 1e3 * time->high);
+    table_add_number(table, gflops);
+    table_add_number(table, 100 * gflops / (threads * bench->peak));
+    table_add_number(table, 1e-9 * trial->cost.bytes / time->median);
+    table_add_number(table, relative);
+}
+
+/* Once, but not before something is found that can be timed. */
+static void measure_peaks(bench_t *bench) {
+    if (bench->peak > 0) return;
+    bench->peak = peak_gflops(attn_context_tier(bench->context));
+    bench->read = peak_read_gbps(attn_context_tier(bench->context));
+}
+
+static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn_problem_t *problem,
+                       const attn_tensor_t inputs[3]) {
+    const measure_t never = {.median = NAN, .low = NAN, .high = NAN};
+    measure_t time;
+    double relative;
+    trial_t trial;
+    int status = CLI_OK;
+    const attn_status_t planned =
+        trial_plan(&trial, bench->context, backend, problem, &bench->settings);
+    if (planned == ATTN_OK) measure_peaks(bench);
+    if (planned == ATTN_ERROR_UNSUPPORTED) {
+        cli_warn("%s with n = %lld, m = %lld: %s", backend->id, (long long)problem->queries,
+                 (long long)problem->keys, trial.error.message);
+        add_row(bench, &trial, problem, &never, NAN);
+    } else if (planned || trial_prepare(&trial, inputs, 0) ||
+               trial_time(&trial, bench->seconds, &time) ||
+               accuracy_error(problem, &trial.io, accuracy_stride_for_rows(problem, CHECKED_ROWS),
+                              &relative, &trial.error)) {
+        status = cli_reject(backend->id, &trial.error);
+    } else {
+        add_row(bench, &trial, problem, &time, relative);
+    }
+    trial_free(&trial);
+    return status;
+}
+
+static int measure_problem(bench_t *bench, const attn_problem_t *problem) {
+    attn_error_t error;
+    if (attn_problem_check(problem, &error)) return cli_reject(NULL, &error);
+    const int64_t h = problem->heads, n = problem->queries, m = problem->keys;
+    const int64_t d = problem->dim, dv = problem->value_dim;
+    float *q = random_array(0, h, n, d), *k = random_array(1, h, m, d);
+    float *v = random_array(2, h, m, dv);
+    int status = CLI_OK;
+    if (!q || !k || !v)
+        status =
+            cli_complain(CLI_USAGE,
+                         "no memory for Q, K and V with n = %lld, m = %lld, "
+                         "d = %lld, dv = %lld, heads = %lld",
+                         (long long)n, (long long)m, (long long)d, (long long)dv, (long long)h);
+    const attn_tensor_t inputs[3] = {attn_tensor_bhnd(q, 1, h, n, d),
+                                     attn_tensor_bhnd(k, 1, h, m, d),
+                                     attn_tensor_bhnd(v, 1, h, m, dv)};
+    for (int i = 0; !status && i < bench->selection.count; i++)
+        status = measure_one(bench, attn_backend_at(bench->context, bench->selection.indices[i]),
+                             problem, inputs);
+    free(q);
+    free(k);
+    free(v);
+    return status;
+}
+
+/* ---- all problems ---------------------------------------------------------------------------- */
+
+/* Value `index` of a list, and whether there is one; an empty list is `fallback` alone. */
+static int value_at(const option_integers_t *list, int index, int64_t fallback, int64_t *value) {
+    *value = list->count ? list->items[index < list->count ? index : 0] : fallback;
+    return index < (list->count ? list->count : 1);
+}
+
+static int measure_sizes(bench_t *bench) {
+    int64_t h, n, m, d, dv;
+    for (int a = 0; value_at(&bench->heads, a, 8, &h); a++)
+        for (int b = 0; value_at(&bench->n, b, 1024, &n); b++)
+            for (int c = 0; value_at(&bench->m, c, n, &m); c++)
+                for (int e = 0; value_at(&bench->d, e, 64, &d); e++)
+                    for (int f = 0; value_at(&bench->dv, f, d, &dv); f++) {
+                        attn_problem_t problem;
+                        attn_problem_init(&problem, 1, h, n, m, d, dv);
+                        if (bench->causal) problem.causal = ATTN_CAUSAL_TOP_LEFT;
+                        const int status = measure_problem(bench, &problem);
+                        if (status) return status;
+                    }
+    return CLI_OK;
+}
+
+/* A context has a fixed number of threads, so there is one for each number. */
+static int measure_threads(bench_t *bench) {
+    int status = CLI_OK;
+    for (int i = 0; !status && value_at(&bench->threads, i, 1, &bench->settings.threads); i++) {
+        status = settings_context(&bench->settings, &bench->context);
+        if (!status) status = settings_select(bench->context, &bench->backends, &bench->selection);
+        if (!status) status = settings_check(&bench->settings, bench->context, &bench->selection);
+        if (!status) status = measure_sizes(bench);
+        attn_context_destroy(bench->context);
+        bench->context = NULL;
+    }
+    return status;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static void print_json(const bench_t *bench, const char *host) {
+    printf("{\"host\": ");
+    json_string(stdout, host);
+    printf(", \"compiler\": ");
+    json_string(stdout, host_compiler());
+    printf(", \"commit\": ");
+    json_string(stdout, host_commit());
+    printf(", \"peak_gflops\": ");
+    json_number(stdout, bench->peak > 0 ? bench->peak : NAN);
+    printf(", \"read_gbps\": ");
+    json_number(stdout, bench->read > 0 ? bench->read : NAN);
+    printf(",\n\"rows\": ");
+    table_print(&bench->table, TABLE_JSON, stdout);
+    puts("}");
+}
+
+static int print(const bench_t *bench) {
+    char host[192];
+    host_cpu(host, sizeof host);
+    if (bench->table.broken) return cli_complain(CLI_USAGE, "no memory for the table");
+    if (bench->format == TABLE_JSON) {
+        print_json(bench, host);
+        return CLI_OK;
+    }
+    if (bench->format != TABLE_CSV)
+        printf(
+            "%s; %s; libattn %s\n"
+            "measured on one core: %.4g GFLOP/s of multiply-adds, %.3g GB/s read from memory\n\n",
+            host, host_compiler(), host_commit(), bench->peak, bench->read);
+    table_print(&bench->table, bench->format, stdout);
+    return CLI_OK;
+}
+
+/* ---- command --------------------------------------------------------------------------------- */
+
+static int execute(bench_t *bench) {
+    int status = format_choose(&bench->formats, &bench->format);
+    if (!status) status = measure_threads(bench);
+    return status ? status : print(bench);
+}
+
+static const char summary[] =
+    "Speed over ranges of sizes, on independent standard normal Q, K and V.";
+static const char details[] =
+    "Every combination of the lists is a row for each backend. ms is the median of the time of\n"
+    "one run, between ms low and ms high (95% confidence). GFLOP/s and GB/s count what the\n"
+    "method needs. The peak is that of one core with the same instruction set, measured in this\n"
+    "run; the percentage is per thread. The error is against exact softmax attention in double\n"
+    "precision, over about 64 rows. A backend that cannot solve a problem keeps its row, without\n"
+    "numbers, and standard error says why.\n"
+    "\n"
+    "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
+    "one.";
+
+int cli_bench(int argc, char **argv) {
+    bench_t bench = {
+        .settings = {.threads = 1}, .seconds = 0.5, .table = table_make(columns, COLUMNS)};
+    const int64_t most = (int64_t)1 << 40;
+    const option_t options[] = {
+        {"backend", 0, OPTION_TEXTS, "A,B,...", "which backends; may be repeated (default: all)",
+         &bench.backends, 0, 0},
+        {"n", 0, OPTION_INTEGERS, "N,...", "queries (default 1024)", &bench.n, 1, most},
+        {"m", 0, OPTION_INTEGERS, "M,...", "keys (default: n)", &bench.m, 1, most},
+        {"d", 0, OPTION_INTEGERS, "D,...", "columns of Q and K (default 64)", &bench.d, 1, most},
+        {"dv", 0, OPTION_INTEGERS, "DV,...", "columns of V (default: d)", &bench.dv, 1, most},
+        {"heads", 0, OPTION_INTEGERS, "H,...", "heads (default 8)", &bench.heads, 1, most},
+        {"threads", 0, OPTION_INTEGERS, "T,...", "threads to compute with (default 1)",
+         &bench.threads, 1, 1024},
+        {"causal", 0, OPTION_SWITCH, NULL, "query i sees keys j <= i", &bench.causal, 0, 0},
+        SETTINGS_PARAMETERS(bench.settings),
+        SETTINGS_CPU(bench.settings),
+        SETTINGS_PLUGIN(bench.settings),
+        {"time", 0, OPTION_NUMBER, "SECONDS", "how long to time each row (default 0.5)",
+         &bench.seconds, 0, 3600},
+        FORMAT_OPTIONS(bench.formats),
+        {.name = NULL},
+    };
+    const option_command_t command = {"bench", summary, options, details};
+    const enum option_outcome outcome = options_parse(&command, argc, argv);
+    if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
+    const int status = execute(&bench);
+    table_free(&bench.table);
+    return status;
+}

@@ -1,0 +1,217 @@
+/* cli/compare.c: `attn compare`: several backends on the same .npy files. */
+#include "cli/cli.h"
+#include "cli/format.h"
+#include "cli/inputs.h"
+#include "cli/table.h"
+#include "cli/trial.h"
+#include "tools/accuracy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const table_column_t columns[] = {
+    {"backend", "backend", TABLE_WORD},
+    {"kernel", "kernel", TABLE_WORD},
+    {"ms", "ms", TABLE_NUMBER},
+    {"ms_low", "ms low", TABLE_NUMBER},
+    {"ms_high", "ms high", TABLE_NUMBER},
+    {"gflops", "GFLOP/s", TABLE_NUMBER},
+    {"workspace", "workspace", TABLE_BYTES},
+    {"pairs", "pairs", TABLE_PERCENT},
+    {"error", "error", TABLE_SCIENCE},
+    {"degenerate_rows", "degenerate rows", TABLE_INTEGER},
+    {"note", "note", TABLE_WORD},
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0], NUMBERS = 8 };
+
+typedef struct compare {
+    settings_t settings;
+    inputs_t inputs;
+    format_t formats;
+    option_texts_t backends;
+    double seconds; /* per backend */
+
+    enum table_format format;
+    attn_context_t *context;
+    selection_t selection;
+    trial_t *trials; /* selection.count of them */
+    int64_t stride;  /* of the queries that the error is taken over */
+    table_t table;
+} compare_t;
+
+/* All plans before the first run, so that a wrong parameter is found at once. */
+static int plan_all(compare_t *compare) {
+    compare->trials = calloc((size_t)compare->selection.count, sizeof *compare->trials);
+    if (!compare->trials)
+        return cli_complain(CLI_USAGE, "no memory for %d plans", compare->selection.count);
+    for (int i = 0; i < compare->selection.count; i++) {
+        trial_t *trial = &compare->trials[i];
+        const attn_backend_t *backend =
+            attn_backend_at(compare->context, compare->selection.indices[i]);
+        const attn_status_t status = trial_plan(trial, compare->context, backend,
+                                                &compare->inputs.problem, &compare->settings);
+        if (status && status != ATTN_ERROR_UNSUPPORTED)
+            return cli_reject(backend->id, &trial->error);
+    }
+    return CLI_OK;
+}
+
+static void add_absent_row(compare_t *compare, const trial_t *trial) {
+    table_add_text(&compare->table, trial->backend->id);
+    table_add_text(&compare->table, NULL);
+    for (int i = 0; i < NUMBERS; i++) table_add_number(&compare->table, NAN);
+    table_add_text(&compare->table, trial->error.message);
+}
+
+static void add_row(compare_t *compare, const trial_t *trial, const measure_t *time,
+                    double relative) {
+    const attn_problem_t *problem = &compare->inputs.problem;
+    const double all = (double)problem->batch * (double)problem->heads * (double)problem->queries *
+                       (double)problem->keys;
+    char facts[512];
+    table_t *table = &compare->table;
+    table_add_text(table, trial->backend->id);
+    table_add_text(table, attn_plan_kernel(trial->plan));
+    table_add_number(table, 1e3 * time->median);
+    table_add_number(table, 1e3 * time->low);
+    table_add_number(table, 1e3 * time->high);
+    table_add_number(table, 1e-9 * trial->cost.flops / time->median);
+    table_add_number(table, (double)attn_plan_workspace_size(trial->plan));
+    table_add_number(table, trial->cost.pairs / all);
+    table_add_number(table, relative);
+    table_add_number(table, (double)trial->report.degenerate_rows);
+    trial_facts(trial, facts, sizeof facts);
+    table_add_text(table, facts[0] ? facts : NULL);
+}
+
+static int measure_one(compare_t *compare, trial_t *trial) {
+    measure_t time;
+    double relative;
+    if (!trial->plan) {
+        add_absent_row(compare, trial);
+        return CLI_OK;
+    }
+    if (trial_prepare(trial, compare->inputs.tensors, 0) ||
+        trial_time(trial, compare->seconds, &time) ||
+        accuracy_error(&compare->inputs.problem, &trial->io, compare->stride, &relative,
+                       &trial->error))
+        return cli_reject(trial->backend->id, &trial->error);
+    add_row(compare, trial, &time, relative);
+    return CLI_OK;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static void print_json_head(const compare_t *compare) {
+    static const char names[INPUT_COUNT] = {'q', 'k', 'v'};
+    const inputs_t *inputs = &compare->inputs;
+    fputs("{", stdout);
+    for (int which = 0; which < INPUT_COUNT; which++) {
+        printf("\"%c\": [", names[which]);
+        for (int axis = 4 - inputs->ranks[which]; axis < 4; axis++)
+            printf("%lld%s", (long long)inputs->tensors[which].shape[axis],
+                   axis < 3 ? ", " : "], ");
+    }
+    printf("\"causal\": ");
+    json_string(stdout, inputs->problem.causal == ATTN_CAUSAL_NONE       ? NULL
+                        : inputs->problem.causal == ATTN_CAUSAL_TOP_LEFT ? "top-left"
+                                                                         : "bottom-right");
+    printf(", \"scale\": ");
+    json_number(stdout, (double)inputs->problem.scale);
+    printf(", \"tier\": \"%s\", \"threads\": %lld",
+           attn_tier_name(attn_context_tier(compare->context)),
+           (long long)compare->settings.threads);
+    printf(", \"nonfinite\": {\"q\": %lld, \"k\": %lld, \"v\": %lld}, \"error_stride\": %lld,\n",
+           (long long)inputs->nonfinite[INPUT_QUERY], (long long)inputs->nonfinite[INPUT_KEY],
+           (long long)inputs->nonfinite[INPUT_VALUE], (long long)compare->stride);
+    printf("\"rows\": ");
+}
+
+static void print_text_head(const compare_t *compare) {
+    const inputs_t *inputs = &compare->inputs;
+    char shapes[INPUT_COUNT][96];
+    printf("Q %s, K %s, V %s", inputs_shape(inputs, INPUT_QUERY, shapes[0]),
+           inputs_shape(inputs, INPUT_KEY, shapes[1]),
+           inputs_shape(inputs, INPUT_VALUE, shapes[2]));
+    if (inputs->problem.causal != ATTN_CAUSAL_NONE) printf(", causal");
+    printf("; %s, %lld thread%s; error: relative to exact attention in double precision",
+           attn_tier_name(attn_context_tier(compare->context)),
+           (long long)compare->settings.threads, compare->settings.threads == 1 ? "" : "s");
+    if (compare->stride > 1) printf(", over one query in %lld", (long long)compare->stride);
+    printf("\n\n");
+}
+
+static int print(const compare_t *compare) {
+    if (compare->table.broken) return cli_complain(CLI_USAGE, "no memory for the table");
+    if (compare->format == TABLE_JSON)
+        print_json_head(compare);
+    else if (compare->format != TABLE_CSV)
+        print_text_head(compare);
+    table_print(&compare->table, compare->format, stdout);
+    if (compare->format == TABLE_JSON) puts("}");
+    return CLI_OK;
+}
+
+/* ---- command --------------------------------------------------------------------------------- */
+
+static int execute(compare_t *compare) {
+    int status = format_choose(&compare->formats, &compare->format);
+    if (!status) status = settings_context(&compare->settings, &compare->context);
+    if (!status)
+        status = settings_select(compare->context, &compare->backends, &compare->selection);
+    if (!status) status = settings_check(&compare->settings, compare->context, &compare->selection);
+    if (!status) status = inputs_load(&compare->inputs);
+    if (!status) status = plan_all(compare);
+    if (!status) compare->stride = accuracy_stride(&compare->inputs.problem, ACCURACY_WORK);
+    for (int i = 0; !status && i < compare->selection.count; i++) {
+        status = measure_one(compare, &compare->trials[i]);
+        trial_free(&compare->trials[i]);
+    }
+    return status ? status : print(compare);
+}
+
+static const char summary[] = "Time and error of several backends on the same arrays.";
+static const char details[] =
+    "ms is the median of the time of one run, between ms low and ms high (95% confidence).\n"
+    "GFLOP/s counts what the method needs. Workspace is the memory beside the arrays. Pairs is\n"
+    "the share of (query, key) pairs whose weight is not zero by construction. Error is\n"
+    "||O - O*|| / ||O*|| (Frobenius) against exact softmax attention in double precision.\n"
+    "Degenerate rows had a normaliser of 0, or one that rounding drowned. The note says what the\n"
+    "plan chose, or why the backend cannot solve the problem.\n"
+    "\n"
+    "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
+    "one.";
+
+int cli_compare(int argc, char **argv) {
+    compare_t compare = {.settings = {.threads = 1},
+                         .inputs = {.scale = NAN},
+                         .seconds = 0.5,
+                         .table = table_make(columns, COLUMNS)};
+    const option_t options[] = {
+        INPUTS_ARRAYS(compare.inputs),
+        {"backends", 0, OPTION_TEXTS, "A,B,...", "which backends, in this order (default: all)",
+         &compare.backends, 0, 0},
+        INPUTS_RULES(compare.inputs),
+        SETTINGS_PARAMETERS(compare.settings),
+        SETTINGS_THREADS(compare.settings),
+        SETTINGS_CPU(compare.settings),
+        SETTINGS_PLUGIN(compare.settings),
+        {"time", 0, OPTION_NUMBER, "SECONDS", "how long to time each backend (default 0.5)",
+         &compare.seconds, 0, 3600},
+        FORMAT_OPTIONS(compare.formats),
+        {.name = NULL},
+    };
+    const option_command_t command = {"compare", summary, options, details};
+    const enum option_outcome outcome = options_parse(&command, argc, argv);
+    if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
+    const int status = execute(&compare);
+    for (int i = 0; compare.trials && i < compare.selection.count; i++)
+        trial_free(&compare.trials[i]);
+    free(compare.trials);
+    table_free(&compare.table);
+    inputs_free(&compare.inputs);
+    attn_context_destroy(compare.context);
+    return status;
+}

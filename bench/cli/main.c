@@ -1,0 +1,69 @@
+/* cli/main.c: the list of subcommands. */
+#include "cli/cli.h"
+
+#include "attn/attn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    {"list", cli_list, "the backends there are, with their parameters"},
+    {"run", cli_run, "compute attention on .npy files with one backend"},
+    {"compare", cli_compare, "time and error of several backends on the same .npy files"},
+    {"bench", cli_bench, "speed over ranges of sizes, against the machine's measured peak"},
+    {"embed", cli_embed, "turn a text into vectors to use as Q, K and V"},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int help(void) {
+    puts("usage: attn COMMAND [OPTION...]\n"
+         "       attn COMMAND --help\n"
+         "       attn --version\n"
+         "\n"
+         "Attention on the CPU: softmax(scale Q K^T) V, exact and approximate.\n");
+    for (int i = 0; i < COMMANDS; i++) printf("  %-10s %s\n", commands[i].name, commands[i].help);
+    puts("\n"
+         "For example:\n"
+         "  attn embed text.txt --dim 64 -o x.npy\n"
+         "  attn compare --q x.npy --k x.npy --v x.npy\n"
+         "  attn run sparse --q x.npy --k x.npy --v x.npy --set block=16 -o o.npy\n"
+         "\n"
+         "The environment's ATTN_CPU limits the instruction set, as the option --cpu does.\n"
+         "Exit status: 0 done, 2 wrong input (one line on standard error says what, and no output\n"
+         "file is written), 1 anything else.");
+    return CLI_OK;
+}
+
+static int version(void) {
+    attn_tier_t tiers[16];
+    const uint32_t count = attn_available_tiers(tiers, 16);
+    printf("attn %s\n", attn_version());
+    printf("instruction sets here:");
+    for (uint32_t i = 0; i < count && i < 16; i++) printf(" %s", attn_tier_name(tiers[i]));
+    printf("\n");
+    return CLI_OK;
+}
+
+static int dispatch(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name) return cli_complain(CLI_USAGE, "a command is missing (see attn --help)");
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return help();
+    if (strcmp(name, "--version") == 0) return version();
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    return cli_complain(CLI_USAGE, "unknown command '%s' (see attn --help)", name);
+}
+
+int main(int argc, char **argv) {
+    const int status = dispatch(argc, argv);
+    const int lost = fflush(stdout) != 0 || ferror(stdout);
+    if (lost && status == CLI_OK)
+        return cli_complain(CLI_FAILED, "cannot write to standard output");
+    return status;
+}

@@ -1,0 +1,215 @@
+/* cli/options.c: see options.h. */
+#include "cli/options.h"
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int kind_of(const option_t *option) { return option->kind & OPTION_KIND_MASK; }
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+int option_integer(const char *text, int64_t *value) {
+    char *end;
+    const char first = text[0] == '-' ? text[1] : text[0];
+    if (first < '0' || first > '9') return 0;
+    errno = 0;
+    const long long number = strtoll(text, &end, 10);
+    if (*end || errno) return 0;
+    *value = number;
+    return 1;
+}
+
+static int read_integer(const option_t *option, const char *text, int64_t *value) {
+    if (!option_integer(text, value))
+        return cli_complain(CLI_USAGE, "--%s: '%s' is not a whole number", option->name, text);
+    if (*value < option->minimum || *value > option->maximum)
+        return cli_complain(CLI_USAGE, "--%s: %s is outside %lld to %lld", option->name, text,
+                            (long long)option->minimum, (long long)option->maximum);
+    return CLI_OK;
+}
+
+static int read_number(const option_t *option, const char *text, double *value) {
+    char *end;
+    *value = strtod(text, &end);
+    if (end == text || *end || text[0] == ' ' || !isfinite((float)*value))
+        return cli_complain(CLI_USAGE, "--%s: '%s' is not a finite number", option->name, text);
+    if (option->maximum != 0 &&
+        (*value < (double)option->minimum || *value > (double)option->maximum))
+        return cli_complain(CLI_USAGE, "--%s: %s is outside %lld to %lld", option->name, text,
+                            (long long)option->minimum, (long long)option->maximum);
+    return CLI_OK;
+}
+
+static int read_integers(const option_t *option, const char *text, option_integers_t *list) {
+    list->count = 0;
+    for (const char *item = text;; item++) {
+        char word[32];
+        const size_t length = strcspn(item, ",");
+        if (list->count == OPTION_LIST_SIZE)
+            return cli_complain(CLI_USAGE, "--%s: more than %d values", option->name,
+                                OPTION_LIST_SIZE);
+        snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), item);
+        if (read_integer(option, word, &list->items[list->count++])) return CLI_USAGE;
+        item += length;
+        if (!*item) return CLI_OK;
+    }
+}
+
+static int add_text(const option_t *option, const char *text, option_texts_t *list) {
+    if (list->count == OPTION_LIST_SIZE)
+        return cli_complain(CLI_USAGE, "--%s: given more than %d times", option->name,
+                            OPTION_LIST_SIZE);
+    list->items[list->count++] = text;
+    return CLI_OK;
+}
+
+static int store(const option_t *option, const char *text) {
+    switch (kind_of(option)) {
+    case OPTION_SWITCH:
+        *(int *)option->target = 1;
+        return CLI_OK;
+    case OPTION_INTEGER:
+        return read_integer(option, text, option->target);
+    case OPTION_NUMBER:
+        return read_number(option, text, option->target);
+    case OPTION_TEXTS:
+        return add_text(option, text, option->target);
+    case OPTION_INTEGERS:
+        return read_integers(option, text, option->target);
+    default:
+        *(const char **)option->target = text;
+        return CLI_OK;
+    }
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+/* The option that argv's `word` names, and where in it a value after '=' begins (or NULL). */
+static const option_t *find(const option_t *options, const char *word, const char **value) {
+    const int is_long = word[1] == '-';
+    const size_t length = is_long ? strcspn(word + 2, "=") : 1;
+    *value = is_long && word[2 + length] == '=' ? word + 2 + length + 1 : NULL;
+    for (const option_t *option = options; option->name; option++) {
+        if (kind_of(option) == OPTION_ARGUMENT) continue;
+        if (is_long ? strlen(option->name) == length && !strncmp(option->name, word + 2, length)
+                    : option->letter && option->letter == word[1] && !word[2])
+            return option;
+    }
+    return NULL;
+}
+
+static const option_t *argument_number(const option_t *options, int number) {
+    for (const option_t *option = options; option->name; option++)
+        if (kind_of(option) == OPTION_ARGUMENT && number-- == 0) return option;
+    return NULL;
+}
+
+static int missing(const option_command_t *command, int given[], int arguments) {
+    for (const option_t *option = command->options; option->name; option++) {
+        if (kind_of(option) == OPTION_ARGUMENT && arguments-- <= 0)
+            return cli_complain(CLI_USAGE, "%s: %s is missing (see attn %s --help)", command->name,
+                                option->name, command->name);
+        if ((option->kind & OPTION_REQUIRED) && !given[option - command->options])
+            return cli_complain(CLI_USAGE, "%s: --%s is missing (see attn %s --help)",
+                                command->name, option->name, command->name);
+    }
+    return CLI_OK;
+}
+
+static int takes_next_word(const option_t *option) {
+    return kind_of(option) != OPTION_SWITCH && kind_of(option) != OPTION_MAYBE;
+}
+
+/* Reads the option argv[*at] with its value, which may be the next word. */
+static int read_option(const option_command_t *command, int argc, char **argv, int *at,
+                       int given[]) {
+    const char *value;
+    const option_t *option = find(command->options, argv[*at], &value);
+    if (!option)
+        return cli_complain(CLI_USAGE, "%s: unknown option '%s' (see attn %s --help)",
+                            command->name, argv[*at], command->name);
+    if (value && kind_of(option) == OPTION_SWITCH)
+        return cli_complain(CLI_USAGE, "%s: --%s takes no value", command->name, option->name);
+    if (!value && takes_next_word(option)) {
+        if (*at + 1 == argc)
+            return cli_complain(CLI_USAGE, "%s: --%s needs a value: %s", command->name,
+                                option->name, option->value);
+        value = argv[++*at];
+    }
+    given[option - command->options] = 1;
+    return store(option, value ? value : "");
+}
+
+static void print_help(const option_command_t *command);
+
+enum option_outcome options_parse(const option_command_t *command, int argc, char **argv) {
+    int given[OPTION_LIST_SIZE] = {0};
+    int arguments = 0, only_arguments = 0;
+    for (int i = 1; i < argc; i++) {
+        if (!only_arguments && strcmp(argv[i], "--") == 0) {
+            only_arguments = 1;
+            continue;
+        }
+        if (!only_arguments && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
+            print_help(command);
+            return OPTIONS_HELPED;
+        }
+        if (!only_arguments && argv[i][0] == '-' && argv[i][1]) {
+            if (read_option(command, argc, argv, &i, given)) return OPTIONS_WRONG;
+            continue;
+        }
+        const option_t *argument = argument_number(command->options, arguments++);
+        if (!argument) {
+            cli_complain(CLI_USAGE, "%s: unexpected '%s' (see attn %s --help)", command->name,
+                         argv[i], command->name);
+            return OPTIONS_WRONG;
+        }
+        *(const char **)argument->target = argv[i];
+    }
+    return missing(command, given, arguments) ? OPTIONS_WRONG : OPTIONS_PARSED;
+}
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+static void print_usage(const option_command_t *command) {
+    printf("usage: attn %s", command->name);
+    for (const option_t *option = command->options; option->name; option++) {
+        if (kind_of(option) == OPTION_ARGUMENT)
+            printf(" %s", option->name);
+        else if ((option->kind & OPTION_REQUIRED) && option->letter)
+            printf(" -%c %s", option->letter, option->value);
+        else if (option->kind & OPTION_REQUIRED)
+            printf(" --%s %s", option->name, option->value);
+    }
+    puts(" [OPTION...]\n");
+}
+
+static void print_line(const char *left, const char *help) {
+    enum { WIDTH = 22 };
+    if (strlen(left) > WIDTH)
+        printf("  %s\n  %*s  %s\n", left, WIDTH, "", help);
+    else
+        printf("  %-*s  %s\n", WIDTH, left, help);
+}
+
+static void print_option(const option_t *option) {
+    char left[80], letter[8] = "";
+    const char *format = option->value ? "%s--%s %s" : "%s--%s%s";
+    if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    if (kind_of(option) == OPTION_MAYBE) format = "%s--%s[=%s]";
+    snprintf(left, sizeof left, format, letter, option->name, option->value ? option->value : "");
+    print_line(kind_of(option) == OPTION_ARGUMENT ? option->name : left, option->help);
+}
+
+static void print_help(const option_command_t *command) {
+    print_usage(command);
+    printf("%s\n\n", command->summary);
+    for (const option_t *option = command->options; option->name; option++) print_option(option);
+    print_line("-h, --help", "this");
+    if (command->details) printf("\n%s\n", command->details);
+}

@@ -1,0 +1,73 @@
+// One row: all contenders are processes that live at once and compute by turns, a slice of time
+// each, several rounds. What else the machine does meanwhile hits all of them alike.
+
+import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { argumentsOf } from "./inputs.mjs";
+import { dataFile, program } from "./paths.mjs";
+import { Contender, later } from "./process.mjs";
+import { contenderOf } from "./rows.mjs";
+
+const execute = promisify(execFile);
+
+/** A program of CMakeLists.txt, or node with a module of this folder. */
+function commandOf([name, module, ...args]) {
+    if (name !== "node") return [program(name)];
+    return [process.execPath, join(import.meta.dirname, module), ...args];
+}
+
+/** The relative error against exact attention; throws when it is more than rounding explains. */
+async function check(args) {
+    const { stdout } = await execute(program("peers_check"), args);
+    const [, error, worst] = /^error (\S+) worst (\S+)$/m.exec(stdout);
+    if (Number(worst) <= 1) return Number(error);
+    throw new Error(`wrong: relative error ${Number(error).toPrecision(2)}`);
+}
+
+/** Starts a contender and lets it compute once; `failure` tells why it is not to be timed. */
+async function start(contender, log) {
+    const out = dataFile("out");
+    const args = argumentsOf(contender.task);
+    rmSync(out, { force: true });
+    const command = [...commandOf(contender.command), ...args, `out=${out}`];
+    const entry = { contender, about: "", error: NaN, failure: "", times: [] };
+    entry.process = new Contender(command, contender.env, log);
+    try {
+        entry.about = await entry.process.ready();
+        if (!contender.empty) entry.error = await check([...args, `result=${out}`]);
+    } catch (error) {
+        entry.failure = error.message;
+    }
+    return entry;
+}
+
+/** One after the other; the one that goes first changes. */
+async function measureRound(entries, round, slice) {
+    for (let i = 0; i < entries.length; i++) {
+        const entry = entries[(i + round) % entries.length];
+        if (entry.failure) continue;
+        await later(0.05); // for threads of the last one that still wait for work
+        try {
+            entry.times.push(...(await entry.process.time(slice)));
+        } catch (error) {
+            entry.failure = error.message;
+        }
+    }
+}
+
+/**
+ * Measures the contenders of a row: [{contender, about, error, failure, times}]. `log`: a file
+ * descriptor for what they say on stderr.
+ */
+export async function measureRow(row, { rounds, seconds }, log) {
+    const entries = [];
+    for (const name of row.names) entries.push(await start(contenderOf(name, row), log));
+    for (let round = 0; round < rounds; round++) {
+        await measureRound(entries, round, seconds / rounds);
+    }
+    await Promise.all(entries.map((entry) => entry.process.end()));
+    rmSync(dataFile("out"), { force: true });
+    return entries;
+}

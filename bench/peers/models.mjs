@@ -1,0 +1,190 @@
+// Attention as ONNX models of one operator, or three: what onnxruntime is asked to run.
+//
+// Each `make` gets a task (worker.mjs) and gives the parts of a model and how its arrays lie:
+//   inputs   name: {type, dims, data}, the task's arrays as this operator wants them
+//   outputs  name: {dims}
+//   result   the output's elements in the order (head, row, column)
+
+import { peer, swapAxes } from "./worker.mjs";
+
+const contrib = "com.microsoft";
+const opsets = [
+    { domain: "", version: 23 },
+    { domain: contrib, version: 1 },
+];
+
+// ---- the operators ---------------------------------------------------------------------------
+
+const floats = (data, ...dims) => ({ type: "float32", dims, data });
+const integers = (data, ...dims) => ({ type: "int32", dims, data: Int32Array.of(data) });
+
+/** The arrays as they are, (1, head, row, column). */
+function byHead({ heads, kv_heads: shared, queries, keys, dim, query, key, value }) {
+    return {
+        query: floats(query, 1, heads, queries, dim),
+        key: floats(key, 1, shared, keys, dim),
+        value: floats(value, 1, shared, keys, dim),
+    };
+}
+
+const outByHead = ({ heads, queries, dim }) => ({ out: { dims: [1, heads, queries, dim] } });
+
+/** (1, row, head and column), as the contrib operators have the query and the output. */
+function byRow(array, heads, rows, dim) {
+    return floats(swapAxes(array, heads, rows, dim), 1, rows, heads * dim);
+}
+
+const outByRow = ({ heads, queries, dim }) => ({ dims: [1, queries, heads * dim] });
+const backByHead =
+    ({ heads, queries, dim }) =>
+    ({ out }) =>
+        swapAxes(out, queries, heads, dim);
+
+/** Keys and values go in by head, which spares the operator a copy. */
+function multiHead(task) {
+    const attributes = { num_heads: task.heads, unidirectional: task.causal };
+    return {
+        nodes: [["MultiHeadAttention", ["query", "key", "value"], ["out"], attributes, contrib]],
+        inputs: {
+            ...byHead(task),
+            query: byRow(task.query, task.heads, task.queries, task.dim),
+        },
+        outputs: { out: outByRow(task) },
+        result: backByHead(task),
+    };
+}
+
+function attention(task) {
+    const attributes = { is_causal: task.causal };
+    return {
+        nodes: [["Attention", ["query", "key", "value"], ["out"], attributes]],
+        inputs: byHead(task),
+        outputs: outByHead(task),
+        result: ({ out }) => out,
+    };
+}
+
+/**
+ * Always causal, so that one query a head must be the last. For a single query the keys and values
+ * are the cache, of which the newest token is given again: the operator writes it where it already
+ * is. Past and present are one array, which spares the operator a copy of the cache.
+ */
+function groupedQuery(task) {
+    const { heads, kv_heads: shared, queries, keys, dim } = task;
+    const attributes = { num_heads: heads, kv_num_heads: shared };
+    const cache = [1, shared, keys, dim];
+    const decoding = queries === 1 && keys > 1;
+    const tokens = (array) =>
+        decoding ? lastRows(array, shared, keys, dim) : byRow(array, shared, keys, dim);
+    const past = decoding
+        ? { past_key: floats(task.key, ...cache), past_value: floats(task.value, ...cache) }
+        : {};
+    const names = decoding ? Object.keys(past) : ["", ""];
+    const ins = ["query", "key", "value", ...names, "last", "total"];
+    const outs = ["out", "present_key", "present_value"];
+    return {
+        nodes: [["GroupQueryAttention", ins, outs, attributes, contrib]],
+        inputs: {
+            query: byRow(task.query, heads, queries, dim),
+            key: tokens(task.key),
+            value: tokens(task.value),
+            ...past,
+            last: integers(keys - 1, 1),
+            total: integers(keys, 1),
+        },
+        outputs: {
+            out: outByRow(task),
+            present_key: { dims: cache, data: past.past_key?.data },
+            present_value: { dims: cache, data: past.past_value?.data },
+        },
+        result: backByHead(task),
+    };
+}
+
+function lastRows(array, heads, rows, dim) {
+    const last = new Float32Array(heads * dim);
+    for (let head = 0; head < heads; head++) {
+        const end = (head + 1) * rows * dim;
+        last.set(array.subarray(end - dim, end), head * dim);
+    }
+    return floats(last, 1, 1, heads * dim);
+}
+
+function graph(task) {
+    const scale = { name: "scale", dims: [], dataType: 1, floatData: [1 / Math.sqrt(task.dim)] };
+    return {
+        nodes: [
+            ["Transpose", ["key"], ["columns"], { perm: [0, 1, 3, 2] }],
+            ["MatMul", ["query", "columns"], ["products"]],
+            ["Mul", ["products", "scale"], ["logits"]],
+            ["Softmax", ["logits"], ["weights"], { axis: -1 }],
+            ["MatMul", ["weights", "value"], ["out"]],
+        ],
+        constants: [scale],
+        inputs: byHead(task),
+        outputs: outByHead(task),
+        result: ({ out }) => out,
+    };
+}
+
+/** Nothing at all: what a call costs by itself. */
+function identity() {
+    return {
+        nodes: [["Identity", ["query"], ["out"]]],
+        inputs: { query: floats(Float32Array.of(1), 1) },
+        outputs: { out: { dims: [1] } },
+        result: ({ out }) => out,
+    };
+}
+
+export const makers = {
+    mha: multiHead,
+    attention,
+    gqa: groupedQuery,
+    graph,
+    identity,
+};
+
+// ---- the file --------------------------------------------------------------------------------
+
+const FLOAT = 1; // onnx.TensorProto.DataType
+const INT32 = 6;
+const INT = 2; // onnx.AttributeProto.AttributeType
+const INTS = 7;
+
+function attributeOf([name, value]) {
+    return Array.isArray(value) ? { name, type: INTS, ints: value } : { name, type: INT, i: value };
+}
+
+function nodeOf([opType, input, output, attributes = {}, domain = ""]) {
+    return {
+        opType,
+        input,
+        output,
+        domain,
+        attribute: Object.entries(attributes).map(attributeOf),
+    };
+}
+
+function valueOf([name, { type, dims }]) {
+    const shape = { dim: dims.map((dimValue) => ({ dimValue })) };
+    return { name, type: { tensorType: { elemType: type === "int32" ? INT32 : FLOAT, shape } } };
+}
+
+/** The bytes of an ONNX file. */
+export function encodeModel({ nodes, constants = [], inputs, outputs }) {
+    const { onnx } = peer("onnx-proto");
+    const model = onnx.ModelProto.fromObject({
+        irVersion: 10,
+        producerName: "libattn",
+        opsetImport: opsets,
+        graph: {
+            name: "attention",
+            node: nodes.map(nodeOf),
+            initializer: constants,
+            input: Object.entries(inputs).map(valueOf),
+            output: Object.entries(outputs).map(valueOf),
+        },
+    });
+    return onnx.ModelProto.encode(model).finish();
+}

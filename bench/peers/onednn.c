@@ -1,0 +1,190 @@
+/*
+ * peers/onednn.c: attention over oneDNN 2's primitives (matmul, softmax, matmul), in blocks
+ * (blocks.h). Threads take blocks of their own.
+ */
+#include "blocks.h"
+
+#include <math.h>
+#include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_THREADS = 64 };
+
+/* The three steps for one block: shapes and strides are in the primitives, so each has its own. */
+typedef struct steps {
+    dnnl_memory_desc_t query, key, logits, value, out;
+    dnnl_primitive_t product, softmax, sum;
+} steps_t;
+
+/* What a thread needs: memory objects are bound to one use at a time. */
+typedef struct bench {
+    dnnl_stream_t stream;
+    float *logits;
+    void *scratch;
+} bench_t;
+
+static dnnl_engine_t engine;
+static block_t *blocks;
+static int64_t block_count;
+static steps_t *steps;
+static bench_t benches[MAX_THREADS];
+static size_t scratch_size = 64;
+
+static dnnl_memory_desc_t matrix(int64_t rows, int64_t columns, int64_t row_stride,
+                                 int64_t column_stride) {
+    dnnl_memory_desc_t desc;
+    const dnnl_dims_t dims = {rows, columns}, strides = {row_stride, column_stride};
+    dnnl_memory_desc_init_by_strides(&desc, 2, dims, dnnl_f32, strides);
+    return desc;
+}
+
+/* A primitive of this operation; its scratch memory is to be the caller's. */
+static dnnl_status_t make(const void *operation, float scale, dnnl_primitive_t *primitive,
+                          const char **kernel) {
+    dnnl_primitive_attr_t attributes;
+    dnnl_primitive_desc_t desc = NULL;
+    dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
+    if (status) return status;
+    dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
+    if (scale != 1) dnnl_primitive_attr_set_output_scales(attributes, 1, 0, &scale);
+    status = dnnl_primitive_desc_create(&desc, operation, attributes, engine, NULL);
+    dnnl_primitive_attr_destroy(attributes);
+    if (status) return status;
+    const dnnl_memory_desc_t *scratch =
+        dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
+    const size_t size = dnnl_memory_desc_get_size(scratch);
+    if (size > scratch_size) scratch_size = size;
+    static char name[64];
+    if (kernel && dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, kernel) == 0) {
+        snprintf(name, sizeof name, "%s", *kernel);
+        *kernel = name;
+    }
+    status = dnnl_primitive_create(primitive, desc);
+    dnnl_primitive_desc_destroy(desc);
+    return status;
+}
+
+static dnnl_status_t prepare(const task_t *task, const block_t *block, steps_t *to,
+                             const char **kernel) {
+    const int64_t d = task->dim, rows = block->rows, keys = block->keys;
+    to->query = matrix(rows, d, d, 1);
+    to->key = matrix(d, keys, 1, d); /* transposed */
+    to->logits = matrix(rows, keys, keys, 1);
+    to->value = matrix(keys, d, d, 1);
+    to->out = matrix(rows, d, d, 1);
+    dnnl_matmul_desc_t matmul;
+    dnnl_softmax_desc_t softmax;
+    dnnl_status_t status;
+    if ((status = dnnl_matmul_desc_init(&matmul, &to->query, &to->key, NULL, &to->logits)) ||
+        (status = make(&matmul, 1 / sqrtf((float)d), &to->product, kernel)) ||
+        (status =
+             dnnl_softmax_forward_desc_init(&softmax, dnnl_forward_inference, &to->logits, 1)) ||
+        (status = make(&softmax, 1, &to->softmax, NULL)) ||
+        (status = dnnl_matmul_desc_init(&matmul, &to->logits, &to->value, NULL, &to->out)))
+        return status;
+    return make(&matmul, 1, &to->sum, NULL);
+}
+
+/* Blocks of the same shape share their primitives: compiling them takes a while. */
+static dnnl_status_t prepare_all(const task_t *task, const char **kernel) {
+    for (int64_t i = 0; i < block_count; i++) {
+        int64_t same = 0;
+        while (blocks[same].rows != blocks[i].rows || blocks[same].keys != blocks[i].keys) same++;
+        if (same < i) {
+            steps[i] = steps[same];
+            continue;
+        }
+        const dnnl_status_t status = prepare(task, &blocks[i], &steps[i], kernel);
+        if (status) return status;
+    }
+    return dnnl_success;
+}
+
+int contender_open(const task_t *task, about_t *about) {
+    const char *kernel = "";
+    if (task->threads > MAX_THREADS) return 1;
+    omp_set_num_threads((int)task->threads);
+    if (!(blocks = blocks_of(task, &block_count))) return 1;
+    if (!(steps = calloc((size_t)block_count, sizeof *steps))) return 1;
+    dnnl_status_t status = dnnl_engine_create(&engine, dnnl_cpu, 0);
+    if (!status) status = prepare_all(task, &kernel);
+    for (int64_t t = 0; !status && t < task->threads; t++) {
+        status = dnnl_stream_create(&benches[t].stream, engine, dnnl_stream_default_flags);
+        benches[t].logits = task_floats(blocks[0].rows * task->keys);
+        benches[t].scratch = task_floats((int64_t)(scratch_size / sizeof(float)) + 1);
+        if (!benches[t].logits || !benches[t].scratch) return 1;
+    }
+    const dnnl_version_t *version = dnnl_version();
+    snprintf(about->text, sizeof about->text,
+             status ? "oneDNN %d.%d.%d: status %d" : "oneDNN %d.%d.%d, blocks of %d rows, %s",
+             version->major, version->minor, version->patch, status ? (int)status : (int)BLOCK_ROWS,
+             kernel);
+    return status != dnnl_success;
+}
+
+typedef struct operand {
+    int argument;
+    const dnnl_memory_desc_t *desc;
+    const void *data;
+} operand_t;
+
+static dnnl_status_t execute(const bench_t *bench, dnnl_primitive_t primitive, int count,
+                             const operand_t *operands) {
+    dnnl_exec_arg_t arguments[4];
+    dnnl_memory_t memory[4] = {NULL};
+    dnnl_status_t status = dnnl_success;
+    for (int i = 0; !status && i < count; i++) {
+        status = dnnl_memory_create(&memory[i], operands[i].desc, engine, (void *)operands[i].data);
+        arguments[i] = (dnnl_exec_arg_t){operands[i].argument, memory[i]};
+    }
+    if (!status) status = dnnl_primitive_execute(primitive, bench->stream, count, arguments);
+    if (!status) status = dnnl_stream_wait(bench->stream);
+    for (int i = 0; i < count; i++)
+        if (memory[i]) dnnl_memory_destroy(memory[i]);
+    return status;
+}
+
+/* The lowest float and not minus infinity: softmax gives 0 for both, and no inf - inf. */
+static void hide_future(const task_t *task, const block_t *block, float *logits) {
+    for (int64_t r = 0; task->causal && r < block->rows; r++)
+        for (int64_t j = task_limit(task, block->query + r); j < block->keys; j++)
+            logits[r * block->keys + j] = -3.402823466e38f;
+}
+
+static dnnl_status_t one_block(const task_t *task, int64_t index, const bench_t *bench) {
+    const block_t *block = &blocks[index];
+    const steps_t *step = &steps[index];
+    const int64_t d = task->dim, shared = block->shared * task->keys * d;
+    dnnl_memory_desc_t scratch;
+    const dnnl_dims_t size = {(int64_t)scratch_size};
+    dnnl_memory_desc_init_by_tag(&scratch, 1, size, dnnl_u8, dnnl_a);
+    const operand_t room = {DNNL_ARG_SCRATCHPAD, &scratch, bench->scratch};
+    const operand_t product[] = {{DNNL_ARG_SRC, &step->query, task->query + block->first * d},
+                                 {DNNL_ARG_WEIGHTS, &step->key, task->key + shared},
+                                 {DNNL_ARG_DST, &step->logits, bench->logits},
+                                 room};
+    const operand_t softmax[] = {{DNNL_ARG_SRC, &step->logits, bench->logits},
+                                 {DNNL_ARG_DST, &step->logits, bench->logits},
+                                 room};
+    const operand_t sum[] = {{DNNL_ARG_SRC, &step->logits, bench->logits},
+                             {DNNL_ARG_WEIGHTS, &step->value, task->value + shared},
+                             {DNNL_ARG_DST, &step->out, task->out + block->first * d},
+                             room};
+    dnnl_status_t status = execute(bench, step->product, 4, product);
+    if (status) return status;
+    hide_future(task, block, bench->logits);
+    if ((status = execute(bench, step->softmax, 3, softmax))) return status;
+    return execute(bench, step->sum, 4, sum);
+}
+
+int contender_run(const task_t *task, about_t *about) {
+    int failed = 0;
+#pragma omp parallel for schedule(dynamic, 1) reduction(| : failed)
+    for (int64_t i = block_count - 1; i >= 0; i--) /* the longest first */
+        failed |= one_block(task, i, &benches[omp_get_thread_num()]) != dnnl_success;
+    if (failed) snprintf(about->text, sizeof about->text, "oneDNN: a primitive fails to execute");
+    return failed;
+}

@@ -1,0 +1,65 @@
+/*
+ * peers/openblas.c: attention over OpenBLAS, in blocks (blocks.h). Several threads take blocks of
+ * their own, which beats threads inside of these small products.
+ */
+#include "blocks.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+
+enum { MAX_THREADS = 64 };
+
+static block_t *blocks;
+static int64_t block_count;
+static float *logits[MAX_THREADS];
+
+int contender_open(const task_t *task, about_t *about) {
+    if (task->threads > MAX_THREADS) return 1;
+    openblas_set_num_threads(1);
+    omp_set_num_threads((int)task->threads);
+    if (!(blocks = blocks_of(task, &block_count))) return 1;
+    for (int64_t t = 0; t < task->threads; t++)
+        if (!(logits[t] = task_floats(blocks[0].rows * task->keys))) return 1;
+    snprintf(about->text, sizeof about->text, "%.60s, core type %.40s, blocks of %d rows",
+             openblas_get_config(), openblas_get_corename(), (int)BLOCK_ROWS);
+    return 0;
+}
+
+static void one_row(const block_t *block, int d, float scale, const float *query, const float *key,
+                    const float *value, float *out, const task_t *task, float *row) {
+    float sum;
+    const int keys = (int)block->keys;
+    cblas_sgemv(CblasRowMajor, CblasNoTrans, keys, d, scale, key, d, query, 1, 0, row, 1);
+    blocks_exp(task, block, row, &sum);
+    cblas_sgemv(CblasRowMajor, CblasTrans, keys, d, 1, value, d, row, 1, 0, out, 1);
+    blocks_divide(task, block, &sum);
+}
+
+static void one_block(const task_t *task, const block_t *block, float *weights) {
+    const int rows = (int)block->rows, keys = (int)block->keys, d = (int)task->dim;
+    const float scale = 1 / sqrtf((float)d);
+    const int64_t shared = block->shared * task->keys * d;
+    const float *query = task->query + block->first * d;
+    const float *key = task->key + shared, *value = task->value + shared;
+    float *out = task->out + block->first * d, sums[BLOCK_ROWS];
+    if (rows == 1) {
+        one_row(block, d, scale, query, key, value, out, task, weights);
+        return;
+    }
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, keys, d, scale, query, d, key, d, 0,
+                weights, keys);
+    blocks_exp(task, block, weights, sums);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, d, keys, 1, weights, keys, value,
+                d, 0, out, d);
+    blocks_divide(task, block, sums);
+}
+
+int contender_run(const task_t *task, about_t *about) {
+    (void)about;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t i = block_count - 1; i >= 0; i--) /* the longest first */
+        one_block(task, &blocks[i], logits[omp_get_thread_num()]);
+    return 0;
+}

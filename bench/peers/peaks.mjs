@@ -1,0 +1,33 @@
+// The measured peaks. Each is the best of several measurements in a run: a peak is a maximum, and
+// whatever else the machine does meanwhile only lowers it.
+
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { wasmPeak } from "./wasm_peak.mjs";
+
+const execute = promisify(execFile);
+
+async function measure(program) {
+    const { stdout } = await execute(program);
+    const lines = stdout.trim().split("\n");
+    return Object.fromEntries(
+        lines.map((line) => line.split(" ")).map(([name, value]) => [name, Number(value)]),
+    );
+}
+
+function raise(peaks, name, value) {
+    if (value > (peaks[name] ?? 0)) peaks[name] = value;
+}
+
+/**
+ * Measures again and raises `peaks`: flops and read, 1e9 a second in one thread with the best
+ * instructions, and a peak for each tier by its name; flops2 and read2 are those of two processes at
+ * once, wasm is that of WebAssembly's SIMD128.
+ */
+export async function raisePeaks(peaks, program) {
+    const alone = await measure(program);
+    for (const [name, value] of Object.entries(alone)) raise(peaks, name, value);
+    const both = await Promise.all([measure(program), measure(program)]);
+    for (const name of ["flops", "read"]) raise(peaks, `${name}2`, both[0][name] + both[1][name]);
+    raise(peaks, "wasm", await wasmPeak());
+}

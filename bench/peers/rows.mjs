@@ -1,0 +1,219 @@
+// What is measured, and against whom: families of rows (problems), each with its contenders.
+
+/** A number of bytes or operations a second is told as a share of one of these measured peaks. */
+export const units = {
+    flops: { quantity: "gflops", unit: "GFLOP/s", peak: "float arithmetic" },
+    bytes: { quantity: "gbps", unit: "GB/s", peak: "reading memory" },
+};
+
+const onnxruntime = (model, web = 0) => ({
+    command: ["node", "onnxruntime.mjs", `model=${model}`, `web=${web}`],
+});
+
+/**
+ * `command`: a program of CMakeLists.txt, or node with a module of this folder. `task` replaces
+ * sizes of the row's task, `peak` is the peak it is held against when that is not the family's,
+ * `empty` says that it computes nothing.
+ */
+const contenders = {
+    libattn: { command: ["peer_libattn"] },
+    "libattn, AVX2": { command: ["peer_libattn"], env: { ATTN_CPU: "avx2" }, peak: "avx2" },
+    "libattn, 1 thread": { command: ["peer_libattn"], task: { threads: 1 } },
+    "libattn, 1 query head": { command: ["peer_libattn"], task: { heads: 1 } },
+    "onnxruntime MultiHeadAttention": onnxruntime("mha"),
+    "onnxruntime Attention": onnxruntime("attention"),
+    "onnxruntime GroupQueryAttention": onnxruntime("gqa"),
+    "onnxruntime MatMul, Softmax, MatMul": onnxruntime("graph"),
+    "onnxruntime, an empty call": { ...onnxruntime("identity"), empty: true },
+    oneDNN: { command: ["peer_onednn"] },
+    OpenBLAS: { command: ["peer_openblas"] },
+    "libattn in Node": { command: ["node", "wasm.mjs"] },
+    "onnxruntime-web MultiHeadAttention": onnxruntime("mha", 1),
+    "onnxruntime-web Attention": onnxruntime("attention", 1),
+    "onnxruntime-web MatMul, Softmax, MatMul": onnxruntime("graph", 1),
+};
+
+const exact = [
+    "libattn",
+    "onnxruntime MultiHeadAttention",
+    "onnxruntime Attention",
+    "onnxruntime MatMul, Softmax, MatMul",
+    "oneDNN",
+    "OpenBLAS",
+];
+const causal = [
+    "libattn",
+    "onnxruntime MultiHeadAttention",
+    "onnxruntime Attention",
+    "onnxruntime GroupQueryAttention",
+    "oneDNN",
+    "OpenBLAS",
+];
+const decode = [
+    "libattn",
+    "onnxruntime MultiHeadAttention",
+    "onnxruntime Attention",
+    "onnxruntime GroupQueryAttention",
+    "oneDNN",
+    "OpenBLAS",
+];
+const grouped = [
+    "libattn",
+    "libattn, 1 query head",
+    "onnxruntime Attention",
+    "onnxruntime GroupQueryAttention",
+    "oneDNN",
+    "OpenBLAS",
+];
+const web = [
+    "libattn in Node",
+    "onnxruntime-web MultiHeadAttention",
+    "onnxruntime-web Attention",
+    "onnxruntime-web MatMul, Softmax, MatMul",
+];
+
+const base = { heads: 8, kv_heads: 8, causal: 0, threads: 1 };
+const square = (n, dim, more) => ({ ...base, queries: n, keys: n, dim, ...more });
+const oneQuery = (keys, more) => ({ ...base, queries: 1, keys, dim: 128, ...more });
+const row = (id, label, task, names) => ({ id, label, task, names });
+const two = { threads: 2 };
+const withOne = (names) => ["libattn", "libattn, 1 thread", ...names.slice(1)];
+
+const inCache =
+    "Keys and values of 34 MB and less may lie in the last cache: then more than the peak of memory.";
+
+/**
+ * `peak`: which measured peak is the plot's top line; `unit`: what speed is told in. The first
+ * contender of a row is the one the others are compared with.
+ */
+export const families = [
+    {
+        id: "full",
+        title: "Every query sees every key, 1 thread",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            row("full-1024-64", "n = 1024, d = 64", square(1024, 64), exact),
+            row("full-4096-64", "n = 4096, d = 64", square(4096, 64), [
+                "libattn",
+                "libattn, AVX2",
+                ...exact.slice(1),
+            ]),
+            row("full-4096-128", "n = 4096, d = 128", square(4096, 128), exact),
+        ],
+    },
+    {
+        id: "causal",
+        title: "Causal, 1 thread (only pairs that count)",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            row("causal-4096-64", "n = 4096, d = 64", square(4096, 64, { causal: 1 }), causal),
+            row("causal-4096-128", "n = 4096, d = 128", square(4096, 128, { causal: 1 }), causal),
+        ],
+    },
+    {
+        id: "small",
+        title: "Small, with the cost of the call, 1 thread",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            row("small-128-64", "n = 128, d = 64", square(128, 64), [
+                ...exact,
+                "onnxruntime, an empty call",
+            ]),
+        ],
+    },
+    {
+        id: "decode",
+        title: "One query, a cache of keys and values, 1 thread",
+        note: inCache,
+        unit: units.bytes,
+        peak: "read",
+        rows: [
+            row("decode-4096", "m = 4096, d = 128", oneQuery(4096), decode),
+            row("decode-32768", "m = 32768, d = 128", oneQuery(32768), decode),
+        ],
+    },
+    {
+        id: "grouped",
+        title: "One query, 8 query heads to a key/value head, 1 thread",
+        note: inCache,
+        unit: units.bytes,
+        peak: "read",
+        rows: [
+            row("grouped-4096", "m = 4096, d = 128", oneQuery(4096, { kv_heads: 1 }), grouped),
+            row("grouped-32768", "m = 32768, d = 128", oneQuery(32768, { kv_heads: 1 }), grouped),
+        ],
+    },
+    {
+        id: "threads",
+        title: "2 threads",
+        unit: units.flops,
+        peak: "flops2",
+        rows: [
+            row("threads-full", "full, n = 4096, d = 64", square(4096, 64, two), withOne(exact)),
+            row(
+                "threads-causal",
+                "causal, n = 4096, d = 64",
+                square(4096, 64, { ...two, causal: 1 }),
+                withOne(causal),
+            ),
+        ],
+    },
+    {
+        id: "threads-decode",
+        title: "One query, 2 threads",
+        unit: units.bytes,
+        peak: "read2",
+        rows: [row("threads-decode", "m = 32768, d = 128", oneQuery(32768, two), withOne(decode))],
+    },
+    {
+        id: "wasm",
+        title: "WebAssembly in Node, 1 thread",
+        unit: units.flops,
+        peak: "wasm",
+        rows: [
+            row("wasm-full-1024", "full, n = 1024, d = 64", square(1024, 64), web),
+            row("wasm-causal-1024", "causal, n = 1024, d = 64", square(1024, 64, { causal: 1 }), [
+                ...web.slice(0, -1),
+            ]),
+            row("wasm-full-4096", "full, n = 4096, d = 64", square(4096, 64), web),
+        ],
+    },
+    {
+        id: "wasm-decode",
+        title: "WebAssembly in Node, one query, 1 thread",
+        note: inCache,
+        unit: units.bytes,
+        peak: "read",
+        rows: [row("wasm-decode-4096", "m = 4096, d = 128", oneQuery(4096), web)],
+    },
+];
+
+/** The contender called `name`, with the task it gets in this row. */
+export function contenderOf(name, { task }) {
+    const contender = contenders[name];
+    return { name, ...contender, task: { ...task, ...contender.task } };
+}
+
+/** The rows whose family or id begins with one of these words; all when there are none. */
+export function selectRows(words) {
+    const wanted = (family, { id }) =>
+        words.length === 0 || words.some((word) => word === family.id || id.startsWith(word));
+    return families
+        .map((family) => ({ ...family, rows: family.rows.filter((one) => wanted(family, one)) }))
+        .filter(({ rows }) => rows.length > 0);
+}
+
+/** Additions and multiplications of the two products, over the (query, key) pairs that count. */
+export function flopsOf({ heads, queries, keys, dim, causal: masked }) {
+    const seen = Math.min(queries, keys);
+    const pairs = masked ? (seen * (seen + 1)) / 2 + (queries - seen) * keys : queries * keys;
+    return 4 * heads * pairs * dim;
+}
+
+/** Bytes that are read and written at least once. */
+export function bytesOf({ heads, kv_heads: shared, queries, keys, dim }) {
+    return 4 * dim * (2 * shared * keys + 2 * heads * queries);
+}

@@ -1,0 +1,89 @@
+// Measures libattn beside its peers; run.sh has built and installed what this needs.
+//
+// usage: ATTN_PEERS=FOLDER node run.mjs [--quick] [--seconds S] [FAMILY or ROW...]
+//
+// Writes results.md, results.csv, results.json and FAMILY.svg into the folder, after every family.
+
+import { execFile } from "node:child_process";
+import { closeSync, openSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { parseArgs, promisify } from "node:util";
+import { makeInputs } from "./inputs.mjs";
+import { measureRow } from "./measure.mjs";
+import { inRoot, program } from "./paths.mjs";
+import { raisePeaks } from "./peaks.mjs";
+import { plot } from "./plot.mjs";
+import { resultsOf } from "./results.mjs";
+import { selectRows } from "./rows.mjs";
+import { csv, markdown } from "./table.mjs";
+
+function die(message) {
+    console.error(`bench --peers: ${message}`);
+    process.exit(2);
+}
+
+/** Rounds, and seconds for each contender in each row; which rows. */
+function readOptions() {
+    try {
+        const { values, positionals } = parseArgs({
+            allowPositionals: true,
+            options: { quick: { type: "boolean" }, seconds: { type: "string" } },
+        });
+        const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 4.8));
+        if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds}: not a number above 0`);
+        return { seconds, rounds: values.quick ? 2 : 6, words: positionals };
+    } catch (error) {
+        return die(error.message);
+    }
+}
+
+async function aboutThisRun() {
+    const git = ["-C", import.meta.dirname, "describe", "--always", "--dirty"];
+    const commit = await promisify(execFile)("git", git).then(
+        ({ stdout }) => stdout.trim(),
+        () => "unknown",
+    );
+    return {
+        cpu: `${cpus()[0].model}, ${cpus().length} CPUs`,
+        system: `${process.platform} ${process.arch}, Node ${process.versions.node}`,
+        date: new Date().toISOString().slice(0, 10),
+        commit,
+        peaks: {},
+    };
+}
+
+/** One line as soon as a row is measured: medians in milliseconds. */
+function tell(results) {
+    const parts = results.map(({ contender, ms, failure }) =>
+        failure ? `${contender} ${failure.slice(0, 40)}` : `${contender} ${ms.toPrecision(3)}`,
+    );
+    console.error(`${results[0].row}: ${parts.join("; ")}`);
+}
+
+function write(about, families, measured) {
+    const results = measured.flatMap((row) => resultsOf(row, about.peaks));
+    const done = families.filter(({ id }) => results.some(({ family }) => family === id));
+    const put = (name, text) => writeFileSync(inRoot(name), text);
+    put("results.json", `${JSON.stringify({ ...about, results }, null, 2)}\n`);
+    put("results.csv", csv(results));
+    put("results.md", markdown(about, done, results));
+    for (const family of done) put(`${family.id}.svg`, plot(family, results, about.peaks));
+}
+
+const { words, ...budget } = readOptions();
+const families = selectRows(words);
+if (families.length === 0) die(`no family or row is called ${words.join(" or ")}`);
+const about = await aboutThisRun();
+const log = openSync(inRoot("stderr.log"), "w");
+const measured = [];
+await makeInputs(families.flatMap(({ rows }) => rows.map(({ task }) => task)));
+for (const family of families) {
+    await raisePeaks(about.peaks, program("peers_peaks"));
+    for (const row of family.rows) {
+        measured.push({ family, row, entries: await measureRow(row, budget, log) });
+        tell(resultsOf(measured.at(-1), about.peaks));
+    }
+    write(about, families, measured);
+}
+closeSync(log);
+console.error(`written: ${inRoot("results.{md,csv,json}")} and a figure for each family`);

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Everything that `./dev bench --peers` does: says and installs what is missing, builds, measures.
+#
+# usage: run.sh [--quick] [--seconds S] [FAMILY or ROW...]
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=wasm/toolchain/needs.sh
+. wasm/toolchain/needs.sh
+
+readonly SOURCE=bench/peers
+readonly PEERS=build/peers
+
+has_onednn() {
+    echo '#include <oneapi/dnnl/dnnl.h>' | gcc -E -x c -
+}
+
+# run_logged LOG COMMAND...: shows the end of the log when the command fails.
+run_logged() {
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
+}
+
+# In a folder of their own, so that nothing lands among the sources. npm ci removes node_modules
+# first, and with it the copy of the lock file that tells it is complete.
+install_peers() {
+    mkdir -p "$PEERS"
+    ! cmp -s "$SOURCE/package-lock.json" "$PEERS/node_modules/.attn-lock.json" || return 0
+    echo "installing: npm packages of $SOURCE/package-lock.json (0.5 GB on disk) into $PEERS"
+    cp "$SOURCE/package.json" "$SOURCE/package-lock.json" .npmrc "$PEERS"
+    # The install scripts would only fetch what GPUs need.
+    run_logged build/log/npm-peers.log npm ci --ignore-scripts --prefix "$PEERS"
+    cp "$SOURCE/package-lock.json" "$PEERS/node_modules/.attn-lock.json"
+}
+
+build_programs() {
+    run_logged build/log/peers.log cmake -S "$SOURCE" -B "$PEERS/c" -G Ninja
+    run_logged build/log/peers.log cmake --build "$PEERS/c"
+}
+
+# By itself OpenBLAS knows no processor that is younger than its release, and takes a very old one.
+openblas_core_type() {
+    case " $(grep -m 1 ^flags /proc/cpuinfo 2>/dev/null) " in
+    *" avx512vl "*) echo SkylakeX ;;
+    *" avx2 "*) echo Haswell ;;
+    esac
+}
+
+want_c
+want_node
+want OpenBLAS libopenblas-dev pkg-config --exists openblas
+want oneDNN libdnnl-dev has_onednn
+install_missing
+install_peers
+build_programs
+
+core_type=${OPENBLAS_CORETYPE:-$(openblas_core_type)}
+[ -z "$core_type" ] || export OPENBLAS_CORETYPE=$core_type
+export ATTN_PEERS=$PEERS
+node "$SOURCE/run.mjs" "$@"
+cat "$PEERS/results.md"

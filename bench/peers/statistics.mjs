@@ -1,0 +1,26 @@
+// The median, and an interval that holds the true median 95 times of 100: as bench/tools/measure.h.
+
+/** Largest k with P(Binomial(count, 1/2) < k) <= 2.5%, or 0. */
+function intervalRank(count) {
+    let probability = 2 ** -count;
+    let below = 0;
+    for (let k = 0; k < count; k++) {
+        below += probability;
+        if (below > 0.025) return k;
+        probability *= (count - k) / (k + 1);
+    }
+    return 0;
+}
+
+/** {median, low, high, samples} of some times; above 1000 the first 1000. */
+export function summarize(times) {
+    const sorted = times.slice(0, 1000).sort((a, b) => a - b);
+    const count = sorted.length;
+    const rank = Math.max(1, intervalRank(count));
+    return {
+        median: (sorted[(count - 1) >> 1] + sorted[count >> 1]) / 2,
+        low: sorted[rank - 1],
+        high: sorted[count - rank],
+        samples: count,
+    };
+}

@@ -1,0 +1,72 @@
+/* peers/task.c: the task of a worker: its arguments and its arrays. See worker.h. */
+#include "worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *task_argument(int count, char **arguments, const char *name) {
+    const size_t length = strlen(name);
+    for (int i = 1; i < count; i++)
+        if (strncmp(arguments[i], name, length) == 0 && arguments[i][length] == '=')
+            return arguments[i] + length + 1;
+    return NULL;
+}
+
+float *task_floats(int64_t count) {
+    const size_t bytes = ((size_t)count * sizeof(float) + 63) / 64 * 64;
+    float *data = aligned_alloc(64, bytes);
+    if (data) memset(data, 0, bytes);
+    return data;
+}
+
+static int read_size(int64_t *size, int count, char **arguments, const char *name, int64_t least,
+                     about_t *about) {
+    const char *text = task_argument(count, arguments, name);
+    char *end = NULL;
+    *size = text ? strtoll(text, &end, 10) : -1;
+    if (text && end != text && *end == '\0' && *size >= least && *size <= 1 << 24) return 0;
+    snprintf(about->text, sizeof about->text, "%s=%.40s: a whole number of at least %d is needed",
+             name, text ? text : "", (int)least);
+    return 1;
+}
+
+static int read_array(float **data, int64_t size, int count, char **arguments, const char *name,
+                      about_t *about) {
+    const char *path = task_argument(count, arguments, name);
+    if (!path) return 0;
+    *data = task_floats(size);
+    FILE *file = fopen(path, "rb");
+    const size_t got = file && *data ? fread(*data, sizeof(float), (size_t)size, file) : 0;
+    if (file) fclose(file);
+    if (got == (size_t)size) return 0;
+    snprintf(about->text, sizeof about->text, "%.180s: %zu floats of %lld read", path, got,
+             (long long)size);
+    return 1;
+}
+
+int task_read(task_t *task, int count, char **arguments, about_t *about) {
+    *task = (task_t){0};
+    const struct {
+        int64_t *size;
+        const char *name;
+        int64_t least;
+    } sizes[] = {{&task->heads, "heads", 1},     {&task->kv_heads, "kv_heads", 1},
+                 {&task->queries, "queries", 1}, {&task->keys, "keys", 1},
+                 {&task->dim, "dim", 1},         {&task->causal, "causal", 0},
+                 {&task->threads, "threads", 1}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (read_size(sizes[i].size, count, arguments, sizes[i].name, sizes[i].least, about))
+            return 1;
+    if (task->heads % task->kv_heads) {
+        snprintf(about->text, sizeof about->text, "%lld heads are no multiple of %lld kv_heads",
+                 (long long)task->heads, (long long)task->kv_heads);
+        return 1;
+    }
+    const int64_t query = task->heads * task->queries * task->dim;
+    const int64_t key = task->kv_heads * task->keys * task->dim;
+    return read_array(&task->query, query, count, arguments, "query", about) ||
+           read_array(&task->key, key, count, arguments, "key", about) ||
+           read_array(&task->value, key, count, arguments, "value", about) ||
+           read_array(&task->out, query, count, arguments, "result", about);
+}

@@ -1,0 +1,53 @@
+/*
+ * peers/worker.h: a contender as a process of its own. run.mjs starts it with the task as
+ * arguments NAME=VALUE; worker.c reads the arrays, computes once, writes the output to a file for
+ * check.c and says on stdout
+ *
+ *     ready WHAT-RUNS        or        fail WHY
+ *
+ * From then on each line `time SECONDS` on stdin is answered by `times T T T ...`, seconds of
+ * single calls; the end of stdin ends the process. worker.mjs speaks the same.
+ */
+#ifndef ATTN_PEERS_WORKER_H
+#define ATTN_PEERS_WORKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** One attention problem, batch 1, f32 in the order (head, row, column), and its arrays. */
+typedef struct task {
+    int64_t heads, kv_heads, queries, keys, dim;
+    int64_t causal; /**< query i sees keys j <= i */
+    int64_t threads;
+    float *query, *key, *value, *out;
+} task_t;
+
+/** What a contender says of itself or of what went wrong. */
+typedef struct about {
+    char text[256];
+} about_t;
+
+/**
+ * Reads the task's sizes and, where arguments name their files, its arrays: query=, key=, value=,
+ * and result= for what somebody else computed. 0 when all is well.
+ */
+int task_read(task_t *task, int count, char **arguments, about_t *about);
+
+/** The value of argument NAME=VALUE, or NULL. */
+const char *task_argument(int count, char **arguments, const char *name);
+
+/** Zeroed room for so many floats, aligned to 64 bytes; NULL when there is none. */
+float *task_floats(int64_t count);
+
+/** How many keys query `row` sees. */
+static inline int64_t task_limit(const task_t *task, int64_t row) {
+    return task->causal && row + 1 < task->keys ? row + 1 : task->keys;
+}
+
+/** Implemented by each contender: prepares, and says what runs; 0 when all is well. */
+int contender_open(const task_t *task, about_t *about);
+
+/** Implemented by each contender: computes task->out; 0 when all is well. */
+int contender_run(const task_t *task, about_t *about);
+
+#endif

@@ -1,0 +1,88 @@
+// A contender in JavaScript as a process of its own: the other side of worker.h's protocol.
+
+import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+/** Loads a package from the folder where run.sh has installed the peers. */
+export function peer(name) {
+    return createRequire(resolve(process.env.ATTN_PEERS, "package.json"))(name);
+}
+
+const sizes = ["heads", "kv_heads", "queries", "keys", "dim", "causal", "threads"];
+
+/** The first so many floats of a file. */
+function readFloats(path, count) {
+    const floats = new Float32Array(count);
+    const file = openSync(path);
+    const bytes = readSync(file, floats);
+    closeSync(file);
+    if (bytes !== floats.byteLength)
+        throw new Error(`${path}: ${bytes} bytes of ${4 * count} read`);
+    return floats;
+}
+
+/** NAME=VALUE arguments as a task; the arrays are in the order (head, row, column). */
+function readTask(args) {
+    const task = Object.fromEntries(args.map((text) => text.split(/=(.*)/s, 2)));
+    for (const name of sizes) task[name] = Number(task[name]);
+    const tokens = task.kv_heads * task.keys * task.dim;
+    task.query = readFloats(task.query, task.heads * task.queries * task.dim);
+    task.key = readFloats(task.key, tokens);
+    task.value = readFloats(task.value, tokens);
+    return task;
+}
+
+function say(text) {
+    process.stdout.write(`${text.replaceAll(/\s+/g, " ").trim()}\n`);
+}
+
+/** Calls for so many seconds: a tenth of them, and one call at least, to warm up. */
+async function timeCalls(run, seconds) {
+    const start = performance.now();
+    const past = (share) => performance.now() - start > 1000 * share * seconds;
+    do await run();
+    while (!past(0.1));
+    const times = [];
+    do {
+        const begin = performance.now();
+        await run();
+        times.push((performance.now() - begin) / 1000);
+    } while (!past(1));
+    return times;
+}
+
+/**
+ * Serves one task. `open(task)` prepares and gives {about, run, output}: what runs, the call to be
+ * timed, and what it has computed, in the order (head, row, column).
+ */
+export async function serve(open) {
+    try {
+        const task = readTask(process.argv.slice(2));
+        const { about, run, output } = await open(task);
+        await run();
+        if (task.out) writeFileSync(task.out, new Uint8Array(output().slice().buffer));
+        say(`ready ${about}`);
+        for await (const line of createInterface({ input: process.stdin })) {
+            const seconds = /^time (\S+)$/.exec(line)?.[1];
+            if (seconds) say(`times ${(await timeCalls(run, Number(seconds))).join(" ")}`);
+        }
+        process.exit(0);
+    } catch (error) {
+        say(`fail ${error?.message ?? error}`);
+        process.exit(1);
+    }
+}
+
+/** The array (a, b, c) as (b, a, c). */
+export function swapAxes(array, a, b, c) {
+    const swapped = new Float32Array(array.length);
+    for (let i = 0; i < a; i++) {
+        for (let j = 0; j < b; j++) {
+            const row = array.subarray((i * b + j) * c, (i * b + j + 1) * c);
+            swapped.set(row, (j * a + i) * c);
+        }
+    }
+    return swapped;
+}

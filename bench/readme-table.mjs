@@ -1,0 +1,49 @@
+// Measures the table of backends in README.md and writes it there:
+//     ./dev build && ./dev wasm && node bench/readme-table.mjs
+// Cells are speed / error, natively and for the same sources in WebAssembly under node:wasi.
+import { execFileSync } from "node:child_process";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const shape = ["--n", "1024", "--d", "64", "--heads", "8", "--json"];
+
+function bench(command, args) {
+    const options = { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] };
+    return JSON.parse(execFileSync(command, [...args, "bench", ...shape], options));
+}
+
+const native = bench(join(root, "build", "attn"), []);
+const wasm = bench(process.execPath, [
+    join(root, "wasm", "toolchain", "run-wasi.mjs"),
+    join(root, "build", "wasi", "bench", "attn.wasm"),
+]);
+const computes = {
+    softmax: "exact attention",
+    linear: "feature map `elu(x)+1`",
+    sparse: "local band and global keys, B = 32",
+    sketch: "Gaussian sketch to 32 of 64 features",
+};
+
+const cell = (row) =>
+    `${row.ms.toFixed(1)} ms, ${row.gflops.toFixed(0)} GFLOP/s / ${row.error.toPrecision(2)}`;
+const lines = native.rows.map((row) => {
+    const other = wasm.rows.find(({ backend }) => backend === row.backend);
+    return `| ${row.backend} | ${computes[row.backend] ?? ""} | ${cell(row)} | ${cell(other)} |`;
+});
+const table = [
+    `| backend | computes | native, ${native.rows[0].tier} | WebAssembly, ${wasm.rows[0].tier} |`,
+    "|---|---|---|---|",
+    ...lines,
+    "",
+    `Measured on ${native.host.cpu ?? native.host}: the peak of one core in the same run was ` +
+        `${native.peak_gflops.toFixed(0)} GFLOP/s, in WebAssembly ${wasm.peak_gflops.toFixed(0)}.`,
+].join("\n");
+
+const file = join(root, "README.md");
+const readme = readFileSync(file, "utf8");
+const marked = /(<!-- table: [^>]*-->\n)[^]*?(\n<!-- end of table -->)/;
+if (!marked.test(readme)) throw new Error("README.md has no marks for the table");
+writeFileSync(`${file}.new`, readme.replace(marked, `$1\n${table}\n$2`));
+renameSync(`${file}.new`, file);
+console.log(table);

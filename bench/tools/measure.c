@@ -1,0 +1,70 @@
+/* tools/measure.c: see measure.h. */
+#include "tools/measure.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { MAX_SAMPLES = 1000 };          /* 2^-1000 is still a normal double */
+static const double shortest = 50e-6; /* a sample, against the clock's resolution */
+
+double measure_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int compare_times(const void *left, const void *right) {
+    const double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Largest k with P(Binomial(count, 1/2) < k) <= 2.5%: the k-th smallest and the k-th largest time
+ * then hold the median between them 95 times of 100. 0 when there is none. */
+static int64_t interval_rank(int64_t count) {
+    double probability = 1, below = 0;
+    for (int64_t i = 0; i < count; i++) probability /= 2;
+    for (int64_t k = 0; k < count; k++) {
+        below += probability;
+        if (below > 0.025) return k;
+        probability *= (double)(count - k) / (double)(k + 1);
+    }
+    return 0;
+}
+
+measure_t measure_interval(double *times, int64_t count) {
+    qsort(times, (size_t)count, sizeof *times, compare_times);
+    const int64_t rank = interval_rank(count), k = rank > 0 ? rank : 1;
+    return (measure_t){.median = (times[(count - 1) / 2] + times[count / 2]) / 2,
+                       .low = times[k - 1],
+                       .high = times[count - k],
+                       .samples = count};
+}
+
+/* Warms up, and returns how many calls a sample is to consist of. */
+static attn_status_t warm_up(measure_call_t *call, void *data, double until, int64_t *group) {
+    double last = 0;
+    do {
+        const double start = measure_clock();
+        attn_status_t status = call(data);
+        if (status) return status;
+        last = measure_clock() - start;
+    } while (measure_clock() < until);
+    *group = last >= shortest ? 1 : last > shortest / 1000 ? (int64_t)(shortest / last) + 1 : 1000;
+    return ATTN_OK;
+}
+
+attn_status_t measure_repeat(measure_call_t *call, void *data, double budget, measure_t *result) {
+    const double start = measure_clock();
+    double times[MAX_SAMPLES];
+    int64_t count = 0, group = 1;
+    attn_status_t status = warm_up(call, data, start + budget / 10, &group);
+    if (status) return status;
+    do {
+        const double begin = measure_clock();
+        for (int64_t i = 0; i < group; i++)
+            if ((status = call(data))) return status;
+        times[count++] = (measure_clock() - begin) / (double)group;
+    } while (count < MAX_SAMPLES && measure_clock() < start + budget);
+    *result = measure_interval(times, count);
+    return ATTN_OK;
+}

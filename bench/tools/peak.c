@@ -1,0 +1,62 @@
+/* tools/peak.c: see peak.h. */
+#include "tools/peak.h"
+
+#include "tools/measure.h"
+#include "tools/peak_kernels.h"
+
+#include <stdlib.h>
+
+/* The best of many short tries: a peak is what the machine can do when nothing disturbs it. */
+enum { TRIES = 40, READS = 5 };
+static const double try_seconds = 2e-3;
+
+static double best_rate(const struct peak_variant *variant) {
+    volatile float sink; /* so that no loop is dropped as useless */
+    double best = 0;
+    int64_t steps = 1 << 12;
+    for (int attempt = 0; attempt < TRIES;) {
+        const double start = measure_clock();
+        sink = variant->run(steps);
+        const double seconds = measure_clock() - start;
+        if (seconds < try_seconds) {
+            steps *= 2;
+            continue;
+        }
+        const double rate = (double)steps * (double)variant->flops_per_step / seconds;
+        if (rate > best) best = rate;
+        attempt++;
+    }
+    (void)sink;
+    return best;
+}
+
+double peak_gflops(attn_tier_t tier) {
+    const peak_kernels_t *kernels = peak_kernels(tier);
+    double best = 0;
+    for (int i = 0; i < PEAK_VARIANTS; i++) {
+        const double rate = best_rate(&kernels->multiply_add[i]);
+        if (rate > best) best = rate;
+    }
+    return 1e-9 * best;
+}
+
+double peak_read_gbps(attn_tier_t tier) {
+    const peak_kernels_t *kernels = peak_kernels(tier);
+    volatile float sink;
+    size_t bytes = PEAK_BYTES;
+    float *data = NULL;
+    while (!(data = malloc(bytes)) && bytes > 1 << 20) bytes /= 2;
+    if (!data) return 0;
+    const int64_t count = (int64_t)(bytes / sizeof *data);
+    for (int64_t i = 0; i < count; i++) data[i] = 1; /* untouched pages share one of zeros */
+    double best = 0;
+    for (int attempt = 0; attempt < READS; attempt++) {
+        const double start = measure_clock();
+        sink = kernels->read(data, count);
+        const double rate = (double)bytes / (measure_clock() - start);
+        if (rate > best) best = rate;
+    }
+    (void)sink;
+    free(data);
+    return 1e-9 * best;
+}

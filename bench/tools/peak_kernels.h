@@ -1,0 +1,24 @@
+/* tools/peak_kernels.h: the loops that peak.c times, compiled once per tier. */
+#ifndef ATTN_TOOLS_PEAK_KERNELS_H
+#define ATTN_TOOLS_PEAK_KERNELS_H
+
+#include "simd/tiers.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PEAK_VARIANTS = 3 };
+
+typedef struct peak_kernels {
+    struct peak_variant {
+        /** `steps` rounds of multiply-adds on independent accumulators; what they come to. */
+        float (*run)(int64_t steps);
+        int64_t flops_per_step;
+    } multiply_add[PEAK_VARIANTS];
+    /** Sum of data[count]; count a multiple of 128. */
+    float (*read)(const float *data, int64_t count);
+} peak_kernels_t;
+
+ATTN_KERNEL_TABLES(peak_kernels_t, peak_kernels)
+
+#endif

@@ -1,0 +1,55 @@
+// Runs the command line: natively or, when ATTN_CLI names a .wasm file, under node's WASI.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+export const program = resolve(process.env.ATTN_CLI ?? join(root, "build/attn"));
+export const plugin = process.env.ATTN_TEMPLATE_PLUGIN && resolve(process.env.ATTN_TEMPLATE_PLUGIN);
+export const isWasi = program.endsWith(".wasm");
+
+const wasiCommand = [process.execPath, join(root, "wasm/toolchain/run-wasi.mjs")];
+
+/** {status, stdout, stderr} of `attn ...args`, run in `folder`. */
+export function attn(args, folder, options = {}) {
+    const command = isWasi ? [...wasiCommand, program] : [program];
+    return run([...command, ...args], folder, options);
+}
+
+/** The same through a shell, after `setup` (limits, traps). */
+export function attnAfter(setup, args, folder) {
+    return run(["sh", "-c", `${setup}\nexec "$0" "$@"`, program, ...args], folder);
+}
+
+function run([file, ...args], folder, options) {
+    const result = spawnSync(file, args, { cwd: folder, encoding: "utf8", ...options });
+    if (result.error) throw result.error;
+    return result;
+}
+
+/** Calls `body(folder)` with a new folder that holds `files`, and removes it afterwards. */
+export function withFiles(files, body) {
+    const folder = mkdtempSync(join(tmpdir(), "attn-cli-"));
+    try {
+        for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
+        return body(folder);
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+/** Names and contents of all files in a folder. */
+export function contents(folder) {
+    return Object.fromEntries(
+        readdirSync(folder, { withFileTypes: true })
+            .sort((a, b) => (a.name < b.name ? -1 : 1))
+            .map((entry) => [
+                entry.name,
+                entry.isFile() ? readFileSync(join(folder, entry.name), "hex") : "folder",
+            ]),
+    );
+}

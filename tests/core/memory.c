@@ -1,0 +1,112 @@
+/* An embedder's allocator that fails at the k-th request, for every k: a status, and no leak. */
+#include "support/backends.h"
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct counter {
+    int64_t requests, live, fail_at; /**< fail_at: number of the request that fails; 0: none */
+} counter_t;
+
+static void *allocate(void *user, size_t size) {
+    counter_t *counter = user;
+    if (++counter->requests == counter->fail_at) return NULL;
+    void *memory = aligned_alloc(64, (size / 64 + 1) * 64);
+    if (!memory) return NULL;
+    counter->live++;
+    memset(memory, 0xA5, size); // "contents undefined"
+    return memory;
+}
+
+static void release(void *user, void *memory) {
+    counter_t *counter = user;
+    if (memory) counter->live--;
+    free(memory);
+}
+
+/** A context and a plan through the counter's allocator; destroyed again. */
+static attn_status_t cycle(counter_t *counter, const subject_t *subject, int threads,
+                           attn_error_t *error) {
+    const attn_ext_memory_t memory = {
+        .struct_size = sizeof memory, .user = counter, .allocate = allocate, .release = release};
+    const attn_context_options_t options = {
+        .struct_size = sizeof options, .threads = threads, .memory = &memory};
+    const attn_problem_t problem = fixture_problem(1, 2, 20, 30, 16, 5);
+    attn_context_t *context = NULL;
+    attn_status_t status = attn_context_create(&options, &context, error);
+    if (status != ATTN_OK) {
+        assert_null(context);
+        return status;
+    }
+    attn_plan_t *plan = NULL;
+    status = fixture_try_plan(context, subject->backend, &problem, subject->settings, &plan, error);
+    if (status == ATTN_OK) {
+        arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 0);
+        const int64_t before = counter->requests;
+        arrays_run(&arrays, plan);
+        assert_int_equal(counter->requests, before); // a run does not allocate
+        arrays_destroy(&arrays);
+    } else {
+        assert_null(plan);
+    }
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+    return status;
+}
+
+static void every_failure(const subject_t *subject, int threads) {
+    counter_t counter = {.fail_at = 0};
+    test_label("%s %s with memory", subject->backend, subject->settings);
+    assert_int_equal(cycle(&counter, subject, threads, NULL), ATTN_OK);
+    assert_int_equal(counter.live, 0);
+    const int64_t requests = counter.requests;
+    assert_true(requests >= 2); // at least the context and a plan
+    for (int64_t k = 1; k <= requests; k++) {
+        attn_error_t error = {0};
+        counter = (counter_t){.fail_at = k};
+        test_label("%s %s, request %d of %d fails", subject->backend, subject->settings, (int)k,
+                   (int)requests);
+        fixture_expect(cycle(&counter, subject, threads, &error), &error, ATTN_ERROR_MEMORY,
+                       "memory");
+        if (counter.live != 0) test_fail("%d allocations are not given back", (int)counter.live);
+    }
+}
+
+static void every_request_may_fail(void **state) {
+    (void)state;
+    for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++) every_failure(&SUBJECTS[s], 1);
+}
+
+static void with_threads_too(void **state) {
+    (void)state;
+#ifndef __wasm__
+    every_failure(&SUBJECTS[0], 3);
+#endif
+}
+
+static void refused_plans_leak_nothing(void **state) {
+    (void)state;
+    static const char *const settings[] = {"block=-1", "block=x", "nothing=1"};
+    counter_t counter = {.fail_at = 0};
+    for (size_t i = 0; i < TEST_COUNT(settings); i++) {
+        const subject_t subject = {.backend = "sparse", .settings = settings[i]};
+        assert_int_not_equal(cycle(&counter, &subject, 1, NULL), ATTN_OK);
+        assert_int_equal(counter.live, 0);
+    }
+}
+
+static void allocator_must_be_whole(void **state) {
+    (void)state;
+    const attn_ext_memory_t half = {.struct_size = sizeof half, .allocate = allocate};
+    const attn_context_options_t options = {.struct_size = sizeof options, .memory = &half};
+    attn_context_t *context = NULL;
+    attn_error_t error = {0};
+    test_label("an allocator without release");
+    fixture_expect(attn_context_create(&options, &context, &error), &error, ATTN_ERROR_ARGUMENT,
+                   "memory");
+    assert_null(context);
+}
+
+TEST_MAIN(cmocka_unit_test(every_request_may_fail), cmocka_unit_test(with_threads_too),
+          cmocka_unit_test(refused_plans_leak_nothing), cmocka_unit_test(allocator_must_be_whole))

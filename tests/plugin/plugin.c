@@ -1,0 +1,217 @@
+/* Plugins from files: the template against its formula, and all that is no plugin. */
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const TEMPLATE_ID = "org.libattn.template";
+
+static attn_context_t *context_with_template(void) {
+    attn_context_t *context = fixture_context(1);
+    attn_error_t error = {0};
+    test_label("load " TEMPLATE_PATH);
+    if (attn_plugin_load(context, TEMPLATE_PATH, &error)) test_fail("%s", error.message);
+    return context;
+}
+
+static void template_is_listed(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_template();
+    const uint32_t last = attn_backend_count(context) - 1;
+    const attn_backend_t *backend = attn_backend_find(context, TEMPLATE_ID);
+    assert_non_null(backend);
+    assert_ptr_equal(attn_backend_at(context, last), backend);
+    assert_string_equal(attn_backend_origin(context, last), TEMPLATE_PATH);
+    const size_t length = attn_describe(context, NULL, 0);
+    char *text = malloc(length + 1);
+    assert_non_null(text);
+    attn_describe(context, text, length + 1);
+    assert_non_null(strstr(text, TEMPLATE_ID));
+    assert_non_null(strstr(text, "width"));
+    free(text);
+    attn_context_destroy(context);
+}
+
+/** Weight of key j for query i before normalising: exp(-|i - j| / width). */
+static double raw_weight(const attn_problem_t *problem, double width, int64_t i, int64_t j) {
+    if (j >= attn_causal_limit(problem, i)) return 0;
+    int64_t position = i;
+    if (problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT) position += problem->keys - problem->queries;
+    return exp(-fabs((double)(position - j)) / width);
+}
+
+/** Row i of head h against the formula; the plugin sums in double and rounds once to float. */
+static void check_row(const arrays_t *arrays, const float *weights, double width, int64_t h,
+                      int64_t i) {
+    const attn_problem_t *p = &arrays->problem;
+    double total = 0;
+    for (int64_t j = 0; j < p->keys; j++) total += raw_weight(p, width, i, j);
+    for (int64_t c = 0; c < p->value_dim; c++) {
+        double out = 0, magnitude = 0;
+        for (int64_t j = 0; total > 0 && j < p->keys; j++) {
+            const double term = raw_weight(p, width, i, j) / total *
+                                (double)array_get(&arrays->value, 0, h / 2, j, c);
+            out += term;
+            magnitude += fabs(term);
+        }
+        const int64_t at[4] = {0, h, i, c};
+        compare_number((double)array_get(&arrays->out, 0, h, i, c), out, magnitude * 0x1p-23, "out",
+                       at);
+    }
+    for (int64_t j = 0; j < p->keys; j++) {
+        const double weight = total > 0 ? raw_weight(p, width, i, j) / total : 0;
+        const int64_t at[4] = {0, h, i, j};
+        compare_number((double)weights[j], weight, weight * 0x1p-23, "weights", at);
+    }
+    const int64_t at[4] = {0, h, i, 0};
+    compare_number((double)array_get(&arrays->lse, 0, h, i, 0), log(total),
+                   (fabs(log(total)) + 1) * 0x1p-23, "lse", at);
+}
+
+static void template_computes_its_formula(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_template();
+    for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++)
+        for (int layout = 0; layout < LAYOUT_COUNT; layout++) {
+            attn_problem_t problem = fixture_problem(1, 4, 25, 19, 6, 7);
+            problem.kv_heads = 2;
+            problem.causal = causal;
+            test_label("template, causal %d, layout %d", causal, layout);
+            arrays_t arrays = arrays_create(&problem, (layout_t)layout, 1);
+            attn_plan_t *plan = fixture_plan(context, TEMPLATE_ID, &problem, "width=2.5");
+            arrays_run(&arrays, plan);
+            for (int64_t h = 0; h < 4; h++)
+                for (int64_t i = 0; i < 25; i++) {
+                    float weights[19];
+                    assert_int_equal(attn_weights(plan, &arrays.io, 0, h, i, 1, weights, 19, NULL),
+                                     ATTN_OK);
+                    check_row(&arrays, weights, 2.5, h, i);
+                }
+            attn_plan_destroy(plan);
+            arrays_destroy(&arrays);
+        }
+    attn_context_destroy(context);
+}
+
+static void template_tells_its_cost(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_template();
+    const attn_problem_t problem = fixture_problem(2, 3, 25, 19, 6, 7);
+    attn_plan_t *plan = fixture_plan(context, TEMPLATE_ID, &problem, NULL);
+    attn_cost_t cost = {0};
+    assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+    assert_true(cost.pairs == 2 * 3 * 25 * 19 && cost.flops > 0 && cost.bytes > 0);
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+}
+
+static void template_parameters_are_checked(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_template();
+    const attn_problem_t problem = fixture_problem(1, 1, 4, 4, 4, 4);
+    attn_plan_t *plan = NULL;
+    attn_error_t error = {0};
+    test_label("parameters of the template");
+    fixture_expect(fixture_try_plan(context, TEMPLATE_ID, &problem, "width=0.5", &plan, &error),
+                   &error, ATTN_ERROR_RANGE, "width|0.5");
+    fixture_expect(fixture_try_plan(context, TEMPLATE_ID, &problem, "height=2", &plan, &error),
+                   &error, ATTN_ERROR_NOT_FOUND, "height");
+    attn_context_destroy(context);
+}
+
+/** A load that must fail, and must leave the registry as it was. */
+static void expect_refusal(attn_context_t *context, const char *path, attn_status_t expected,
+                           const char *words) {
+    const uint32_t before = attn_backend_count(context);
+    attn_error_t error = {0};
+    test_label("load %s", path ? path : "null");
+    fixture_expect(attn_plugin_load(context, path, &error), &error, expected, words);
+    assert_int_equal(attn_plugin_load(context, path, NULL), expected);
+    assert_int_equal(attn_backend_count(context), before);
+}
+
+static void write_file(const char *path, const char *text) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void files_that_are_no_plugins(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(0);
+    expect_refusal(context, "./no-such-plugin.so", ATTN_ERROR_PLUGIN, "no-such-plugin.so");
+    expect_refusal(context, "no-such-plugin.so", ATTN_ERROR_PLUGIN, "no-such-plugin.so");
+    write_file("text-plugin.so", "I am no shared object.\n");
+    expect_refusal(context, "./text-plugin.so", ATTN_ERROR_PLUGIN, "text-plugin.so");
+    write_file("empty-plugin.so", "");
+    expect_refusal(context, "empty-plugin.so", ATTN_ERROR_PLUGIN, "empty-plugin.so");
+    write_file("cut-plugin.so", "\x7f"
+                                "ELF");
+    expect_refusal(context, "./cut-plugin.so", ATTN_ERROR_PLUGIN, "cut-plugin.so");
+    expect_refusal(context, "/", ATTN_ERROR_PLUGIN, "/");
+    expect_refusal(context, "", ATTN_ERROR_PLUGIN, "");
+    expect_refusal(context, NULL, ATTN_ERROR_ARGUMENT, "null");
+    remove("text-plugin.so");
+    remove("empty-plugin.so");
+    remove("cut-plugin.so");
+    attn_context_destroy(context);
+}
+
+static void plugins_that_do_not_fit(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(0);
+    expect_refusal(context, VARIANT_1, ATTN_ERROR_ABI, "ABI");
+    expect_refusal(context, VARIANT_3, ATTN_ERROR_PLUGIN, "softmax");
+    expect_refusal(context, VARIANT_4, ATTN_ERROR_PLUGIN, "softmax");
+    assert_null(attn_backend_find(context, "org.example.fresh")); // all of them or none
+    expect_refusal(context, VARIANT_5, ATTN_ERROR_PLUGIN, "not a plugin");
+    expect_refusal(context, VARIANT_6, ATTN_ERROR_PLUGIN, "not a plugin");
+    expect_refusal(context, VARIANT_7, ATTN_ERROR_PLUGIN, "attn_plugin_entry");
+    attn_context_destroy(context);
+}
+
+static void a_later_minor_version_is_fine(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(0);
+    assert_int_equal(attn_plugin_load(context, VARIANT_2, NULL), ATTN_OK);
+    const attn_problem_t problem = fixture_problem(1, 1, 2, 2, 2, 2);
+    attn_plan_t *plan = NULL;
+    attn_error_t error = {0};
+    test_label("a backend that refuses to plan");
+    fixture_expect(fixture_try_plan(context, "org.example.fresh", &problem, NULL, &plan, &error),
+                   &error, ATTN_ERROR_UNSUPPORTED, "solves nothing");
+    attn_problem_t causal = problem; // it declares no features, so the host refuses by itself
+    causal.causal = ATTN_CAUSAL_TOP_LEFT;
+    fixture_expect(fixture_try_plan(context, "org.example.fresh", &causal, NULL, &plan, &error),
+                   &error, ATTN_ERROR_UNSUPPORTED, "org.example.fresh|causal");
+    expect_refusal(context, VARIANT_2, ATTN_ERROR_PLUGIN, "org.example.fresh"); // a second time
+    attn_context_destroy(context);
+}
+
+static void registering_in_the_program(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(0);
+    const attn_plugin_entry_t future = {.struct_size = sizeof future,
+                                        .abi_major = ATTN_ABI_MAJOR + 1};
+    attn_error_t error = {0};
+    test_label("register");
+    fixture_expect(attn_plugin_register(context, NULL, "x", &error), &error, ATTN_ERROR_ARGUMENT,
+                   "null");
+    fixture_expect(attn_plugin_register(NULL, &future, "x", &error), &error, ATTN_ERROR_ARGUMENT,
+                   "null");
+    fixture_expect(attn_plugin_register(context, &future, "x", &error), &error, ATTN_ERROR_ABI,
+                   "2|1");
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(template_is_listed), cmocka_unit_test(template_computes_its_formula),
+          cmocka_unit_test(template_tells_its_cost),
+          cmocka_unit_test(template_parameters_are_checked),
+          cmocka_unit_test(files_that_are_no_plugins), cmocka_unit_test(plugins_that_do_not_fit),
+          cmocka_unit_test(a_later_minor_version_is_fine),
+          cmocka_unit_test(registering_in_the_program))

@@ -1,0 +1,124 @@
+/* Compiled once for each tier, like a plugin's kernels. */
+#include "kernels.h"
+
+#include "simd/math.h"
+#include "simd/tile.h"
+
+static void unary(int operation, const float *a, float *result) {
+    vf x = vf_load(a);
+    switch (operation) {
+    case SIMD_ZERO:
+        x = vf_zero();
+        break;
+    case SIMD_SET1:
+        x = vf_set1(a[0]);
+        break;
+    case SIMD_EXP2:
+        x = vf_exp2(x);
+        break;
+    case SIMD_EXP:
+        x = vf_exp(x);
+        break;
+    case SIMD_EXPONENT:
+        x = vf_exponent(x);
+        break;
+    default:
+        break;
+    }
+    vf_store(result, x);
+}
+
+static void binary(int operation, const float *a, const float *b, float *result) {
+    const vf x = vf_load(a), y = vf_load(b);
+    switch (operation) {
+    case SIMD_ADD:
+        vf_store(result, vf_add(x, y));
+        return;
+    case SIMD_SUB:
+        vf_store(result, vf_sub(x, y));
+        return;
+    case SIMD_MUL:
+        vf_store(result, vf_mul(x, y));
+        return;
+    case SIMD_DIV:
+        vf_store(result, vf_div(x, y));
+        return;
+    case SIMD_MAX:
+        vf_store(result, vf_max(x, y));
+        return;
+    default:
+        vf_store(result, vf_min(x, y));
+        return;
+    }
+}
+
+static void mul_add(const float *a, const float *b, const float *c, float *result) {
+    vf_store(result, vf_mul_add(vf_load(a), vf_load(b), vf_load(c)));
+}
+
+static void select_positive(const float *c, const float *a, const float *b, float *result) {
+    vf_store(result, vf_select_positive(vf_load(c), vf_load(a), vf_load(b)));
+}
+
+static void keep(const float *v, int64_t first, int64_t last, float fill, float *result) {
+    vf_store(result, vf_keep(vf_load(v), first, last, vf_set1(fill)));
+}
+
+static void load_first(const float *p, int64_t n, float *result) {
+    vf_store(result, vf_load_first(p, n));
+}
+
+static void store_first(float *p, const float *v, int64_t n) { vf_store_first(p, vf_load(v), n); }
+
+static float reduce_add(const float *v) { return vf_reduce_add(vf_load(v)); }
+
+static float reduce_max(const float *v) { return vf_reduce_max(vf_load(v)); }
+
+static void pack(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
+                 int64_t row_stride, int64_t column_stride, float factor) {
+    tile_pack(panel, width, count, d, source, row_stride, column_stride, factor);
+}
+
+static void product(int64_t d, const float *rows, const float *panel, float *scores,
+                    int64_t stride) {
+    tile_panel_product(d, rows, panel, scores, stride);
+}
+
+static void accumulate(float *out, int64_t out_stride, const float *kept, const float *weights,
+                       int64_t weights_stride, const float *values, int64_t values_stride,
+                       int64_t count, int64_t columns) {
+    tile_accumulate(out, out_stride, kept, weights, weights_stride, values, values_stride, count,
+                    columns);
+}
+
+static void accumulate_ranges(float *out, int64_t out_stride, const float *kept,
+                              const float *weights, int64_t weights_stride, const float *values,
+                              int64_t values_stride, const int64_t *first, const int64_t *last,
+                              int64_t columns) {
+    tile_accumulate_ranges(out, out_stride, kept, weights, weights_stride, values, values_stride,
+                           first, last, columns);
+}
+
+static int all_finite(const float *values, int64_t stride, int64_t rows, int64_t columns) {
+    return tile_all_finite(values, stride, rows, columns);
+}
+
+const simd_kernels_t ATTN_KERNEL(attn_test_simd) = {
+    .lanes = VF_LANES,
+    .unary = unary,
+    .binary = binary,
+    .mul_add = mul_add,
+    .select_positive = select_positive,
+    .keep = keep,
+    .load_first = load_first,
+    .store_first = store_first,
+    .reduce_add = reduce_add,
+    .reduce_max = reduce_max,
+    .rows = TILE_ROWS,
+    .panel = PANEL,
+    .pack = pack,
+    .product = product,
+    .accumulate = accumulate,
+    .accumulate_ranges = accumulate_ranges,
+    .all_finite = all_finite,
+};

@@ -1,0 +1,44 @@
+/* The vector vocabulary (core/simd/) as functions on arrays, one table for each tier. */
+#ifndef ATTN_TESTS_SIMD_KERNELS_H
+#define ATTN_TESTS_SIMD_KERNELS_H
+
+#include "attn/types.h"
+#include "simd/tiers.h"
+
+enum { SIMD_MOST_LANES = 16 };
+
+typedef struct simd_kernels {
+    int64_t lanes;
+    /* One vector: arrays of `lanes` floats. */
+    void (*unary)(int operation, const float *a, float *result);
+    void (*binary)(int operation, const float *a, const float *b, float *result);
+    void (*mul_add)(const float *a, const float *b, const float *c, float *result);
+    void (*select_positive)(const float *c, const float *a, const float *b, float *result);
+    void (*keep)(const float *v, int64_t first, int64_t last, float fill, float *result);
+    void (*load_first)(const float *p, int64_t n, float *result);
+    void (*store_first)(float *p, const float *v, int64_t n);
+    float (*reduce_add)(const float *v);
+    float (*reduce_max)(const float *v);
+
+    /* Tiles (simd/tile.h). */
+    int64_t rows, panel;
+    void (*pack)(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
+                 int64_t row_stride, int64_t column_stride, float factor);
+    void (*product)(int64_t d, const float *rows, const float *panel, float *scores,
+                    int64_t stride);
+    void (*accumulate)(float *out, int64_t out_stride, const float *keep, const float *weights,
+                       int64_t weights_stride, const float *values, int64_t values_stride,
+                       int64_t count, int64_t columns);
+    void (*accumulate_ranges)(float *out, int64_t out_stride, const float *keep,
+                              const float *weights, int64_t weights_stride, const float *values,
+                              int64_t values_stride, const int64_t *first, const int64_t *last,
+                              int64_t columns);
+    int (*all_finite)(const float *values, int64_t stride, int64_t rows, int64_t columns);
+} simd_kernels_t;
+
+enum simd_unary { SIMD_COPY, SIMD_ZERO, SIMD_SET1, SIMD_EXP2, SIMD_EXP, SIMD_EXPONENT };
+enum simd_binary { SIMD_ADD, SIMD_SUB, SIMD_MUL, SIMD_DIV, SIMD_MAX, SIMD_MIN };
+
+ATTN_KERNEL_TABLES(simd_kernels_t, attn_test_simd)
+
+#endif

@@ -1,0 +1,163 @@
+/* sparse against Eq. 6 of "Do Efficient Transformers Really Save Computation?", pair by pair. */
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static formula_t pattern(int64_t block, int64_t local, int64_t global) {
+    return (formula_t){.form = FORM_SPARSE, .block = block, .local = local, .global = global};
+}
+
+static const char *settings_of(const formula_t *formula, char text[96]) {
+    snprintf(text, 96, "block=%" PRId64 ",local=%" PRId64 ",global=%" PRId64, formula->block,
+             formula->local, formula->global);
+    return text;
+}
+
+static void check(const attn_context_t *context, const attn_problem_t *problem, layout_t layout,
+                  const formula_t *formula) {
+    char settings[96];
+    test_label("%s: n %" PRId64 " m %" PRId64 " d %" PRId64 " dv %" PRId64 " causal %d",
+               settings_of(formula, settings), problem->queries, problem->keys, problem->dim,
+               problem->value_dim, problem->causal);
+    arrays_t arrays = arrays_create(problem, layout, 1);
+    attn_plan_t *plan = fixture_plan(context, "sparse", problem, settings);
+    arrays_run(&arrays, plan);
+    compare_output(&arrays, formula);
+    compare_weights(&arrays, plan, formula, 16);
+    attn_plan_destroy(plan);
+    arrays_destroy(&arrays);
+}
+
+static void all_patterns(void **state) {
+    (void)state;
+    static const int64_t patterns[][3] = {{1, 1, 0}, {1, 3, 1}, {2, 1, 1},  {4, 1, 0}, {4, 2, 1},
+                                          {7, 1, 3}, {8, 3, 2}, {16, 1, 1}, {5, 1, 5}, {64, 1, 1}};
+    static const int64_t sizes[][2] = {{33, 33}, {20, 50}, {50, 20}, {1, 9}, {9, 1}};
+    attn_context_t *context = fixture_context(1);
+    uint64_t number = 0;
+    for (size_t p = 0; p < TEST_COUNT(patterns); p++)
+        for (size_t s = 0; s < TEST_COUNT(sizes); s++)
+            for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
+                const formula_t formula = pattern(patterns[p][0], patterns[p][1], patterns[p][2]);
+                attn_problem_t problem = fixture_problem(1, 2, sizes[s][0], sizes[s][1], 9, 6);
+                problem.kv_heads = 1 + number % 2;
+                problem.causal = causal;
+                check(context, &problem, (layout_t)(number++ % LAYOUT_COUNT), &formula);
+            }
+    attn_context_destroy(context);
+}
+
+static void long_sequences(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(2);
+    attn_problem_t problem = fixture_problem(1, 1, 700, 700, 32, 40);
+    for (int32_t causal = 0; causal <= ATTN_CAUSAL_TOP_LEFT; causal++) {
+        const formula_t formula = pattern(16, 2, 1);
+        problem.causal = causal;
+        check(context, &problem, LAYOUT_BHND, &formula);
+    }
+    attn_context_destroy(context);
+}
+
+/** block = 0 is 2^floor(log2 sqrt(m)), and the plan tells so. */
+static void automatic_block(void **state) {
+    (void)state;
+    static const int64_t keys[] = {1, 3, 4, 15, 16, 17, 63, 64, 255, 256, 1000};
+    static const int64_t blocks[] = {1, 1, 2, 2, 4, 4, 4, 8, 8, 16, 16};
+    attn_context_t *context = fixture_context(1);
+    for (size_t i = 0; i < TEST_COUNT(keys); i++) {
+        attn_problem_t problem = fixture_problem(1, 1, keys[i], keys[i], 4, 4);
+        problem.causal = ATTN_CAUSAL_TOP_LEFT;
+        test_label("automatic block for %" PRId64 " keys", keys[i]);
+        attn_plan_t *plan = fixture_plan(context, "sparse", &problem, "block=0,local=1,global=1");
+        const double block = fixture_fact(plan, "block", NAN);
+        if (block != (double)blocks[i]) test_fail("the block is %g", block);
+        assert_true(fixture_fact(plan, "local", NAN) == 1);
+        assert_true(fixture_fact(plan, "global", NAN) == 1);
+        arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 1);
+        const formula_t formula = pattern(blocks[i], 1, 1);
+        arrays_run(&arrays, plan);
+        compare_output(&arrays, &formula);
+        attn_plan_destroy(plan);
+        arrays_destroy(&arrays);
+    }
+    attn_context_destroy(context);
+}
+
+/** A band of the whole sequence is dense attention. */
+static void band_of_everything_is_dense(void **state) {
+    (void)state;
+    static const formula_t dense = {.form = FORM_SOFTMAX};
+    attn_context_t *context = fixture_context(1);
+    for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
+        attn_problem_t problem = fixture_problem(1, 2, 77, 77, 16, 16);
+        problem.causal = causal;
+        test_label("dense, causal %d", causal);
+        arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 1);
+        fixture_solve(context, "sparse", "block=11,local=7,global=0", &arrays);
+        compare_output(&arrays, &dense);
+        fixture_solve(context, "sparse", "block=7,local=1,global=7",
+                      &arrays); // every key is global
+        compare_output(&arrays, &dense);
+        arrays_destroy(&arrays);
+    }
+    attn_context_destroy(context);
+}
+
+static double kept_pairs(const formula_t *formula, const attn_problem_t *problem) {
+    double kept = 0;
+    for (int64_t i = 0; i < problem->queries; i++)
+        for (int64_t j = 0; j < problem->keys; j++) kept += reference_sees(formula, problem, i, j);
+    return kept * (double)(problem->batch * problem->heads);
+}
+
+static void cost_counts_kept_pairs(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{300, 300}, {100, 300}, {300, 100}};
+    attn_context_t *context = fixture_context(1);
+    for (size_t s = 0; s < TEST_COUNT(sizes); s++)
+        for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
+            char settings[96];
+            const formula_t formula = pattern(12, 2, 3);
+            attn_problem_t problem = fixture_problem(2, 3, sizes[s][0], sizes[s][1], 8, 10);
+            problem.causal = causal;
+            test_label("n %" PRId64 " m %" PRId64 " causal %d", sizes[s][0], sizes[s][1], causal);
+            attn_plan_t *plan =
+                fixture_plan(context, "sparse", &problem, settings_of(&formula, settings));
+            attn_cost_t cost = {0};
+            assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+            if (cost.pairs != kept_pairs(&formula, &problem))
+                test_fail("%.17g pairs, not %.17g", cost.pairs, kept_pairs(&formula, &problem));
+            assert_true(cost.flops == 2 * cost.pairs * (8 + 10));
+            attn_plan_destroy(plan);
+        }
+    attn_context_destroy(context);
+}
+
+/** With B ~ sqrt(m), work grows as n^1.5 and memory no faster than n: never n m. */
+static void grows_slower_than_dense(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problems[] = {fixture_problem(1, 1, 4096, 4096, 16, 16),
+                                       fixture_problem(1, 1, 16384, 16384, 16, 16)};
+    double pairs[2], bytes[2];
+    for (int i = 0; i < 2; i++) {
+        attn_plan_t *plan = fixture_plan(context, "sparse", &problems[i], "local=1,global=1");
+        attn_cost_t cost = {0};
+        assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+        pairs[i] = cost.pairs;
+        bytes[i] = (double)attn_plan_workspace_size(plan);
+        attn_plan_destroy(plan);
+    }
+    assert_true(pairs[1] / pairs[0] > 4 && pairs[1] / pairs[0] < 4 * 2.1); // 4^1.5 = 8, dense 16
+    assert_true(bytes[1] / bytes[0] <= 4.0);
+    assert_true(bytes[1] < 4.0 * 16384 * 16384 / 16);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(all_patterns), cmocka_unit_test(long_sequences),
+          cmocka_unit_test(automatic_block), cmocka_unit_test(band_of_everything_is_dense),
+          cmocka_unit_test(cost_counts_kept_pairs), cmocka_unit_test(grows_slower_than_dense))

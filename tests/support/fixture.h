@@ -1,0 +1,46 @@
+/*
+ * Contexts and plans with one line of test each; failures end the test.
+ */
+#ifndef ATTN_TESTS_FIXTURE_H
+#define ATTN_TESTS_FIXTURE_H
+
+#include "arrays.h"
+#include "compare.h"
+
+/** A context at the tier that ATTN_CPU says, with this many threads (under WASM: one). */
+attn_context_t *fixture_context(int threads);
+
+/** Floats in a vector of the context's tier; 4 for the scalar one, so that its lengths mean something. */
+int64_t fixture_lanes(const attn_context_t *context);
+
+/** f32, B batches, H heads over Hkv, self attention's sizes changed by the caller. */
+attn_problem_t fixture_problem(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
+                               int64_t dim, int64_t value_dim);
+
+/** Parse "name=value,name=value" ("" or NULL: none) and call attn_plan_create(). */
+attn_status_t fixture_try_plan(const attn_context_t *context, const char *backend,
+                               const attn_problem_t *problem, const char *settings,
+                               attn_plan_t **plan, attn_error_t *error);
+
+/** The same, and it must succeed. */
+attn_plan_t *fixture_plan(const attn_context_t *context, const char *backend,
+                          const attn_problem_t *problem, const char *settings);
+
+/** Plan, run, check guards and destroy the plan: out, lse and report are filled. */
+void fixture_solve(const attn_context_t *context, const char *backend, const char *settings,
+                   arrays_t *arrays);
+
+/** A number the plan tells of itself, or `otherwise`. */
+double fixture_fact(const attn_plan_t *plan, const char *name, double otherwise);
+
+/** Uniform whole number in [0, count), draw `index` of the seed's stream 9. */
+int64_t fixture_draw(uint64_t index, int64_t count);
+
+/**
+ * Fail unless a call returned `expected` and left the same status with one line of text that has all
+ * of `words` (separated by '|') in it.
+ */
+void fixture_expect(attn_status_t status, const attn_error_t *error, attn_status_t expected,
+                    const char *words);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * What each backend defines, row by row, in double precision and straight from the formulas, and
+ * how far a correct computation in float may be from it.
+ *
+ * The bounds are first-order error analysis (Higham, "Accuracy and Stability of Numerical
+ * Algorithms", 2nd edition, chapters 3 and 4) with every constant counted, never tuned;
+ * u = 2^-24 is the unit roundoff. reference.c derives them.
+ */
+#ifndef ATTN_TESTS_REFERENCE_H
+#define ATTN_TESTS_REFERENCE_H
+
+#include "attn/types.h"
+
+typedef enum form { FORM_SOFTMAX, FORM_SPARSE, FORM_LINEAR } form_t;
+typedef enum feature_map { MAP_ELU1, MAP_LIN, MAP_RELU } feature_map_t;
+
+/** Which formula. */
+typedef struct formula {
+    form_t form;
+    feature_map_t map;            /**< linear: phi */
+    int64_t block, local, global; /**< sparse: B, k and c of Eq. 6 (efficient-transformers) */
+} formula_t;
+
+/** One row of the exact result, and the bound on each number's error. */
+typedef struct reference {
+    double *out, *out_bound;             /**< dv */
+    double *weight, *weight_bound;       /**< m; 0 and 0 where the query does not see the key */
+    double lse, lse_bound;               /**< softmax and sparse */
+    double normaliser, normaliser_bound; /**< linear: sum_j phi(q_i).phi(k_j) */
+    int64_t kept;                        /**< keys the query sees */
+    double *memory;                      /**< of all the arrays */
+} reference_t;
+
+reference_t reference_create(const attn_problem_t *problem);
+void reference_destroy(reference_t *reference);
+
+/** Does this query see this key under the formula and the problem's causal rule? */
+int reference_sees(const formula_t *formula, const attn_problem_t *problem, int64_t query,
+                   int64_t key);
+
+/** Compute row `query` of one batch and head from io's query, key and value. */
+void reference_row(reference_t *reference, const formula_t *formula, const attn_problem_t *problem,
+                   const attn_io_t *io, int64_t batch, int64_t head, int64_t query);
+
+#endif

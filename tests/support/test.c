@@ -1,0 +1,46 @@
+#include "test.h"
+
+#include "attn/attn.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char label[256] = "no case yet";
+
+uint64_t test_seed(void) {
+    const char *text = getenv("ATTN_TEST_SEED");
+    return text && *text ? strtoull(text, NULL, 10) : 20240229;
+}
+
+int test_begin(void) {
+    attn_error_t error;
+    attn_context_t *context = NULL;
+    const attn_status_t status = attn_context_create(NULL, &context, &error);
+    if (status == ATTN_ERROR_UNSUPPORTED) {
+        printf("skipped: %s\n", error.message);
+        return 0;
+    }
+    printf("ATTN_TEST_SEED=%" PRIu64 ", tier %s\n", test_seed(),
+           context ? attn_tier_name(attn_context_tier(context)) : "unknown");
+    fflush(stdout);
+    attn_context_destroy(context);
+    return 1;
+}
+
+void test_label(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(label, sizeof label, format, arguments);
+    va_end(arguments);
+}
+
+void test_fail(const char *format, ...) {
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    print_error("%s: %s (ATTN_TEST_SEED=%" PRIu64 ")\n", label, message, test_seed());
+    fail();
+}
