@@ -5,9 +5,17 @@ const HEIGHT = 380;
 const PLOT = { left: 64, right: 16, top: 52, bottom: 36 };
 const LEGEND_LINE = 20;
 
-// libattn in one hue, everybody else in the order of the legend.
+// libattn in one hue; everybody else by what its name ends with, the same in all figures.
 const OWN = ["#d1495b", "#e58a95", "#f0b9c0"];
-const OTHERS = ["#2e6f95", "#5fa8d3", "#8d99ae", "#66a182", "#edae49", "#8c6bb1"];
+const OTHERS = [
+    [/MultiHeadAttention$/, "#2e6f95"],
+    [/GroupQueryAttention$/, "#8c6bb1"],
+    [/ Attention$/, "#5fa8d3"],
+    [/MatMul$/, "#8d99ae"],
+    [/oneDNN$/, "#66a182"],
+    [/OpenBLAS$/, "#edae49"],
+    [/./, "#777777"],
+];
 
 const style = `
     text { font: 13px system-ui, sans-serif; fill: #222 }
@@ -16,8 +24,9 @@ const style = `
     .grid { stroke: #ddd }
     .peak { stroke: #222; stroke-dasharray: 6 4 }
     .interval { stroke: #222 }
+    .halo { stroke: #fff; stroke-width: 3px; paint-order: stroke }
     @media (prefers-color-scheme: dark) {
-        text { fill: #ddd } .grid { stroke: #444 } .peak, .interval { stroke: #ddd }
+        text { fill: #ddd } .grid { stroke: #444 } .peak, .interval { stroke: #ddd } .halo { stroke: #111 }
     }`;
 
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -41,11 +50,11 @@ function ticks(top) {
 
 function colorsOf(names) {
     const own = names.filter((name) => name.startsWith("libattn"));
-    const others = names.filter((name) => !name.startsWith("libattn"));
-    return new Map([
-        ...own.map((name, i) => [name, OWN[i % OWN.length]]),
-        ...others.map((name, i) => [name, OTHERS[i % OTHERS.length]]),
-    ]);
+    const colorOf = (name) =>
+        own.includes(name)
+            ? OWN[own.indexOf(name) % OWN.length]
+            : OTHERS.find(([ending]) => ending.test(name))[1];
+    return new Map(names.map((name) => [name, colorOf(name)]));
 }
 
 /** A bar, what it stands for as a tooltip, its number above and the interval of the median. */
@@ -62,7 +71,7 @@ function bar(result, { x, width, scale, color, quantity, unit }) {
         line(middle - 1, scale(low), middle - 1, scale(high), "interval"),
         text(middle - 1, Math.min(top, scale(high)) - 4, number, {
             "text-anchor": "middle",
-            class: "small",
+            class: "small halo",
         }),
     ].join("");
 }
@@ -130,7 +139,7 @@ export function plot(family, results, peaks) {
         ...axis,
         ...groups,
         line(PLOT.left, scale(peak), right, scale(peak), "peak"),
-        text(right, scale(peak) - 6, peakText, { "text-anchor": "end", class: "small" }),
+        text(right, scale(peak) - 6, peakText, { "text-anchor": "end", class: "small halo" }),
         ...legend(colors, legendTop),
     )}\n`;
 }

@@ -6,9 +6,9 @@ import { summarize } from "./statistics.mjs";
 const nothing = { median: NaN, low: NaN, high: NaN, samples: 0 };
 
 /** The peak that a contender is held against: its own tier's, and of as many threads as it has. */
-function peakOf(contender, family, peaks) {
-    const name = contender.peak ?? family.peak;
-    return peaks[contender.task.threads === 1 ? name.replace(/2$/, "") : name];
+function peakOf({ peak, task }, family, peaks) {
+    const ofThreads = task.threads === 1 ? family.peak.replace(/2$/, "") : family.peak;
+    return peaks[peak ?? ofThreads];
 }
 
 function resultOf(entry, libattn, family, row, peaks) {

@@ -15,7 +15,7 @@ import { raisePeaks } from "./peaks.mjs";
 import { plot } from "./plot.mjs";
 import { resultsOf } from "./results.mjs";
 import { selectRows } from "./rows.mjs";
-import { csv, markdown } from "./table.mjs";
+import { csv, digits, markdown } from "./table.mjs";
 
 function die(message) {
     console.error(`bench --peers: ${message}`);
@@ -55,7 +55,7 @@ async function aboutThisRun() {
 /** One line as soon as a row is measured: medians in milliseconds. */
 function tell(results) {
     const parts = results.map(({ contender, ms, failure }) =>
-        failure ? `${contender} ${failure.slice(0, 40)}` : `${contender} ${ms.toPrecision(3)}`,
+        failure ? `${contender} ${failure.slice(0, 40)}` : `${contender} ${digits(ms)}`,
     );
     console.error(`${results[0].row}: ${parts.join("; ")}`);
 }

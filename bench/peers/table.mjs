@@ -1,6 +1,7 @@
 // The results as CSV and as Markdown. Every row is kept, also those where libattn loses.
 
-const digits = (value, count = 3) => {
+/** So many significant digits, never as a power of ten; "" for what is no number. */
+export const digits = (value, count = 3) => {
     if (!Number.isFinite(value)) return "";
     const exponent = Math.floor(Math.log10(Math.abs(value) || 1));
     return value.toFixed(Math.max(0, count - 1 - exponent));
@@ -40,7 +41,7 @@ function familyTable({ unit }, results) {
     ];
     const rows = results.map((one, i) => {
         const work = results[i - 1]?.row === one.row ? "" : one.work;
-        if (one.failure) return [work, one.contender, one.failure.slice(0, 60), "", "", "", "", ""];
+        if (one.failure) return [work, one.contender, "none", "", "", "", "", ""];
         return [
             work,
             one.contender,
@@ -53,6 +54,13 @@ function familyTable({ unit }, results) {
         ];
     });
     return table(columns, rows);
+}
+
+/** What failed or was wrong, and so was not timed. */
+function failureLines(results) {
+    return results
+        .filter(({ failure }) => failure)
+        .map(({ contender, work, failure }) => `- ${contender}, ${work}: ${failure}`);
 }
 
 function peakLines({ peaks, threads }) {
@@ -69,7 +77,7 @@ function peakLines({ peaks, threads }) {
         .map(([name, value, unit]) => `- ${name}: ${digits(value)} ${unit}`);
 }
 
-/** Who ran, in the contenders' own words; the block size that varies is the only other detail. */
+/** Who ran, in the contenders' own words. */
 function versionLines(results) {
     const said = new Map(results.filter(({ about }) => about).map((r) => [r.contender, r.about]));
     return [...said].map(([name, about]) => `- ${name}: ${about}`);
@@ -79,9 +87,13 @@ function versionLines(results) {
 export function markdown(about, families, results) {
     const sections = families.map((family) => {
         const own = results.filter((result) => result.family === family.id);
-        const note = family.note ? [family.note, ""] : [];
-        const figure = `![](${family.id}.svg)`;
-        return [`## ${family.title}`, "", familyTable(family, own), "", ...note, figure];
+        const failures = failureLines(own);
+        return [
+            ...[`## ${family.title}`, "", familyTable(family, own), ""],
+            ...(failures.length > 0 ? [...failures, ""] : []),
+            ...(family.note ? [family.note, ""] : []),
+            `![](${family.id}.svg)`,
+        ];
     });
     return `${[
         "# libattn beside its peers",

@@ -2,12 +2,12 @@
 
 import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { inRoot } from "./paths.mjs";
 
 /** Loads a package from the folder where run.sh has installed the peers. */
 export function peer(name) {
-    return createRequire(resolve(process.env.ATTN_PEERS, "package.json"))(name);
+    return createRequire(inRoot("package.json"))(name);
 }
 
 const sizes = ["heads", "kv_heads", "queries", "keys", "dim", "causal", "threads"];

@@ -1,5 +1,5 @@
-# cmake -DNM=... -DARCHIVE=libattn.a -DSHARED=lib.so -P symbols.cmake
-# All symbols of the archive begin with attn_, and a shared library exports only the public API.
+# cmake -DNM=... -DLIBRARY=libattn.a|.so -DSHARED=lib.so -P symbols.cmake
+# All symbols of the library begin with attn_, and a shared library exports only the public API.
 cmake_minimum_required(VERSION 3.22)
 
 function(defined_symbols result)
@@ -12,9 +12,13 @@ function(defined_symbols result)
   set(${result} "${lines}" PARENT_SCOPE)
 endfunction()
 
-defined_symbols(archive -g --defined-only ${ARCHIVE})
+if(LIBRARY MATCHES "\\.a$")
+  defined_symbols(library -g --defined-only ${LIBRARY})
+else()
+  defined_symbols(library -D -g --defined-only ${LIBRARY})
+endif()
 defined_symbols(shared -D -g --defined-only ${SHARED})
-foreach(symbols IN ITEMS archive shared)
+foreach(symbols IN ITEMS library shared)
   set(strangers ${${symbols}})
   list(FILTER strangers EXCLUDE REGEX "^attn_")
   if(strangers)

@@ -23,6 +23,7 @@ file(GLOB_RECURSE pc ${prefix}/attn.pc)
 if(pkg_config AND pc)
   get_filename_component(folder ${pc} DIRECTORY)
   set(ENV{PKG_CONFIG_PATH} ${folder})
+  set(ENV{LD_LIBRARY_PATH} ${folder}/..) # a shared library is in no folder of the system
   run(${pkg_config} --define-prefix --static --cflags --libs attn)
   separate_arguments(flags UNIX_COMMAND "${output}")
   run(${C_COMPILER} -std=c11 ${SOURCE}/consumer.c -o ${WORK}/by-pkg-config ${flags})

@@ -1,0 +1,119 @@
+// The parts that need no peer: numbers, tables, figures. The models are read back where onnx-proto
+// is installed. `node --test bench/peers/*.test.mjs`
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { test } from "node:test";
+import { encodeModel, makers } from "./models.mjs";
+import { inRoot } from "./paths.mjs";
+import { plot } from "./plot.mjs";
+import { resultsOf } from "./results.mjs";
+import { bytesOf, contenderOf, families, flopsOf, selectRows } from "./rows.mjs";
+import { summarize } from "./statistics.mjs";
+import { csv, digits, markdown } from "./table.mjs";
+import { wasmPeak } from "./wasm_peak.mjs";
+import { peer, swapAxes } from "./worker.mjs";
+
+const peaks = { flops: 200, flops2: 400, read: 15, read2: 30, avx2: 100, wasm: 40 };
+const [full] = selectRows(["full-4096-64"]);
+const [row] = full.rows;
+
+/** A measured row in which contender number i takes i + 1 seconds and the last one fails. */
+function measured() {
+    const entries = row.names.map((name, i) => ({
+        contender: contenderOf(name, row),
+        about: `${name} 1.0`,
+        error: 1e-7,
+        failure: i === row.names.length - 1 ? 'wrong: "much", and more' : "",
+        times: [i + 1, i + 1, i + 2, i + 1],
+    }));
+    return resultsOf({ family: full, row, entries }, peaks);
+}
+
+test("the interval of the median is that of the order statistics", () => {
+    const times = Array.from({ length: 20 }, (_, i) => (i * 7) % 20);
+    assert.deepEqual(summarize(times), { median: 9.5, low: 5, high: 14, samples: 20 });
+    assert.deepEqual(summarize([3]), { median: 3, low: 3, high: 3, samples: 1 });
+});
+
+test("a causal problem counts the pairs on and below the diagonal", () => {
+    const task = { heads: 2, kv_heads: 1, queries: 3, keys: 3, dim: 5, causal: 1 };
+    assert.equal(flopsOf(task), 4 * 2 * 6 * 5);
+    assert.equal(flopsOf({ ...task, causal: 0 }), 4 * 2 * 9 * 5);
+    assert.equal(bytesOf(task), 4 * 5 * (2 * 3 + 2 * 6));
+});
+
+test("rows are selected by family and by the beginning of their id, and ids are unique", () => {
+    assert.deepEqual(
+        selectRows(["small", "decode-4"]).map(({ rows }) => rows.map(({ id }) => id)),
+        [["small-128-64"], ["decode-4096"]],
+    );
+    assert.equal(selectRows(["nothing"]).length, 0);
+    const ids = families.flatMap(({ rows }) => rows.map(({ id }) => id));
+    assert.equal(new Set(ids).size, ids.length);
+});
+
+test("speed, share of the peak and ratio", () => {
+    const [libattn, avx2, other] = measured();
+    assert.equal(libattn.gflops, 1e-9 * flopsOf(row.task));
+    assert.equal(libattn.percent_of_peak, libattn.gflops / 2);
+    assert.equal(avx2.percent_of_peak, avx2.gflops);
+    assert.equal(other.times_libattn, 3);
+});
+
+test("numbers keep so many digits", () => {
+    assert.deepEqual(
+        [1088.2, 45.678, 0.01234, NaN].map((x) => digits(x)),
+        ["1088", "45.7", "0.0123", ""],
+    );
+});
+
+test("the tables keep every row, failures too", () => {
+    const results = measured();
+    const about = { cpu: "c", system: "s", date: "d", commit: "x", peaks };
+    const text = markdown(about, [full], results);
+    const lines = csv(results).trimEnd().split("\n");
+    assert.equal(lines.length, 1 + row.names.length);
+    assert.ok(lines.at(-1).includes('"wrong: ""much"", and more"'));
+    for (const name of row.names) assert.ok(text.includes(`| ${name}`), name);
+    assert.ok(text.includes(`- ${row.names.at(-1)}, ${row.label}: wrong: "much"`));
+});
+
+test("the figure has a bar for each result, a cross for each failure, and the peak on top", () => {
+    const figure = plot(full, measured(), peaks);
+    const bars = row.names.length - 1;
+    assert.equal(figure.match(/class="interval"/g).length, bars);
+    assert.equal(figure.match(/>×/g).length, 1);
+    assert.ok(figure.includes("measured peak of float arithmetic: 200 GFLOP/s"));
+    const tops = [...figure.matchAll(/<rect x="[\d.]+" y="([\d.]+)" width="[\d.]+" height/g)];
+    const [, peakTop] = /y1="([\d.]+)"[^>]*class="peak"/.exec(figure);
+    assert.ok(tops.slice(0, bars).every(([, top]) => Number(top) > Number(peakTop)));
+});
+
+test("WebAssembly's peak is a plausible number", async () => {
+    const peak = await wasmPeak();
+    assert.ok(peak > 0.1 && peak < 500, `${peak} GFLOP/s`);
+});
+
+test("swapping axes twice changes nothing", () => {
+    const array = Float32Array.from({ length: 24 }, (_, i) => i);
+    assert.deepEqual([...swapAxes(array, 2, 3, 4).subarray(4, 8)], [12, 13, 14, 15]);
+    assert.deepEqual(swapAxes(swapAxes(array, 2, 3, 4), 3, 2, 4), array);
+});
+
+const installed = existsSync(inRoot("node_modules", "onnx-proto"));
+test("models are ONNX files", { skip: !installed && "onnx-proto is not installed" }, () => {
+    const { onnx } = peer("onnx-proto");
+    const task = { heads: 2, kv_heads: 2, queries: 1, keys: 3, dim: 4, causal: 0 };
+    const query = new Float32Array(8);
+    const key = new Float32Array(24);
+    for (const [name, make] of Object.entries(makers)) {
+        const model = make({ ...task, query, key, value: key });
+        const { graph } = onnx.ModelProto.decode(encodeModel(model));
+        assert.equal(graph.node.length, model.nodes.length, name);
+        for (const input of graph.input) {
+            const dims = input.type.tensorType.shape.dim.map(({ dimValue }) => Number(dimValue));
+            assert.deepEqual(dims, model.inputs[input.name].dims, `${name}: ${input.name}`);
+        }
+    }
+});
