@@ -85,6 +85,54 @@ static void with_threads_too(void **state) {
 #endif
 }
 
+static attn_status_t no_plan(const attn_host_t *host, const attn_problem_t *problem,
+                             const attn_value_t *values, attn_backend_plan_t **plan,
+                             attn_error_t *error) {
+    (void)host, (void)problem, (void)values, (void)plan;
+    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "never");
+}
+
+static const attn_backend_t first = {
+    .struct_size = sizeof first, .id = "org.example.first", .plan = no_plan};
+static const attn_backend_t second = {
+    .struct_size = sizeof second, .id = "org.example.second", .plan = no_plan};
+static const attn_backend_t *const both[] = {&first, &second};
+static const attn_plugin_entry_t pair = {
+    .struct_size = sizeof pair, .abi_major = ATTN_ABI_MAJOR, .backend_count = 2, .backends = both};
+
+/** Registers two backends in a context of its own, with the k-th request after that failing. */
+static attn_status_t register_pair(int64_t k) {
+    counter_t counter = {.fail_at = 0};
+    const attn_ext_memory_t memory = {
+        .struct_size = sizeof memory, .user = &counter, .allocate = allocate, .release = release};
+    const attn_context_options_t options = {.struct_size = sizeof options, .memory = &memory};
+    attn_context_t *context = NULL;
+    attn_error_t error = {0};
+    assert_int_equal(attn_context_create(&options, &context, NULL), ATTN_OK);
+    const uint32_t before = attn_backend_count(context);
+    counter.fail_at = counter.requests + k;
+    test_label("register with request %d failing", (int)k);
+    const attn_status_t status = attn_plugin_register(context, &pair, "test", &error);
+    if (status == ATTN_OK) {
+        assert_int_equal(attn_backend_count(context), before + 2);
+    } else {
+        fixture_expect(status, &error, ATTN_ERROR_MEMORY, "memory");
+        assert_int_equal(attn_backend_count(context), before);
+        assert_null(attn_backend_find(context, "org.example.first"));
+    }
+    attn_context_destroy(context);
+    assert_int_equal(counter.live, 0);
+    return status;
+}
+
+/** Two backends come in together or not at all, wherever memory ends. */
+static void registering_is_all_or_nothing(void **state) {
+    (void)state;
+    int64_t k = 1;
+    while (register_pair(k) != ATTN_OK) k++;
+    assert_true(k >= 3); // at least one request for each of the two
+}
+
 static void refused_plans_leak_nothing(void **state) {
     (void)state;
     static const char *const settings[] = {"block=-1", "block=x", "nothing=1"};
@@ -109,4 +157,5 @@ static void allocator_must_be_whole(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(every_request_may_fail), cmocka_unit_test(with_threads_too),
+          cmocka_unit_test(registering_is_all_or_nothing),
           cmocka_unit_test(refused_plans_leak_nothing), cmocka_unit_test(allocator_must_be_whole))

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DRAWS = 600, N = 3, M = 4, D = 48, SIZE = 12 };
+enum { DRAWS = 2000, N = 4, M = 4, D = 48, SIZE = 24 };
 static const double SIGMAS = 5;
 
 typedef struct sample {
@@ -50,16 +50,25 @@ static sample_t *draw(const attn_context_t *context, arrays_t *arrays, const cha
     return samples;
 }
 
-/** Short vectors: logits stay far from where a weight would underflow. */
+/**
+ * Short vectors, so that logits stay far from where a weight would underflow. Features weigh
+ * differently; key 1 is query 1, where a wrong scale of the sketch shows best; and query and key 2
+ * have all features alike, where signs that are not 4-wise independent show in the variance.
+ */
 static arrays_t short_vectors(void) {
     attn_problem_t problem = fixture_problem(1, 1, N, M, D, 1);
     problem.scale = 1;
     arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 1);
     array_fill_normal(&arrays.query, 1, 0.2);
     array_fill_normal(&arrays.key, 2, 0.2);
-    for (int64_t k = 0; k < D; k += 5) // not all features alike
+    for (int64_t k = 0; k < D; k += 5)
         for (int64_t i = 0; i < N; i++)
             array_set(&arrays.query, 0, 0, i, k, 3 * array_get(&arrays.query, 0, 0, i, k));
+    for (int64_t k = 0; k < D; k++) {
+        array_set(&arrays.key, 0, 0, 1, k, array_get(&arrays.query, 0, 0, 1, k));
+        array_set(&arrays.query, 0, 0, 2, k, 0.2f);
+        array_set(&arrays.key, 0, 0, 2, k, 0.2f);
+    }
     return arrays;
 }
 

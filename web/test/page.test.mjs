@@ -24,6 +24,7 @@ const noCli = "there is no build/attn, and ATTN_CLI does not name one";
 let server, browser, page;
 const requests = []; // of all pages
 let complaints = []; // of the page under test: errors, warnings, refused loads
+const closings = []; // of contexts: they end with their page, and before the browser
 
 before(async () => {
     await mkdir(pictures, { recursive: true });
@@ -32,6 +33,7 @@ before(async () => {
 });
 
 after(async () => {
+    await Promise.all(closings);
     await browser?.close();
     await server?.close();
 });
@@ -52,7 +54,7 @@ async function openPage(options = {}, url = server.url) {
         ...options,
     });
     const opened = await context.newPage();
-    opened.on("close", () => void context.close());
+    opened.on("close", () => closings.push(context.close()));
     opened.on("request", (request) => requests.push(request.url()));
     opened.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
     opened.on("pageerror", (error) => complaints.push(String(error)));
