@@ -212,6 +212,71 @@ ATTN_API attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *io
                                     int64_t head, int64_t first, int64_t count, float *rows,
                                     int64_t row_stride, attn_error_t *error);
 
+/* ---- streams: tokens that arrive one by one --------------------------------------------------- */
+
+/**
+ * A KV cache with a backend behind it: append keys and values as they come, ask with the queries of
+ * the last tokens. One thread at a time per stream. Needs a backend that does key lengths (softmax).
+ */
+typedef struct attn_stream attn_stream_t;
+
+/**
+ * Make an empty stream. Of `problem` counts what does not change: batch, heads, kv_heads, dim,
+ * value_dim, dtypes, causal or not, scale, softcap, window (which needs causal; `queries` and `keys` are
+ * ignored; inputs must be 0). Memory grows with the tokens, by doubling, up to `max_keys` of them. The caller
+ * destroys the stream, before the context. Errors as attn_plan_create().
+ */
+ATTN_API attn_status_t attn_stream_create(const attn_context_t *context, const char *backend,
+                                          const attn_problem_t *problem, int64_t max_keys,
+                                          attn_stream_t **stream, attn_error_t *error);
+
+/** Destroy a stream; NULL is fine. */
+ATTN_API void attn_stream_destroy(attn_stream_t *stream);
+
+/** How many tokens it holds. */
+ATTN_API int64_t attn_stream_length(const attn_stream_t *stream);
+
+/** Bytes of its memory: cache, plan's workspace and all. */
+ATTN_API uint64_t attn_stream_memory(const attn_stream_t *stream);
+
+/**
+ * Append tokens: key (B, Hkv, t, d) and value (B, Hkv, t, dv) of the problem's kv_dtype, any strides;
+ * for i8 with scales (B, Hkv, t, 1) in f32, else NULL. All or nothing: on an error (shape, dtype,
+ * more than max_keys: ATTN_ERROR_RANGE, no memory) the stream is what it was.
+ */
+ATTN_API attn_status_t attn_stream_append(attn_stream_t *stream, const attn_tensor_t *key,
+                                          const attn_tensor_t *value,
+                                          const attn_tensor_t *key_scales,
+                                          const attn_tensor_t *value_scales, attn_error_t *error);
+
+/**
+ * Answer the queries (B, H, n, d) of the last n tokens, each standing at its token's position: out
+ * (B, H, n, dv) and, when not NULL, lse (B, H, n, 1). Allocates only when n or the cache's capacity
+ * is not that of the call before. An empty stream gives zeros and lse = -inf.
+ */
+ATTN_API attn_status_t attn_stream_query(attn_stream_t *stream, const attn_tensor_t *query,
+                                         const attn_tensor_t *out, const attn_tensor_t *lse,
+                                         attn_error_t *error);
+
+/** Forget all tokens from number `length` on (ATTN_ERROR_RANGE when there are fewer). */
+ATTN_API attn_status_t attn_stream_truncate(attn_stream_t *stream, int64_t length,
+                                            attn_error_t *error);
+
+/** An independent copy, which the caller destroys. */
+ATTN_API attn_status_t attn_stream_fork(const attn_stream_t *stream, attn_stream_t **copy,
+                                        attn_error_t *error);
+
+/** Write the tokens to `buffer` (may be NULL when size is 0); returns the bytes that takes. */
+ATTN_API uint64_t attn_stream_save(const attn_stream_t *stream, void *buffer, uint64_t size);
+
+/**
+ * Replace the stream's tokens by saved ones. Errors, which change nothing: bytes that no stream
+ * saved or that are cut off (ATTN_ERROR_ARGUMENT), another shape or dtype (ATTN_ERROR_SHAPE), more
+ * than max_keys, no memory.
+ */
+ATTN_API attn_status_t attn_stream_restore(attn_stream_t *stream, const void *buffer, uint64_t size,
+                                           attn_error_t *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,13 +15,20 @@ extern "C" {
 /**
  * Row `query` of exact softmax attention (two passes: maximum, then sum), for one batch and head:
  * out[dv], and, where not NULL, *lse, weights[m] and magnitude[dv], the sum of absolute terms
- * sum_j A_ij |v_jc| that rounding errors are proportional to. Reads io->query, key and value, all
- * f32 with any strides; a row without keys gives zeros and lse = -inf. `scratch` has room for m
+ * sum_j A_ij |v_jc| that rounding errors are proportional to. Reads io->query, key, value
+ * and whatever inputs the problem names; a row without keys gives zeros and lse = -inf. `scratch` has room for m
  * doubles. Any thread.
  */
 void attn_oracle_row(const attn_problem_t *problem, const attn_io_t *io, int64_t batch,
                      int64_t head, int64_t query, double *out, double *lse, double *weights,
                      double *magnitude, double *scratch);
+
+/**
+ * One logit of exact attention at a stage before softmax (enum attn_scores_code, not the weights):
+ * -inf after ATTN_SCORES_MASKED where the query does not see the key. Any thread.
+ */
+double attn_oracle_score(const attn_problem_t *problem, const attn_io_t *io, int64_t batch,
+                         int64_t head, int64_t query, int64_t key, int32_t stage);
 
 /**
  * How far io->out is from exact attention: the relative error in the Frobenius norm,

@@ -1,0 +1,276 @@
+/* Streams: wrong input and memory that runs out change nothing. */
+#include "support/test.h"
+#include "tape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void refuse_create(const attn_context_t *context, const char *backend,
+                          const attn_problem_t *problem, int64_t max_keys, attn_status_t status,
+                          const char *words) {
+    attn_stream_t *stream = (attn_stream_t *)(uintptr_t)1;
+    attn_error_t error = {0};
+    test_label("a stream that names %s", words);
+    fixture_expect(attn_stream_create(context, backend, problem, max_keys, &stream, &error), &error,
+                   status, words);
+    assert_null(stream);
+}
+
+static void streams_that_cannot_be(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t good = tape_problem(8);
+    refuse_create(context, "softmax", &good, 0, ATTN_ERROR_RANGE, "max_keys|0");
+    refuse_create(context, "softmax", &good, -5, ATTN_ERROR_RANGE, "-5");
+    refuse_create(context, "softmax", &good, INT64_MAX, ATTN_ERROR_SHAPE, "memory");
+    refuse_create(context, "nothing", &good, 8, ATTN_ERROR_NOT_FOUND, "nothing");
+    refuse_create(context, "linear", &good, 8, ATTN_ERROR_UNSUPPORTED, "linear|key lengths");
+    attn_problem_t bad = good;
+    bad.inputs = ATTN_INPUT_BIAS;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "inputs");
+    bad = good, bad.past = 3;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "past|3");
+    bad = good, bad.dim = 0;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_SHAPE, "dim");
+    bad = good, bad.struct_size = 8;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "struct_size|8");
+    bad = good, bad.window_left = 4; /* to the right of a position that moves: not without causal */
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_UNSUPPORTED, "window|causal");
+    bad = good, bad.dtype = ATTN_F64;
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_DTYPE, "dtype");
+    attn_stream_destroy(NULL);
+    attn_context_destroy(context);
+}
+
+static void refuse_append(tape_t *tape, const attn_tensor_t *tensors[4], attn_status_t status,
+                          const char *words) {
+    attn_error_t error = {0};
+    test_label("tokens that name %s", words);
+    fixture_expect(
+        attn_stream_append(tape->stream, tensors[0], tensors[1], tensors[2], tensors[3], &error),
+        &error, status, words);
+    assert_int_equal(attn_stream_length(tape->stream), 4);
+}
+
+static void tokens_that_do_not_fit(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = tape_problem(10);
+    tape_t plain = tape_create(context, &problem, 6);
+    tape_append(&plain, plain.stream, 0, 4);
+    const attn_tensor_t key = tape_part(&plain.key.tensor, 0, 2),
+                        value = tape_part(&plain.value.tensor, 0, 2);
+    const attn_tensor_t three = tape_part(&plain.key.tensor, 0, 3),
+                        values = tape_part(&plain.value.tensor, 0, 3);
+    attn_tensor_t half = key, narrow = key, none = key;
+    half.dtype = ATTN_F16;
+    narrow.shape[3]--;
+    none.data = NULL;
+    const attn_tensor_t no_tokens = tape_part(&plain.key.tensor, 0, 0);
+    const attn_tensor_t no_values = tape_part(&plain.value.tensor, 0, 0);
+    refuse_append(&plain, (const attn_tensor_t *[4]){NULL, &value}, ATTN_ERROR_ARGUMENT, "key");
+    refuse_append(&plain, (const attn_tensor_t *[4]){&key, NULL}, ATTN_ERROR_ARGUMENT, "value");
+    refuse_append(&plain, (const attn_tensor_t *[4]){&none, &value}, ATTN_ERROR_ARGUMENT, "key");
+    refuse_append(&plain, (const attn_tensor_t *[4]){&half, &value}, ATTN_ERROR_DTYPE, "key");
+    refuse_append(&plain, (const attn_tensor_t *[4]){&narrow, &value}, ATTN_ERROR_SHAPE, "18|19");
+    refuse_append(&plain, (const attn_tensor_t *[4]){&key, &values}, ATTN_ERROR_SHAPE, "value|3");
+    refuse_append(&plain, (const attn_tensor_t *[4]){&no_tokens, &no_values}, ATTN_ERROR_SHAPE,
+                  "0");
+    refuse_append(&plain, (const attn_tensor_t *[4]){&three, &values}, ATTN_ERROR_RANGE, "7|6");
+    refuse_append(&plain, (const attn_tensor_t *[4]){&key, &value, &key}, ATTN_ERROR_ARGUMENT,
+                  "key_scales|i8");
+    tape_expect_batch(context, &plain, plain.stream, 4, 1);
+    tape_append(&plain, plain.stream, 4, 2); /* exactly full */
+    tape_expect_batch(context, &plain, plain.stream, 6, 6);
+
+    problem.kv_dtype = ATTN_I8;
+    tape_t tape = tape_create(context, &problem, 10);
+    tape_append(&tape, tape.stream, 0, 4);
+    const attn_tensor_t bytes = tape_part(&tape.key.tensor, 4, 2),
+                        more = tape_part(&tape.value.tensor, 4, 2),
+                        by = tape_part(&tape.key_scales.tensor, 4, 2);
+    refuse_append(&tape, (const attn_tensor_t *[4]){&bytes, &more, NULL, &by}, ATTN_ERROR_ARGUMENT,
+                  "key_scales");
+    refuse_append(&tape, (const attn_tensor_t *[4]){&bytes, &more, &by, NULL}, ATTN_ERROR_ARGUMENT,
+                  "value_scales");
+    static const float wrong[] = {0.0f, -1.0f, INFINITY, NAN};
+    for (size_t i = 0; i < TEST_COUNT(wrong); i++) {
+        typed_set(&tape.value_scales, 1, 1, 5, 0, (double)wrong[i]);
+        const attn_tensor_t bad = tape_part(&tape.value_scales.tensor, 4, 2);
+        refuse_append(&tape, (const attn_tensor_t *[4]){&bytes, &more, &by, &bad}, ATTN_ERROR_RANGE,
+                      "value_scales");
+    }
+    tape_expect_batch(context, &tape, tape.stream, 4, 2);
+    tape_destroy(&tape);
+    tape_destroy(&plain);
+    attn_context_destroy(context);
+}
+
+static void queries_that_do_not_fit(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = tape_problem(10);
+    tape_t tape = tape_create(context, &problem, 10);
+    tape_append(&tape, tape.stream, 0, 10);
+    answer_t answer = answer_create(&problem, 2);
+    const attn_tensor_t query = tape_part(&tape.query.tensor, 8, 2),
+                        three = tape_part(&tape.query.tensor, 7, 3),
+                        none = tape_part(&tape.query.tensor, 8, 0);
+    attn_tensor_t half = query;
+    half.dtype = ATTN_F16;
+    const struct {
+        const attn_tensor_t *query;
+        attn_status_t status;
+        const char *words;
+    } cases[] = {{NULL, ATTN_ERROR_ARGUMENT, "null"},
+                 {&none, ATTN_ERROR_SHAPE, "0 queries"},
+                 {&half, ATTN_ERROR_DTYPE, "query"},
+                 {&three, ATTN_ERROR_SHAPE, "out"}};
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        attn_error_t error = {0};
+        test_label("a query that names %s", cases[i].words);
+        fixture_expect(attn_stream_query(tape.stream, cases[i].query, &answer.out.tensor,
+                                         &answer.lse.tensor, &error),
+                       &error, cases[i].status, cases[i].words);
+        typed_check_untouched(&answer.out, "out");
+    }
+    answer_destroy(&answer);
+    tape_expect_batch(context, &tape, tape.stream, 10, 2);
+    tape_destroy(&tape);
+    attn_context_destroy(context);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------- */
+
+typedef struct counter {
+    int64_t requests, live, fail_at; /* fail_at: number of the request that fails; 0: none */
+} counter_t;
+
+static void *allocate(void *user, size_t size) {
+    counter_t *counter = user;
+    if (++counter->requests == counter->fail_at) return NULL;
+    void *memory = aligned_alloc(64, (size / 64 + 1) * 64);
+    if (!memory) return NULL;
+    counter->live++;
+    memset(memory, 0xA5, size); /* "contents undefined" */
+    return memory;
+}
+
+static void release(void *user, void *memory) {
+    counter_t *counter = user;
+    if (memory) counter->live--;
+    free(memory);
+}
+
+/* What needs memory; all of it has to be refused or done. */
+static attn_status_t grow(const tape_t *tape, attn_error_t *error) {
+    return tape_try_append(tape, tape->stream, 60, 30, error);
+}
+
+static attn_status_t ask_more(const tape_t *tape, attn_error_t *error) {
+    answer_t answer = answer_create(&tape->problem, 9);
+    const attn_status_t status = tape_try_ask(tape, tape->stream, 51, 9, &answer, error);
+    if (status != ATTN_OK) typed_check_untouched(&answer.out, "out");
+    answer_destroy(&answer);
+    return status;
+}
+
+static attn_status_t fork_it(const tape_t *tape, attn_error_t *error) {
+    attn_stream_t *copy = (attn_stream_t *)(uintptr_t)1;
+    const attn_status_t status = attn_stream_fork(tape->stream, &copy, error);
+    if (status != ATTN_OK) assert_null(copy);
+    attn_stream_destroy(copy);
+    return status;
+}
+
+static attn_status_t create_other(const tape_t *tape, attn_error_t *error) {
+    attn_stream_t *stream = (attn_stream_t *)(uintptr_t)1;
+    const attn_status_t status =
+        attn_stream_create(tape->context, "softmax", &tape->problem, 99, &stream, error);
+    if (status != ATTN_OK) assert_null(stream);
+    attn_stream_destroy(stream);
+    return status;
+}
+
+/* Request number 1, 2, ... of `act` fails until it needs no more; returns how many there were. */
+static int64_t every_failure(const attn_context_t *context, counter_t *counter,
+                             const attn_problem_t *problem,
+                             attn_status_t (*act)(const tape_t *, attn_error_t *)) {
+    for (int64_t k = 1;; k++) {
+        tape_t tape = tape_create(context, problem, 200);
+        tape_append(&tape, tape.stream, 0, 60);
+        answer_t before = tape_ask(&tape, tape.stream, 58, 2);
+        const int64_t live = counter->live;
+        attn_error_t error = {0};
+        test_label("request %d fails", (int)k);
+        counter->requests = 0;
+        counter->fail_at = k;
+        const attn_status_t status = act(&tape, &error);
+        const int done = counter->requests < k;
+        counter->fail_at = 0;
+        if (!done) {
+            fixture_expect(status, &error, ATTN_ERROR_MEMORY, "memory");
+            assert_true(counter->live <= live); /* a plan may have been given back */
+            assert_int_equal(attn_stream_length(tape.stream), 60);
+            answer_t after = tape_ask(&tape, tape.stream, 58, 2);
+            typed_check_same(&after.out, &before.out, "out");
+            typed_check_same(&after.lse, &before.lse, "lse");
+            answer_destroy(&after);
+            assert_int_equal(act(&tape, &error), ATTN_OK); /* with memory it works again */
+        } else {
+            assert_int_equal(status, ATTN_OK);
+        }
+        answer_destroy(&before);
+        tape_destroy(&tape);
+        if (done) return k - 1;
+    }
+}
+
+static void nothing_is_lost_when_memory_runs_out(void **state) {
+    (void)state;
+    counter_t counter = {0};
+    const attn_ext_memory_t memory = {
+        .struct_size = sizeof memory, .user = &counter, .allocate = allocate, .release = release};
+    const attn_context_options_t options = {.struct_size = sizeof options, .memory = &memory};
+    attn_context_t *context = NULL;
+    assert_int_equal(attn_context_create(&options, &context, NULL), ATTN_OK);
+    const int64_t bare = counter.live;
+    attn_problem_t problem = tape_problem(100);
+    problem.kv_dtype = ATTN_I8; /* four caches that grow */
+    assert_int_equal(every_failure(context, &counter, &problem, grow), 4);
+    assert_true(every_failure(context, &counter, &problem, ask_more) >= 2); /* plan, workspace */
+    assert_true(every_failure(context, &counter, &problem, fork_it) >= 7);
+    assert_true(every_failure(context, &counter, &problem, create_other) >= 4);
+    assert_int_equal(counter.live, bare);
+    attn_context_destroy(context);
+    assert_int_equal(counter.live, 0);
+}
+
+static void memory_is_bounded_and_told(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = tape_problem(100);
+    tape_t tape = tape_create(context, &problem, 100);
+    const uint64_t row = 2 * 2 * (19 + 11) * sizeof(float); /* one token of all heads */
+    const uint64_t empty = attn_stream_memory(tape.stream);
+    for (int64_t j = 0; j < 100; j++) {
+        tape_append(&tape, tape.stream, j, 1);
+        const uint64_t cache = attn_stream_memory(tape.stream) - empty;
+        assert_true(cache >= (uint64_t)(j + 1) * row);
+        assert_true(cache <= 100 * row);
+    }
+    attn_error_t error = {0};
+    test_label("one too many");
+    fixture_expect(tape_try_append(&tape, tape.stream, 0, 1, &error), &error, ATTN_ERROR_RANGE,
+                   "101|100");
+    tape_expect_batch(context, &tape, tape.stream, 100, 1);
+    assert_true(attn_stream_memory(tape.stream) > empty + 100 * row); /* and the workspace */
+    tape_destroy(&tape);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(streams_that_cannot_be), cmocka_unit_test(tokens_that_do_not_fit),
+          cmocka_unit_test(queries_that_do_not_fit),
+          cmocka_unit_test(nothing_is_lost_when_memory_runs_out),
+          cmocka_unit_test(memory_is_bounded_and_told))
