@@ -32,6 +32,9 @@ ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
 ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm256_blendv_ps(b, a, _mm256_cmp_ps(c, _mm256_setzero_ps(), _CMP_GT_OQ));
 }
+ATTN_INLINE int vf_any_greater(vf a, vf b) {
+    return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0;
+}
 ATTN_INLINE float vf_reduce_add(vf v) {
     __m128 half = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     half = _mm_add_ps(half, _mm_movehl_ps(half, half));

@@ -30,6 +30,7 @@ ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
 ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(c, _mm512_setzero_ps(), _CMP_GT_OQ), a);
 }
+ATTN_INLINE int vf_any_greater(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
 ATTN_INLINE float vf_reduce_add(vf v) { return _mm512_reduce_add_ps(v); }
 ATTN_INLINE float vf_reduce_max(vf v) { return _mm512_reduce_max_ps(v); }
 

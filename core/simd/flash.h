@@ -12,8 +12,11 @@
 #ifndef ATTN_SIMD_FLASH_H
 #define ATTN_SIMD_FLASH_H
 
+#include "attn/types.h"
 #include "simd/math.h"
 #include "simd/tile.h"
+
+#include <string.h>
 
 enum {
     FLASH_KEYS = 128 / PANEL * PANEL,                              /* logits a row at a time */
@@ -28,32 +31,108 @@ typedef struct flash_segment {
     int64_t values_stride;
 } flash_segment_t;
 
-/* TILE_ROWS queries on their way. Rows past the last query have empty ranges. */
+/* What changes logits beside scale and ranges. Strides in elements. */
+typedef struct flash_rules {
+    float softcap;     /* base 2; 0: none */
+    float slope;       /* ALiBi; 0: none */
+    const float *bias; /* of the tile's first row; NULL: none */
+    const uint8_t *mask;
+    int64_t bias_row, bias_key, mask_row, mask_key;
+    int64_t position; /* key position of the tile's first row */
+    int has_offsets;  /* whether there is a bias, a mask or a slope */
+} flash_rules_t;
+
+/* Up to TILE_ROWS queries on their way. Rows from `rows` on are not there: they repeat the last. */
 typedef struct flash_tile {
-    int64_t dim, value_dim;
+    int64_t rows, dim, value_dim;
+    flash_rules_t rules;
     const float *query; /* packed [dim][TILE_ROWS], times scale * log2(e) */
     float *out;         /* [TILE_ROWS][out_stride]; NULL when only the normaliser is wanted */
     int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
     float *scores;      /* [TILE_ROWS][FLASH_KEYS], scratch */
     int64_t first[TILE_ROWS], last[TILE_ROWS]; /* positions in the segment that each row sees */
-    float max[FLASH_ROWS], sum[FLASH_ROWS];
+    float max[FLASH_ROWS];
+    float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
 } flash_tile_t;
 
-ATTN_INLINE void flash_begin(flash_tile_t *tile) {
-    for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -INFINITY, tile->sum[r] = 0.0f;
+ATTN_STEP void flash_begin(flash_tile_t *tile) {
+    for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -INFINITY;
+    for (int r = 0; r < TILE_ROWS; r++) vf_store(tile->sums[r], vf_zero());
     if (tile->out)
         for (int64_t i = 0; i < TILE_ROWS * tile->out_stride; i++) tile->out[i] = 0.0f;
 }
 
-/* Logits of all rows for the keys [base, base + keys), `keys` a multiple of PANEL; -inf where a row
- * does not look. */
-ATTN_INLINE void flash_scores(flash_tile_t *tile, const flash_segment_t *segment, int64_t base,
+/** An attention sink: a logit (base 2) that takes part in the sum and has no value. */
+ATTN_INLINE void flash_sink(flash_tile_t *tile, float logit) {
+    if (logit == -INFINITY) return;
+    for (int r = 0; r < TILE_ROWS; r++) tile->max[r] = logit, tile->sums[r][0] = 1.0f;
+}
+
+/** L of a row. */
+ATTN_INLINE float flash_sum(const flash_tile_t *tile, int64_t r) {
+    return vf_reduce_add(vf_load(tile->sums[r]));
+}
+
+/* ---- logits, stage by stage ---------------------------------------------------------------------- */
+
+/* S of all rows for the keys [base, base + keys), `keys` a multiple of PANEL. */
+ATTN_STEP void flash_products(flash_tile_t *tile, const flash_segment_t *segment, int64_t base,
                               int64_t keys) {
     for (int64_t j = 0; j < keys; j += PANEL)
         tile_panel_product(tile->dim, tile->query, segment->panels + (base + j) * tile->dim,
                            tile->scores + j, FLASH_KEYS);
+}
+
+ATTN_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
+    const vf cap = vf_set1(tile->rules.softcap), inverse = vf_set1(1.0f / tile->rules.softcap);
+    for (int r = 0; r < tile->rows; r++)
+        for (int64_t j = 0; j < keys; j += VF_LANES) {
+            float *at = tile->scores + r * FLASH_KEYS + j;
+            vf_store(at, vf_mul(cap, vf_tanh(vf_mul(vf_load(at), inverse))));
+        }
+}
+
+/* A bias in a unit; a finite one stays finite, so that only -inf masks. */
+ATTN_INLINE float flash_bias(float bias, float unit) {
+    const float offset = bias * unit;
+    return offset < -FLT_MAX && bias >= -FLT_MAX ? -FLT_MAX : offset;
+}
+
+/* What is added to row r's logits for the keys [base, base + keys): bias, mask and ALiBi, times
+ * `unit`: log2(e), or 1 for natural logits. */
+ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, int64_t base, int64_t keys,
+                               float unit, float *offsets) {
+    const flash_rules_t *rules = &tile->rules;
+    const int64_t row = tile_min(r, tile->rows - 1);
+    const float *bias = rules->bias ? rules->bias + row * rules->bias_row : NULL;
+    const uint8_t *mask = rules->mask ? rules->mask + row * rules->mask_row : NULL;
+    const float slope = rules->slope * unit;
+    for (int64_t j = 0; j < keys; j++) {
+        offsets[j] = bias ? flash_bias(bias[(base + j) * rules->bias_key], unit) : 0.0f;
+        if (mask && !mask[(base + j) * rules->mask_key]) offsets[j] = -INFINITY;
+    }
+    for (int64_t j = 0; slope != 0.0f && j < keys; j++)
+        offsets[j] -= slope * fabsf((float)(rules->position + row - base - j));
+}
+
+/* An offset of -inf masks: also a logit that is NaN. */
+ATTN_STEP void flash_add_offsets(flash_tile_t *tile, int64_t base, int64_t keys, float unit) {
+    float offsets[FLASH_KEYS] = {0};
+    for (int r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        const int64_t seen = tile_min(keys, tile->last[r] - base);
+        flash_offsets(tile, r, base, seen, unit, offsets);
+        for (int64_t j = 0; j < seen; j += VF_LANES) {
+            const vf offset = vf_load(offsets + j), below = vf_sub(vf_set1(-FLT_MAX), offset);
+            vf_store(row + j, vf_select_positive(below, offset, vf_add(vf_load(row + j), offset)));
+        }
+    }
+}
+
+/* -inf where a row does not look. */
+ATTN_STEP void flash_mask_ranges(flash_tile_t *tile, int64_t base, int64_t keys) {
     const vf nothing = vf_set1(-INFINITY);
-    for (int r = 0; r < TILE_ROWS; r++) {
+    for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
         int64_t first = tile->first[r] - base, last = tile->last[r] - base;
         if (first <= 0 && last >= keys) continue;
@@ -62,39 +141,49 @@ ATTN_INLINE void flash_scores(flash_tile_t *tile, const flash_segment_t *segment
     }
 }
 
-/* Logits to weights 2^(S - max) in place; moves max and sum; keep[r] is what the old sums of row r
+/* The stages after the product. */
+ATTN_INLINE void flash_shape(flash_tile_t *tile, int64_t base, int64_t keys) {
+    if (tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
+    if (tile->rules.has_offsets) flash_add_offsets(tile, base, keys, ATTN_LOG2_E);
+    flash_mask_ranges(tile, base, keys);
+}
+
+/* The row's maximum with these logits; lanes are compared before they are reduced, as the maximum
+ * rarely moves. */
+ATTN_INLINE float flash_row_max(const float *row, int64_t keys, float max) {
+    vf largest = vf_load(row);
+    for (int64_t j = VF_LANES; j < keys; j += VF_LANES) largest = vf_max(largest, vf_load(row + j));
+    return vf_any_greater(largest, vf_set1(max)) ? vf_reduce_max(largest) : max;
+}
+
+/* Logits to weights 2^(S - max) in place; moves max and sums; keep[r] is what the old sums of row r
  * are worth now. A maximum of -inf shifts by 0: then every weight is 2^-inf = 0 by itself. */
-ATTN_INLINE void flash_softmax(flash_tile_t *tile, int64_t keys, float *keep) {
+ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *keep) {
     float shift[FLASH_ROWS] = {0};
-    for (int r = 0; r < TILE_ROWS; r++) {
-        const float *row = tile->scores + r * FLASH_KEYS;
-        vf largest = vf_load(row);
-        for (int64_t j = VF_LANES; j < keys; j += VF_LANES)
-            largest = vf_max(largest, vf_load(row + j));
-        float max = vf_reduce_max(largest);
-        shift[r] = max > tile->max[r] ? max : tile->max[r];
-    }
+    for (int r = 0; r < tile->rows; r++)
+        shift[r] = flash_row_max(tile->scores + r * FLASH_KEYS, keys, tile->max[r]);
     for (int r = 0; r < FLASH_ROWS; r += VF_LANES) {
-        vf old = vf_load(tile->max + r);
+        const vf old = vf_load(tile->max + r),
+                 at_least = vf_max(vf_load(shift + r), vf_set1(-FLT_MAX));
         vf_store(tile->max + r, vf_load(shift + r));
-        vf at_least = vf_max(vf_load(shift + r), vf_set1(-FLT_MAX));
         vf_store(shift + r, at_least);
         vf_store(keep + r, vf_exp2(vf_sub(old, at_least)));
     }
-    for (int r = 0; r < TILE_ROWS; r++) {
+    for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
-        vf sum = vf_zero(), by = vf_set1(shift[r]);
+        const vf by = vf_set1(shift[r]);
+        vf sum = vf_mul(vf_set1(keep[r]), vf_load(tile->sums[r]));
         for (int64_t j = 0; j < keys; j += VF_LANES) {
-            vf weight = vf_exp2(vf_sub(vf_load(row + j), by));
+            const vf weight = vf_exp2(vf_sub(vf_load(row + j), by));
             vf_store(row + j, weight);
             sum = vf_add(sum, weight);
         }
-        tile->sum[r] = tile->sum[r] * keep[r] + vf_reduce_add(sum);
+        vf_store(tile->sums[r], sum);
     }
 }
 
 /* First (a multiple of PANEL) and last position in a segment that any row of the tile sees. */
-ATTN_INLINE void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *last) {
+ATTN_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *last) {
     *first = INT64_MAX, *last = 0;
     for (int r = 0; r < TILE_ROWS; r++)
         if (tile->first[r] < tile->last[r]) {
@@ -110,7 +199,8 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const flash_segment_t *segment, 
     float keep[FLASH_ROWS];
     int64_t from[TILE_ROWS], to[TILE_ROWS];
     int64_t keys = tile_min(FLASH_KEYS, tile_round_up(last - base, PANEL));
-    flash_scores(tile, segment, base, keys);
+    flash_products(tile, segment, base, keys);
+    flash_shape(tile, base, keys);
     flash_softmax(tile, keys, keep);
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
@@ -119,14 +209,14 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const flash_segment_t *segment, 
     }
     tile_accumulate_ranges(tile->out, tile->out_stride, keep, tile->scores, FLASH_KEYS,
                            segment->values + base * segment->values_stride, segment->values_stride,
-                           from, to, tile->value_dim);
+                           from, to, tile->rules.has_offsets, tile->value_dim);
 }
 
 /**
  * Let `count` tiles, whose ranges are set, see a whole segment. Block by block for all of them, so
  * that a block's keys and values are read from the nearest cache by all but the first.
  */
-ATTN_INLINE void flash_attend(flash_tile_t *tiles, int64_t count, const flash_segment_t *segment) {
+ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const flash_segment_t *segment) {
     int64_t low = INT64_MAX, high = 0;
     for (int64_t t = 0; t < count; t++) {
         int64_t first, last;
@@ -142,12 +232,13 @@ ATTN_INLINE void flash_attend(flash_tile_t *tiles, int64_t count, const flash_se
         }
 }
 
-/** Row r's output O / L to `out`; a row that saw no key gives zeros. Returns its lse (natural). */
-ATTN_INLINE float flash_end(const flash_tile_t *tile, int r, float *out, int64_t column_stride) {
-    float scale = tile->sum[r] == 0.0f ? 0.0f : 1.0f / tile->sum[r];
-    const float *row = tile->out + r * tile->out_stride;
-    for (int64_t c = 0; c < tile->value_dim; c++) out[c * column_stride] = row[c] * scale;
-    return (tile->max[r] + log2f(tile->sum[r])) * ATTN_LN_2;
+/** Row r's output O / L, in place; a row that saw no key gives zeros. Returns its lse (natural). */
+ATTN_STEP float flash_end(flash_tile_t *tile, int64_t r) {
+    const float sum = flash_sum(tile, r), scale = sum == 0.0f ? 0.0f : 1.0f / sum;
+    float *row = tile->out + r * tile->out_stride;
+    for (int64_t c = 0; c < tile->value_dim; c += VF_LANES)
+        vf_store(row + c, vf_mul(vf_load(row + c), vf_set1(scale)));
+    return (tile->max[r] + log2f(sum)) * ATTN_LN_2;
 }
 
 /* The weights of row r for the keys [base, base + keys), whose logits are in the tile's scores. */
@@ -155,7 +246,8 @@ ATTN_INLINE void flash_weights_row(flash_tile_t *tile, int64_t r, int64_t base, 
                                    const int64_t *map, float *row) {
     float *scores = tile->scores + r * FLASH_KEYS;
     const vf shift = vf_max(vf_set1(tile->max[r]), vf_set1(-FLT_MAX));
-    const vf scale = vf_set1(tile->sum[r] == 0.0f ? 0.0f : 1.0f / tile->sum[r]);
+    const float sum = flash_sum(tile, r);
+    const vf scale = vf_set1(sum == 0.0f ? 0.0f : 1.0f / sum);
     for (int64_t j = 0; j < keys; j += VF_LANES)
         vf_store(scores + j, vf_mul(scale, vf_exp2(vf_sub(vf_load(scores + j), shift))));
     const int64_t last = tile_min(base + keys, tile->last[r]);
@@ -163,23 +255,47 @@ ATTN_INLINE void flash_weights_row(flash_tile_t *tile, int64_t r, int64_t base, 
         row[map ? map[j] : j] = scores[j - base];
 }
 
+/* From base 2 to natural logits. */
+ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
+    for (int64_t r = 0; r < tile->rows; r++)
+        for (int64_t j = 0; j < keys; j++) tile->scores[r * FLASH_KEYS + j] *= ATTN_LN_2;
+}
+
 /**
  * The weights of the first `count` rows of these tiles, once they have seen all their segments, to
  * rows[r*stride + j] for position j, or map[j] where the segment's keys come from all over. Keys
  * that a row does not see are left alone.
  */
-ATTN_INLINE void flash_weights(flash_tile_t *tiles, const flash_segment_t *segment,
-                               const int64_t *map, float *rows, int64_t stride, int64_t count) {
+ATTN_STEP void flash_weights(flash_tile_t *tiles, const flash_segment_t *segment,
+                             const int64_t *map, float *rows, int64_t stride, int64_t count) {
     for (int64_t done = 0; done < count; done += TILE_ROWS, tiles++, rows += TILE_ROWS * stride) {
-        const int64_t tile_rows = tile_min(TILE_ROWS, count - done);
         int64_t low, high;
         flash_span(tiles, &low, &high);
         for (int64_t base = low; base < high; base += FLASH_KEYS) {
             const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
-            flash_scores(tiles, segment, base, keys);
-            for (int64_t r = 0; r < tile_rows; r++)
+            flash_products(tiles, segment, base, keys);
+            flash_shape(tiles, base, keys);
+            for (int64_t r = 0; r < tile_min(TILE_ROWS, count - done); r++)
                 flash_weights_row(tiles, r, base, keys, map, rows + r * stride);
         }
+    }
+}
+
+/** The logits of a tile's rows against all `count` keys, as they are after `stage`. */
+ATTN_STEP void flash_logits(flash_tile_t *tile, const flash_segment_t *segment, int64_t count,
+                            int32_t stage, float *rows, int64_t stride) {
+    for (int64_t base = 0; base < count; base += FLASH_KEYS) {
+        const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(count - base, PANEL));
+        flash_products(tile, segment, base, keys);
+        if (stage != ATTN_SCORES_RAW && tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
+        flash_naturalise(tile, keys);
+        if (stage == ATTN_SCORES_MASKED) {
+            if (tile->rules.has_offsets) flash_add_offsets(tile, base, keys, 1.0f);
+            flash_mask_ranges(tile, base, keys);
+        }
+        for (int64_t r = 0; r < tile->rows; r++)
+            memcpy(rows + r * stride + base, tile->scores + r * FLASH_KEYS,
+                   (size_t)tile_min(keys, count - base) * sizeof(float));
     }
 }
 

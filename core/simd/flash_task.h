@@ -4,6 +4,7 @@
 #ifndef ATTN_SIMD_FLASH_TASK_H
 #define ATTN_SIMD_FLASH_TASK_H
 
+#include "simd/convert.h"
 #include "simd/flash.h"
 #include "simd/task.h"
 
@@ -13,82 +14,169 @@ typedef struct flash_scratch {
     float *queries; /* [tiles][dim][TILE_ROWS] */
     float *out;     /* [tiles][TILE_ROWS][out_stride] */
     float *scores;  /* [TILE_ROWS][FLASH_KEYS], one tile's at a time */
+    float *rows;    /* [PANEL][dim]: rows of other types than f32, before they are packed */
     int64_t out_stride;
 } flash_scratch_t;
 
-ATTN_INLINE flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t tiles,
-                                          attn_arena_t *arena) {
+ATTN_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t tiles,
+                                        attn_arena_t *arena) {
     const int64_t rows = tiles * TILE_ROWS;
     flash_scratch_t scratch = {.out_stride = tile_round_up(problem->value_dim, VF_LANES)};
     scratch.tiles = attn_arena_take(arena, tiles, sizeof(flash_tile_t));
     scratch.queries = attn_arena_take(arena, problem->dim, (uint64_t)rows * sizeof(float));
     scratch.out = attn_arena_take(arena, scratch.out_stride, (uint64_t)rows * sizeof(float));
     scratch.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
+    scratch.rows = attn_arena_take(arena, problem->dim, PANEL * sizeof(float));
     return scratch;
+}
+
+/* Element `index` of a tensor as an address. */
+ATTN_INLINE const void *flash_at(const attn_tensor_t *tensor, int64_t index) {
+    return (const char *)tensor->data + index * convert_size(tensor->dtype);
+}
+
+/* The scale of token `row` of key or value; 1 where there is none. */
+ATTN_INLINE float flash_token_scale(const attn_tensor_t *scales, const attn_head_t *head,
+                                    int64_t row) {
+    return scales->data ? *attn_row(scales, head->batch, head->kv_head, row) : 1.0f;
 }
 
 /**
  * Pack keys number first <= j < first + count of the head as one panel, and copy their values to
- * rows of unit stride (NULL: not wanted). Key j stands at position map[j]; without a map, at j.
+ * rows `values_stride` apart in f32 (NULL: not wanted). Key j stands at position map[j]; without a map, at
+ * j. `rows` has room for PANEL rows.
  */
-ATTN_INLINE void flash_pack(const attn_head_t *head, const int64_t *map, int64_t first,
-                            int64_t count, float *panel, float *values) {
+ATTN_STEP void flash_pack(const attn_head_t *head, const int64_t *map, int64_t first, int64_t count,
+                          float *panel, float *values, int64_t values_stride, float *rows) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *key = &head->io->key, *value = &head->io->value;
-    if (!map)
-        tile_pack(panel, PANEL, count, problem->dim,
-                  attn_row(key, head->batch, head->kv_head, first), key->stride[2], key->stride[3],
-                  1.0f);
-    for (int64_t j = 0; map && j < PANEL; j++)
-        for (int64_t k = 0; k < problem->dim; k++)
-            panel[k * PANEL + j] = j < count ? attn_row(key, head->batch, head->kv_head,
-                                                        map[first + j])[k * key->stride[3]]
-                                             : 0.0f;
-    for (int64_t j = 0; values && j < count; j++) {
-        const float *row =
-            attn_row(value, head->batch, head->kv_head, map ? map[first + j] : first + j);
-        for (int64_t c = 0; c < problem->value_dim; c++)
-            values[j * problem->value_dim + c] = row[c * value->stride[3]];
+    const int64_t dim = problem->dim, value_dim = problem->value_dim;
+    if (!map && key->dtype == ATTN_F32) {
+        tile_pack(panel, PANEL, count, dim, attn_row(key, head->batch, head->kv_head, first),
+                  key->stride[2], key->stride[3], 1.0f);
+    } else {
+        for (int64_t j = 0; j < count; j++) {
+            const int64_t at = map ? map[first + j] : first + j;
+            convert_row(rows + j * dim,
+                        flash_at(key, attn_offset(key, head->batch, head->kv_head, at)), key->dtype,
+                        key->stride[3], dim, flash_token_scale(&head->io->key_scales, head, at));
+        }
+        tile_pack(panel, PANEL, count, dim, rows, dim, 1, 1.0f);
     }
+    for (int64_t j = 0; values && j < count; j++) {
+        const int64_t at = map ? map[first + j] : first + j;
+        convert_row(values + j * values_stride,
+                    flash_at(value, attn_offset(value, head->batch, head->kv_head, at)),
+                    value->dtype, value->stride[3], value_dim,
+                    flash_token_scale(&head->io->value_scales, head, at));
+    }
+}
+
+/* What changes the logits of the tile whose first row is query `row`. */
+ATTN_STEP flash_rules_t flash_rules(const attn_head_t *head, int64_t query_head, int64_t row) {
+    const attn_problem_t *problem = head->problem;
+    const attn_io_t *io = head->io;
+    const attn_tensor_t *bias = &io->bias, *mask = &io->mask;
+    flash_rules_t rules = {
+        .softcap = problem->softcap * ATTN_LOG2_E,
+        .position = attn_query_position(problem, attn_keys_of(problem, io, head->batch), row),
+        .has_offsets =
+            (problem->inputs & (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)) != 0,
+    };
+    if (problem->inputs & ATTN_INPUT_SLOPES)
+        rules.slope = ((const float *)io->slopes.data)[query_head * io->slopes.stride[1]];
+    if (problem->inputs & ATTN_INPUT_BIAS) {
+        rules.bias =
+            (const float *)bias->data + attn_broadcast_offset(bias, head->batch, query_head, row);
+        rules.bias_row = bias->shape[2] > 1 ? bias->stride[2] : 0;
+        rules.bias_key = bias->stride[3];
+    }
+    if (problem->inputs & ATTN_INPUT_MASK) {
+        rules.mask =
+            (const uint8_t *)mask->data + attn_broadcast_offset(mask, head->batch, query_head, row);
+        rules.mask_row = mask->shape[2] > 1 ? mask->stride[2] : 0;
+        rules.mask_key = mask->stride[3];
+    }
+    return rules;
+}
+
+/* The sink of a query head, base 2; -inf without one. */
+ATTN_INLINE float flash_sink_of(const attn_head_t *head, int64_t query_head) {
+    const attn_tensor_t *sinks = &head->io->sinks;
+    if (!(head->problem->inputs & ATTN_INPUT_SINKS)) return -INFINITY;
+    return ((const float *)sinks->data)[query_head * sinks->stride[1]] * ATTN_LOG2_E;
+}
+
+/* The queries [first, first + rows) of a head in f32, as rows at `to`, times `factor`. */
+ATTN_STEP void flash_read_queries(const attn_head_t *head, int64_t query_head, int64_t first,
+                                  int64_t rows, float *to, int64_t stride, float factor) {
+    const attn_tensor_t *query = &head->io->query;
+    for (int64_t r = 0; r < rows; r++)
+        convert_row(to + r * stride,
+                    flash_at(query, attn_offset(query, head->batch, query_head, first + r)),
+                    query->dtype, query->stride[3], head->problem->dim, factor);
 }
 
 /**
  * Set up tiles with packed queries, which see nothing yet; returns how many. Without output the
  * tiles only find their normaliser.
  */
-ATTN_INLINE int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
-                                  const flash_scratch_t *scratch, int with_output) {
+ATTN_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
+                                const flash_scratch_t *scratch, int with_output) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *query = &head->io->query;
     const int64_t tiles = (queries->count + TILE_ROWS - 1) / TILE_ROWS;
+    const float factor = head->scale * ATTN_LOG2_E;
     for (int64_t t = 0; t < tiles; t++) {
         flash_tile_t *tile = &scratch->tiles[t];
-        const int64_t done = t * TILE_ROWS;
+        const int64_t done = t * TILE_ROWS, first = queries->first + done;
         float *packed = scratch->queries + done * problem->dim;
-        tile_pack(packed, TILE_ROWS, tile_min(TILE_ROWS, queries->count - done), problem->dim,
-                  attn_row(query, head->batch, queries->head, queries->first + done),
-                  query->stride[2], query->stride[3], head->scale * ATTN_LOG2_E);
+        tile->rows = tile_min(TILE_ROWS, queries->count - done);
         tile->dim = problem->dim;
         tile->value_dim = problem->value_dim;
+        tile->rules = flash_rules(head, queries->head, first);
         tile->query = packed;
         tile->out = with_output ? scratch->out + done * scratch->out_stride : NULL;
         tile->out_stride = scratch->out_stride;
         tile->scores = scratch->scores;
         for (int r = 0; r < TILE_ROWS; r++) tile->first[r] = tile->last[r] = 0;
         flash_begin(tile);
+        flash_sink(tile, flash_sink_of(head, queries->head));
+        if (query->dtype == ATTN_F32) {
+            tile_pack(packed, TILE_ROWS, tile->rows, problem->dim,
+                      attn_row(query, head->batch, queries->head, first), query->stride[2],
+                      query->stride[3], factor);
+            continue;
+        }
+        float *row = scratch->rows; /* one by one: PANEL may be below TILE_ROWS */
+        for (int64_t k = 0; k < problem->dim * TILE_ROWS; k++) packed[k] = 0.0f;
+        for (int64_t r = 0; r < tile->rows; r++) {
+            flash_read_queries(head, queries->head, first + r, 1, row, problem->dim, factor);
+            for (int64_t k = 0; k < problem->dim; k++) packed[k * TILE_ROWS + r] = row[k];
+        }
     }
     return tiles;
 }
 
-/** Write the tiles' output, and lse where it is wanted. */
-ATTN_INLINE void flash_finish(const attn_head_t *head, const attn_queries_t *queries,
-                              const flash_scratch_t *scratch) {
+/** Write one finished row of a query head. */
+ATTN_STEP void flash_write(const attn_head_t *head, int64_t query_head, int64_t row,
+                           const float *values, float row_lse) {
     const attn_tensor_t *out = &head->io->out, *lse = &head->io->lse;
+    const int64_t at = attn_offset(out, head->batch, query_head, row);
+    convert_back((char *)out->data + at * convert_size(out->dtype), out->dtype, out->stride[3],
+                 values, head->problem->value_dim);
+    if (lse->data) *attn_row(lse, head->batch, query_head, row) = row_lse;
+}
+
+/** Write the tiles' output, and lse where it is wanted. */
+ATTN_STEP void flash_finish(const attn_head_t *head, const attn_queries_t *queries,
+                            const flash_scratch_t *scratch) {
     for (int64_t i = 0; i < queries->count; i++) {
-        const int64_t row = queries->first + i;
-        float row_lse = flash_end(&scratch->tiles[i / TILE_ROWS], (int)(i % TILE_ROWS),
-                                  attn_row(out, head->batch, queries->head, row), out->stride[3]);
-        if (lse->data) *attn_row(lse, head->batch, queries->head, row) = row_lse;
+        flash_tile_t *tile = &scratch->tiles[i / TILE_ROWS];
+        const int64_t r = i % TILE_ROWS;
+        const float row_lse = flash_end(tile, r);
+        flash_write(head, queries->head, queries->first + i, tile->out + r * tile->out_stride,
+                    row_lse);
     }
 }
 

@@ -33,7 +33,13 @@ ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
     return first <= 0 && last > 0 ? v : fill;
 }
 ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) { return c > 0.0f ? a : b; }
+ATTN_INLINE int vf_any_greater(vf a, vf b) { return a > b; }
 ATTN_INLINE float vf_reduce_add(vf v) { return v; }
 ATTN_INLINE float vf_reduce_max(vf v) { return v; }
+ATTN_INLINE void vf_transpose4(const float *from, int64_t stride, float *to, int64_t width,
+                               float factor) {
+    for (int j = 0; j < 4; j++)
+        for (int k = 0; k < 4; k++) to[k * width + j] = factor * from[j * stride + k];
+}
 
 #endif

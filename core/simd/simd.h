@@ -13,7 +13,10 @@
  *     vf_exponent(t)                           the low 9 bits of t as sign and exponent (math.h)
  *     vf_keep(v, first, last, fill)            lanes first <= l < last of v, `fill` elsewhere
  *     vf_select_positive(c, a, b)              a where c > 0, else b
+ *     vf_any_greater(a, b)                     whether a > b in any lane
  *     vf_reduce_add(v) vf_reduce_max(v)        over the lanes
+ *
+ *     vf_transpose4(from, stride, to, width, f) a block of 4 x 4: to[k*width + j] = f * from[j*stride + k]
  *
  * On x86 these are the compiler's own intrinsics. Elsewhere SIMDe spells the 128-bit ones
  * (https://github.com/simd-everywhere/simde), except where the tier has a better instruction.
@@ -36,6 +39,14 @@
 #define ATTN_UNROLL _Pragma("GCC unroll 16")
 #endif
 #define ATTN_INLINE static inline __attribute__((always_inline))
+
+/* Steps that many kernels take, each worth far more than a call. A module is downloaded: there they
+ * are functions, which the linker merges over all files; elsewhere they are inlined. */
+#if defined(__wasm__)
+#define ATTN_STEP static __attribute__((noinline, unused))
+#else
+#define ATTN_STEP ATTN_INLINE
+#endif
 
 #if ATTN_SIMD_BITS == 0
 #include "simd/scalar.h"
@@ -63,6 +74,18 @@ ATTN_INLINE vf vf_add(vf a, vf b) { return VF_(add)(a, b); }
 ATTN_INLINE vf vf_sub(vf a, vf b) { return VF_(sub)(a, b); }
 ATTN_INLINE vf vf_mul(vf a, vf b) { return VF_(mul)(a, b); }
 ATTN_INLINE vf vf_div(vf a, vf b) { return VF_(div)(a, b); }
+ATTN_INLINE void vf_transpose4(const float *from, int64_t stride, float *to, int64_t width,
+                               float factor) {
+    const __m128 f = _mm_set1_ps(factor);
+    __m128 a = _mm_mul_ps(f, _mm_loadu_ps(from)), b = _mm_mul_ps(f, _mm_loadu_ps(from + stride));
+    __m128 c = _mm_mul_ps(f, _mm_loadu_ps(from + 2 * stride));
+    __m128 d = _mm_mul_ps(f, _mm_loadu_ps(from + 3 * stride));
+    _MM_TRANSPOSE4_PS(a, b, c, d);
+    _mm_storeu_ps(to, a);
+    _mm_storeu_ps(to + width, b);
+    _mm_storeu_ps(to + 2 * width, c);
+    _mm_storeu_ps(to + 3 * width, d);
+}
 #endif
 
 #endif

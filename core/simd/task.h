@@ -15,6 +15,13 @@ typedef struct attn_head {
     float scale; /* of the logits */
 } attn_head_t;
 
+/** How many of a sequence's keys count. */
+static inline int64_t attn_keys_of(const attn_problem_t *problem, const attn_io_t *io,
+                                   int64_t batch) {
+    if (!(problem->inputs & ATTN_INPUT_KV_LENGTHS)) return problem->keys;
+    return ((const int64_t *)io->kv_lengths.data)[batch * io->kv_lengths.stride[0]];
+}
+
 /* Consecutive queries that read this head. */
 typedef struct attn_queries {
     int64_t head; /* query head */
@@ -42,11 +49,23 @@ static inline attn_queries_t attn_queries_of(const attn_head_t *head, int64_t ro
     };
 }
 
-/** Row `row` of head `head` in batch `batch`. */
+/** Index of the first element of row `row` of head `head` in batch `batch`. */
+static inline int64_t attn_offset(const attn_tensor_t *tensor, int64_t batch, int64_t head,
+                                  int64_t row) {
+    return batch * tensor->stride[0] + head * tensor->stride[1] + row * tensor->stride[2];
+}
+
+/** The same for a tensor whose axes of 1 are the same for all. */
+static inline int64_t attn_broadcast_offset(const attn_tensor_t *tensor, int64_t batch,
+                                            int64_t head, int64_t row) {
+    return attn_offset(tensor, tensor->shape[0] > 1 ? batch : 0, tensor->shape[1] > 1 ? head : 0,
+                       tensor->shape[2] > 1 ? row : 0);
+}
+
+/** Row `row` of an f32 tensor. */
 static inline float *attn_row(const attn_tensor_t *tensor, int64_t batch, int64_t head,
                               int64_t row) {
-    return (float *)tensor->data + batch * tensor->stride[0] + head * tensor->stride[1] +
-           row * tensor->stride[2];
+    return (float *)tensor->data + attn_offset(tensor, batch, head, row);
 }
 
 #endif

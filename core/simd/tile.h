@@ -41,14 +41,23 @@ ATTN_INLINE int64_t tile_min(int64_t a, int64_t b) { return a < b ? a : b; }
 ATTN_INLINE int64_t tile_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /** panel[k*width + j] = factor * source[j*row_stride + k*column_stride]; zero for count <= j. */
-ATTN_INLINE void tile_pack(float *panel, int64_t width, int64_t count, int64_t d,
-                           const float *source, int64_t row_stride, int64_t column_stride,
-                           float factor) {
-    for (int64_t j = 0; j < count; j++)
+ATTN_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
+                         int64_t row_stride, int64_t column_stride, float factor) {
+    int64_t j = 0;
+    for (; column_stride == 1 && j + 4 <= count; j += 4) {
+        int64_t k = 0;
+        for (; k + 4 <= d; k += 4)
+            vf_transpose4(source + j * row_stride + k, row_stride, panel + k * width + j, width,
+                          factor);
+        for (; k < d; k++)
+            for (int64_t i = j; i < j + 4; i++)
+                panel[k * width + i] = factor * source[i * row_stride + k];
+    }
+    for (; j < count; j++)
         for (int64_t k = 0; k < d; k++)
             panel[k * width + j] = factor * source[j * row_stride + k * column_stride];
     for (int64_t k = 0; k < d; k++)
-        for (int64_t j = count; j < width; j++) panel[k * width + j] = 0.0f;
+        for (j = count; j < width; j++) panel[k * width + j] = 0.0f;
 }
 
 /** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j], for a whole tile. */
@@ -125,10 +134,10 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
  * `columns` columns. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
  * is read only where it has columns.
  */
-ATTN_INLINE void tile_accumulate(float *restrict out, int64_t out_stride, const float *keep,
-                                 const float *restrict weights, int64_t weights_stride,
-                                 const float *restrict values, int64_t values_stride, int64_t count,
-                                 int64_t columns) {
+ATTN_STEP void tile_accumulate(float *restrict out, int64_t out_stride, const float *keep,
+                               const float *restrict weights, int64_t weights_stride,
+                               const float *restrict values, int64_t values_stride, int64_t count,
+                               int64_t columns) {
     int64_t c = 0;
     for (; c + PANEL <= columns; c += PANEL)
         tile_accumulate_columns_(TILE_VECTORS, VF_LANES, out + c, out_stride, keep, weights,
@@ -142,8 +151,7 @@ ATTN_INLINE void tile_accumulate(float *restrict out, int64_t out_stride, const 
 }
 
 /** Whether `rows` rows of `columns` floats are all finite. */
-ATTN_INLINE int tile_all_finite(const float *values, int64_t stride, int64_t rows,
-                                int64_t columns) {
+ATTN_STEP int tile_all_finite(const float *values, int64_t stride, int64_t rows, int64_t columns) {
     vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
     for (int64_t j = 0; j < rows; j++)
         for (int64_t c = 0; c < columns; c += VF_LANES)
@@ -155,15 +163,15 @@ ATTN_INLINE int tile_all_finite(const float *values, int64_t stride, int64_t row
 /**
  * tile_accumulate() over the keys first[r] <= j < last[r] of each row, where the weights of all
  * other keys are zero. A masked value must not reach the output even when it is NaN or infinite
- * (0 * NaN is NaN): keys that no row sees are not read, and where rows differ and a value is not
- * finite, each row goes alone.
+ * (0 * NaN is NaN): keys that no row sees are not read, and where rows differ, or keys are `masked`
+ * one by one, and a value is not finite, each row goes alone and leaves out weights of zero.
  */
-ATTN_INLINE void tile_accumulate_ranges(float *restrict out, int64_t out_stride, const float *keep,
-                                        const float *restrict weights, int64_t weights_stride,
-                                        const float *restrict values, int64_t values_stride,
-                                        const int64_t *first, const int64_t *last,
-                                        int64_t columns) {
-    int64_t low = INT64_MAX, high = 0, same = 1;
+ATTN_STEP void tile_accumulate_ranges(float *restrict out, int64_t out_stride, const float *keep,
+                                      const float *restrict weights, int64_t weights_stride,
+                                      const float *restrict values, int64_t values_stride,
+                                      const int64_t *first, const int64_t *last, int masked,
+                                      int64_t columns) {
+    int64_t low = INT64_MAX, high = 0, same = !masked;
     for (int r = 0; r < TILE_ROWS; r++) {
         if (first[r] < last[r]) low = tile_min(low, first[r]), high = tile_max(high, last[r]);
         same &= first[r] == first[0] && last[r] == last[0];
@@ -178,9 +186,12 @@ ATTN_INLINE void tile_accumulate_ranges(float *restrict out, int64_t out_stride,
     for (int r = 0; r < TILE_ROWS; r++)
         for (int64_t c = 0; c < columns; c += VF_LANES) {
             vf sum = vf_mul(vf_set1(keep[r]), vf_load(out + r * out_stride + c));
-            for (int64_t j = first[r]; j < last[r]; j++)
-                sum = vf_mul_add(vf_set1(weights[r * weights_stride + j]),
+            for (int64_t j = first[r]; j < last[r]; j++) {
+                const float weight = weights[r * weights_stride + j];
+                if (masked && weight == 0.0f) continue;
+                sum = vf_mul_add(vf_set1(weight),
                                  vf_load_first(values + j * values_stride + c, columns - c), sum);
+            }
             vf_store(out + r * out_stride + c, sum);
         }
 }

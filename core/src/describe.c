@@ -76,7 +76,10 @@ static void put_param(writer_t *writer, const attn_param_info_t *info) {
 }
 
 static void put_backend(writer_t *writer, const attn_backend_t *backend, const char *origin) {
-    static const char *const features[] = {"causal", "grouped_heads", "lse"};
+    static const char *const features[] = {
+        "causal", "grouped_heads", "lse",   "past",  "window", "softcap", "bias",
+        "mask",   "kv_lengths",    "sinks", "alibi", "half",   "int8",    "scores",
+    };
     uint32_t count;
     const attn_param_info_t *params = attn_backend_params(backend, &count);
     put(writer, "{");

@@ -15,7 +15,11 @@ struct attn_plan {
 };
 
 /* Names of the feature bits, in their order. */
-static const char *const feature_names[] = {"causal masks", "grouped heads", "lse"};
+static const char *const feature_names[] = {
+    "causal masks", "grouped heads", "lse",   "a past",        "sliding windows",
+    "softcap",      "bias",          "masks", "key lengths",   "attention sinks",
+    "ALiBi slopes", "f16 and bf16",  "i8",    "scores output",
+};
 
 static attn_status_t check_features(const attn_backend_t *backend, uint64_t needed,
                                     attn_error_t *error) {
@@ -135,6 +139,8 @@ attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *io, attn_error_
     attn_status_t status = attn_io_check(&plan->problem, io, true, error);
     if (status == ATTN_OK && io->lse.data)
         status = check_features(plan->backend, ATTN_FEATURE_LSE, error);
+    if (status == ATTN_OK && io->scores.data)
+        status = check_features(plan->backend, ATTN_FEATURE_SCORES, error);
     if (status == ATTN_OK) status = check_workspace(plan, io, error);
     if (status != ATTN_OK) return status;
     if (io->report) io->report->degenerate_rows = 0;

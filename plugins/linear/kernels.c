@@ -194,7 +194,7 @@ static void weigh_near_keys(const linear_state_t *state, linear_rows_t *rows) {
     for (int r = 0; r < TILE_ROWS; r++) last[r] = tile_max(0, rows->limit[r] - base);
     const float *values = value_rows(state, base, end - base, &values_stride);
     tile_accumulate_ranges(state->out, state->stride, rows->ones, state->scores, NEAR_KEYS, values,
-                           values_stride, rows->none, last, state->value_dim);
+                           values_stride, rows->none, last, 0, state->value_dim);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */

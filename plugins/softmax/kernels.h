@@ -21,14 +21,39 @@ typedef struct softmax_kernels {
     /* Counts the bytes of attn_queries_t.scratch. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
     /* Pack panel number `panel` of the head's keys, and its values if they need it. */
-    void (*pack)(const softmax_head_t *head, int64_t panel);
+    void (*pack)(const softmax_head_t *head, int64_t panel, void *scratch);
     /* Output and lse of the queries. */
     void (*attend)(const softmax_head_t *head, const attn_queries_t *queries);
-    /* Weights of the queries: rows[r*stride + j]. */
-    void (*weights)(const softmax_head_t *head, const attn_queries_t *queries, float *rows,
-                    int64_t stride);
+    /* Scores of the queries at a stage (enum attn_scores_code): rows[r*stride + j], all written. */
+    void (*scores)(const softmax_head_t *head, const attn_queries_t *queries, int32_t stage,
+                   float *rows, int64_t stride);
 } softmax_kernels_t;
 
+/*
+ * Decoding: a few queries, whose keys are read once, straight from where they are. The keys are cut
+ * into chunks of fixed length, each a task with a partial result; merging them ends the run.
+ */
+enum { DECODE_ROWS = 16 /* query rows (group * queries) at most */, DECODE_CHUNK = 1024 };
+
+/* Maximum, sum and output of each row over one chunk of keys; owned by the plan's workspace. */
+typedef struct decode_partial {
+    float max[DECODE_ROWS], sum[DECODE_ROWS];
+} decode_partial_t;
+
+typedef struct decode_kernels {
+    /* Floats a row of partial output takes. */
+    int64_t (*out_stride)(const attn_problem_t *problem);
+    /* Counts the bytes of `scratch`. */
+    void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
+    /* The rows of one key/value head over the keys [first, first + DECODE_CHUNK). */
+    void (*attend)(const attn_head_t *head, int64_t first, decode_partial_t *partial, float *out,
+                   void *scratch);
+    /* Merge the chunks' partial results of one key/value head into out and lse. */
+    void (*merge)(const attn_head_t *head, int64_t chunks, const decode_partial_t *partials,
+                  float *outs);
+} decode_kernels_t;
+
 ATTN_KERNEL_TABLES(softmax_kernels_t, attn_softmax_kernels)
+ATTN_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
 
 #endif

@@ -18,6 +18,7 @@ typedef struct softmax_plan {
     attn_backend_plan_t base;
     const attn_host_t *host;
     const softmax_kernels_t *kernels;
+    const decode_kernels_t *decode; /* NULL: too many queries */
     attn_problem_t problem;
     float scale;
 } softmax_plan_t;
@@ -33,6 +34,12 @@ static int64_t panel_count(const softmax_plan_t *plan) {
     return (plan->problem.keys - 1) / plan->kernels->panel + 1;
 }
 
+/* Floats from row to row of copied values: whole cache lines. */
+static int64_t values_stride(const attn_problem_t *problem) {
+    const int64_t line = ATTN_PIECE_ALIGNMENT / sizeof(float);
+    return (problem->value_dim + line - 1) / line * line;
+}
+
 static workspace_t lay_out(const softmax_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const uint64_t panel_size = (uint64_t)plan->kernels->panel * (uint64_t)problem->dim;
@@ -42,7 +49,32 @@ static workspace_t lay_out(const softmax_plan_t *plan, attn_arena_t *arena) {
     workspace_t space = {.scratch_size = scratch.used};
     space.panels = attn_arena_take(arena, panel_count(plan), panel_size * sizeof(float));
     space.values =
-        attn_arena_take(arena, problem->keys, (uint64_t)problem->value_dim * sizeof(float));
+        attn_arena_take(arena, problem->keys, (uint64_t)values_stride(problem) * sizeof(float));
+    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
+    return space;
+}
+
+/* The workspace of decoding: partial results of all heads and chunks, then the scratches. */
+typedef struct decode_space {
+    decode_partial_t *partials; /* [batch * kv_heads][chunks] */
+    float *outs;                /* [batch * kv_heads][chunks][rows][out_stride] */
+    char *scratch;
+    uint64_t scratch_size;
+    int64_t chunks, outs_size; /* floats of one chunk's rows */
+} decode_space_t;
+
+static decode_space_t lay_out_decode(const softmax_plan_t *plan, attn_arena_t *arena) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t rows = problem->heads / problem->kv_heads * problem->queries;
+    attn_arena_t scratch = {.base = NULL};
+    plan->decode->scratch(problem, &scratch);
+    arena->overflow |= scratch.overflow;
+    decode_space_t space = {.scratch_size = scratch.used};
+    space.chunks = (problem->keys - 1) / DECODE_CHUNK + 1;
+    space.outs_size = rows * plan->decode->out_stride(problem);
+    const int64_t parts = problem->batch * problem->kv_heads * space.chunks;
+    space.partials = attn_arena_take(arena, parts, sizeof(decode_partial_t));
+    space.outs = attn_arena_take(arena, parts, (uint64_t)space.outs_size * sizeof(float));
     space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
     return space;
 }
@@ -63,24 +95,33 @@ static run_t begin(const softmax_plan_t *plan, const attn_io_t *io) {
     return run;
 }
 
-/* Values are read in place where their rows have unit stride, else from a copy. */
+/* Whether every row of a head's values starts on a cache line, so that no vector spans two. */
+static int is_aligned(const attn_tensor_t *value, const float *first_row) {
+    return (uintptr_t)first_row % ATTN_PIECE_ALIGNMENT == 0 &&
+           value->stride[2] * (int64_t)sizeof(float) % ATTN_PIECE_ALIGNMENT == 0;
+}
+
+/* Values are read in place where they are aligned rows of f32 with unit stride, else from a copy:
+ * copied once, they are read by every tile of queries. */
 static void choose_values(run_t *run) {
     softmax_head_t *head = &run->head;
     const attn_tensor_t *value = &head->head.io->value;
     head->copy = NULL;
     head->values = NULL;
     if (!value->data) return;
-    head->values = attn_row(value, head->head.batch, head->head.kv_head, 0);
-    head->values_stride = value->stride[2];
-    if (value->stride[3] == 1 || run->plan->problem.value_dim == 1) return;
+    if (value->dtype == ATTN_F32 && value->stride[3] == 1) {
+        head->values = attn_row(value, head->head.batch, head->head.kv_head, 0);
+        head->values_stride = value->stride[2];
+        if (is_aligned(value, head->values)) return;
+    }
     head->values = head->copy = run->space.values;
-    head->values_stride = run->plan->problem.value_dim;
+    head->values_stride = values_stride(&run->plan->problem);
 }
 
 static void pack_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
-    (void)worker;
-    run->plan->kernels->pack(&run->head, task);
+    run->plan->kernels->pack(&run->head, task,
+                             run->space.scratch + worker * run->space.scratch_size);
 }
 
 static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
@@ -92,24 +133,76 @@ static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
 
 static void attend_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
+    const attn_io_t *io = run->head.head.io;
     attn_queries_t queries = attn_queries_of(&run->head.head, run->plan->kernels->rows, task);
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
     run->plan->kernels->attend(&run->head, &queries);
+    if (!io->scores.data) return;
+    run->plan->kernels->scores(
+        &run->head, &queries, run->plan->problem.scores,
+        attn_row(&io->scores, run->head.head.batch, queries.head, queries.first),
+        io->scores.stride[2]);
 }
 
-static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
-                         attn_error_t *error) {
-    const softmax_plan_t *plan = (const softmax_plan_t *)base;
+static void run_prefill(const softmax_plan_t *plan, const attn_io_t *io) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t tasks =
         attn_query_blocks(problem, plan->kernels->rows) * (problem->heads / problem->kv_heads);
     run_t run = begin(plan, io);
-    (void)error;
     for (int64_t b = 0; b < problem->batch; b++)
         for (int64_t h = 0; h < problem->kv_heads; h++) {
             pack_head(&run, b, h);
             attn_host_parallel_for(plan->host, tasks, attend_task, &run);
         }
+}
+
+typedef struct decode_run {
+    const softmax_plan_t *plan;
+    const attn_io_t *io;
+    decode_space_t space;
+} decode_run_t;
+
+/* Key/value head number `index`, over batch and heads. */
+static attn_head_t decode_head(const decode_run_t *run, int64_t index) {
+    const attn_problem_t *problem = &run->plan->problem;
+    return (attn_head_t){
+        .problem = problem,
+        .io = run->io,
+        .batch = index / problem->kv_heads,
+        .kv_head = index % problem->kv_heads,
+        .scale = run->plan->scale,
+    };
+}
+
+static void decode_task(void *data, int64_t task, uint32_t worker) {
+    const decode_run_t *run = data;
+    const decode_space_t *space = &run->space;
+    const attn_head_t head = decode_head(run, task / space->chunks);
+    run->plan->decode->attend(&head, task % space->chunks * DECODE_CHUNK, &space->partials[task],
+                              space->outs + task * space->outs_size,
+                              space->scratch + worker * space->scratch_size);
+}
+
+static void run_decode(const softmax_plan_t *plan, const attn_io_t *io) {
+    attn_arena_t arena = {.base = io->workspace};
+    decode_run_t run = {.plan = plan, .io = io, .space = lay_out_decode(plan, &arena)};
+    const int64_t heads = plan->problem.batch * plan->problem.kv_heads, chunks = run.space.chunks;
+    attn_host_parallel_for(plan->host, heads * chunks, decode_task, &run);
+    for (int64_t h = 0; h < heads; h++) {
+        const attn_head_t head = decode_head(&run, h);
+        plan->decode->merge(&head, chunks, run.space.partials + h * chunks,
+                            run.space.outs + h * chunks * run.space.outs_size);
+    }
+}
+
+static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
+                         attn_error_t *error) {
+    const softmax_plan_t *plan = (const softmax_plan_t *)base;
+    (void)error;
+    if (plan->decode && !io->scores.data)
+        run_decode(plan, io);
+    else
+        run_prefill(plan, io);
     return ATTN_OK;
 }
 
@@ -124,8 +217,6 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     run_t run = begin(plan, &keys_only);
     (void)error;
     pack_head(&run, batch, head / (plan->problem.heads / plan->problem.kv_heads));
-    for (int64_t r = 0; r < count; r++)
-        memset(rows + r * row_stride, 0, (size_t)plan->problem.keys * sizeof *rows);
     for (int64_t done = 0; done < count; done += plan->kernels->rows) {
         const int64_t left = count - done;
         const attn_queries_t queries = {
@@ -134,9 +225,15 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
             .count = left < plan->kernels->rows ? left : plan->kernels->rows,
             .scratch = run.space.scratch,
         };
-        plan->kernels->weights(&run.head, &queries, rows + done * row_stride, row_stride);
+        plan->kernels->scores(&run.head, &queries, ATTN_SCORES_WEIGHTS, rows + done * row_stride,
+                              row_stride);
     }
     return ATTN_OK;
+}
+
+/* Bytes of an element. */
+static double size_of(attn_dtype_t dtype) {
+    return dtype == ATTN_F32 ? 4 : dtype == ATTN_I8 ? 1 : 2;
 }
 
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
@@ -145,11 +242,15 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
     const double width = (double)(problem->dim + problem->value_dim);
     double pairs = 0;
-    for (int64_t i = 0; i < problem->queries; i++) pairs += (double)attn_causal_limit(problem, i);
+    for (int64_t i = 0; i < problem->queries; i++) {
+        int64_t first, last;
+        attn_key_range(problem, problem->keys, i, &first, &last);
+        pairs += (double)(last - first);
+    }
     cost->pairs = heads * pairs;
     cost->flops = 2.0 * cost->pairs * width;
-    cost->bytes = sizeof(float) * width *
-                  (heads * (double)problem->queries + kv_heads * (double)problem->keys);
+    cost->bytes = width * (heads * (double)problem->queries * size_of(problem->dtype) +
+                           kv_heads * (double)problem->keys * size_of(problem->kv_dtype));
     cost->form = "n m (d + dv)";
 }
 
@@ -181,16 +282,19 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
         .problem = *problem,
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
     };
-    attn_arena_t arena = {.base = NULL};
+    if (problem->heads / problem->kv_heads * problem->queries <= DECODE_ROWS)
+        plan->decode = attn_decode_kernels(attn_host_tier(host));
+    attn_arena_t arena = {.base = NULL}, decode_arena = {.base = NULL};
     lay_out(plan, &arena);
-    if (arena.overflow) {
+    if (plan->decode) lay_out_decode(plan, &decode_arena);
+    if (arena.overflow || decode_arena.overflow) {
         attn_host_release(host, plan);
         return attn_fail(error, ATTN_ERROR_MEMORY,
                          "softmax: the workspace would not fit in memory");
     }
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,
-        .workspace_size = arena.used,
+        .workspace_size = arena.used > decode_arena.used ? arena.used : decode_arena.used,
         .kernel = plan->kernels->name,
         .run = run,
         .destroy = destroy,
@@ -201,7 +305,10 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
 
 const attn_backend_t attn_softmax_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE,
+    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE |
+                ATTN_FEATURE_PAST | ATTN_FEATURE_WINDOW | ATTN_FEATURE_SOFTCAP | ATTN_FEATURE_BIAS |
+                ATTN_FEATURE_MASK | ATTN_FEATURE_KV_LENGTHS | ATTN_FEATURE_SINKS |
+                ATTN_FEATURE_SLOPES | ATTN_FEATURE_HALF | ATTN_FEATURE_INT8 | ATTN_FEATURE_SCORES,
     .id = "softmax",
     .name = "Softmax",
     .version = "0.1.0",

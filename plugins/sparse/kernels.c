@@ -13,11 +13,15 @@ static void scratch(const attn_problem_t *problem, attn_arena_t *arena) {
     flash_lay_out(problem, TILES, arena);
 }
 
-static void pack(const attn_head_t *head, const sparse_keys_t *keys, int64_t panel) {
+static void pack(const attn_head_t *head, const sparse_keys_t *keys, int64_t panel,
+                 void *scratch_memory) {
+    attn_arena_t arena = {.base = scratch_memory};
     const attn_problem_t *problem = head->problem;
+    const flash_scratch_t space = flash_lay_out(problem, TILES, &arena);
     const int64_t first = panel * PANEL, count = tile_min(PANEL, keys->count - first);
     flash_pack(head, keys->map, first, count, keys->panels + first * problem->dim,
-               keys->values ? keys->values + first * problem->value_dim : NULL);
+               keys->values ? keys->values + first * problem->value_dim : NULL, problem->value_dim,
+               space.rows);
 }
 
 static const sparse_keys_t *keys_of(const sparse_head_t *head, int range) {
@@ -27,8 +31,9 @@ static const sparse_keys_t *keys_of(const sparse_head_t *head, int range) {
 /* Show the tiles one of the three ranges. */
 static flash_segment_t show(const sparse_head_t *head, const attn_queries_t *queries,
                             flash_tile_t *tiles, int range) {
-    for (int64_t i = 0; i < queries->count; i++) {
-        const sparse_row_t row = attn_sparse_row(head->pattern, queries->first + i);
+    for (int64_t i = 0; i < tile_round_up(queries->count, TILE_ROWS); i++) {
+        const sparse_row_t row =
+            attn_sparse_row(head->pattern, queries->first + tile_min(i, queries->count - 1));
         const sparse_range_t seen = range == BAND     ? row.band
                                     : range == BEFORE ? row.before
                                                       : row.behind;

@@ -27,7 +27,7 @@ typedef struct sparse_kernels {
     /* Counts the bytes of attn_queries_t.scratch. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
     /* Pack panel number `panel` of these keys, and their values. */
-    void (*pack)(const attn_head_t *head, const sparse_keys_t *keys, int64_t panel);
+    void (*pack)(const attn_head_t *head, const sparse_keys_t *keys, int64_t panel, void *scratch);
     /* Output and lse of the queries. */
     void (*attend)(const sparse_head_t *head, const attn_queries_t *queries);
     /* Weights of the queries: rows[r*stride + j] where they see key j; elsewhere left alone. */

@@ -82,11 +82,11 @@ static run_t begin(const sparse_plan_t *plan, const attn_io_t *io) {
 static void pack_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const int64_t panels = panel_count(run->plan, run->plan->problem.keys);
-    (void)worker;
+    void *scratch = run->space.scratch + worker * run->space.scratch_size;
     if (task < panels)
-        run->plan->kernels->pack(&run->head.head, &run->head.all, task);
+        run->plan->kernels->pack(&run->head.head, &run->head.all, task, scratch);
     else
-        run->plan->kernels->pack(&run->head.head, &run->head.global, task - panels);
+        run->plan->kernels->pack(&run->head.head, &run->head.global, task - panels, scratch);
 }
 
 static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {

@@ -96,7 +96,7 @@ static void accumulate_ranges(float *out, int64_t out_stride, const float *kept,
                               int64_t values_stride, const int64_t *first, const int64_t *last,
                               int64_t columns) {
     tile_accumulate_ranges(out, out_stride, kept, weights, weights_stride, values, values_stride,
-                           first, last, columns);
+                           first, last, 0, columns);
 }
 
 static int all_finite(const float *values, int64_t stride, int64_t rows, int64_t columns) {

@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+// Runs every case of ONNX's operator `Attention` in a folder of conformance cases.
+//
+// usage: node run.mjs PROGRAM [ARGUMENT...]
+//
+// The command is called once for each case, with the case as further arguments (attention.c). The
+// folder is $ATTN_CONFORMANCE, or ../shared/conformance beside the repository; its manifest.json
+// lists the cases. Exit status: 0 all agree, 1 one does not, 77 there is no such folder or tier.
+
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const SKIPPED = 77;
+const repository = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+const folder = resolve(repository, process.env.ATTN_CONFORMANCE || "../shared/conformance");
+const [program, ...programArguments] = process.argv.slice(2);
+
+function skip(reason) {
+    console.log(`SKIPPED: ${reason}`);
+    process.exit(SKIPPED);
+}
+
+// "name=file", with the type where the file has another one.
+function arrayArgument({ name, file, onnx_dtype: type }) {
+    return `${name}${type === "bfloat16" ? ":bfloat16" : ""}=${resolve(folder, file)}`;
+}
+
+function argumentsOf({ node, inputs, outputs }) {
+    const attributes = Object.entries(node.attributes).map(([name, value]) => `${name}=${value}`);
+    const arrays = [...inputs, ...outputs].filter(({ name }) => name !== "");
+    return [...attributes, ...arrays.map(arrayArgument)];
+}
+
+function isAttention({ node }) {
+    return node?.op === "Attention" && node.domain === "";
+}
+
+if (program === undefined) {
+    console.error("usage: run.mjs PROGRAM [ARGUMENT...]");
+    process.exit(2);
+}
+const manifest = resolve(folder, "manifest.json");
+if (!existsSync(manifest)) skip(`${manifest} does not exist; ATTN_CONFORMANCE names its folder`);
+const cases = JSON.parse(readFileSync(manifest, "utf8")).cases.filter(isAttention);
+
+let failures = 0;
+for (const example of cases) {
+    const run = spawnSync(program, [...programArguments, ...argumentsOf(example)], {
+        encoding: "utf8",
+    });
+    if (run.status === SKIPPED) skip(run.stdout.trim());
+    if (run.status !== 0) failures++;
+    console.log(`${run.status === 0 ? "ok  " : "FAIL"} ${example.name}: ${run.stdout?.trim()}`);
+    if (run.status !== 0) console.log(run.error?.message ?? run.stderr.trim());
+}
+console.log(`${cases.length - failures} of ${cases.length} Attention cases agree`);
+process.exit(failures > 0 || cases.length === 0 ? 1 : 0);

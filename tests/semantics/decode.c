@@ -1,0 +1,144 @@
+/* Decoding: chunks of keys and their merging, the border to prefill, and any number of threads. */
+#include "trial.h"
+
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { CHUNK = 1024 /* keys a chunk, as plugins/softmax/kernels.h has it */ };
+
+static void several_chunks(void **state) {
+    (void)state;
+    static const int64_t lengths[] = {CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 70, 4 * CHUNK};
+    attn_context_t *context = fixture_context(2);
+    for (size_t l = 0; l < TEST_COUNT(lengths); l++)
+        for (int kind = 0; kind < 9; kind++) {
+            attn_problem_t problem = fixture_problem(1, 4, 1 + kind % 4, lengths[l], 9, 10);
+            problem.kv_heads = kind % 2 ? 1 : 4;
+            if (kind == 1) problem.past = lengths[l] - 3, problem.window_left = 40;
+            if (kind == 2) problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT, problem.window_left = CHUNK;
+            if (kind == 3) problem.inputs = ATTN_INPUT_KV_LENGTHS | ATTN_INPUT_SINKS;
+            if (kind == 4) problem.inputs = ATTN_INPUT_SLOPES, problem.past = lengths[l] - 1;
+            if (kind == 5) problem.inputs = ATTN_INPUT_MASK | ATTN_INPUT_BIAS;
+            if (kind == 6) problem.kv_dtype = ATTN_I8;
+            if (kind == 7) problem.dtype = problem.kv_dtype = ATTN_BF16, problem.softcap = 3;
+            if (kind == 8) problem.kv_dtype = ATTN_F16, problem.causal = ATTN_CAUSAL_TOP_LEFT;
+            const look_t look = {.layout = (layout_t)(kind % LAYOUT_COUNT), .lse = 1};
+            trial_check(context, &problem, &look, "several chunks");
+        }
+    attn_context_destroy(context);
+}
+
+/* The largest logit in each of the chunks in turn: sums must be rescaled both ways. */
+static void maximum_in_any_chunk(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int64_t at = 5; at < 3 * CHUNK; at += CHUNK / 2) {
+        attn_problem_t problem = fixture_problem(1, 2, 2, 3 * CHUNK, 8, 8);
+        problem.inputs = at % 2 ? ATTN_INPUT_SINKS : 0;
+        const look_t look = {.layout = LAYOUT_BHND, .lse = 1};
+        trial_t trial = trial_create(&problem, &look);
+        trial_label(&trial, "maximum in a chunk");
+        for (int64_t k = 0; k < 8; k++) typed_set(&trial.key, 0, 0, at, k, 12);
+        for (int64_t k = 0; k < 8; k++) typed_set(&trial.key, 0, 1, at, k, -12);
+        trial_solve(context, &trial);
+        trial_compare(&trial);
+        trial_destroy(&trial);
+    }
+    attn_context_destroy(context);
+}
+
+/* 16 rows decode and 17 do not: heads, groups and queries that make about that many. */
+static void the_border(void **state) {
+    (void)state;
+    static const int64_t sizes[][3] = {{1, 1, 15}, {1, 1, 16}, {1, 1, 17}, {4, 2, 8},  {4, 2, 9},
+                                       {16, 1, 1}, {17, 1, 1}, {6, 2, 5},  {6, 2, 6},  {8, 1, 2},
+                                       {7, 1, 2},  {5, 5, 16}, {12, 4, 5}, {32, 2, 1}, {34, 2, 1}};
+    attn_context_t *context = fixture_context(1);
+    for (size_t s = 0; s < TEST_COUNT(sizes); s++)
+        for (int kind = 0; kind < 6; kind++) {
+            attn_problem_t problem = fixture_problem(1, sizes[s][0], sizes[s][2], 100, 17, 20);
+            problem.kv_heads = sizes[s][1];
+            problem.causal = kind % 3;
+            if (kind >= 3) problem.inputs = ATTN_INPUT_BIAS | ATTN_INPUT_SLOPES;
+            const look_t look = {.layout = (layout_t)(kind % LAYOUT_COUNT), .lse = 1};
+            trial_check(context, &problem, &look, "the border");
+        }
+    attn_context_destroy(context);
+}
+
+/* Vector tails of every length in d and dv. */
+static void all_dimensions(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int64_t d = 1; d <= 36; d++) {
+        attn_problem_t problem = fixture_problem(1, 1, 1 + d % 7, 71, d, 37 - d);
+        const look_t look = {.layout = (layout_t)(d % 4), .lse = 1};
+        trial_check(context, &problem, &look, "dimensions");
+        problem = fixture_problem(1, 2, 1, 71, 5, 4 * d + 1); /* many columns of one row */
+        problem.kv_dtype = d % 2 ? ATTN_F16 : ATTN_I8;
+        trial_check(context, &problem, &look, "dimensions");
+    }
+    attn_context_destroy(context);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static attn_problem_t rich_problem(int number) {
+    attn_problem_t problem = fixture_problem(2, 4, number % 2 ? 4 : 210, 1500, 12, 20);
+    problem.kv_heads = number % 3 ? 4 : 1;
+    problem.softcap = number & 4 ? 2.0f : 0.0f;
+    problem.causal = number & 1 ? ATTN_CAUSAL_BOTTOM_RIGHT : ATTN_CAUSAL_NONE;
+    if (number & 2) problem.inputs = ATTN_INPUT_MASK | ATTN_INPUT_BIAS | ATTN_INPUT_KV_LENGTHS;
+    if (number & 4) problem.inputs |= ATTN_INPUT_SINKS | ATTN_INPUT_SLOPES;
+    if (number >= 6) problem.kv_dtype = ATTN_F16;
+    problem.scores = number % 4;
+    return problem;
+}
+
+static void threads_change_no_bit(void **state) {
+    (void)state;
+    for (int number = 0; number < 8; number++) {
+        const attn_problem_t problem = rich_problem(number);
+        const look_t look = {.layout = LAYOUT_BNHD, .lse = 1, .scores = number % 4 == 2};
+        trial_t one = trial_create(&problem, &look);
+        attn_context_t *context = fixture_context(1);
+        trial_solve(context, &one);
+        attn_context_destroy(context);
+        for (int threads = 2; threads <= 3; threads++) {
+            trial_t many = trial_create(&problem, &look);
+            trial_label(&many, threads == 2 ? "two threads" : "three threads");
+            context = fixture_context(threads);
+            trial_solve(context, &many);
+            typed_check_same(&one.out, &many.out, "out");
+            typed_check_same(&one.lse, &many.lse, "lse");
+            if (look.scores) typed_check_same(&one.scores, &many.scores, "scores");
+            trial_destroy(&many);
+            attn_context_destroy(context);
+        }
+        trial_destroy(&one);
+    }
+}
+
+/* Asking for scores takes the way of prefill: the same output within both ways' bounds. */
+static void scores_while_decoding(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int32_t stage = 0; stage < 4; stage++)
+        for (int64_t n = 1; n <= 6; n++) {
+            attn_problem_t problem = fixture_problem(1, 4, n, CHUNK + 60, 6, 7);
+            problem.kv_heads = 2;
+            problem.scores = stage;
+            problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+            problem.inputs = n % 2 ? ATTN_INPUT_SINKS : ATTN_INPUT_MASK;
+            const look_t look = {.layout = LAYOUT_PADDED, .lse = 1, .scores = 1};
+            trial_check(context, &problem, &look, "scores while decoding");
+        }
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(several_chunks), cmocka_unit_test(maximum_in_any_chunk),
+          cmocka_unit_test(the_border), cmocka_unit_test(all_dimensions),
+          cmocka_unit_test(threads_change_no_bit), cmocka_unit_test(scores_while_decoding))

@@ -1,0 +1,231 @@
+/*
+ * The bounds continue those of support/reference.c (Higham, chapters 3 and 4); u is the unit
+ * roundoff, all constants are counted.
+ *
+ * Logits. d products, each rounded into a sum, and at most 8 roundings outside of it: the scale,
+ * the change to base 2 and back, a quantised key times its token's scale:
+ *     |a_j| <= (8 u + d u_sum) |scale| sum_k |q_k k_jk|.
+ * Softcap S' = c tanh(S / c). Its slope is at most 1, so that an error of S stays what it is; S / c
+ * rounds 3 times (1/c, product, c in base 2); tanh is within 4e-7 < 7 u (core/simd/math.h), c and
+ * the product add 2:
+ *     |a'_j| <= |a_j| + 3 u |S_j| + 9 u |S'_j|.
+ * Bias b and slope t |p - j|: at most 3 roundings each, one for their sum, one for the logit's:
+ *     |a''_j| <= |a'_j| + 4 u (|b_j| + t |p - j|) + u |S''_j|.
+ * Weights. The exponent S'' - M rounds, and so do the differences of running maxima by which sums
+ * are rescaled, which add up to at most R = max S'' - min S'', sink included; each up to 4 times
+ * with the change of base:
+ *     e_j = exp(|a''_j| + 4 u |S''_j - M| + 4 u R) - 1.
+ * Sums as in reference.c, with a few more operations for values times their scale and for merging
+ * parts: s = 2 m u_sum + 24 u. The normaliser's relative error is the weighted mean of its terms',
+ * E = sum_j A_j e_j + s, where the sink is a term as well:
+ *     |dA_j| <= A_j (e_j + s + E) / (1 - E) + tiny,   |dO_c| <= sum_j |v_jc| |dA_j|.
+ * The constants 4, 4 and 24 are those of arithmetic_t, for computations other than the library's.
+ */
+#include "exact.h"
+
+#include "typed.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+const arithmetic_t EXACT_F32 = {.u = 0x1p-24,
+                                .sum_u = 0x1p-24,
+                                .exponent = 4,
+                                .rescale = 4,
+                                .steps = 24,
+                                .tiny = (double)FLT_MIN};
+
+exact_t exact_create(const attn_problem_t *problem) {
+    const int64_t m = problem->keys, dv = problem->value_dim;
+    exact_t exact = {.lse = 0};
+    exact.memory = calloc((size_t)((2 + 2 * EXACT_STAGES) * m + 2 * dv), sizeof *exact.memory);
+    if (!exact.memory) abort();
+    double *next = exact.memory;
+    exact.out = next, next += dv;
+    exact.out_bound = next, next += dv;
+    exact.weight = next, next += m;
+    exact.weight_bound = next, next += m;
+    for (int s = 0; s < EXACT_STAGES; s++) {
+        exact.score[s] = next, next += m;
+        exact.score_bound[s] = next, next += m;
+    }
+    return exact;
+}
+
+void exact_destroy(exact_t *exact) {
+    free(exact->memory);
+    exact->memory = NULL;
+}
+
+/* ---- what is seen ---------------------------------------------------------------------------- */
+
+static int64_t length_of(const attn_problem_t *problem, const attn_io_t *io, int64_t batch) {
+    if (!(problem->inputs & ATTN_INPUT_KV_LENGTHS)) return problem->keys;
+    return (int64_t)typed_get(&io->kv_lengths, batch, 0, 0, 0);
+}
+
+static int64_t position_of(const attn_problem_t *problem, int64_t length, int64_t query) {
+    if (problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT) return query + length - problem->queries;
+    return problem->past + query;
+}
+
+int exact_sees(const attn_problem_t *problem, const attn_io_t *io, int64_t batch, int64_t head,
+               int64_t query, int64_t key) {
+    const int64_t length = length_of(problem, io, batch);
+    const int64_t ahead = key - position_of(problem, length, query);
+    if (key >= length) return 0;
+    if (problem->window_left >= 0 && -ahead > problem->window_left) return 0;
+    if (problem->window_right >= 0 && ahead > problem->window_right) return 0;
+    if (problem->causal != ATTN_CAUSAL_NONE && ahead > 0) return 0;
+    if (problem->inputs & ATTN_INPUT_MASK && typed_get(&io->mask, batch, head, query, key) == 0)
+        return 0;
+    return !(problem->inputs & ATTN_INPUT_BIAS) ||
+           typed_get(&io->bias, batch, head, query, key) != (double)-INFINITY;
+}
+
+/* ---- logits ---------------------------------------------------------------------------------- */
+
+/* Where a row is. */
+typedef struct place {
+    const attn_problem_t *problem;
+    const attn_io_t *io;
+    const arithmetic_t *arithmetic;
+    int64_t batch, head, kv_head, query;
+} place_t;
+
+static double scaled(const attn_tensor_t *tensor, const attn_tensor_t *scales, const place_t *at,
+                     int64_t key, int64_t column) {
+    const double element = typed_get(tensor, at->batch, at->kv_head, key, column);
+    if (at->problem->kv_dtype != ATTN_I8) return element;
+    return element * typed_get(scales, at->batch, at->kv_head, key, 0);
+}
+
+static void raw_score(exact_t *e, const place_t *at, int64_t key) {
+    const attn_problem_t *problem = at->problem;
+    const double d = (double)problem->dim;
+    const double scale = isnan(problem->scale) ? 1 / sqrt(d) : (double)problem->scale;
+    double dot = 0, absolute = 0;
+    for (int64_t k = 0; k < problem->dim; k++) {
+        const double term = typed_get(&at->io->query, at->batch, at->head, at->query, k) *
+                            scaled(&at->io->key, &at->io->key_scales, at, key, k);
+        dot += term;
+        absolute += fabs(term);
+    }
+    e->score[0][key] = scale * dot;
+    e->score_bound[0][key] =
+        (8 * at->arithmetic->u + d * at->arithmetic->sum_u) * fabs(scale) * absolute;
+}
+
+static void capped_score(exact_t *e, const place_t *at, int64_t key) {
+    const double u = at->arithmetic->u, cap = (double)at->problem->softcap;
+    const double raw = e->score[0][key];
+    e->score[1][key] = cap != 0 ? cap * tanh(raw / cap) : raw;
+    e->score_bound[1][key] = e->score_bound[0][key];
+    if (cap == 0) return;
+    if (isinf(raw)) e->score_bound[1][key] = 0; /* it becomes c, from any infinity */
+    if (isfinite(raw)) e->score_bound[1][key] += 3 * u * fabs(raw);
+    e->score_bound[1][key] += 9 * u * fabs(e->score[1][key]);
+}
+
+static void masked_score(exact_t *e, const place_t *at, int64_t key) {
+    const attn_problem_t *problem = at->problem;
+    e->score[2][key] = -INFINITY;
+    e->score_bound[2][key] = 0;
+    if (!exact_sees(problem, at->io, at->batch, at->head, at->query, key)) return;
+    double bias = 0, distance = 0;
+    if (problem->inputs & ATTN_INPUT_BIAS)
+        bias = typed_get(&at->io->bias, at->batch, at->head, at->query, key);
+    if (problem->inputs & ATTN_INPUT_SLOPES) {
+        const int64_t length = length_of(problem, at->io, at->batch);
+        distance = typed_get(&at->io->slopes, 0, at->head, 0, 0) *
+                   fabs((double)(position_of(problem, length, at->query) - key));
+    }
+    const double score = e->score[1][key] + bias - distance, u = at->arithmetic->u;
+    e->score[2][key] = score;
+    e->score_bound[2][key] =
+        e->score_bound[1][key] + u * (4 * (fabs(bias) + fabs(distance)) + fabs(score));
+    e->seen++;
+}
+
+/* ---- weights and output ---------------------------------------------------------------------- */
+
+static double sink_of(const place_t *at) {
+    if (!(at->problem->inputs & ATTN_INPUT_SINKS)) return -INFINITY;
+    return typed_get(&at->io->sinks, 0, at->head, 0, 0);
+}
+
+typedef struct range {
+    double low, high; /* of the finite logits */
+} range_t;
+
+static void widen(range_t *range, double score) {
+    if (score == (double)-INFINITY) return;
+    range->low = fmin(range->low, score);
+    range->high = fmax(range->high, score);
+}
+
+static void weigh(exact_t *e, const place_t *at) {
+    const arithmetic_t *a = at->arithmetic;
+    const double u = a->u, sink = sink_of(at);
+    const int64_t m = at->problem->keys;
+    range_t range = {INFINITY, -INFINITY};
+    widen(&range, sink);
+    for (int64_t j = 0; j < m; j++) widen(&range, e->score[2][j]);
+    const double shift = range.high > range.low ? range.high - range.low : 0;
+    const double maximum = range.high == (double)-INFINITY ? 0 : range.high;
+
+    double sum = exp(sink - maximum);
+    double mean =
+        sum > 0 ? sum * expm1(2 * u * fabs(sink) + (a->exponent + a->rescale) * u * shift) : 0;
+    for (int64_t j = 0; j < m; j++) {
+        const double score = e->score[2][j], weight = exp(score - maximum);
+        const double error = expm1(e->score_bound[2][j] + a->exponent * u * fabs(score - maximum) +
+                                   a->rescale * u * shift);
+        e->weight[j] = weight;
+        e->weight_bound[j] = weight > 0 ? error : 0;
+        sum += weight;
+        mean += weight * e->weight_bound[j];
+    }
+    const double sums = 2 * (double)m * a->sum_u + a->steps * u;
+    mean = (sum > 0 ? mean / sum : 0) + sums;
+    for (int64_t j = 0; j < m; j++) {
+        const int seen = e->score[2][j] != (double)-INFINITY;
+        e->weight[j] = sum == 0 || !seen ? 0 : e->weight[j] / sum;
+        e->weight_bound[j] = e->weight[j] * (e->weight_bound[j] + sums + mean) / (1 - mean);
+        if (seen) e->weight_bound[j] += a->tiny;
+    }
+    e->lse = maximum + log(sum);
+    e->lse_bound = mean / (1 - mean) + 4 * u * (fabs(maximum) + fabs(log(sum)) + 1);
+}
+
+static void mix(exact_t *e, const place_t *at) {
+    for (int64_t c = 0; c < at->problem->value_dim; c++) e->out[c] = e->out_bound[c] = 0;
+    for (int64_t j = 0; j < at->problem->keys; j++) {
+        if (!exact_sees(at->problem, at->io, at->batch, at->head, at->query, j)) continue;
+        for (int64_t c = 0; c < at->problem->value_dim; c++) {
+            const double value = scaled(&at->io->value, &at->io->value_scales, at, j, c);
+            e->out[c] += e->weight[j] * value;
+            e->out_bound[c] += e->weight_bound[j] * fabs(value) + 0x1p-148;
+        }
+    }
+}
+
+void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *io,
+               const arithmetic_t *arithmetic, int64_t batch, int64_t head, int64_t query) {
+    const place_t at = {.problem = problem,
+                        .io = io,
+                        .arithmetic = arithmetic,
+                        .batch = batch,
+                        .head = head,
+                        .kv_head = head / (problem->heads / problem->kv_heads),
+                        .query = query};
+    exact->seen = 0;
+    for (int64_t j = 0; j < problem->keys; j++) {
+        raw_score(exact, &at, j);
+        capped_score(exact, &at, j);
+        masked_score(exact, &at, j);
+    }
+    weigh(exact, &at);
+    mix(exact, &at);
+}

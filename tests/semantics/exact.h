@@ -1,0 +1,45 @@
+/*
+ * Exact attention with all that a problem can ask for, row by row, straight from the words of
+ * attn/types.h and apart from attn/oracle.h, with a bound on every number's error.
+ */
+#ifndef ATTN_TESTS_EXACT_H
+#define ATTN_TESTS_EXACT_H
+
+#include "attn/types.h"
+
+/** How a computation rounds that is compared with the exact one. */
+typedef struct arithmetic {
+    double u;        /**< unit roundoff of each operation */
+    double sum_u;    /**< the same inside of sums, which may be wider */
+    double exponent; /**< how often the exponent of a weight is rounded */
+    double rescale;  /**< how often the differences of running maxima are; 0: there are none */
+    double steps;    /**< how often a weight is, from exp to its part of the output */
+    double tiny;     /**< what a weight that underflows may lose */
+} arithmetic_t;
+
+/** The library's: f32, weights below the normal numbers may become 0. */
+extern const arithmetic_t EXACT_F32;
+
+enum { EXACT_STAGES = 3 /* raw, capped, masked */ };
+
+typedef struct exact {
+    double *out, *out_bound;       /**< dv; out's own rounding to its type is not in the bound */
+    double *weight, *weight_bound; /**< m; 0 and 0 where the query does not see the key */
+    double *score[EXACT_STAGES], *score_bound[EXACT_STAGES]; /**< m each, as attn_oracle_score() */
+    double lse, lse_bound;
+    int64_t seen; /**< keys */
+    double *memory;
+} exact_t;
+
+exact_t exact_create(const attn_problem_t *problem);
+void exact_destroy(exact_t *exact);
+
+/** Whether a query sees a key, by every rule of the problem. */
+int exact_sees(const attn_problem_t *problem, const attn_io_t *io, int64_t batch, int64_t head,
+               int64_t query, int64_t key);
+
+/** Compute one row from io's inputs. */
+void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *io,
+               const arithmetic_t *arithmetic, int64_t batch, int64_t head, int64_t query);
+
+#endif

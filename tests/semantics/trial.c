@@ -1,0 +1,227 @@
+#include "trial.h"
+
+#include "attn/random.h"
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+static double uniform(uint64_t stream, uint64_t index) {
+    return attn_random_uniform(test_seed(), stream, index);
+}
+
+static typed_t scales_of(const attn_problem_t *p, layout_t layout, uint64_t stream) {
+    typed_t scales = typed_create(ATTN_F32, layout, (int64_t[]){p->batch, p->kv_heads, p->keys, 1});
+    uint64_t index = 0;
+    for (int64_t b = 0; b < p->batch; b++)
+        for (int64_t h = 0; h < p->kv_heads; h++)
+            for (int64_t j = 0; j < p->keys; j++)
+                typed_set(&scales, b, h, j, 0, 0.005 + 0.02 * uniform(stream, index++));
+    return scales;
+}
+
+/* An axis k is 1 where bit k of `axes` says so. */
+static typed_t broadcast_array(const attn_problem_t *p, attn_dtype_t dtype, layout_t layout,
+                               int axes) {
+    int64_t shape[4] = {p->batch, p->heads, p->queries, p->keys};
+    for (int k = 0; k < 3; k++)
+        if (axes >> k & 1) shape[k] = 1;
+    return typed_create(dtype, layout, shape);
+}
+
+static void fill_bias(typed_t *bias) {
+    const int64_t *shape = bias->tensor.shape;
+    uint64_t index = 0;
+    typed_fill(bias, 21, 1.5);
+    for (int64_t b = 0; b < shape[0]; b++)
+        for (int64_t h = 0; h < shape[1]; h++)
+            for (int64_t i = 0; i < shape[2]; i++)
+                for (int64_t j = 0; j < shape[3]; j++)
+                    if (i % 11 == 4 || uniform(22, index++) < 0.15)
+                        typed_set(bias, b, h, i, j, -INFINITY);
+}
+
+static void fill_mask(typed_t *mask) {
+    const int64_t *shape = mask->tensor.shape;
+    uint64_t index = 0;
+    for (int64_t b = 0; b < shape[0]; b++)
+        for (int64_t h = 0; h < shape[1]; h++)
+            for (int64_t i = 0; i < shape[2]; i++)
+                for (int64_t j = 0; j < shape[3]; j++) {
+                    const double drawn = uniform(23, index++);
+                    typed_set(mask, b, h, i, j, i % 7 == 3 || drawn < 0.3 ? 0 : 1 + (j & 1));
+                }
+}
+
+static void create_rules(trial_t *trial) {
+    const attn_problem_t *p = &trial->problem;
+    const layout_t layout = trial->look.layout;
+    if (p->inputs & ATTN_INPUT_BIAS) {
+        trial->bias = broadcast_array(p, ATTN_F32, layout, trial->look.bias_axes);
+        fill_bias(&trial->bias);
+    }
+    if (p->inputs & ATTN_INPUT_MASK) {
+        trial->mask = broadcast_array(p, ATTN_BOOL, layout, trial->look.mask_axes);
+        fill_mask(&trial->mask);
+    }
+    if (p->inputs & ATTN_INPUT_KV_LENGTHS) {
+        trial->lengths = typed_create(ATTN_I64, layout, (int64_t[]){p->batch, 1, 1, 1});
+        for (int64_t b = 0; b < p->batch; b++)
+            typed_set(&trial->lengths, b, 0, 0, 0,
+                      floor(uniform(24, (uint64_t)b) * (double)(p->keys + 1)));
+    }
+    if (p->inputs & ATTN_INPUT_SINKS) {
+        trial->sinks = typed_create(ATTN_F32, layout, (int64_t[]){1, p->heads, 1, 1});
+        typed_fill(&trial->sinks, 25, 2);
+    }
+    if (p->inputs & ATTN_INPUT_SLOPES) {
+        trial->slopes = typed_create(ATTN_F32, layout, (int64_t[]){1, p->heads, 1, 1});
+        for (int64_t h = 0; h < p->heads; h++)
+            typed_set(&trial->slopes, 0, h, 0, 0,
+                      pow(2, -8.0 * (double)(h + 1) / (double)p->heads));
+    }
+}
+
+trial_t trial_create(const attn_problem_t *p, const look_t *look) {
+    trial_t trial = {.problem = *p, .look = *look};
+    const layout_t layout = look->layout;
+    const double deviation = p->kv_dtype == ATTN_I8 ? 50 : 1;
+    trial.query =
+        typed_create(p->dtype, layout, (int64_t[]){p->batch, p->heads, p->queries, p->dim});
+    trial.key =
+        typed_create(p->kv_dtype, layout, (int64_t[]){p->batch, p->kv_heads, p->keys, p->dim});
+    trial.value = typed_create(p->kv_dtype, layout,
+                               (int64_t[]){p->batch, p->kv_heads, p->keys, p->value_dim});
+    trial.out =
+        typed_create(p->dtype, layout, (int64_t[]){p->batch, p->heads, p->queries, p->value_dim});
+    typed_fill(&trial.query, 1, 1);
+    typed_fill(&trial.key, 2, deviation);
+    typed_fill(&trial.value, 3, deviation);
+    if (look->lse)
+        trial.lse = typed_create(ATTN_F32, layout, (int64_t[]){p->batch, p->heads, p->queries, 1});
+    if (look->scores) {
+        const layout_t rows = layout == LAYOUT_TRANSPOSED ? LAYOUT_PADDED : layout;
+        trial.scores =
+            typed_create(ATTN_F32, rows, (int64_t[]){p->batch, p->heads, p->queries, p->keys});
+    }
+    if (p->kv_dtype == ATTN_I8) {
+        trial.key_scales = scales_of(p, layout, 26);
+        trial.value_scales = scales_of(p, layout, 27);
+    }
+    create_rules(&trial);
+    trial.io = (attn_io_t){.struct_size = sizeof(attn_io_t),
+                           .query = trial.query.tensor,
+                           .key = trial.key.tensor,
+                           .value = trial.value.tensor,
+                           .out = trial.out.tensor,
+                           .lse = trial.lse.tensor,
+                           .bias = trial.bias.tensor,
+                           .mask = trial.mask.tensor,
+                           .kv_lengths = trial.lengths.tensor,
+                           .sinks = trial.sinks.tensor,
+                           .slopes = trial.slopes.tensor,
+                           .key_scales = trial.key_scales.tensor,
+                           .value_scales = trial.value_scales.tensor,
+                           .scores = trial.scores.tensor};
+    return trial;
+}
+
+enum { INPUTS = 10, OUTPUTS = 3 };
+
+static void inputs_of(trial_t *trial, typed_t *inputs[INPUTS]) {
+    typed_t *const all[INPUTS] = {
+        &trial->query,   &trial->key,   &trial->value,  &trial->bias,       &trial->mask,
+        &trial->lengths, &trial->sinks, &trial->slopes, &trial->key_scales, &trial->value_scales};
+    memcpy(inputs, all, sizeof all);
+}
+
+static const char *const INPUT_NAMES[INPUTS] = {"query",      "key",         "value", "bias",
+                                                "mask",       "kv_lengths",  "sinks", "slopes",
+                                                "key_scales", "value_scales"};
+
+void trial_destroy(trial_t *trial) {
+    typed_t *inputs[INPUTS];
+    inputs_of(trial, inputs);
+    for (int i = 0; i < INPUTS; i++) typed_destroy(inputs[i]);
+    typed_destroy(&trial->out);
+    typed_destroy(&trial->lse);
+    typed_destroy(&trial->scores);
+    free(trial->workspace);
+    memset(trial, 0, sizeof *trial);
+}
+
+void trial_label(const trial_t *trial, const char *what) {
+    const attn_problem_t *p = &trial->problem;
+    test_label("%s: B %" PRId64 " H %" PRId64 "/%" PRId64 " n %" PRId64 " m %" PRId64 " d %" PRId64
+               " dv %" PRId64 " causal %d past %" PRId64 " window %" PRId64 ",%" PRId64
+               " cap %g inputs %x dtypes %d,%d scale %g layout %d axes %d,%d scores %d",
+               what, p->batch, p->heads, p->kv_heads, p->queries, p->keys, p->dim, p->value_dim,
+               p->causal, p->past, p->window_left, p->window_right, (double)p->softcap, p->inputs,
+               p->dtype, p->kv_dtype, (double)p->scale, (int)trial->look.layout,
+               trial->look.bias_axes, trial->look.mask_axes, trial->look.scores ? p->scores : -1);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+enum { GUARD = 256, GUARD_BYTE = 0xA7 };
+
+static size_t workspace_block(uint64_t size) {
+    return GUARD + ((size_t)size + 63) / 64 * 64 + GUARD;
+}
+
+void trial_give_workspace(const attn_plan_t *plan, trial_t *trial) {
+    const uint64_t size = attn_plan_workspace_size(plan);
+    free(trial->workspace);
+    trial->workspace = aligned_alloc(64, workspace_block(size));
+    if (!trial->workspace) test_fail("the test itself has no memory");
+    memset(trial->workspace, GUARD_BYTE, workspace_block(size));
+    memset(trial->workspace + GUARD, 0xFF, (size_t)size); /* NaN, to be written before it is read */
+    trial->io.workspace = trial->workspace + GUARD;
+    trial->io.workspace_size = size;
+}
+
+void trial_check_workspace(const trial_t *trial) {
+    const size_t size = (size_t)trial->io.workspace_size;
+    for (size_t i = 0; i < workspace_block(size); i++) {
+        if (i == GUARD) i += size;
+        if ((unsigned char)trial->workspace[i] != GUARD_BYTE)
+            test_fail("byte %zu of the workspace's block (size %zu) was written", i, size);
+    }
+}
+
+void trial_run(const attn_plan_t *plan, trial_t *trial) {
+    typed_t *inputs[INPUTS];
+    inputs_of(trial, inputs);
+    for (int i = 0; i < INPUTS; i++) typed_seal(inputs[i]);
+    typed_t *const outputs[OUTPUTS] = {&trial->out, &trial->lse, &trial->scores};
+    for (int i = 0; i < OUTPUTS; i++)
+        if (outputs[i]->block) typed_reset(outputs[i]);
+    trial_give_workspace(plan, trial);
+    attn_error_t error = {0};
+    if (attn_run(plan, &trial->io, &error) != ATTN_OK) test_fail("attn_run: %s", error.message);
+    for (int i = 0; i < INPUTS; i++) typed_check(inputs[i], INPUT_NAMES[i]);
+    typed_check(&trial->out, "out");
+    typed_check(&trial->lse, "lse");
+    typed_check(&trial->scores, "scores");
+    trial_check_workspace(trial);
+}
+
+void trial_solve(const attn_context_t *context, trial_t *trial) {
+    attn_plan_t *plan = fixture_plan(context, "softmax", &trial->problem, NULL);
+    trial_run(plan, trial);
+    attn_plan_destroy(plan);
+}
+
+void trial_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
+                 const char *what) {
+    trial_t trial = trial_create(problem, look);
+    trial_label(&trial, what);
+    trial_solve(context, &trial);
+    trial_compare(&trial);
+    trial_destroy(&trial);
+}

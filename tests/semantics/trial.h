@@ -1,0 +1,58 @@
+/*
+ * One problem with all the arrays it asks for, solved and compared number by number.
+ */
+#ifndef ATTN_TESTS_TRIAL_H
+#define ATTN_TESTS_TRIAL_H
+
+#include "exact.h"
+#include "typed.h"
+
+/** How the arrays of a trial look. */
+typedef struct look {
+    layout_t layout;
+    int bias_axes, mask_axes; /**< bit k: axis k of bias or mask is 1, the same for all */
+    int lse, scores;          /**< whether they are asked for */
+} look_t;
+
+typedef struct trial {
+    attn_problem_t problem;
+    look_t look;
+    typed_t query, key, value, out, lse, bias, mask, lengths, sinks, slopes, key_scales,
+        value_scales, scores;
+    char *workspace; /**< guarded */
+    attn_io_t io;
+} trial_t;
+
+/**
+ * Inputs are normal numbers; a part of the bias is -inf and of the mask false, whole rows of it
+ * too; lengths are drawn from 0 to m.
+ */
+trial_t trial_create(const attn_problem_t *problem, const look_t *look);
+void trial_destroy(trial_t *trial);
+
+/** Names the trial for the message of a test that fails. */
+void trial_label(const trial_t *trial, const char *what);
+
+/** Seal the inputs, run softmax (which must succeed), check guards. */
+void trial_solve(const attn_context_t *context, trial_t *trial);
+
+/** The same with a plan that is there. */
+void trial_run(const attn_plan_t *plan, trial_t *trial);
+
+/** Give the io a guarded workspace of exactly the plan's size; trial_run() does it by itself. */
+void trial_give_workspace(const attn_plan_t *plan, trial_t *trial);
+
+/** Fail if a byte beside the workspace was written. */
+void trial_check_workspace(const trial_t *trial);
+
+/** Fail unless out, lse and scores are exact attention's, and the oracle says the same. */
+void trial_compare(const trial_t *trial);
+
+/** Fail unless attn_weights() gives exact attention's weights. */
+void trial_compare_weights(const attn_context_t *context, trial_t *trial);
+
+/** create, label, solve, compare, destroy. */
+void trial_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
+                 const char *what);
+
+#endif

@@ -1,0 +1,112 @@
+#include "trial.h"
+
+#include "attn/oracle.h"
+#include "support/compare.h"
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* In a row that came to NaN the weights of hidden keys are 0 or NaN: nobody can use them. */
+static int is_void(const exact_t *exact, int64_t key) {
+    return isnan(exact->lse) && exact->score[ATTN_SCORES_MASKED][key] == (double)-INFINITY;
+}
+
+/* Both compute in double: they differ by its rounding only. */
+static void compare_oracle_number(double oracle, double exact, double size, const char *name,
+                                  const int64_t at[4]) {
+    if (!(fabs(oracle) <= 1e300)) size = 0; /* also NaN */
+    compare_number(oracle, exact, 1e-12 * (size + fabs(exact)) + 1e-300, name, at);
+}
+
+static void compare_oracle(const trial_t *trial, const exact_t *exact, double *space,
+                           const int64_t at[4]) {
+    const attn_problem_t *p = &trial->problem;
+    double *out = space, *magnitude = out + p->value_dim, *weights = magnitude + p->value_dim;
+    double lse;
+    attn_oracle_row(p, &trial->io, at[0], at[1], at[2], out, &lse, weights, magnitude,
+                    weights + p->keys);
+    for (int64_t c = 0; c < p->value_dim; c++)
+        compare_oracle_number(out[c], exact->out[c], magnitude[c], "the oracle's out",
+                              (int64_t[]){at[0], at[1], at[2], c});
+    compare_oracle_number(lse, exact->lse, 1, "the oracle's lse", at);
+    for (int64_t j = 0; j < p->keys; j++) {
+        const int64_t key[4] = {at[0], at[1], at[2], j};
+        if (!is_void(exact, j))
+            compare_oracle_number(weights[j], exact->weight[j], 1, "the oracle's weight", key);
+        for (int32_t s = 0; s < EXACT_STAGES; s++)
+            compare_oracle_number(attn_oracle_score(p, &trial->io, at[0], at[1], at[2], j, s),
+                                  exact->score[s][j], exact->score_bound[s][j] * 0x1p24,
+                                  "the oracle's score", key);
+    }
+}
+
+static void compare_scores(const trial_t *trial, const exact_t *exact, const int64_t at[4]) {
+    const int32_t stage = trial->problem.scores;
+    const int weights = stage == ATTN_SCORES_WEIGHTS;
+    for (int64_t j = 0; j < trial->problem.keys; j++) {
+        const int64_t key[4] = {at[0], at[1], at[2], j};
+        if (weights && is_void(exact, j)) continue;
+        const double expected = weights ? exact->weight[j] : exact->score[stage][j];
+        const double bound = weights ? exact->weight_bound[j]
+                                     : exact->score_bound[stage][j] + 0x1p-22 * fabs(expected);
+        compare_number(typed_get(&trial->scores.tensor, at[0], at[1], at[2], j), expected, bound,
+                       "scores", key);
+    }
+}
+
+static void compare_row(const trial_t *trial, const exact_t *exact, const int64_t at[4]) {
+    const attn_problem_t *p = &trial->problem;
+    for (int64_t c = 0; c < p->value_dim; c++) {
+        double bound = exact->out_bound[c];
+        if (p->dtype != ATTN_F32) bound += typed_rounding(p->dtype, fabs(exact->out[c]) + bound);
+        compare_number(typed_get(&trial->out.tensor, at[0], at[1], at[2], c), exact->out[c], bound,
+                       "out", (int64_t[]){at[0], at[1], at[2], c});
+    }
+    if (trial->lse.block)
+        compare_number(typed_get(&trial->lse.tensor, at[0], at[1], at[2], 0), exact->lse,
+                       exact->lse_bound, "lse", at);
+    if (trial->scores.block) compare_scores(trial, exact, at);
+}
+
+#define FOR_EACH_ROW(p, at)                                                                        \
+    for (int64_t at[4] = {0}; at[0] < (p)->batch; at[0]++)                                         \
+        for (at[1] = 0; at[1] < (p)->heads; at[1]++)                                               \
+            for (at[2] = 0; at[2] < (p)->queries; at[2]++)
+
+void trial_compare(const trial_t *trial) {
+    const attn_problem_t *p = &trial->problem;
+    exact_t exact = exact_create(p);
+    double *space = malloc((size_t)(2 * p->value_dim + 2 * p->keys) * sizeof *space);
+    if (!space) test_fail("the test itself has no memory");
+    FOR_EACH_ROW(p, at) {
+        exact_row(&exact, p, &trial->io, &EXACT_F32, at[0], at[1], at[2]);
+        compare_oracle(trial, &exact, space, at);
+        compare_row(trial, &exact, at);
+    }
+    free(space);
+    exact_destroy(&exact);
+}
+
+void trial_compare_weights(const attn_context_t *context, trial_t *trial) {
+    const attn_problem_t *p = &trial->problem;
+    attn_plan_t *plan = fixture_plan(context, "softmax", p, NULL);
+    exact_t exact = exact_create(p);
+    float *row = malloc((size_t)p->keys * sizeof *row);
+    if (!row) test_fail("the test itself has no memory");
+    trial_give_workspace(plan, trial);
+    attn_error_t error = {0};
+    FOR_EACH_ROW(p, at) {
+        if (attn_weights(plan, &trial->io, at[0], at[1], at[2], 1, row, p->keys, &error) != ATTN_OK)
+            test_fail("attn_weights: %s", error.message);
+        exact_row(&exact, p, &trial->io, &EXACT_F32, at[0], at[1], at[2]);
+        for (int64_t j = 0; j < p->keys; j++)
+            compare_number((double)row[j], exact.weight[j], exact.weight_bound[j], "weights",
+                           (int64_t[]){at[0], at[1], at[2], j});
+    }
+    trial_check_workspace(trial);
+    free(row);
+    exact_destroy(&exact);
+    attn_plan_destroy(plan);
+}
