@@ -84,7 +84,7 @@ static void measure_peaks(bench_t *bench) {
 }
 
 static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn_problem_t *problem,
-                       const attn_tensor_t inputs[3]) {
+                       const attn_io_t *inputs) {
     const measure_t never = {.median = NAN, .low = NAN, .high = NAN};
     measure_t time;
     double relative;
@@ -123,12 +123,13 @@ static int measure_problem(bench_t *bench, const attn_problem_t *problem) {
                          "no memory for Q, K and V with n = %lld, m = %lld, "
                          "d = %lld, dv = %lld, heads = %lld",
                          (long long)n, (long long)m, (long long)d, (long long)dv, (long long)h);
-    const attn_tensor_t inputs[3] = {attn_tensor_bhnd(q, 1, h, n, d),
-                                     attn_tensor_bhnd(k, 1, h, m, d),
-                                     attn_tensor_bhnd(v, 1, h, m, dv)};
+    const attn_io_t inputs = {.struct_size = sizeof inputs,
+                              .query = attn_tensor_bhnd(q, 1, h, n, d),
+                              .key = attn_tensor_bhnd(k, 1, h, m, d),
+                              .value = attn_tensor_bhnd(v, 1, h, m, dv)};
     for (int i = 0; !status && i < bench->selection.count; i++)
         status = measure_one(bench, attn_backend_at(bench->context, bench->selection.indices[i]),
-                             problem, inputs);
+                             problem, &inputs);
     free(q);
     free(k);
     free(v);

@@ -93,7 +93,7 @@ static int measure_one(compare_t *compare, trial_t *trial) {
         add_absent_row(compare, trial);
         return CLI_OK;
     }
-    if (trial_prepare(trial, compare->inputs.tensors, 0) ||
+    if (trial_prepare(trial, &compare->inputs.io, 0) ||
         trial_time(trial, compare->seconds, &time) ||
         accuracy_error(&compare->inputs.problem, &trial->io, compare->stride, &relative,
                        &trial->error))
@@ -107,11 +107,12 @@ static int measure_one(compare_t *compare, trial_t *trial) {
 static void print_json_head(const compare_t *compare) {
     static const char names[INPUT_COUNT] = {'q', 'k', 'v'};
     const inputs_t *inputs = &compare->inputs;
+    char rules[256];
     fputs("{", stdout);
     for (int which = 0; which < INPUT_COUNT; which++) {
         printf("\"%c\": [", names[which]);
-        for (int axis = 4 - inputs->ranks[which]; axis < 4; axis++)
-            printf("%lld%s", (long long)inputs->tensors[which].shape[axis],
+        for (int axis = 4 - inputs->arrays[which].rank; axis < 4; axis++)
+            printf("%lld%s", (long long)inputs->arrays[which].tensor.shape[axis],
                    axis < 3 ? ", " : "], ");
     }
     printf("\"causal\": ");
@@ -120,6 +121,8 @@ static void print_json_head(const compare_t *compare) {
                                                                          : "bottom-right");
     printf(", \"scale\": ");
     json_number(stdout, (double)inputs->problem.scale);
+    printf(", \"rules\": ");
+    json_string(stdout, rules_describe(&inputs->problem, rules));
     printf(", \"tier\": \"%s\", \"threads\": %lld",
            attn_tier_name(attn_context_tier(compare->context)),
            (long long)compare->settings.threads);
@@ -131,11 +134,13 @@ static void print_json_head(const compare_t *compare) {
 
 static void print_text_head(const compare_t *compare) {
     const inputs_t *inputs = &compare->inputs;
-    char shapes[INPUT_COUNT][96];
+    char shapes[INPUT_COUNT][96], rules[256];
+    rules_describe(&inputs->problem, rules);
     printf("Q %s, K %s, V %s", inputs_shape(inputs, INPUT_QUERY, shapes[0]),
            inputs_shape(inputs, INPUT_KEY, shapes[1]),
            inputs_shape(inputs, INPUT_VALUE, shapes[2]));
     if (inputs->problem.causal != ATTN_CAUSAL_NONE) printf(", causal");
+    if (rules[0]) printf(", %s", rules);
     printf("; %s, %lld thread%s; error: relative to exact attention in double precision",
            attn_tier_name(attn_context_tier(compare->context)),
            (long long)compare->settings.threads, compare->settings.threads == 1 ? "" : "s");
@@ -186,14 +191,14 @@ static const char details[] =
 
 int cli_compare(int argc, char **argv) {
     compare_t compare = {.settings = {.threads = 1},
-                         .inputs = {.scale = NAN},
+                         .inputs = {.rules = {.scale = NAN}},
                          .seconds = 0.5,
                          .table = table_make(columns, COLUMNS)};
     const option_t options[] = {
         INPUTS_ARRAYS(compare.inputs),
         {"backends", 0, OPTION_TEXTS, "A,B,...", "which backends, in this order (default: all)",
          &compare.backends, 0, 0},
-        INPUTS_RULES(compare.inputs),
+        RULES_OPTIONS(compare.inputs.rules),
         SETTINGS_PARAMETERS(compare.settings),
         SETTINGS_THREADS(compare.settings),
         SETTINGS_CPU(compare.settings),

@@ -52,7 +52,7 @@ static int write_vectors(const embedding_t *e) {
     output_t output = {.count = 0};
     const int64_t heads = e->heads ? e->heads : 1;
     const int64_t shape[4] = {1, heads, (int64_t)e->count, e->dim};
-    const size_t size = npy_header(header, e->heads ? 3 : 2, shape);
+    const size_t size = npy_header(header, ATTN_F32, e->heads ? 3 : 2, shape);
     output_add(&output, e->out, header, size, e->vectors,
                (size_t)heads * e->count * (size_t)e->dim * sizeof *e->vectors);
     return output_write(&output);

@@ -11,7 +11,7 @@
 /** Read all of `path` ("-": standard input) into memory that the caller frees; an exit status. */
 int file_read(const char *path, char **bytes, size_t *size);
 
-enum { OUTPUT_FILES = 4 };
+enum { OUTPUT_FILES = 8 };
 
 /**
  * Files on their way: each is written under a temporary name beside its target, and renamed only

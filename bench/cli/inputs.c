@@ -2,77 +2,139 @@
 #include "cli/inputs.h"
 
 #include "cli/cli.h"
-#include "cli/files.h"
-#include "tools/npy.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { BATCH, HEADS, ROWS, COLUMNS }; /* dimensions of a tensor */
+static const char *const names[INPUT_COUNT] = {"Q", "K", "V"};
+static const char *const past_names[INPUT_COUNT] = {NULL, "past K", "past V"};
 
-static const char letters[INPUT_COUNT] = {'Q', 'K', 'V'};
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
-int inputs_corner(const char *causal, int32_t *corner) {
-    if (!causal)
-        *corner = ATTN_CAUSAL_NONE;
-    else if (!*causal || strcmp(causal, "top-left") == 0)
-        *corner = ATTN_CAUSAL_TOP_LEFT;
-    else if (strcmp(causal, "bottom-right") == 0)
-        *corner = ATTN_CAUSAL_BOTTOM_RIGHT;
-    else
-        return cli_complain(CLI_USAGE, "--causal: '%s' is neither top-left nor bottom-right",
-                            causal);
-    return CLI_OK;
-}
-
-static int load(inputs_t *inputs, int which) {
-    size_t size;
-    attn_error_t error;
-    const char *path = inputs->paths[which];
-    const int status = file_read(path, &inputs->memory[which], &size);
-    if (status) return status;
-    if (npy_parse(inputs->memory[which], size, &inputs->tensors[which], &inputs->ranks[which],
-                  &error))
-        return cli_complain(CLI_USAGE, "%s %s", path, error.message);
-    inputs->nonfinite[which] = attn_count_nonfinite(&inputs->tensors[which]);
-    return CLI_OK;
-}
-
-/* That dimension `axis` is the same in inputs a and b. */
-static int check_equal(const inputs_t *inputs, int a, int b, int axis, const char *what) {
-    const int64_t left = inputs->tensors[a].shape[axis], right = inputs->tensors[b].shape[axis];
+/* That dimension `axis` is the same in arrays a and b. */
+static int check_equal(const char *a_name, const array_t *a, const char *b_name, const array_t *b,
+                       int axis, const char *what) {
+    const int64_t left = a->tensor.shape[axis], right = b->tensor.shape[axis];
     char shapes[2][96];
     if (left == right) return CLI_OK;
-    return cli_complain(CLI_USAGE, "%c %s and %c %s do not fit together: %lld and %lld %s",
-                        letters[a], inputs_shape(inputs, a, shapes[0]), letters[b],
-                        inputs_shape(inputs, b, shapes[1]), (long long)left, (long long)right,
-                        what);
+    return cli_complain(CLI_USAGE, "%s %s and %s %s do not fit together: %lld and %lld %s", a_name,
+                        array_shape(a, shapes[0]), b_name, array_shape(b, shapes[1]),
+                        (long long)left, (long long)right, what);
+}
+
+static int check_inputs(const inputs_t *inputs, int a, int b, int axis, const char *what) {
+    return check_equal(names[a], &inputs->arrays[a], names[b], &inputs->arrays[b], axis, what);
 }
 
 static int check_shapes(const inputs_t *inputs) {
-    int status = check_equal(inputs, INPUT_QUERY, INPUT_KEY, COLUMNS, "columns (d)");
-    if (!status) status = check_equal(inputs, INPUT_KEY, INPUT_VALUE, ROWS, "rows (m)");
-    if (!status) status = check_equal(inputs, INPUT_KEY, INPUT_VALUE, HEADS, "heads");
-    if (!status) status = check_equal(inputs, INPUT_QUERY, INPUT_KEY, BATCH, "batches");
-    if (!status) status = check_equal(inputs, INPUT_KEY, INPUT_VALUE, BATCH, "batches");
+    int status = check_inputs(inputs, INPUT_QUERY, INPUT_KEY, AXIS_COLUMNS, "columns (d)");
+    if (!status) status = check_inputs(inputs, INPUT_KEY, INPUT_VALUE, AXIS_ROWS, "rows (m)");
+    if (!status) status = check_inputs(inputs, INPUT_KEY, INPUT_VALUE, AXIS_HEADS, "heads");
+    if (!status) status = check_inputs(inputs, INPUT_QUERY, INPUT_KEY, AXIS_BATCH, "batches");
+    if (!status) status = check_inputs(inputs, INPUT_KEY, INPUT_VALUE, AXIS_BATCH, "batches");
     return status;
 }
 
+static int check_past(const inputs_t *inputs, int which, const array_t *past) {
+    static const char *const what[4] = {"batches", "heads", NULL, "columns"};
+    for (int axis = 0; axis < 4; axis++)
+        if (what[axis] && check_equal(past_names[which], past, names[which], &inputs->arrays[which],
+                                      axis, what[axis]))
+            return CLI_USAGE;
+    return CLI_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int load(array_t *array, const char *path) {
+    static const npy_wanted_t wanted = {.types = NPY_FLOATS,
+                                        .low = 2,
+                                        .high = 4,
+                                        .ranks = "2 (n, d), 3 (H, n, d) or 4 (B, H, n, d)"};
+    return array_load(array, path, &wanted);
+}
+
+/* K and V have one dtype: f16 only where all of their files are float16. */
+static attn_dtype_t common_dtype(const inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
+    for (int which = INPUT_KEY; which <= INPUT_VALUE; which++)
+        if (inputs->arrays[which].tensor.dtype != ATTN_F16 ||
+            (pasts[which].memory && pasts[which].tensor.dtype != ATTN_F16))
+            return ATTN_F32;
+    return ATTN_F16;
+}
+
+/* Puts the past before K and V, all of them in one dtype. */
+static int join(inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
+    const attn_dtype_t dtype = common_dtype(inputs, pasts);
+    for (int which = INPUT_KEY; which <= INPUT_VALUE; which++) {
+        array_t *array = &inputs->arrays[which];
+        const array_t *past = pasts[which].memory ? &pasts[which] : NULL;
+        if (!past && array->tensor.dtype == dtype) continue;
+        const int status = array_copy(array, past, dtype, inputs->paths[which]);
+        if (status) return status;
+    }
+    inputs->problem.past = pasts[INPUT_KEY].memory ? pasts[INPUT_KEY].tensor.shape[AXIS_ROWS] : 0;
+    return CLI_OK;
+}
+
+static int load_past(inputs_t *inputs, array_t pasts[INPUT_COUNT]) {
+    if (!inputs->pasts[INPUT_KEY] != !inputs->pasts[INPUT_VALUE])
+        return cli_complain(CLI_USAGE, "--past-k and --past-v go together: --past-%c is missing",
+                            inputs->pasts[INPUT_KEY] ? 'v' : 'k');
+    if (inputs->pasts[INPUT_KEY]) {
+        for (int which = INPUT_KEY; which <= INPUT_VALUE; which++)
+            if (load(&pasts[which], inputs->pasts[which]) ||
+                check_past(inputs, which, &pasts[which]))
+                return CLI_USAGE;
+        if (check_equal(past_names[INPUT_KEY], &pasts[INPUT_KEY], past_names[INPUT_VALUE],
+                        &pasts[INPUT_VALUE], AXIS_ROWS, "rows"))
+            return CLI_USAGE;
+    }
+    return join(inputs, pasts);
+}
+
+static int load_all(inputs_t *inputs) {
+    array_t pasts[INPUT_COUNT] = {0};
+    int status = CLI_OK;
+    for (int which = 0; !status && which < INPUT_COUNT; which++)
+        status = load(&inputs->arrays[which], inputs->paths[which]);
+    if (!status) status = check_shapes(inputs);
+    if (!status) status = load_past(inputs, pasts);
+    for (int which = 0; which < INPUT_COUNT; which++) array_free(&pasts[which]);
+    return status;
+}
+
+/* ---- the problem ----------------------------------------------------------------------------- */
+
 static int pose(inputs_t *inputs) {
-    const int64_t *q = inputs->tensors[INPUT_QUERY].shape, *k = inputs->tensors[INPUT_KEY].shape;
-    const int64_t dv = inputs->tensors[INPUT_VALUE].shape[COLUMNS];
+    const attn_tensor_t *query = &inputs->arrays[INPUT_QUERY].tensor;
+    const attn_tensor_t *key = &inputs->arrays[INPUT_KEY].tensor;
+    const int64_t *q = query->shape, *k = key->shape, past = inputs->problem.past;
+    const int64_t dv = inputs->arrays[INPUT_VALUE].tensor.shape[AXIS_COLUMNS];
     attn_error_t error;
-    attn_problem_init(&inputs->problem, q[BATCH], q[HEADS], q[ROWS], k[ROWS], q[COLUMNS], dv);
-    inputs->problem.kv_heads = k[HEADS];
-    inputs->problem.scale = (float)inputs->scale;
-    if (inputs_corner(inputs->causal, &inputs->problem.causal)) return CLI_USAGE;
+    attn_problem_init(&inputs->problem, q[AXIS_BATCH], q[AXIS_HEADS], q[AXIS_ROWS], k[AXIS_ROWS],
+                      q[AXIS_COLUMNS], dv);
+    inputs->problem.kv_heads = k[AXIS_HEADS];
+    inputs->problem.dtype = query->dtype;
+    inputs->problem.kv_dtype = key->dtype;
+    inputs->problem.past = past;
+    inputs->problem.scores = inputs->scores;
+    if (rules_pose(&inputs->rules, &inputs->problem)) return CLI_USAGE;
     if (attn_problem_check(&inputs->problem, &error)) return cli_reject(NULL, &error);
     return CLI_OK;
 }
 
-static void warn(const inputs_t *inputs) {
-    const int64_t *count = inputs->nonfinite;
+static void collect(inputs_t *inputs) {
+    inputs->io = (attn_io_t){.struct_size = sizeof inputs->io,
+                             .query = inputs->arrays[INPUT_QUERY].tensor,
+                             .key = inputs->arrays[INPUT_KEY].tensor,
+                             .value = inputs->arrays[INPUT_VALUE].tensor};
+    rules_attach(&inputs->rules, &inputs->io);
+}
+
+static void count_nonfinite(inputs_t *inputs) {
+    int64_t *count = inputs->nonfinite;
+    for (int which = 0; which < INPUT_COUNT; which++)
+        count[which] = array_nonfinite(&inputs->arrays[which]);
     if (count[INPUT_QUERY] || count[INPUT_KEY] || count[INPUT_VALUE])
         cli_warn("NaN or infinite elements: %lld in Q, %lld in K, %lld in V; computed with as "
                  "IEEE 754 says",
@@ -81,28 +143,20 @@ static void warn(const inputs_t *inputs) {
 }
 
 int inputs_load(inputs_t *inputs) {
-    for (int which = 0; which < INPUT_COUNT; which++) {
-        const int status = load(inputs, which);
-        if (status) return status;
-    }
-    if (check_shapes(inputs) || pose(inputs)) return CLI_USAGE;
-    warn(inputs);
+    int status = load_all(inputs);
+    if (!status) status = pose(inputs);
+    if (!status) status = rules_load(&inputs->rules, &inputs->problem);
+    if (status) return status;
+    collect(inputs);
+    count_nonfinite(inputs);
     return CLI_OK;
 }
 
 void inputs_free(inputs_t *inputs) {
-    for (int which = 0; which < INPUT_COUNT; which++) {
-        free(inputs->memory[which]);
-        inputs->memory[which] = NULL;
-    }
+    for (int which = 0; which < INPUT_COUNT; which++) array_free(&inputs->arrays[which]);
+    rules_free(&inputs->rules);
 }
 
 const char *inputs_shape(const inputs_t *inputs, int which, char text[96]) {
-    const int32_t first = 4 - inputs->ranks[which];
-    int used = snprintf(text, 96, "(");
-    for (int32_t axis = first; axis < 4; axis++)
-        used += snprintf(text + used, 96 - (size_t)used, "%s%lld", axis > first ? ", " : "",
-                         (long long)inputs->tensors[which].shape[axis]);
-    snprintf(text + used, 96 - (size_t)used, ")");
-    return text;
+    return array_shape(&inputs->arrays[which], text);
 }

@@ -1,10 +1,13 @@
 /*
- * cli/inputs.h: Q, K and V from .npy files, and the problem that they, --causal and --scale pose.
+ * cli/inputs.h: Q, K and V from .npy files, with what came before them, and the problem that they
+ * and the rules pose.
  */
 #ifndef ATTN_CLI_INPUTS_H
 #define ATTN_CLI_INPUTS_H
 
+#include "cli/arrays.h"
 #include "cli/options.h"
+#include "cli/rules.h"
 
 #include "attn/attn.h"
 
@@ -12,14 +15,14 @@ enum { INPUT_QUERY, INPUT_KEY, INPUT_VALUE, INPUT_COUNT };
 
 typedef struct inputs {
     const char *paths[INPUT_COUNT]; /* --q, --k, --v */
-    const char *causal;             /* NULL, "", "top-left" or "bottom-right" */
-    double scale;                   /* NaN: the backend's own */
+    const char *pasts[INPUT_COUNT]; /* --past-k, --past-v; NULL for Q */
+    rules_t rules;
+    int32_t scores; /* enum attn_scores_code */
 
-    attn_tensor_t tensors[INPUT_COUNT];
-    int32_t ranks[INPUT_COUNT];
+    array_t arrays[INPUT_COUNT]; /* with the past in front */
     int64_t nonfinite[INPUT_COUNT];
     attn_problem_t problem;
-    char *memory[INPUT_COUNT];
+    attn_io_t io; /* the inputs of a run */
 } inputs_t;
 
 /* For option tables, with `inputs` an inputs_t. */
@@ -40,31 +43,29 @@ typedef struct inputs {
          &(inputs).paths[INPUT_KEY],                                                               \
          0,                                                                                        \
          0},                                                                                       \
+        {"v",                                                                                      \
+         0,                                                                                        \
+         OPTION_TEXT | OPTION_REQUIRED,                                                            \
+         "V.npy",                                                                                  \
+         "values, (m, dv) likewise",                                                               \
+         &(inputs).paths[INPUT_VALUE],                                                             \
+         0,                                                                                        \
+         0},                                                                                       \
+        {"past-k",                                                                                 \
+         0,                                                                                        \
+         OPTION_TEXT,                                                                              \
+         "PK.npy",                                                                                 \
+         "keys before those of K: query i stands after them, at p + i",                            \
+         &(inputs).pasts[INPUT_KEY],                                                               \
+         0,                                                                                        \
+         0},                                                                                       \
     {                                                                                              \
-        "v", 0, OPTION_TEXT | OPTION_REQUIRED, "V.npy", "values, (m, dv) likewise",                \
-            &(inputs).paths[INPUT_VALUE], 0, 0                                                     \
+        "past-v", 0, OPTION_TEXT, "PV.npy", "their values", &(inputs).pasts[INPUT_VALUE], 0, 0     \
     }
-#define INPUTS_RULES(inputs)                                                                       \
-    {"causal",                                                                                     \
-     0,                                                                                            \
-     OPTION_MAYBE,                                                                                 \
-     "CORNER",                                                                                     \
-     "top-left: query i sees keys j <= i; bottom-right: j <= i + m - n",                           \
-     &(inputs).causal,                                                                             \
-     0,                                                                                            \
-     0},                                                                                           \
-    {                                                                                              \
-        "scale", 0, OPTION_NUMBER, "S",                                                            \
-            "factor of the logits (default: the backend's, 1/sqrt(d) for softmax)",                \
-            &(inputs).scale, 0, 0                                                                  \
-    }
-
-/** What `causal` says as an enum attn_causal_code; an exit status. */
-int inputs_corner(const char *causal, int32_t *corner);
 
 /**
- * Read the files, check that they fit together, fill in the problem, and warn about elements that
- * are NaN or infinite; an exit status. inputs_free() in any case.
+ * Read the files, check that they fit together, fill in problem and io, and warn about elements
+ * that are NaN or infinite; an exit status. inputs_free() in any case.
  */
 int inputs_load(inputs_t *inputs);
 

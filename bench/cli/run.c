@@ -13,7 +13,8 @@
 typedef struct run {
     settings_t settings;
     inputs_t inputs;
-    const char *backend, *out, *lse, *weights;
+    const char *backend, *out, *lse, *weights, *scores, *present_key, *present_value;
+    int64_t scores_mode; /* -1: none given */
 
     attn_context_t *context;
     trial_t trial;
@@ -44,7 +45,8 @@ static int compute(run_t *run) {
     if (!backend)
         return cli_complain(CLI_USAGE, "unknown backend '%s' (see attn list)", run->backend);
     if (trial_plan(trial, run->context, backend, &run->inputs.problem, &run->settings) ||
-        trial_prepare(trial, run->inputs.tensors, run->lse != NULL))
+        trial_prepare(trial, &run->inputs.io,
+                      (run->lse ? TRIAL_LSE : 0) | (run->scores ? TRIAL_SCORES : 0)))
         return cli_reject(NULL, &trial->error);
     const double start = measure_clock();
     if (trial_run(trial)) return cli_reject(NULL, &trial->error);
@@ -52,36 +54,46 @@ static int compute(run_t *run) {
     return run->weights ? compute_weights(run) : CLI_OK;
 }
 
-/* An array with the leading dimensions that Q's file has; `dropped` trailing ones are 1. */
-typedef struct array {
+/* A file to be: the last `rank` dimensions of a tensor in C order. */
+typedef struct target {
     const char *path;
-    const float *data;
-    int64_t columns;
-    int dropped;
+    attn_tensor_t tensor;
+    int32_t rank;
     char header[NPY_HEADER_SIZE];
-} array_t;
+} target_t;
 
-static void add_array(const run_t *run, array_t *array, output_t *output) {
-    const attn_problem_t *problem = &run->inputs.problem;
-    const int32_t rank = run->inputs.ranks[INPUT_QUERY];
-    const int64_t b = problem->batch, h = problem->heads, n = problem->queries;
-    const int64_t full[4] = {b, h, n, array->columns}, short_one[4] = {1, b, h, n};
-    const size_t size = array->dropped ? npy_header(array->header, rank - 1, short_one)
-                                       : npy_header(array->header, rank, full);
-    const size_t elements = (size_t)b * (size_t)h * (size_t)n * (size_t)array->columns;
-    output_add(output, array->path, array->header, size, array->data, elements * sizeof(float));
+static void add_target(target_t *target, output_t *output) {
+    const attn_tensor_t *tensor = &target->tensor;
+    size_t bytes = npy_element_size(tensor->dtype);
+    for (int axis = 0; axis < 4; axis++) bytes *= (size_t)tensor->shape[axis];
+    const size_t size = npy_header(target->header, tensor->dtype, target->rank, tensor->shape);
+    output_add(output, target->path, target->header, size, tensor->data, bytes);
 }
 
-static int write_outputs(const run_t *run) {
+/* A file's array as it is in memory, but in C order. */
+static int order(array_t *array, const char *path) {
+    return path ? array_copy(array, NULL, array->tensor.dtype, path) : CLI_OK;
+}
+
+static int write_outputs(run_t *run) {
     const attn_problem_t *problem = &run->inputs.problem;
-    array_t arrays[] = {
-        {.path = run->out, .data = run->trial.out, .columns = problem->value_dim},
-        {.path = run->lse, .data = run->trial.lse, .columns = 1, .dropped = 1},
-        {.path = run->weights, .data = run->weight_rows, .columns = problem->keys},
+    const int64_t b = problem->batch, h = problem->heads, n = problem->queries;
+    array_t *key = &run->inputs.arrays[INPUT_KEY], *value = &run->inputs.arrays[INPUT_VALUE];
+    if (order(key, run->present_key) || order(value, run->present_value)) return CLI_USAGE;
+    const int32_t rank = run->inputs.arrays[INPUT_QUERY].rank;
+    const attn_tensor_t lse = attn_tensor_bhnd(run->trial.lse, 1, b, h, n);
+    const attn_tensor_t weights = attn_tensor_bhnd(run->weight_rows, b, h, n, problem->keys);
+    target_t targets[] = {
+        {.path = run->out, .tensor = run->trial.io.out, .rank = rank},
+        {.path = run->lse, .tensor = lse, .rank = rank - 1},
+        {.path = run->weights, .tensor = weights, .rank = rank},
+        {.path = run->scores, .tensor = run->trial.io.scores, .rank = rank},
+        {.path = run->present_key, .tensor = key->tensor, .rank = key->rank},
+        {.path = run->present_value, .tensor = value->tensor, .rank = value->rank},
     };
     output_t output = {.count = 0};
-    for (int i = 0; i < 3; i++)
-        if (arrays[i].path) add_array(run, &arrays[i], &output);
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (targets[i].path) add_target(&targets[i], &output);
     return output_write(&output);
 }
 
@@ -97,7 +109,7 @@ static void report(const run_t *run) {
     const attn_cost_t *cost = &run->trial.cost;
     const double all = (double)problem->batch * (double)problem->heads * (double)problem->queries *
                        (double)problem->keys;
-    char shapes[INPUT_COUNT][96], workspace[24];
+    char shapes[INPUT_COUNT][96], workspace[24], rules[256];
     printf("backend          %s %s\n", run->trial.backend->id, run->trial.backend->version);
     printf("kernel           %s\n", attn_plan_kernel(run->trial.plan));
     printf("sizes            Q %s, K %s, V %s\n", inputs_shape(inputs, INPUT_QUERY, shapes[0]),
@@ -105,6 +117,7 @@ static void report(const run_t *run) {
            inputs_shape(inputs, INPUT_VALUE, shapes[2]));
     printf("causal           %s\n", corner_name(problem->causal));
     if (!isnan(problem->scale)) printf("scale            %.9g\n", (double)problem->scale);
+    if (rules_describe(problem, rules)[0]) printf("rules            %s\n", rules);
     printf("time             %.4g ms\n", 1e3 * run->seconds);
     if (!isnan(cost->flops))
         printf("speed            %.4g GFLOP/s\n", 1e-9 * cost->flops / run->seconds);
@@ -124,8 +137,16 @@ static void report(const run_t *run) {
     }
 }
 
+static int check_options(run_t *run) {
+    if (run->scores_mode >= 0 && !run->scores)
+        return cli_complain(CLI_USAGE, "--scores-mode needs --scores");
+    run->inputs.scores = run->scores_mode > 0 ? (int32_t)run->scores_mode : ATTN_SCORES_RAW;
+    return CLI_OK;
+}
+
 static int execute(run_t *run) {
-    int status = settings_context(&run->settings, &run->context);
+    int status = check_options(run);
+    if (!status) status = settings_context(&run->settings, &run->context);
     option_texts_t backend = {.count = 1, .items = {run->backend}};
     selection_t selection;
     if (!status) status = settings_select(run->context, &backend, &selection);
@@ -139,22 +160,39 @@ static int execute(run_t *run) {
 
 static const char summary[] = "Compute attention with one backend; prints a short report.";
 static const char details[] =
-    "Arrays are .npy files of float32 or float64, in C or Fortran order. NaN and infinity are\n"
-    "computed with as IEEE 754 says, and counted. Output files appear complete or not at all.";
+    "Arrays are .npy files of float32, float64 (rounded to float32) or float16 (computed with in\n"
+    "float32), in C or Fortran order. NaN and infinity are computed with as IEEE 754 says, and\n"
+    "counted. Output files appear complete or not at all.\n"
+    "\n"
+    "A query sees the keys that causal, window, lengths, mask and bias all leave it; one that "
+    "sees\n"
+    "none gets zeros, and -inf as lse. Query i stands at key i, or behind the past at p + i, or,\n"
+    "aligned bottom-right, at i + m - n. Masks and biases have up to 4 dimensions and broadcast "
+    "as\n"
+    "in NumPy; columns may be missing where --kv-lens says that no sequence has a key.";
 
 int cli_run(int argc, char **argv) {
-    run_t run = {.settings = {.threads = 1}, .inputs = {.scale = NAN}};
+    run_t run = {
+        .settings = {.threads = 1}, .inputs = {.rules = {.scale = NAN}}, .scores_mode = -1};
     const option_t options[] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "softmax, or another that attn list shows",
          &run.backend, 0, 0},
         INPUTS_ARRAYS(run.inputs),
         {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "O.npy",
-         "where the result goes: float32, of Q's rank", &run.out, 0, 0},
+         "where the result goes: of Q's rank, float32, or float16 where Q is", &run.out, 0, 0},
         {"lse", 0, OPTION_TEXT, "L.npy", "also write log sum_j exp(S_ij): (n), (H, n) or (B, H, n)",
          &run.lse, 0, 0},
         {"weights", 0, OPTION_TEXT, "W.npy",
          "also write the effective weights: (n, m), (H, n, m) or (B, H, n, m)", &run.weights, 0, 0},
-        INPUTS_RULES(run.inputs),
+        {"scores", 0, OPTION_TEXT, "S.npy", "also write the logits, likewise", &run.scores, 0, 0},
+        {"scores-mode", 0, OPTION_INTEGER, "MODE",
+         "0: scale Q K^T (default), 1: after softcap, 2: after masks, 3: softmax", &run.scores_mode,
+         0, 3},
+        {"present-k", 0, OPTION_TEXT, "PK.npy", "also write past K and K, joined", &run.present_key,
+         0, 0},
+        {"present-v", 0, OPTION_TEXT, "PV.npy", "also write past V and V, joined",
+         &run.present_value, 0, 0},
+        RULES_OPTIONS(run.inputs.rules),
         SETTINGS_PARAMETERS(run.settings),
         SETTINGS_THREADS(run.settings),
         SETTINGS_CPU(run.settings),

@@ -1,18 +1,15 @@
 /* cli/trial.c: see trial.h. */
 #include "cli/trial.h"
 
+#include "cli/arrays.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 float *trial_floats(int64_t batch, int64_t heads, int64_t rows, int64_t columns) {
     const int64_t sizes[4] = {batch, heads, rows, columns};
-    size_t bytes = sizeof(float);
-    for (int i = 0; i < 4; i++) {
-        if ((uint64_t)sizes[i] > (SIZE_MAX / 2) / bytes) return NULL;
-        bytes *= (size_t)sizes[i];
-    }
-    return malloc(bytes);
+    return array_allocate(ATTN_F32, sizes);
 }
 
 attn_status_t trial_plan(trial_t *trial, const attn_context_t *context,
@@ -34,31 +31,47 @@ static attn_status_t no_memory(trial_t *trial, const char *what, double bytes) {
                      what, trial->backend->id, bytes);
 }
 
-attn_status_t trial_prepare(trial_t *trial, const attn_tensor_t inputs[3], int wants_lse) {
-    const attn_problem_t *problem = attn_plan_problem(trial->plan);
-    const int64_t b = problem->batch, h = problem->heads, n = problem->queries;
+static attn_status_t make_workspace(trial_t *trial) {
     const uint64_t needed = attn_plan_workspace_size(trial->plan);
     const uint64_t size =
         needed ? (needed + ATTN_ALIGNMENT - 1) / ATTN_ALIGNMENT * ATTN_ALIGNMENT : ATTN_ALIGNMENT;
     if (needed < SIZE_MAX / 2) trial->workspace = aligned_alloc(ATTN_ALIGNMENT, (size_t)size);
     if (!trial->workspace) return no_memory(trial, "workspace", (double)size);
-    trial->out = trial_floats(b, h, n, problem->value_dim);
-    if (!trial->out)
-        return no_memory(trial, "output",
-                         4.0 * (double)b * (double)h * (double)n * (double)problem->value_dim);
-    if (wants_lse && !(trial->lse = trial_floats(b, h, n, 1)))
-        return no_memory(trial, "lse", 4.0 * (double)b * (double)h * (double)n);
-    trial->report = (attn_report_t){.struct_size = sizeof trial->report};
-    trial->io = (attn_io_t){.struct_size = sizeof trial->io,
-                            .query = inputs[0],
-                            .key = inputs[1],
-                            .value = inputs[2],
-                            .out = attn_tensor_bhnd(trial->out, b, h, n, problem->value_dim),
-                            .workspace = trial->workspace,
-                            .workspace_size = size,
-                            .report = &trial->report};
-    if (wants_lse) trial->io.lse = attn_tensor_bhnd(trial->lse, b, h, n, 1);
+    trial->io.workspace = trial->workspace;
+    trial->io.workspace_size = size;
     return ATTN_OK;
+}
+
+/* An output (B, H, n, columns) of the problem, in C order. */
+static attn_status_t make_output(trial_t *trial, const char *what, attn_dtype_t dtype,
+                                 int64_t columns, attn_tensor_t *tensor) {
+    const attn_problem_t *problem = attn_plan_problem(trial->plan);
+    const int64_t b = problem->batch, h = problem->heads, n = problem->queries;
+    const int64_t shape[4] = {b, h, n, columns};
+    *tensor = attn_tensor_bhnd(array_allocate(dtype, shape), b, h, n, columns);
+    tensor->dtype = dtype;
+    if (tensor->data) return ATTN_OK;
+    return no_memory(trial, what,
+                     (double)npy_element_size(dtype) * (double)b * (double)h * (double)n *
+                         (double)columns);
+}
+
+attn_status_t trial_prepare(trial_t *trial, const attn_io_t *inputs, int outputs) {
+    const attn_problem_t *problem = attn_plan_problem(trial->plan);
+    attn_io_t *io = &trial->io;
+    *io = *inputs;
+    trial->report = (attn_report_t){.struct_size = sizeof trial->report};
+    io->report = &trial->report;
+    attn_status_t status = make_workspace(trial);
+    if (!status)
+        status = make_output(trial, "output", problem->dtype, problem->value_dim, &io->out);
+    if (!status && outputs & TRIAL_LSE) status = make_output(trial, "lse", ATTN_F32, 1, &io->lse);
+    if (!status && outputs & TRIAL_SCORES)
+        status = make_output(trial, "scores", ATTN_F32, problem->keys, &io->scores);
+    trial->out = io->out.data;
+    trial->lse = io->lse.data;
+    trial->scores = io->scores.data;
+    return status;
 }
 
 attn_status_t trial_run(trial_t *trial) { return attn_run(trial->plan, &trial->io, &trial->error); }
@@ -89,5 +102,6 @@ void trial_free(trial_t *trial) {
     free(trial->workspace);
     free(trial->out);
     free(trial->lse);
+    free(trial->scores);
     *trial = (trial_t){.plan = NULL};
 }

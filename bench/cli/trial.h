@@ -18,7 +18,8 @@ typedef struct trial {
     attn_cost_t cost; /**< NaN in all numbers where the backend does not tell */
     attn_error_t error;
     void *workspace;
-    float *out, *lse;
+    void *out; /**< of the problem's dtype */
+    float *lse, *scores;
 } trial_t;
 
 /** The plan, without arrays. trial_free() in any case. */
@@ -26,8 +27,11 @@ attn_status_t trial_plan(trial_t *trial, const attn_context_t *context,
                          const attn_backend_t *backend, const attn_problem_t *problem,
                          const settings_t *settings);
 
-/** Room for workspace and output, and for lse when wanted; inputs are views of Q, K and V. */
-attn_status_t trial_prepare(trial_t *trial, const attn_tensor_t inputs[3], int wants_lse);
+/** Outputs that a trial makes beside `out`. */
+enum trial_outputs { TRIAL_LSE = 1 << 0, TRIAL_SCORES = 1 << 1 };
+
+/** Room for workspace, output and `outputs` (of enum trial_outputs); `inputs` has the inputs. */
+attn_status_t trial_prepare(trial_t *trial, const attn_io_t *inputs, int outputs);
 
 /** Run the plan once. */
 attn_status_t trial_run(trial_t *trial);

@@ -1,9 +1,9 @@
 /*
  * tools/npy.h: NumPy's array files (.npy), read from memory and written to memory.
  *
- * Format: NEP 1 and numpy.lib.format, versions 1.0, 2.0 and 3.0. Read: little-endian float32 and
- * float64, rank 2 (n, d), 3 (H, n, d) or 4 (B, H, n, d), C and Fortran order. Written: float32 in
- * C order, version 1.0.
+ * Format: NEP 1 and numpy.lib.format, versions 1.0, 2.0 and 3.0. Read: little-endian float16,
+ * float32, float64, bool, int32 and int64, as far as the reader wants them, C and Fortran order.
+ * Written: float32 or float16 in C order, version 1.0.
  */
 #ifndef ATTN_TOOLS_NPY_H
 #define ATTN_TOOLS_NPY_H
@@ -15,18 +15,49 @@
 /** Room that npy_header() needs: a multiple of 64, so that the data after it stays aligned. */
 #define NPY_HEADER_SIZE 192
 
+/** Element types of a file. */
+enum npy_type {
+    NPY_FLOAT32 = 1 << 0,
+    NPY_FLOAT64 = 1 << 1, /**< becomes float32 */
+    NPY_FLOAT16 = 1 << 2,
+    NPY_BOOL = 1 << 3,
+    NPY_INT32 = 1 << 4,
+    NPY_INT64 = 1 << 5,
+    NPY_FLOATS = NPY_FLOAT32 | NPY_FLOAT64 | NPY_FLOAT16,
+    NPY_INTEGERS = NPY_INT32 | NPY_INT64,
+};
+
+/** The dtype of a tensor of int32 elements, for which the library has no code. */
+#define NPY_I32 ((attn_dtype_t)-4)
+
+/** What a reader takes; anything else in the file is an error that says so. */
+typedef struct npy_wanted {
+    uint32_t types;    /**< of enum npy_type */
+    int32_t low, high; /**< ranks, 1 to 4 */
+    const char *ranks; /**< the same for people: "2 (n, d) or 3 (H, n, d)" */
+} npy_wanted_t;
+
 /**
- * Read the file image bytes[size]. The elements are converted to f32 in place, so that *tensor is
- * a view into `bytes`, which must be aligned as malloc() does, stays the caller's and is no longer
- * an .npy image afterwards. Leading dimensions that the file lacks become 1; *rank is the file's.
+ * Read the file image bytes[size]. *tensor becomes a view into `bytes`, where elements are moved
+ * and float64 becomes float32; `bytes` must be aligned as malloc() does, stays the caller's and is
+ * no longer an .npy image afterwards. Leading dimensions that the file lacks become 1; *rank is the
+ * file's.
  */
+attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, attn_tensor_t *tensor,
+                       int32_t *rank, attn_error_t *error);
+
+/** The same for float32 and float64 of rank 2 (n, d), 3 (H, n, d) or 4 (B, H, n, d). */
 attn_status_t npy_parse(void *bytes, size_t size, attn_tensor_t *tensor, int32_t *rank,
                         attn_error_t *error);
 
+/** Bytes of an element of a tensor that npy_read() gave. */
+size_t npy_element_size(attn_dtype_t dtype);
+
 /**
- * Write the header of a float32 array with the last `rank` (1 to 4) dimensions of `shape`; returns
- * its length. The elements follow it in C order.
+ * Write the header of an array of ATTN_F32 or ATTN_F16 with the last `rank` (1 to 4) dimensions of
+ * `shape`; returns its length. The elements follow it in C order.
  */
-size_t npy_header(char header[NPY_HEADER_SIZE], int32_t rank, const int64_t shape[4]);
+size_t npy_header(char header[NPY_HEADER_SIZE], attn_dtype_t dtype, int32_t rank,
+                  const int64_t shape[4]);
 
 #endif

@@ -79,19 +79,19 @@ describe("attn run softmax", () => {
         {
             name: "--causal",
             rank: 3,
-            sizes: { H: 2, n: 13, d: 8, limit: (i) => i + 1 },
+            sizes: { H: 2, n: 13, d: 8, causal: "top-left" },
             args: ["--causal"],
         },
         {
             name: "--causal=bottom-right",
             rank: 2,
-            sizes: { n: 6, m: 15, d: 8, limit: (i) => i + 10 },
+            sizes: { n: 6, m: 15, d: 8, causal: "bottom-right" },
             args: ["--causal=bottom-right"],
         },
         {
             name: "rows without a key",
             rank: 2,
-            sizes: { n: 9, m: 4, d: 8, limit: (i) => i - 4 },
+            sizes: { n: 9, m: 4, d: 8, causal: "bottom-right" },
             args: ["--causal=bottom-right"],
         },
         {

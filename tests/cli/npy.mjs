@@ -1,5 +1,36 @@
 // NumPy's .npy files in a few lines: what the tests feed to the command line and read back.
 
+const writers = {
+    "<f4": (data, x, at) => data.writeFloatLE(x, at),
+    "<f8": (data, x, at) => data.writeDoubleLE(x, at),
+    "<f2": (data, x, at) => data.writeUInt16LE(halfBits(x), at),
+    ">f4": (data, x, at) => data.writeFloatBE(x, at),
+    ">f8": (data, x, at) => data.writeDoubleBE(x, at),
+    "|b1": (data, x, at) => data.writeUInt8(x ? 1 : 0, at),
+    "<i4": (data, x, at) => data.writeInt32LE(x, at),
+    "<i8": (data, x, at) => data.writeBigInt64LE(BigInt(x), at),
+};
+
+/** IEEE binary16: the number of these bits, and the bits of a number rounded to nearest even. */
+export function halfValue(bits) {
+    const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+    const size = exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
+    const finite = exponent < 31 ? size : fraction ? NaN : Infinity;
+    return bits & 0x8000 ? -finite : finite;
+}
+
+export function halfBits(x) {
+    const sign = x < 0 || Object.is(x, -0) ? 0x8000 : 0;
+    if (Number.isNaN(x)) return 0x7e00;
+    if (Math.abs(x) >= 65520) return sign | 0x7c00;
+    const exponent = Math.max(-14, Math.floor(Math.log2(Math.abs(x) || 1)));
+    const units = Math.abs(x) / 2 ** (exponent - 10);
+    const down = Math.floor(units);
+    const up = units - down > 0.5 || (units - down === 0.5 && down % 2 === 1);
+    const whole = down + (up ? 1 : 0);
+    return sign | (whole < 1024 ? whole : ((exponent + 15) << 10) + whole - 1024);
+}
+
 /** The bytes of an array; `values` in C order. Options: descr, fortran, version, header. */
 export function npy(shape, values, options = {}) {
     const { descr = "<f4", fortran = false, version = 1 } = options;
@@ -17,12 +48,8 @@ export function npy(shape, values, options = {}) {
     const size = Number(descr.slice(2));
     const data = Buffer.alloc(values.length * size);
     const order_ = fortran ? fortranOrder(shape) : values.map((_, i) => i);
-    order_.forEach((from, to) => {
-        if (descr === "<f8") data.writeDoubleLE(values[from], to * size);
-        else if (descr === ">f8") data.writeDoubleBE(values[from], to * size);
-        else if (descr === ">f4") data.writeFloatBE(values[from], to * size);
-        else if (descr === "<f4") data.writeFloatLE(values[from], to * size);
-    });
+    const write = writers[descr] ?? (() => {});
+    order_.forEach((from, to) => write(data, values[from], to * size));
     return Buffer.concat([head, Buffer.from(text.padEnd(length - 1) + "\n", "latin1"), data]);
 }
 
@@ -39,19 +66,21 @@ function fortranOrder(shape) {
     });
 }
 
-/** {shape, data} of a float32 file in C order. */
+/** {shape, data, descr} of a float32 or float16 file in C order, as the command line writes them. */
 export function parseNpy(bytes) {
     const start = 10 + bytes.readUInt16LE(8);
     const header = bytes.toString("latin1", 10, start);
-    if (start % 64 || !header.startsWith("{'descr': '<f4', 'fortran_order': False, 'shape': (")) {
-        throw new Error(`not what the command line writes: ${header}`);
-    }
-    const shape = header
-        .match(/\(([^)]*)\)/)[1]
+    const form = /^\{'descr': '(<f[24])', 'fortran_order': False, 'shape': \(([^)]*)\), \} *\n$/;
+    const match = header.match(form);
+    if (start % 64 || !match) throw new Error(`not what the command line writes: ${header}`);
+    const [, descr, sizes] = match;
+    const shape = sizes
         .split(",")
         .filter((s) => s.trim())
         .map(Number);
+    const size = Number(descr.slice(2));
     const data = [];
-    for (let at = start; at < bytes.length; at += 4) data.push(bytes.readFloatLE(at));
-    return { shape, data };
+    for (let at = start; at < bytes.length; at += size)
+        data.push(size === 4 ? bytes.readFloatLE(at) : halfValue(bytes.readUInt16LE(at)));
+    return { shape, data, descr };
 }

@@ -1,0 +1,160 @@
+/* cli/arrays.c: see arrays.h. */
+#include "cli/arrays.h"
+
+#include "cli/cli.h"
+#include "cli/files.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *array_allocate(attn_dtype_t dtype, const int64_t shape[4]) {
+    size_t bytes = npy_element_size(dtype);
+    for (int axis = 0; axis < 4; axis++) {
+        if ((uint64_t)shape[axis] > (SIZE_MAX / 2) / bytes) return NULL;
+        bytes *= (size_t)shape[axis];
+    }
+    return malloc(bytes);
+}
+
+int array_load(array_t *array, const char *path, const npy_wanted_t *wanted) {
+    size_t size;
+    attn_error_t error;
+    char *bytes = NULL;
+    const int status = file_read(path, &bytes, &size);
+    array->memory = bytes;
+    if (status) return status;
+    if (npy_read(bytes, size, wanted, &array->tensor, &array->rank, &error))
+        return cli_complain(CLI_USAGE, "%s %s", path, error.message);
+    return CLI_OK;
+}
+
+void array_free(array_t *array) {
+    free(array->memory);
+    *array = (array_t){.memory = NULL};
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+static char *element_at(const attn_tensor_t *tensor, const int64_t at[4]) {
+    int64_t index = 0;
+    for (int axis = 0; axis < 4; axis++) index += at[axis] * tensor->stride[axis];
+    return (char *)tensor->data + index * (int64_t)npy_element_size(tensor->dtype);
+}
+
+/* The next index in C order; 0 after the last. */
+static int step(const attn_tensor_t *tensor, int64_t at[4]) {
+    for (int axis = 3; axis >= 0; axis--) {
+        if (++at[axis] < tensor->shape[axis]) return 1;
+        at[axis] = 0;
+    }
+    return 0;
+}
+
+static float half_to_float(uint16_t half) {
+    const int exponent = half >> 10 & 31, fraction = half & 1023;
+    float size =
+        exponent ? ldexpf((float)(1024 + fraction), exponent - 25) : ldexpf((float)fraction, -24);
+    if (exponent == 31) size = fraction ? NAN : INFINITY;
+    return half & 0x8000 ? -size : size;
+}
+
+static void convert(void *to, attn_dtype_t to_dtype, const void *from, attn_dtype_t from_dtype) {
+    if (from_dtype == ATTN_F16 && to_dtype == ATTN_F32) {
+        uint16_t half;
+        memcpy(&half, from, sizeof half);
+        const float value = half_to_float(half);
+        memcpy(to, &value, sizeof value);
+    } else if (from_dtype == NPY_I32 && to_dtype == ATTN_I64) {
+        int32_t narrow;
+        memcpy(&narrow, from, sizeof narrow);
+        const int64_t wide = narrow;
+        memcpy(to, &wide, sizeof wide);
+    } else {
+        memcpy(to, from, npy_element_size(to_dtype));
+    }
+}
+
+int64_t array_nonfinite(const array_t *array) {
+    const attn_tensor_t *tensor = &array->tensor;
+    int64_t at[4] = {0}, count = 0;
+    if (tensor->dtype != ATTN_F16) return attn_count_nonfinite(tensor);
+    do {
+        uint16_t half;
+        memcpy(&half, element_at(tensor, at), sizeof half);
+        count += (half & 0x7C00) == 0x7C00;
+    } while (step(tensor, at));
+    return count;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* An array of this shape in C order, with elements not yet written. */
+static int make(array_t *array, attn_dtype_t dtype, const int64_t shape[4], int32_t rank,
+                const char *path) {
+    attn_tensor_t *tensor = &array->tensor;
+    array->rank = rank;
+    array->memory = array_allocate(dtype, shape);
+    *tensor = (attn_tensor_t){.data = array->memory, .dtype = dtype};
+    int64_t stride = 1;
+    for (int axis = 3; axis >= 0; axis--) {
+        tensor->shape[axis] = shape[axis];
+        tensor->stride[axis] = stride;
+        stride *= shape[axis];
+    }
+    if (array->memory) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: no memory for %lld x %lld x %lld x %lld elements", path,
+                        (long long)shape[0], (long long)shape[1], (long long)shape[2],
+                        (long long)shape[3]);
+}
+
+static void put_rows(const attn_tensor_t *to, int64_t first_row, const attn_tensor_t *from) {
+    int64_t at[4] = {0};
+    do {
+        const int64_t place[4] = {at[0], at[1], first_row + at[2], at[3]};
+        convert(element_at(to, place), to->dtype, element_at(from, at), from->dtype);
+    } while (step(from, at));
+}
+
+int array_copy(array_t *array, const array_t *before, attn_dtype_t dtype, const char *path) {
+    const int64_t *own = array->tensor.shape;
+    const int64_t first = before ? before->tensor.shape[AXIS_ROWS] : 0;
+    const int64_t shape[4] = {own[0], own[1], first + own[2], own[3]};
+    array_t copy;
+    const int status = make(&copy, dtype, shape, array->rank, path);
+    if (status) return status;
+    if (before) put_rows(&copy.tensor, 0, &before->tensor);
+    put_rows(&copy.tensor, first, &array->tensor);
+    array_free(array);
+    *array = copy;
+    return CLI_OK;
+}
+
+int array_widen(array_t *array, int64_t columns, const void *padding, const char *path) {
+    const attn_tensor_t *from = &array->tensor;
+    const int64_t shape[4] = {from->shape[0], from->shape[1], from->shape[2], columns};
+    const int64_t there = from->shape[AXIS_COLUMNS];
+    array_t copy;
+    const int status = make(&copy, from->dtype, shape, array->rank, path);
+    if (status) return status;
+    int64_t at[4] = {0};
+    do {
+        const int64_t place[4] = {at[0], at[1], at[2], there == 1 ? 0 : at[3]};
+        const void *element = place[3] < there ? element_at(from, place) : padding;
+        convert(element_at(&copy.tensor, at), from->dtype, element, from->dtype);
+    } while (step(&copy.tensor, at));
+    array_free(array);
+    *array = copy;
+    return CLI_OK;
+}
+
+const char *array_shape(const array_t *array, char text[96]) {
+    const int32_t first = 4 - array->rank;
+    int used = snprintf(text, 96, "(");
+    for (int32_t axis = first; axis < 4; axis++)
+        used += snprintf(text + used, 96 - (size_t)used, "%s%lld", axis > first ? ", " : "",
+                         (long long)array->tensor.shape[axis]);
+    snprintf(text + used, 96 - (size_t)used, ")");
+    return text;
+}

@@ -1,0 +1,45 @@
+/*
+ * cli/arrays.h: arrays of .npy files, and what is to be done to them before the library has them.
+ */
+#ifndef ATTN_CLI_ARRAYS_H
+#define ATTN_CLI_ARRAYS_H
+
+#include "attn/attn.h"
+#include "tools/npy.h"
+
+enum { AXIS_BATCH, AXIS_HEADS, AXIS_ROWS, AXIS_COLUMNS };
+
+typedef struct array {
+    attn_tensor_t tensor; /**< data NULL: absent */
+    int32_t rank;         /**< of the file */
+    void *memory;
+} array_t;
+
+/** Memory for a tensor of this dtype and shape, which the caller frees; NULL where it is too much. */
+void *array_allocate(attn_dtype_t dtype, const int64_t shape[4]);
+
+/** Read a file of one of the types and ranks wanted; an exit status. array_free() in any case. */
+int array_load(array_t *array, const char *path, const npy_wanted_t *wanted);
+
+/**
+ * Put `array` into new memory, in C order, after the rows of `before` (NULL: none), as elements of
+ * `dtype`: the one they have, or f16 as f32, or int32 as int64. An exit status; `path` is for the
+ * complaint that there is no memory.
+ */
+int array_copy(array_t *array, const array_t *before, attn_dtype_t dtype, const char *path);
+
+/**
+ * The same with `columns` columns: a single one is repeated, missing ones get the element at
+ * `padding`.
+ */
+int array_widen(array_t *array, int64_t columns, const void *padding, const char *path);
+
+/** How many elements are NaN or infinite. */
+int64_t array_nonfinite(const array_t *array);
+
+/** "(8, 1024, 64)": the shape as the file has it; returns `text`. */
+const char *array_shape(const array_t *array, char text[96]);
+
+void array_free(array_t *array);
+
+#endif
