@@ -3,22 +3,25 @@ import {
     checkFinite,
     checkFloats,
     checkInteger,
-    checkOneOf,
     checkOptions,
     checkText,
 } from "./check.js";
 import { AttnError } from "./errors.js";
 import { Plan } from "./plan.js";
+import { givenInputs } from "./inputs.js";
+import { INPUTS, RULES, problemNumbers } from "./rules.js";
 import { Session } from "./session.js";
 import { SIZES, inferSizes, planSizes } from "./shape.js";
+import { Stream } from "./stream.js";
 
-const RULES = ["backend", "causal", "scale", "params"];
-const CAUSAL = ["none", "top-left", "bottom-right"];
+const PLAN = [...SIZES, "backend", ...RULES, "params"];
+const SHAPE = ["batch", "heads", "kvHeads", "dim", "valueDim", "maxKeys"];
+const STREAM = [...SHAPE, "backend", ...RULES.filter((name) => name !== "past")];
 
 /** The library in one instance of the module. Made by init(). */
 export class Attn {
     #session;
-    #plans = new Set();
+    #children = new Set(); // plans and streams
 
     constructor(exports) {
         this.#session = new Session(exports);
@@ -35,22 +38,43 @@ export class Attn {
     }
 
     plan(options) {
-        checkOptions(options, [...SIZES, ...RULES], "plan");
+        checkOptions(options, [...PLAN, "scoresMode", "inputs"], "plan");
         return this.#plan(planSizes(options), options);
     }
 
     attention(query, key, value, options) {
-        checkOptions(options, [...SIZES, ...RULES, "layout", "out"], "attention");
+        checkOptions(options, [...PLAN, ...INPUTS, "layout", "out"], "attention");
         checkFloats(query, "query");
         checkFloats(key, "key");
         checkFloats(value, "value");
-        const { layout, out } = options;
-        const plan = this.#plan(inferSizes(options, query, key, value), options);
+        const arrays = { query, key, value, layout: options.layout, out: options.out };
+        const inputs = givenInputs(options);
+        for (const name of inputs) arrays[name] = options[name];
+        const sizes = inferSizes(options, query, key, value);
+        const plan = this.#plan(sizes, { ...options, inputs });
         try {
-            return plan.run({ query, key, value, layout, out }).out;
+            return plan.run(arrays).out;
         } finally {
             plan.dispose();
         }
+    }
+
+    stream(options) {
+        checkOptions(options, STREAM, "stream");
+        const { backend = "softmax", maxKeys } = options;
+        const { queries, keys, ...sizes } = planSizes({ ...options, queries: 1 });
+        checkText(backend, "backend");
+        checkInteger(maxKeys, "maxKeys");
+        const numbers = problemNumbers({ ...sizes, queries, keys }, options);
+        const address = this.#session.borrow((loan) =>
+            this.#session.make(
+                "attnjs_stream_create",
+                loan.texts(backend),
+                loan.doubles(numbers, "the problem"),
+                maxKeys,
+            ),
+        );
+        return this.#adoptStream(address, backend, Object.freeze({ ...sizes, maxKeys }));
     }
 
     embed(text, dim) {
@@ -89,33 +113,38 @@ export class Attn {
     }
 
     dispose() {
-        for (const plan of this.#plans) plan.dispose();
+        for (const child of this.#children) child.dispose();
         this.#session.close();
     }
 
-    #plan(sizes, { backend = "softmax", causal = false, scale, params = {} }) {
+    #plan(sizes, options) {
+        const { backend = "softmax", params = {}, inputs = [] } = options;
         checkText(backend, "backend");
-        const corner = causal === true ? "top-left" : causal === false ? "none" : causal;
-        checkOneOf(corner, CAUSAL, "causal");
-        if (scale !== undefined) checkFinite(scale, "scale");
+        const numbers = problemNumbers(sizes, options);
         const pairs = paramTexts(params);
-
         const address = this.#session.borrow((loan) =>
             this.#session.make(
                 "attnjs_plan_create",
                 loan.texts(backend),
-                ...SIZES.map((name) => sizes[name]),
-                loan.texts(corner),
-                scale ?? NaN,
+                loan.doubles(numbers, "the problem"),
                 loan.texts(...pairs),
                 pairs.length / 2,
             ),
         );
-        const plan = new Plan(this.#session, address, backend, sizes, (done) =>
-            this.#plans.delete(done),
+        const plan = new Plan(this.#session, address, backend, sizes, inputs, (done) =>
+            this.#children.delete(done),
         );
-        this.#plans.add(plan);
+        this.#children.add(plan);
         return plan;
+    }
+
+    #adoptStream(address, backend, sizes) {
+        const stream = new Stream(this.#session, address, backend, sizes, (fork, parent) => {
+            if (fork !== 0) return this.#adoptStream(fork, backend, sizes);
+            this.#children.delete(parent);
+        });
+        this.#children.add(stream);
+        return stream;
     }
 }
 

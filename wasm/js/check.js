@@ -64,14 +64,22 @@ export function checkBytes(value, what) {
 
 /** Also a Float32Array of another realm, of shared memory, or of a buffer that can be resized. */
 export function checkFloats(value, what) {
-    if (!ArrayBuffer.isView(value) || tag(value) !== "Float32Array")
-        throw wrong(what, "a Float32Array", value);
+    return checkArray(value, what, "Float32Array");
+}
+
+/** The same for a Uint8Array. */
+export function checkBooleans(value, what) {
+    return checkArray(value, what, "Uint8Array");
+}
+
+function checkArray(value, what, type) {
+    if (!ArrayBuffer.isView(value) || tag(value) !== type) throw wrong(what, `a ${type}`, value);
     return value;
 }
 
-/** A Float32Array of just `length` elements; `meaning` says why so many. */
-export function checkLength(array, length, what, meaning) {
-    checkFloats(array, what);
+/** An array of just `length` elements; `meaning` says why so many. */
+export function checkLength(array, length, what, meaning, check = checkFloats) {
+    check(array, what);
     if (array.length === length) return array;
     const state = isDetached(array) ? "is detached (its buffer was transferred)" : null;
     throw new AttnError(

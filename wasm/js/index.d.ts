@@ -12,7 +12,7 @@
  * Sizes: `batch` B, `heads` H, `kvHeads` Hkv, `queries` n, `keys` m, `dim` d, `valueDim` dv.
  * Query head h reads key/value head floor(h / (H / Hkv)).
  *
- * Every array is a Float32Array without gaps. In the layout "bhnd" element (b, h, i, c) of the query
+ * Arrays of numbers are Float32Arrays without gaps. In the layout "bhnd" element (b, h, i, c) of the query
  * is at ((b*H + h)*n + i)*d + c; in "bnhd" it is at ((b*n + i)*H + h)*d + c; key, value and output
  * likewise. Arrays are copied into the module and back: they stay the caller's, may be of shared
  * memory, and an output may be the same array as an input. No view of the module's memory is ever
@@ -49,20 +49,67 @@ export interface Sizes {
     readonly valueDim: number;
 }
 
-/** What is to be solved, beside the sizes. */
+/**
+ * What is to be solved, beside the sizes. Query i stands at key position p = past + i, or, where
+ * causal is "bottom-right", at p = i + keys - queries (with key lengths: i + length - queries). Its
+ * logits are S = softcap(scale * q.k_j) + bias_j - slope |p - j|, with softcap(x) = c tanh(x / c).
+ */
 export interface Rules {
-    /** Id of a backend; "softmax" by default. */
+    /** Id of a backend; "softmax", which does all of these, by default. */
     backend?: string | undefined;
     /** `false` by default. */
     causal?: Causal | undefined;
     /** Factor of the logits, finite; by default the backend's, 1/sqrt(dim) for softmax. */
     scale?: number | undefined;
+    /** Keys before the first query; 0 by default, and where causal is "bottom-right". */
+    past?: number | undefined;
+    /** Keys seen to each side of a query's position; -1: all. All by default. */
+    window?: readonly [left: number, right: number] | undefined;
+    /** c of the logits' soft cap; 0, the default: none. */
+    softcap?: number | undefined;
+}
+
+/** The name of an array that runs bring beside query, key and value: see {@link InputArrays}. */
+export type InputName = "bias" | "mask" | "kvLengths" | "sinks" | "slopes";
+
+/** An array in the order (batch, head, query, key); of the first three axes, 1 is the same for all. */
+export interface Grid<Data> {
+    data: Data;
+    shape: readonly [batch: number, heads: number, queries: number, keys: number];
+}
+
+/**
+ * Arrays that runs may bring, if the plan names them in {@link PlanOptions.inputs}, and then must.
+ * Bias and mask without a shape have queries * keys elements, the same for all batches and heads, or
+ * batch * heads * queries * keys.
+ */
+export interface InputArrays {
+    /** Added to the logits; -Infinity masks. */
+    bias?: Float32Array | Grid<Float32Array> | undefined;
+    /** 0 masks, all else does not. */
+    mask?: Uint8Array | Grid<Uint8Array> | undefined;
+    /** How many keys of each batch count, from 0 to `keys`. */
+    kvLengths?: readonly number[] | Int32Array | Uint32Array | undefined;
+    /** For each head a logit more in the sum of weights, without a value. */
+    sinks?: Float32Array | undefined;
+    /** ALiBi's slope of each head. */
+    slopes?: Float32Array | undefined;
+}
+
+/**
+ * Which logits or weights `scores` are: scale * q.k, the same after softcap, after bias and masks
+ * (-Infinity where a key is not seen), or after softmax.
+ */
+export type ScoresMode = "raw" | "capped" | "masked" | "weights";
+
+/** Rules and the settings of a backend. */
+export interface Settings extends Rules {
     /** Values outside their declared range are refused, never clamped. */
     params?: Params | undefined;
 }
 
 /** Options of {@link Attn.plan}. */
-export interface PlanOptions extends Rules {
+export interface PlanOptions extends Settings {
     /** 1 by default. */
     batch?: number | undefined;
     /** 1 by default. */
@@ -75,13 +122,17 @@ export interface PlanOptions extends Rules {
     dim: number;
     /** `dim` by default. */
     valueDim?: number | undefined;
+    /** The arrays that each run brings; none by default. */
+    inputs?: readonly InputName[] | undefined;
+    /** What {@link RunOptions.scores} gives; "raw" by default. */
+    scoresMode?: ScoresMode | undefined;
 }
 
 /**
  * Options of {@link Attn.attention}. One of `dim`, `queries` and `keys` is needed; the other sizes
  * follow from the lengths of the arrays.
  */
-export interface AttentionOptions extends Rules {
+export interface AttentionOptions extends Settings, InputArrays {
     /** 1 by default. */
     batch?: number | undefined;
     /** 1 by default. */
@@ -99,7 +150,7 @@ export interface AttentionOptions extends Rules {
 }
 
 /** The arrays of {@link Plan.run}. */
-export interface RunOptions {
+export interface RunOptions extends InputArrays {
     /** batch * heads * queries * dim elements. */
     query: Float32Array;
     /** batch * kvHeads * keys * dim elements. */
@@ -110,6 +161,8 @@ export interface RunOptions {
     out?: Float32Array | undefined;
     /** `true`: return the rows' log-sum-exp; an array: write them there. See {@link RunResult.lse}. */
     lse?: boolean | Float32Array | undefined;
+    /** The same for the scores; see {@link RunResult.scores}. */
+    scores?: boolean | Float32Array | undefined;
     /** Of query, key, value and out; "bhnd" by default. */
     layout?: Layout | undefined;
 }
@@ -122,12 +175,17 @@ export interface RunResult {
      * queries elements; -Infinity for a row without keys. `null` when it was not asked for.
      */
     lse: Float32Array | null;
+    /**
+     * Logits or weights at the plan's `scoresMode` in the order (batch, head, query, key): batch *
+     * heads * queries * keys elements. `null` when they were not asked for.
+     */
+    scores: Float32Array | null;
     /** Rows whose normaliser was 0 or drowned in rounding: do not trust them (linear `lin`). */
     degenerateRows: number;
 }
 
 /** Which weights {@link Plan.weights} is to compute. */
-export interface WeightsOptions {
+export interface WeightsOptions extends InputArrays {
     query: Float32Array;
     key: Float32Array;
     /** Of query and key; "bhnd" by default. */
@@ -143,7 +201,7 @@ export interface WeightsOptions {
 }
 
 /** The arrays of {@link Plan.error}. */
-export interface ErrorOptions {
+export interface ErrorOptions extends InputArrays {
     query: Float32Array;
     key: Float32Array;
     value: Float32Array;
@@ -183,6 +241,8 @@ export interface Plan {
     /** The backend's id. */
     readonly backend: string;
     readonly sizes: Sizes;
+    /** The arrays that each run brings beside query, key and value. */
+    readonly inputs: readonly InputName[];
     /** Which code runs, e.g. "wasm128 4x8". */
     readonly kernel: string;
     /** Scratch memory that each run takes and gives back, in bytes. */
@@ -207,6 +267,74 @@ export interface Plan {
      * NaN when `out` has a NaN where exact attention has not.
      */
     error(arrays: ErrorOptions, stride?: number): number;
+
+    /** Give the memory back. A second call does nothing. */
+    dispose(): void;
+    [Symbol.dispose](): void;
+}
+
+/** Options of {@link Attn.stream}. Of the windows, those that need no causal have 0 to the right. */
+export interface StreamOptions extends Omit<Rules, "past"> {
+    /** 1 by default. */
+    batch?: number | undefined;
+    /** 1 by default. */
+    heads?: number | undefined;
+    /** `heads` by default. */
+    kvHeads?: number | undefined;
+    dim: number;
+    /** `dim` by default. */
+    valueDim?: number | undefined;
+    /** How many tokens it may hold; memory grows with those that it does hold. */
+    maxKeys: number;
+}
+
+/** What {@link Stream.query} computed. The arrays are the caller's. */
+export interface StreamResult {
+    out: Float32Array;
+    /** As {@link RunResult.lse}. */
+    lse: Float32Array;
+}
+
+/**
+ * Keys and values of tokens that arrive, kept in the module (a KV cache) until dispose(); any use
+ * after that throws an AttnError "ATTN_ERROR_DISPOSED". A call that throws changes nothing.
+ */
+export interface Stream {
+    /** The backend's id. */
+    readonly backend: string;
+    readonly sizes: Readonly<Omit<Sizes, "queries" | "keys"> & { maxKeys: number }>;
+    /** How many tokens it holds. */
+    readonly length: number;
+    /** Of tokens, scratch memory and all. */
+    readonly memoryBytes: number;
+
+    /**
+     * Append tokens, as many as the arrays have: batch * kvHeads * tokens * dim and batch * kvHeads *
+     * tokens * valueDim elements. More than `maxKeys` in all are refused.
+     */
+    append(key: Float32Array, value: Float32Array, options?: { layout?: Layout | undefined }): this;
+
+    /**
+     * Answer the queries of the last tokens, as many as the array has: batch * heads * queries * dim
+     * elements. Each stands at its token's position, where causal, window or not. An empty stream
+     * gives zeros and an lse of -Infinity.
+     */
+    query(
+        query: Float32Array,
+        options?: { out?: Float32Array | undefined; layout?: Layout | undefined },
+    ): StreamResult;
+
+    /** An independent copy, to be disposed by itself. */
+    fork(): Stream;
+
+    /** Forget all tokens from number `length` on. */
+    truncate(length: number): this;
+
+    /** The tokens as bytes. */
+    save(): Uint8Array;
+
+    /** Replace the tokens by those that a stream of the same sizes saved. */
+    restore(bytes: ArrayBuffer | ArrayBufferView): this;
 
     /** Give the memory back. A second call does nothing. */
     dispose(): void;
@@ -311,6 +439,9 @@ export interface Attn {
         options: AttentionOptions,
     ): Float32Array;
 
+    /** Make an empty stream, for tokens that arrive one by one. Needs the softmax backend. */
+    stream(options: StreamOptions): Stream;
+
     /**
      * Text as input for attention: hashed character n-grams plus sinusoidal positions, the same as
      * `attn embed` computes.
@@ -323,7 +454,7 @@ export interface Attn {
     /** How many elements are NaN or infinite. */
     countNonfinite(array: Float32Array): number;
 
-    /** Dispose all plans and the context. Any use after that throws "ATTN_ERROR_DISPOSED". */
+    /** Dispose all plans, streams and the context. Any use after that throws "ATTN_ERROR_DISPOSED". */
     dispose(): void;
     [Symbol.dispose](): void;
 }
@@ -340,7 +471,7 @@ export type AttnErrorCode =
     | "ATTN_ERROR_ABI"
     | "ATTN_ERROR_MEMORY"
     | "ATTN_ERROR_WORKSPACE"
-    /** A plan or the library was used after dispose(). */
+    /** A plan, a stream or the library was used after dispose(). */
     | "ATTN_ERROR_DISPOSED"
     /** What init() was given, or found, is not this package's module. */
     | "ATTN_ERROR_LOAD";

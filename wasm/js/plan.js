@@ -1,9 +1,13 @@
-import { checkInteger, checkLength, checkOneOf, checkOptions } from "./check.js";
+import { checkInteger, checkLength, checkOptions } from "./check.js";
 import { AttnError, disposed } from "./errors.js";
-import { lengths } from "./shape.js";
+import { checkInputs } from "./inputs.js";
+import { INPUTS } from "./rules.js";
+import { layoutFlag, lengths } from "./shape.js";
 
-const LAYOUTS = ["bhnd", "bnhd"];
-const ARRAYS = ["query", "key", "value", "out"];
+const QUERY_KEY = ["query", "key"];
+const READ = [...QUERY_KEY, "value"];
+const ARRAYS = [...READ, "out"];
+const ADDRESSES = [...ARRAYS, "lse", ...INPUTS, "scores"]; // in the order of src/bindings.h
 
 /** A problem and the backend that solves it, prepared to run often. Made by Attn.plan(). */
 export class Plan {
@@ -13,52 +17,47 @@ export class Plan {
     #about;
     #whenDisposed;
 
-    constructor(session, address, backend, sizes, whenDisposed) {
+    constructor(session, address, backend, sizes, inputs, whenDisposed) {
         this.#session = session;
         this.#address = address;
         this.#lengths = lengths(sizes);
         this.#whenDisposed = whenDisposed;
         this.backend = backend;
         this.sizes = Object.freeze(sizes);
+        this.inputs = Object.freeze([...inputs]);
         Object.freeze(this);
     }
 
     run(arrays) {
-        checkOptions(arrays, [...ARRAYS, "lse", "layout"], "run");
+        checkOptions(arrays, [...ARRAYS, ...INPUTS, "lse", "scores", "layout"], "run");
         this.#alive();
-        const { query, key, value } = this.#inputs(arrays, ["query", "key", "value"]);
+        const given = this.#given(arrays, READ);
         const bnhd = layoutFlag(arrays.layout);
-        const out = this.#output(arrays.out, "out");
-        const lse = arrays.lse
-            ? this.#output(arrays.lse === true ? undefined : arrays.lse, "lse")
-            : null;
+        const outputs = { out: this.#output(arrays.out, "out") };
+        for (const name of ["lse", "scores"]) {
+            const array = arrays[name];
+            if (array) outputs[name] = this.#output(array === true ? undefined : array, name);
+        }
 
         return this.#session.borrow((loan) => {
-            const inputs = [
-                loan.copy(query, "query"),
-                loan.copy(key, "key"),
-                loan.copy(value, "value"),
-            ];
-            const outAt = loan.floats(out.length, "out");
-            const lseAt = lse ? loan.floats(lse.length, "lse") : 0;
-            this.#session.run("attnjs_run", this.#address, bnhd, ...inputs, outAt, lseAt);
-            const degenerateRows = this.#session.measure("attnjs_degenerate_rows");
-            return {
-                out: this.#read(outAt, out),
-                lse: lse && this.#read(lseAt, lse),
-                degenerateRows,
-            };
+            const at = this.#lend(loan, given);
+            for (const name in outputs) at[name] = loan.floats(outputs[name].length, name);
+            this.#session.run("attnjs_run", this.#address, bnhd, listed(loan, at, given));
+            const result = { lse: null, scores: null };
+            for (const name in outputs) {
+                const { length, array } = outputs[name];
+                result[name] = this.#session.read(at[name], length, array);
+            }
+            result.degenerateRows = this.#session.measure("attnjs_degenerate_rows");
+            return result;
         });
     }
 
     weights(options) {
-        checkOptions(
-            options,
-            ["query", "key", "layout", "batch", "head", "first", "count"],
-            "weights",
-        );
+        const which = ["batch", "head", "first", "count"];
+        checkOptions(options, [...QUERY_KEY, ...INPUTS, "layout", ...which], "weights");
         this.#alive();
-        const { query, key } = this.#inputs(options, ["query", "key"]);
+        const given = this.#given(options, QUERY_KEY);
         const bnhd = layoutFlag(options.layout);
         const { queries, keys, batch: batches, heads } = this.sizes;
         const batch = checkIndex(options.batch ?? 0, "batch", batches);
@@ -70,24 +69,24 @@ export class Plan {
         }
 
         return this.#session.borrow((loan) => {
-            const inputs = [loan.copy(query, "query"), loan.copy(key, "key")];
+            const at = listed(loan, this.#lend(loan, given), given);
             const rows = loan.floats(count * keys, "the weights");
             const range = [batch, head, first, count];
-            this.#session.run("attnjs_weights", this.#address, bnhd, ...inputs, ...range, rows);
-            return this.#session.floats(rows, count * keys).slice();
+            this.#session.run("attnjs_weights", this.#address, bnhd, at, ...range, rows);
+            return this.#session.read(rows, count * keys);
         });
     }
 
     error(arrays, stride = 1) {
-        checkOptions(arrays, [...ARRAYS, "layout"], "error");
+        checkOptions(arrays, [...ARRAYS, ...INPUTS, "layout"], "error");
         this.#alive();
-        const given = this.#inputs(arrays, ARRAYS);
+        const given = this.#given(arrays, ARRAYS);
         const bnhd = layoutFlag(arrays.layout);
         if (checkInteger(stride, "stride") < 1) throw outside(`stride ${stride}`, Infinity, "rows");
 
         return this.#session.borrow((loan) => {
-            const at = ARRAYS.map((name) => loan.copy(given[name], name));
-            return this.#session.measure("attnjs_oracle_error", this.#address, bnhd, ...at, stride);
+            const at = listed(loan, this.#lend(loan, given), given);
+            return this.#session.measure("attnjs_oracle_error", this.#address, bnhd, at, stride);
         });
     }
 
@@ -109,7 +108,7 @@ export class Plan {
 
     dispose() {
         if (this.#address === 0) return;
-        this.#session.destroyPlan(this.#address);
+        this.#session.destroy("attnjs_plan_destroy", this.#address);
         this.#address = 0;
         this.#whenDisposed(this);
     }
@@ -124,13 +123,21 @@ export class Plan {
         return this.#about;
     }
 
-    #inputs(arrays, names) {
-        const inputs = {};
+    /** The arrays to read, checked: { array, shape } by name. */
+    #given(arrays, names) {
+        const given = checkInputs(arrays, this.inputs, this.sizes);
         for (const name of names) {
             const { length, meaning } = this.#lengths[name];
-            inputs[name] = checkLength(arrays[name], length, name, meaning);
+            given[name] = { array: checkLength(arrays[name], length, name, meaning) };
         }
-        return inputs;
+        return given;
+    }
+
+    /** Copies of them in the module's memory: addresses by name. */
+    #lend(loan, given) {
+        const at = {};
+        for (const name in given) at[name] = loan.copy(given[name].array, name);
+        return at;
     }
 
     /** The array a result goes to, and how long it is. A new one is made when the result is there. */
@@ -139,20 +146,14 @@ export class Plan {
         if (array !== undefined) checkLength(array, length, name, meaning);
         return { array, length };
     }
-
-    #read(address, { array, length }) {
-        const floats = this.#session.floats(address, length);
-        if (array === undefined) return floats.slice();
-        array.set(floats);
-        return array;
-    }
 }
 
 if (Symbol.dispose) Plan.prototype[Symbol.dispose] = Plan.prototype.dispose;
 
-/** 1 where arrays lie in the order (batch, row, head, column). */
-function layoutFlag(layout = "bhnd") {
-    return LAYOUTS.indexOf(checkOneOf(layout, LAYOUTS, "layout"));
+/** Addresses, and the extents of bias and mask, as src/bindings.h lists them. */
+function listed(loan, at, { bias, mask }) {
+    const extents = [bias, mask].flatMap((grid) => (grid?.shape ?? [0, 0, 0]).slice(0, 3));
+    return loan.doubles([...ADDRESSES.map((name) => at[name] ?? 0), ...extents], "addresses");
 }
 
 function checkIndex(value, what, limit) {

@@ -6,7 +6,7 @@
  */
 import { AttnError, disposed } from "./errors.js";
 
-const INTERFACE = 1; // src/bindings.h
+const INTERFACE = 2; // src/bindings.h
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -66,8 +66,17 @@ export class Session {
         this.#c.attnjs_free(address);
     }
 
-    destroyPlan(address) {
-        this.#c.attnjs_plan_destroy(address);
+    /** Calls a function that frees, also when the library is gone. */
+    destroy(name, address) {
+        this.#c[name](address);
+    }
+
+    /** A copy of so many floats: in `array`, or in a new one. */
+    read(address, length, array) {
+        const floats = this.floats(address, length);
+        if (array === undefined) return floats.slice();
+        array.set(floats);
+        return array;
     }
 
     floats(address, length) {
@@ -118,11 +127,13 @@ class Loan {
 
     /** Room for `count` floats; `what` names them in the error when there is none. */
     floats(count, what) {
-        return this.#take(4 * count, what);
+        return this.take(4 * count, what);
     }
 
-    /** A copy of a Float32Array. */
+    /** A copy of a Float32Array, a Uint8Array, or numbers as doubles. */
     copy(array, what) {
+        if (Array.isArray(array)) return this.doubles(array, what);
+        if (array.BYTES_PER_ELEMENT === 1) return this.bytes(array, what);
         const address = this.floats(array.length, what);
         this.#session.floats(address, array.length).set(array);
         return address;
@@ -130,9 +141,15 @@ class Loan {
 
     /** A copy of a Uint8Array. */
     bytes(array, what) {
-        const address = this.#take(array.length, what);
+        const address = this.take(array.length, what);
         this.#session.bytes(address, array.length).set(array);
         return address;
+    }
+
+    /** A copy of numbers, as doubles. */
+    doubles(numbers, what) {
+        const floats = Float64Array.from(numbers);
+        return this.bytes(new Uint8Array(floats.buffer), what);
     }
 
     /** Texts one after the other, each ended by a zero. */
@@ -144,7 +161,8 @@ class Loan {
         for (const address of this.#addresses) this.#session.free(address);
     }
 
-    #take(bytes, what) {
+    /** Room for so many bytes. */
+    take(bytes, what) {
         const address = this.#session.allocate(bytes);
         if (address === 0) {
             throw new AttnError("ATTN_ERROR_MEMORY", `no memory for the ${bytes} bytes of ${what}`);

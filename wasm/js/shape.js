@@ -1,8 +1,15 @@
 /* The sizes of a problem: what is said, what follows from it, and how many elements each array has. */
-import { checkInteger } from "./check.js";
+import { checkInteger, checkOneOf } from "./check.js";
 import { AttnError } from "./errors.js";
 
 export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "valueDim"];
+
+const LAYOUTS = ["bhnd", "bnhd"];
+
+/** 1 where arrays lie in the order (batch, row, head, column). */
+export function layoutFlag(layout = "bhnd") {
+    return LAYOUTS.indexOf(checkOneOf(layout, LAYOUTS, "layout"));
+}
 
 /** The sizes of a plan's options, with the defaults filled in. */
 export function planSizes(options) {
@@ -44,10 +51,11 @@ export function lengths({ batch, heads, kvHeads, queries, keys, dim, valueDim })
         value: extent("batch * kvHeads * keys * valueDim", batch, kvHeads, keys, valueDim),
         out: extent("batch * heads * queries * valueDim", batch, heads, queries, valueDim),
         lse: extent("batch * heads * queries", batch, heads, queries),
+        scores: extent("batch * heads * queries * keys", batch, heads, queries, keys),
     };
 }
 
-function extent(names, ...sizes) {
+export function extent(names, ...sizes) {
     const length = sizes.reduce((product, size) => product * size, 1);
     return { length, meaning: `${names} = ${sizes.join(" * ")}` };
 }
@@ -65,7 +73,7 @@ function missing(what) {
 }
 
 /** The size that makes up the length of `array` together with `known`, the product of the others. */
-function quotient(array, what, names, known) {
+export function quotient(array, what, names, known) {
     const size = array.length / known;
     if (Number.isSafeInteger(size) && size > 0) return size;
     throw new AttnError(

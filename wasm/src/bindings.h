@@ -3,7 +3,7 @@
  *
  * Only numbers cross: sizes as doubles (every integer that is exact in JavaScript is exact here),
  * arrays as addresses, lists of parameters as packed text, descriptions as JSON. So js/ knows no
- * struct layout and no constant of the C side.
+ * struct layout of the C side, and of its constants those of attn/types.h, which are ABI.
  *
  * A function that returns a status or an address has failed when it returns not 0, or 0; the
  * session then holds the error. Texts that are returned are the caller's, to be freed, except for
@@ -15,7 +15,7 @@
 #include "attn/attn.h"
 
 /** Changes whenever a function here does; js/session.js refuses a module with another number. */
-#define ATTNJS_INTERFACE 1
+#define ATTNJS_INTERFACE 2
 
 /** One per instance of the module: the context and what the last call had to say. */
 typedef struct attnjs {
@@ -46,31 +46,98 @@ char *attnjs_backends(attnjs_t *js);
 
 /* ---- plan.c ---------------------------------------------------------------------------------- */
 
-/** `causal`: "none", "top-left", "bottom-right"; `params`: name and value by turns, each ended by
- *  a zero, `count` pairs; `scale` NaN: the backend's default. */
-attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, double batch, double heads,
-                                double kv_heads, double queries, double keys, double dim,
-                                double value_dim, const char *causal, double scale,
+/** A problem in numbers, in this order. */
+enum {
+    ATTNJS_BATCH,
+    ATTNJS_HEADS,
+    ATTNJS_KV_HEADS,
+    ATTNJS_QUERIES,
+    ATTNJS_KEYS,
+    ATTNJS_DIM,
+    ATTNJS_VALUE_DIM,
+    ATTNJS_CAUSAL, /* enum attn_causal_code */
+    ATTNJS_SCALE,  /* NaN: the backend's default */
+    ATTNJS_PAST,
+    ATTNJS_WINDOW_LEFT,
+    ATTNJS_WINDOW_RIGHT,
+    ATTNJS_SOFTCAP,
+    ATTNJS_SCORES_MODE, /* enum attn_scores_code */
+    ATTNJS_INPUTS,      /* enum attn_input_bits */
+};
+
+attn_problem_t attnjs_problem(const double *numbers);
+
+/** js/ passes integers only; whatever else comes is no size, and the checks say so. */
+static inline int64_t attnjs_integer(double x) {
+    return x >= -0x1p53 && x <= 0x1p53 ? (int64_t)x : -1;
+}
+
+/** Contiguous f32 in the order (batch, head, row, column) or (batch, row, head, column). */
+attn_tensor_t attnjs_view(int32_t bnhd, float *data, int64_t batch, int64_t heads, int64_t rows,
+                          int64_t columns);
+
+/** `params`: name and value by turns, each ended by a zero, `count` pairs. */
+attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double *problem,
                                 const char *params, uint32_t count);
 void attnjs_plan_destroy(attn_plan_t *plan);
 
 /** {"kernel", "workspaceBytes", "cost", "facts"} as JSON; cost is null where the backend has none. */
 char *attnjs_plan_describe(attnjs_t *js, const attn_plan_t *plan);
 
-/** `bnhd`: arrays lie in the order (batch, row, head, column); lse, which may be NULL, never does. */
-attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, float *query,
-                         float *key, float *value, float *out, float *lse);
+/** The arrays of a run in numbers: addresses, 0 where there is none, then the first three extents of
+ *  bias and mask, whose last is `keys`. */
+enum {
+    ATTNJS_QUERY,
+    ATTNJS_KEY,
+    ATTNJS_VALUE,
+    ATTNJS_OUT,
+    ATTNJS_LSE,
+    ATTNJS_BIAS,
+    ATTNJS_MASK,
+    ATTNJS_KV_LENGTHS, /* doubles, which become integers in place */
+    ATTNJS_SINKS,
+    ATTNJS_SLOPES,
+    ATTNJS_SCORES,
+    ATTNJS_BIAS_SHAPE,
+    ATTNJS_MASK_SHAPE = ATTNJS_BIAS_SHAPE + 3,
+};
+
+/** `bnhd`: query, key, value and out lie in the order (batch, row, head, column). */
+attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, const double *arrays);
 /** Of the last run that succeeded. */
 double attnjs_degenerate_rows(const attnjs_t *js);
 
 /** Writes count x keys weights to `rows`. */
-attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, float *query,
-                             float *key, double batch, double head, double first, double count,
-                             float *rows);
+attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
+                             const double *arrays, double batch, double head, double first,
+                             double count, float *rows);
 
 /** The relative error of `out` in the Frobenius norm (attn/oracle.h); -1 when it failed. */
-double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, float *query,
-                           float *key, float *value, float *out, double stride);
+double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
+                           const double *arrays, double stride);
+
+/* ---- stream.c -------------------------------------------------------------------------------- */
+
+/** A stream with the problem it was made for. */
+typedef struct attnjs_stream attnjs_stream_t;
+
+/** Of `problem` counts what attn_stream_create() says. */
+attnjs_stream_t *attnjs_stream_create(attnjs_t *js, const char *backend, const double *problem,
+                                      double max_keys);
+void attnjs_stream_destroy(attnjs_stream_t *stream);
+double attnjs_stream_length(attnjs_t *js, const attnjs_stream_t *stream);
+double attnjs_stream_memory(attnjs_t *js, const attnjs_stream_t *stream);
+attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, int32_t bnhd, float *key,
+                                   float *value, double tokens);
+/** `lse` may be NULL. */
+attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, int32_t bnhd, float *query,
+                                  double queries, float *out, float *lse);
+attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, const attnjs_stream_t *stream);
+attn_status_t attnjs_stream_truncate(attnjs_t *js, attnjs_stream_t *stream, double length);
+/** Returns the bytes it takes; writes them where there is room for them. */
+double attnjs_stream_save(attnjs_t *js, const attnjs_stream_t *stream, void *bytes, uint32_t size);
+attn_status_t attnjs_stream_restore(attnjs_t *js, attnjs_stream_t *stream, const void *bytes,
+                                    uint32_t size);
 
 /* ---- data.c ---------------------------------------------------------------------------------- */
 

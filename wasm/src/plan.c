@@ -7,15 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* js/ passes integers only; whatever else comes is no size, and the problem's check says so. */
-static int64_t integer(double x) { return x >= -0x1p53 && x <= 0x1p53 ? (int64_t)x : -1; }
-
 /* ---- making and describing ------------------------------------------------------------------- */
 
-static int32_t causal_code(const char *name) {
-    if (strcmp(name, "top-left") == 0) return ATTN_CAUSAL_TOP_LEFT;
-    if (strcmp(name, "bottom-right") == 0) return ATTN_CAUSAL_BOTTOM_RIGHT;
-    return ATTN_CAUSAL_NONE;
+attn_problem_t attnjs_problem(const double *numbers) {
+    attn_problem_t problem;
+    int64_t size[ATTNJS_VALUE_DIM + 1];
+    for (int i = 0; i <= ATTNJS_VALUE_DIM; i++) size[i] = attnjs_integer(numbers[i]);
+    attn_problem_init(&problem, size[ATTNJS_BATCH], size[ATTNJS_HEADS], size[ATTNJS_QUERIES],
+                      size[ATTNJS_KEYS], size[ATTNJS_DIM], size[ATTNJS_VALUE_DIM]);
+    problem.kv_heads = size[ATTNJS_KV_HEADS];
+    problem.causal = (int32_t)numbers[ATTNJS_CAUSAL];
+    problem.scale = (float)numbers[ATTNJS_SCALE];
+    problem.past = attnjs_integer(numbers[ATTNJS_PAST]);
+    problem.window_left = attnjs_integer(numbers[ATTNJS_WINDOW_LEFT]);
+    problem.window_right = attnjs_integer(numbers[ATTNJS_WINDOW_RIGHT]);
+    problem.softcap = (float)numbers[ATTNJS_SOFTCAP];
+    problem.scores = (int32_t)numbers[ATTNJS_SCORES_MODE];
+    problem.inputs = (uint32_t)numbers[ATTNJS_INPUTS];
+    return problem;
 }
 
 /* Points into `packed`; freed by the caller. */
@@ -30,17 +39,9 @@ static attn_param_t *unpack_params(const char *packed, uint32_t count) {
     return params;
 }
 
-attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, double batch, double heads,
-                                double kv_heads, double queries, double keys, double dim,
-                                double value_dim, const char *causal, double scale,
+attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double *numbers,
                                 const char *params, uint32_t count) {
-    attn_problem_t problem;
-    attn_problem_init(&problem, integer(batch), integer(heads), integer(queries), integer(keys),
-                      integer(dim), integer(value_dim));
-    problem.kv_heads = integer(kv_heads);
-    problem.causal = causal_code(causal);
-    problem.scale = (float)scale;
-
+    const attn_problem_t problem = attnjs_problem(numbers);
     attn_param_t *list = unpack_params(params, count);
     if (!list) {
         attnjs_no_memory(js, "the parameters");
@@ -109,22 +110,54 @@ char *attnjs_plan_describe(attnjs_t *js, const attn_plan_t *plan) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static attn_tensor_t view(int32_t bnhd, float *data, int64_t batch, int64_t heads, int64_t rows,
+attn_tensor_t attnjs_view(int32_t bnhd, float *data, int64_t batch, int64_t heads, int64_t rows,
                           int64_t columns) {
     if (!data) return (attn_tensor_t){0};
     return bnhd ? attn_tensor_bnhd(data, batch, heads, rows, columns)
                 : attn_tensor_bhnd(data, batch, heads, rows, columns);
 }
 
-static attn_io_t arrays(const attn_plan_t *plan, int32_t bnhd, float *query, float *key,
-                        float *value, float *out) {
+static void *address(const double *arrays, int which) { return (void *)(uintptr_t)arrays[which]; }
+
+/* Bias or mask: the extents that js/ says. */
+static attn_tensor_t grid(const attn_problem_t *p, const double *arrays, int which, int extents,
+                          attn_dtype_t dtype) {
+    const double *shape = arrays + extents;
+    attn_tensor_t tensor = attnjs_view(0, address(arrays, which), attnjs_integer(shape[0]),
+                                       attnjs_integer(shape[1]), attnjs_integer(shape[2]), p->keys);
+    tensor.dtype = dtype;
+    return tensor;
+}
+
+static attn_tensor_t lengths(const attn_problem_t *p, double *numbers) {
+    attn_tensor_t tensor = attnjs_view(0, (float *)numbers, p->batch, 1, 1, 1);
+    for (int64_t b = 0; numbers && b < p->batch; b++) {
+        const int64_t length = attnjs_integer(numbers[b]);
+        memcpy(&numbers[b], &length, sizeof length);
+    }
+    tensor.dtype = ATTN_I64;
+    return tensor;
+}
+
+static attn_io_t arrays_of(const attn_plan_t *plan, int32_t bnhd, const double *at) {
     const attn_problem_t *p = attn_plan_problem(plan);
     return (attn_io_t){
         .struct_size = sizeof(attn_io_t),
-        .query = view(bnhd, query, p->batch, p->heads, p->queries, p->dim),
-        .key = view(bnhd, key, p->batch, p->kv_heads, p->keys, p->dim),
-        .value = view(bnhd, value, p->batch, p->kv_heads, p->keys, p->value_dim),
-        .out = view(bnhd, out, p->batch, p->heads, p->queries, p->value_dim),
+        .query =
+            attnjs_view(bnhd, address(at, ATTNJS_QUERY), p->batch, p->heads, p->queries, p->dim),
+        .key = attnjs_view(bnhd, address(at, ATTNJS_KEY), p->batch, p->kv_heads, p->keys, p->dim),
+        .value = attnjs_view(bnhd, address(at, ATTNJS_VALUE), p->batch, p->kv_heads, p->keys,
+                             p->value_dim),
+        .out = attnjs_view(bnhd, address(at, ATTNJS_OUT), p->batch, p->heads, p->queries,
+                           p->value_dim),
+        .lse = attnjs_view(0, address(at, ATTNJS_LSE), p->batch, p->heads, p->queries, 1),
+        .bias = grid(p, at, ATTNJS_BIAS, ATTNJS_BIAS_SHAPE, ATTN_F32),
+        .mask = grid(p, at, ATTNJS_MASK, ATTNJS_MASK_SHAPE, ATTN_BOOL),
+        .kv_lengths = lengths(p, address(at, ATTNJS_KV_LENGTHS)),
+        .sinks = attnjs_view(0, address(at, ATTNJS_SINKS), 1, p->heads, 1, 1),
+        .slopes = attnjs_view(0, address(at, ATTNJS_SLOPES), 1, p->heads, 1, 1),
+        .scores =
+            attnjs_view(0, address(at, ATTNJS_SCORES), p->batch, p->heads, p->queries, p->keys),
     };
 }
 
@@ -137,11 +170,9 @@ static attn_status_t give_workspace(attnjs_t *js, const attn_plan_t *plan, attn_
                      (double)io->workspace_size);
 }
 
-attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, float *query,
-                         float *key, float *value, float *out, float *lse) {
-    const attn_problem_t *p = attn_plan_problem(plan);
-    attn_io_t io = arrays(plan, bnhd, query, key, value, out);
-    io.lse = view(0, lse, p->batch, p->heads, p->queries, 1);
+attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
+                         const double *arrays) {
+    attn_io_t io = arrays_of(plan, bnhd, arrays);
     js->report = (attn_report_t){.struct_size = sizeof js->report};
     io.report = &js->report;
     attn_status_t status = give_workspace(js, plan, &io);
@@ -152,29 +183,30 @@ attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, fl
 
 double attnjs_degenerate_rows(const attnjs_t *js) { return (double)js->report.degenerate_rows; }
 
-attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, float *query,
-                             float *key, double batch, double head, double first, double count,
-                             float *rows) {
-    attn_io_t io = arrays(plan, bnhd, query, key, NULL, NULL);
+attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
+                             const double *arrays, double batch, double head, double first,
+                             double count, float *rows) {
+    attn_io_t io = arrays_of(plan, bnhd, arrays);
     attn_status_t status = give_workspace(js, plan, &io);
     if (status == ATTN_OK)
-        status = attn_weights(plan, &io, integer(batch), integer(head), integer(first),
-                              integer(count), rows, attn_plan_problem(plan)->keys, &js->error);
+        status = attn_weights(plan, &io, attnjs_integer(batch), attnjs_integer(head),
+                              attnjs_integer(first), attnjs_integer(count), rows,
+                              attn_plan_problem(plan)->keys, &js->error);
     free(io.workspace);
     return status;
 }
 
-double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, float *query,
-                           float *key, float *value, float *out, double stride) {
+double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
+                           const double *arrays, double stride) {
     const attn_problem_t *p = attn_plan_problem(plan);
-    const attn_io_t io = arrays(plan, bnhd, query, key, value, out);
+    const attn_io_t io = arrays_of(plan, bnhd, arrays);
     double size = (double)(p->keys + p->value_dim) * (double)sizeof(double);
     double *scratch = attnjs_allocate(size);
     if (!scratch) {
         attnjs_no_memory(js, "the rows of exact attention");
         return -1;
     }
-    double error = attn_oracle_error(p, &io, integer(stride), scratch);
+    double error = attn_oracle_error(p, &io, attnjs_integer(stride), scratch);
     free(scratch);
     return error;
 }

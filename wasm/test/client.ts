@@ -7,6 +7,7 @@ import {
     type Param,
     type Plan,
     type RunResult,
+    type Stream,
 } from "libattn";
 
 const attn: Attn = await init();
@@ -33,6 +34,33 @@ const weights: Float32Array = plan.weights({ query: x, key: x, head: 0, first: 1
 const error: number = plan.error({ query: x, key: x, value: x, out }, 10);
 const flops: number = plan.cost?.flops ?? 0;
 const facts: string = plan.facts.map(({ label, value }) => `${label} ${value ?? "none"}`).join();
+
+const ruled: Float32Array = attn.attention(x, x, x, {
+    dim: 8,
+    past: 3,
+    window: [4, 0],
+    softcap: 30,
+    bias: { data: x, shape: [1, 1, 8, 8] },
+    mask: new Uint8Array(64),
+    kvLengths: [5],
+    sinks: new Float32Array(1),
+});
+using masked: Plan = attn.plan({
+    queries: 8,
+    dim: 8,
+    inputs: ["mask", "slopes"],
+    scoresMode: "masked",
+});
+const scores: Float32Array | null = masked.run({
+    ...{ query: x, key: x, value: x, scores: true },
+    mask: new Uint8Array(64),
+    slopes: new Float32Array(1),
+}).scores;
+
+using stream: Stream = attn.stream({ heads: 2, dim: 8, maxKeys: 100, causal: true });
+const answer = stream.append(x, x).query(x, { layout: "bnhd" });
+using fork: Stream = stream.fork().restore(stream.truncate(1).save());
+const held: number = fork.length + fork.memoryBytes + answer.lse.length + stream.sizes.maxKeys;
 
 /** What a form is made of. */
 function describe(param: Param): string {
@@ -64,6 +92,9 @@ export const all = [
     data,
     shape,
     code,
+    ruled,
+    scores,
+    held,
 ];
 
 // @ts-expect-error a number is no source
@@ -82,3 +113,13 @@ plan.run({ query: x, key: x, value: x, layout: "hnd" });
 plan.sizes.dim = 3;
 // @ts-expect-error no such code
 new AttnError("ATTN_ERROR_NONE", "text");
+// @ts-expect-error a window has two sides
+attn.plan({ queries: 4, dim: 4, window: [1] });
+// @ts-expect-error no such input
+attn.plan({ queries: 4, dim: 4, inputs: ["biases"] });
+// @ts-expect-error a mask is of bytes
+masked.run({ query: x, key: x, value: x, mask: x });
+// @ts-expect-error a stream has an end
+attn.stream({ dim: 4 });
+// @ts-expect-error its past is what it holds
+attn.stream({ dim: 4, maxKeys: 4, past: 2 });

@@ -30,6 +30,8 @@ const quick =
     () =>
         attn.attention(q, key, value, options);
 const make = (options) => () => attn.plan({ ...tiny, ...options });
+const ruled = (inputs) => quick({ ...sizes, ...inputs });
+const masked = attn.plan({ ...sizes, inputs: ["mask"] });
 
 /* What is done, the error's class or code, and what its message has to name. */
 const cases = [
@@ -81,6 +83,91 @@ const cases = [
     ["more rows than queries", weights({ first: 3, count: 2 }), "RANGE", /count 2 from query 3/],
     ["no rows", weights({ count: 0 }), "RANGE", /count 0/],
     ["a stride of 0", () => plan.error({ query, key, value, out: query }, 0), "RANGE", /stride 0/],
+    ["a past below 0", make({ past: -1 }), "RANGE", /past is -1/],
+    ["a past that is no integer", make({ past: 1.5 }), TypeError, /past must be an integer/],
+    [
+        "a past that contradicts the corner",
+        make({ past: 2, causal: "bottom-right" }),
+        "ARGUMENT",
+        /past \(2\)/,
+    ],
+    ["a window of one side", make({ window: [3] }), TypeError, /window must be \[left, right\]/],
+    ["a window that is a number", make({ window: 3 }), TypeError, /window must be/],
+    [
+        "half a key",
+        make({ window: [1, 0.5] }),
+        TypeError,
+        /window\[1\] must be an integer, not 0.5/,
+    ],
+    ["a window of -2", make({ window: [-2, 1] }), "RANGE", /window \(-2, 1\)/],
+    ["a window against causal", make({ causal: true, window: [1, 1] }), "ARGUMENT", /window/],
+    ["a negative softcap", make({ softcap: -1 }), "RANGE", /softcap is -1/],
+    ["a softcap of NaN", make({ softcap: NaN }), TypeError, /softcap must be a finite number/],
+    ["an unknown mode", make({ scoresMode: 3 }), TypeError, /scoresMode must be .*not 3/],
+    ["an unknown input", make({ inputs: ["biases"] }), TypeError, /an input must be .*"biases"/],
+    ["inputs that are no list", make({ inputs: "bias" }), TypeError, /inputs must be an array/],
+    [
+        "a window where there is none",
+        make({ backend: "linear", window: [1, 1] }),
+        "UNSUPPORTED",
+        /linear.*sliding windows/,
+    ],
+    [
+        "a mask where there is none",
+        make({ backend: "sparse", inputs: ["mask"] }),
+        "UNSUPPORTED",
+        /sparse.*masks/,
+    ],
+    [
+        "scores where there are none",
+        () => attn.plan({ ...sizes, backend: "linear" }).run({ query, key, value, scores: true }),
+        "UNSUPPORTED",
+        /linear.*scores/,
+    ],
+    ["scores too short", run({ scores: new Float32Array(3) }), "SHAPE", /scores has 3 .*= 1 \* 2/],
+    ["a mask nobody declared", run({ mask: new Uint8Array(24) }), "ARGUMENT", /mask is given/],
+    [
+        "a declared mask that is missing",
+        () => masked.run({ query, key, value }),
+        TypeError,
+        /mask must be a Uint8Array, not undefined/,
+    ],
+    [
+        "weights without the declared mask",
+        () => masked.weights({ query, key }),
+        TypeError,
+        /mask must be/,
+    ],
+    ["a mask of floats", ruled({ mask: new Float32Array(24) }), TypeError, /mask .*Uint8Array/],
+    ["a bias of bytes", ruled({ bias: new Uint8Array(24) }), TypeError, /bias .*Float32Array/],
+    ["a bias too short", ruled({ bias: new Float32Array(23) }), "SHAPE", /bias has 23 .* 48 /],
+    [
+        "a bias of a wrong shape",
+        ruled({ bias: { data: new Float32Array(12), shape: [1, 2, 1, 5] } }),
+        "SHAPE",
+        /bias.shape must be \(1, 2, 4, 6\)/,
+    ],
+    [
+        "a shape of three axes",
+        ruled({ bias: { data: new Float32Array(24), shape: [1, 4, 6] } }),
+        "SHAPE",
+        /bias.shape/,
+    ],
+    [
+        "data that its shape is not",
+        ruled({ mask: { data: new Uint8Array(7), shape: [1, 1, 1, 6] } }),
+        "SHAPE",
+        /mask has 7 elements/,
+    ],
+    ["a detached bias", ruled({ bias: detached(24) }), "SHAPE", /bias is detached/],
+    ["null for a bias", ruled({ bias: null }), TypeError, /bias must be .* not null/],
+    ["lengths of other batches", ruled({ kvLengths: [1, 2] }), "SHAPE", /kvLengths has 2 of 1/],
+    ["lengths past the keys", ruled({ kvLengths: [7] }), "RANGE", /kvLengths: 7 .* 6 keys/],
+    ["a length below 0", ruled({ kvLengths: [-1] }), "RANGE", /kvLengths: -1/],
+    ["half a length", ruled({ kvLengths: [0.5] }), TypeError, /kvLengths must be an integer/],
+    ["a length alone", ruled({ kvLengths: 3 }), "SHAPE", /kvLengths has 0 of 1/],
+    ["too few sinks", ruled({ sinks: new Float32Array(1) }), "SHAPE", /sinks has 1 .*heads = 2/],
+    ["slopes as a list", ruled({ slopes: [1, 2] }), TypeError, /slopes must be a Float32Array/],
     ["an unknown backend", make({ backend: "sofmax" }), "NOT_FOUND", /sofmax/],
     [
         "a backend that is no text",

@@ -34,9 +34,10 @@ function npm(...args) {
     });
 }
 
-function example(language) {
-    const found = readme.match(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "ms"));
-    assert.ok(found, `README.md has no example in ${language}`);
+function example(language, index = 0) {
+    const blocks = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms");
+    const found = [...readme.matchAll(blocks)][index];
+    assert.ok(found, `README.md has no example ${index} in ${language}`);
     return found[1];
 }
 
@@ -79,6 +80,12 @@ test("README's example in Node", () => {
     });
     assert.match(output, /^\S.*: \d+ pairs of 131072, error 0\.\d+|error \d/);
     assert.match(output, /65536 \[ 'softmax', 'linear', 'sparse', 'sketch' \]/);
+});
+
+test("README's example of a stream", () => {
+    writeFileSync(join(project, "stream.js"), example("js", 1));
+    const options = { cwd: project, encoding: "utf8", timeout: 20000 };
+    assert.match(execFileSync(process.execPath, ["stream.js"], options), /^512 8 1 \d+\n$/);
 });
 
 test("the files can be named on their own", () => {

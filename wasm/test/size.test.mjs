@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { buildSize, builds } from "../sizes.mjs";
 
-const LIMIT = 60_000; // bytes of brotli: JavaScript and one module with all four backends
+const LIMIT = 62_000; // bytes of brotli: JavaScript and one module with all four backends
 
 for (const build of builds) {
     test(`the ${build} build`, (t) => {
