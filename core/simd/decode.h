@@ -7,6 +7,10 @@
 
 #include "simd/tile.h"
 
+/* Rows to fetch ahead: the processor's own prefetching starts anew on every page. Measured at d =
+ * 128: 8 rows (4 kB) decode 4096 keys 12% faster than none, 16 and 32 rows 0 to 8%. */
+enum { DECODE_AHEAD = 8 };
+
 /* The next `keys` keys against `rows` rows, both constants. */
 ATTN_INLINE void decode_dot_(int rows, int keys, int64_t dim, const float *query, int64_t width,
                              const float *key, int64_t key_stride, float *scores,
@@ -20,6 +24,9 @@ ATTN_INLINE void decode_dot_(int rows, int keys, int64_t dim, const float *query
     int64_t k = 0;
     for (; k + VF_LANES <= dim; k += VF_LANES) {
         vf column[4];
+        ATTN_UNROLL
+        for (int j = 0; j < keys; j++)
+            vf_prefetch(key + j * key_stride + k, DECODE_AHEAD * key_stride);
         ATTN_UNROLL
         for (int j = 0; j < keys; j++) column[j] = vf_load(key + j * key_stride + k);
         ATTN_UNROLL
@@ -91,6 +98,9 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, int64_t tail, float *out
     for (int64_t j = 0; j < count; j++) {
         const float *value = values + j * values_stride;
         vf column[8];
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            vf_prefetch(value + v * VF_LANES, DECODE_AHEAD * values_stride);
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++)
             column[v] = tail == VF_LANES ? vf_load(value + v * VF_LANES)

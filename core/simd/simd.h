@@ -16,6 +16,7 @@
  *     vf_any_greater(a, b)                     whether a > b in any lane
  *     vf_reduce_add(v) vf_reduce_max(v)        over the lanes
  *
+ *     vf_prefetch(p, ahead)                    ask for the cache line `ahead` floats after p
  *     vf_transpose4(from, stride, to, width, f) a block of 4 x 4: to[k*width + j] = f * from[j*stride + k]
  *
  * On x86 these are the compiler's own intrinsics. Elsewhere SIMDe spells the 128-bit ones
@@ -47,6 +48,11 @@
 #else
 #define ATTN_STEP ATTN_INLINE
 #endif
+
+/* The address may lie outside of any array, where a pointer may not point. */
+ATTN_INLINE void vf_prefetch(const float *p, int64_t ahead) {
+    __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)ahead * sizeof *p));
+}
 
 #if ATTN_SIMD_BITS == 0
 #include "simd/scalar.h"
