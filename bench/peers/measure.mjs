@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { argumentsOf } from "./inputs.mjs";
 import { dataFile, program } from "./paths.mjs";
-import { Contender, later } from "./process.mjs";
+import { Contender } from "./process.mjs";
 import { contenderOf } from "./rows.mjs";
 
 const execute = promisify(execFile);
@@ -48,7 +48,6 @@ async function measureRound(entries, round, slice) {
     for (let i = 0; i < entries.length; i++) {
         const entry = entries[(i + round) % entries.length];
         if (entry.failure) continue;
-        await later(0.05); // for threads of the last one that still wait for work
         try {
             entry.times.push(...(await entry.process.time(slice)));
         } catch (error) {

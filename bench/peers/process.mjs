@@ -28,19 +28,28 @@ export class Contender {
 
     /** What it says after "ready", once it has computed its output. */
     async ready() {
-        return this.#answer("ready");
+        return this.#stopAfter(this.#answer("ready"));
     }
 
     /** Seconds of single calls, measured for about so many seconds. */
     async time(seconds) {
+        this.#child.kill("SIGCONT");
         this.#child.stdin.write(`time ${seconds}\n`);
-        return (await this.#answer("times")).split(" ").map(Number);
+        return (await this.#stopAfter(this.#answer("times"))).split(" ").map(Number);
     }
 
     async end() {
+        this.#child.kill("SIGCONT");
         this.#child.stdin.end();
         await Promise.race([this.#ended, later(2)]);
         this.#child.kill("SIGKILL");
+    }
+
+    /** Stopped until its next turn: threads that wait for work by spinning would take the others'. */
+    async #stopAfter(answer) {
+        const said = await answer;
+        this.#child.kill("SIGSTOP");
+        return said;
     }
 
     /** The rest of the next line that begins with this word; throws when there is none. */

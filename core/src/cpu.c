@@ -26,6 +26,16 @@ const char *attn_tier_name(attn_tier_t tier) {
     return "unknown tier";
 }
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+/* Conversions between f16 and f32: a flag of its own, which not every compiler knows by name. */
+static bool has_f16c(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 /* A WASM module or an AArch64 program that has started can run all it contains. */
 static bool machine_has(attn_tier_t tier) {
 #if defined(__x86_64__)
@@ -36,10 +46,11 @@ static bool machine_has(attn_tier_t tier) {
     case ATTN_TIER_SSE4:
         return __builtin_cpu_supports("sse4.2");
     case ATTN_TIER_AVX2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     case ATTN_TIER_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+               has_f16c();
     default:
         return false;
     }
