@@ -24,21 +24,26 @@ static void solve_and_compare(arrays_t *arrays) {
 
 /**
  * exp(S) overflows for every logit, exp(S - max) for none. Queries and keys are small whole numbers
- * so that logits are exact; they climb along the keys, which moves the running maximum in each block.
+ * so that logits are exact; they climb along the keys, over many blocks of keys and by more than a
+ * float's exponent holds. Few queries are decoded, many are not.
  */
 static void exp_would_overflow(void **state) {
     (void)state;
-    for (int direction = -1; direction <= 1; direction += 2) {
-        test_label("logits around 2000, %s", direction < 0 ? "falling" : "climbing");
-        arrays_t arrays = small_arrays(ATTN_CAUSAL_NONE, 7, 300);
-        for (int64_t i = 0; i < 7; i++)
+    enum { KEYS = 1300 };
+    for (int trial = 0; trial < 4; trial++) {
+        const int direction = trial % 2 ? 1 : -1;
+        const int64_t queries = trial < 2 ? 7 : 40;
+        test_label("%" PRId64 " queries, logits around 2000, %s", queries,
+                   direction < 0 ? "falling" : "climbing");
+        arrays_t arrays = small_arrays(ATTN_CAUSAL_NONE, queries, KEYS);
+        for (int64_t i = 0; i < queries; i++)
             for (int64_t k = 0; k < 4; k++) array_set(&arrays.query, 0, 0, i, k, k ? 1 : 0.25f);
-        for (int64_t j = 0; j < 300; j++) {
+        for (int64_t j = 0; j < KEYS; j++) {
             array_set(&arrays.key, 0, 0, j, 0, (float)(direction * j));
             for (int64_t k = 1; k < 4; k++) array_set(&arrays.key, 0, 0, j, k, 600);
         }
         solve_and_compare(&arrays);
-        for (int64_t i = 0; i < 7; i++)
+        for (int64_t i = 0; i < queries; i++)
             assert_true(array_get(&arrays.lse, 0, 0, i, 0) > logf(FLT_MAX)); // the input is as told
         arrays_destroy(&arrays);
     }
@@ -63,16 +68,17 @@ static void exp_would_underflow(void **state) {
 static void one_key_takes_all(void **state) {
     (void)state;
     static const int64_t winners[] = {0, 1, 130, 298, 299};
-    for (size_t w = 0; w < TEST_COUNT(winners); w++) {
-        test_label("key %" PRId64 " takes all", winners[w]);
-        arrays_t arrays = small_arrays(ATTN_CAUSAL_NONE, 3, 300);
-        for (int64_t i = 0; i < 3; i++)
+    for (size_t w = 0; w < 2 * TEST_COUNT(winners); w++) {
+        const int64_t winner = winners[w / 2], queries = w % 2 ? 3 : 30;
+        test_label("%" PRId64 " queries, key %" PRId64 " takes all", queries, winner);
+        arrays_t arrays = small_arrays(ATTN_CAUSAL_NONE, queries, 300);
+        for (int64_t i = 0; i < queries; i++)
             for (int64_t k = 0; k < 4; k++) array_set(&arrays.query, 0, 0, i, k, 16);
-        for (int64_t k = 0; k < 4; k++) array_set(&arrays.key, 0, 0, winners[w], k, 64);
+        for (int64_t k = 0; k < 4; k++) array_set(&arrays.key, 0, 0, winner, k, 64);
         solve_and_compare(&arrays);
         for (int64_t c = 0; c < 5; c++)
             assert_true(array_get(&arrays.out, 0, 0, 1, c) ==
-                        array_get(&arrays.value, 0, 0, winners[w], c));
+                        array_get(&arrays.value, 0, 0, winner, c));
         arrays_destroy(&arrays);
     }
 }

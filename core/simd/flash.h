@@ -1,10 +1,11 @@
 /*
  * simd/flash.h: tiles of queries walk over their keys with the online softmax.
  *
- * For each row the running maximum M and the sums L = sum 2^(S - M) and O = sum 2^(S - M) v are
- * kept; when M moves, L and O are multiplied by 2^(M_old - M_new). Only a block of FLASH_KEYS
- * logits exists at a time. (Milakov and Gimelshein, "Online normalizer calculation for softmax",
- * 2018; Dao et al., "FlashAttention", 2022.) Logits are in base 2: queries carry scale * log2(e).
+ * For each row the sums L = sum 2^(S - M) and O = sum 2^(S - M) v are kept, where M is the largest
+ * logit so far, or FLASH_SLACK less: M moves only when it must, and then L and O are multiplied by
+ * 2^(M_old - M_new). Only a block of FLASH_KEYS logits exists at a time. (Milakov and Gimelshein,
+ * "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022.) Logits
+ * are in base 2: queries carry scale * log2(e).
  *
  * Keys come in segments: packed panels, their values, and for each row the range of positions that
  * it sees. Dense attention is one segment; a sparse pattern is several.
@@ -18,8 +19,11 @@
 
 #include <string.h>
 
+/* In powers of two: weights stay below 2^8, and their sums far below what a float holds. */
+#define FLASH_SLACK 8.0f
+
 enum {
-    FLASH_KEYS = 128 / PANEL * PANEL,                              /* logits a row at a time */
+    FLASH_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
     FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
 
@@ -51,12 +55,13 @@ typedef struct flash_tile {
     int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
     float *scores;      /* [TILE_ROWS][FLASH_KEYS], scratch */
     int64_t first[TILE_ROWS], last[TILE_ROWS]; /* positions in the segment that each row sees */
-    float max[FLASH_ROWS];
+    int64_t low, high;               /* positions that any row sees; low is a multiple of PANEL */
+    float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
     float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
 } flash_tile_t;
 
 ATTN_STEP void flash_begin(flash_tile_t *tile) {
-    for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -INFINITY;
+    for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -FLT_MAX;
     for (int r = 0; r < TILE_ROWS; r++) vf_store(tile->sums[r], vf_zero());
     if (tile->out)
         for (int64_t i = 0; i < TILE_ROWS * tile->out_stride; i++) tile->out[i] = 0.0f;
@@ -75,11 +80,11 @@ ATTN_INLINE float flash_sum(const flash_tile_t *tile, int64_t r) {
 
 /* ---- logits, stage by stage ---------------------------------------------------------------------- */
 
-/* S of all rows for the keys [base, base + keys), `keys` a multiple of PANEL. */
+/* S - from[r] of all rows for the keys [base, base + keys), `keys` a multiple of PANEL. */
 ATTN_STEP void flash_products(flash_tile_t *tile, const flash_segment_t *segment, int64_t base,
-                              int64_t keys) {
+                              int64_t keys, const float *from) {
     for (int64_t j = 0; j < keys; j += PANEL)
-        tile_panel_product(tile->dim, tile->query, segment->panels + (base + j) * tile->dim,
+        tile_panel_product(tile->dim, tile->query, segment->panels + (base + j) * tile->dim, from,
                            tile->scores + j, FLASH_KEYS);
 }
 
@@ -148,33 +153,64 @@ ATTN_INLINE void flash_shape(flash_tile_t *tile, int64_t base, int64_t keys) {
     flash_mask_ranges(tile, base, keys);
 }
 
-/* The row's maximum with these logits; lanes are compared before they are reduced, as the maximum
- * rarely moves. */
-ATTN_INLINE float flash_row_max(const float *row, int64_t keys, float max) {
+/* The largest of a row's logits, lane by lane. */
+ATTN_INLINE vf flash_row_max(const float *row, int64_t keys) {
     vf largest = vf_load(row);
     for (int64_t j = VF_LANES; j < keys; j += VF_LANES) largest = vf_max(largest, vf_load(row + j));
-    return vf_any_greater(largest, vf_set1(max)) ? vf_reduce_max(largest) : max;
+    return largest;
 }
 
-/* Logits to weights 2^(S - max) in place; moves max and sums; keep[r] is what the old sums of row r
- * are worth now. A maximum of -inf shifts by 0: then every weight is 2^-inf = 0 by itself. */
-ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *keep) {
-    float shift[FLASH_ROWS] = {0};
+/* Whether a row has a logit that is more than FLASH_SLACK above its M. A row's NaN is its own. */
+ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, int64_t keys, const float *from) {
+    vf above = vf_set1(-INFINITY);
     for (int r = 0; r < tile->rows; r++)
-        shift[r] = flash_row_max(tile->scores + r * FLASH_KEYS, keys, tile->max[r]);
-    for (int r = 0; r < FLASH_ROWS; r += VF_LANES) {
-        const vf old = vf_load(tile->max + r),
-                 at_least = vf_max(vf_load(shift + r), vf_set1(-FLT_MAX));
-        vf_store(tile->max + r, vf_load(shift + r));
-        vf_store(shift + r, at_least);
-        vf_store(keep + r, vf_exp2(vf_sub(old, at_least)));
+        above = vf_max(vf_sub(flash_row_max(tile->scores + r * FLASH_KEYS, keys),
+                              vf_set1(tile->max[r] - from[r])),
+                       above);
+    return vf_any_greater(above, vf_set1(FLASH_SLACK));
+}
+
+/* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
+ * depend on its neighbours. keep[r] is what the old sums of row r are worth then. */
+ATTN_STEP void flash_move(flash_tile_t *tile, int64_t keys, const float *from, float *keep) {
+    for (int r = 0; r < FLASH_ROWS; r++) keep[r] = tile->max[r];
+    for (int r = 0; r < tile->rows; r++) {
+        const float *row = tile->scores + r * FLASH_KEYS;
+        const float max = vf_reduce_max(flash_row_max(row, keys)) + from[r];
+        if (max - tile->max[r] > FLASH_SLACK) tile->max[r] = max;
     }
+    for (int r = 0; r < FLASH_ROWS; r += VF_LANES)
+        vf_store(keep + r, vf_exp2(vf_sub(vf_load(keep + r), vf_load(tile->max + r))));
+    for (int r = 0; r < tile->rows; r++)
+        vf_store(tile->sums[r], vf_mul(vf_set1(keep[r]), vf_load(tile->sums[r])));
+}
+
+/* Logits less from[r] become logits less M. */
+ATTN_STEP void flash_subtract(flash_tile_t *tile, int64_t keys, const float *from) {
+    for (int r = 0; r < tile->rows; r++) {
+        const vf by = vf_set1(tile->max[r] - from[r]);
+        float *row = tile->scores + r * FLASH_KEYS;
+        for (int64_t j = 0; j < keys; j += VF_LANES)
+            vf_store(row + j, vf_sub(vf_load(row + j), by));
+    }
+}
+
+/**
+ * Logits, less from[r], to weights 2^(S - M) in place, and their sums; keep[r] is what the old sums
+ * of row r are worth now. A row that has seen nothing yet has weights 2^-inf = 0 by themselves.
+ */
+ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, const float *from, float *keep) {
+    int same = 1;
+    for (int r = 0; r < FLASH_ROWS; r++) keep[r] = 1.0f;
+    if (flash_outgrown(tile, keys, from)) flash_move(tile, keys, from, keep);
+    for (int r = 0; r < tile->rows; r++) same &= tile->max[r] == from[r];
+    if (!same) flash_subtract(tile, keys, from);
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
-        const vf by = vf_set1(shift[r]);
-        vf sum = vf_mul(vf_set1(keep[r]), vf_load(tile->sums[r]));
+        vf sum = vf_load(tile->sums[r]);
+        ATTN_UNROLL_4
         for (int64_t j = 0; j < keys; j += VF_LANES) {
-            const vf weight = vf_exp2(vf_sub(vf_load(row + j), by));
+            const vf weight = vf_exp2(vf_load(row + j));
             vf_store(row + j, weight);
             sum = vf_add(sum, weight);
         }
@@ -193,23 +229,30 @@ ATTN_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *las
     *first = *last ? *first / PANEL * PANEL : 0;
 }
 
+/* What the products may be measured from: M where nothing else changes the logits. */
+ATTN_INLINE void flash_origin(const flash_tile_t *tile, float *from) {
+    const int plain = tile->rules.softcap == 0.0f && !tile->rules.has_offsets;
+    for (int r = 0; r < FLASH_ROWS; r++)
+        from[r] = plain && tile->max[r] > -FLT_MAX ? tile->max[r] : 0.0f;
+}
+
 /** Let the tile see the keys [base, base + FLASH_KEYS) of a segment. */
-ATTN_INLINE void flash_step(flash_tile_t *tile, const flash_segment_t *segment, int64_t base,
-                            int64_t last) {
-    float keep[FLASH_ROWS];
-    int64_t from[TILE_ROWS], to[TILE_ROWS];
-    int64_t keys = tile_min(FLASH_KEYS, tile_round_up(last - base, PANEL));
-    flash_products(tile, segment, base, keys);
+ATTN_INLINE void flash_step(flash_tile_t *tile, const flash_segment_t *segment, int64_t base) {
+    float from[FLASH_ROWS], keep[FLASH_ROWS];
+    int64_t first[TILE_ROWS], last[TILE_ROWS];
+    int64_t keys = tile_min(FLASH_KEYS, tile_round_up(tile->high - base, PANEL));
+    flash_origin(tile, from);
+    flash_products(tile, segment, base, keys, from);
     flash_shape(tile, base, keys);
-    flash_softmax(tile, keys, keep);
+    flash_softmax(tile, keys, from, keep);
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
-        from[r] = tile_max(0, tile->first[r] - base);
-        to[r] = tile_min(keys, tile->last[r] - base);
+        first[r] = tile_max(0, tile->first[r] - base);
+        last[r] = tile_min(keys, tile->last[r] - base);
     }
     tile_accumulate_ranges(tile->out, tile->out_stride, keep, tile->scores, FLASH_KEYS,
                            segment->values + base * segment->values_stride, segment->values_stride,
-                           from, to, tile->rules.has_offsets, tile->value_dim);
+                           first, last, tile->rules.has_offsets, tile->value_dim);
 }
 
 /**
@@ -219,17 +262,16 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const flash_segment_t *segment, 
 ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const flash_segment_t *segment) {
     int64_t low = INT64_MAX, high = 0;
     for (int64_t t = 0; t < count; t++) {
-        int64_t first, last;
-        flash_span(&tiles[t], &first, &last);
-        if (first < last) low = tile_min(low, first), high = tile_max(high, last);
+        flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
+        if (tiles[t].low < tiles[t].high) {
+            low = tile_min(low, tiles[t].low);
+            high = tile_max(high, tiles[t].high);
+        }
     }
     for (int64_t base = low; base < high; base += FLASH_KEYS)
-        for (int64_t t = 0; t < count; t++) {
-            int64_t first, last;
-            flash_span(&tiles[t], &first, &last);
-            if (first < base + FLASH_KEYS && base < last)
-                flash_step(&tiles[t], segment, base, last);
-        }
+        for (int64_t t = 0; t < count; t++)
+            if (tiles[t].low < base + FLASH_KEYS && base < tiles[t].high)
+                flash_step(&tiles[t], segment, base);
 }
 
 /** Row r's output O / L, in place; a row that saw no key gives zeros. Returns its lse (natural). */
@@ -245,7 +287,7 @@ ATTN_STEP float flash_end(flash_tile_t *tile, int64_t r) {
 ATTN_INLINE void flash_weights_row(flash_tile_t *tile, int64_t r, int64_t base, int64_t keys,
                                    const int64_t *map, float *row) {
     float *scores = tile->scores + r * FLASH_KEYS;
-    const vf shift = vf_max(vf_set1(tile->max[r]), vf_set1(-FLT_MAX));
+    const vf shift = vf_set1(tile->max[r]);
     const float sum = flash_sum(tile, r);
     const vf scale = vf_set1(sum == 0.0f ? 0.0f : 1.0f / sum);
     for (int64_t j = 0; j < keys; j += VF_LANES)
@@ -268,12 +310,13 @@ ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
  */
 ATTN_STEP void flash_weights(flash_tile_t *tiles, const flash_segment_t *segment,
                              const int64_t *map, float *rows, int64_t stride, int64_t count) {
+    static const float zero[TILE_ROWS] = {0};
     for (int64_t done = 0; done < count; done += TILE_ROWS, tiles++, rows += TILE_ROWS * stride) {
         int64_t low, high;
         flash_span(tiles, &low, &high);
         for (int64_t base = low; base < high; base += FLASH_KEYS) {
             const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
-            flash_products(tiles, segment, base, keys);
+            flash_products(tiles, segment, base, keys, zero);
             flash_shape(tiles, base, keys);
             for (int64_t r = 0; r < tile_min(TILE_ROWS, count - done); r++)
                 flash_weights_row(tiles, r, base, keys, map, rows + r * stride);
@@ -284,9 +327,10 @@ ATTN_STEP void flash_weights(flash_tile_t *tiles, const flash_segment_t *segment
 /** The logits of a tile's rows against all `count` keys, as they are after `stage`. */
 ATTN_STEP void flash_logits(flash_tile_t *tile, const flash_segment_t *segment, int64_t count,
                             int32_t stage, float *rows, int64_t stride) {
+    static const float zero[TILE_ROWS] = {0};
     for (int64_t base = 0; base < count; base += FLASH_KEYS) {
         const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(count - base, PANEL));
-        flash_products(tile, segment, base, keys);
+        flash_products(tile, segment, base, keys, zero);
         if (stage != ATTN_SCORES_RAW && tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
         flash_naturalise(tile, keys);
         if (stage == ATTN_SCORES_MASKED) {

@@ -33,11 +33,21 @@
 #error "compile kernel files through attn_add_kernels() (core/cmake/kernels.cmake)"
 #endif
 
-/* Accumulator arrays must be unrolled into registers; gcc does so only when told. */
-#if defined(__clang__)
+/* Accumulator arrays must be unrolled into registers; gcc does so only when told. The loops over
+ * features and keys take several turns at a time (ATTN_UNROLL_8, _4), as processors foresee the end
+ * of a loop of few turns, not of one of many; in a module, which is downloaded, one at a time. */
+#if defined(__wasm__)
 #define ATTN_UNROLL _Pragma("clang loop unroll(full)")
+#define ATTN_UNROLL_8
+#define ATTN_UNROLL_4
+#elif defined(__clang__)
+#define ATTN_UNROLL _Pragma("clang loop unroll(full)")
+#define ATTN_UNROLL_8 _Pragma("clang loop unroll_count(8)")
+#define ATTN_UNROLL_4 _Pragma("clang loop unroll_count(4)")
 #else
 #define ATTN_UNROLL _Pragma("GCC unroll 16")
+#define ATTN_UNROLL_8 _Pragma("GCC unroll 8")
+#define ATTN_UNROLL_4 _Pragma("GCC unroll 4")
 #endif
 #define ATTN_INLINE static inline __attribute__((always_inline))
 

@@ -60,16 +60,18 @@ ATTN_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64_t d, 
         for (j = count; j < width; j++) panel[k * width + j] = 0.0f;
 }
 
-/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j], for a whole tile. */
+/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j] - from[r], for a whole
+ * tile. */
 ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
-                                    const float *restrict panel, float *restrict scores,
-                                    int64_t stride) {
+                                    const float *restrict panel, const float *from,
+                                    float *restrict scores, int64_t stride) {
     vf sums[TILE_ROWS][TILE_VECTORS];
     ATTN_UNROLL
     for (int r = 0; r < TILE_ROWS; r++) {
         ATTN_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vf_zero();
+        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vf_set1(-from[r]);
     }
+    ATTN_UNROLL_8
     for (int64_t k = 0; k < d; k++) {
         vf column[TILE_VECTORS];
         ATTN_UNROLL
@@ -106,6 +108,7 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
         for (int v = 0; v < vectors; v++)
             sums[r][v] = vf_mul(kept, vf_load(out + r * out_stride + v * VF_LANES));
     }
+    ATTN_UNROLL_8
     for (int64_t j = 0; j < count; j++) {
         const float *value = values + j * values_stride;
         vf column[TILE_VECTORS];

@@ -100,11 +100,12 @@ static void step(flash_tile_t *tile, const scratch_t *space, int64_t base, int64
                  int64_t values_stride) {
     float keep[FLASH_ROWS];
     int64_t from[TILE_ROWS], to[TILE_ROWS];
+    static const float zero[FLASH_ROWS] = {0};
     const int64_t whole = tile_round_up(count, VF_LANES);
     decode_dots(tile->rows, tile->dim, tile->query, space->width, keys, keys_stride, count,
                 tile->scores, FLASH_KEYS);
     flash_shape(tile, base, whole);
-    flash_softmax(tile, whole, keep);
+    flash_softmax(tile, whole, zero, keep);
     for (int r = 0; r < TILE_ROWS; r++) {
         from[r] = tile_max(0, tile->first[r] - base);
         to[r] = tile_min(count, tile->last[r] - base);

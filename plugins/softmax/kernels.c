@@ -6,7 +6,7 @@
 
 #include "simd/flash_task.h"
 
-enum { TILES = 16 }; /* tiles of queries a task: they share each block of keys */
+enum { TILES = 8 }; /* tiles of queries a task: they share each block of keys */
 
 static void scratch(const attn_problem_t *problem, attn_arena_t *arena) {
     flash_lay_out(problem, TILES, arena);

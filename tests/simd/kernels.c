@@ -79,9 +79,9 @@ static void pack(float *panel, int64_t width, int64_t count, int64_t d, const fl
     tile_pack(panel, width, count, d, source, row_stride, column_stride, factor);
 }
 
-static void product(int64_t d, const float *rows, const float *panel, float *scores,
-                    int64_t stride) {
-    tile_panel_product(d, rows, panel, scores, stride);
+static void product(int64_t d, const float *rows, const float *panel, const float *from,
+                    float *scores, int64_t stride) {
+    tile_panel_product(d, rows, panel, from, scores, stride);
 }
 
 static void accumulate(float *out, int64_t out_stride, const float *kept, const float *weights,

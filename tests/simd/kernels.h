@@ -24,8 +24,8 @@ typedef struct simd_kernels {
     int64_t rows, panel;
     void (*pack)(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
                  int64_t row_stride, int64_t column_stride, float factor);
-    void (*product)(int64_t d, const float *rows, const float *panel, float *scores,
-                    int64_t stride);
+    void (*product)(int64_t d, const float *rows, const float *panel, const float *from,
+                    float *scores, int64_t stride);
     void (*accumulate)(float *out, int64_t out_stride, const float *keep, const float *weights,
                        int64_t weights_stride, const float *values, int64_t values_stride,
                        int64_t count, int64_t columns);
