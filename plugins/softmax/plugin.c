@@ -85,6 +85,7 @@ typedef struct run {
     const softmax_plan_t *plan;
     workspace_t space;
     softmax_head_t head;
+    int64_t tasks; /* of a key/value head */
 } run_t;
 
 static run_t begin(const softmax_plan_t *plan, const attn_io_t *io) {
@@ -131,10 +132,13 @@ static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
     attn_host_parallel_for(run->plan->host, panel_count(run->plan), pack_task, run);
 }
 
+/* The last queries first: under a causal mask they see most, and small tasks at the end leave no
+ * thread waiting for long. */
 static void attend_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const attn_io_t *io = run->head.head.io;
-    attn_queries_t queries = attn_queries_of(&run->head.head, run->plan->kernels->rows, task);
+    attn_queries_t queries =
+        attn_queries_of(&run->head.head, run->plan->kernels->rows, run->tasks - 1 - task);
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
     run->plan->kernels->attend(&run->head, &queries);
     if (!io->scores.data) return;
@@ -146,13 +150,13 @@ static void attend_task(void *data, int64_t task, uint32_t worker) {
 
 static void run_prefill(const softmax_plan_t *plan, const attn_io_t *io) {
     const attn_problem_t *problem = &plan->problem;
-    const int64_t tasks =
-        attn_query_blocks(problem, plan->kernels->rows) * (problem->heads / problem->kv_heads);
     run_t run = begin(plan, io);
+    run.tasks =
+        attn_query_blocks(problem, plan->kernels->rows) * (problem->heads / problem->kv_heads);
     for (int64_t b = 0; b < problem->batch; b++)
         for (int64_t h = 0; h < problem->kv_heads; h++) {
             pack_head(&run, b, h);
-            attn_host_parallel_for(plan->host, tasks, attend_task, &run);
+            attn_host_parallel_for(plan->host, run.tasks, attend_task, &run);
         }
 }
 
