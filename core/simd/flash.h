@@ -274,13 +274,17 @@ ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const flash_segm
                 flash_step(&tiles[t], segment, base);
 }
 
-/** Row r's output O / L, in place; a row that saw no key gives zeros. Returns its lse (natural). */
-ATTN_STEP float flash_end(flash_tile_t *tile, int64_t r) {
+/** The lse of a row, natural; -inf when it saw no key. */
+ATTN_INLINE float flash_lse(const flash_tile_t *tile, int64_t r) {
+    return (tile->max[r] + log2f(flash_sum(tile, r))) * ATTN_LN_2;
+}
+
+/** Row r's output O / L, in place; a row that saw no key gives zeros. */
+ATTN_STEP void flash_end(flash_tile_t *tile, int64_t r) {
     const float sum = flash_sum(tile, r), scale = sum == 0.0f ? 0.0f : 1.0f / sum;
     float *row = tile->out + r * tile->out_stride;
     for (int64_t c = 0; c < tile->value_dim; c += VF_LANES)
         vf_store(row + c, vf_mul(vf_load(row + c), vf_set1(scale)));
-    return (tile->max[r] + log2f(sum)) * ATTN_LN_2;
 }
 
 /* The weights of row r for the keys [base, base + keys), whose logits are in the tile's scores. */

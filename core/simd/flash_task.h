@@ -158,7 +158,7 @@ ATTN_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *q
     return tiles;
 }
 
-/** Write one finished row of a query head. */
+/** Write one finished row of a query head, and its lse where that is wanted. */
 ATTN_STEP void flash_write(const attn_head_t *head, int64_t query_head, int64_t row,
                            const float *values, float row_lse) {
     const attn_tensor_t *out = &head->io->out, *lse = &head->io->lse;
@@ -174,9 +174,9 @@ ATTN_STEP void flash_finish(const attn_head_t *head, const attn_queries_t *queri
     for (int64_t i = 0; i < queries->count; i++) {
         flash_tile_t *tile = &scratch->tiles[i / TILE_ROWS];
         const int64_t r = i % TILE_ROWS;
-        const float row_lse = flash_end(tile, r);
+        flash_end(tile, r);
         flash_write(head, queries->head, queries->first + i, tile->out + r * tile->out_stride,
-                    row_lse);
+                    head->io->lse.data ? flash_lse(tile, r) : 0.0f);
     }
 }
 
