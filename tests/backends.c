@@ -163,6 +163,70 @@ static void threads_do_not_matter(void **state) {
     for (size_t c = 0; c < TEST_COUNT(contexts); c++) attn_context_destroy(contexts[c]);
 }
 
+/** An embedder's pool that stops runs: of another context's threads, but only the first tasks. */
+typedef struct brake {
+    const attn_ext_threads_t *threads;
+    int64_t left;
+    attn_task_t *task;
+    void *data;
+} brake_t;
+
+static void braked(void *data, int64_t task, uint32_t worker) {
+    brake_t *brake = data;
+    if (brake->left <= 0) return;
+    brake->left--;
+    brake->task(brake->data, task, worker);
+}
+
+static void braking(void *pool, int64_t tasks, attn_task_t *task, void *data) {
+    brake_t *brake = pool;
+    brake->task = task;
+    brake->data = data;
+    brake->threads->parallel_for(brake->threads->pool, tasks, braked, brake);
+}
+
+/** Runs without asking that anything is written: outputs hold numbers before. */
+static void run_stopped(const attn_context_t *context, const subject_t *subject,
+                        const attn_problem_t *problem) {
+    arrays_t arrays = arrays_for(subject, problem, LAYOUT_BHND);
+    attn_plan_t *plan = fixture_plan(context, subject->backend, problem, subject->settings);
+    array_fill_normal(&arrays.out, 4, 1);
+    if (arrays.lse.block) array_fill_normal(&arrays.lse, 5, 1);
+    arrays_give_workspace(&arrays, plan);
+    assert_int_equal(attn_run(plan, &arrays.io, NULL), ATTN_OK);
+    arrays_check(&arrays);
+    attn_plan_destroy(plan);
+    arrays_destroy(&arrays);
+}
+
+/** A run that is stopped anywhere, also where there is one worker, ends and stays in its bounds. */
+static void tasks_can_be_left_out(void **state) {
+    (void)state;
+    const attn_problem_t problem = middling_problem(ATTN_CAUSAL_TOP_LEFT);
+    attn_context_t *owner = fixture_context(1);
+    brake_t brake = {.threads = attn_context_threads(owner)};
+    const attn_ext_threads_t pool = {.struct_size = sizeof pool,
+                                     .workers = brake.threads->workers,
+                                     .pool = &brake,
+                                     .parallel_for = braking};
+    attn_context_t *context = context_with_pool(&pool);
+    for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++) {
+        label(&SUBJECTS[s], &problem);
+        for (int64_t first = 0; first < 4; first++) {
+            brake.left = first;
+            run_stopped(context, &SUBJECTS[s], &problem);
+            assert_int_equal(brake.left, 0);
+        }
+        arrays_t whole = arrays_for(&SUBJECTS[s], &problem, LAYOUT_BHND);
+        fixture_solve(owner, SUBJECTS[s].backend, SUBJECTS[s].settings, &whole);
+        brake.left = INT64_MAX;
+        check_same_in(context, &SUBJECTS[s], &whole, "out with threads of another context");
+        arrays_destroy(&whole);
+    }
+    attn_context_destroy(context);
+    attn_context_destroy(owner);
+}
+
 /** NaN and infinity in keys and values that a query may not see do not reach its output. */
 static void masked_poison(void **state) {
     (void)state;
@@ -301,6 +365,6 @@ static void flops_follow_the_formula(void **state) {
 
 TEST_MAIN(cmocka_unit_test(smallest_shapes), cmocka_unit_test(every_layout),
           cmocka_unit_test(repeated_runs_agree), cmocka_unit_test(threads_do_not_matter),
-          cmocka_unit_test(masked_poison), cmocka_unit_test(queries_without_keys),
-          cmocka_unit_test(weights_give_output), cmocka_unit_test(cost_is_told),
-          cmocka_unit_test(flops_follow_the_formula))
+          cmocka_unit_test(tasks_can_be_left_out), cmocka_unit_test(masked_poison),
+          cmocka_unit_test(queries_without_keys), cmocka_unit_test(weights_give_output),
+          cmocka_unit_test(cost_is_told), cmocka_unit_test(flops_follow_the_formula))

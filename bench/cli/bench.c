@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/host.h"
+#include "cli/pieces.h"
 #include "cli/table.h"
 #include "cli/trial.h"
 #include "tools/accuracy.h"
@@ -32,7 +33,7 @@ typedef struct bench {
     format_t formats;
     option_texts_t backends;
     option_integers_t n, m, d, dv, heads, threads;
-    int causal;
+    int causal, kernels;
     double seconds; /* per row */
 
     enum table_format format;
@@ -213,6 +214,7 @@ static int print(const bench_t *bench) {
 
 static int execute(bench_t *bench) {
     int status = format_choose(&bench->formats, &bench->format);
+    if (!status && bench->kernels) return pieces_print(bench->format, bench->seconds);
     if (!status) status = measure_threads(bench);
     return status ? status : print(bench);
 }
@@ -226,6 +228,11 @@ static const char details[] =
     "run; the percentage is per thread. The error is against exact softmax attention in double\n"
     "precision, over about 64 rows. A backend that cannot solve a problem keeps its row, without\n"
     "numbers, and standard error says why.\n"
+    "\n"
+    "--kernels times what all kernels share instead, each piece alone on data in the nearest "
+    "cache\n"
+    "(96 keys, d = 64), on every tier of this machine; the peak is the tier's own (compilers make\n"
+    "vectors of the scalar tier's pieces, not of its peak).\n"
     "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
     "one.";
@@ -245,6 +252,8 @@ int cli_bench(int argc, char **argv) {
         {"threads", 0, OPTION_INTEGERS, "T,...", "threads to compute with (default 1)",
          &bench.threads, 1, 1024},
         {"causal", 0, OPTION_SWITCH, NULL, "query i sees keys j <= i", &bench.causal, 0, 0},
+        {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,
+         0},
         SETTINGS_PARAMETERS(bench.settings),
         SETTINGS_CPU(bench.settings),
         SETTINGS_PLUGIN(bench.settings),

@@ -13,6 +13,17 @@ double measure_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+double measure_processor_clock(void) {
+#ifndef __wasm__
+    struct timespec now;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0)
+        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+#endif
+    return measure_clock();
+}
+
+typedef double clock_now_t(void);
+
 static int compare_times(const void *left, const void *right) {
     const double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);
@@ -41,30 +52,41 @@ measure_t measure_interval(double *times, int64_t count) {
 }
 
 /* Warms up, and returns how many calls a sample is to consist of. */
-static attn_status_t warm_up(measure_call_t *call, void *data, double until, int64_t *group) {
+static attn_status_t warm_up(clock_now_t *now, measure_call_t *call, void *data, double until,
+                             int64_t *group) {
     double last = 0;
     do {
-        const double start = measure_clock();
+        const double start = now();
         attn_status_t status = call(data);
         if (status) return status;
-        last = measure_clock() - start;
-    } while (measure_clock() < until);
+        last = now() - start;
+    } while (now() < until);
     *group = last >= shortest ? 1 : last > shortest / 1000 ? (int64_t)(shortest / last) + 1 : 1000;
     return ATTN_OK;
 }
 
-attn_status_t measure_repeat(measure_call_t *call, void *data, double budget, measure_t *result) {
-    const double start = measure_clock();
+static attn_status_t repeat(clock_now_t *now, measure_call_t *call, void *data, double budget,
+                            measure_t *result) {
+    const double start = now();
     double times[MAX_SAMPLES];
     int64_t count = 0, group = 1;
-    attn_status_t status = warm_up(call, data, start + budget / 10, &group);
+    attn_status_t status = warm_up(now, call, data, start + budget / 10, &group);
     if (status) return status;
     do {
-        const double begin = measure_clock();
+        const double begin = now();
         for (int64_t i = 0; i < group; i++)
             if ((status = call(data))) return status;
-        times[count++] = (measure_clock() - begin) / (double)group;
-    } while (count < MAX_SAMPLES && measure_clock() < start + budget);
+        times[count++] = (now() - begin) / (double)group;
+    } while (count < MAX_SAMPLES && now() < start + budget);
     *result = measure_interval(times, count);
     return ATTN_OK;
+}
+
+attn_status_t measure_repeat(measure_call_t *call, void *data, double budget, measure_t *result) {
+    return repeat(measure_clock, call, data, budget, result);
+}
+
+attn_status_t measure_repeat_processor(measure_call_t *call, void *data, double budget,
+                                       measure_t *result) {
+    return repeat(measure_processor_clock, call, data, budget, result);
 }

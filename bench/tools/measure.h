@@ -26,6 +26,9 @@ typedef attn_status_t measure_call_t(void *data);
 /** A clock that only goes forward, in seconds. */
 double measure_clock(void);
 
+/** Processor time of this thread, in seconds; measure_clock() where there is none (WebAssembly). */
+double measure_processor_clock(void);
+
 /** The median and its interval of times[count], which it sorts; count >= 1. */
 measure_t measure_interval(double *times, int64_t count);
 
@@ -34,5 +37,12 @@ measure_t measure_interval(double *times, int64_t count);
  * that a WASM engine compiles again, page faults), the rest timed. Short calls are timed in groups.
  */
 attn_status_t measure_repeat(measure_call_t *call, void *data, double budget, measure_t *result);
+
+/**
+ * The same by measure_processor_clock(), for calls that stay on this thread: what other processes take
+ * is not in it.
+ */
+attn_status_t measure_repeat_processor(measure_call_t *call, void *data, double budget,
+                                       measure_t *result);
 
 #endif

@@ -4,6 +4,8 @@ target_compile_options(
   attn_options
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
             -ffp-contract=off $<$<BOOL:${ATTN_WERROR}>:-Werror>)
+target_compile_definitions(attn_options INTERFACE ATTN_F32_ONLY=$<BOOL:${ATTN_F32_ONLY}>
+                                                  ATTN_SMALL=$<BOOL:${ATTN_SMALL}>)
 if(ATTN_SANITIZE)
   target_compile_options(attn_options INTERFACE -fsanitize=address,undefined
                                                 -fno-sanitize-recover=undefined)
@@ -15,6 +17,12 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^wasm" OR EMSCRIPTEN)
   string(REPLACE "-O3" "-Oz" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
   if(ATTN_WASM_SIMD)
     target_compile_options(attn_options INTERFACE -msimd128 -DSIMDE_FLOAT16_API=1)
+  endif()
+  if(ATTN_WASM_RELAXED)
+    target_compile_options(attn_options INTERFACE -mrelaxed-simd)
+  endif()
+  if(ATTN_WASM_THREADS)
+    target_compile_options(attn_options INTERFACE -matomics -mbulk-memory)
   endif()
 endif()
 if(ATTN_SIMDE_INCLUDE)

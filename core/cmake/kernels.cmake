@@ -2,7 +2,9 @@
 # same as ATTN_TIERS in core/simd/tiers.h: name, width in bits, flags.
 if(ATTN_WASM)
   # Unrolling beyond what the kernels say themselves costs 2 kB of download and gains nothing.
-  if(ATTN_WASM_SIMD)
+  if(ATTN_WASM_RELAXED)
+    set(ATTN_TIER_LIST "wasmrelaxed:128:-msimd128 -mrelaxed-simd -fno-unroll-loops")
+  elseif(ATTN_WASM_SIMD)
     set(ATTN_TIER_LIST "wasm128:128:-msimd128 -fno-unroll-loops")
   else()
     set(ATTN_TIER_LIST "scalar:0:-fno-unroll-loops")
@@ -37,7 +39,7 @@ function(attn_add_kernels target file)
     target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/core)
     target_compile_definitions(${object} PRIVATE ATTN_TIER=${tier} ATTN_SIMD_BITS=${bits})
     # -O3: sums in arrays must become registers, also in builds that are otherwise for debugging.
-    target_compile_options(${object} PRIVATE ${flags} -O3)
+    target_compile_options(${object} PRIVATE ${flags} $<IF:$<BOOL:${ATTN_SMALL}>,-Oz,-O3>)
     attn_hide_symbols(${object})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
   endforeach()

@@ -21,6 +21,36 @@ ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
     _mm_storeu_ps(lanes, v);
     for (int64_t l = 0; l < n; l++) p[l] = lanes[l];
 }
+
+/* Four numbers of 16 bits, each in the lower half of a lane. */
+ATTN_INLINE __m128i vf_halves_(const uint16_t *p) {
+    return _mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)(const void *)p),
+                              _mm_setzero_si128());
+}
+ATTN_INLINE vf vf_load_bf16(const uint16_t *p) {
+    return _mm_castsi128_ps(_mm_slli_epi32(vf_halves_(p), 16));
+}
+#if defined(__aarch64__)
+ATTN_INLINE vf vf_load_f16(const uint16_t *p) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
+}
+#else
+/* As f16_to_float() has it (simd/half.h). */
+ATTN_INLINE vf vf_load_f16(const uint16_t *p) {
+    const __m128i half = vf_halves_(p), rest = _mm_and_si128(half, _mm_set1_epi32(0x7fff));
+    const __m128i sign = _mm_slli_epi32(_mm_xor_si128(half, rest), 16);
+    const __m128i special =
+        _mm_and_si128(_mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7bff)), _mm_set1_epi32(0x7f800000));
+    const vf size = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(rest, 13)), _mm_set1_ps(0x1p112f));
+    return _mm_or_ps(size, _mm_castsi128_ps(_mm_or_si128(sign, special)));
+}
+#endif
+ATTN_INLINE vf vf_load_i8(const int8_t *p) {
+    int32_t four;
+    __builtin_memcpy(&four, p, sizeof four);
+    const __m128i twice = _mm_unpacklo_epi8(_mm_cvtsi32_si128(four), _mm_cvtsi32_si128(four));
+    return _mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(twice, twice), 24));
+}
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) {
 #if defined(__wasm_relaxed_simd__)
     return (vf)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
@@ -52,6 +82,7 @@ ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm_blendv_ps(b, a, _mm_cmpgt_ps(c, _mm_setzero_ps()));
 }
 ATTN_INLINE int vf_any_greater(vf a, vf b) { return _mm_movemask_ps(_mm_cmpgt_ps(a, b)) != 0; }
+ATTN_INLINE __m128 vf_quarter_(vf v) { return v; }
 ATTN_INLINE float vf_reduce_add(vf v) {
     vf pairs = _mm_add_ps(v, _mm_movehl_ps(v, v));
     return _mm_cvtss_f32(_mm_add_ss(pairs, _mm_shuffle_ps(pairs, pairs, 1)));

@@ -20,6 +20,16 @@ ATTN_INLINE vf vf_load_first(const float *p, int64_t n) {
 ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
     _mm256_maskstore_ps(p, vf_lanes_(0, n), v);
 }
+ATTN_INLINE vf vf_load_f16(const uint16_t *p) {
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+}
+ATTN_INLINE vf vf_load_bf16(const uint16_t *p) {
+    return _mm256_castsi256_ps(
+        _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16));
+}
+ATTN_INLINE vf vf_load_i8(const int8_t *p) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+}
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 ATTN_INLINE vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 ATTN_INLINE vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }
@@ -35,8 +45,12 @@ ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
 ATTN_INLINE int vf_any_greater(vf a, vf b) {
     return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0;
 }
+/* Sums of lanes that are 4 apart. */
+ATTN_INLINE __m128 vf_quarter_(vf v) {
+    return _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+}
 ATTN_INLINE float vf_reduce_add(vf v) {
-    __m128 half = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    __m128 half = vf_quarter_(v);
     half = _mm_add_ps(half, _mm_movehl_ps(half, half));
     return _mm_cvtss_f32(_mm_add_ss(half, _mm_shuffle_ps(half, half, 1)));
 }

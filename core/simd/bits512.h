@@ -18,6 +18,16 @@ ATTN_INLINE vf vf_load_first(const float *p, int64_t n) {
 ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
     _mm512_mask_storeu_ps(p, vf_lanes_(0, n), v);
 }
+ATTN_INLINE vf vf_load_f16(const uint16_t *p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+}
+ATTN_INLINE vf vf_load_bf16(const uint16_t *p) {
+    return _mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16));
+}
+ATTN_INLINE vf vf_load_i8(const int8_t *p) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)));
+}
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 ATTN_INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 ATTN_INLINE vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }
@@ -31,6 +41,11 @@ ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(c, _mm512_setzero_ps(), _CMP_GT_OQ), a);
 }
 ATTN_INLINE int vf_any_greater(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
+/* Sums of lanes that are 4 apart. */
+ATTN_INLINE __m128 vf_quarter_(vf v) {
+    const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+    return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+}
 ATTN_INLINE float vf_reduce_add(vf v) { return _mm512_reduce_add_ps(v); }
 ATTN_INLINE float vf_reduce_max(vf v) { return _mm512_reduce_max_ps(v); }
 

@@ -2,6 +2,8 @@
 #ifndef ATTN_SIMD_SCALAR_H
 #define ATTN_SIMD_SCALAR_H
 
+#include "simd/half.h"
+
 #include <string.h>
 
 typedef float vf;
@@ -15,6 +17,9 @@ ATTN_INLINE vf vf_load_first(const float *p, int64_t n) { return n > 0 ? *p : 0.
 ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
     if (n > 0) *p = v;
 }
+ATTN_INLINE vf vf_load_f16(const uint16_t *p) { return f16_to_float(*p); }
+ATTN_INLINE vf vf_load_bf16(const uint16_t *p) { return bf16_to_float(*p); }
+ATTN_INLINE vf vf_load_i8(const int8_t *p) { return (float)*p; }
 ATTN_INLINE vf vf_add(vf a, vf b) { return a + b; }
 ATTN_INLINE vf vf_sub(vf a, vf b) { return a - b; }
 ATTN_INLINE vf vf_mul(vf a, vf b) { return a * b; }
@@ -36,6 +41,7 @@ ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) { return c > 0.0f ? a : b; }
 ATTN_INLINE int vf_any_greater(vf a, vf b) { return a > b; }
 ATTN_INLINE float vf_reduce_add(vf v) { return v; }
 ATTN_INLINE float vf_reduce_max(vf v) { return v; }
+ATTN_INLINE void vf_reduce_add4(float *to, const vf v[4]) { memcpy(to, v, 4 * sizeof *to); }
 ATTN_INLINE void vf_transpose4(const float *from, int64_t stride, float *to, int64_t width,
                                float factor) {
     for (int j = 0; j < 4; j++)

@@ -7,6 +7,8 @@
  *     vf_zero() vf_set1(x)                     constants
  *     vf_load(p) vf_store(p, v)                VF_LANES floats, any alignment
  *     vf_load_first(p, n) vf_store_first(..)   the first n lanes, 0 <= n; the others read as zero
+ *     vf_load_f16(p) vf_load_bf16(p)           VF_LANES numbers of 16 bits, as f32
+ *     vf_load_i8(p)                            VF_LANES signed bytes, as f32
  *     vf_add vf_sub vf_mul vf_div              lane by lane
  *     vf_mul_add(a, b, c)                      a*b + c, fused where the tier has it
  *     vf_max(a, b) vf_min(a, b)                b where either is NaN
@@ -15,8 +17,9 @@
  *     vf_select_positive(c, a, b)              a where c > 0, else b
  *     vf_any_greater(a, b)                     whether a > b in any lane
  *     vf_reduce_add(v) vf_reduce_max(v)        over the lanes
+ *     vf_reduce_add4(to, v)                    to[i] = the sum over the lanes of v[i], for 4 vectors
  *
- *     vf_prefetch(p, ahead)                    ask for the cache line `ahead` floats after p
+ *     vf_prefetch(address)                     ask for a cache line
  *     vf_transpose4(from, stride, to, width, f) a block of 4 x 4: to[k*width + j] = f * from[j*stride + k]
  *
  * On x86 these are the compiler's own intrinsics. Elsewhere SIMDe spells the 128-bit ones
@@ -60,9 +63,7 @@
 #endif
 
 /* The address may lie outside of any array, where a pointer may not point. */
-ATTN_INLINE void vf_prefetch(const float *p, int64_t ahead) {
-    __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)ahead * sizeof *p));
-}
+ATTN_INLINE void vf_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address); }
 
 #if ATTN_SIMD_BITS == 0
 #include "simd/scalar.h"
@@ -101,6 +102,12 @@ ATTN_INLINE void vf_transpose4(const float *from, int64_t stride, float *to, int
     _mm_storeu_ps(to + width, b);
     _mm_storeu_ps(to + 2 * width, c);
     _mm_storeu_ps(to + 3 * width, d);
+}
+ATTN_INLINE void vf_reduce_add4(float *to, const vf v[4]) {
+    const vf ab = vf_add(VF_(unpacklo)(v[0], v[1]), VF_(unpackhi)(v[0], v[1]));
+    const vf cd = vf_add(VF_(unpacklo)(v[2], v[3]), VF_(unpackhi)(v[2], v[3]));
+    const vf abcd = vf_add(VF_(shuffle)(ab, cd, 0x44), VF_(shuffle)(ab, cd, 0xee));
+    _mm_storeu_ps(to, vf_quarter_(abcd));
 }
 #endif
 

@@ -92,3 +92,7 @@ void attn_context_destroy(attn_context_t *context) {
 }
 
 attn_tier_t attn_context_tier(const attn_context_t *context) { return context->cpu.tier; }
+
+const attn_ext_threads_t *attn_context_threads(const attn_context_t *context) {
+    return &context->threads;
+}

@@ -84,6 +84,30 @@ attn_status_t attn_plugin_register(attn_context_t *context, const attn_plugin_en
     return attn_fail(error, ATTN_ERROR_MEMORY, "plugin '%.150s': no memory to register it", origin);
 }
 
+static bool lists(const attn_plugin_entry_t *entry, const attn_backend_t *backend) {
+    for (uint32_t i = 0; i < entry->backend_count; i++)
+        if (entry->backends[i] == backend) return true;
+    return false;
+}
+
+attn_status_t attn_plugin_unregister(attn_context_t *context, const attn_plugin_entry_t *entry,
+                                     attn_error_t *error) {
+    if (!context || !entry)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "unregister: the context or the entry is null");
+    const uint32_t before = context->backend_count;
+    context->backend_count = 0;
+    for (uint32_t i = 0; i < before; i++) {
+        const registration_t registration = context->backends[i];
+        if (lists(entry, registration.backend))
+            attn_release(context, registration.origin);
+        else
+            context->backends[context->backend_count++] = registration;
+    }
+    if (context->backend_count < before) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_NOT_FOUND, "unregister: the plugin is not registered");
+}
+
 attn_status_t attn_register_builtins(attn_context_t *context, attn_error_t *error) {
     for (int i = 0; attn_builtin_plugins[i]; i++) {
         attn_status_t status =

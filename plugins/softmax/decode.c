@@ -3,45 +3,58 @@
  *
  * The rows of one key/value head are the queries of all heads in its group, so that K and V are
  * read once for all of them: row g*queries + i is query i of the group's head g.
+ *
+ * Keys go in blocks: their logits, their weights, the sum of their values. Several rows compute
+ * longer than memory takes, if it does not stand still meanwhile: during the products the block's
+ * values are fetched, during the sums the next block's keys. One row waits for memory anyway, which
+ * is fastest in long stretches: its block is the whole chunk.
  */
 #include "kernels.h"
 
 #include "simd/decode.h"
-#include "simd/flash_task.h"
+#include "simd/decode_row.h"
 
-enum { BLOCK = 64 /* keys at a time */ };
+/* Keys at a time for several rows: so many that 16 kB of keys stay near, and as much of values. */
+enum { BLOCK_BYTES = 16384, FEWEST = 32, MOST = 128 };
 
 typedef struct scratch {
-    flash_tile_t *tiles;       /* [DECODE_ROWS] */
-    float *queries;            /* [DECODE_ROWS][TILE_ROWS][width] */
-    float *out;                /* [DECODE_ROWS][TILE_ROWS][out_stride] */
-    float *scores;             /* [TILE_ROWS][FLASH_KEYS] */
-    float *keys;               /* [BLOCK][dim]: keys that are not f32 with unit stride */
-    float *values;             /* [BLOCK][value_dim]: the same for values */
+    decode_row_t *rows;        /* [DECODE_ROWS] */
+    float *queries;            /* [DECODE_ROWS][width] */
+    float *scores;             /* [rows][block], see block_of() */
+    float *keys;               /* [MOST][dim]: keys whose elements do not stand side by side */
+    float *values;             /* [MOST][value_dim]: the same for values */
     int64_t width, out_stride; /* dim and value_dim rounded up to whole vectors */
 } scratch_t;
-
-static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
-    const uint64_t rows = DECODE_ROWS * TILE_ROWS * sizeof(float);
-    scratch_t space = {.width = tile_round_up(problem->dim, VF_LANES),
-                       .out_stride = tile_round_up(problem->value_dim, VF_LANES)};
-    space.tiles = attn_arena_take(arena, DECODE_ROWS, sizeof(flash_tile_t));
-    space.queries = attn_arena_take(arena, space.width, rows);
-    space.out = attn_arena_take(arena, space.out_stride, rows);
-    space.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
-    space.keys = attn_arena_take(arena, problem->dim, BLOCK * sizeof(float));
-    space.values = attn_arena_take(arena, problem->value_dim, BLOCK * sizeof(float));
-    return space;
-}
-
-static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
 
 static int64_t out_stride(const attn_problem_t *problem) {
     return tile_round_up(problem->value_dim, VF_LANES);
 }
 
+static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
+    scratch_t space = {.width = tile_round_up(problem->dim, VF_LANES),
+                       .out_stride = out_stride(problem)};
+    space.rows = attn_arena_take(arena, DECODE_ROWS, sizeof(decode_row_t));
+    space.queries = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(float));
+    space.scores =
+        attn_arena_take(arena, tile_max(DECODE_ROWS * MOST, DECODE_CHUNK), sizeof(float));
+    space.keys = attn_arena_take(arena, problem->dim, MOST * sizeof(float));
+    space.values = attn_arena_take(arena, problem->value_dim, MOST * sizeof(float));
+    return space;
+}
+
+static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
+
 static int64_t row_count(const attn_problem_t *problem) {
     return problem->heads / problem->kv_heads * problem->queries;
+}
+
+/* Keys at a time. (gcc makes a version of attend() for one row of what follows from this.) */
+static int64_t block_of(const attn_head_t *head) {
+    const attn_problem_t *problem = head->problem;
+    const int copied = head->io->key.stride[3] != 1 || head->io->value.stride[3] != 1;
+    if (row_count(problem) == 1 && !copied) return DECODE_CHUNK;
+    const int64_t keys = BLOCK_BYTES / (problem->dim * convert_size(problem->kv_dtype));
+    return tile_min(MOST, tile_max(FEWEST, keys / FEWEST * FEWEST));
 }
 
 static int64_t head_of_row(const attn_head_t *head, int64_t row) {
@@ -49,112 +62,174 @@ static int64_t head_of_row(const attn_head_t *head, int64_t row) {
     return head->kv_head * (problem->heads / problem->kv_heads) + row / problem->queries;
 }
 
-/* One tile of rows; offsets (bias, mask, slope) belong to a head, so that where there are some a
- * tile ends with its head's queries. */
-static int64_t begin_tile(const attn_head_t *head, const scratch_t *space, flash_tile_t *tile,
-                          int64_t index, int64_t row) {
+/* The keys first <= j < last that any row sees. */
+typedef struct span {
+    int64_t first, last;
+} span_t;
+
+static span_t begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
     const attn_problem_t *problem = head->problem;
-    const int64_t query = row % problem->queries;
-    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
-    float *queries = space->queries + index * TILE_ROWS * space->width;
-    tile->rules = flash_rules(head, head_of_row(head, row), query);
-    tile->rows = tile_min(TILE_ROWS, row_count(problem) - row);
-    if (tile->rules.has_offsets) tile->rows = tile_min(tile->rows, problem->queries - query);
-    tile->dim = problem->dim;
-    tile->value_dim = problem->value_dim;
-    tile->query = queries;
-    tile->out = space->out + index * TILE_ROWS * space->out_stride;
-    tile->out_stride = space->out_stride;
-    tile->scores = space->scores;
-    flash_begin(tile);
-    for (int64_t i = 0; i < TILE_ROWS * space->width; i++) queries[i] = 0.0f;
-    for (int64_t r = 0; r < TILE_ROWS; r++) {
-        const int64_t at = row + tile_min(r, tile->rows - 1);
-        attn_key_range(problem, keys, at % problem->queries, &tile->first[r], &tile->last[r]);
-        if (r < tile->rows)
-            flash_read_queries(head, head_of_row(head, at), at % problem->queries, 1,
-                               queries + r * space->width, 0, head->scale * ATTN_LOG2_E);
+    const int64_t keys = attn_keys_of(problem, head->io, head->batch), rows = row_count(problem);
+    span_t span = {INT64_MAX, 0};
+    for (int64_t i = 0; i < rows * space->width; i++) space->queries[i] = 0.0f;
+    for (int64_t i = 0; i < rows * space->out_stride; i++) out[i] = 0.0f;
+    for (int64_t i = 0; i < rows * block_of(head); i++) space->scores[i] = 0.0f;
+    for (int64_t r = 0; r < rows; r++) {
+        decode_row_t *row = &space->rows[r];
+        const int64_t query_head = head_of_row(head, r), query = r % problem->queries;
+        row->rules = flash_rules(head, query_head, query);
+        attn_key_range(problem, keys, query, &row->first, &row->last);
+        decode_row_begin(row);
+        flash_read_queries(head, query_head, query, 1, space->queries + r * space->width, 0,
+                           head->scale * ATTN_LOG2_E);
+        if (row->first >= row->last) continue;
+        span.first = tile_min(span.first, row->first);
+        span.last = tile_max(span.last, row->last);
     }
-    return tile->rows;
+    return span;
 }
 
-/* `count` rows of key or value from `first` on, in f32 with unit stride: in place, or converted. */
-static const float *rows_of(const attn_head_t *head, const attn_tensor_t *tensor,
-                            const attn_tensor_t *scales, int64_t first, int64_t count,
-                            int64_t columns, float *copy, int64_t *stride) {
-    *stride = tensor->stride[2];
-    if (tensor->dtype == ATTN_F32 && tensor->stride[3] == 1)
-        return attn_row(tensor, head->batch, head->kv_head, first);
-    *stride = columns;
+/* ---- one block of keys ------------------------------------------------------------------------- */
+
+/* `count` rows of key or value from `first` on, with elements side by side: in place, or in f32. */
+static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tensor, int64_t first,
+                             int64_t count, int64_t columns, float *copy) {
+    const int64_t size = convert_size(tensor->dtype);
+    const char *data = flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
+    if (tensor->stride[3] == 1)
+        return (decode_rows_t){data, tensor->stride[2] * size, columns * size, tensor->dtype};
     for (int64_t j = 0; j < count; j++)
-        convert_row(copy + j * columns,
-                    flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first + j)),
-                    tensor->dtype, tensor->stride[3], columns,
-                    flash_token_scale(scales, head, first + j));
-    return copy;
+        convert_row(copy + j * columns, data + j * tensor->stride[2] * size, tensor->dtype,
+                    tensor->stride[3], columns, 1.0f);
+    const int64_t row = columns * (int64_t)sizeof *copy;
+    return (decode_rows_t){(const char *)copy, row, row, ATTN_F32};
 }
 
-/* The keys [base, base + count) for one tile. */
-static void step(flash_tile_t *tile, const scratch_t *space, int64_t base, int64_t count,
-                 const float *keys, int64_t keys_stride, const float *values,
-                 int64_t values_stride) {
-    float keep[FLASH_ROWS];
-    int64_t from[TILE_ROWS], to[TILE_ROWS];
-    static const float zero[FLASH_ROWS] = {0};
-    const int64_t whole = tile_round_up(count, VF_LANES);
-    decode_dots(tile->rows, tile->dim, tile->query, space->width, keys, keys_stride, count,
-                tile->scores, FLASH_KEYS);
-    flash_shape(tile, base, whole);
-    flash_softmax(tile, whole, zero, keep);
-    for (int r = 0; r < TILE_ROWS; r++) {
-        from[r] = tile_max(0, tile->first[r] - base);
-        to[r] = tile_min(count, tile->last[r] - base);
+/* The rows behind the next `count`, for several rows to fetch: none where they are copied. */
+static decode_rows_t rows_behind(const attn_head_t *head, const decode_rows_t *rows, int64_t count,
+                                 const float *copy) {
+    decode_rows_t behind = *rows;
+    if (row_count(head->problem) == 1 || rows->data == (const char *)copy) behind.size = 0;
+    behind.data = (const char *)((uintptr_t)rows->data + (uintptr_t)(count * rows->stride));
+    return behind;
+}
+
+static decode_scales_t scales_of(const attn_head_t *head, const attn_tensor_t *scales,
+                                 int64_t first) {
+    if (!scales->data) return (decode_scales_t){NULL, 0};
+    return (decode_scales_t){attn_row(scales, head->batch, head->kv_head, first),
+                             scales->stride[2]};
+}
+
+/* The keys of a block that some of these rows see, and whether all see the same of them: no row
+ * another range, no key masked by itself. */
+static span_t span_of(const decode_row_t *rows, int64_t count, int64_t base, int64_t keys,
+                      int *alike) {
+    span_t span = {INT64_MAX, 0};
+    *alike = !rows[0].rules.has_offsets;
+    for (int64_t r = 0; r < count; r++) {
+        const int64_t first = tile_max(0, rows[r].first - base);
+        const int64_t last = tile_min(keys, rows[r].last - base);
+        *alike &= r == 0 || (first == span.first && last == span.last);
+        if (first >= last) continue;
+        span.first = tile_min(span.first, first);
+        span.last = tile_max(span.last, last);
     }
-    if (tile->rows == 1 && !tile->rules.has_offsets) {
-        decode_accumulate_row(tile->out, keep, tile->scores + from[0],
-                              values + from[0] * values_stride, values_stride, to[0] - from[0],
-                              tile->value_dim);
+    return span;
+}
+
+/*
+ * A group's weights times the block's values. A masked value must not reach the output even when it
+ * is NaN or infinite (0 * NaN is NaN): what no row sees is not read; where rows do not see the same
+ * and a value is not finite, each row goes alone and leaves out weights of zero.
+ */
+static void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base, int64_t count) {
+    int alike;
+    const span_t span = span_of(rows, sums->rows, base, count, &alike);
+    if (span.first >= span.last) return;
+    sums->first = span.first;
+    sums->last = span.last;
+    if (alike || decode_all_finite(&sums->values, span.first, span.last, sums->columns)) {
+        decode_sums(sums);
         return;
     }
-    tile_accumulate_ranges(tile->out, tile->out_stride, keep, tile->scores, FLASH_KEYS, values,
-                           values_stride, from, to, tile->rules.has_offsets, tile->value_dim);
+    for (int64_t r = 0; r < sums->rows; r++) {
+        decode_sums_t one = *sums;
+        one.out += r * sums->out_stride;
+        one.keep += r;
+        one.weights += r * sums->weights_stride;
+        one.first = tile_max(0, rows[r].first - base);
+        one.last = tile_min(count, rows[r].last - base);
+        decode_sums_seen(&one);
+    }
 }
+
+static void add_values(const attn_head_t *head, const scratch_t *space, const decode_rows_t *values,
+                       const decode_rows_t *ahead, const float *keep, float *out, int64_t base,
+                       int64_t count) {
+    const int64_t rows = row_count(head->problem), block = block_of(head);
+    decode_sums_t sums = {.columns = head->problem->value_dim,
+                          .out_stride = space->out_stride,
+                          .weights_stride = block,
+                          .values = *values,
+                          .ahead = *ahead,
+                          .work = rows * space->out_stride};
+    for (int64_t r = 0; r < rows; r += sums.rows) {
+        sums.rows = rows - r >= DECODE_GROUP ? DECODE_GROUP : rows - r >= 2 ? 2 : 1;
+        sums.out = out + r * space->out_stride;
+        sums.keep = keep + r;
+        sums.weights = space->scores + r * block;
+        add_group(space->rows + r, &sums, base, count);
+    }
+}
+
+static void attend_block(const attn_head_t *head, const scratch_t *space, float *out, int64_t base,
+                         int64_t count) {
+    const attn_problem_t *problem = head->problem;
+    const attn_io_t *io = head->io;
+    float keep[DECODE_ROWS];
+    const decode_rows_t keys = rows_of(head, &io->key, base, count, problem->dim, space->keys);
+    const decode_rows_t values =
+        rows_of(head, &io->value, base, count, problem->value_dim, space->values);
+    const decode_rows_t later_keys = rows_behind(head, &keys, count, space->keys);
+    const decode_rows_t these_values = rows_behind(head, &values, 0, space->values);
+    const decode_scales_t key_scales = scales_of(head, &io->key_scales, base);
+    const decode_scales_t value_scales = scales_of(head, &io->value_scales, base);
+    const decode_dots_t dots = {.rows = row_count(problem),
+                                .dim = problem->dim,
+                                .width = space->width,
+                                .query = space->queries,
+                                .keys = keys,
+                                .ahead = these_values,
+                                .count = count,
+                                .scores = space->scores,
+                                .scores_stride = block_of(head)};
+    decode_dots(&dots);
+    for (int64_t r = 0; r < dots.rows; r++) {
+        decode_row_t *row = &space->rows[r];
+        float *scores = space->scores + r * dots.scores_stride;
+        keep[r] = decode_weigh(row, scores, base, count, &key_scales);
+        decode_scale(scores, &value_scales, tile_max(0, row->first - base),
+                     tile_min(count, row->last - base));
+    }
+    add_values(head, space, &values, &later_keys, keep, out, base, count);
+}
+
+/* ---- one chunk of keys, and all of them ---------------------------------------------------------- */
 
 static void attend(const attn_head_t *head, int64_t first, decode_partial_t *partial, float *out,
                    void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    const attn_problem_t *problem = head->problem;
-    const scratch_t space = lay_out(problem, &arena);
-    const int64_t end = tile_min(first + DECODE_CHUNK, problem->keys);
-    int64_t tiles = 0;
-    for (int64_t row = 0; row < row_count(problem); tiles++)
-        row += begin_tile(head, &space, &space.tiles[tiles], tiles, row);
-    for (int64_t i = 0; i < TILE_ROWS * FLASH_KEYS; i++) space.scores[i] = 0.0f;
-    for (int64_t base = first; base < end; base += BLOCK) {
-        const int64_t count = tile_min(BLOCK, end - base);
-        const float *keys = NULL, *values = NULL;
-        int64_t keys_stride = 0, values_stride = 0;
-        for (int64_t t = 0; t < tiles; t++) {
-            int64_t low, high;
-            flash_span(&space.tiles[t], &low, &high);
-            if (low >= base + count || high <= base) continue;
-            if (!keys) {
-                keys = rows_of(head, &head->io->key, &head->io->key_scales, base, count,
-                               problem->dim, space.keys, &keys_stride);
-                values = rows_of(head, &head->io->value, &head->io->value_scales, base, count,
-                                 problem->value_dim, space.values, &values_stride);
-            }
-            step(&space.tiles[t], &space, base, count, keys, keys_stride, values, values_stride);
-        }
+    const scratch_t space = lay_out(head->problem, &arena);
+    const span_t span = begin_rows(head, &space, out);
+    const int64_t end = tile_min(first + DECODE_CHUNK, span.last);
+    const int64_t block = block_of(head);
+    for (int64_t base = tile_max(first, span.first); base < end; base += block)
+        attend_block(head, &space, out, base, tile_min(block, end - base));
+    for (int64_t r = 0; r < row_count(head->problem); r++) {
+        partial->max[r] = space.rows[r].max;
+        partial->sum[r] = vf_reduce_add(vf_load(space.rows[r].sums));
     }
-    for (int64_t t = 0, row = 0; t < tiles; row += space.tiles[t++].rows)
-        for (int64_t r = 0; r < space.tiles[t].rows; r++) {
-            const flash_tile_t *tile = &space.tiles[t];
-            partial->max[row + r] = tile->max[r];
-            partial->sum[row + r] = flash_sum(tile, r);
-            memcpy(out + (row + r) * space.out_stride, tile->out + r * tile->out_stride,
-                   (size_t)space.out_stride * sizeof(float));
-        }
 }
 
 /* Sums of chunks add up once they are worth the same: times 2^(M_chunk - M). */

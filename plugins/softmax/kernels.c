@@ -69,5 +69,5 @@ const softmax_kernels_t ATTN_KERNEL(attn_softmax_kernels) = {
     .scratch = scratch,
     .pack = pack,
     .attend = attend,
-    .scores = scores,
+    .scores = ATTN_SMALL ? NULL : scores,
 };

@@ -141,7 +141,7 @@ static void attend_task(void *data, int64_t task, uint32_t worker) {
         attn_queries_of(&run->head.head, run->plan->kernels->rows, run->tasks - 1 - task);
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
     run->plan->kernels->attend(&run->head, &queries);
-    if (!io->scores.data) return;
+    if (ATTN_SMALL || !io->scores.data) return;
     run->plan->kernels->scores(
         &run->head, &queries, run->plan->problem.scores,
         attn_row(&io->scores, run->head.head.batch, queries.head, queries.first),
@@ -203,7 +203,7 @@ static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
                          attn_error_t *error) {
     const softmax_plan_t *plan = (const softmax_plan_t *)base;
     (void)error;
-    if (plan->decode && !io->scores.data)
+    if (!ATTN_SMALL && plan->decode && !io->scores.data)
         run_decode(plan, io);
     else
         run_prefill(plan, io);
@@ -262,8 +262,8 @@ static const void *get_extension(const char *id) {
     static const attn_ext_weights_t weights = {.struct_size = sizeof weights, .rows = weight_rows};
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
     static const attn_ext_params_t params = {.struct_size = sizeof params, .count = 0};
-    if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
-    if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
+    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
+    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_COST) == 0) return &costs;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
     return NULL;
 }
@@ -286,11 +286,11 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
         .problem = *problem,
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
     };
-    if (problem->heads / problem->kv_heads * problem->queries <= DECODE_ROWS)
+    if (!ATTN_SMALL && problem->heads / problem->kv_heads * problem->queries <= DECODE_ROWS)
         plan->decode = attn_decode_kernels(attn_host_tier(host));
     attn_arena_t arena = {.base = NULL}, decode_arena = {.base = NULL};
     lay_out(plan, &arena);
-    if (plan->decode) lay_out_decode(plan, &decode_arena);
+    if (!ATTN_SMALL && plan->decode) lay_out_decode(plan, &decode_arena);
     if (arena.overflow || decode_arena.overflow) {
         attn_host_release(host, plan);
         return attn_fail(error, ATTN_ERROR_MEMORY,
@@ -312,7 +312,8 @@ const attn_backend_t attn_softmax_backend = {
     .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE |
                 ATTN_FEATURE_PAST | ATTN_FEATURE_WINDOW | ATTN_FEATURE_SOFTCAP | ATTN_FEATURE_BIAS |
                 ATTN_FEATURE_MASK | ATTN_FEATURE_KV_LENGTHS | ATTN_FEATURE_SINKS |
-                ATTN_FEATURE_SLOPES | ATTN_FEATURE_HALF | ATTN_FEATURE_INT8 | ATTN_FEATURE_SCORES,
+                ATTN_FEATURE_SLOPES | (ATTN_F32_ONLY ? 0 : ATTN_FEATURE_HALF | ATTN_FEATURE_INT8) |
+                (ATTN_SMALL ? 0 : ATTN_FEATURE_SCORES),
     .id = "softmax",
     .name = "Softmax",
     .version = "0.1.0",

@@ -115,6 +115,15 @@ static attn_status_t register_pair(int64_t k) {
     const attn_status_t status = attn_plugin_register(context, &pair, "test", &error);
     if (status == ATTN_OK) {
         assert_int_equal(attn_backend_count(context), before + 2);
+        assert_int_equal(attn_plugin_unregister(context, &pair, &error), ATTN_OK);
+        assert_int_equal(attn_backend_count(context), before);
+        assert_null(attn_backend_find(context, "org.example.second"));
+        assert_non_null(attn_backend_find(context, "sketch")); // the others stay
+        fixture_expect(attn_plugin_unregister(context, &pair, &error), &error, ATTN_ERROR_NOT_FOUND,
+                       "not registered");
+        counter.fail_at = 0;
+        assert_int_equal(attn_plugin_register(context, &pair, "again", &error), ATTN_OK);
+        assert_string_equal(attn_backend_origin(context, before), "again");
     } else {
         fixture_expect(status, &error, ATTN_ERROR_MEMORY, "memory");
         assert_int_equal(attn_backend_count(context), before);

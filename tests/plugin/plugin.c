@@ -206,6 +206,10 @@ static void registering_in_the_program(void **state) {
                    "null");
     fixture_expect(attn_plugin_register(context, &future, "x", &error), &error, ATTN_ERROR_ABI,
                    "2|1");
+    fixture_expect(attn_plugin_unregister(context, NULL, &error), &error, ATTN_ERROR_ARGUMENT,
+                   "null");
+    fixture_expect(attn_plugin_unregister(NULL, &future, &error), &error, ATTN_ERROR_ARGUMENT,
+                   "null");
     attn_context_destroy(context);
 }
 

@@ -69,6 +69,29 @@ static void the_border(void **state) {
     attn_context_destroy(context);
 }
 
+/* Rows go in groups of 4, 2 and 1, or of 2 and 1: every number of them, each type, whole vectors and
+ * tails, all rows seeing the same or not. */
+static void every_number_of_rows(void **state) {
+    (void)state;
+    static const attn_dtype_t types[] = {ATTN_F32, ATTN_F16, ATTN_BF16, ATTN_I8};
+    attn_context_t *context = fixture_context(1);
+    for (int64_t rows = 1; rows <= 16; rows++)
+        for (size_t t = 0; t < TEST_COUNT(types); t++)
+            for (int kind = 0; kind < 4; kind++) {
+                const int64_t dim = kind % 2 ? 64 : 37;
+                const int64_t heads = kind / 2 ? 1 : rows; /* queries of one head, or heads */
+                attn_problem_t problem =
+                    fixture_problem(1, heads, rows / heads, 171, dim, 201 - dim);
+                problem.kv_heads = 1;
+                problem.kv_dtype = types[t];
+                if (kind == 2) problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT, problem.window_left = 20;
+                if (kind == 3) problem.inputs = ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS;
+                const look_t look = {.layout = (layout_t)((rows + kind) % LAYOUT_COUNT), .lse = 1};
+                trial_check(context, &problem, &look, "every number of rows");
+            }
+    attn_context_destroy(context);
+}
+
 /* Vector tails of every length in d and dv. */
 static void all_dimensions(void **state) {
     (void)state;
@@ -140,5 +163,6 @@ static void scores_while_decoding(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(several_chunks), cmocka_unit_test(maximum_in_any_chunk),
-          cmocka_unit_test(the_border), cmocka_unit_test(all_dimensions),
-          cmocka_unit_test(threads_change_no_bit), cmocka_unit_test(scores_while_decoding))
+          cmocka_unit_test(the_border), cmocka_unit_test(every_number_of_rows),
+          cmocka_unit_test(all_dimensions), cmocka_unit_test(threads_change_no_bit),
+          cmocka_unit_test(scores_while_decoding))

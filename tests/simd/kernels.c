@@ -74,6 +74,14 @@ static float reduce_add(const float *v) { return vf_reduce_add(vf_load(v)); }
 
 static float reduce_max(const float *v) { return vf_reduce_max(vf_load(v)); }
 
+static void reduce_add4(float *to, const float *v) {
+    vf vectors[4];
+    for (int i = 0; i < 4; i++) vectors[i] = vf_load(v + i * VF_LANES);
+    vf_reduce_add4(to, vectors);
+}
+
+static void load_i8(const int8_t *p, float *result) { vf_store(result, vf_load_i8(p)); }
+
 static void pack(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
                  int64_t row_stride, int64_t column_stride, float factor) {
     tile_pack(panel, width, count, d, source, row_stride, column_stride, factor);
@@ -114,6 +122,8 @@ const simd_kernels_t ATTN_KERNEL(attn_test_simd) = {
     .store_first = store_first,
     .reduce_add = reduce_add,
     .reduce_max = reduce_max,
+    .reduce_add4 = reduce_add4,
+    .load_i8 = load_i8,
     .rows = TILE_ROWS,
     .panel = PANEL,
     .pack = pack,

@@ -19,6 +19,8 @@ typedef struct simd_kernels {
     void (*store_first)(float *p, const float *v, int64_t n);
     float (*reduce_add)(const float *v);
     float (*reduce_max)(const float *v);
+    void (*reduce_add4)(float *to, const float *v); /* v: 4 vectors one after another */
+    void (*load_i8)(const int8_t *p, float *result);
 
     /* Tiles (simd/tile.h). */
     int64_t rows, panel;

@@ -189,6 +189,40 @@ static void reductions(void **state) {
     }
 }
 
+static void four_reductions(void **state) {
+    (void)state;
+    const simd_kernels_t *k = kernels();
+    for (int round = 0; round < ROUNDS; round++) {
+        float v[4 * LANES], sums[5] = {0, 0, 0, 0, MARK};
+        for (int i = 0; i < 4; i++) fill(v + i * k->lanes, 1 + (uint64_t)i, round);
+        k->reduce_add4(sums, v);
+        for (int i = 0; i < 4; i++) {
+            double sum = 0, absolute = 0;
+            for (int64_t l = 0; l < k->lanes; l++) {
+                sum += (double)v[i * k->lanes + l];
+                absolute += fabs((double)v[i * k->lanes + l]);
+            }
+            const int64_t at[4] = {round, i, 0, 0};
+            compare_number((double)sums[i], sum, (double)k->lanes * 0x1p-24 * absolute,
+                           "reduce_add4", at);
+        }
+        assert_true(sums[4] == MARK);
+    }
+}
+
+/** All signed bytes; f16 and bf16 are in semantics/numbers.c. */
+static void bytes(void **state) {
+    (void)state;
+    const simd_kernels_t *k = kernels();
+    for (int first = -128; first < 128; first += (int)k->lanes) {
+        int8_t source[LANES];
+        float result[LANES];
+        for (int l = 0; l < k->lanes; l++) source[l] = (int8_t)(first + l);
+        k->load_i8(source, result);
+        for (int l = 0; l < k->lanes; l++) check_lane(result[l], (float)(first + l), l, "load_i8");
+    }
+}
+
 /** Runs one function on one number in all lanes. */
 static float apply(const simd_kernels_t *k, int operation, float x) {
     float v[LANES], result[LANES];
@@ -262,5 +296,5 @@ static void ends_of_exponentials(void **state) {
 TEST_MAIN(cmocka_unit_test(lane_by_lane), cmocka_unit_test(constants_and_copies),
           cmocka_unit_test(multiply_and_add), cmocka_unit_test(selects_by_sign),
           cmocka_unit_test(keeps_a_range), cmocka_unit_test(first_lanes),
-          cmocka_unit_test(reductions), cmocka_unit_test(exponentials),
-          cmocka_unit_test(ends_of_exponentials))
+          cmocka_unit_test(reductions), cmocka_unit_test(four_reductions), cmocka_unit_test(bytes),
+          cmocka_unit_test(exponentials), cmocka_unit_test(ends_of_exponentials))

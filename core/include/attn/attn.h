@@ -93,6 +93,9 @@ ATTN_API void attn_context_destroy(attn_context_t *context);
 /** The tier that plans of this context use. */
 ATTN_API attn_tier_t attn_context_tier(const attn_context_t *context);
 
+/** Its threads, to be shared with other contexts (their options' `pool`); live as long as it. */
+ATTN_API const attn_ext_threads_t *attn_context_threads(const attn_context_t *context);
+
 /** The tiers this machine can run and this build contains, lowest first; returns how many. */
 ATTN_API uint32_t attn_available_tiers(attn_tier_t *tiers, uint32_t capacity);
 
@@ -127,6 +130,14 @@ ATTN_API attn_status_t attn_plugin_load(attn_context_t *context, const char *pat
 ATTN_API attn_status_t attn_plugin_register(attn_context_t *context,
                                             const attn_plugin_entry_t *entry, const char *origin,
                                             attn_error_t *error);
+
+/**
+ * Take back attn_plugin_register(): the backends of `entry` are gone from the context, and `entry` may
+ * go. All their plans and streams must be gone before. ATTN_ERROR_NOT_FOUND when it is not registered.
+ */
+ATTN_API attn_status_t attn_plugin_unregister(attn_context_t *context,
+                                              const attn_plugin_entry_t *entry,
+                                              attn_error_t *error);
 
 /**
  * All backends with their parameters as JSON: [{"id", "name", "version", "description",

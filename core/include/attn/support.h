@@ -53,12 +53,15 @@ static inline uint32_t attn_host_workers(const attn_host_t *host) {
     return threads && threads->workers > 1 ? threads->workers : 1;
 }
 
-/** Run task(data, t, worker) for every t in [0, tasks); returns when all are done. */
+/**
+ * Run task(data, t, worker) for every t in [0, tasks); returns when all are done. All of them go
+ * through the host, also where it has one worker: it may want to stop them.
+ */
 static inline void attn_host_parallel_for(const attn_host_t *host, int64_t tasks, attn_task_t *task,
                                           void *data) {
     const attn_ext_threads_t *threads =
         (const attn_ext_threads_t *)attn_host_extension(host, ATTN_EXT_THREADS);
-    if (threads && threads->workers > 1 && tasks > 1) {
+    if (threads) {
         threads->parallel_for(threads->pool, tasks, task, data);
         return;
     }

@@ -21,6 +21,8 @@ typedef struct attn_ext_threads {
     /**
      * Run task(data, t, worker) for every t in [0, tasks) and return when all are done.
      * Any thread; when the pool is busy with another call, the tasks run in the calling thread.
+     * To stop a run, leave out its tasks from some moment on: it then ends soon, with anything in
+     * its outputs.
      */
     void (*parallel_for)(void *pool, int64_t tasks, attn_task_t *task, void *data);
 } attn_ext_threads_t;

@@ -1,0 +1,92 @@
+/*
+ * simd/decode_row.h: the online softmax of one row of logits at a time (see simd/flash.h for the
+ * recurrence and its sources). Logits are in base 2.
+ */
+#ifndef ATTN_SIMD_DECODE_ROW_H
+#define ATTN_SIMD_DECODE_ROW_H
+
+#include "simd/flash_task.h"
+
+/* A query row on its way over its keys. */
+typedef struct decode_row {
+    flash_rules_t rules; /* with this row as the first */
+    int64_t first, last; /* keys that it sees */
+    float max;
+    float sums[VF_LANES]; /* of 2^(S - max), still to be added up over the lanes */
+} decode_row_t;
+
+ATTN_INLINE void decode_row_begin(decode_row_t *row) {
+    row->max = -INFINITY;
+    vf_store(row->sums, vf_zero());
+}
+
+/* Scales of the tokens of keys or values in i8; NULL: none. */
+typedef struct decode_scales {
+    const float *data;
+    int64_t stride;
+} decode_scales_t;
+
+ATTN_INLINE void decode_scale(float *scores, const decode_scales_t *scales, int64_t first,
+                              int64_t last) {
+    for (int64_t j = first; scales->data && j < last; j++)
+        scores[j] *= scales->data[j * scales->stride];
+}
+
+ATTN_INLINE void decode_softcap(float *scores, int64_t count, float softcap) {
+    const vf cap = vf_set1(softcap), inverse = vf_set1(1.0f / softcap);
+    for (int64_t j = 0; j < count; j += VF_LANES)
+        vf_store(scores + j, vf_mul(cap, vf_tanh(vf_mul(vf_load(scores + j), inverse))));
+}
+
+/* Bias, mask and ALiBi. An offset of -inf masks: also a logit that is NaN. */
+ATTN_INLINE void decode_add_offsets(float *scores, const flash_rules_t *rules, int64_t base,
+                                    int64_t first, int64_t last) {
+    for (int64_t j = first; j < last; j++) {
+        const int64_t key = base + j;
+        float offset =
+            rules->bias ? flash_bias(rules->bias[key * rules->bias_key], ATTN_LOG2_E) : 0;
+        if (rules->mask && !rules->mask[key * rules->mask_key]) offset = -INFINITY;
+        if (rules->slope != 0.0f)
+            offset -= rules->slope * ATTN_LOG2_E * fabsf((float)(rules->position - key));
+        scores[j] = offset < -FLT_MAX ? offset : scores[j] + offset;
+    }
+}
+
+ATTN_INLINE float decode_max(const float *scores, int64_t count, float max) {
+    vf largest = vf_load(scores);
+    for (int64_t j = VF_LANES; j < count; j += VF_LANES)
+        largest = vf_max(largest, vf_load(scores + j));
+    return vf_any_greater(largest, vf_set1(max)) ? vf_reduce_max(largest) : max;
+}
+
+/**
+ * Products of the keys [base, base + count) become weights 2^(S - max) in place, zero for keys that
+ * the row does not see; `scores` has room for whole vectors. Moves max and sums, and returns what
+ * the old sums of the row are worth now. A maximum of -inf shifts by 0: then every weight is 2^-inf =
+ * 0 by itself.
+ */
+ATTN_STEP float decode_weigh(decode_row_t *row, float *scores, int64_t base, int64_t count,
+                             const decode_scales_t *scales) {
+    const int64_t whole = tile_round_up(count, VF_LANES);
+    const int64_t first = tile_max(0, row->first - base), last = tile_min(count, row->last - base);
+    decode_scale(scores, scales, first, last);
+    if (row->rules.softcap != 0.0f) decode_softcap(scores, whole, row->rules.softcap);
+    if (row->rules.has_offsets) decode_add_offsets(scores, &row->rules, base, first, last);
+    for (int64_t j = 0; (first > 0 || last < whole) && j < whole; j += VF_LANES)
+        vf_store(scores + j, vf_keep(vf_load(scores + j), first - j, last - j, vf_set1(-INFINITY)));
+    const float max = decode_max(scores, whole, row->max);
+    const float by = max < -FLT_MAX ? -FLT_MAX : max;
+    const float keep = max == row->max ? 1.0f : exp2f(row->max - by);
+    const vf shift = vf_set1(by);
+    vf sum = vf_mul(vf_set1(keep), vf_load(row->sums));
+    for (int64_t j = 0; j < whole; j += VF_LANES) {
+        const vf weight = vf_exp2(vf_sub(vf_load(scores + j), shift));
+        vf_store(scores + j, weight);
+        sum = vf_add(sum, weight);
+    }
+    vf_store(row->sums, sum);
+    row->max = max;
+    return keep;
+}
+
+#endif

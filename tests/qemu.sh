@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The x86 tiers on processors that have no more than that: programs of a native build under QEMU's
+# user emulation. A tier that is chosen without being there, or an instruction of a higher tier in
+# code that all share, shows here and nowhere else.
+#
+# usage: qemu.sh BUILD-FOLDER
+set -euo pipefail
+
+readonly TESTS=$1/tests
+readonly PROGRAMS=(test_simd test_tile test_softmax semantics/test_semantics_numbers
+    semantics/test_semantics_hidden)
+readonly SKIPPED=77
+
+# on CPU TIER PROGRAM: QEMU warns of features that it does not emulate; the program's words matter.
+on() {
+    ATTN_CPU=$2 qemu-x86_64 -cpu "$1" "$TESTS/$3" 2> >(grep -v 'TCG doesn.t support' >&2)
+}
+
+# check CPU TIER HIGHER: all programs with TIER, none with HIGHER.
+check() {
+    local program status=0
+    for program in "${PROGRAMS[@]}"; do
+        echo "--- $1, $2: $program"
+        on "$1" "$2" "$program"
+    done
+    on "$1" "$3" "${PROGRAMS[0]}" || status=$?
+    [ "$status" = "$SKIPPED" ] && return
+    echo "a $1 took the tier $3 (status $status)" >&2
+    return 1
+}
+
+check Nehalem sse4 avx2 &
+first=$!
+check Haswell avx2 avx512
+wait "$first"
