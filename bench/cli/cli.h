@@ -36,5 +36,6 @@ int cli_run(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_embed(int argc, char **argv);
+int cli_lab(int argc, char **argv);
 
 #endif

@@ -78,11 +78,11 @@ static int status_of(int code) {
     }
 }
 
-static int cannot_write(const char *path, int code) {
+int file_not_written(const char *path, int code) {
     return cli_complain(status_of(code), "%s: cannot be written: %s", path, strerror(code));
 }
 
-static int write_all(int descriptor, const char *bytes, size_t size) {
+int file_write(int descriptor, const char *bytes, size_t size) {
     while (size > 0) {
         const size_t piece = size < 1u << 30 ? size : 1u << 30;
         const ssize_t written = write(descriptor, bytes, piece);
@@ -95,8 +95,8 @@ static int write_all(int descriptor, const char *bytes, size_t size) {
 }
 
 static int write_and_close(int descriptor, const output_file_t *file) {
-    int code = write_all(descriptor, file->head, file->head_size);
-    if (!code) code = write_all(descriptor, file->body, file->body_size);
+    int code = file_write(descriptor, file->head, file->head_size);
+    if (!code) code = file_write(descriptor, file->body, file->body_size);
     if (close(descriptor) != 0 && !code) code = errno;
     return code;
 }
@@ -141,18 +141,18 @@ static int stage(output_file_t *file) {
         return cli_complain(CLI_USAGE, "%s: cannot be written: it names a folder", file->path);
     if (!replaceable) return CLI_OK;
     const int descriptor = create_temporary(file);
-    if (descriptor < 0) return cannot_write(file->path, errno);
+    if (descriptor < 0) return file_not_written(file->path, errno);
     const int code = write_and_close(descriptor, file);
-    return code ? cannot_write(file->path, code) : CLI_OK;
+    return code ? file_not_written(file->path, code) : CLI_OK;
 }
 
 static int put_in_place(output_file_t *file) {
     if (!file->temporary) {
         const int descriptor = open(file->path, O_WRONLY);
         const int code = descriptor < 0 ? errno : write_and_close(descriptor, file);
-        return code ? cannot_write(file->path, code) : CLI_OK;
+        return code ? file_not_written(file->path, code) : CLI_OK;
     }
-    if (rename(file->temporary, file->path) != 0) return cannot_write(file->path, errno);
+    if (rename(file->temporary, file->path) != 0) return file_not_written(file->path, errno);
     free(file->temporary);
     file->temporary = NULL;
     return CLI_OK;

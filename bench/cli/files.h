@@ -11,6 +11,12 @@
 /** Read all of `path` ("-": standard input) into memory that the caller frees; an exit status. */
 int file_read(const char *path, char **bytes, size_t *size);
 
+/** Write all bytes; 0, or the errno that says why not. */
+int file_write(int descriptor, const char *bytes, size_t size);
+
+/** Complain that `path` cannot be written for the reason `code`, an errno; an exit status. */
+int file_not_written(const char *path, int code);
+
 enum { OUTPUT_FILES = 8 };
 
 /**

@@ -1,11 +1,10 @@
 /* cli/list.c: `attn list`: the backends and their parameters. */
 #include "cli/cli.h"
+#include "cli/parameter.h"
 #include "cli/settings.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int print_json(const attn_context_t *context) {
     const size_t size = attn_describe(context, NULL, 0) + 1;
@@ -17,37 +16,12 @@ static int print_json(const attn_context_t *context) {
     return CLI_OK;
 }
 
-/* "gaussian, ams" for a choice, "0 to 64" for numbers, nothing for switches. */
-static void print_range(const attn_param_info_t *info) {
-    if (info->type == ATTN_PARAM_CHOICE)
-        for (int i = 0; info->choices[i]; i++) printf("%s%s", i ? ", " : "", info->choices[i]);
-    else if (info->type == ATTN_PARAM_BOOLEAN)
-        printf("0 or 1");
-    else
-        printf("%s %.16g to %.16g%s%s", info->type == ATTN_PARAM_INTEGER ? "whole" : "number",
-               info->minimum, info->maximum, info->unit[0] ? " " : "", info->unit);
-}
-
-static void print_default(const attn_param_info_t *info) {
-    if (info->type == ATTN_PARAM_CHOICE)
-        printf("%s", info->choices[(int)info->initial]);
-    else
-        printf("%.16g", info->initial);
-    if (info->automatic) printf("%s%s", info->initial == 0 ? ": " : "; 0: ", info->automatic);
-}
-
 static void print_backend(const attn_backend_t *backend, const char *origin) {
     uint32_t count;
     const attn_param_info_t *params = attn_backend_params(backend, &count);
     printf("%s %s: %s (%s)\n", backend->id, backend->version, backend->name, origin);
     printf("  %s\n  %s\n", backend->description, backend->reference);
-    for (uint32_t i = 0; i < count; i++) {
-        printf("  --set %s=", params[i].name);
-        print_range(&params[i]);
-        printf(" (default ");
-        print_default(&params[i]);
-        printf(")\n      %s\n", params[i].help);
-    }
+    for (uint32_t i = 0; i < count; i++) parameter_print(&params[i]);
 }
 
 static const char summary[] = "The backends there are, with their parameters, ranges and defaults.";

@@ -15,6 +15,7 @@ static const struct {
     {"run", cli_run, "compute attention on .npy files with one backend"},
     {"compare", cli_compare, "time and error of several backends on the same .npy files"},
     {"bench", cli_bench, "speed over ranges of sizes, against the machine's measured peak"},
+    {"lab", cli_lab, "the papers' experiments: list them, run and plot them"},
     {"embed", cli_embed, "turn a text into vectors to use as Q, K and V"},
 };
 

@@ -463,6 +463,19 @@ describe("attn bench", () => {
         assert.deepEqual(new Set(rows.map((row) => row.dv)), new Set([4, 8]));
     });
 
+    test("--kernels times every piece on every tier", () => {
+        const rows = JSON.parse(succeed(["bench", "--kernels", "--json", "--time=0.002"]));
+        const tiers = new Set(rows.map(({ tier }) => tier));
+        assert.ok(tiers.size >= 1);
+        assert.equal(rows.length, 7 * tiers.size);
+        for (const { piece, rows: queries, ns, gflops, percent_of_peak: percent, gbps } of rows) {
+            assert.ok(ns > 0, piece);
+            assert.ok(gflops > 0 || queries === null, piece);
+            assert.ok(percent > 0 || queries === null, piece);
+            assert.ok(gbps > 0 || piece === "exponentials", piece);
+        }
+    });
+
     test("text, Markdown and CSV", () => {
         const args = ["bench", "--backend=softmax", "--n=8", "--d=8", "--time=0.005"];
         assert.match(succeed(args), /GFLOP\/s of multiply-adds[^]*\nsoftmax/);

@@ -1,0 +1,8 @@
+/* cli/lab/commands.h: what comes after `attn lab`. argv[0] is the subcommand's name. */
+#ifndef ATTN_CLI_LAB_COMMANDS_H
+#define ATTN_CLI_LAB_COMMANDS_H
+
+int lab_command_list(int argc, char **argv);
+int lab_command_run(int argc, char **argv);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * cli/lab/documents.h: the files of a complete panel: FOLDER/LAB-PANEL.csv, .json and .svg. They are
+ * made from its points alone, so the same points make the same files.
+ */
+#ifndef ATTN_CLI_LAB_DOCUMENTS_H
+#define ATTN_CLI_LAB_DOCUMENTS_H
+
+#include "cli/lab/task.h"
+
+/** Write all three, together or none; an exit status. */
+int documents_write(const task_t *task);
+
+/** Remove those of an older run, where there are any: its points are being dropped. */
+void documents_remove(const task_t *task);
+
+#endif

@@ -1,0 +1,182 @@
+/* cli/lab/journal.c: see journal.h. */
+#include "cli/lab/journal.h"
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/lab/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char magic[] = "attn lab points 1\n";
+
+/* ---- the header ---------------------------------------------------------------------------------- */
+
+/* Everything that numbers depend on. It ends in an empty line. */
+static int write_header(const task_t *task, text_t *text) {
+    const lab_run_t *run = &task->run;
+    char origin[320], value[32];
+    if (text_open(text)) return CLI_USAGE;
+    fprintf(text->out, "%slab=%s\npanel=%s\nlibattn=%s\nseed=%llu\n", magic, run->lab->name,
+            run->panel->id, task_origin(task, origin, sizeof origin),
+            (unsigned long long)run->seed);
+    for (uint32_t i = 0; i < run->lab->param_count; i++)
+        if ((int32_t)i != run->panel->x_param)
+            fprintf(text->out, "set %s=%s\n", run->lab->params[i].name, task_value(task, i, value));
+    fprintf(text->out, "points=%u\ncolumns=", run->point_count);
+    for (uint32_t i = 0; i < run->panel->column_count; i++)
+        fprintf(text->out, "%s%s", i ? "," : "", run->panel->columns[i].name);
+    fputs("\n\n", text->out);
+    return text_close(text);
+}
+
+static size_t line_length(const char *text) { return strcspn(text, "\n"); }
+
+/* Says in which setting the file and this run differ: the first line that is not the same. */
+static int refuse(const journal_t *journal, const char *found) {
+    const char *wanted = journal->header;
+    while (*found && *wanted && line_length(found) == line_length(wanted) &&
+           strncmp(found, wanted, line_length(found)) == 0) {
+        found += line_length(found) + (found[line_length(found)] != 0);
+        wanted += line_length(wanted) + 1;
+    }
+    const size_t skip_found = strncmp(found, "set ", 4) == 0 ? 4 : 0;
+    const size_t skip_wanted = strncmp(wanted, "set ", 4) == 0 ? 4 : 0;
+    return cli_complain(CLI_USAGE,
+                        "%s: holds points with %.*s, and now it is %.*s: choose another folder, "
+                        "or drop them with --restart",
+                        journal->path, (int)(line_length(found) - skip_found), found + skip_found,
+                        (int)(line_length(wanted) - skip_wanted), wanted + skip_wanted);
+}
+
+/* ---- points -------------------------------------------------------------------------------------- */
+
+/* Reads a line "INDEX X ...": 1 when it is whole, and of the grid that there is now. */
+static int read_point(task_t *task, const char *line) {
+    const uint32_t width = task->run.panel->column_count;
+    char *at;
+    const unsigned long index = strtoul(line, &at, 10);
+    if (at == line || index >= task->run.point_count) return 0;
+    double *row = task->rows + index * width;
+    for (uint32_t i = 0; i < width; i++) {
+        char *end;
+        if (*at != ' ') return 0;
+        row[i] = strtod(at, &end);
+        if (end == at) return 0;
+        at = end;
+    }
+    if (*at != '\n' || row[0] != lab_run_x(&task->run, (uint32_t)index)) return 0;
+    task->finished += !task->done[index];
+    task->done[index] = 1;
+    return 1;
+}
+
+/* A last line without its end was being written when something happened: it is left out. */
+static int read_points(journal_t *journal, const char *bytes) {
+    const char *line = bytes + strlen(journal->header);
+    for (const char *end; (end = strchr(line, '\n')); line = end + 1)
+        if (!read_point(journal->task, line))
+            return cli_complain(CLI_USAGE,
+                                "%s: '%.*s' is no point of this panel: choose another folder, or "
+                                "drop all its points with --restart",
+                                journal->path, (int)(end - line < 40 ? end - line : 40), line);
+    journal->size = (size_t)(line - bytes);
+    return CLI_OK;
+}
+
+static int read_journal(journal_t *journal) {
+    char *bytes, *text;
+    size_t size;
+    if (file_read(journal->path, &bytes, &size)) return CLI_USAGE;
+    text = realloc(bytes, size + 1);
+    if (!text) {
+        free(bytes);
+        return cli_complain(CLI_USAGE, "%s: no memory", journal->path);
+    }
+    text[size] = 0;
+    const size_t length = strlen(journal->header);
+    const size_t known = strlen(text) < sizeof magic - 1 ? strlen(text) : sizeof magic - 1;
+    int status = CLI_OK;
+    if (strncmp(text, magic, known) != 0)
+        status = cli_complain(CLI_USAGE, "%s: is no file of attn lab", journal->path);
+    else if (strncmp(text, journal->header, length) == 0)
+        status = read_points(journal, text);
+    else if (strncmp(text, journal->header, strlen(text)) != 0) /* else: cut within the header */
+        status = refuse(journal, text);
+    free(text);
+    return status;
+}
+
+int journal_load(journal_t *journal, task_t *task, int restart) {
+    text_t header;
+    *journal = (journal_t){.task = task, .descriptor = -1};
+    if (write_header(task, &header)) return CLI_USAGE;
+    journal->header = header.bytes;
+    journal->path = task_path(task, "points");
+    if (!journal->path) return cli_complain(CLI_USAGE, "no memory for a path");
+    return restart || access(journal->path, F_OK) != 0 ? CLI_OK : read_journal(journal);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------- */
+
+/* All of it or nothing: what a full disk cut off is taken back. */
+static int append(journal_t *journal, const char *bytes, size_t size) {
+    const int code = file_write(journal->descriptor, bytes, size);
+    if (!code) {
+        journal->size += size;
+        return CLI_OK;
+    }
+    if (ftruncate(journal->descriptor, (off_t)journal->size) != 0)
+        cli_warn("%s: its last line is cut: %s", journal->path, strerror(errno));
+    return file_not_written(journal->path, code);
+}
+
+/* Two that write would take each other's points away. The lock goes with the descriptor. */
+static int lock(const journal_t *journal) {
+#if defined(__wasm__)
+    (void)journal;
+#else
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(journal->descriptor, F_SETLK, &whole) != 0 && (errno == EACCES || errno == EAGAIN))
+        return cli_complain(CLI_USAGE, "%s: another attn is computing it", journal->path);
+#endif
+    return CLI_OK;
+}
+
+int journal_open(journal_t *journal) {
+    const int is_new = access(journal->path, F_OK) != 0;
+    journal->descriptor = open(journal->path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    if (journal->descriptor < 0) return file_not_written(journal->path, errno);
+    if (lock(journal)) return CLI_USAGE;
+    if (ftruncate(journal->descriptor, (off_t)journal->size) != 0)
+        return file_not_written(journal->path, errno);
+    if (journal->size > 0) return CLI_OK;
+    const int status = append(journal, journal->header, strlen(journal->header));
+    if (status && is_new) unlink(journal->path);
+    return status;
+}
+
+int journal_add(journal_t *journal, uint32_t index) {
+    const uint32_t width = journal->task->run.panel->column_count;
+    const double *row = journal->task->rows + (size_t)index * width;
+    text_t line;
+    char number[32];
+    if (text_open(&line)) return CLI_USAGE;
+    fprintf(line.out, "%u", index);
+    for (uint32_t i = 0; i < width; i++) fprintf(line.out, " %s", lab_number_text(row[i], number));
+    fputc('\n', line.out);
+    if (text_close(&line)) return CLI_USAGE;
+    const int status = append(journal, line.bytes, line.size);
+    free(line.bytes);
+    return status;
+}
+
+void journal_free(journal_t *journal) {
+    if (journal->descriptor >= 0) close(journal->descriptor);
+    free(journal->path);
+    free(journal->header);
+    *journal = (journal_t){.descriptor = -1};
+}

@@ -1,0 +1,199 @@
+/* cli/lab/run.c: `attn lab run`: make panels in a folder. */
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/lab/choose.h"
+#include "cli/lab/commands.h"
+#include "cli/lab/documents.h"
+#include "cli/lab/points.h"
+#include "cli/lab/report.h"
+#include "cli/lab/stop.h"
+#include "cli/settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct making {
+    choice_t choice;
+    settings_t settings;
+    const char *folder;
+    int restart;
+    uint32_t threads;
+
+    attn_context_t *context;
+    tasks_t tasks;
+} making_t;
+
+/* ---- before anything is computed ----------------------------------------------------------------- */
+
+static int prepare(making_t *making, task_t *task) {
+    char name[TASK_NAME];
+    attn_error_t error;
+    task->context = making->context;
+    task->folder = making->folder;
+    task->cpu = making->settings.cpu;
+    const attn_status_t status = lab_run_begin(&task->run, making->context, &error);
+    lab_run_end(&task->run);
+    return status ? cli_reject(task_name(task, name), &error) : task_prepare(task);
+}
+
+/* Whether the folder has points of other settings; --restart empties what it has. */
+static int check_journal(const making_t *making, task_t *task) {
+    journal_t journal;
+    int status = journal_load(&journal, task, making->restart);
+    if (!status && making->restart) {
+        status = journal_open(&journal);
+        if (!status) documents_remove(task);
+    }
+    journal_free(&journal);
+    return status;
+}
+
+static int make_folder(const char *folder) {
+    struct stat info;
+    if (!*folder) return cli_complain(CLI_USAGE, "--output: the name of the folder is empty");
+    if (stat(folder, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) return CLI_OK;
+        return cli_complain(CLI_USAGE, "%s: cannot be written: it is no folder", folder);
+    }
+    return mkdir(folder, 0777) == 0 ? CLI_OK : file_not_written(folder, errno);
+}
+
+/* Everything that can be wrong is found here, for all panels. */
+static int prepare_all(making_t *making) {
+    int status = choose_tasks(&making->choice, &making->tasks);
+    if (!status) status = settings_context(&making->settings, &making->context);
+    for (uint32_t i = 0; i < making->tasks.count && !status; i++)
+        status = prepare(making, &making->tasks.items[i]);
+    if (!status) status = make_folder(making->folder);
+    for (uint32_t i = 0; i < making->tasks.count && !status; i++)
+        status = check_journal(making, &making->tasks.items[i]);
+    return status;
+}
+
+/* ---- a panel ------------------------------------------------------------------------------------- */
+
+static int kept(const making_t *making, int status) {
+    uint32_t finished = 0, all = 0;
+    for (uint32_t i = 0; i < making->tasks.count; i++) {
+        finished += making->tasks.items[i].finished;
+        all += making->tasks.items[i].run.point_count;
+    }
+    return cli_complain(status,
+                        "stopped: %u of %u points are finished and kept in %s; the same command "
+                        "goes on from there%s",
+                        finished, all, making->folder,
+                        making->restart ? ", without --restart" : "");
+}
+
+static int compute(making_t *making, task_t *task, uint32_t number) {
+    journal_t journal;
+    attn_error_t error;
+    char name[TASK_NAME];
+    progress_t progress = {.panel = number + 1, .panels = making->tasks.count};
+    if (lab_run_begin(&task->run, making->context, &error))
+        return cli_reject(task_name(task, name), &error);
+    memset(task->done, 0, task->run.point_count);
+    task->finished = 0;
+    int status = journal_load(&journal, task, 0);
+    if (!status) status = journal_open(&journal);
+    if (!status) {
+        status = points_compute(&journal, making->threads, &progress);
+        if (!task_is_complete(task)) status = kept(making, status ? status : CLI_FAILED);
+    }
+    journal_free(&journal);
+    if (!status) {
+        status = documents_write(task);
+        if (status) kept(making, status);
+    }
+    lab_run_end(&task->run);
+    return status;
+}
+
+static void tell(const task_t *task, uint32_t before) {
+    char name[TASK_NAME];
+    printf("%-28s %4u points in %.1f s", task_name(task, name), task->finished - before,
+           task->seconds);
+    if (before) printf(", %u from before", before);
+    puts("");
+    fflush(stdout);
+}
+
+/* ---- all of them --------------------------------------------------------------------------------- */
+
+/* The report is of whatever is complete, also when the user stops in between. */
+static int make_all(making_t *making) {
+    const uint32_t count = making->tasks.count;
+    uint32_t complete = 0;
+    int status = CLI_OK;
+    while (complete < count && !status) {
+        task_t *task = &making->tasks.items[complete];
+        const uint32_t before = task->finished;
+        status = stop_wanted() ? kept(making, CLI_FAILED) : compute(making, task, complete);
+        if (status) break;
+        tell(task, before);
+        complete++;
+    }
+    if (status && !stop_wanted()) return status;
+    const int report = complete > 0 ? report_write(making->folder) : CLI_OK;
+    if (!status && !report) printf("%s/report.html\n", making->folder);
+    return status ? status : report;
+}
+
+static int execute(making_t *making) {
+    int status = prepare_all(making);
+    if (!status) {
+        stop_listen();
+        status = make_all(making);
+    }
+    choose_free(&making->tasks);
+    attn_context_destroy(making->context);
+    fflush(stdout);
+    stop_end();
+    return status;
+}
+
+/* ---- command ------------------------------------------------------------------------------------- */
+
+static const char summary[] = "Make the panels of one lab, or of all, in a folder.";
+static const char details[] =
+    "NAME is a lab (see attn lab list) or 'all'. For every panel the folder gets LAB-PANEL.csv,\n"
+    ".json (with the settings, and the command that makes it again) and .svg, and for all that\n"
+    "it holds report.html. LAB-PANEL.points keeps each point as soon as it is finished: after\n"
+    "ctrl-C, or whatever else ends the program, the same command goes on from there.\n"
+    "\n"
+    "--set NAME=VALUE goes to every chosen panel that has the parameter, --set LAB.NAME=VALUE to\n"
+    "those of one lab. Numbers depend on the settings and the seed, not on the threads; panels\n"
+    "that measure time are computed point by point in one thread.";
+
+int lab_command_run(int argc, char **argv) {
+    making_t making = {.settings = {.threads = 1}, .choice = {.seed = 1}};
+    int64_t threads = points_threads();
+    const option_t options[] = {
+        {"NAME", 0, OPTION_ARGUMENT, NULL, "a lab, or all", &making.choice.name, 0, 0},
+        {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "DIR",
+         "the folder, made where it is missing", &making.folder, 0, 0},
+        {"panel", 0, OPTION_TEXTS, "P,...", "which panels; may be repeated (default: all)",
+         &making.choice.panels, 0, 0},
+        {"set", 0, OPTION_TEXTS, "NAME=VALUE",
+         "set a parameter (see attn lab list); may be repeated", &making.choice.assignments, 0, 0},
+        {"trials", 0, OPTION_TEXT, "T", "the same as --set trials=T", &making.choice.trials, 0, 0},
+        {"seed", 0, OPTION_INTEGER, "N", "of all random numbers (default 1)", &making.choice.seed,
+         0, (int64_t)1 << 53},
+        {"threads", 0, OPTION_INTEGER, "N", "points at a time (default: as many as processors)",
+         &threads, 1, 1024},
+        SETTINGS_CPU(making.settings),
+        {"restart", 0, OPTION_SWITCH, NULL, "drop the points that the folder has of these panels",
+         &making.restart, 0, 0},
+        {.name = NULL},
+    };
+    const option_command_t command = {"lab run", summary, options, details};
+    const enum option_outcome outcome = options_parse(&command, argc, argv);
+    if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
+#if defined(__wasm__)
+    if (threads > 1) return cli_complain(CLI_USAGE, "--threads: this build has 1");
+#endif
+    making.threads = (uint32_t)threads;
+    return execute(&making);
+}

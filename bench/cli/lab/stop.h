@@ -1,0 +1,17 @@
+/*
+ * cli/lab/stop.h: ctrl-C and SIGTERM as a wish that is looked at between points. A second one ends the
+ * program at once.
+ */
+#ifndef ATTN_CLI_LAB_STOP_H
+#define ATTN_CLI_LAB_STOP_H
+
+/** From now on. */
+void stop_listen(void);
+
+/** Whether to stop. Any thread. */
+int stop_wanted(void);
+
+/** When all is kept: end by the signal that came, so that a shell's loop ends, too. */
+void stop_end(void);
+
+#endif

@@ -1,0 +1,82 @@
+/* cli/lab/task.c: see task.h. */
+#include "cli/lab/task.h"
+
+#include "cli/cli.h"
+#include "cli/host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int task_prepare(task_t *task) {
+    const size_t points = task->run.point_count, width = task->run.panel->column_count;
+    task->rows = calloc(points * width, sizeof *task->rows);
+    task->done = calloc(points, 1);
+    if (task->rows && task->done) return CLI_OK;
+    return cli_complain(CLI_USAGE, "no memory for %zu points", points);
+}
+
+void task_free(task_t *task) {
+    free(task->rows);
+    free(task->done);
+    task->rows = NULL;
+    task->done = NULL;
+}
+
+int task_is_complete(const task_t *task) { return task->finished == task->run.point_count; }
+
+const char *task_name(const task_t *task, char name[TASK_NAME]) {
+    snprintf(name, TASK_NAME, "%s-%s", task->run.lab->name, task->run.panel->id);
+    return name;
+}
+
+char *task_path(const task_t *task, const char *ending) {
+    char name[TASK_NAME];
+    const size_t length = strlen(task->folder);
+    const char *slash = length && task->folder[length - 1] == '/' ? "" : "/";
+    const size_t size = length + TASK_NAME + strlen(ending) + 3;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s%s%s.%s", task->folder, slash, task_name(task, name), ending);
+    return path;
+}
+
+/* ---- settings ---------------------------------------------------------------------------------- */
+
+int task_has(const task_t *task, uint32_t index) {
+    attn_error_t error;
+    return lab_run_takes(&task->run, index, &error) == ATTN_OK;
+}
+
+const char *task_value(const task_t *task, uint32_t index, char text[32]) {
+    const attn_param_info_t *info = &task->run.lab->params[index];
+    const double value = task->run.values[index];
+    if (info->automatic && value == info->initial && value < info->minimum) {
+        memcpy(text, "auto", 5);
+        return text;
+    }
+    return lab_value_text(info, value, text);
+}
+
+void task_command(const task_t *task, FILE *out) {
+    const lab_run_t *run = &task->run;
+    lab_run_t plain;
+    lab_run_init(&plain, run->lab, run->panel, run->seed);
+    fprintf(out, "attn lab run %s --panel %s", run->lab->name, run->panel->id);
+    for (uint32_t i = 0; i < run->lab->param_count; i++) {
+        char text[32];
+        const char *name = run->lab->params[i].name;
+        if (run->values[i] == plain.values[i]) continue;
+        const int is_trials = strcmp(name, "trials") == 0;
+        fprintf(out, is_trials ? " --%s %s" : " --set %s=%s", name, task_value(task, i, text));
+    }
+    if (task->cpu) fprintf(out, " --cpu %s", task->cpu);
+    fprintf(out, " --seed %llu -o results", (unsigned long long)run->seed);
+}
+
+const char *task_origin(const task_t *task, char *text, size_t size) {
+    char host[192] = "";
+    const int timed = (task->run.panel->flags & LAB_SERIAL) != 0;
+    if (timed) host_cpu(host, sizeof host);
+    snprintf(text, size, "%s (%s), %s%s%s", attn_version(), host_commit(),
+             attn_tier_name(attn_context_tier(task->context)), timed ? ", " : "", host);
+    return text;
+}

@@ -1,0 +1,49 @@
+/*
+ * cli/lab/task.h: one panel that is to be made in a folder: its run, its rows, the names of its files.
+ */
+#ifndef ATTN_CLI_LAB_TASK_H
+#define ATTN_CLI_LAB_TASK_H
+
+#include "labs/lab.h"
+
+#include <stdio.h>
+
+typedef struct task {
+    lab_run_t run;
+    const attn_context_t *context;
+    const char *folder;
+    const char *cpu;   /**< --cpu, NULL when it was not given */
+    double *rows;      /**< point_count x column_count, those of finished points are filled */
+    char *done;        /**< by point */
+    uint32_t finished; /**< points */
+    double seconds;    /**< that computing took in this process */
+} task_t;
+
+/** Room for the rows, once all parameters are set; an exit status. */
+int task_prepare(task_t *task);
+
+void task_free(task_t *task);
+
+int task_is_complete(const task_t *task);
+
+enum { TASK_NAME = 96 };
+
+/** "separation-3b"; returns `name`. */
+const char *task_name(const task_t *task, char name[TASK_NAME]);
+
+/** "FOLDER/separation-3b.ENDING", the caller's to free; NULL without memory. */
+char *task_path(const task_t *task, const char *ending);
+
+/** The command that makes this panel, with every setting that is not the panel's own. */
+void task_command(const task_t *task, FILE *out);
+
+/** Whether parameter `index` is a setting of this panel: not its axis, and not without meaning. */
+int task_has(const task_t *task, uint32_t index);
+
+/** A value for people and for --set; a parameter that follows others is "auto". */
+const char *task_value(const task_t *task, uint32_t index, char text[32]);
+
+/** "0.1.0 (27f1b38), avx512" and, where times are measured, the machine; returns `text`. */
+const char *task_origin(const task_t *task, char *text, size_t size);
+
+#endif

@@ -1,0 +1,143 @@
+/* labs/algebra.c: see algebra.h. */
+#include "labs/algebra.h"
+
+#include <math.h>
+
+double algebra_dot(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+double algebra_norm(const double *a, int64_t n) { return sqrt(algebra_dot(a, a, n)); }
+
+double algebra_cosine(const double *a, const double *b, int64_t n) {
+    const double lengths = algebra_norm(a, n) * algebra_norm(b, n);
+    return lengths > 0 ? algebra_dot(a, b, n) / lengths : NAN;
+}
+
+/* ---- eigenvalues ------------------------------------------------------------------------------ */
+
+/* Turns rows and columns p and q so that a[p][q] becomes 0. */
+static void rotate(double *a, int64_t n, int64_t p, int64_t q) {
+    const double off = a[p * n + q];
+    if (off == 0) return;
+    const double theta = (a[q * n + q] - a[p * n + p]) / (2 * off);
+    const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + hypot(theta, 1));
+    const double c = 1 / sqrt(t * t + 1), s = t * c;
+    for (int64_t k = 0; k < n; k++) {
+        const double x = a[k * n + p], y = a[k * n + q];
+        a[k * n + p] = c * x - s * y;
+        a[k * n + q] = s * x + c * y;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const double x = a[p * n + k], y = a[q * n + k];
+        a[p * n + k] = c * x - s * y;
+        a[q * n + k] = s * x + c * y;
+    }
+}
+
+/* Sum of squares off the diagonal, against all. */
+static double off_diagonal(const double *a, int64_t n) {
+    double off = 0, all = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const double square = a[i * n + j] * a[i * n + j];
+            all += square;
+            if (i != j) off += square;
+        }
+    return all > 0 ? off / all : 0;
+}
+
+void algebra_eigenvalues(double *a, int64_t n, double *values) {
+    enum { MAX_SWEEPS = 30 }; /* convergence is quadratic: six or seven are enough */
+    for (int sweep = 0; sweep < MAX_SWEEPS && off_diagonal(a, n) > 0x1p-104; sweep++)
+        for (int64_t p = 0; p < n; p++)
+            for (int64_t q = p + 1; q < n; q++) rotate(a, n, p, q);
+    for (int64_t i = 0; i < n; i++) values[i] = a[i * n + i];
+}
+
+double algebra_spectral_norm(const double *a, int64_t rows, int64_t columns, double *scratch) {
+    double *gram = scratch, *values = scratch + columns * columns, largest = 0;
+    for (int64_t i = 0; i < columns; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (int64_t k = 0; k < rows; k++) sum += a[k * columns + i] * a[k * columns + j];
+            gram[i * columns + j] = gram[j * columns + i] = sum;
+        }
+    algebra_eigenvalues(gram, columns, values);
+    for (int64_t i = 0; i < columns; i++) largest = fmax(largest, values[i]);
+    return sqrt(largest);
+}
+
+/* ---- distortion -------------------------------------------------------------------------------- */
+
+/* The lower triangle of s becomes L with L L^T = s; 0 when s is not positive definite. */
+static int cholesky(double *s, int64_t n) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            const double sum = s[i * n + j] - algebra_dot(s + i * n, s + j * n, j);
+            if (i == j && !(sum > 0)) return 0;
+            s[i * n + j] = i == j ? sqrt(sum) : sum / s[j * n + j];
+        }
+    return 1;
+}
+
+/* t := (L^-1 t)^T. Done twice to a symmetric t it is L^-1 t L^-T. */
+static void solve_and_transpose(const double *l, double *t, int64_t n) {
+    for (int64_t c = 0; c < n; c++)
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t k = 0; k < i; k++) t[i * n + c] -= l[i * n + k] * t[k * n + c];
+            t[i * n + c] /= l[i * n + i];
+        }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++) {
+            const double kept = t[i * n + j];
+            t[i * n + j] = t[j * n + i];
+            t[j * n + i] = kept;
+        }
+}
+
+double algebra_distortion(double *s, double *t, int64_t n, double *scratch) {
+    double eps = 0;
+    if (!cholesky(s, n)) return INFINITY;
+    solve_and_transpose(s, t, n);
+    solve_and_transpose(s, t, n);
+    algebra_eigenvalues(t, n, scratch);
+    for (int64_t i = 0; i < n; i++) eps = fmax(eps, fabs(scratch[i] - 1));
+    return eps;
+}
+
+/* ---- lines --------------------------------------------------------------------------------------- */
+
+/*
+ * The 97.5% quantile of Student's t. Exact for 1 and 2 degrees of freedom; else the expansion around
+ * the normal quantile (Abramowitz and Stegun, 26.7.5), within 1% from 3 on.
+ */
+static double student(int64_t freedom) {
+    static const double z = 1.959963984540054;
+    const double v = (double)freedom, z2 = z * z;
+    if (freedom == 1) return 12.706204736432095;
+    if (freedom == 2) return 4.302652729911275;
+    return z + z * (z2 + 1) / (4 * v) + z * ((5 * z2 + 16) * z2 + 3) / (96 * v * v) +
+           z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * v * v * v);
+}
+
+algebra_line_t algebra_fit(const double *x, const double *y, int64_t count) {
+    double mean_x = 0, mean_y = 0, sxx = 0, sxy = 0, residuals = 0;
+    for (int64_t i = 0; i < count; i++) mean_x += x[i], mean_y += y[i];
+    mean_x /= (double)count, mean_y /= (double)count;
+    for (int64_t i = 0; i < count; i++) {
+        sxx += (x[i] - mean_x) * (x[i] - mean_x);
+        sxy += (x[i] - mean_x) * (y[i] - mean_y);
+    }
+    algebra_line_t line = {.slope = sxy / sxx, .half_width = NAN};
+    line.intercept = mean_y - line.slope * mean_x;
+    for (int64_t i = 0; i < count; i++) {
+        const double off = y[i] - (line.intercept + line.slope * x[i]);
+        residuals += off * off;
+    }
+    if (count > 2)
+        line.half_width = student(count - 2) * sqrt(residuals / (double)(count - 2) / sxx);
+    return line;
+}

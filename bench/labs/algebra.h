@@ -1,0 +1,41 @@
+/*
+ * labs/algebra.h: small dense algebra in double precision, row-major: what the experiments measure
+ * with, never what they measure.
+ */
+#ifndef ATTN_LABS_ALGEBRA_H
+#define ATTN_LABS_ALGEBRA_H
+
+#include <stdint.h>
+
+double algebra_dot(const double *a, const double *b, int64_t n);
+
+double algebra_norm(const double *a, int64_t n);
+
+/** Cosine of the angle between a and b; NaN where one is zero. */
+double algebra_cosine(const double *a, const double *b, int64_t n);
+
+/** Eigenvalues of the symmetric a (n x n), in no order, by Jacobi rotations; destroys a. */
+void algebra_eigenvalues(double *a, int64_t n, double *values);
+
+/** Largest singular value of a (rows x columns); `scratch` has room for columns (columns + 1). */
+double algebra_spectral_norm(const double *a, int64_t rows, int64_t columns, double *scratch);
+
+/**
+ * The least eps with (1 - eps) S <= T <= (1 + eps) S in the order of symmetric matrices: how far the
+ * eigenvalues of L^-1 T L^-T are from 1, S = L L^T. Destroys both (n x n); `scratch` has room for n.
+ * INFINITY where S is not positive definite.
+ */
+double algebra_distortion(double *s, double *t, int64_t n, double *scratch);
+
+/** A straight line through points: slope, and half the width of its 95% confidence interval. */
+typedef struct algebra_line {
+    double slope, intercept, half_width;
+} algebra_line_t;
+
+/**
+ * Least squares through (x_i, y_i), count >= 2; the interval is Student's for normal residuals, NaN
+ * for fewer than three points.
+ */
+algebra_line_t algebra_fit(const double *x, const double *y, int64_t count);
+
+#endif

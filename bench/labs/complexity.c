@@ -1,0 +1,196 @@
+/*
+ * labs/complexity.c: what softmax, sparse (B ~ sqrt L) and linear attention take at length L, and the
+ * exponents of its growth beside those of Table 1 ("Do Efficient Transformers Really Save
+ * Computation?"): with a constant dimension, and with one that grows as sqrt L, as general problems ask
+ * of sparse and linear attention (Theorem 4.4).
+ */
+#include "attn/support.h"
+#include "labs/declare.h"
+#include "labs/lab.h"
+#include "labs/scaling.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { DIM, GROWTH, BUDGET, PARAMS };
+
+static const attn_param_info_t params[PARAMS] = {
+    [DIM] = LAB_INTEGER("d", "dimension d", "", 1, 1024, 64, "of queries, keys and values"),
+    [GROWTH] = LAB_NUMBER("growth", "growth of d", "", 0.25, 16, 1,
+                          "where d grows: d = growth sqrt L, for sparse and linear attention"),
+    [BUDGET] = LAB_NUMBER("budget", "time budget", "s", 1e-3, 60, 0.25,
+                          "for measuring one kind of attention at one length"),
+};
+
+/* ---- panels --------------------------------------------------------------------------------------- */
+
+enum { X, TIME = 1, TIME_COLUMNS = TIME + 3 * SCALING_KINDS };
+static const lab_column_t time_columns[TIME_COLUMNS] = {
+    {"x", "", LAB_HIDDEN, 0},
+    {"softmax", "softmax, measured", LAB_LINE, 0},
+    {"softmax_low", "", LAB_LOW, 0},
+    {"softmax_high", "", LAB_HIGH, 0},
+    {"sparse", "sparse, measured", LAB_LINE, 0},
+    {"sparse_low", "", LAB_LOW, 0},
+    {"sparse_high", "", LAB_HIGH, 0},
+    {"linear", "linear, measured", LAB_LINE, 0},
+    {"linear_low", "", LAB_LOW, 0},
+    {"linear_high", "", LAB_HIGH, 0},
+};
+
+enum { AMOUNT = 1, ARRAYS = AMOUNT + SCALING_KINDS, AMOUNT_COLUMNS };
+static const lab_column_t memory_columns[AMOUNT_COLUMNS] = {
+    {"x", "", LAB_HIDDEN, 0},
+    {"softmax", "softmax: plan and workspace", LAB_LINE, 0},
+    {"sparse", "sparse: plan and workspace", LAB_LINE, 0},
+    {"linear", "linear: plan and workspace", LAB_LINE, 0},
+    {"arrays", "query, key, value and out", LAB_FAINT, 0},
+};
+static const lab_column_t work_columns[] = {
+    {"x", "", LAB_HIDDEN, 0},
+    {"softmax", "softmax", LAB_LINE, 0},
+    {"sparse", "sparse", LAB_LINE, 0},
+    {"linear", "linear", LAB_LINE, 0},
+};
+
+static const double lengths[] = {512, 1024, 2048, 4096, 8192, 16384};
+
+enum { PANEL_TIME, PANEL_MEMORY, PANEL_WORK, PANEL_GROWN_TIME, PANEL_GROWN_WORK };
+
+static const lab_panel_t panels[] = {
+    [PANEL_TIME] = {.id = "time",
+                    .title = "Time of causal attention, one head, one thread",
+                    .flags = LAB_SERIAL,
+                    .x_param = LAB_NO_PARAM,
+                    .grid = LAB_GRID(lengths),
+                    .x = {"length L", "tokens", 1, 0, 0},
+                    .y = {"processor time", "s", 1, 0, 0},
+                    LAB_COLUMNS_OF(time_columns)},
+    [PANEL_MEMORY] = {.id = "memory",
+                      .title = "Memory beside the arrays",
+                      .x_param = LAB_NO_PARAM,
+                      .grid = LAB_GRID(lengths),
+                      .x = {"length L", "tokens", 1, 0, 0},
+                      .y = {"memory", "bytes", 1, 0, 0},
+                      LAB_COLUMNS_OF(memory_columns)},
+    [PANEL_WORK] = {.id = "work",
+                    .title = "Additions and multiplications, counted",
+                    .x_param = LAB_NO_PARAM,
+                    .grid = LAB_GRID(lengths),
+                    .x = {"length L", "tokens", 1, 0, 0},
+                    .y = {"work", "flop", 1, 0, 0},
+                    LAB_COLUMNS_OF(work_columns)},
+    [PANEL_GROWN_TIME] = {.id = "grown-time",
+                          .title = "Time where sparse and linear attention have d ~ sqrt L",
+                          .flags = LAB_SERIAL,
+                          .x_param = LAB_NO_PARAM,
+                          .grid = LAB_GRID(lengths),
+                          .x = {"length L", "tokens", 1, 0, 0},
+                          .y = {"processor time", "s", 1, 0, 0},
+                          LAB_COLUMNS_OF(time_columns)},
+    [PANEL_GROWN_WORK] = {.id = "grown-work",
+                          .title =
+                              "Additions and multiplications where sparse and linear attention "
+                              "have d ~ sqrt L",
+                          .x_param = LAB_NO_PARAM,
+                          .grid = LAB_GRID(lengths),
+                          .x = {"length L", "tokens", 1, 0, 0},
+                          .y = {"work", "flop", 1, 0, 0},
+                          LAB_COLUMNS_OF(work_columns)},
+};
+
+/* ---- a point ---------------------------------------------------------------------------------------- */
+
+static int grows(const lab_panel_t *panel) {
+    return panel == &panels[PANEL_GROWN_TIME] || panel == &panels[PANEL_GROWN_WORK];
+}
+
+static int64_t dimension(const lab_point_t *point, enum scaling_kind kind) {
+    if (kind == SCALING_SOFTMAX || !grows(point->run->panel)) return (int64_t)point->values[DIM];
+    return (int64_t)fmax(1, round(point->values[GROWTH] * sqrt(point->x)));
+}
+
+static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
+    const lab_column_t *columns = point->run->panel->columns;
+    for (uint32_t k = 0; k < SCALING_KINDS; k++) {
+        const scaling_request_t request = {
+            .context = point->run->context,
+            .kind = (enum scaling_kind)k,
+            .length = (int64_t)point->x,
+            .dim = dimension(point, (enum scaling_kind)k),
+            .budget = columns == time_columns ? point->values[BUDGET] : 0,
+            .seed = point->run->seed,
+        };
+        scaling_t result;
+        const attn_status_t status = scaling_measure(&request, &result, error);
+        if (status) return status;
+        if (columns == time_columns) {
+            row[TIME + 3 * k] = result.seconds;
+            row[TIME + 3 * k + 1] = result.low;
+            row[TIME + 3 * k + 2] = result.high;
+        } else if (columns == memory_columns) {
+            row[AMOUNT + k] = result.working;
+            row[ARRAYS] = result.arrays;
+        } else {
+            row[AMOUNT + k] = result.flops;
+        }
+    }
+    return ATTN_OK;
+}
+
+/* ---- about a run ------------------------------------------------------------------------------------ */
+
+static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
+    static const double longest = 1 << 20;
+    if (point->x >= 2 && point->x <= longest && point->x == floor(point->x)) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_RANGE, "L must be a whole number from 2 to %.0f, not %.6g",
+                     longest, point->x);
+}
+
+static double cost(const lab_point_t *point) {
+    if (point->run->panel->columns != time_columns) return point->x;
+    /* The budget, or the few runs that are the least. */
+    return SCALING_KINDS * point->values[BUDGET] + 9e-11 * point->x * point->x * point->values[DIM];
+}
+
+/* Exponents of the paper for one layer's attention: Table 1, with d constant or ~ sqrt L. */
+static double table_1(const lab_run_t *run, uint32_t kind) {
+    static const double constant[] = {2, 1.5, 1}, grown[] = {2, 2, 2};
+    return grows(run->panel) ? grown[kind] : constant[kind];
+}
+
+/* "~ L^p, p: softmax 1.98 +- 0.03 (Table 1: 2), ..." */
+static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
+                 size_t size) {
+    const uint32_t width = run->panel->column_count;
+    const uint32_t step = run->panel->columns == time_columns ? 3 : 1;
+    size_t used = 0;
+    for (uint32_t k = 0; k < SCALING_KINDS && used < size; k++) {
+        const exponent_t exponent = scaling_fit_columns(rows, count, width, X, TIME + step * k);
+        int wrote = snprintf(text + used, size - used, "%s%s %.2f +- %.2f",
+                             k ? ", " : "~ L^p, p: ", scaling_backend((enum scaling_kind)k),
+                             exponent.value, exponent.half_width);
+        used += wrote > 0 ? (size_t)wrote : 0;
+        if (run->panel->columns == memory_columns || used >= size) continue;
+        wrote = snprintf(text + used, size - used, " (Table 1: %g)", table_1(run, k));
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+const lab_t lab_complexity = {
+    .name = "complexity",
+    .title = "Time and memory over the length",
+    .reference = "Do Efficient Transformers Really Save Computation?, Table 1",
+    .summary =
+        "Softmax attention takes L^2 time, sparse attention L sqrt L, linear attention L; with "
+        "the dimension ~ sqrt L that general problems ask of the last two, all take L^2. "
+        "Times are measured and differ from run to run.",
+    .params = params,
+    .param_count = PARAMS,
+    .panels = panels,
+    .panel_count = LAB_COUNT(panels),
+    .check = check,
+    .point = compute_point,
+    .cost = cost,
+    .note = note,
+};

@@ -1,0 +1,246 @@
+/*
+ * labs/constructions.c: AGG by a linear layer, COPY by softmax and by three sparse layers, with the error
+ * that efficient-transformers' Lemmas A.9, A.11 and A.12 promise; and what each kind of attention carries
+ * from token to token (the bottleneck of Theorem 4.4). construction.h has the constructions.
+ *
+ * Trials depend on the seed alone: all points of a curve see the same draws.
+ */
+#include "labs/construction.h"
+
+#include "attn/support.h"
+#include "labs/declare.h"
+#include "labs/lab.h"
+#include "labs/scaling.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { BLOCKS, BOUND, EPS, DIM, TRIALS, PARAMS };
+
+static const attn_param_info_t params[PARAMS] = {
+    [BLOCKS] = LAB_INTEGER("m", "blocks m", "", 2, 96, 16, "the sequence has L = m^2 tokens"),
+    [BOUND] = LAB_NUMBER("bound", "bound M", "", 1e-3, 1e6, 1, "numbers are within [-M, M]"),
+    [EPS] = LAB_NUMBER("eps", "promised error eps", "", 1e-12, 1e6, 1e-3,
+                       "what the weights are made for; at most M"),
+    [DIM] = LAB_INTEGER("d", "dimension d", "", 1, 64, 4,
+                        "of the vectors that are averaged or copied, and of a head"),
+    [TRIALS] = LAB_INTEGER("trials", "trials", "", 1, 1000, 5, "sequences a point"),
+};
+
+/* ---- panels --------------------------------------------------------------------------------------- */
+
+enum { KINDS = 3 };
+
+static construct_t *const constructs[KINDS] = {construct_agg, construct_copy,
+                                               construct_sparse_copy};
+
+enum {
+    X,
+    ERROR,
+    PROMISE = ERROR + KINDS,
+    EXACT,
+    ROUNDING,
+    ABOVE = ROUNDING + KINDS,
+    ERROR_COLUMNS
+};
+static const lab_column_t error_columns[ERROR_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
+    [ERROR] = {"agg", "AGG, linear attention", LAB_LINE, 0},
+    {"copy", "COPY, softmax attention", LAB_LINE, 0},
+    {"sparse_copy", "COPY, three sparse layers", LAB_LINE, 0},
+    [PROMISE] = {"eps", "promised eps", LAB_BOUND, 0},
+    [EXACT] = {"agg_exact", "AGG without rounding", LAB_FAINT, 0},
+    [ROUNDING] = {"agg_rounding", "what float can add, AGG", LAB_HIDDEN, 0},
+    {"copy_rounding", "what float can add, COPY", LAB_HIDDEN, 0},
+    {"sparse_copy_rounding", "what float can add, COPY by sparse layers", LAB_HIDDEN, 0},
+    [ABOVE] = {"above", "errors above eps and rounding", LAB_HIDDEN, 0},
+};
+
+enum { STATE = 1, CACHE = STATE + SCALING_KINDS, INFORMATION, STATE_COLUMNS };
+static const lab_column_t state_columns[STATE_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
+    [STATE] = {"softmax", "softmax: a key and a value a token", LAB_LINE, 0},
+    {"sparse", "sparse: tokens that later queries see", LAB_LINE, 0},
+    {"linear", "linear: the state (s, z)", LAB_LINE, 0},
+    [CACHE] = {"cache_bytes", "bytes of a softmax stream with L tokens", LAB_HIDDEN, 0},
+    [INFORMATION] = {"input", "L: a number a token of input", LAB_BOUND, 0},
+};
+
+enum { NEEDED = 1, ROOT = NEEDED + SCALING_KINDS, NEEDED_COLUMNS };
+static const lab_column_t needed_columns[NEEDED_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
+    [NEEDED] = {"softmax", "softmax", LAB_LINE, 0},
+    {"sparse", "sparse", LAB_LINE, 0},
+    {"linear", "linear", LAB_LINE, 0},
+    [ROOT] = {"root", "sqrt L (Theorem 4.4)", LAB_BOUND, 0},
+};
+
+static const double errors[] = {1,    0.3,  0.1,  0.03, 1e-2, 3e-3, 1e-3,
+                                3e-4, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
+static const double bounds[] = {0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 1000, 10000};
+static const double blocks[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+static const double lengths[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+
+static const lab_fixed_t state_dim[] = {{DIM, 64}};
+
+static const lab_panel_t panels[] = {
+    {.id = "eps",
+     .title = "Measured error over the promised one",
+     .x_param = EPS,
+     .grid = LAB_GRID(errors),
+     .x = {"promised error eps", "", 1, 0, 0},
+     .y = {"largest error", "", 1, 0, 0},
+     LAB_COLUMNS_OF(error_columns)},
+    {.id = "m",
+     .title = "Measured error over the length, L = m^2",
+     .x_param = BLOCKS,
+     .grid = LAB_GRID(blocks),
+     .x = {"blocks m", "", 1, 0, 0},
+     .y = {"largest error", "", 1, 0, 0},
+     LAB_COLUMNS_OF(error_columns)},
+    {.id = "bound",
+     .title = "Measured error over the size M of the numbers",
+     .x_param = BOUND,
+     .grid = LAB_GRID(bounds),
+     .x = {"bound M", "", 1, 0, 0},
+     .y = {"largest error", "", 1, 0, 0},
+     LAB_COLUMNS_OF(error_columns)},
+    {.id = "state",
+     .title = "Numbers that a head carries from token to token",
+     .x_param = LAB_NO_PARAM,
+     .grid = LAB_GRID(lengths),
+     .x = {"length L", "tokens", 1, 0, 0},
+     .y = {"state", "numbers", 1, 0, 0},
+     .fixed = state_dim,
+     .fixed_count = LAB_COUNT(state_dim),
+     LAB_COLUMNS_OF(state_columns)},
+    {.id = "dimension",
+     .title = "Least dimension of a head whose state holds L numbers",
+     .x_param = LAB_NO_PARAM,
+     .grid = LAB_GRID(lengths),
+     .x = {"length L", "tokens", 1, 0, 0},
+     .y = {"dimension", "", 1, 0, 0},
+     LAB_COLUMNS_OF(needed_columns)},
+};
+
+/* ---- points --------------------------------------------------------------------------------------- */
+
+static attn_status_t add_trial(const lab_point_t *point, int kind, uint64_t trial, double *row,
+                               attn_error_t *error) {
+    const construction_t what = {
+        .blocks = (int64_t)point->values[BLOCKS],
+        .dim = (int64_t)point->values[DIM],
+        .bound = point->values[BOUND],
+        .eps = point->values[EPS],
+        .seed = point->run->seed,
+        .trial = trial,
+    };
+    construction_error_t result;
+    const attn_status_t status = constructs[kind](point->run->context, &what, &result, error);
+    if (status) return status;
+    row[ERROR + kind] = fmax(row[ERROR + kind], result.measured);
+    if (!isnan(result.exact)) row[EXACT] = fmax(row[EXACT], result.exact);
+    row[ROUNDING + kind] = result.rounding;
+    row[ABOVE] += !(result.measured <= what.eps + result.rounding);
+    return ATTN_OK;
+}
+
+static attn_status_t compute_errors(const lab_point_t *point, double *row, attn_error_t *error) {
+    attn_status_t status = ATTN_OK;
+    for (int c = X + 1; c < ERROR_COLUMNS; c++) row[c] = 0;
+    row[PROMISE] = point->values[EPS];
+    for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS] && !status; trial++)
+        for (int kind = 0; kind < KINDS && !status; kind++)
+            status = add_trial(point, kind, trial, row, error);
+    return status;
+}
+
+/* State sizes at L = x, or the dimension where they are x. */
+static attn_status_t compute_state(const lab_point_t *point, double *row, attn_error_t *error) {
+    const int needed = point->run->panel->columns == needed_columns;
+    const attn_context_t *context = point->run->context;
+    attn_status_t status = ATTN_OK;
+    for (int k = 0; k < SCALING_KINDS && !status; k++) {
+        const enum scaling_kind kind = (enum scaling_kind)k;
+        double tokens = 0;
+        status = scaling_kept_tokens(context, kind, (int64_t)point->x, &tokens, error);
+        row[STATE + k] = needed ? scaling_needed_dim(kind, tokens, point->x)
+                                : scaling_state(kind, tokens, point->values[DIM]);
+    }
+    if (needed) {
+        row[ROOT] = sqrt(point->x);
+    } else {
+        row[INFORMATION] = point->x;
+        if (!status)
+            status = scaling_cache_bytes(context, (int64_t)point->x, (int64_t)point->values[DIM],
+                                         &row[CACHE], error);
+    }
+    return status;
+}
+
+static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
+    if (point->run->panel->columns == error_columns) return compute_errors(point, row, error);
+    return compute_state(point, row, error);
+}
+
+/* ---- about a run ------------------------------------------------------------------------------------ */
+
+static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
+    static const double longest = 1 << 18, most = 1 << 24;
+    if (point->run->panel->x_param == LAB_NO_PARAM) {
+        if (point->x >= 1 && point->x <= longest && point->x == floor(point->x)) return ATTN_OK;
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "L must be a whole number from 1 to %.0f, not %.6g", longest, point->x);
+    }
+    if (point->values[EPS] > point->values[BOUND])
+        return attn_fail(error, ATTN_ERROR_RANGE, "eps (%.6g) must not be above bound (%.6g)",
+                         point->values[EPS], point->values[BOUND]);
+    /* COPY's second layer has B <= m vectors of d numbers at each of m^2 tokens. */
+    const double numbers = pow(point->values[BLOCKS], 3) * point->values[DIM];
+    if (numbers > most)
+        return attn_fail(error, ATTN_ERROR_RANGE, "m^3 d (%.0f) must not be above %.0f numbers",
+                         numbers, most);
+    return ATTN_OK;
+}
+
+static double cost(const lab_point_t *point) {
+    const double *values = point->values, length = values[BLOCKS] * values[BLOCKS];
+    if (point->run->panel->x_param == LAB_NO_PARAM) return point->x + 1000;
+    return values[TRIALS] * (length + 100) * (length / 8 + 100 * values[BLOCKS]);
+}
+
+/* How many errors are above their promise; or how states grow. */
+static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
+                 size_t size) {
+    const uint32_t width = run->panel->column_count;
+    if (run->panel->columns == error_columns) {
+        double above = 0;
+        for (uint32_t i = 0; i < count; i++) above += rows[i * width + ABOVE];
+        snprintf(text, size, "above eps and what float's rounding can add: %.0f of %u points",
+                 above, count);
+        return;
+    }
+    exponent_t exponents[SCALING_KINDS];
+    for (uint32_t k = 0; k < SCALING_KINDS; k++)
+        exponents[k] = scaling_fit_columns(rows, count, width, X, STATE + k);
+    snprintf(text, size, "~ L^p, p: softmax %.2f, sparse %.2f, linear %.2f", exponents[0].value,
+             exponents[1].value, exponents[2].value);
+}
+
+const lab_t lab_constructions = {
+    .name = "constructions",
+    .title = "AGG and COPY by layers with explicit weights",
+    .reference = "Do Efficient Transformers Really Save Computation?, Lemmas A.9, A.11, A.12, "
+                 "Theorem 4.4",
+    .summary = "Linear attention averages a block, softmax and sparse attention copy a token, with "
+               "explicit weights and an error of at most eps. What a head can carry along is what "
+               "limits sparse and linear attention.",
+    .params = params,
+    .param_count = PARAMS,
+    .panels = panels,
+    .panel_count = LAB_COUNT(panels),
+    .check = check,
+    .point = compute_point,
+    .cost = cost,
+    .note = note,
+};

@@ -1,0 +1,28 @@
+/* labs/labs.c: the list of experiments. */
+#include "labs/lab.h"
+
+#include <string.h>
+
+extern const lab_t lab_separation, lab_softmax_regression, lab_sparsification, lab_constructions,
+    lab_complexity;
+
+static const lab_t *const LABS[] = {
+    &lab_separation,    &lab_softmax_regression, &lab_sparsification,
+    &lab_constructions, &lab_complexity,
+};
+
+uint32_t lab_count(void) { return sizeof LABS / sizeof LABS[0]; }
+
+const lab_t *lab_at(uint32_t index) { return index < lab_count() ? LABS[index] : NULL; }
+
+const lab_t *lab_find(const char *name) {
+    for (uint32_t i = 0; i < lab_count(); i++)
+        if (strcmp(LABS[i]->name, name) == 0) return LABS[i];
+    return NULL;
+}
+
+const lab_panel_t *lab_panel_find(const lab_t *lab, const char *id) {
+    for (uint32_t i = 0; i < lab->panel_count; i++)
+        if (strcmp(lab->panels[i].id, id) == 0) return &lab->panels[i];
+    return NULL;
+}

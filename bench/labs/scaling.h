@@ -1,0 +1,68 @@
+/*
+ * labs/scaling.h: what one causal head of attention takes at length L: time, memory, counted work,
+ * and what it has to carry from one token to the next (efficient-transformers, Table 1 and the
+ * bottleneck of Theorem 4.4).
+ */
+#ifndef ATTN_LABS_SCALING_H
+#define ATTN_LABS_SCALING_H
+
+#include "attn/attn.h"
+
+/** The kinds of attention of the paper, each by the backend of its name. */
+enum scaling_kind { SCALING_SOFTMAX, SCALING_SPARSE, SCALING_LINEAR, SCALING_KINDS };
+
+const char *scaling_backend(enum scaling_kind kind);
+
+/** One causal head: d = dv = dim, n = m = length; the backends' defaults, B ~ sqrt L for sparse. */
+typedef struct scaling_request {
+    const attn_context_t *context; /**< NULL: the environment's tier; else its tier */
+    enum scaling_kind kind;
+    int64_t length, dim;
+    double budget; /**< seconds to measure for; 0: do not run, no time */
+    uint64_t seed;
+} scaling_request_t;
+
+typedef struct scaling {
+    double seconds, low,
+        high;            /**< of a run: processor time, median and interval (tools/measure.h) */
+    double working;      /**< bytes of plan and workspace, beside the arrays */
+    double arrays;       /**< bytes of query, key, value and out */
+    double flops, pairs; /**< as attn.cost/1 counts them */
+} scaling_t;
+
+attn_status_t scaling_measure(const scaling_request_t *request, scaling_t *result,
+                              attn_error_t *error);
+
+/** The exponent of the growth of y over x, and half its 95% interval. */
+typedef struct exponent {
+    double value, half_width;
+} exponent_t;
+
+/** Least squares in logarithms over at most 64 points; NaN for fewer than 2. */
+exponent_t scaling_exponent(const double *x, const double *y, int64_t count);
+
+/** The same for two columns of rows of `width` numbers; what is not above 0 is left out. */
+exponent_t scaling_fit_columns(const double *rows, uint32_t count, uint32_t width, uint32_t x,
+                               uint32_t y);
+
+/**
+ * Tokens whose key and value a later query can still need when `length` tokens are there: all for
+ * softmax, those that the plugin's weights show for sparse, none for linear.
+ */
+attn_status_t scaling_kept_tokens(const attn_context_t *context, enum scaling_kind kind,
+                                  int64_t length, double *tokens, attn_error_t *error);
+
+/** Numbers that a head carries on: 2 dim a kept token, or linear attention's (s, z). */
+double scaling_state(enum scaling_kind kind, double tokens, double dim);
+
+/**
+ * The least dim whose state holds `length` numbers: where it holds less, different inputs must share a
+ * state (Theorem 4.4, Theorems B.5 and B.6).
+ */
+double scaling_needed_dim(enum scaling_kind kind, double tokens, double length);
+
+/** Bytes of a real KV cache with `length` tokens: attn_stream_memory(). */
+attn_status_t scaling_cache_bytes(const attn_context_t *context, int64_t length, int64_t dim,
+                                  double *bytes, attn_error_t *error);
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * labs/separation.c: the separation experiments as a lab: Figures 3, 4, 5 and 7 of arXiv:2310.11685.
+ * The networks are in separation_net.c, their data in separation_data.c, the panels in
+ * separation_panels.c.
+ */
+#include "labs/separation_lab.h"
+
+#include "attn/support.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- parameters -------------------------------------------------------------------------------- */
+
+/* m, which follows n and delta where nobody set it (then it is 0). */
+static double width_of(const lab_point_t *point, enum separation_net net) {
+    const double *values = point->values;
+    const double n = values[SEPARATION_N], delta = values[SEPARATION_DELTA];
+    if (values[SEPARATION_M] > 0) return floor(values[SEPARATION_M]);
+    if (net == SEPARATION_REGRESSION) return floor(log(n));
+    if (net == SEPARATION_CROSS) return floor(log(n / delta));
+    return floor(fmax(log(n / delta), 15));
+}
+
+static double threshold_of(const separation_t *what) {
+    if (what->net == SEPARATION_REGRESSION) return 0.25; /* Lemma 5.2 */
+    if (what->net == SEPARATION_CROSS) return 0.9;
+    return (what->c + 0.1) * sqrt(log((double)what->n));
+}
+
+static int64_t queries_of(const separation_t *what) {
+    const int64_t kinds = what->d - 2;
+    if (!what->distinct) return what->n;
+    if (what->net == SEPARATION_CROSS) return 2;
+    return (kinds < what->n ? kinds : what->n) + 1;
+}
+
+separation_t separation_of(const lab_point_t *point) {
+    const double *values = point->values;
+    separation_t what = {
+        .net = (enum separation_net)values[SEPARATION_NET],
+        .n = (int64_t)values[SEPARATION_N],
+        .d = (int64_t)values[SEPARATION_D],
+        .a = {values[SEPARATION_A0], values[SEPARATION_A1]},
+        .b = values[SEPARATION_B],
+        .c = values[SEPARATION_C],
+        .trials = (int64_t)values[SEPARATION_TRIALS],
+        .distinct = values[SEPARATION_ROWS] != 0,
+    };
+    what.m = (int64_t)width_of(point, what.net);
+    what.stride = what.net == SEPARATION_REGRESSION
+                      ? what.m
+                      : (what.m + SEPARATION_BLOCK - 1) / SEPARATION_BLOCK * SEPARATION_BLOCK;
+    what.tau = threshold_of(&what);
+    what.queries = queries_of(&what);
+    return what;
+}
+
+/* ---- checks -------------------------------------------------------------------------------------- */
+
+enum {
+    FOR_REGRESSION =
+        1 << SEPARATION_NET | 1 << SEPARATION_N | 1 << SEPARATION_M | 1 << SEPARATION_TRIALS,
+    FOR_CROSS = FOR_REGRESSION | 1 << SEPARATION_D | 1 << SEPARATION_DELTA | 1 << SEPARATION_A0 |
+                1 << SEPARATION_A1 | 1 << SEPARATION_ROWS,
+    FOR_SELF = FOR_CROSS | 1 << SEPARATION_B | 1 << SEPARATION_C,
+};
+
+/* Nobody shall vary what makes no difference and conclude something from that. */
+static attn_status_t check_given(const lab_point_t *point, const separation_t *what,
+                                 attn_error_t *error) {
+    const lab_run_t *run = point->run;
+    const uint32_t known = what->net == SEPARATION_REGRESSION ? FOR_REGRESSION
+                           : what->net == SEPARATION_CROSS    ? FOR_CROSS
+                                                              : FOR_SELF;
+    for (uint32_t i = 0; i < SEPARATION_PARAMS; i++)
+        if ((run->given & ~known) >> i & 1)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "panel %s: its network has no parameter '%s'", run->panel->id,
+                             separation_params[i].name);
+    if ((int)what->net != (int)run->panel->fixed[0].value) /* a panel sets its network first */
+        return attn_fail(
+            error, ATTN_ERROR_ARGUMENT,
+            "parameter 'net': panel %s is about '%s', choose another panel", run->panel->id,
+            separation_params[SEPARATION_NET].choices[(int)run->panel->fixed[0].value]);
+    if ((run->given >> SEPARATION_DELTA & 1) && point->values[SEPARATION_M] > 0)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "parameter 'delta' only says what m is, and m is set (panel %s)",
+                         run->panel->id);
+    return ATTN_OK;
+}
+
+static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
+    const separation_t what = separation_of(point);
+    if ((what.net == SEPARATION_SELF || what.net == SEPARATION_SELF_ONES) && what.d < 3)
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "parameter 'd': self-attention's data have 3 kinds of columns: 3 or more, "
+                         "not %lld",
+                         (long long)what.d);
+    if (what.m < 1)
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "parameter 'm': log n is below 1 for n = %lld, so that no column of signs "
+                         "is left",
+                         (long long)what.n);
+    return check_given(point, &what, error);
+}
+
+/* ---- points -------------------------------------------------------------------------------------- */
+
+void separation_interval(int64_t hits, int64_t trials, double *low, double *high) {
+    const double z = 1.959963984540054, n = (double)trials, p = (double)hits / n;
+    const double center = p + z * z / (2 * n), scale = 1 + z * z / n;
+    const double width = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    *low = hits == 0 ? 0 : (center - width) / scale;
+    *high = hits == trials ? 1 : (center + width) / scale;
+}
+
+/* Counts over the trials of a point. */
+typedef struct counts {
+    int64_t success, positive[2][2]; /* positive: F > 0, by data set and kind */
+    int64_t close, degenerate;       /* trials; close: rounding can turn a decision */
+} counts_t;
+
+static void count(const separation_t *what, const separation_result_t *result, counts_t *counts) {
+    int positive[2][2], close = 0;
+    for (int set = 0; set < 2; set++)
+        for (int kind = 0; kind < 2; kind++) {
+            const double above = result->largest[set][kind] - what->tau;
+            positive[set][kind] = above > 0;
+            close |= fabs(above) <= result->rounding[set][kind];
+            counts->positive[set][kind] += above > 0;
+        }
+    counts->success += positive[1][0] && !positive[1][1] && !positive[0][0] && !positive[0][1];
+    counts->close += close;
+    counts->degenerate += result->degenerate > 0;
+}
+
+static attn_status_t count_trials(const separation_t *what, const lab_point_t *point,
+                                  counts_t *counts, attn_error_t *error) {
+    attn_error_t problem = {.status = ATTN_ERROR_MEMORY};
+    separation_nets_t *nets = separation_create(what, point->run->context, &problem);
+    if (!nets) return attn_fail(error, problem.status, "%s", problem.message);
+    attn_status_t status = ATTN_OK;
+    for (int64_t trial = 0; !status && trial < what->trials; trial++) {
+        separation_result_t result;
+        status = separation_try(nets, point, (uint64_t)trial, &result, error);
+        if (!status) count(what, &result, counts);
+    }
+    separation_destroy(nets);
+    return status;
+}
+
+static attn_status_t compute(const lab_point_t *point, double *row, attn_error_t *error) {
+    const separation_t what = separation_of(point);
+    counts_t counts = {.success = 0};
+    const attn_status_t status = count_trials(&what, point, &counts, error);
+    if (status) return status;
+    const double trials = (double)what.trials;
+    row[SEPARATION_SUCCESS] = (double)counts.success / trials;
+    separation_interval(counts.success, what.trials, &row[SEPARATION_LOW], &row[SEPARATION_HIGH]);
+    row[SEPARATION_FEXP1] = (double)counts.positive[1][0] / trials;
+    row[SEPARATION_FLIN1] = (double)counts.positive[1][1] / trials;
+    row[SEPARATION_FEXP0] = (double)counts.positive[0][0] / trials;
+    row[SEPARATION_FLIN0] = (double)counts.positive[0][1] / trials;
+    row[SEPARATION_COUNT] = trials;
+    row[SEPARATION_CLOSE] = (double)counts.close;
+    row[SEPARATION_DEGENERATE] = (double)counts.degenerate;
+    return ATTN_OK;
+}
+
+/* Multiplications: nearly all are softmax's, an exponential counts as 20; regression mostly draws. */
+static double cost(const lab_point_t *point) {
+    const separation_t what = separation_of(point);
+    const double n = (double)what.n, d = (double)what.d, m = (double)what.m;
+    const double queries = (double)what.queries, trials = (double)what.trials;
+    if (what.net == SEPARATION_REGRESSION) return trials * n * (22 * m + 700);
+    return trials * (2 * queries * (n * (2 * d + 20) + 2 * d * m) + 20 * n * d);
+}
+
+/* ---- caption ----------------------------------------------------------------------------------- */
+
+static void say(char *text, size_t size, size_t *used, const char *what) {
+    const int length = snprintf(text + *used, size - *used, "%s%s", *used ? "; " : "", what);
+    if (length > 0) *used += (size_t)length < size - *used ? (size_t)length : size - *used - 1;
+}
+
+static int has_cut_block(const lab_run_t *run, double x) {
+    double values[2] = {run->values[SEPARATION_N], run->values[SEPARATION_D]};
+    const int net = (int)run->values[SEPARATION_NET];
+    if (run->panel->x_param == SEPARATION_N) values[0] = x;
+    if (run->panel->x_param == SEPARATION_D) values[1] = x;
+    return net != SEPARATION_REGRESSION &&
+           fmod(values[0], values[1] - (net == SEPARATION_CROSS ? 1 : 2)) != 0;
+}
+
+static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
+                 size_t size) {
+    const int regression = run->values[SEPARATION_NET] == SEPARATION_REGRESSION;
+    const int a0_is_x = run->panel->x_param == SEPARATION_A0;
+    double close = 0, degenerate = 0, trials = 0;
+    uint32_t cut = 0;
+    size_t used = 0;
+    char line[120];
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * SEPARATION_COLUMNS;
+        close += row[SEPARATION_CLOSE];
+        degenerate += row[SEPARATION_DEGENERATE];
+        trials += row[SEPARATION_COUNT];
+        cut += (uint32_t)has_cut_block(run, row[SEPARATION_X]);
+    }
+    if (!regression && !a0_is_x &&
+        !(run->values[SEPARATION_A0] > 0 && run->values[SEPARATION_A0] < 0.1))
+        say(text, size, &used, "a0 is outside (0, 0.1), which the definition asks for");
+    if (cut) {
+        snprintf(line, sizeof line, "the last block of I is cut at %u of %u points", cut, count);
+        say(text, size, &used, line);
+    }
+    snprintf(line, sizeof line, "%.0f of %.0f trials have a decision that rounding can turn", close,
+             trials);
+    say(text, size, &used, line);
+    if (degenerate > 0) {
+        snprintf(line, sizeof line, "%.0f trials have a normaliser near 0", degenerate);
+        say(text, size, &used, line);
+    }
+}
+
+const lab_t lab_separation = {
+    .name = "separation",
+    .title = "What softmax attention tells apart and linear attention does not",
+    .reference = "arXiv:2310.11685, sections 3, 7, D and F",
+    .summary =
+        "Success of a trial: F_exp(D1) > 0 and F_lin(D1) = F_exp(D0) = F_lin(D0) = 0 with the "
+        "same random signs. The ratio of success over the parameters of the networks.",
+    .params = separation_params,
+    .param_count = SEPARATION_PARAMS,
+    .panels = separation_panels,
+    .panel_count = SEPARATION_PANELS,
+    .check = check,
+    .point = compute,
+    .cost = cost,
+    .note = note,
+};

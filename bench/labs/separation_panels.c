@@ -1,0 +1,136 @@
+/* labs/separation_panels.c: parameters, columns and the 19 panels of Figures 3, 4, 5 and 7. */
+#include "labs/separation_lab.h"
+
+#include "labs/declare.h"
+
+static const char *const NETS[] = {"regression", "self", "self_ones", "cross", NULL};
+static const char *const ROWS[] = {"all", "distinct", NULL};
+
+#define CHOICE(NAME, LABEL, NAMES, LAST, HELP)                                                     \
+    {                                                                                              \
+        .struct_size = sizeof(attn_param_info_t), .type = ATTN_PARAM_CHOICE, .name = (NAME),       \
+        .label = (LABEL), .help = (HELP), .unit = "", .maximum = (LAST), .choices = (NAMES),       \
+    }
+
+const attn_param_info_t separation_params[SEPARATION_PARAMS] = {
+    [SEPARATION_NET] = CHOICE("net", "network", NETS, 3,
+                              "softmax regression; self-attention with X = I or X = all ones; "
+                              "cross-attention"),
+    [SEPARATION_N] = LAB_INTEGER("n", "tokens n", "", 2, 100000, 200,
+                                 "rows of the data; where no whole number of blocks fits, the last "
+                                 "is cut"),
+    [SEPARATION_D] = LAB_INTEGER("d", "dimension d", "", 2, 1024, 22,
+                                 "columns of the data: 3 or more for self-, 2 or more for "
+                                 "cross-attention"),
+    [SEPARATION_M] = {.struct_size = sizeof(attn_param_info_t),
+                      .type = ATTN_PARAM_NUMBER,
+                      .name = "m",
+                      .label = "width m",
+                      .help = "columns of random signs y; a fraction is dropped",
+                      .unit = "",
+                      .minimum = 1,
+                      .maximum = 10000,
+                      .initial = 0,
+                      .automatic = "log n for regression, max(log(n/delta), 15) for self-, "
+                                   "log(n/delta) for cross-attention"},
+    [SEPARATION_DELTA] = LAB_NUMBER("delta", "failure probability delta", "", 1e-12, 1, 0.01,
+                                    "m follows it unless m is set"),
+    [SEPARATION_A0] = LAB_NUMBER("a0", "a0", "", 0, 10, 0.01,
+                                 "the mark in D0; the definitions ask for 0 < a0 < 0.1"),
+    [SEPARATION_A1] =
+        LAB_NUMBER("a1", "a1", "", 0, 10, 1.2,
+                   "the mark in D1; the definitions ask for 0.7 or more (self-), more "
+                   "than 1 (cross-attention)"),
+    [SEPARATION_B] = LAB_NUMBER("b", "b", "", 0, 10, 0.2, "size of the identity blocks"),
+    [SEPARATION_C] = LAB_NUMBER("c", "c", "", 0, 10, 0.8,
+                                "size of the constant column; tau = (c + 0.1) sqrt(log n)"),
+    [SEPARATION_TRIALS] =
+        LAB_INTEGER("trials", "trials", "", 1, 10000000, 100, "independent trials at each point"),
+    [SEPARATION_ROWS] = CHOICE("rows", "rows of A1", ROWS, 1,
+                               "distinct: rows that are the same are asked once; all: n of them"),
+};
+
+/* F > 0 is the plain fact; that three of them are to be rare is what success says. */
+#define COLUMNS(X_LABEL)                                                                           \
+    {                                                                                              \
+        {"x", X_LABEL, LAB_HIDDEN, 0}, {"success", "success", LAB_LINE, 0},                        \
+            {"low", "95% interval", LAB_LOW, 0}, {"high", "95% interval", LAB_HIGH, 0},            \
+            {"fexp1", "F_exp(D1) > 0", LAB_FAINT, 0}, {"flin1", "F_lin(D1) > 0", LAB_FAINT, 0},    \
+            {"fexp0", "F_exp(D0) > 0", LAB_FAINT, 0}, {"flin0", "F_lin(D0) > 0", LAB_FAINT, 0},    \
+            {"trials", "trials", LAB_HIDDEN, 0},                                                   \
+            {"close", "trials with a decision that rounding can turn", LAB_HIDDEN, 1},             \
+            {"degenerate", "trials with a normaliser near 0", LAB_HIDDEN, 1},                      \
+    }
+
+static const lab_column_t columns_n[SEPARATION_COLUMNS] = COLUMNS("tokens n");
+static const lab_column_t columns_d[SEPARATION_COLUMNS] = COLUMNS("dimension d");
+static const lab_column_t columns_m[SEPARATION_COLUMNS] = COLUMNS("width m");
+static const lab_column_t columns_a1[SEPARATION_COLUMNS] = COLUMNS("a1");
+static const lab_column_t columns_a0[SEPARATION_COLUMNS] = COLUMNS("a0");
+static const lab_column_t columns_c[SEPARATION_COLUMNS] = COLUMNS("c");
+
+static const double self_d[] = {4, 6, 10, 18, 34, 66};
+static const double cross_d[] = {2, 3, 5, 6, 9, 11, 21, 26, 41, 51};
+
+static const lab_fixed_t regression_a[] = {{SEPARATION_NET, SEPARATION_REGRESSION},
+                                           {SEPARATION_TRIALS, 1000}};
+static const lab_fixed_t regression_b[] = {
+    {SEPARATION_NET, SEPARATION_REGRESSION}, {SEPARATION_TRIALS, 1000}, {SEPARATION_N, 1000}};
+
+#define SELF_FIXED(NAME, NET)                                                                      \
+    static const lab_fixed_t NAME##_a[] = {{SEPARATION_NET, NET}, {SEPARATION_D, 12}};             \
+    static const lab_fixed_t NAME##_b[] = {{SEPARATION_NET, NET}, {SEPARATION_N, 256}};            \
+    static const lab_fixed_t NAME[] = {                                                            \
+        {SEPARATION_NET, NET}, {SEPARATION_N, 200}, {SEPARATION_D, 22}};
+SELF_FIXED(self, SEPARATION_SELF)
+SELF_FIXED(ones, SEPARATION_SELF_ONES)
+
+#define CROSS_FIXED(D)                                                                             \
+    {                                                                                              \
+        {SEPARATION_NET, SEPARATION_CROSS}, {SEPARATION_A1, 3}, {SEPARATION_N, 200}, {             \
+            SEPARATION_D, D                                                                        \
+        }                                                                                          \
+    }
+static const lab_fixed_t cross_11[] = CROSS_FIXED(11), cross_12[] = CROSS_FIXED(12);
+
+#define PANEL(ID, TITLE, X, NAME, FIXED)                                                           \
+    .id = (ID), .title = (TITLE), .x_param = SEPARATION_##X, .x = {NAME, "", 0, 0, 0},             \
+    .y = {"ratio of trials", "", 0, 0, 1}, .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED)
+
+/* a n, b d, c m, d a1, e a0, f c, as section 7.2's text orders them. */
+#define SELF_PANELS(FIGURE, KIND, FIXED)                                                           \
+    {PANEL(FIGURE "a", "Self-attention, " KIND ", over n", N, "n", FIXED##_a),                     \
+     .grid = {81, 200, 10, NULL}, LAB_COLUMNS_OF(columns_n)},                                      \
+        {PANEL(FIGURE "b", "Self-attention, " KIND ", over d", D, "d", FIXED##_b),                 \
+         .grid = LAB_GRID(self_d), LAB_COLUMNS_OF(columns_d)},                                     \
+        {PANEL(FIGURE "c", "Self-attention, " KIND ", over m", M, "m", FIXED),                     \
+         .grid = {80, 1, 1, NULL}, LAB_COLUMNS_OF(columns_m)},                                     \
+        {PANEL(FIGURE "d", "Self-attention, " KIND ", over a1", A1, "a1", FIXED),                  \
+         .grid = {81, 0.1, 0.036, NULL}, LAB_COLUMNS_OF(columns_a1), .defined_low = 0.7,           \
+         .defined_high = 10},                                                                      \
+        {PANEL(FIGURE "e", "Self-attention, " KIND ", over a0", A0, "a0", FIXED),                  \
+         .grid = {80, 0.01, 0.01, NULL}, LAB_COLUMNS_OF(columns_a0), .defined_low = 0,             \
+         .defined_high = 0.1},                                                                     \
+    {                                                                                              \
+        PANEL(FIGURE "f", "Self-attention, " KIND ", over c", C, "c", FIXED),                      \
+            .grid = {81, 0.5, 0.005, NULL}, LAB_COLUMNS_OF(columns_c)                              \
+    }
+
+const lab_panel_t separation_panels[SEPARATION_PANELS] = {
+    {PANEL("3a", "Softmax regression over n", N, "n", regression_a), .grid = {191, 100, 10, NULL},
+     LAB_COLUMNS_OF(columns_n)},
+    {PANEL("3b", "Softmax regression over m", M, "m", regression_b), .grid = {100, 1, 1, NULL},
+     LAB_COLUMNS_OF(columns_m)},
+    SELF_PANELS("4", "X = I", self),
+    SELF_PANELS("5", "X = ones", ones),
+    {PANEL("7a", "Cross-attention over n", N, "n", cross_11), .grid = {81, 200, 10, NULL},
+     LAB_COLUMNS_OF(columns_n)},
+    {PANEL("7b", "Cross-attention over d", D, "d", cross_11), .grid = LAB_GRID(cross_d),
+     LAB_COLUMNS_OF(columns_d)},
+    {PANEL("7c", "Cross-attention over m", M, "m", cross_11), .grid = {80, 1, 1, NULL},
+     LAB_COLUMNS_OF(columns_m)},
+    {PANEL("7d", "Cross-attention over a1", A1, "a1", cross_12), .grid = {81, 0.1, 0.036, NULL},
+     LAB_COLUMNS_OF(columns_a1), .defined_low = 1, .defined_high = 10},
+    {PANEL("7e", "Cross-attention over a0", A0, "a0", cross_12), .grid = {90, 0.01, 0.01, NULL},
+     LAB_COLUMNS_OF(columns_a0), .defined_low = 0, .defined_high = 0.1},
+};

@@ -1,0 +1,33 @@
+/*
+ * labs/sketches.h: the methods of the sketch plugin side by side, as the sparsification experiment's
+ * figures have them.
+ */
+#ifndef ATTN_LABS_SKETCHES_H
+#define ATTN_LABS_SKETCHES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SKETCHES = 4 };
+
+/** In the order of the figures' columns; a test compares with what the plugin declares. */
+extern const char *const sketch_names[SKETCHES];
+
+/** A seed for the plugin (below 2^53), for each trial of a run. */
+uint64_t sketch_seed(uint64_t seed, uint64_t trial);
+
+/** A part of all trials, with its 95% interval (Wilson, 1927). */
+typedef struct sketch_rate {
+    double rate, low, high;
+} sketch_rate_t;
+
+sketch_rate_t sketch_rate(double failed, double trials);
+
+/**
+ * "time ~ nnz^...: gaussian 0.98 +- 0.03, ...", fitted over rows of `width` numbers, `seconds` being the
+ * first method's column.
+ */
+void sketch_note_exponents(const double *rows, uint32_t count, uint32_t width, uint32_t seconds,
+                           uint32_t nonzero, char *text, size_t size);
+
+#endif

@@ -1,0 +1,225 @@
+/*
+ * labs/softmax_regression.c: gradient descent on softmax regression, the shift of the target that each
+ * step stands for, and the shift by the data update beside it, against the bounds of Theorems 8.1 and
+ * 8.2 (arXiv:2304.13276). README.md has the formulas.
+ *
+ * The data of a trial depend on the seed alone, not on x: all points of a curve see one descent.
+ */
+#include "attn/support.h"
+#include "labs/algebra.h"
+#include "labs/declare.h"
+#include "labs/lab.h"
+#include "labs/shifts.h"
+
+#include <math.h>
+
+enum { ROWS, DIM, RADIUS, CAP, STEP, TRIALS, PARAMS };
+
+static const attn_param_info_t params[PARAMS] = {
+    [ROWS] = LAB_INTEGER("n", "tokens n", "", 2, 1024, 64, "rows of the data A"),
+    [DIM] = LAB_INTEGER("d", "dimension d", "", 1, 64, 8, "columns of A, length of x"),
+    [RADIUS] = LAB_NUMBER("radius", "radius R", "", 0.5, 100, 4,
+                          "|A| = 0.95 R, and |x| stays within R; the theorems ask for 4 or more"),
+    [CAP] = LAB_NUMBER("cap", "largest move", "", 1e-6, 10, 0.01,
+                       "|A (x' - x)|_inf of a step stays below; the theorems ask for 0.01"),
+    [STEP] = LAB_INTEGER("step", "step t", "", 0, 5000, 0,
+                         "the step that is measured, where x is not it"),
+    [TRIALS] = LAB_INTEGER("trials", "trials", "", 1, 1000, 8, "descents, each on data of its own"),
+};
+
+/* All panels tell the same numbers and draw some of them. */
+enum {
+    X,
+    LOSS,
+    GRADIENT,
+    COSINE,
+    COSINE_LOW,
+    COSINE_HIGH,
+    WEIGHT,
+    DATA,
+    TIGHT,
+    BOUND,
+    RATE,
+    MOVING,
+    PREMISES,
+    TOLD,
+    DEVIATION,
+    COLUMNS
+};
+
+#define COLUMNS_WITH(X_LABEL, DRAW_LOSS, DRAW_COSINE, DRAW_LOW, DRAW_HIGH, DRAW_RATIO, DRAW_BOUND) \
+    {                                                                                              \
+        [X] = {"x", X_LABEL, LAB_HIDDEN, 0},                                                       \
+        [LOSS] = {"loss", "loss L(x), geometric mean", DRAW_LOSS, 0},                              \
+        [GRADIENT] = {"gradient", "gradient |grad L|, geometric mean",                             \
+                      (DRAW_LOSS) == LAB_HIDDEN ? LAB_HIDDEN : LAB_FAINT, 0},                      \
+        [COSINE] = {"cosine", "cosine of the two shifts, mean", DRAW_COSINE, 0},                   \
+        [COSINE_LOW] = {"cosine_low", "smallest", DRAW_LOW, 0},                                    \
+        [COSINE_HIGH] = {"cosine_high", "largest", DRAW_HIGH, 0},                                  \
+        [WEIGHT] = {"weight", "weight step: |f(x') - f(x)| / |x' - x|", DRAW_RATIO, 0},            \
+        [DATA] = {"data", "data update: |f(A') - f(A)| / |A' - A|", DRAW_RATIO, 0},                \
+        [TIGHT] = {"tight", "4 n^1.5 R exp(4 R^2)", DRAW_BOUND, 0},                                \
+        [BOUND] = {"bound", "M = n^1.5 exp(10 R^2)", DRAW_BOUND, 0},                               \
+        [RATE] = {"rate", "log10 of the step size, mean", LAB_HIDDEN, 0},                          \
+        [MOVING] = {"moving", "descents that still move", LAB_HIDDEN, 0},                          \
+        [PREMISES] = {"premises", "of them, within the theorems' premises", LAB_HIDDEN, 0},        \
+        [TOLD] = {"told", "of them, shifts of 100 times float's rounding, which are told",         \
+                  LAB_HIDDEN, 0},                                                                  \
+        [DEVIATION] = {"deviation", "max |f of the plugin - f in double|", LAB_HIDDEN, 0},         \
+    }
+
+static const lab_column_t loss_columns[COLUMNS] =
+    COLUMNS_WITH("step t", LAB_LINE, LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN);
+static const lab_column_t cosine_columns[COLUMNS] =
+    COLUMNS_WITH("step t", LAB_HIDDEN, LAB_LINE, LAB_LOW, LAB_HIGH, LAB_HIDDEN, LAB_HIDDEN);
+static const lab_column_t shift_columns[COLUMNS] =
+    COLUMNS_WITH("step t", LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_LINE, LAB_BOUND);
+static const lab_column_t radius_columns[COLUMNS] =
+    COLUMNS_WITH("radius R", LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_LINE, LAB_BOUND);
+
+static const double radii[] = {4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+static const lab_panel_t panels[] = {
+    {.id = "loss",
+     .title = "Softmax regression by gradient descent",
+     .x_param = STEP,
+     .grid = {.count = 41, .step = 10},
+     .x = {"step t", "", 0, 0, 0},
+     .y = {"loss and gradient", "", 1, 0, 0},
+     LAB_COLUMNS_OF(loss_columns)},
+    {.id = "shift",
+     .title = "Shift of the target for a step of length 1, against both bounds",
+     .x_param = STEP,
+     .grid = {.count = 41, .step = 10},
+     .x = {"step t", "", 0, 0, 0},
+     .y = {"log10 (shift / step)", "", 0, 0, 0},
+     LAB_COLUMNS_OF(shift_columns)},
+    {.id = "cosine",
+     .title = "Do the weight step and the data update shift the target alike?",
+     .x_param = STEP,
+     .grid = {.count = 41, .step = 10},
+     .x = {"step t", "", 0, 0, 0},
+     .y = {"cosine", "", 0, -1, 1},
+     LAB_COLUMNS_OF(cosine_columns)},
+    {.id = "radius",
+     .title = "Shift of the target for a step of length 1, over R",
+     .x_param = RADIUS,
+     .grid = LAB_GRID(radii),
+     .x = {"radius R", "", 0, 0, 0},
+     .y = {"log10 (shift / step)", "", 0, 0, 0},
+     .defined_low = 4,
+     .defined_high = 100,
+     LAB_COLUMNS_OF(radius_columns)},
+};
+
+/* ---- a point ------------------------------------------------------------------------------------ */
+
+static void begin_row(const lab_point_t *point, double *row) {
+    const int64_t rows = (int64_t)point->values[ROWS];
+    for (int c = X + 1; c < COLUMNS; c++) row[c] = 0;
+    row[WEIGHT] = row[DATA] = -INFINITY;
+    row[COSINE_LOW] = INFINITY;
+    row[COSINE_HIGH] = -INFINITY;
+    row[TIGHT] = regression_log_tight_bound(rows, point->values[RADIUS]);
+    row[BOUND] = regression_log_bound(rows, point->values[RADIUS]);
+}
+
+static void add_shifts(const regression_t *regression, const shifts_t *shifts, double *row) {
+    row[MOVING]++;
+    row[RATE] += log10(regression->rate);
+    row[PREMISES] += shifts_premises(regression, shifts);
+    row[DEVIATION] = fmax(row[DEVIATION], shifts->deviation);
+    if (isnan(shifts->cosine)) return; /* float's rounding would tell, not the step */
+    row[TOLD]++;
+    row[WEIGHT] = fmax(row[WEIGHT], log10(shifts->weight / shifts->weight_step));
+    row[DATA] = fmax(row[DATA], log10(shifts->data / shifts->data_step));
+    row[COSINE] += shifts->cosine;
+    row[COSINE_LOW] = fmin(row[COSINE_LOW], shifts->cosine);
+    row[COSINE_HIGH] = fmax(row[COSINE_HIGH], shifts->cosine);
+}
+
+static void end_row(const lab_point_t *point, double *row) {
+    row[LOSS] = pow(10, row[LOSS] / point->values[TRIALS]);
+    row[GRADIENT] = pow(10, row[GRADIENT] / point->values[TRIALS]);
+    row[RATE] = row[MOVING] > 0 ? row[RATE] / row[MOVING] : NAN;
+    if (row[TOLD] > 0)
+        row[COSINE] /= row[TOLD];
+    else
+        row[WEIGHT] = row[DATA] = row[COSINE] = row[COSINE_LOW] = row[COSINE_HIGH] = NAN;
+}
+
+/* The loss of an f that is off by 4 roundings of float: below it the descent has arrived. */
+static double arrival(const regression_t *regression) {
+    const double off = 4 * 0x1p-24 * algebra_norm(regression->b, regression->rows);
+    return off * off / 2;
+}
+
+/* Descend to the step and measure it. */
+static attn_status_t descend(shifts_probe_t *probe, regression_t *regression, int64_t step,
+                             double *row, attn_error_t *error) {
+    const double least = arrival(regression);
+    int moving;
+    for (;; step--) {
+        regression_gradient(regression);
+        moving = regression_loss(regression, regression->f) > least && regression_step(regression);
+        if (!moving || step == 0) break;
+        regression_advance(regression);
+    }
+    row[LOSS] += log10(fmax(regression_loss(regression, regression->f), least));
+    row[GRADIENT] += log10(fmax(algebra_norm(regression->gradient, regression->dim), least));
+    if (!moving) return ATTN_OK;
+    shifts_t shifts;
+    const attn_status_t status = shifts_measure(probe, regression, &shifts, error);
+    if (!status) add_shifts(regression, &shifts, row);
+    return status;
+}
+
+static attn_status_t compute(const lab_point_t *point, shifts_probe_t *probe, double *row,
+                             attn_error_t *error) {
+    const double *values = point->values;
+    const int64_t rows = (int64_t)values[ROWS], dim = (int64_t)values[DIM];
+    attn_status_t status = ATTN_OK;
+    begin_row(point, row);
+    for (uint64_t trial = 0; trial < (uint64_t)values[TRIALS] && !status; trial++) {
+        regression_t regression;
+        if (!regression_create(rows, dim, values[RADIUS], values[CAP], point->run->seed, trial,
+                               &regression))
+            return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for %lld x %lld data",
+                             (long long)rows, (long long)dim);
+        status = descend(probe, &regression, (int64_t)values[STEP], row, error);
+        regression_destroy(&regression);
+    }
+    end_row(point, row);
+    return status;
+}
+
+static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
+    shifts_probe_t probe;
+    attn_status_t status = shifts_create(point->run->context, (int64_t)point->values[ROWS],
+                                         (int64_t)point->values[DIM], &probe, error);
+    if (status) return status;
+    status = compute(point, &probe, row, error);
+    shifts_destroy(&probe);
+    return status;
+}
+
+static double cost(const lab_point_t *point) {
+    const double *values = point->values;
+    return (values[STEP] + 10) * values[ROWS] * values[DIM] * values[TRIALS];
+}
+
+const lab_t lab_softmax_regression = {
+    .name = "softmax-regression",
+    .title = "Softmax regression and in-context learning",
+    .reference = "arXiv:2304.13276, Theorems 8.1 and 8.2",
+    .summary =
+        "A step of gradient descent on x, and an update of the data A as self-attention makes "
+        "it, both shift the target b by a bounded amount. Measured: the shifts per length of "
+        "step, in logarithms as the bounds overflow, and the angle between them.",
+    .params = params,
+    .param_count = PARAMS,
+    .panels = panels,
+    .panel_count = LAB_COUNT(panels),
+    .point = compute_point,
+    .cost = cost,
+};

@@ -1,0 +1,223 @@
+/* labs/symmetric.c: see symmetric.h. */
+#include "labs/symmetric.h"
+
+#include "attn/random.h"
+#include "attn/support.h"
+#include "labs/algebra.h"
+#include "labs/head.h"
+#include "tools/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- X ------------------------------------------------------------------------------------------- */
+
+enum { STREAM_X = 400, STREAM_LEAN, STREAM_KEPT, STREAMS = 3 };
+
+/* Twice by the same code: to count bytes, and to take them. */
+static void lay_out(symmetric_t *symmetric, attn_arena_t *arena) {
+    const int64_t n = symmetric->rows, d = symmetric->dim;
+    symmetric->x = attn_arena_take(arena, n, (uint64_t)d * sizeof(float));
+    symmetric->value = attn_arena_take(arena, n, sizeof(float));
+    symmetric->out = attn_arena_take(arena, n, sizeof(float));
+    symmetric->weights = attn_arena_take(arena, n, (uint64_t)n * sizeof(float));
+    symmetric->lse = attn_arena_take(arena, n, sizeof(float));
+    symmetric->logits = attn_arena_take(arena, n, (uint64_t)n * sizeof(double));
+    symmetric->exact = attn_arena_take(arena, n, (uint64_t)n * sizeof(double));
+    symmetric->sketched = attn_arena_take(arena, n, (uint64_t)n * sizeof(double));
+    symmetric->work = attn_arena_take(arena, n, (uint64_t)(n + 1) * sizeof(double));
+}
+
+static void draw_row(symmetric_t *symmetric, const symmetric_shape_t *shape, int64_t i) {
+    const uint64_t streams = shape->trial * STREAMS;
+    float *row = symmetric->x + i * shape->dim;
+    double square = 0;
+    for (int64_t k = 0; k < shape->dim; k++) {
+        const uint64_t index = (uint64_t)(i * shape->dim + k);
+        const double scale = pow((double)(k + 1), -shape->decay);
+        const double kept = attn_random_uniform(shape->seed, streams + STREAM_KEPT, index);
+        const double own = attn_random_normal(shape->seed, streams + STREAM_X, index);
+        const double all = attn_random_normal(shape->seed, streams + STREAM_LEAN, (uint64_t)k);
+        row[k] = kept < shape->density ? (float)(scale * (own + 0.5 * all)) : 0.0f;
+        square += (double)row[k] * (double)row[k];
+    }
+    /* A hair below sqrt(r): the product is rounded to float. A row of zeros stays one. */
+    const double length = square > 0 ? sqrt(shape->r * (1 - 0x1p-20) / square) : 0;
+    for (int64_t k = 0; k < shape->dim; k++) {
+        row[k] = (float)((double)row[k] * length);
+        symmetric->nonzero += row[k] != 0.0f;
+    }
+}
+
+static void fill_exact(symmetric_t *symmetric) {
+    const int64_t n = symmetric->rows, d = symmetric->dim;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) {
+            double dot = 0;
+            for (int64_t k = 0; k < d; k++)
+                dot += (double)symmetric->x[i * d + k] * (double)symmetric->x[j * d + k];
+            symmetric->logits[i * n + j] = dot;
+            symmetric->largest = fmax(symmetric->largest, fabs(dot));
+            sum += symmetric->exact[i * n + j] = exp(dot);
+        }
+        for (int64_t j = 0; j < n; j++) symmetric->exact[i * n + j] /= sum;
+    }
+}
+
+int symmetric_create(const symmetric_shape_t *shape, symmetric_t *symmetric) {
+    attn_arena_t arena = {.base = NULL};
+    *symmetric = (symmetric_t){.rows = shape->rows, .dim = shape->dim};
+    lay_out(symmetric, &arena);
+    if (!arena.overflow) symmetric->memory = calloc(1, (size_t)arena.used);
+    if (!symmetric->memory) return 0;
+    arena = (attn_arena_t){.base = symmetric->memory};
+    lay_out(symmetric, &arena);
+    for (int64_t i = 0; i < shape->rows; i++) draw_row(symmetric, shape, i);
+    fill_exact(symmetric);
+    return 1;
+}
+
+void symmetric_destroy(symmetric_t *symmetric) {
+    free(symmetric->memory);
+    *symmetric = (symmetric_t){.memory = NULL};
+}
+
+/* ---- sketches --------------------------------------------------------------------------------------- */
+
+static attn_status_t make_head(const attn_context_t *context, const symmetric_t *symmetric,
+                               const sketch_request_t *request, head_t *head, attn_error_t *error) {
+    char size[24], eps[32], delta[32], seed[24];
+    const attn_problem_t problem =
+        head_problem(symmetric->rows, symmetric->rows, symmetric->dim, 1);
+    snprintf(size, sizeof size, "%lld", (long long)request->size);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)request->seed);
+    snprintf(eps, sizeof eps, "%.17g", request->eps);
+    snprintf(delta, sizeof delta, "%.17g", request->delta);
+    const attn_param_t params[] = {{"method", request->method},
+                                   {"size", size},
+                                   {"seed", seed},
+                                   {"eps", eps},
+                                   {"delta", delta}};
+    /* eps and delta only choose the automatic size. */
+    return head_create(context, "sketch", &problem, params, request->size ? 3 : 5, head, error);
+}
+
+static int promises(const head_t *head) {
+    attn_fact_t fact = {.struct_size = sizeof fact};
+    for (uint32_t i = 0; attn_plan_fact(head->plan, i, &fact); i++)
+        if (fact.text && strcmp(fact.name, "guarantee") == 0)
+            return strncmp(fact.text, "none", 4) != 0;
+    return 0;
+}
+
+static double row_length(const symmetric_t *symmetric, int64_t row) {
+    return sqrt(symmetric->logits[row * symmetric->rows + row]);
+}
+
+/* Weights, logits and distortion of the sketch whose weights and lse are there. */
+static void compare(symmetric_t *symmetric, sketch_result_t *result) {
+    const int64_t n = symmetric->rows;
+    double *sketched = symmetric->sketched, squares = 0, trace = 0;
+    for (int64_t i = 0; i < n; i++) {
+        trace += symmetric->logits[i * n + i];
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t at = i * n + j;
+            const double weight = (double)symmetric->weights[at];
+            sketched[at] = log(weight) + (double)symmetric->lse[i];
+            const double off = fabs(sketched[at] - symmetric->logits[at]);
+            squares += off * off;
+            result->error = fmax(result->error, fabs(weight - symmetric->exact[at]));
+            result->logit =
+                fmax(result->logit, off / (row_length(symmetric, i) * row_length(symmetric, j)));
+        }
+    }
+    result->frobenius = sqrt(squares) / trace;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            sketched[i * n + j] = sketched[j * n + i] =
+                (sketched[i * n + j] + sketched[j * n + i]) / 2;
+    memcpy(symmetric->work, symmetric->logits, (size_t)(n * n) * sizeof(double));
+    result->distortion = algebra_distortion(symmetric->work, sketched, n, symmetric->work + n * n);
+}
+
+attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symmetric,
+                               const sketch_request_t *request, sketch_result_t *result,
+                               attn_error_t *error) {
+    head_t head;
+    attn_status_t status = make_head(context, symmetric, request, &head, error);
+    if (status) return status;
+    *result = (sketch_result_t){.size = head_fact(&head, "size", NAN),
+                                .guaranteed = promises(&head),
+                                .exact = head_fact(&head, "exact", 0) != 0};
+    status = head_run(&head, symmetric->x, symmetric->x, symmetric->value, symmetric->out,
+                      symmetric->lse, error);
+    if (!status)
+        status = head_weights(&head, symmetric->x, symmetric->x, 0, symmetric->rows,
+                              symmetric->weights, error);
+    head_destroy(&head);
+    if (!status) compare(symmetric, result);
+    return status;
+}
+
+double sketch_deviation(const char *method, const sketch_result_t *result) {
+    if (strcmp(method, "gaussian") == 0) return result->logit;
+    if (strcmp(method, "ams") == 0 || strcmp(method, "osnap") == 0) return result->frobenius;
+    if (strcmp(method, "leverage") == 0) return result->distortion;
+    return NAN;
+}
+
+const char *const *sketch_methods(const attn_context_t *context) {
+    const attn_backend_t *backend = attn_backend_find(context, "sketch");
+    uint32_t count = 0;
+    const attn_param_info_t *params = backend ? attn_backend_params(backend, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(params[i].name, "method") == 0) return params[i].choices;
+    return NULL;
+}
+
+/* ---- time --------------------------------------------------------------------------------------------- */
+
+typedef struct timed {
+    const symmetric_t *symmetric;
+    const head_t *head;
+    attn_error_t *error;
+} timed_t;
+
+static attn_status_t timed_run(void *data) {
+    const timed_t *timed = data;
+    const symmetric_t *symmetric = timed->symmetric;
+    return head_run(timed->head, symmetric->x, symmetric->x, symmetric->value, symmetric->out, NULL,
+                    timed->error);
+}
+
+static attn_status_t time_on(const attn_context_t *context, symmetric_t *symmetric,
+                             const sketch_request_t *request, double budget, double *seconds,
+                             attn_error_t *error) {
+    head_t head;
+    attn_status_t status = make_head(context, symmetric, request, &head, error);
+    if (status) return status;
+    timed_t timed = {symmetric, &head, error};
+    measure_t measure = {0};
+    status = measure_repeat_processor(timed_run, &timed, budget, &measure);
+    *seconds = measure.median;
+    head_destroy(&head);
+    return status;
+}
+
+attn_status_t symmetric_time(const attn_context_t *context, symmetric_t *symmetric,
+                             const sketch_request_t *request, double budget, double *seconds,
+                             attn_error_t *error) {
+    const attn_context_options_t options = {
+        .struct_size = sizeof options,
+        .cpu = attn_tier_name(attn_context_tier(context)),
+    };
+    attn_context_t *alone; /* without the run's threads: a thread's processor time is all of it */
+    attn_status_t status = attn_context_create(&options, &alone, error);
+    if (status) return status;
+    status = time_on(alone, symmetric, request, budget, seconds, error);
+    attn_context_destroy(alone);
+    return status;
+}

@@ -1,0 +1,79 @@
+/*
+ * labs/symmetric.h: symmetric attention and its sketches (Deng, Mahadevan, Song, arXiv:2304.04397,
+ * Lemmas 3.1 to 3.4): Q = K = X (n x d), d >> n, |X X^T|_inf <= r; where (1 - eps) X X^T <= Y Y^T <=
+ * (1 + eps) X X^T, no entry of the attention matrix moves by more than 12 r.
+ *
+ * Y stays inside the plugin. Its logits are read from what the plugin gives away, S' = log A' + lse:
+ * float's error there is about 2^-21, against entries of r.
+ */
+#ifndef ATTN_LABS_SYMMETRIC_H
+#define ATTN_LABS_SYMMETRIC_H
+
+#include "attn/attn.h"
+
+/** X, its exact logits and weights, and room to measure in. */
+typedef struct symmetric {
+    int64_t rows, dim;       /* n, d */
+    int64_t nonzero;         /* elements of X that are not 0 */
+    double largest;          /* max |X X^T|, at most r */
+    float *x;                /* n x d */
+    float *value, *out;      /* n x 1: what a run needs and nobody looks at */
+    float *weights, *lse;    /* n x n of the sketch, n */
+    double *logits, *exact;  /* X X^T and its attention matrix */
+    double *sketched, *work; /* S', and n x n + n */
+    void *memory;
+} symmetric_t;
+
+/** How X is drawn. */
+typedef struct symmetric_shape {
+    int64_t rows, dim;
+    double r;
+    double decay;   /* feature k is scaled by (k + 1)^-decay: 0 for even leverage scores */
+    double density; /* part of the elements that is not 0 */
+    uint64_t seed, trial;
+} symmetric_shape_t;
+
+/** Draw X: rows of length sqrt(r) that lean towards each other. 0 when there is no memory. */
+int symmetric_create(const symmetric_shape_t *shape, symmetric_t *symmetric);
+
+void symmetric_destroy(symmetric_t *symmetric);
+
+/** One sketch. */
+typedef struct sketch_request {
+    const char *method;
+    int64_t size;      /* m; 0: what the bound asks for eps and delta */
+    double eps, delta; /* of the plugin, for size 0 */
+    uint64_t seed;
+} sketch_request_t;
+
+/** What it does to X. */
+typedef struct sketch_result {
+    double size;       /* m */
+    double error;      /* max |A' - A| */
+    double distortion; /* least eps of the spectral statement */
+    double logit;      /* max |S'_ij - S_ij| / (|x_i| |x_j|) */
+    double frobenius;  /* |S' - S|_F / |X|_F^2 */
+    int guaranteed;    /* the plan promises something for this size */
+    int exact;         /* all features are kept */
+} sketch_result_t;
+
+attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symmetric,
+                               const sketch_request_t *request, sketch_result_t *result,
+                               attn_error_t *error);
+
+/**
+ * How far the sketch is from what its method promises, in the promise's own measure
+ * (plugins/sketch/bound.h): to be compared with eps. NaN for a method that promises nothing known
+ * here.
+ */
+double sketch_deviation(const char *method, const sketch_result_t *result);
+
+/** Processor time of a run of the sketch plugin on X: median of as many as take `budget` seconds. */
+attn_status_t symmetric_time(const attn_context_t *context, symmetric_t *symmetric,
+                             const sketch_request_t *request, double budget, double *seconds,
+                             attn_error_t *error);
+
+/** The methods that the sketch plugin of this context declares, ended by NULL; NULL for none. */
+const char *const *sketch_methods(const attn_context_t *context);
+
+#endif

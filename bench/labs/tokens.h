@@ -1,0 +1,49 @@
+/*
+ * labs/tokens.h: explicit constructions of efficient transformers: token embeddings times explicit
+ * weight matrices give the queries, keys and values of an attention layer, which a plugin computes.
+ */
+#ifndef ATTN_LABS_TOKENS_H
+#define ATTN_LABS_TOKENS_H
+
+#include "attn/attn.h"
+
+/** Row-major floats that a single free() gives back. */
+typedef struct matrix {
+    int64_t rows, columns;
+    float *data; /**< NULL: there was no memory */
+} matrix_t;
+
+/** Zeros. */
+matrix_t matrix_create(int64_t rows, int64_t columns);
+
+void matrix_destroy(matrix_t *matrix);
+
+static inline float *matrix_at(const matrix_t *matrix, int64_t row, int64_t column) {
+    return matrix->data + row * matrix->columns + column;
+}
+
+/** max |a - b|; both have the same shape. NaN where one has a NaN. */
+double matrix_distance(const matrix_t *a, const matrix_t *b);
+
+/** W (out x in) for q = W x and its like; zeros to be filled in by the construction. */
+typedef struct layer {
+    const char *backend;
+    const attn_param_t *params;
+    uint32_t param_count;
+    matrix_t query, key, value; /**< W_Q, W_K, W_V */
+} layer_t;
+
+/** Weights for tokens of `width` numbers; without data where there is no memory. */
+layer_t layer_create(const char *backend, int64_t width, int64_t dim, int64_t value_dim);
+
+void layer_destroy(layer_t *layer);
+
+/**
+ * One causal head with scale 1: out (tokens x value_dim). Products with the weights are summed in
+ * double precision, so that the plugin's rounding is all there is. ATTN_ERROR_MEMORY where tokens,
+ * layer or out have no data.
+ */
+attn_status_t layer_run(const attn_context_t *context, const layer_t *layer, const matrix_t *tokens,
+                        matrix_t *out, attn_error_t *error);
+
+#endif

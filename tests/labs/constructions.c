@@ -1,0 +1,104 @@
+/*
+ * AGG and COPY by layers with explicit weights (efficient-transformers, Lemmas A.9, A.11 and A.12): the
+ * promised error over m, M and eps; and what each kind of attention carries along.
+ */
+#include "labs/construction.h"
+#include "labs/scaling.h"
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <math.h>
+
+static const struct {
+    const char *name;
+    construct_t *construct;
+} CONSTRUCTIONS[] = {
+    {"AGG, linear", construct_agg},
+    {"COPY, softmax", construct_copy},
+    {"COPY, sparse", construct_sparse_copy},
+};
+
+static construction_error_t run(const attn_context_t *context, construct_t *construct,
+                                const construction_t *what) {
+    construction_error_t result;
+    attn_error_t error = {0};
+    if (construct(context, what, &result, &error)) test_fail("%s", error.message);
+    return result;
+}
+
+static void errors_are_below_eps(void **state) {
+    (void)state;
+    static const int64_t blocks[] = {2, 3, 5, 8, 16};
+    static const double bounds[] = {0.5, 1, 50}, errors[] = {0.5, 1e-2, 1e-5};
+    attn_context_t *context = fixture_context(1);
+    for (size_t s = 0; s < TEST_COUNT(CONSTRUCTIONS); s++)
+        for (size_t i = 0; i < 45; i++) {
+            const construction_t what = {.blocks = blocks[i % 5],
+                                         .dim = 3,
+                                         .bound = bounds[i / 5 % 3],
+                                         .eps = errors[i / 15],
+                                         .seed = test_seed(),
+                                         .trial = i};
+            test_label("%s, m = %d, M = %g, eps = %g", CONSTRUCTIONS[s].name, (int)what.blocks,
+                       what.bound, what.eps);
+            const construction_error_t error = run(context, CONSTRUCTIONS[s].construct, &what);
+            if (!(error.measured <= what.eps + error.rounding))
+                test_fail("error %g, rounding %g", error.measured, error.rounding);
+            if (!isnan(error.exact) && !(error.exact <= what.eps))
+                test_fail("error %g of the formula", error.exact);
+        }
+    attn_context_destroy(context);
+}
+
+/** The construction does depend on eps: a large one is made use of, in part. */
+static void large_eps_shows(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (size_t s = 0; s < TEST_COUNT(CONSTRUCTIONS); s++) {
+        construction_t what = {
+            .blocks = 5, .dim = 3, .bound = 1, .eps = 1, .seed = test_seed(), .trial = 0};
+        test_label("%s", CONSTRUCTIONS[s].name);
+        const double loose = run(context, CONSTRUCTIONS[s].construct, &what).measured;
+        what.eps = 1e-4;
+        const construction_error_t strict = run(context, CONSTRUCTIONS[s].construct, &what);
+        if (!(loose > 10 * (strict.measured + strict.rounding)))
+            test_fail("error %g for eps = 1, %g for 1e-4", loose, strict.measured);
+    }
+    attn_context_destroy(context);
+}
+
+/** Tokens j <= L that Eq. 6 shows to some query behind L, for B = 2^floor(log2 sqrt(L + 1)). */
+static int64_t seen_later(int64_t length) {
+    int64_t block = 1, count = 0;
+    while (4 * block * block <= length + 1) block *= 2;
+    for (int64_t j = 1; j <= length; j++)
+        count += length + 1 - block < j || (j - 1) % block >= block - 1;
+    return count;
+}
+
+static void states_are_what_must_be_carried(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int64_t length = 1; length < 3000; length = length * 3 + 1) {
+        double softmax, sparse, linear, bytes;
+        assert_int_equal(scaling_kept_tokens(context, SCALING_SOFTMAX, length, &softmax, NULL), 0);
+        assert_int_equal(scaling_kept_tokens(context, SCALING_SPARSE, length, &sparse, NULL), 0);
+        assert_int_equal(scaling_kept_tokens(context, SCALING_LINEAR, length, &linear, NULL), 0);
+        assert_int_equal((int64_t)softmax, length);
+        assert_int_equal((int64_t)sparse, seen_later(length));
+        assert_int_equal((int64_t)linear, 0);
+        assert_int_equal(scaling_cache_bytes(context, length, 8, &bytes, NULL), ATTN_OK);
+        assert_true(bytes >= 4 * scaling_state(SCALING_SOFTMAX, softmax, 8));
+        for (int kind = 0; kind < SCALING_KINDS; kind++) {
+            const double tokens = kind == SCALING_SPARSE ? sparse : softmax;
+            const double dim = scaling_needed_dim((enum scaling_kind)kind, tokens, (double)length);
+            assert_true(scaling_state((enum scaling_kind)kind, tokens, dim) >= (double)length);
+            assert_true(dim == 1 ||
+                        scaling_state((enum scaling_kind)kind, tokens, dim - 1) < (double)length);
+        }
+    }
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(errors_are_below_eps), cmocka_unit_test(large_eps_shows),
+          cmocka_unit_test(states_are_what_must_be_carried))

@@ -1,0 +1,170 @@
+/*
+ * Softmax regression (arXiv:2304.13276): the gradient against central differences, descent, and both
+ * shifts against the bounds of Theorems 8.1 and 8.2.
+ */
+#include "labs/algebra.h"
+#include "labs/regression.h"
+#include "labs/shifts.h"
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static regression_t problem(int64_t rows, int64_t dim, double radius, uint64_t trial) {
+    regression_t regression;
+    assert_true(regression_create(rows, dim, radius, 0.01, test_seed(), trial, &regression));
+    return regression;
+}
+
+static double loss_at(regression_t *regression, const double *x) {
+    regression_softmax(regression, regression->a, x, regression->trial);
+    return regression_loss(regression, regression->trial);
+}
+
+/** A^T (f o c + f <f, c>), which Lemma 4.5 prints. */
+static double printed_gradient(const regression_t *regression, int64_t k) {
+    double mean = 0, sum = 0;
+    for (int64_t i = 0; i < regression->rows; i++)
+        mean += regression->f[i] * (regression->f[i] - regression->b[i]);
+    for (int64_t i = 0; i < regression->rows; i++)
+        sum += regression->a[i * regression->dim + k] * regression->f[i] *
+               (regression->f[i] - regression->b[i] + mean);
+    return sum;
+}
+
+/**
+ * Along an axis the logits move at a rate of at most R, so that |f'|_1 <= 2R, |f''|_1 <= 2 (2R)^2 and
+ * |f'''|_1 <= 6 (2R)^3, and |L'''| <= 3 |f'| |f''| + |c| |f'''| <= 144 R^3. The differences deviate by
+ * h^2/6 of that, and by the rounding of two losses.
+ */
+static void gradient_is_that_of_central_differences(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{2, 1}, {16, 3}, {64, 8}, {33, 17}};
+    static const double h = 0x1p-20, radius = 4;
+    int misprint_seen = 0;
+    for (size_t s = 0; s < TEST_COUNT(sizes); s++) {
+        regression_t regression = problem(sizes[s][0], sizes[s][1], radius, s);
+        regression_gradient(&regression);
+        const double rounding =
+            (double)(sizes[s][0] + 16) * 0x1p-52 * (1 + loss_at(&regression, regression.x)) / h;
+        const double bound = 24 * h * h * radius * radius * radius + rounding;
+        for (int64_t k = 0; k < regression.dim; k++) {
+            const double at = regression.x[k];
+            regression.x[k] = at + h;
+            const double above = loss_at(&regression, regression.x);
+            regression.x[k] = at - h;
+            const double below = loss_at(&regression, regression.x);
+            regression.x[k] = at;
+            const double difference = (above - below) / (2 * h);
+            if (!(fabs(regression.gradient[k] - difference) <= bound))
+                test_fail("%d x %d, axis %d: %.12g, by differences %.12g", (int)regression.rows,
+                          (int)regression.dim, (int)k, regression.gradient[k], difference);
+            misprint_seen |= fabs(printed_gradient(&regression, k) - difference) > 100 * bound;
+        }
+        regression_destroy(&regression);
+    }
+    assert_true(misprint_seen); // the differences tell the sign
+}
+
+/** Every step lowers the loss; in the end it is a small part of what it was. */
+static void descent_descends(void **state) {
+    (void)state;
+    for (uint64_t trial = 0; trial < 4; trial++) {
+        regression_t regression = problem(64, 8, 4, trial);
+        regression_gradient(&regression);
+        const double start = regression_loss(&regression, regression.f);
+        double last = start;
+        for (int t = 0; t < 3000 && regression_step(&regression); t++) {
+            regression_advance(&regression);
+            regression_gradient(&regression);
+            const double loss = regression_loss(&regression, regression.f);
+            if (!(loss < last)) test_fail("step %d: loss %g after %g", t, loss, last);
+            last = loss;
+        }
+        if (!(last < start / 100)) test_fail("loss %g became %g", start, last);
+        regression_destroy(&regression);
+    }
+}
+
+/** Shifts of one step under the bounds, as the theorems have them and sharply. */
+static void check_shifts(const regression_t *regression, const shifts_t *shifts) {
+    const double rounding = 16 * 0x1p-24, radius = regression->radius;
+    const double bound = regression_log_bound(regression->rows, radius);
+    const double tight = regression_log_tight_bound(regression->rows, radius);
+    assert_true(tight < bound);
+    if (!(shifts->deviation <= rounding))
+        test_fail("the plugin's f is off by %g", shifts->deviation);
+    if (!shifts_premises(regression, shifts)) test_fail("the premises do not hold");
+    if (!(log10(shifts->weight / shifts->weight_step) <= tight)) test_fail("weight shift");
+    if (!(log10(shifts->data / shifts->data_step) <= tight)) test_fail("data shift");
+    /* The Jacobian diag(f) - f f^T is at most 1/2 long, and |A| <= R: this one can fail. */
+    if (!(shifts->weight <= radius / 2 * shifts->weight_step + rounding))
+        test_fail("weight shift %g of a step of %g", shifts->weight, shifts->weight_step);
+    if (!(shifts->data <= shifts->length / 2 * shifts->data_step + rounding))
+        test_fail("data shift %g of a step of %g", shifts->data, shifts->data_step);
+}
+
+/** The cosine of the shifts in double precision. */
+static double exact_cosine(const regression_t *regression) {
+    const int64_t n = regression->rows;
+    double *updated = calloc((size_t)(n * regression->dim + 3 * n), sizeof *updated);
+    assert_non_null(updated);
+    double *before = updated + n * regression->dim, *after = before + n, *turned = after + n;
+    assert_true(regression_data_update(regression, updated));
+    regression_softmax(regression, regression->a, regression->x, before);
+    regression_softmax(regression, regression->a, regression->next, after);
+    regression_softmax(regression, updated, regression->x, turned);
+    for (int64_t i = 0; i < n; i++) {
+        after[i] -= before[i];
+        turned[i] -= before[i];
+    }
+    const double cosine = algebra_cosine(after, turned, n);
+    free(updated);
+    return cosine;
+}
+
+static void shifts_stay_below_the_bounds(void **state) {
+    (void)state;
+    static const double radii[] = {4, 6, 12};
+    attn_context_t *context = fixture_context(1);
+    int angles = 0;
+    for (size_t r = 0; r < TEST_COUNT(radii); r++) {
+        test_label("R = %g", radii[r]);
+        regression_t regression = problem(48, 6, radii[r], r);
+        shifts_probe_t probe;
+        assert_int_equal(shifts_create(context, 48, 6, &probe, NULL), ATTN_OK);
+        for (int t = 0; t < 100; t++) {
+            shifts_t shifts;
+            regression_gradient(&regression);
+            if (!regression_step(&regression)) break;
+            assert_int_equal(shifts_measure(&probe, &regression, &shifts, NULL), ATTN_OK);
+            check_shifts(&regression, &shifts);
+            /* Shifts of 100 times their rounding: an angle of at most 2 hundredths off. */
+            if (!isnan(shifts.cosine)) {
+                assert_true(fabs(shifts.cosine - exact_cosine(&regression)) <= 0.02);
+                angles++;
+            }
+            regression_advance(&regression);
+        }
+        shifts_destroy(&probe);
+        regression_destroy(&regression);
+    }
+    assert_true(angles > 50);
+    attn_context_destroy(context);
+}
+
+/** M as a double where it is one; finite where it is not. */
+static void bounds_are_logarithms(void **state) {
+    (void)state;
+    const double expected = pow(64, 1.5) * exp(10 * 16.0);
+    assert_true(fabs(regression_log_bound(64, 4) - log10(expected)) < 1e-9);
+    const double tight = 4 * exp(2 * 16.0) * pow(64, 1.5) * 4 * exp(2 * 16.0);
+    assert_true(fabs(regression_log_tight_bound(64, 4) - log10(tight)) < 1e-9);
+    assert_true(isinf(exp(10 * 81.0)));
+    assert_true(regression_log_bound(64, 9) > 308 && isfinite(regression_log_bound(64, 9)));
+}
+
+TEST_MAIN(cmocka_unit_test(gradient_is_that_of_central_differences),
+          cmocka_unit_test(descent_descends), cmocka_unit_test(shifts_stay_below_the_bounds),
+          cmocka_unit_test(bounds_are_logarithms))
