@@ -2,15 +2,22 @@
 //
 // usage: node sizes.mjs          (fails when a build is missing from dist/)
 
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
-const js = new URL("js/", import.meta.url);
 const dist = new URL("dist/", import.meta.url);
-export const builds = ["simd", "scalar"];
+
+/** What a page loads: an entry with its chunks, and one module. */
+export const downloads = {
+    simd: { entry: "index.js", module: "libattn.simd.wasm" },
+    relaxed: { entry: "index.js", module: "libattn.relaxed.wasm" },
+    scalar: { entry: "index.js", module: "libattn.scalar.wasm" },
+    threads: { entry: "index.js", module: "libattn.threads.wasm", beside: "thread.js" },
+    softmax: { entry: "softmax.js", module: "libattn.softmax.wasm" },
+};
 
 function weigh(file) {
-    const bytes = readFileSync(file);
+    const bytes = readFileSync(new URL(file, dist));
     return {
         raw: bytes.length,
         gzip: gzipSync(bytes, { level: 9 }).length,
@@ -24,19 +31,33 @@ function sum(weights) {
     return total;
 }
 
-/** The files a page loads for a build: all modules (each compressed alone) and one .wasm. */
-export function buildSize(build) {
-    const modules = readdirSync(js).filter((name) => name.endsWith(".js") && name !== "node.js");
-    const code = sum(modules.map((name) => weigh(new URL(name, js))));
-    const wasm = weigh(new URL(`libattn.${build}.wasm`, dist));
-    return { js: code, wasm, total: sum([code, wasm]) };
+/** These files and all that they import. */
+function withImports(files, found = new Set()) {
+    for (const file of files) {
+        if (found.has(file)) continue;
+        found.add(file);
+        const code = readFileSync(new URL(file, dist), "utf8");
+        withImports(
+            [...code.matchAll(/from\s*["'`]\.\/([^"'`]+)["'`]/g)].map(([, name]) => name),
+            found,
+        );
+    }
+    return found;
+}
+
+/** The files of a download, each compressed alone. */
+export function downloadSize(name) {
+    const { entry, module, beside } = downloads[name];
+    const js = sum([...withImports(beside ? [entry, beside] : [entry])].map(weigh));
+    const wasm = weigh(module);
+    return { js, wasm, total: sum([js, wasm]) };
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-    for (const build of builds) {
-        for (const [part, size] of Object.entries(buildSize(build))) {
+    for (const name in downloads) {
+        for (const [part, size] of Object.entries(downloadSize(name))) {
             const numbers = Object.entries(size).map(([kind, bytes]) => `${kind} ${bytes}`);
-            console.log(`${build} ${part}: ${numbers.join(", ")}`);
+            console.log(`${name} ${part}: ${numbers.join(", ")}`);
         }
     }
 }

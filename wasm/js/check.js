@@ -1,5 +1,6 @@
 /* What a caller's values must be, before they cross to C. Each error is one line: which, what. */
 import { AttnError } from "./errors.js";
+import { Tensor } from "./tensor.js";
 
 /** How an error shows a value: short, and never by the value's own code. */
 function show(value) {
@@ -64,7 +65,7 @@ export function checkBytes(value, what) {
 
 /** Also a Float32Array of another realm, of shared memory, or of a buffer that can be resized. */
 export function checkFloats(value, what) {
-    return checkArray(value, what, "Float32Array");
+    return value instanceof Tensor ? value : checkArray(value, what, "Float32Array");
 }
 
 /** The same for a Uint8Array. */

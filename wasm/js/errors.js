@@ -1,6 +1,6 @@
 /**
  * What the library refuses: `code` is the name of the C side's status and `message` its one line.
- * Two codes are of this package alone: ATTN_ERROR_DISPOSED and ATTN_ERROR_LOAD.
+ * Codes of this package alone: ATTN_ERROR_DISPOSED, ATTN_ERROR_LOAD and ATTN_ERROR_TRAP.
  */
 export class AttnError extends Error {
     constructor(code, message, options) {
@@ -12,4 +12,8 @@ export class AttnError extends Error {
 
 export function disposed(what) {
     return new AttnError("ATTN_ERROR_DISPOSED", `${what} was used after dispose()`);
+}
+
+export function noMemory(what) {
+    return new AttnError("ATTN_ERROR_MEMORY", `no memory for ${what}`);
 }

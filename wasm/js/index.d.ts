@@ -15,8 +15,8 @@
  * Arrays of numbers are Float32Arrays without gaps. In the layout "bhnd" element (b, h, i, c) of the query
  * is at ((b*H + h)*n + i)*d + c; in "bnhd" it is at ((b*n + i)*H + h)*d + c; key, value and output
  * likewise. Arrays are copied into the module and back: they stay the caller's, may be of shared
- * memory, and an output may be the same array as an input. No view of the module's memory is ever
- * handed out.
+ * memory, and an output may be the same array as an input. A {@link Tensor} is where the module
+ * computes and not copied; nothing else hands out views of the module's memory.
  *
  * Errors: {@link AttnError} for what the library refuses, and TypeError for values of a wrong
  * JavaScript type and for options with an unknown name. Both are one line that names the value.
@@ -27,13 +27,34 @@
 export type Layout = "bhnd" | "bnhd";
 
 /**
+ * Floats in the module's memory, which runs read and write in place: for keys and values that stay,
+ * and for outputs that are used in place. Made by {@link Attn.tensor}, takes memory until disposed.
+ */
+export interface Tensor {
+    readonly length: number;
+    /**
+     * The floats as an array. Get it anew for each use: an array that was got earlier is detached (its
+     * length is 0) once the module's memory has grown.
+     */
+    readonly data: Float32Array;
+    dispose(): void;
+    [Symbol.dispose](): void;
+}
+
+/** Floats that are read or written; results that go to a Tensor are given as its `data`. */
+export type Floats = Float32Array | Tensor;
+
+/**
  * Which keys a query sees. `false` or "none": all. `true` or "top-left": query i sees keys j <= i.
  * "bottom-right": query i sees keys j <= i + keys - queries, so that the last query sees all.
  */
 export type Causal = boolean | "none" | "top-left" | "bottom-right";
 
-/** Which module serves: with WebAssembly SIMD128 or without. */
-export type Build = "simd" | "scalar";
+/**
+ * Which module serves: with WebAssembly's relaxed SIMD (fused multiply-add), with SIMD128, with
+ * neither, or with SIMD128 and threads.
+ */
+export type Build = "relaxed" | "simd" | "scalar" | "threads";
 
 /** Parameters of a backend by name, as {@link Attn.backends} declares them. undefined: the default. */
 export type Params = Readonly<Record<string, number | string | boolean | undefined>>;
@@ -85,15 +106,15 @@ export interface Grid<Data> {
  */
 export interface InputArrays {
     /** Added to the logits; -Infinity masks. */
-    bias?: Float32Array | Grid<Float32Array> | undefined;
+    bias?: Floats | Grid<Floats> | undefined;
     /** 0 masks, all else does not. */
     mask?: Uint8Array | Grid<Uint8Array> | undefined;
     /** How many keys of each batch count, from 0 to `keys`. */
     kvLengths?: readonly number[] | Int32Array | Uint32Array | undefined;
     /** For each head a logit more in the sum of weights, without a value. */
-    sinks?: Float32Array | undefined;
+    sinks?: Floats | undefined;
     /** ALiBi's slope of each head. */
-    slopes?: Float32Array | undefined;
+    slopes?: Floats | undefined;
 }
 
 /**
@@ -146,25 +167,39 @@ export interface AttentionOptions extends Settings, InputArrays {
     /** Of q, k, v and the result; "bhnd" by default. */
     layout?: Layout | undefined;
     /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
-    out?: Float32Array | undefined;
+    out?: Floats | undefined;
 }
 
 /** The arrays of {@link Plan.run}. */
 export interface RunOptions extends InputArrays {
     /** batch * heads * queries * dim elements. */
-    query: Float32Array;
+    query: Floats;
     /** batch * kvHeads * keys * dim elements. */
-    key: Float32Array;
+    key: Floats;
     /** batch * kvHeads * keys * valueDim elements. */
-    value: Float32Array;
+    value: Floats;
     /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
-    out?: Float32Array | undefined;
+    out?: Floats | undefined;
     /** `true`: return the rows' log-sum-exp; an array: write them there. See {@link RunResult.lse}. */
-    lse?: boolean | Float32Array | undefined;
+    lse?: boolean | Floats | undefined;
     /** The same for the scores; see {@link RunResult.scores}. */
-    scores?: boolean | Float32Array | undefined;
+    scores?: boolean | Floats | undefined;
     /** Of query, key, value and out; "bhnd" by default. */
     layout?: Layout | undefined;
+}
+
+/** An AbortSignal. */
+interface SignalLike {
+    readonly aborted: boolean;
+    throwIfAborted(): void;
+    addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
+    removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** Options of {@link Plan.runAsync}. */
+export interface AsyncOptions {
+    /** Rejects with the signal's reason, and stops computing before the run's next task. */
+    signal?: SignalLike | undefined;
 }
 
 /** What {@link Plan.run} computed. The arrays are the caller's. */
@@ -186,8 +221,8 @@ export interface RunResult {
 
 /** Which weights {@link Plan.weights} is to compute. */
 export interface WeightsOptions extends InputArrays {
-    query: Float32Array;
-    key: Float32Array;
+    query: Floats;
+    key: Floats;
     /** Of query and key; "bhnd" by default. */
     layout?: Layout | undefined;
     /** 0 by default. */
@@ -202,11 +237,11 @@ export interface WeightsOptions extends InputArrays {
 
 /** The arrays of {@link Plan.error}. */
 export interface ErrorOptions extends InputArrays {
-    query: Float32Array;
-    key: Float32Array;
-    value: Float32Array;
+    query: Floats;
+    key: Floats;
+    value: Floats;
     /** The result that is to be judged. */
-    out: Float32Array;
+    out: Floats;
     /** Of all four; "bhnd" by default. */
     layout?: Layout | undefined;
 }
@@ -253,6 +288,13 @@ export interface Plan {
 
     /** Solve the problem on these arrays. */
     run(arrays: RunOptions): RunResult;
+
+    /**
+     * The same beside this thread where there is the addon (libattn/native): until the promise is
+     * settled the arrays must stay as they are, and dispose() waits. In WebAssembly there is no
+     * other thread: it has run when this returns.
+     */
+    runAsync(arrays: RunOptions, options?: AsyncOptions): Promise<RunResult>;
 
     /**
      * The effective attention weights of queries [first, first + count) of one batch and head, such
@@ -312,7 +354,7 @@ export interface Stream {
      * Append tokens, as many as the arrays have: batch * kvHeads * tokens * dim and batch * kvHeads *
      * tokens * valueDim elements. More than `maxKeys` in all are refused.
      */
-    append(key: Float32Array, value: Float32Array, options?: { layout?: Layout | undefined }): this;
+    append(key: Floats, value: Floats, options?: { layout?: Layout | undefined }): this;
 
     /**
      * Answer the queries of the last tokens, as many as the array has: batch * heads * queries * dim
@@ -320,8 +362,8 @@ export interface Stream {
      * gives zeros and an lse of -Infinity.
      */
     query(
-        query: Float32Array,
-        options?: { out?: Float32Array | undefined; layout?: Layout | undefined },
+        query: Floats,
+        options?: { out?: Floats | undefined; layout?: Layout | undefined },
     ): StreamResult;
 
     /** An independent copy, to be disposed by itself. */
@@ -414,16 +456,51 @@ export interface NpyArray {
     shape: number[];
 }
 
+/** A plugin that is loaded: what {@link Attn.loadPlugin} returns. */
+export interface Plugin {
+    /** What errors and {@link Backend.origin} call it. */
+    readonly name: string;
+    /** The ids of its backends. */
+    readonly backends: readonly string[];
+
+    /**
+     * Take its backends away. "ATTN_ERROR_PLUGIN" while there are plans or streams of them: dispose
+     * those first. A second call does nothing, and neither does one after the library's dispose().
+     */
+    unload(): void;
+    [Symbol.dispose](): void;
+}
+
 /** The library in one instance of its module. Independent of every other instance. */
 export interface Attn {
     /** Of the C library: "major.minor.patch". */
     readonly version: string;
-    readonly build: Build;
-    /** The instruction set its kernels use: "wasm128" or "scalar". */
+    /** "native": the addon (libattn/native). */
+    readonly build: Build | "native";
+    /** The instruction set its kernels use: "wasmrelaxed", "wasm128" or "scalar"; natively "avx2" etc. */
     readonly tier: string;
+    /** How many threads share the work of a run, this one included. */
+    readonly threads: number;
 
     /** All backends with their parameters. */
     backends(): Backend[];
+
+    /** Floats in the module's memory: `length` zeros, or a copy of `floats`. */
+    tensor(lengthOrFloats: number | Float32Array): Tensor;
+
+    /**
+     * Load a plugin: a side module of WebAssembly, as plugins/template shows how to build one. Its
+     * backends are then like the built-in ones; all of them come in or, on an error, none. "ATTN_ERROR_PLUGIN"
+     * and "ATTN_ERROR_ABI" say what is wrong with it. Builds with threads and the addon cannot load
+     * plugins: "ATTN_ERROR_UNSUPPORTED".
+     *
+     * A plugin shares the library's memory: load only what you trust as much as the library. Where its
+     * code traps, the call throws "ATTN_ERROR_TRAP"; README.md says what then still holds.
+     *
+     * @param source its bytes, a URL, a response with it, or itself, compiled.
+     * @param options `name`: what to call it; by default its URL, or "plugin.wasm".
+     */
+    loadPlugin(source: Source, options?: { name?: string | undefined }): Promise<Plugin>;
 
     /** Prepare to solve a problem often. */
     plan(options: PlanOptions): Plan;
@@ -432,12 +509,15 @@ export interface Attn {
      * Attention in one call. For many calls of one shape, make a plan.
      * @returns batch * heads * queries * valueDim elements: `options.out`, or a new array.
      */
-    attention(
-        query: Float32Array,
-        key: Float32Array,
-        value: Float32Array,
-        options: AttentionOptions,
-    ): Float32Array;
+    attention(query: Floats, key: Floats, value: Floats, options: AttentionOptions): Float32Array;
+
+    /** The same as {@link Plan.runAsync} is to {@link Plan.run}. */
+    attentionAsync(
+        query: Floats,
+        key: Floats,
+        value: Floats,
+        options: AttentionOptions & AsyncOptions,
+    ): Promise<Float32Array>;
 
     /** Make an empty stream, for tokens that arrive one by one. Needs the softmax backend. */
     stream(options: StreamOptions): Stream;
@@ -452,14 +532,14 @@ export interface Attn {
     readNpy(bytes: ArrayBuffer | ArrayBufferView): NpyArray;
 
     /** How many elements are NaN or infinite. */
-    countNonfinite(array: Float32Array): number;
+    countNonfinite(array: Floats): number;
 
     /** Dispose all plans, streams and the context. Any use after that throws "ATTN_ERROR_DISPOSED". */
     dispose(): void;
     [Symbol.dispose](): void;
 }
 
-/** The status of the C library, by name, and two codes of this package's own, the last ones. */
+/** The status of the C library, by name, and three codes of this package's own, the last ones. */
 export type AttnErrorCode =
     | "ATTN_ERROR_ARGUMENT"
     | "ATTN_ERROR_SHAPE"
@@ -474,7 +554,9 @@ export type AttnErrorCode =
     /** A plan, a stream or the library was used after dispose(). */
     | "ATTN_ERROR_DISPOSED"
     /** What init() was given, or found, is not this package's module. */
-    | "ATTN_ERROR_LOAD";
+    | "ATTN_ERROR_LOAD"
+    /** The code of a plugin did what ends a program: memory out of bounds, unreachable code, ... */
+    | "ATTN_ERROR_TRAP";
 
 /** What the library refuses. `message` is one line that names what was wrong. */
 export class AttnError extends Error {
@@ -508,15 +590,25 @@ export type Source =
     | ModuleLike
     | Promise<ResponseLike>;
 
+/** Options of {@link init}. */
+export interface InitOptions {
+    /** Take this build; a source that is another build, or an engine that has it not, is an error. */
+    build?: Build | undefined;
+    /**
+     * Share the work of each run between so many threads, from 1 (the default) to 256; more than 1 take
+     * the build "threads". In a browser the page must be cross-origin isolated (COOP and COEP headers):
+     * else an AttnError "ATTN_ERROR_UNSUPPORTED". A call still returns when all is done: it works along,
+     * and in a window, which may not sleep, it spins for the last task. Threads end with dispose(), and
+     * keep no process of Node's alive. Results do not depend on how many there are.
+     */
+    threads?: number | undefined;
+}
+
 /**
  * Load the module and start the library in it. Without a source it takes the file of this package:
- * the SIMD build where the engine has SIMD128, and else the scalar one. In Node files are read from
- * disk, in a browser with fetch().
+ * the best build that the engine can run, which `build` of the result names. In Node files are read
+ * from disk, in a browser with fetch().
  *
  * @param source a string is a URL; a relative one counts from the page.
- * @param options `build`: take this one; a source that is another build is an error.
  */
-export function init(
-    source?: Source | undefined | null,
-    options?: { build?: Build | undefined },
-): Promise<Attn>;
+export function init(source?: Source | undefined | null, options?: InitOptions): Promise<Attn>;

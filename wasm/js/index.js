@@ -1,5 +1,20 @@
 /* libattn for browsers, workers and whatever has fetch(). Node's entry is node.js. */
-import { makeInit, responseBytes } from "./loader.js";
+import { makeFullInit } from "./full.js";
+import { responseBytes } from "./loader.js";
+import { makeOpenTeam } from "./team.js";
 
 export { AttnError } from "./errors.js";
-export const init = makeInit(async (url) => responseBytes(await fetch(url)));
+export const init = makeFullInit({
+    readUrl: async (url) => responseBytes(await fetch(url)),
+    openTeam: makeOpenTeam(startThread),
+});
+
+/** Resolves when the thread has begun. */
+function startThread(job) {
+    return new Promise((resolve, reject) => {
+        const worker = new Worker(new URL("./thread.js", import.meta.url), { type: "module" });
+        worker.onmessage = resolve;
+        worker.onerror = (event) => reject(new Error(event.message ?? "a worker did not start"));
+        worker.postMessage(job);
+    });
+}

@@ -1,55 +1,90 @@
 /*
- * From whatever init() was given to an instance of the module. The module imports nothing, so there
- * is no glue: compile, instantiate, initialize.
+ * From whatever init() was given to an instance of the module. The module imports nothing but, where
+ * it has threads, its memory, so there is no glue: compile, instantiate, initialize.
  */
-import { Attn } from "./attn.js";
-import { checkBytes, checkOneOf, checkOptions } from "./check.js";
+import { checkBytes, checkInteger, checkOneOf, checkOptions } from "./check.js";
 import { AttnError } from "./errors.js";
+import { Heap } from "./heap.js";
 
-/* Literal, so that bundlers see them and carry the files along. */
-const FILES = {
-    simd: new URL("../dist/libattn.simd.wasm", import.meta.url),
-    scalar: new URL("../dist/libattn.scalar.wasm", import.meta.url),
+/* A module whose one function is `i32.const 0; i8x16.splat; BODY; drop`: valid where BODY is. */
+function probe(...body) {
+    const code = [0x00, 0x41, 0x00, 0xfd, 0x0f, ...body, 0x1a, 0x0b];
+    return new Uint8Array([
+        ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version
+        ...[0x01, 0x04, 0x01, 0x60, 0x00, 0x00], // one type: () -> ()
+        ...[0x03, 0x02, 0x01, 0x00], // one function of that type
+        ...[0x0a, code.length + 2, 0x01, code.length, ...code],
+    ]);
+}
+
+/* What an engine must have for a build: nothing, SIMD128, or i8x16.relaxed_swizzle of that. */
+const PROBES = {
+    relaxed: probe(0x41, 0x00, 0xfd, 0x0f, 0xfd, 0x80, 0x02),
+    simd: probe(),
 };
 
-/* A module whose one function is `i32.const 0; i8x16.splat; drop`: valid where SIMD128 is. */
-const SIMD_PROBE = new Uint8Array([
-    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version
-    ...[0x01, 0x04, 0x01, 0x60, 0x00, 0x00], // one type: () -> ()
-    ...[0x03, 0x02, 0x01, 0x00], // one function of that type
-    ...[0x0a, 0x09, 0x01, 0x07, 0x00, 0x41, 0x00, 0xfd, 0x0f, 0x1a, 0x0b], // its body
-]);
+/** The best of the builds that this engine has. */
+function choose(files) {
+    const names = Object.keys(files);
+    return names.find(runs) ?? names.at(-1);
+}
 
-/** Makes init() for a platform: `readUrl` gives the bytes behind a URL there. */
-export function makeInit(readUrl) {
-    return async function init(source, options = {}) {
-        checkOptions(options, ["build"], "init");
-        const { build = hasSimd() ? "simd" : "scalar" } = options;
-        checkOneOf(build, Object.keys(FILES), "build");
-        const module = await compile((await source) ?? FILES[build], readUrl);
-        const attn = new Attn(await instantiate(module));
+function runs(build) {
+    return !(build in PROBES) || WebAssembly.validate(PROBES[build]);
+}
+
+/**
+ * Makes init(). `files`: the URLs of the builds, best first; `make(engine, more, readUrl)`: the library
+ * on an engine, `more` being what it is to tell of itself. Of the platform, `readUrl` gives the bytes
+ * behind a URL, and `openTeam(module, threads)`, where there are threads, { exports, handle }.
+ */
+export function makeInit({ readUrl, openTeam }, files, make) {
+    const { threads: withThreads, ...single } = files;
+    return async function init(source, options = {}, more = {}) {
+        checkOptions(options, openTeam ? ["build", "threads"] : ["build"], "init");
+        const threads = checkThreads(options.threads ?? 1);
+        const build = options.build ?? (threads > 1 ? "threads" : choose(single));
+        checkOneOf(build, Object.keys(files), "build");
+        if (!runs(build)) throw wrong(`this engine cannot run the ${build} build`);
+        const module = await compile((await source) ?? files[build], readUrl);
+        const shared = withThreads && WebAssembly.Module.imports(module).length > 0;
+        if (threads > 1 && !shared) throw wrong("the module is of another build, without threads");
+        const opened = shared ? await openTeam(module, threads) : await instantiate(module);
+        const attn = make(new Heap(opened.exports, opened.handle), { threads, ...more }, readUrl);
         if (options.build === undefined || attn.build === build) return attn;
-        throw new AttnError(
-            "ATTN_ERROR_LOAD",
-            `the module is the ${attn.build} build, not ${build}`,
-        );
+        throw wrong(`the module is the ${attn.build} build, not ${build}`);
     };
 }
 
 export async function responseBytes(response) {
     if (response.ok !== false) return response.arrayBuffer();
-    throw new AttnError("ATTN_ERROR_LOAD", `${response.url}: HTTP status ${response.status}`);
+    throw wrong(`${response.url}: HTTP status ${response.status}`);
 }
 
-function hasSimd() {
-    return WebAssembly.validate(SIMD_PROBE);
+/** An instance, or one line of why there is none. */
+export async function instantiate(module, imports = {}) {
+    const { exports } = await WebAssembly.instantiate(module, imports).catch((cause) => {
+        throw wrong(`not libattn: ${cause.message}`, cause);
+    });
+    exports._initialize?.();
+    return { exports };
 }
 
-async function compile(source, readUrl) {
+function checkThreads(threads) {
+    if (checkInteger(threads, "threads") >= 1 && threads <= 256) return threads;
+    throw new AttnError("ATTN_ERROR_RANGE", `threads: ${threads} is outside 1..256`);
+}
+
+function wrong(message, cause) {
+    return new AttnError("ATTN_ERROR_LOAD", message, { cause });
+}
+
+/** The module from a source of any kind. */
+export async function compile(source, readUrl) {
     if (source instanceof WebAssembly.Module) return source;
     const bytes = await bytesOf(source, readUrl);
     return WebAssembly.compile(bytes).catch((cause) => {
-        throw new AttnError("ATTN_ERROR_LOAD", `cannot compile: ${cause.message}`, { cause });
+        throw wrong(`cannot compile: ${cause.message}`, cause);
     });
 }
 
@@ -58,12 +93,4 @@ async function bytesOf(source, readUrl) {
     if (typeof source === "string") return readUrl(new URL(source, globalThis.location?.href));
     if (typeof source.arrayBuffer === "function") return responseBytes(source);
     return checkBytes(source, "source").slice(); // a copy, because compile() refuses shared memory
-}
-
-async function instantiate(module) {
-    const { exports } = await WebAssembly.instantiate(module, {}).catch((cause) => {
-        throw new AttnError("ATTN_ERROR_LOAD", `not libattn: ${cause.message}`, { cause });
-    });
-    exports._initialize?.();
-    return exports;
 }

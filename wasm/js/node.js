@@ -1,8 +1,21 @@
-/* libattn for Node, where fetch() does not read files. */
-import { readFile } from "node:fs/promises";
-import { makeInit, responseBytes } from "./loader.js";
+/* libattn for Node. */
+import { Worker } from "node:worker_threads";
+import { makeFullInit } from "./full.js";
+import { readUrl } from "./read.js";
+import { makeOpenTeam } from "./team.js";
 
 export { AttnError } from "./errors.js";
-export const init = makeInit(async (url) =>
-    url.protocol === "file:" ? readFile(url) : responseBytes(await fetch(url)),
-);
+export const init = makeFullInit({ readUrl, openTeam: makeOpenTeam(startThread) });
+
+/** Resolves when the thread has begun. It keeps no process alive. */
+function startThread(job) {
+    return new Promise((resolve, reject) => {
+        const file = new URL("./thread-node.js", import.meta.url);
+        const worker = new Worker(file, { workerData: job, execArgv: [] });
+        worker.once("error", reject);
+        worker.once("message", () => {
+            worker.unref();
+            resolve();
+        });
+    });
+}

@@ -1,93 +1,61 @@
-import { checkInteger, checkLength, checkOptions } from "./check.js";
-import { AttnError, disposed } from "./errors.js";
-import { checkInputs } from "./inputs.js";
+import { checkInteger, checkOptions } from "./check.js";
+import { AttnError } from "./errors.js";
 import { INPUTS } from "./rules.js";
-import { layoutFlag, lengths } from "./shape.js";
+import { Runner, alive, describe, lendJob, lendTo, prepare } from "./runner.js";
 
 const QUERY_KEY = ["query", "key"];
-const READ = [...QUERY_KEY, "value"];
-const ARRAYS = [...READ, "out"];
-const ADDRESSES = [...ARRAYS, "lse", ...INPUTS, "scores"]; // in the order of src/bindings.h
+const ARRAYS = [...QUERY_KEY, "value", "out"];
 
 /** A problem and the backend that solves it, prepared to run often. Made by Attn.plan(). */
-export class Plan {
+export class Plan extends Runner {
     #session;
-    #address;
-    #lengths;
     #about;
-    #whenDisposed;
 
-    constructor(session, address, backend, sizes, inputs, whenDisposed) {
+    constructor(session, ...rest) {
+        super(session, ...rest);
         this.#session = session;
-        this.#address = address;
-        this.#lengths = lengths(sizes);
-        this.#whenDisposed = whenDisposed;
-        this.backend = backend;
-        this.sizes = Object.freeze(sizes);
-        this.inputs = Object.freeze([...inputs]);
         Object.freeze(this);
     }
 
-    run(arrays) {
-        checkOptions(arrays, [...ARRAYS, ...INPUTS, "lse", "scores", "layout"], "run");
-        this.#alive();
-        const given = this.#given(arrays, READ);
-        const bnhd = layoutFlag(arrays.layout);
-        const outputs = { out: this.#output(arrays.out, "out") };
-        for (const name of ["lse", "scores"]) {
-            const array = arrays[name];
-            if (array) outputs[name] = this.#output(array === true ? undefined : array, name);
-        }
-
-        return this.#session.borrow((loan) => {
-            const at = this.#lend(loan, given);
-            for (const name in outputs) at[name] = loan.floats(outputs[name].length, name);
-            this.#session.run("attnjs_run", this.#address, bnhd, listed(loan, at, given));
-            const result = { lse: null, scores: null };
-            for (const name in outputs) {
-                const { length, array } = outputs[name];
-                result[name] = this.#session.read(at[name], length, array);
-            }
-            result.degenerateRows = this.#session.measure("attnjs_degenerate_rows");
-            return result;
+    async runAsync(arrays, options = {}) {
+        checkOptions(options, ["signal"], "runAsync");
+        const { signal } = options;
+        checkSignal(signal);
+        const job = this[prepare](arrays);
+        const held = holdings({ ...job.given, ...job.outputs });
+        signal?.throwIfAborted();
+        return this.#session.borrowAsync(async (loan) => {
+            const { args, take } = this[lendJob](loan, job);
+            const rows = await this.#session.start(...args, signal);
+            held.forEach(checkStill);
+            return take(rows);
         });
     }
 
     weights(options) {
         const which = ["batch", "head", "first", "count"];
         checkOptions(options, [...QUERY_KEY, ...INPUTS, "layout", ...which], "weights");
-        this.#alive();
-        const given = this.#given(options, QUERY_KEY);
-        const bnhd = layoutFlag(options.layout);
         const { queries, keys, batch: batches, heads } = this.sizes;
-        const batch = checkIndex(options.batch ?? 0, "batch", batches);
-        const head = checkIndex(options.head ?? 0, "head", heads);
-        const first = checkIndex(options.first ?? 0, "first", queries);
-        const count = checkInteger(options.count ?? queries - first, "count");
-        if (count < 1 || first + count > queries) {
-            throw outside(`count ${count} from query ${first} on`, queries, "queries");
-        }
-
-        return this.#session.borrow((loan) => {
-            const at = listed(loan, this.#lend(loan, given), given);
-            const rows = loan.floats(count * keys, "the weights");
-            const range = [batch, head, first, count];
-            this.#session.run("attnjs_weights", this.#address, bnhd, at, ...range, rows);
-            return this.#session.read(rows, count * keys);
+        return this[lendTo](QUERY_KEY, options, (loan, args) => {
+            const batch = checkIndex(options.batch ?? 0, "batch", batches);
+            const head = checkIndex(options.head ?? 0, "head", heads);
+            const first = checkIndex(options.first ?? 0, "first", queries);
+            const count = checkInteger(options.count ?? queries - first, "count");
+            if (count < 1 || first + count > queries) {
+                throw outside(`count ${count} from query ${first} on`, queries, "queries");
+            }
+            const rows = loan.output(Float32Array, count * keys, "the weights");
+            this.#session.run("attnjs_weights", ...args, batch, head, first, count, rows.at);
+            return rows.take();
         });
     }
 
     error(arrays, stride = 1) {
         checkOptions(arrays, [...ARRAYS, ...INPUTS, "layout"], "error");
-        this.#alive();
-        const given = this.#given(arrays, ARRAYS);
-        const bnhd = layoutFlag(arrays.layout);
         if (checkInteger(stride, "stride") < 1) throw outside(`stride ${stride}`, Infinity, "rows");
-
-        return this.#session.borrow((loan) => {
-            const at = listed(loan, this.#lend(loan, given), given);
-            return this.#session.measure("attnjs_oracle_error", this.#address, bnhd, at, stride);
-        });
+        return this[lendTo](ARRAYS, arrays, (loan, args) =>
+            this.#session.measure("attnjs_oracle_error", ...args, stride),
+        );
     }
 
     get kernel() {
@@ -106,54 +74,28 @@ export class Plan {
         return this.#describe().facts;
     }
 
-    dispose() {
-        if (this.#address === 0) return;
-        this.#session.destroy("attnjs_plan_destroy", this.#address);
-        this.#address = 0;
-        this.#whenDisposed(this);
-    }
-
-    #alive() {
-        if (this.#address === 0) throw disposed("the plan");
-    }
-
     #describe() {
-        this.#alive();
-        this.#about ??= this.#session.describe("attnjs_plan_describe", this.#address);
-        return this.#about;
-    }
-
-    /** The arrays to read, checked: { array, shape } by name. */
-    #given(arrays, names) {
-        const given = checkInputs(arrays, this.inputs, this.sizes);
-        for (const name of names) {
-            const { length, meaning } = this.#lengths[name];
-            given[name] = { array: checkLength(arrays[name], length, name, meaning) };
-        }
-        return given;
-    }
-
-    /** Copies of them in the module's memory: addresses by name. */
-    #lend(loan, given) {
-        const at = {};
-        for (const name in given) at[name] = loan.copy(given[name].array, name);
-        return at;
-    }
-
-    /** The array a result goes to, and how long it is. A new one is made when the result is there. */
-    #output(array, name) {
-        const { length, meaning } = this.#lengths[name];
-        if (array !== undefined) checkLength(array, length, name, meaning);
-        return { array, length };
+        this[alive]();
+        return (this.#about ??= this[describe]());
     }
 }
 
-if (Symbol.dispose) Plan.prototype[Symbol.dispose] = Plan.prototype.dispose;
+/** The arrays of a run, and how long they are as it starts. */
+function holdings(arrays) {
+    return Object.entries(arrays)
+        .filter(([, { array }]) => array !== undefined)
+        .map(([name, { array }]) => ({ name, array, length: array.length }));
+}
 
-/** Addresses, and the extents of bias and mask, as src/bindings.h lists them. */
-function listed(loan, at, { bias, mask }) {
-    const extents = [bias, mask].flatMap((grid) => (grid?.shape ?? [0, 0, 0]).slice(0, 3));
-    return loan.doubles([...ADDRESSES.map((name) => at[name] ?? 0), ...extents], "addresses");
+/** Nobody took an array away while a run used it: what was computed would be anything. */
+function checkStill({ name, array, length }) {
+    if (array.length === length) return;
+    throw new AttnError("ATTN_ERROR_SHAPE", `${name} was transferred or resized during the run`);
+}
+
+function checkSignal(signal) {
+    if (signal === undefined || typeof signal?.throwIfAborted === "function") return;
+    throw new TypeError("signal must be an AbortSignal");
 }
 
 function checkIndex(value, what, limit) {

@@ -6,16 +6,14 @@ import { extent, layoutFlag, quotient } from "./shape.js";
 export class Stream {
     #session;
     #address;
-    #adopt;
 
-    /** `adopt(address, this)` makes a fork; `adopt(0, this)` forgets this stream. */
-    constructor(session, address, backend, sizes, adopt) {
+    constructor(session, address, backend, sizes) {
         this.#session = session;
         this.#address = address;
-        this.#adopt = adopt;
         this.backend = backend;
         this.sizes = sizes;
         Object.freeze(this);
+        session.adopt(this);
     }
 
     append(key, value, options = {}) {
@@ -33,7 +31,7 @@ export class Stream {
         checkLength(value, length, "value", meaning);
         const bnhd = layoutFlag(options.layout);
         this.#session.borrow((loan) => {
-            const at = [loan.copy(key, "key"), loan.copy(value, "value")];
+            const at = [loan.input(key, "key"), loan.input(value, "value")];
             this.#run("append", bnhd, ...at, tokens);
         });
         return this;
@@ -51,18 +49,16 @@ export class Stream {
             queries,
             valueDim,
         );
-        if (options.out !== undefined) checkLength(options.out, length, "out", meaning);
+        const given = options.out;
+        if (given !== undefined) checkLength(given, length, "out", meaning);
         const bnhd = layoutFlag(options.layout);
         const lseLength = batch * heads * queries;
         return this.#session.borrow((loan) => {
-            const at = loan.copy(query, "query");
-            const outAt = loan.floats(length, "out");
-            const lseAt = loan.floats(lseLength, "lse");
-            this.#run("query", bnhd, at, queries, outAt, lseAt);
-            return {
-                out: this.#session.read(outAt, length, options.out),
-                lse: this.#session.read(lseAt, lseLength),
-            };
+            const at = loan.input(query, "query");
+            const out = loan.output(Float32Array, length, "out", given);
+            const lse = loan.output(Float32Array, lseLength, "lse");
+            this.#run("query", bnhd, at, queries, out.at, lse.at);
+            return { out: out.take(), lse: lse.take() };
         });
     }
 
@@ -76,7 +72,8 @@ export class Stream {
 
     fork() {
         this.#alive();
-        return this.#adopt(this.#session.make("attnjs_stream_fork", this.#address), this);
+        const address = this.#session.make("attnjs_stream_fork", this.#address);
+        return new Stream(this.#session, address, this.backend, this.sizes);
     }
 
     truncate(length) {
@@ -88,9 +85,9 @@ export class Stream {
     save() {
         const size = this.#measure("save", 0, 0);
         return this.#session.borrow((loan) => {
-            const at = loan.take(size, "the saved stream");
-            this.#measure("save", at, size);
-            return this.#session.bytes(at, size).slice();
+            const saved = loan.output(Uint8Array, size, "the saved stream");
+            this.#measure("save", saved.at, size);
+            return saved.take();
         });
     }
 
@@ -98,7 +95,7 @@ export class Stream {
         const saved = checkBytes(bytes, "bytes");
         this.#alive();
         this.#session.borrow((loan) => {
-            this.#run("restore", loan.bytes(saved, "the saved stream"), saved.length);
+            this.#run("restore", loan.input(saved, "the saved stream"), saved.length);
         });
         return this;
     }
@@ -107,7 +104,7 @@ export class Stream {
         if (this.#address === 0) return;
         this.#session.destroy("attnjs_stream_destroy", this.#address);
         this.#address = 0;
-        this.#adopt(0, this);
+        this.#session.forget(this);
     }
 
     #alive() {

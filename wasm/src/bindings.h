@@ -13,21 +13,27 @@
 #define ATTNJS_BINDINGS_H
 
 #include "attn/attn.h"
+#include "threads.h"
 
 /** Changes whenever a function here does; js/session.js refuses a module with another number. */
-#define ATTNJS_INTERFACE 2
+#define ATTNJS_INTERFACE 3
 
 /** One per instance of the module: the context and what the last call had to say. */
 typedef struct attnjs {
     attn_context_t *context;
     attn_error_t error;
     attn_report_t report;
+    attnjs_team_t *team; /* NULL: no threads */
 } attnjs_t;
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
 int32_t attnjs_interface(void);
 attnjs_t *attnjs_open(void);
+/** In the build with threads alone: with so many workers, of which the caller is the first; in a
+ *  browser's window it may not sleep. js/ starts the others, in attnjs_work(attnjs_team()). */
+attnjs_t *attnjs_open_threads(double workers, double may_sleep);
+attnjs_team_t *attnjs_team(const attnjs_t *js);
 void attnjs_close(attnjs_t *js);
 const char *attnjs_error_code(const attnjs_t *js);
 const char *attnjs_error_message(const attnjs_t *js);
@@ -125,6 +131,7 @@ typedef struct attnjs_stream attnjs_stream_t;
 attnjs_stream_t *attnjs_stream_create(attnjs_t *js, const char *backend, const double *problem,
                                       double max_keys);
 void attnjs_stream_destroy(attnjs_stream_t *stream);
+const attn_problem_t *attnjs_stream_problem(const attnjs_stream_t *stream);
 double attnjs_stream_length(attnjs_t *js, const attnjs_stream_t *stream);
 double attnjs_stream_memory(attnjs_t *js, const attnjs_stream_t *stream);
 attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, int32_t bnhd, float *key,
@@ -135,23 +142,30 @@ attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, int32_t
 attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, const attnjs_stream_t *stream);
 attn_status_t attnjs_stream_truncate(attnjs_t *js, attnjs_stream_t *stream, double length);
 /** Returns the bytes it takes; writes them where there is room for them. */
-double attnjs_stream_save(attnjs_t *js, const attnjs_stream_t *stream, void *bytes, uint32_t size);
+double attnjs_stream_save(attnjs_t *js, const attnjs_stream_t *stream, void *bytes, size_t size);
 attn_status_t attnjs_stream_restore(attnjs_t *js, attnjs_stream_t *stream, const void *bytes,
-                                    uint32_t size);
+                                    size_t size);
+
+/* ---- plugin.c -------------------------------------------------------------------------------- */
+
+/** A plugin that js/link.js has linked into this instance. */
+attn_status_t attnjs_plugin_register(attnjs_t *js, const attn_plugin_entry_t *entry,
+                                     const char *origin);
+attn_status_t attnjs_plugin_unregister(attnjs_t *js, const attn_plugin_entry_t *entry);
 
 /* ---- data.c ---------------------------------------------------------------------------------- */
 
 double attnjs_count_nonfinite(attnjs_t *js, float *data, double count);
 
 /** The tokens of a UTF-8 text as JSON: start and end of each in bytes, one after the other. */
-char *attnjs_tokens(attnjs_t *js, const char *text, uint32_t size);
+char *attnjs_tokens(attnjs_t *js, const char *text, size_t size);
 /** Their vectors: tokens x dim elements to `out`; dim is at least 2. */
-attn_status_t attnjs_embed(attnjs_t *js, const char *text, uint32_t size, double dim, float *out);
+attn_status_t attnjs_embed(attnjs_t *js, const char *text, size_t size, double dim, float *out);
 
 /**
  * Read the .npy file bytes[size], which becomes float32 elements in C order, in place. Says where
  * they are and how many: {"offset" in bytes, "shape"} as JSON.
  */
-char *attnjs_read_npy(attnjs_t *js, void *bytes, uint32_t size);
+char *attnjs_read_npy(attnjs_t *js, void *bytes, size_t size);
 
 #endif

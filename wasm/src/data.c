@@ -23,7 +23,7 @@ static embed_token_t *split(const char *text, size_t size, size_t *count) {
     return tokens;
 }
 
-char *attnjs_tokens(attnjs_t *js, const char *text, uint32_t size) {
+char *attnjs_tokens(attnjs_t *js, const char *text, size_t size) {
     size_t count = 0;
     embed_token_t *tokens = split(text, size, &count);
     attnjs_text_t json = {0};
@@ -41,7 +41,7 @@ char *attnjs_tokens(attnjs_t *js, const char *text, uint32_t size) {
     return result;
 }
 
-attn_status_t attnjs_embed(attnjs_t *js, const char *text, uint32_t size, double dim, float *out) {
+attn_status_t attnjs_embed(attnjs_t *js, const char *text, size_t size, double dim, float *out) {
     size_t count = 0;
     embed_token_t *tokens = split(text, size, &count);
     if (!tokens) return attnjs_no_memory(js, "the tokens of the text");
@@ -88,7 +88,7 @@ static int in_c_order(const attn_tensor_t *tensor) {
     return 1;
 }
 
-char *attnjs_read_npy(attnjs_t *js, void *bytes, uint32_t size) {
+char *attnjs_read_npy(attnjs_t *js, void *bytes, size_t size) {
     attn_tensor_t tensor = {0};
     int32_t rank = 0;
     attn_error_t error;

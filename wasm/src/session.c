@@ -1,8 +1,10 @@
 /* session.c: the context of one instance, its errors, and memory for the arrays of JavaScript. */
 #include "bindings.h"
-#include "json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { ABOUT_SIZE = 160 };
 
 /* The build's name, which CMake gives: "simd" or "scalar". */
 #ifndef ATTNJS_BUILD
@@ -11,18 +13,37 @@
 
 int32_t attnjs_interface(void) { return ATTNJS_INTERFACE; }
 
-attnjs_t *attnjs_open(void) {
+static attnjs_t *open_with(const attn_context_options_t *options) {
     attnjs_t *js = calloc(1, sizeof *js);
     if (!js) return NULL;
-    if (attn_context_create(NULL, &js->context, &js->error) != ATTN_OK) {
+    if (attn_context_create(options, &js->context, &js->error) != ATTN_OK) {
         free(js);
         return NULL;
     }
     return js;
 }
 
+attnjs_t *attnjs_open(void) { return open_with(NULL); }
+
+#ifdef __wasm_atomics__
+attnjs_t *attnjs_open_threads(double workers, double may_sleep) {
+    attnjs_team_t *team = attnjs_team_create((uint32_t)workers, may_sleep != 0);
+    if (!team) return NULL;
+    const attn_context_options_t options = {.struct_size = sizeof options,
+                                            .pool = attnjs_team_threads(team)};
+    attnjs_t *js = open_with(&options);
+    if (js) js->team = team;
+    return js;
+}
+
+attnjs_team_t *attnjs_team(const attnjs_t *js) { return js->team; }
+#endif
+
 void attnjs_close(attnjs_t *js) {
     if (!js) return;
+#ifdef __wasm_atomics__
+    if (js->team) attnjs_team_stop(js->team);
+#endif
     attn_context_destroy(js->context);
     free(js);
 }
@@ -45,14 +66,13 @@ attn_status_t attnjs_no_memory(attnjs_t *js, const char *what) {
 }
 
 char *attnjs_about(attnjs_t *js) {
-    attnjs_text_t text = {0};
-    attnjs_text_add(&text, "{\"version\":");
-    attnjs_text_string(&text, attn_version());
-    attnjs_text_add(&text, ",\"build\":\"" ATTNJS_BUILD "\",\"tier\":");
-    attnjs_text_string(&text, attn_tier_name(attn_context_tier(js->context)));
-    attnjs_text_add(&text, "}");
-    char *json = attnjs_text_take(&text);
-    if (!json) attnjs_no_memory(js, "the description of the library");
+    const char *tier = attn_tier_name(attn_context_tier(js->context));
+    char *json = malloc(ABOUT_SIZE);
+    if (json)
+        snprintf(json, ABOUT_SIZE, "{\"version\":\"%s\",\"build\":\"%s\",\"tier\":\"%s\"}",
+                 attn_version(), ATTNJS_BUILD, tier);
+    else
+        attnjs_no_memory(js, "the description of the library");
     return json;
 }
 

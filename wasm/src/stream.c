@@ -36,6 +36,10 @@ void attnjs_stream_destroy(attnjs_stream_t *stream) {
     free(stream);
 }
 
+const attn_problem_t *attnjs_stream_problem(const attnjs_stream_t *stream) {
+    return &stream->problem;
+}
+
 double attnjs_stream_length(attnjs_t *js, const attnjs_stream_t *stream) {
     (void)js;
     return (double)attn_stream_length(stream->stream);
@@ -76,12 +80,12 @@ attn_status_t attnjs_stream_truncate(attnjs_t *js, attnjs_stream_t *stream, doub
     return attn_stream_truncate(stream->stream, attnjs_integer(length), &js->error);
 }
 
-double attnjs_stream_save(attnjs_t *js, const attnjs_stream_t *stream, void *bytes, uint32_t size) {
+double attnjs_stream_save(attnjs_t *js, const attnjs_stream_t *stream, void *bytes, size_t size) {
     (void)js;
     return (double)attn_stream_save(stream->stream, bytes, size);
 }
 
 attn_status_t attnjs_stream_restore(attnjs_t *js, attnjs_stream_t *stream, const void *bytes,
-                                    uint32_t size) {
+                                    size_t size) {
     return attn_stream_restore(stream->stream, bytes, size, &js->error);
 }

@@ -6,3 +6,6 @@ await init(fetch("libattn.wasm"));
 await init(new Response());
 const module: WebAssembly.Module = await WebAssembly.compileStreaming(fetch("libattn.wasm"));
 await init(module, { build: "simd" });
+const attn = await init();
+const x = new Float32Array(64);
+await attn.attentionAsync(x, x, x, { dim: 8, signal: AbortSignal.timeout(1000) });

@@ -6,6 +6,7 @@ import {
     type Backend,
     type Param,
     type Plan,
+    type Plugin,
     type RunResult,
     type Stream,
 } from "libattn";
@@ -26,6 +27,16 @@ const options = {
     params: { block: 4, method: "ams" },
 } as const;
 const out: Float32Array = attn.attention(x, x, x, options);
+
+{
+    using plugin: Plugin = await attn.loadPlugin(bytes, { name: "mine" });
+    await attn.loadPlugin(somewhere);
+    const ids: readonly string[] = plugin.backends;
+    ids.includes(plugin.name);
+    plugin.unload();
+    // @ts-expect-error there is no such option
+    await attn.loadPlugin(bytes, { origin: "mine" });
+}
 
 using plan: Plan = attn.plan({ backend: "sparse", queries: 4, dim: 16, causal: true });
 const result: RunResult = plan.run({ query: x, key: x, value: x, out, lse: true, layout: "bnhd" });

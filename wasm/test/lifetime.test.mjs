@@ -3,15 +3,16 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { AttnError, init } from "libattn";
 import { Attn } from "../js/attn.js";
+import { Heap } from "../js/heap.js";
+import { AttnError, init } from "../js/node.js";
 import { assertClose, exactAttention, makeProblem, moduleBytes } from "./support.mjs";
 
 /** The library together with its memory, which the interface does not show. */
 async function open() {
     const { instance } = await WebAssembly.instantiate(await moduleBytes("simd"), {});
     instance.exports._initialize();
-    return { attn: new Attn(instance.exports), memory: instance.exports.memory };
+    return { attn: new Attn(new Heap(instance.exports)), memory: instance.exports.memory };
 }
 
 function isDisposed(error) {
@@ -39,7 +40,7 @@ function arraysOf({ query, key, value }) {
     return { query, key, value };
 }
 
-test("the heap stays flat over 1000 plans, runs and errors of each backend", async () => {
+test("the heap stays flat over 10000 plans, runs and errors of all backends", async () => {
     const { attn, memory } = await open();
     const { query, key, value, sizes } = makeProblem({ heads: 2, queries: 16, dim: 16 }, 3);
     const cycle = (backend) => {
@@ -57,7 +58,7 @@ test("the heap stays flat over 1000 plans, runs and errors of each backend", asy
     const ids = attn.backends().map(({ id }) => id);
     for (const id of ids) cycle(id);
     const size = memory.buffer.byteLength;
-    for (const id of ids) for (let i = 0; i < 1000; i++) cycle(id);
+    for (const id of ids) for (let i = 0; i < 2500; i++) cycle(id);
     assert.equal(memory.buffer.byteLength, size);
 });
 
@@ -96,7 +97,7 @@ test("a disposed library is an error in every use, and so are its plans", async 
         () => attn.countNonfinite(query),
     ];
     for (const use of uses) assert.throws(use, isDisposed, String(use));
-    assert.equal(attn.build, "simd");
+    assert.match(attn.build, /relaxed|simd/);
 });
 
 test("Symbol.dispose is dispose", { skip: !Symbol.dispose && "this engine has none" }, async () => {

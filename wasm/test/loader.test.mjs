@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { AttnError, init } from "libattn";
 import { init as initWithFetch } from "../js/index.js";
-import { BUILDS, moduleBytes } from "./support.mjs";
+import { BUILDS, hasRelaxed, moduleBytes } from "./support.mjs";
 
 const bytes = await moduleBytes("scalar");
 const file = new URL("../dist/libattn.scalar.wasm", import.meta.url);
@@ -46,8 +45,16 @@ for (const [name, make] of Object.entries(sources)) {
     test(`from ${name}`, async () => assert.equal((await init(make())).build, "scalar"));
 }
 
-test("from nothing, SIMD where the engine has it", async () => {
-    assert.equal((await init()).build, "simd");
+test("from nothing, the best that the engine has", async () => {
+    assert.equal((await init()).build, hasRelaxed ? "relaxed" : "simd");
+});
+
+test("relaxed SIMD where there is none is refused", { skip: hasRelaxed }, async () => {
+    await assert.rejects(init(null, { build: "relaxed" }), (error) => {
+        assert.equal(error.code, "ATTN_ERROR_LOAD");
+        assert.match(error.message, /cannot run the relaxed build/);
+        return true;
+    });
 });
 
 for (const build of BUILDS) {
@@ -88,9 +95,12 @@ const refused = [
         "an unknown build",
         () => init(null, { build: "fast" }),
         TypeError,
-        /"simd" or "scalar", not "fast"/,
+        /"simd" or "scalar" or "threads", not "fast"/,
     ],
-    ["an unknown option", () => init(null, { threads: 2 }), TypeError, /unknown "threads"/],
+    ["an unknown option", () => init(null, { thread: 2 }), TypeError, /unknown "thread"/],
+    ["half a thread", () => init(null, { threads: 1.5 }), TypeError, /threads must be an integer/],
+    ["no threads", () => init(null, { threads: 0 }), "RANGE", /threads: 0 is outside 1..256/],
+    ["threads in another build", () => init(bytes, { threads: 2 }), "LOAD", /without threads/],
     ["bytes that are no module", () => init(new Uint8Array(64)), "LOAD", /cannot compile/],
     ["half a module", () => init(bytes.subarray(0, 5000)), "LOAD", /cannot compile/],
     ["another module", () => init(empty), "LOAD", /not this version's libattn/],
@@ -117,22 +127,22 @@ for (const [name, act, kind, message] of refused) {
         }));
 }
 
-for (const build of BUILDS) {
-    test(`the ${build} module imports nothing and exports what its list says`, async () => {
-        const module = new WebAssembly.Module(await moduleBytes(build));
-        assert.deepEqual(WebAssembly.Module.imports(module), []);
-        const list = await readFile(
-            fileURLToPath(new URL("../src/exports.txt", import.meta.url)),
-            "utf8",
-        );
-        const wanted = list
-            .trim()
-            .split("\n")
-            .map((name) => name.slice(1));
+const wanted = async (list) =>
+    (await readFile(new URL(`../src/${list}.txt`, import.meta.url), "utf8"))
+        .trim()
+        .split("\n")
+        .map((name) => name.slice(1));
+
+for (const file of [...BUILDS, "softmax"]) {
+    const imports = file === "threads" ? ["memory"] : [];
+    const list = ["threads", "softmax"].includes(file) ? `exports-${file}` : "exports";
+    const what = imports.join() || "nothing";
+    test(`the ${file} module imports ${what} and exports what its list says`, async () => {
+        const module = new WebAssembly.Module(await moduleBytes(file));
+        const names = WebAssembly.Module.imports(module).map(({ name }) => name);
+        assert.deepEqual(names, imports);
         const exports = WebAssembly.Module.exports(module).map(({ name }) => name);
-        assert.deepEqual(
-            wanted.filter((name) => !exports.includes(name)),
-            [],
-        );
+        const missing = (await wanted(list)).filter((name) => !exports.includes(name));
+        assert.deepEqual(missing, []);
     });
 }

@@ -3,22 +3,13 @@
  * there: README's examples in Node and in a browser, and a TypeScript client.
  */
 import assert from "node:assert/strict";
-import { execFile, execFileSync } from "node:child_process";
-import {
-    cpSync,
-    existsSync,
-    mkdirSync,
-    mkdtempSync,
-    readFileSync,
-    rmSync,
-    writeFileSync,
-} from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { after, test } from "node:test";
-import { promisify } from "node:util";
 import { fileURLToPath } from "node:url";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
@@ -41,6 +32,14 @@ function example(language, index = 0) {
     return found[1];
 }
 
+/** The example in JavaScript that has this text. */
+function exampleWith(text) {
+    const blocks = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code);
+    const found = blocks.find((block) => block.includes(text));
+    assert.ok(found, `README.md has no example with ${text}`);
+    return found;
+}
+
 const [packed] = JSON.parse(npm("pack", packageFolder, "--json", "--pack-destination", project));
 writeFileSync(
     join(project, "package.json"),
@@ -49,20 +48,39 @@ writeFileSync(
 npm("install", "--offline", "--no-audit", "--no-fund", `./${packed.filename}`);
 const installed = join(project, "node_modules", "libattn");
 
+/* The plugin, by README's command, which is given from the top of a checkout. */
+const top = join(packageFolder, "..");
+const command = example("sh", 1)
+    .replace("./dev", `${top}/dev`)
+    .replace(" plugins/", ` ${top}/plugins/`);
+execFileSync("sh", ["-c", command], { cwd: project });
+const template = join(project, "template.wasm");
+
 test("the tarball has what it needs and nothing else", () => {
     const names = packed.files.map(({ path }) => path);
     const wanted = [
         "LICENSE",
         "README.md",
         "package.json",
-        "js/index.js",
-        "js/node.js",
+        "dist/index.js",
+        "dist/node.js",
+        "dist/softmax.js",
+        "dist/thread.js",
+        "dist/labs.js",
+        "dist/labs-worker.js",
         "js/index.d.ts",
+        "js/softmax.d.ts",
+        "js/labs.d.ts",
     ];
-    const builds = ["dist/libattn.simd.wasm", "dist/libattn.scalar.wasm"];
+    const builds = ["relaxed", "simd", "scalar", "threads", "softmax", "labs"].map(
+        (build) => `dist/libattn.${build}.wasm`,
+    );
     for (const name of [...wanted, ...builds]) assert.ok(names.includes(name), name);
     const stray = names.filter(
-        (name) => !/^(LICENSE|README\.md|package\.json|js\/[\w.]+|dist\/[\w.]+\.wasm)$/.test(name),
+        (name) =>
+            !/^(LICENSE|README\.md|package\.json|src\/bindings\.h|js\/[\w/.]+\.d\.ts|dist\/[\w/.-]+\.(js|wasm))$/.test(
+                name,
+            ),
     );
     assert.deepEqual(stray, []);
     const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
@@ -86,6 +104,34 @@ test("README's example of a stream", () => {
     writeFileSync(join(project, "stream.js"), example("js", 1));
     const options = { cwd: project, encoding: "utf8", timeout: 20000 };
     assert.match(execFileSync(process.execPath, ["stream.js"], options), /^512 8 1 \d+\n$/);
+});
+
+test("README's examples of threads and of long calls", () => {
+    const options = { cwd: project, encoding: "utf8", timeout: 20000 };
+    const outputs = {
+        "init(null, { threads: 2 })": /^threads 2 0\.5\n$/,
+        "libattn/worker": /^12\.5 %\n[^]*100 %\n0\.5\n$/,
+    };
+    for (const name in outputs) {
+        writeFileSync(join(project, "beside.js"), exampleWith(name));
+        assert.match(execFileSync(process.execPath, ["beside.js"], options), outputs[name]);
+    }
+});
+
+test("README's plugin, built and loaded", () => {
+    writeFileSync(join(project, "plugin.js"), exampleWith("loadPlugin"));
+    const options = { cwd: project, encoding: "utf8", timeout: 20000 };
+    const output = execFileSync(process.execPath, ["plugin.js"], options);
+    assert.match(output, /^distance over .*\norg\.libattn\.template 0\.5 n m dv\n$/);
+});
+
+test("README's example of an experiment", () => {
+    const found = /^```js\n([^`]*?"libattn\/labs"[^]*?)^```/m.exec(readme);
+    assert.ok(found, "README.md has no example of libattn/labs");
+    writeFileSync(join(project, "labs.js"), found[1]);
+    const options = { cwd: project, encoding: "utf8", timeout: 20000 };
+    const output = execFileSync(process.execPath, ["labs.js"], options);
+    assert.match(output, /^(\S+ \S+ s left\n){4}0 [\d.]+ [\d.]+ [\d.]+ .*trials/);
 });
 
 test("the files can be named on their own", () => {
@@ -116,6 +162,8 @@ const clients = [
     { file: "client.ts", lib: ["es2022"] },
     { file: "client.ts", lib: ["es2022", "dom"] },
     { file: "client-web.ts", lib: ["es2022", "dom"] },
+    { file: "client-native.ts", lib: ["es2022"] },
+    { file: "client-labs.ts", lib: ["es2022", "dom"] },
 ];
 for (const { file, lib } of clients) {
     const skip = tsc === null && "typescript is not installed";
@@ -140,11 +188,12 @@ const browser = ["/usr/bin/chromium", process.env.ATTN_CHROMIUM].find(
 );
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
 
-test("README's example in a browser", { skip: !browser && "there is no chromium" }, async () => {
+/** What a page writes into #result that is served beside the package's folder and the plugin. */
+async function resultOf(html) {
     const site = join(project, "site");
-    mkdirSync(site);
     cpSync(installed, join(site, "libattn"), { recursive: true });
-    writeFileSync(join(site, "index.html"), example("html"));
+    cpSync(template, join(site, "template.wasm"));
+    writeFileSync(join(site, "index.html"), html);
     const server = createServer((request, response) => {
         const path = join(
             site,
@@ -157,22 +206,61 @@ test("README's example in a browser", { skip: !browser && "there is no chromium"
         response.end(readFileSync(path));
     });
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { chromium } = await import("playwright-core");
+    const args = ["--no-sandbox", "--disable-gpu"];
+    const launched = await chromium.launch({ executablePath: browser, args });
     try {
-        const url = `http://127.0.0.1:${server.address().port}/`;
-        const flags = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--virtual-time-budget=10000",
-        ];
-        const profile = `--user-data-dir=${join(project, "profile")}`;
-        const { stdout } = await promisify(execFile)(
-            browser,
-            [...flags, profile, "--dump-dom", url],
-            { timeout: 60000 },
-        );
-        assert.match(stdout, /<p id="result">the \d\.\d\d cat \d\.\d\d sat/);
+        const page = await launched.newPage();
+        const result = page.locator("#result");
+        const failure = new Promise((resolve, reject) => page.once("pageerror", reject));
+        const text = async () => {
+            await page.goto(`http://127.0.0.1:${server.address().port}/`);
+            await result.filter({ hasText: /./ }).waitFor();
+            return result.textContent();
+        };
+        return await Promise.race([text(), failure]);
     } finally {
+        await launched.close();
         server.close();
     }
+}
+
+const skip = !browser && "there is no chromium";
+test("README's example in a browser", { skip }, async () => {
+    assert.match(await resultOf(example("html")), /^the \d\.\d\d cat \d\.\d\d sat/);
+});
+
+test("an experiment in a browser, in workers, under the same policy", { skip }, async () => {
+    const html = `<!doctype html><p id="result"></p><script type="module">
+        import { lab } from "./libattn/dist/labs.js";
+        const options = { panel: "7b", xs: [9, 11], workers: 2 };
+        const { rows } = await lab("separation", { trials: 3 }, options);
+        const refused = await lab("separation", { trials: 0 }).catch((error) => error.code);
+        document.querySelector("#result").textContent = rows.map(([x]) => x).join(" ") + " " + refused;
+    </script>`;
+    assert.equal(await resultOf(html), "9 11 ATTN_ERROR_RANGE");
+});
+
+test("a plugin in a browser, from a URL and from a file", { skip }, async () => {
+    const html = `<!doctype html><p id="result"></p><script type="module">
+        import { init } from "./libattn/dist/index.js";
+        const attn = await init();
+        const sources = [new URL("template.wasm", location.href), fetch("template.wasm")];
+        sources.push((await fetch("template.wasm")).blob());
+        const results = [];
+        for (const source of sources) {
+            const plugin = await attn.loadPlugin(source);
+            const [backend] = plugin.backends;
+            const [query, value] = [new Float32Array(2), Float32Array.of(0, 1)];
+            const options = { dim: 1, backend, params: { width: 1 } };
+            results.push(attn.attention(query, query, value, options)[0].toFixed(4));
+            plugin.unload();
+        }
+        await attn.loadPlugin(new Uint8Array(9)).catch((error) => results.push(error.code));
+        results.push(attn.backends().length);
+        document.querySelector("#result").textContent = results.join(" ");
+    </script>`;
+    const weight = (1 / (1 + Math.E)).toFixed(4); // exp(-1) / (1 + exp(-1))
+    const result = `${weight} ${weight} ${weight} ATTN_ERROR_PLUGIN 4`;
+    assert.equal(await resultOf(html), result);
 });

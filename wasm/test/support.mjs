@@ -1,11 +1,19 @@
-/* What the tests share: both builds, random input, exact attention in double precision, .npy. */
+/* What the tests share: all builds and the addon, random input, exact attention in double precision, .npy. */
 import { readFile } from "node:fs/promises";
 import { init } from "libattn";
+import { init as initNative } from "libattn/native";
 
-export const BUILDS = ["simd", "scalar"];
+/** Those that this engine can run: Node 20 has relaxed SIMD behind a flag only. */
+export const BUILDS = ["simd", "scalar", "threads"];
+export const hasRelaxed = WebAssembly.validate(await moduleBytes("relaxed"));
+if (hasRelaxed) BUILDS.unshift("relaxed");
 
 export const libraries = new Map();
-for (const build of BUILDS) libraries.set(build, await init(null, { build }));
+for (const build of BUILDS) {
+    const threads = build === "threads" ? 2 : 1;
+    libraries.set(build, await init(null, { build, threads }));
+}
+libraries.set("native", await initNative({ fallback: false }));
 
 export function moduleBytes(build) {
     return readFile(new URL(`../dist/libattn.${build}.wasm`, import.meta.url));

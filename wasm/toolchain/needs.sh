@@ -70,6 +70,11 @@ want_c() {
     [ "$(uname -m)" = x86_64 ] || want_simde # the kernels are written in x86's intrinsics
 }
 
+want_qemu() {
+    want_program qemu-x86_64 qemu-user
+    want_program aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+}
+
 want_simde() {
     wants_simde=true
     has_apt || want "SIMDe 0.8 or newer, in a folder named by ATTN_SIMDE_INCLUDE" "" has_simde

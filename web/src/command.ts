@@ -11,8 +11,10 @@ export function commandLine(
     source: Source,
     { causal, scale }: Problem,
     params: Values,
+    plugin: string | null,
 ): string {
     const options = [
+        ...(plugin === null ? [] : [`--plugin ${quote(`./${plugin.replace(/\.wasm$/i, ".so")}`)}`]),
         ...(causal ? ["--causal"] : []),
         ...(scale === null ? [] : [`--scale ${scale}`]),
         ...Object.entries(params).map(([name, value]) => `--set ${name}=${value}`),
@@ -41,6 +43,6 @@ function arrays(source: Source): string {
 }
 
 /** Safe as one word of a shell's command. */
-function quote(text: string): string {
+export function quote(text: string): string {
     return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** Which of the chosen files is Q, K and V. */
+/** Which of the chosen files is Q, K and V, and which a plugin. */
 
 import { message } from "./dom";
 import type { ArrayFile, Role } from "./protocol";
@@ -29,7 +29,12 @@ export async function readFiles(files: File[]): Promise<ArrayFiles> {
     throw new Error(`cannot tell Q, K and V apart by the names ${names}`);
 }
 
-async function readFile(file: File): Promise<ArrayFile> {
+/** Is it a plugin, by its name? */
+export function isPlugin(file: File): boolean {
+    return file.name.toLowerCase().endsWith(".wasm");
+}
+
+export async function readFile(file: File): Promise<ArrayFile> {
     try {
         return { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) };
     } catch (error) {

@@ -31,6 +31,16 @@ export function short(value: number, digits = 3): string {
         : String(rounded).replace("-", minus);
 }
 
+/** A number beside an axis: its digits as they are, and great and small powers of ten as powers. */
+export function tick(value: number): string {
+    const size = Math.abs(value);
+    if (size === 0 || (size >= 1e-4 && size < 1e7))
+        return String(Number(value.toPrecision(10))).replace("-", minus);
+    const [mantissa = "", power = "0"] = Number(value.toPrecision(10)).toExponential().split("e");
+    const factor = mantissa === "1" ? "" : `${mantissa.replace("-", minus)} × `;
+    return `${factor}10${superscript(Number(power))}`;
+}
+
 export function milliseconds(value: number): string {
     return `${value < 0.0995 ? significant(value, 2) : significant(value, 3)} ms`;
 }

@@ -2,15 +2,16 @@
 
 import type { Source } from "./command";
 import { element, find, showLine } from "./dom";
-import { readFiles, type ArrayFiles } from "./files";
+import { isPlugin, readFile, readFiles, type ArrayFiles } from "./files";
 import { count } from "./format";
-import type { Problem, Shape, Summary } from "./protocol";
+import type { ArrayFile, Problem, Shape, Summary } from "./protocol";
 import { parseScale, type Settings } from "./state";
 
 export interface InputEvents {
     /** There is a new text, or another dimension for it. */
     onText(): void;
     onFiles(files: ArrayFiles): void;
+    onPlugin(file: ArrayFile): void;
     /** Causal or scale. */
     onProblem(): void;
     /** Another batch or head is to be shown. */
@@ -125,9 +126,10 @@ export class InputPanel {
     }
 
     async #take(files: File[]): Promise<void> {
-        if (files.length === 0) return;
+        const arrays = files.filter((file) => !isPlugin(file));
         try {
-            this.#events.onFiles(await readFiles(files));
+            for (const file of files.filter(isPlugin)) this.#events.onPlugin(await readFile(file));
+            if (arrays.length > 0) this.#events.onFiles(await readFiles(arrays));
         } catch (error) {
             this.fail(error instanceof Error ? error.message : String(error));
         }

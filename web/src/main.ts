@@ -1,6 +1,7 @@
 /** The page: one input, one panel for each backend, one colour scale. */
 
 import { wrap } from "comlink";
+import type { Backend } from "libattn";
 import { readTheme } from "./colors";
 import { commandLine } from "./command";
 import { element, find, message } from "./dom";
@@ -8,7 +9,7 @@ import type { ArrayFiles } from "./files";
 import { InputPanel } from "./input";
 import { paintPanels } from "./painting";
 import { Panel } from "./panel";
-import type { Engine, Summary } from "./protocol";
+import type { ArrayFile, Engine, Summary } from "./protocol";
 import { readSettings, writeSettings, type Settings } from "./state";
 
 const referenceId = "softmax"; // exact, up to rounding
@@ -29,29 +30,17 @@ async function open(): Promise<void> {
     const input = new InputPanel(settings, {
         onText: () => void load(null),
         onFiles: (files) => void load(files),
+        onPlugin: (file) => void loadPlugin(file),
         onProblem: refresh,
         onView: () => panels.forEach((panel) => void panel.refreshView()),
     });
-    const panels: Panel[] = about.backends.map(
-        (backend) =>
-            new Panel(backend, settings.params.get(backend.id) ?? {}, backend.id === referenceId, {
-                engine,
-                problem: () => input.problem,
-                view: () => input.view,
-                tokens: () => summary?.tokens ?? null,
-                reference: () => panels.find((panel) => panel.id === referenceId)?.grid ?? null,
-                commandLine: ({ id, changedParams }) =>
-                    commandLine(id, input.source, input.problem, changedParams),
-                onPicture: paint,
-                onParams: remember,
-                onPoint: (cell) => panels.forEach((panel) => panel.point(cell)),
-            }),
-    );
+    const panels = about.backends.map(makePanel);
     let summary: Summary | null = null;
     let theme = readTheme();
     let latest = 0;
 
-    find(document, "#panels", HTMLElement).replaceChildren(...panels.map((panel) => panel.element));
+    const grid = find(document, "#panels", HTMLElement);
+    grid.replaceChildren(...panels.map((panel) => panel.element));
     find(document, "#about", HTMLElement).textContent =
         `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
@@ -74,6 +63,35 @@ async function open(): Promise<void> {
         } catch (error) {
             if (ticket === latest) input.fail(message(error));
         }
+    }
+
+    /** Panels for the backends of a plugin, beside those that there are. */
+    async function loadPlugin(file: ArrayFile): Promise<void> {
+        try {
+            const added = (await engine.loadPlugin(file)).map(makePanel);
+            panels.push(...added);
+            grid.append(...added.map((panel) => panel.element));
+            input.fail(null);
+            for (const panel of added) void panel.refresh();
+        } catch (error) {
+            input.fail(message(error));
+        }
+    }
+
+    function makePanel(backend: Backend): Panel {
+        const initial = settings.params.get(backend.id) ?? {};
+        return new Panel(backend, initial, backend.id === referenceId, {
+            engine,
+            problem: () => input.problem,
+            view: () => input.view,
+            tokens: () => summary?.tokens ?? null,
+            reference: () => panels.find((panel) => panel.id === referenceId)?.grid ?? null,
+            commandLine: ({ id, changedParams, plugin }) =>
+                commandLine(id, input.source, input.problem, changedParams, plugin),
+            onPicture: paint,
+            onParams: remember,
+            onPoint: (cell) => panels.forEach((panel) => panel.point(cell)),
+        });
     }
 
     function refresh(): void {

@@ -31,6 +31,8 @@ const patience = 250; // milliseconds after which the other numbers do not wait 
 
 export class Panel {
     readonly id: string;
+    /** The file it came from, or null. */
+    readonly plugin: string | null;
     readonly element: HTMLElement;
     grid: Grid | null = null;
     #around: Surroundings;
@@ -43,6 +45,7 @@ export class Panel {
 
     constructor(backend: Backend, initial: Values, isReference: boolean, around: Surroundings) {
         this.id = backend.id;
+        this.plugin = backend.origin === "built-in" ? null : backend.origin;
         this.#around = around;
         const template = find(document, "#panel", HTMLTemplateElement);
         const copy = template.content.cloneNode(true) as DocumentFragment;

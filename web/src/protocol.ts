@@ -7,7 +7,7 @@ export type Values = Record<string, Value>;
 
 export type Role = "query" | "key" | "value";
 
-/** A .npy file as read from disk, not yet looked into. */
+/** A .npy file, or a plugin, as read from disk, not yet looked into. */
 export interface ArrayFile {
     name: string;
     bytes: Uint8Array;
@@ -77,6 +77,8 @@ export const cellLimit = 256;
 export interface Engine {
     start(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }>;
     useText(text: string, dim: number): Promise<Summary>;
+    /** The backends that a plugin, a .wasm file, brings. */
+    loadPlugin(file: ArrayFile): Promise<Backend[]>;
     useFiles(files: Record<Role, ArrayFile>): Promise<Summary>;
     solve(backend: string, problem: Problem, params: Values): Promise<Numbers | null>;
     heatmap(backend: string, batch: number, head: number): Promise<Grid | null>;

@@ -35,6 +35,11 @@ const engine: Engine = {
         return summary((input = inputFromFiles(attn, files)));
     },
 
+    async loadPlugin({ name, bytes }) {
+        const plugin = await attn.loadPlugin(bytes, { name });
+        return attn.backends().filter(({ id }) => plugin.backends.includes(id));
+    },
+
     async solve(backend, problem, params) {
         const session = begin(backend);
         await turn();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
@@ -295,6 +295,41 @@ describe("files", () => {
             await write("and on it goes");
             assert.equal(await page.locator("#input-problem").isVisible(), false);
         });
+    }
+});
+
+test("a plugin that is dropped has a panel like the others, once", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "attn-plugin-"));
+    const file = join(folder, "template.wasm");
+    const source = join(web, "../plugins/template/template.c");
+    try {
+        await run(join(web, "../dev"), ["plugin", source, "-o", file]);
+        const plugin = { "template.wasm": await readFile(file) };
+        await change(() => drop(plugin));
+        assert.equal(await page.locator(".panel").count(), backends.length + 1);
+        const id = '"org.libattn.template"';
+        assert.equal(await panel(id).locator("h2").textContent(), "Template");
+        const before = [await number(id, "error"), await picture(id)];
+        assert.ok(before[0] > 1e-4 && Number.isFinite(before[0]));
+        assert.ok((await number(id, "time")) > 0);
+        const slider = panel(id).locator("input[type=range]");
+        await change(() => slider.fill("0"));
+        assert.notEqual(await number(id, "error"), before[0]);
+        assert.notEqual(await picture(id), before[1]);
+        assert.match(
+            await panel(id).locator("code").textContent(),
+            /--backends org\.libattn\.template --plugin \.\/template\.so --set width=1$/,
+        );
+        await drop(plugin);
+        await page.locator("#input-problem").waitFor();
+        assert.match(await page.textContent("#input-problem"), /template' is registered already$/);
+        assert.equal(await page.locator(".panel").count(), backends.length + 1);
+        await drop({ "x.wasm": Buffer.from("hello") });
+        await page.locator("#input-problem", { hasText: "cannot compile" }).waitFor();
+        await write("and on it goes");
+        assert.equal(await page.locator("#input-problem").isVisible(), false);
+    } finally {
+        await rm(folder, { recursive: true });
     }
 });
 

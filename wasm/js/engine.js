@@ -1,0 +1,181 @@
+/*
+ * What runs the library: an engine. There are two, Heap (heap.js), an instance of the WebAssembly
+ * module, and Native, the addon. Both call the functions of src/bindings.h. An engine has
+ *
+ *   open()                   the handle of a new context; throws an AttnError
+ *   call(name, ...args)      calls a function that returns a number
+ *   make(name, ...args)      one that returns a handle: 0 or null when it failed
+ *   text(name, ...args)      one that returns a text
+ *   describe(name, ...args)  one that returns a text to be freed: null when it failed
+ *   start(session, plan, bnhd, list, signal)
+ *                            attnjs_run beside this thread, where the engine can: the degenerate
+ *                            rows, or a promise of them; -1 when it failed
+ *   floats(length)           zeros for a Tensor: {engine, view, free}
+ *   lend()                   a loan
+ *
+ * and a loan, which makes arguments of arrays that last until its end():
+ *
+ *   input(array, what)       an array to read; a list of numbers becomes doubles
+ *   scratch(array, what)     a copy, which C may change
+ *   list(values)             arguments and numbers in one
+ *   output(type, length, what, array)
+ *                            {at, take}: room for a result, and take() is it: `array` or a new one
+ *   floats(at, offset, length)   a copy of floats in a scratch
+ */
+import { AttnError, noMemory } from "./errors.js";
+import { Tensor } from "./tensor.js";
+
+export const INTERFACE = 3; // src/bindings.h
+
+/** The addon. Its arguments are the arrays themselves. */
+export class Native {
+    #c;
+    #options;
+
+    /** `c`: the exports of an addon with this INTERFACE. `tier` is the highest instruction set to use. */
+    constructor(c, { threads, tier }) {
+        this.#c = c;
+        this.#options = [threads, tier === undefined ? 0 : new TextEncoder().encode(`${tier}\0`)];
+    }
+
+    open() {
+        return translated(() => this.#c.attnjs_open(...this.#options));
+    }
+
+    call(name, ...args) {
+        return this.#c[name](...args);
+    }
+
+    make(name, ...args) {
+        return this.#c[name](...args);
+    }
+
+    text(name, ...args) {
+        return this.#c[name](...args);
+    }
+
+    describe(name, ...args) {
+        return this.#c[name](...args);
+    }
+
+    start(session, plan, bnhd, list, signal) {
+        if (signal === undefined)
+            return settled(this.#c.attnjs_start(session, plan, bnhd, list, 0));
+        // The addon looks at a flag: shared memory is never moved or detached.
+        const flag = new Int32Array(new SharedArrayBuffer(4));
+        const started = this.#c.attnjs_start(session, plan, bnhd, list, flag);
+        return started === -1 ? started : stoppable(settled(started), flag, signal);
+    }
+
+    floats(length) {
+        const array = allocate(Float32Array, length, "a tensor");
+        return { engine: this, view: () => array, free() {} };
+    }
+
+    lend() {
+        return new Loan(this);
+    }
+}
+
+/** Errors of the addon have a code and a line: the C side's. */
+function translate(error) {
+    return typeof error?.code === "string" && error.code.startsWith("ATTN_")
+        ? new AttnError(error.code, error.message)
+        : error;
+}
+
+function translated(body) {
+    try {
+        return body();
+    } catch (error) {
+        throw translate(error);
+    }
+}
+
+function settled(started) {
+    if (typeof started === "number") return started;
+    return started.catch((error) => {
+        throw translate(error);
+    });
+}
+
+async function stoppable(promise, flag, signal) {
+    const stop = () => Atomics.store(flag, 0, 1);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+        return await promise;
+    } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+    } finally {
+        signal.removeEventListener("abort", stop);
+    }
+}
+
+class Loan {
+    #engine;
+    #used = [];
+
+    constructor(engine) {
+        this.#engine = engine;
+    }
+
+    input(array) {
+        const argument = Array.isArray(array) ? Float64Array.from(array) : this.#plain(array);
+        this.#used.push(argument);
+        return argument;
+    }
+
+    scratch(array, what) {
+        const copy = allocate(Uint8Array, array.length, what);
+        copy.set(array);
+        return copy;
+    }
+
+    list(values) {
+        return values;
+    }
+
+    /** C's outputs must not overlap what it reads: such a one is written elsewhere first. */
+    output(type, length, what, given) {
+        const array = this.#plain(given);
+        const inPlace = array !== undefined && !this.#used.some((used) => mayOverlap(used, array));
+        const at = inPlace ? array : allocate(type, length, what);
+        if (array !== undefined) this.#used.push(array);
+        const take = () => {
+            if (array === undefined || inPlace) return at;
+            array.set(at);
+            return array;
+        };
+        return { at, take };
+    }
+
+    floats(at, offset, length) {
+        return new Float32Array(at.buffer, at.byteOffset + offset, length).slice();
+    }
+
+    end() {}
+
+    #plain(array) {
+        return array instanceof Tensor ? array.at(this.#engine).view() : array;
+    }
+}
+
+function allocate(type, length, what) {
+    try {
+        return new type(length);
+    } catch {
+        throw noMemory(`the ${length * type.BYTES_PER_ELEMENT} bytes of ${what}`);
+    }
+}
+
+function mayOverlap(a, b) {
+    const [one, other] = [a.buffer, b.buffer];
+    if (one !== other) return isShared(one) && isShared(other); // which may be the same memory
+    return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
+}
+
+function isShared(buffer) {
+    return Object.prototype.toString.call(buffer) === "[object SharedArrayBuffer]";
+}

@@ -1,0 +1,165 @@
+/*
+ * The engine of WebAssembly: an instance of the module, and arrays that are copied into its memory
+ * and back. engine.js says what an engine is.
+ *
+ * Memory that grows detaches every view of it, so no view is kept: each use makes its own.
+ * Addresses are unsigned, and WebAssembly hands them out signed: hence `>>> 0`.
+ */
+import { AttnError, noMemory } from "./errors.js";
+import { Tensor } from "./tensor.js";
+
+const INTERFACE = 3; // src/bindings.h
+const decoder = new TextDecoder();
+
+export class Heap {
+    #c;
+    #opened;
+
+    /** `c`: the exports of the module; `opened`: the handle of a context, where there is one. */
+    constructor(c, opened) {
+        if (c.attnjs_interface?.() !== INTERFACE) {
+            throw new AttnError("ATTN_ERROR_LOAD", "the module is not this version's libattn");
+        }
+        this.#c = c;
+        this.#opened = opened;
+    }
+
+    open() {
+        if (this.#opened !== undefined) return this.#opened;
+        const handle = this.make("attnjs_open");
+        if (handle === 0) throw noMemory("a context");
+        return handle;
+    }
+
+    /** Replaces the exports by what `change` makes of them. */
+    adapt(change) {
+        return (this.#c = change(this.#c));
+    }
+
+    call(name, ...args) {
+        if (this.#c[name]) return this.#c[name](...args);
+        throw new AttnError("ATTN_ERROR_UNSUPPORTED", `this build has no ${name}`);
+    }
+
+    make(name, ...args) {
+        return this.call(name, ...args) >>> 0;
+    }
+
+    text(name, ...args) {
+        return this.#read(this.make(name, ...args));
+    }
+
+    describe(name, ...args) {
+        const address = this.make(name, ...args);
+        if (address === 0) return null;
+        const text = this.#read(address);
+        this.free(address);
+        return text;
+    }
+
+    /** Nothing runs beside this thread: it has run when this returns. */
+    start(session, ...args) {
+        if (this.call("attnjs_run", session, ...args) !== 0) return -1;
+        return this.call("attnjs_degenerate_rows", session);
+    }
+
+    lend() {
+        return new Loan(this);
+    }
+
+    /** What a Tensor is made of. */
+    floats(length) {
+        const address = this.allocate(4 * length, "a tensor");
+        const view = () => this.view(Float32Array, address, length);
+        view().fill(0);
+        return { engine: this, address, view, free: () => this.free(address) };
+    }
+
+    /** The address of so many bytes. */
+    allocate(bytes, what) {
+        const address = this.make("attnjs_allocate", bytes);
+        if (address === 0) throw noMemory(`the ${bytes} bytes of ${what}`);
+        return address;
+    }
+
+    free(address) {
+        this.#c.attnjs_free(address);
+    }
+
+    /** So many elements of a type from an address on. */
+    view(type, address, length) {
+        return new type(this.#c.memory.buffer, address, length);
+    }
+
+    #read(address) {
+        const bytes = new Uint8Array(this.#c.memory.buffer, address);
+        return decoder.decode(bytes.slice(0, bytes.indexOf(0)));
+    }
+}
+
+const TYPES = { 1: Uint8Array, 4: Float32Array, 8: Float64Array };
+
+/** What one call borrows of the heap. */
+class Loan {
+    #heap;
+    #addresses = [];
+    #read = []; // where tensors are read in place
+
+    constructor(heap) {
+        this.#heap = heap;
+    }
+
+    input(array, what) {
+        if (array instanceof Tensor) {
+            const { address } = array.at(this.#heap);
+            this.#read.push(address);
+            return address;
+        }
+        const from = Array.isArray(array) ? Float64Array.from(array) : array;
+        const at = this.#take(from.byteLength, what);
+        this.#heap.view(TYPES[from.BYTES_PER_ELEMENT], at, from.length).set(from);
+        return at;
+    }
+
+    scratch(array, what) {
+        return this.input(array, what);
+    }
+
+    list(values) {
+        return this.input(values, "addresses");
+    }
+
+    /** C's outputs must not be what it reads: such a tensor is written elsewhere first. */
+    output(type, length, what, array) {
+        if (array instanceof Tensor) {
+            const { address, view } = array.at(this.#heap);
+            if (!this.#read.includes(address)) {
+                this.#read.push(address);
+                return { at: address, take: view };
+            }
+        }
+        const at = this.#take(length * type.BYTES_PER_ELEMENT, what);
+        const take = () => {
+            const result = this.#heap.view(type, at, length);
+            if (array === undefined) return result.slice();
+            const target = array instanceof Tensor ? array.data : array;
+            target.set(result);
+            return target;
+        };
+        return { at, take };
+    }
+
+    floats(at, offset, length) {
+        return this.#heap.view(Float32Array, at + offset, length).slice();
+    }
+
+    end() {
+        for (const address of this.#addresses) this.#heap.free(address);
+    }
+
+    #take(bytes, what) {
+        const address = this.#heap.allocate(bytes, what);
+        this.#addresses.push(address);
+        return address;
+    }
+}

@@ -1,0 +1,233 @@
+/*
+ * The experiments from the side that asks for them: lab() starts workers, hands out points one by one,
+ * and gathers rows. labs-points.js is the other side.
+ */
+import { checkFinite, checkInteger, checkOptions, checkText } from "./check.js";
+import { AttnError } from "./errors.js";
+import { compile } from "./loader.js";
+import { openSession } from "./labs-points.js";
+
+/* Literal, so that bundlers see it and carry the file along. */
+const FILE = new URL("../dist/libattn.labs.wasm", import.meta.url);
+const MOST_WORKERS = 256;
+const OPTIONS = ["panel", "seed", "xs", "workers", "signal", "onProgress"];
+
+/**
+ * labs() and lab() for a platform: `readUrl` gives the bytes behind a URL there, and `startWorker`
+ * a worker as {post(message), stop()}, which calls onMessage and onError.
+ */
+export function makeLabs({ readUrl, startWorker }) {
+    let loading;
+    const load = () =>
+        (loading ??= compile(FILE, readUrl).catch((error) => {
+            loading = undefined; // it may go better next time
+            throw error;
+        }));
+
+    return {
+        async labs() {
+            const session = await openSession(await load());
+            try {
+                return session.describe("attnlabs_describe");
+            } finally {
+                session.close();
+            }
+        },
+
+        async lab(name, params = {}, options = {}) {
+            const { seed = 1, workers, signal, onProgress } = readOptions(options);
+            const request = readRequest(name, params, options);
+            signal?.throwIfAborted();
+            const module = await load();
+            const run = new Run({ lab: name, seed, module, request, startWorker, onProgress });
+            return unlessAborted(signal, () => run.result(workers)).finally(() => run.stop());
+        },
+    };
+}
+
+/* ---- what the caller says ------------------------------------------------------------------------ */
+
+function readRequest(name, params, { panel = "", seed = 1, xs }) {
+    if (params === null || typeof params !== "object") checkOptions(params, [], "params");
+    return {
+        lab: checkText(name, "the experiment's name"),
+        panel: checkText(panel, "panel"),
+        seed: readSeed(seed),
+        params: Object.entries(params).map(([key, value]) => [
+            checkText(key, "a parameter's name"),
+            readValue(value, key),
+        ]),
+        xs: xs === undefined ? null : readPoints(xs),
+    };
+}
+
+function readOptions(options) {
+    const { seed, workers = 1, signal, onProgress } = checkOptions(options, OPTIONS, "lab");
+    checkInteger(workers, "workers");
+    if (workers < 1 || workers > MOST_WORKERS) {
+        throw new AttnError(
+            "ATTN_ERROR_RANGE",
+            `workers: ${workers} is outside 1 to ${MOST_WORKERS}`,
+        );
+    }
+    if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
+        throw new TypeError("signal must be an AbortSignal");
+    }
+    if (onProgress !== undefined && typeof onProgress !== "function") {
+        throw new TypeError("onProgress must be a function");
+    }
+    return { seed, workers, signal, onProgress };
+}
+
+/** Two halves of 32 bits. */
+function readSeed(seed) {
+    const whole = typeof seed === "bigint" ? seed : BigInt(checkInteger(seed, "seed"));
+    if (whole !== BigInt.asUintN(64, whole)) {
+        throw new AttnError("ATTN_ERROR_RANGE", `seed: ${seed} is outside 0 to 2^64 - 1`);
+    }
+    return [Number(whole >> 32n), Number(whole & 0xffffffffn)];
+}
+
+/** As a person writes it: C reads it. */
+function readValue(value, name) {
+    if (typeof value === "number" || typeof value === "boolean") return String(value);
+    return checkText(value, `parameter "${name}"`);
+}
+
+function readPoints(xs) {
+    const points = Float64Array.from(xs, (x) => checkFinite(x, "a point of xs"));
+    if (points.length > 0) return points;
+    throw new AttnError("ATTN_ERROR_RANGE", "xs has no points");
+}
+
+/** What `body` promises, or the signal's reason as soon as it is aborted. */
+async function unlessAborted(signal, body) {
+    if (!signal) return body();
+    signal.throwIfAborted();
+    let abort;
+    const aborted = new Promise((_, reject) => {
+        abort = () => reject(signal.reason);
+        signal.addEventListener("abort", abort);
+    });
+    try {
+        return await Promise.race([body(), aborted]);
+    } finally {
+        signal.removeEventListener("abort", abort);
+    }
+}
+
+/* ---- a run ----------------------------------------------------------------------------------------- */
+
+class Run {
+    #what;
+    #crew = [];
+    #stopped = false;
+    #settings;
+    #rows = [];
+    #next = 0;
+    #done = { points: 0, cost: 0 };
+    #total;
+    #began;
+
+    constructor(what) {
+        this.#what = what;
+    }
+
+    /** No worker is left, and none comes. */
+    stop() {
+        this.#stopped = true;
+        for (const worker of this.#crew) worker.stop();
+    }
+
+    async result(workers) {
+        const [first, settings] = await this.#hire();
+        const { xs, costs, serial, columns, panel, params } = settings;
+        this.#settings = settings;
+        this.#total = costs.reduce((sum, cost) => sum + cost, 0);
+        this.#began = performance.now();
+        const count = serial ? 1 : Math.min(workers, xs.length);
+        const others = Array.from({ length: count - 1 }, () => this.#hire());
+        await Promise.all([
+            this.#work(first),
+            ...others.map((hired) => hired.then(([worker]) => this.#work(worker))),
+        ]);
+        const seconds = this.#seconds();
+        const rows = this.#rows;
+        const inOrder = [...rows].sort(([a], [b]) => a - b);
+        const { note } = await first.ask({ note: inOrder.flat() });
+        const { lab, seed } = this.#what;
+        return { lab, panel, seed, params, columns, rows, note, seconds };
+    }
+
+    /** A worker that has begun, with the settings it found. */
+    async #hire() {
+        const { startWorker, module, request } = this.#what;
+        if (this.#stopped) throw new Error("the run has ended");
+        const worker = new Asked(startWorker);
+        this.#crew.push(worker);
+        return [worker, await worker.ask({ module, request })];
+    }
+
+    async #work(worker) {
+        while (this.#next < this.#settings.xs.length) {
+            const index = this.#next++;
+            const { row } = await worker.ask({ index });
+            this.#finish(index, row);
+        }
+    }
+
+    #finish(index, row) {
+        const { costs, xs } = this.#settings;
+        this.#rows[index] = row;
+        this.#done.points++;
+        this.#done.cost += costs[index];
+        const fraction = this.#done.points === xs.length ? 1 : this.#done.cost / this.#total;
+        const seconds = this.#seconds();
+        this.#what.onProgress?.({
+            ...{ index, row, fraction, seconds },
+            done: this.#done.points,
+            total: xs.length,
+            secondsLeft: (seconds * (1 - fraction)) / fraction,
+        });
+    }
+
+    #seconds() {
+        return (performance.now() - this.#began) / 1e3;
+    }
+}
+
+/** A worker that is asked one thing at a time. */
+class Asked {
+    #worker;
+    #pending;
+
+    constructor(startWorker) {
+        this.#worker = startWorker({
+            onMessage: ({ error, ...answer }) =>
+                error ? this.#pending.reject(readError(error)) : this.#pending.resolve(answer),
+            onError: (error) =>
+                this.#pending.reject(
+                    new AttnError(
+                        "ATTN_ERROR_LOAD",
+                        `the worker failed: ${error?.message ?? "it could not start"}`,
+                        { cause: error },
+                    ),
+                ),
+        });
+    }
+
+    ask(message) {
+        return new Promise((resolve, reject) => {
+            this.#pending = { resolve, reject };
+            this.#worker.post(message);
+        });
+    }
+
+    stop() {
+        this.#worker.stop();
+    }
+}
+
+function readError({ code, message }) {
+    return code ? new AttnError(code, message) : new Error(message);
+}

@@ -1,0 +1,131 @@
+/**
+ * The papers' experiments: data, figures' declarations, and one function that runs a panel of a figure in
+ * workers. The numbers are those of `attn lab run` with the same seed.
+ */
+
+import type { Param } from "./index.js";
+
+export { AttnError } from "./index.js";
+export type { AttnErrorCode, Param } from "./index.js";
+
+/**
+ * How a column is drawn: "low" and "high" are the band of the last "line" or "points" before them,
+ * "bound" is what a theorem promises, "faint" is detail, "hidden" is for tables only.
+ */
+export type LabMark = "hidden" | "line" | "points" | "low" | "high" | "bound" | "faint";
+
+export interface LabColumn {
+    /** As in {@link LabResult.columns}; the first one is "x". */
+    readonly name: string;
+    /** For people; may be empty for a band's edges. */
+    readonly label: string;
+    readonly mark: LabMark;
+    /** Counts and flags about a point, which no CSV file has. */
+    readonly aside: boolean;
+}
+
+export interface LabAxis {
+    readonly label: string;
+    /** "" for none. */
+    readonly unit: string;
+    /** Logarithmic; what is not above 0 is then left out. */
+    readonly log: boolean;
+    /** Its ends; null: as the data are. */
+    readonly low: number | null;
+    readonly high: number | null;
+}
+
+/** A panel of an experiment's figure. */
+export interface LabPanel {
+    readonly id: string;
+    readonly title: string;
+    /** The parameter that x is, if it is one. */
+    readonly x_param: string | null;
+    /** Values of x. */
+    readonly grid: readonly number[];
+    /** What the panel sets; params may set it to something else. */
+    readonly fixed: Readonly<Record<string, number | string>>;
+    readonly x: LabAxis;
+    readonly y: LabAxis;
+    /** It measures time: one worker, whatever `workers` says. */
+    readonly serial: boolean;
+    /** Between which x the paper defines the experiment; null: everywhere. */
+    readonly defined: readonly [number, number] | null;
+    readonly columns: readonly LabColumn[];
+}
+
+export interface Lab {
+    readonly name: string;
+    readonly title: string;
+    /** Paper and section. */
+    readonly reference: string;
+    /** What is computed, and what the paper says of it. */
+    readonly summary: string;
+    readonly params: readonly Param[];
+    readonly panels: readonly LabPanel[];
+}
+
+/** A finished point. */
+export interface LabProgress {
+    /** Of the point in the grid: points finish in any order. */
+    readonly index: number;
+    /** As a row of {@link LabResult.rows}. */
+    readonly row: readonly number[];
+    /** Points finished, this one counted, and all of them. */
+    readonly done: number;
+    readonly total: number;
+    /** How much of the work is done: 1 with the last point. */
+    readonly fraction: number;
+    /** Since the first point began, and about how many more it takes. */
+    readonly seconds: number;
+    readonly secondsLeft: number;
+}
+
+export interface LabOptions {
+    /** The panel's id; the first one by default. */
+    panel?: string | undefined;
+    /** All randomness comes from it: an integer from 0 to 2^64 - 1; 1 by default. */
+    seed?: number | bigint | undefined;
+    /** Points instead of the panel's own. What is computed at one does not depend on the others. */
+    xs?: ArrayLike<number> | Iterable<number> | undefined;
+    /** How many share the points: 1 by default. The numbers do not depend on it. */
+    workers?: number | undefined;
+    /** Stops it: the promise is rejected with the signal's reason at once. Rows had come by onProgress. */
+    signal?: AbortSignalLike | undefined;
+    /** Called with each finished point. */
+    onProgress?: ((progress: LabProgress) => void) | undefined;
+}
+
+export interface LabResult {
+    readonly lab: string;
+    readonly panel: string;
+    readonly seed: number | bigint;
+    /** All parameters' values but the one that is x. */
+    readonly params: Readonly<Record<string, number | string>>;
+    readonly columns: readonly string[];
+    /** One for each point, in the order of the points: a number for each column, NaN where there is none. */
+    readonly rows: readonly (readonly number[])[];
+    /** A line for the caption: what was fitted, what is to be known; "" for nothing. */
+    readonly note: string;
+    readonly seconds: number;
+}
+
+/* Structural, as in index.d.ts. */
+interface AbortSignalLike {
+    readonly aborted: boolean;
+    throwIfAborted(): void;
+}
+
+/** All experiments, as the library declares them. */
+export function labs(): Promise<Lab[]>;
+
+/**
+ * Compute a panel of an experiment, point by point, in workers that end with it. A parameter's value may
+ * be text, as a person writes it. Rejected with an {@link AttnError} for a name there is not
+ * ("ATTN_ERROR_NOT_FOUND") and a value that cannot be ("ATTN_ERROR_RANGE", "ATTN_ERROR_ARGUMENT").
+ */
+export function lab(
+    name: string,
+    params?: Readonly<Record<string, number | string | boolean>>,
+    options?: LabOptions,
+): Promise<LabResult>;

@@ -1,0 +1,44 @@
+/**
+ * libattn/native: libattn at the speed of C in Node, by an addon. The interface is that of libattn;
+ * where no addon is installed for the platform, the WebAssembly module serves.
+ *
+ * ```js
+ * import { init } from "libattn/native";
+ * const attn = await init({ threads: 4 });
+ * console.log(attn.build, attn.tier, attn.reason); // "native", "avx512", null
+ * const out = await attn.attentionAsync(q, k, v, { heads: 8, dim: 64, causal: true });
+ * ```
+ *
+ * Arrays are used where they are, without copies; only an output that overlaps another array of the
+ * same call is written elsewhere first. Runs with runAsync() and attentionAsync() are computed in
+ * libuv's thread pool (UV_THREADPOOL_SIZE, 4 at a time by default, which files and DNS share). Until
+ * their promise is settled, their arrays must not be written, transferred or resized: a transfer that
+ * is noticed rejects, but memory that is gone by then cannot be computed with safely.
+ */
+import type { Attn } from "./index.js";
+
+export type * from "./index.js";
+export { AttnError } from "./index.js";
+
+/** Options of {@link init}. */
+export interface NativeOptions {
+    /** Threads that share the work of a run; 1 by default. Results do not depend on it. */
+    threads?: number | undefined;
+    /** The highest instruction set to use ("scalar", "sse4", "avx2", ...); the best by default. */
+    tier?: string | undefined;
+    /** `false`: an AttnError "ATTN_ERROR_LOAD" where there is no addon. `true` by default. */
+    fallback?: boolean | undefined;
+    /** The path of an addon that is to be used instead of the installed one. */
+    addon?: string | undefined;
+}
+
+/** The library: `build` is "native", or the WebAssembly build that serves. */
+export interface NativeAttn extends Attn {
+    /** 1 in WebAssembly. */
+    readonly threads: number;
+    /** Why WebAssembly serves: where an addon was looked for, and what was wrong. `null` natively. */
+    readonly reason: string | null;
+}
+
+/** Start the library. Each call makes a context, and threads, of its own. */
+export function init(options?: NativeOptions): Promise<NativeAttn>;

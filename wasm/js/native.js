@@ -1,0 +1,49 @@
+/* libattn/native: the addon for Node where there is one, and else the WebAssembly module. */
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { Attn } from "./attn.js";
+import { checkInteger, checkOptions, checkText } from "./check.js";
+import { INTERFACE, Native } from "./engine.js";
+import { AttnError } from "./errors.js";
+import { init as initWasm } from "./node.js";
+
+export { AttnError };
+
+const require = createRequire(import.meta.url);
+
+/* The package that npm installs for this platform, then a build of one's own. */
+const PLACES = [`@libattn/${process.platform}-${process.arch}`, "../dist/libattn.node"];
+
+/** The addon and why there is none: one of the two is null. */
+let found;
+
+function checkAddon(addon) {
+    if (addon.interface === INTERFACE) return addon;
+    throw new Error("no addon of this version of libattn");
+}
+
+function find(places) {
+    const reasons = [];
+    for (const place of places) {
+        try {
+            return { addon: checkAddon(require(place)), reason: null };
+        } catch (error) {
+            const absent = error.code === "MODULE_NOT_FOUND";
+            reasons.push(`${place}: ${absent ? "not installed" : error.message.split("\n")[0]}`);
+        }
+    }
+    return { addon: null, reason: reasons.join("; ") };
+}
+
+export async function init(options = {}) {
+    checkOptions(options, ["threads", "tier", "fallback", "addon"], "init");
+    const { threads = 1, tier, fallback = true, addon: place } = options;
+    checkInteger(threads, "threads");
+    if (tier !== undefined) checkText(tier, "tier");
+    if (place !== undefined) checkText(place, "addon");
+    const { addon, reason } =
+        place === undefined ? (found ??= find(PLACES)) : find([resolve(place)]);
+    if (addon) return new Attn(new Native(addon, { threads, tier }), { threads, reason });
+    if (!fallback) throw new AttnError("ATTN_ERROR_LOAD", `no addon: ${reason}`);
+    return initWasm(null, {}, { threads: 1, reason });
+}

@@ -1,0 +1,13 @@
+/* Softmax alone: its one build, and init() on a platform. */
+import { Core } from "./core.js";
+import { makeInit } from "./loader.js";
+import { Runner } from "./runner.js";
+import { Session } from "./session.js";
+
+const FILES = { simd: new URL("../dist/libattn.softmax.wasm", import.meta.url) };
+
+export function makeSmallInit(readUrl) {
+    return makeInit({ readUrl }, FILES, (engine, more) =>
+        Object.freeze(new Core(new Session(engine), more, Runner)),
+    );
+}

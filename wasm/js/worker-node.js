@@ -1,0 +1,23 @@
+/* libattn/worker for Node. */
+import { Worker } from "node:worker_threads";
+import { makeRemoteInit } from "./remote.js";
+
+export { AttnError } from "./errors.js";
+
+/* It keeps the process alive while a job runs, and no longer. */
+export const init = makeRemoteInit(({ onMessage, onError }) => {
+    const worker = new Worker(new URL("./served-node.js", import.meta.url), { execArgv: [] });
+    let jobs = 0;
+    const ended = (message) => {
+        if (message.progress === undefined && --jobs === 0) worker.unref();
+        onMessage(message);
+    };
+    worker.on("message", ended).on("error", onError);
+    return {
+        post: (message) => {
+            worker.postMessage(message);
+            if (jobs++ === 0) worker.ref();
+        },
+        end: () => worker.terminate(),
+    };
+});

@@ -1,0 +1,119 @@
+/*
+ * job.c: runs beside JavaScript's thread, in libuv's pool.
+ *
+ * A job keeps references to its arrays, so that they are not collected, and holds its plan, so that
+ * dispose() waits for it. What the run has to say goes to the job: the session's error belongs to
+ * JavaScript's thread.
+ */
+#include "addon.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef struct job {
+    attnjs_t js; /* a session for this run alone, in the same context */
+    addon_handle_t *handle;
+    int32_t bnhd;
+    attn_status_t status;
+    double numbers[ADDON_RUN_NUMBERS];
+    const addon_stop_t *stop; /* NULL: nobody can stop it */
+    napi_ref arrays;
+    napi_deferred deferred;
+    napi_async_work work;
+} job_t;
+
+static bool is_stopped(const job_t *job) { return job->stop && atomic_load(job->stop) != 0; }
+
+static void execute(napi_env env, void *data) {
+    job_t *job = data;
+    (void)env;
+    if (is_stopped(job)) return;
+    addon_stop_watch(job->stop);
+    job->status = attnjs_run(&job->js, job->handle->item, job->bnhd, job->numbers);
+    addon_stop_watch(NULL);
+}
+
+static napi_value error_of(napi_env env, const char *code, const char *message) {
+    napi_value texts[2], error = NULL;
+    napi_create_string_utf8(env, code, NAPI_AUTO_LENGTH, &texts[0]);
+    napi_create_string_utf8(env, message, NAPI_AUTO_LENGTH, &texts[1]);
+    napi_create_error(env, texts[0], texts[1], &error);
+    return error;
+}
+
+static void settle(napi_env env, const job_t *job, bool ran) {
+    napi_value rows;
+    if (!ran || is_stopped(job)) {
+        napi_reject_deferred(env, job->deferred, error_of(env, "ATTN_STOPPED", "stopped"));
+    } else if (job->status != ATTN_OK) {
+        napi_reject_deferred(env, job->deferred,
+                             error_of(env, attnjs_error_code(&job->js), job->js.error.message));
+    } else {
+        napi_create_double(env, attnjs_degenerate_rows(&job->js), &rows);
+        napi_resolve_deferred(env, job->deferred, rows);
+    }
+}
+
+/* Also where nothing was queued: what is NULL was not made. */
+static void destroy(napi_env env, job_t *job) {
+    if (job->work) napi_delete_async_work(env, job->work);
+    if (job->arrays) napi_delete_reference(env, job->arrays);
+    addon_handle_release(job->handle);
+    free(job);
+}
+
+static void complete(napi_env env, napi_status status, void *data) {
+    settle(env, data, status == napi_ok);
+    destroy(env, data);
+}
+
+/* A reference to all that the job uses: the list, the plan, the flag. */
+static napi_status keep(const addon_call_t *call, job_t *job) {
+    napi_value all;
+    napi_status status = napi_create_array_with_length(call->env, 3, &all);
+    for (uint32_t i = 0; i < 3 && status == napi_ok; i++) {
+        static const size_t kept[] = {1, 3, 4};
+        status = napi_set_element(call->env, all, i, call->values[kept[i]]);
+    }
+    return status == napi_ok ? napi_create_reference(call->env, all, 1, &job->arrays) : status;
+}
+
+/* The promise comes last but one: one that was made is settled. */
+static napi_value queue(const addon_call_t *call, job_t *job) {
+    napi_env env = call->env;
+    napi_value promise, name;
+    if (keep(call, job) == napi_ok &&
+        napi_create_string_utf8(env, "libattn", NAPI_AUTO_LENGTH, &name) == napi_ok &&
+        napi_create_async_work(env, NULL, name, execute, complete, job, &job->work) == napi_ok &&
+        napi_create_promise(env, &job->deferred, &promise) == napi_ok) {
+        if (napi_queue_async_work(env, job->work) == napi_ok) return promise;
+        settle(env, job, false);
+        destroy(env, job);
+        return promise;
+    }
+    destroy(env, job);
+    attnjs_no_memory(call->js, "a job");
+    return addon_give_number(call, -1);
+}
+
+napi_value addon_start(napi_env env, napi_callback_info info) {
+    addon_call_t call = addon_call(env, info);
+    addon_handle_t *handle = addon_handle(&call, 1, ADDON_PLAN);
+    const int32_t bnhd = addon_number(&call, 2) != 0;
+    const addon_array_t stop = addon_array(&call, 4);
+    if (call.failed) return NULL;
+    job_t *job = calloc(1, sizeof *job);
+    if (!job) {
+        attnjs_no_memory(call.js, "a job");
+        return addon_give_number(&call, -1);
+    }
+    job->js.context = call.js->context;
+    job->handle = handle;
+    job->bnhd = bnhd;
+    job->stop = stop.size >= sizeof(addon_stop_t) ? stop.data : NULL;
+    addon_handle_hold(handle);
+    if (addon_run_numbers(&call, 3, handle->item, call.js, job->numbers) == ATTN_OK)
+        return queue(&call, job);
+    destroy(env, job);
+    return addon_give_number(&call, -1);
+}

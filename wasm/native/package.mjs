@@ -1,0 +1,76 @@
+// Packs libattn, and its addon as a package for this platform, which libattn names as an optional
+// dependency: only what is packed names it, so that a checkout installs without it.
+//
+// usage: node package.mjs FOLDER          (writes *.tgz there; wasm/dist must be built)
+
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
+
+function writeJson(path, value) {
+    writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Packs the package in `from` into the folder `to`; gives the tarball's path. */
+function pack(from, to) {
+    const args = ["pack", from, "--json", "--pack-destination", to];
+    const [{ filename }] = JSON.parse(execFileSync("npm", args, { encoding: "utf8" }));
+    return join(to, filename);
+}
+
+/** libattn as npm packs it, with the platform's package among its optional dependencies. */
+function packLibrary(folder, platform) {
+    const packed = pack(here(".."), folder);
+    execFileSync("tar", ["-xzf", packed, "-C", folder]);
+    const manifest = readJson(join(folder, "package/package.json"));
+    delete manifest.devDependencies;
+    delete manifest.scripts;
+    manifest.optionalDependencies = { [platform]: manifest.version };
+    writeJson(join(folder, "package/package.json"), manifest);
+    return pack(join(folder, "package"), folder);
+}
+
+/** The C library that this Node is linked to, in npm's words. */
+function libc() {
+    if (process.platform !== "linux") return {};
+    return { libc: [process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl"] };
+}
+
+function packAddon(folder, name, version) {
+    const stage = join(folder, "addon");
+    mkdirSync(stage);
+    copyFileSync(here("../dist/libattn.node"), join(stage, "libattn.node"));
+    copyFileSync(here("../LICENSE"), join(stage, "LICENSE"));
+    const [os, cpu] = [[process.platform], [process.arch]];
+    const template = readJson(here("package.json"));
+    writeJson(join(stage, "package.json"), { ...template, name, version, os, cpu, ...libc() });
+    return pack(stage, folder);
+}
+
+/** Packs both into `to`; gives the tarballs' paths. */
+export function packAll(to) {
+    const folder = mkdtempSync(join(tmpdir(), "libattn-pack-"));
+    const { version } = readJson(here("../package.json"));
+    const platform = `@libattn/${process.platform}-${process.arch}`;
+    try {
+        mkdirSync(to, { recursive: true });
+        return [packLibrary(folder, platform), packAddon(folder, platform, version)].map((from) => {
+            const name = basename(from);
+            copyFileSync(from, join(to, `${name}.new`));
+            renameSync(join(to, `${name}.new`), join(to, name));
+            return join(to, name);
+        });
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    for (const file of packAll(resolve(process.argv[2]))) console.log(file);
+}

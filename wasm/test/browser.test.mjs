@@ -1,0 +1,144 @@
+/* The package in Chromium: under a strict policy, with and without cross-origin isolation. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { extname } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { launchChromium } from "../../web/test/browser.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+const ISOLATION = {
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-embedder-policy": "require-corp",
+};
+
+/* Softmax of equal values is that value. */
+const WORKER = `
+    import { init } from "/dist/index.js";
+    onmessage = async ({ data }) => {
+        const attn = await init(null, data);
+        const x = new Float32Array(64).fill(3);
+        const { build, threads } = attn;
+        postMessage({ build, threads, out: attn.attention(x, x, x, { heads: 4, dim: 16 })[0] });
+        attn.dispose();
+    };`;
+
+let server, browser, base;
+
+before(async () => {
+    server = createServer((request, response) => {
+        const { pathname, searchParams } = new URL(request.url, "http://x");
+        const isPage = pathname === "/page.html";
+        const isolated = !isPage || searchParams.has("isolated"); // scripts of workers always are
+        for (const name in ISOLATION) if (isolated) response.setHeader(name, ISOLATION[name]);
+        response.setHeader("content-security-policy", POLICY);
+        response.setHeader("content-type", TYPES[extname(pathname)] ?? "text/plain");
+        const file = root + pathname;
+        if (isPage) return response.end("<!doctype html><title>x</title>");
+        if (pathname === "/worker.js") return response.end(WORKER);
+        if (!existsSync(file)) return response.writeHead(404).end();
+        response.end(readFileSync(file));
+    });
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    base = `http://127.0.0.1:${server.address().port}`;
+    browser = await launchChromium();
+});
+after(async () => {
+    await browser?.close();
+    server.close();
+});
+
+/** What `body` returns in a new page, or the error it rejects with. */
+async function inPage(query, body, argument) {
+    const page = await browser.newPage();
+    try {
+        await page.goto(`${base}/page.html${query}`);
+        return await page.evaluate(body, argument);
+    } finally {
+        await page.close();
+    }
+}
+
+async function compute(options) {
+    const { init } = await import("/dist/index.js");
+    try {
+        const attn = await init(null, options);
+        const x = Float32Array.from({ length: 8 * 200 * 32 }, (_, i) => Math.sin(i));
+        const out = attn.attention(x, x, x, { heads: 8, dim: 32, causal: true });
+        const single = await init(null, { build: "simd" });
+        const wanted = single.attention(x, x, x, { heads: 8, dim: 32, causal: true });
+        const { build, threads } = attn;
+        attn.dispose();
+        const same = wanted.every((number, i) => number === out[i]);
+        const off = Math.max(...wanted.map((number, i) => Math.abs(number - out[i])));
+        return { build, threads, same, off, isolated: crossOriginIsolated };
+    } catch ({ code, message }) {
+        return { code, message, isolated: crossOriginIsolated };
+    }
+}
+
+function inWorker(options) {
+    return new Promise((resolve, reject) => {
+        const worker = new Worker("/worker.js", { type: "module" });
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = ({ message }) => reject(new Error(message));
+        worker.postMessage(options);
+    });
+}
+
+test("a page takes relaxed SIMD", async () => {
+    const { build, off, isolated } = await inPage("", compute, {});
+    assert.equal(build, "relaxed");
+    assert.ok(off < 1e-5, `${off}`); // a convex combination of sines, with and without fused rounding
+    assert.equal(isolated, false);
+});
+
+test("threads without isolation are a typed error", async () => {
+    const { code, message } = await inPage("", compute, { threads: 2 });
+    assert.equal(code, "ATTN_ERROR_UNSUPPORTED");
+    assert.match(message, /cross-origin isolated/);
+});
+
+test("threads in an isolated page, whose window may not sleep", async () => {
+    const result = await inPage("?isolated", compute, { threads: 2 });
+    assert.deepEqual(result, { build: "threads", threads: 2, same: true, off: 0, isolated: true });
+});
+
+test("in a web worker, with threads of its own", async () => {
+    const single = await inPage("", inWorker, { build: "scalar" });
+    assert.deepEqual(single, { build: "scalar", threads: 1, out: 3 });
+    const double = await inPage("?isolated", inWorker, { threads: 2 });
+    assert.deepEqual(double, { build: "threads", threads: 2, out: 3 });
+});
+
+test("softmax alone", async () => {
+    const out = await inPage("", async () => {
+        const { init } = await import("/dist/softmax.js");
+        const x = new Float32Array(8).fill(2);
+        return (await init()).attention(x, x, x, { dim: 4 })[0];
+    });
+    assert.equal(out, 2);
+});
+
+test("libattn/worker: the numbers, progress and an abort", async () => {
+    const result = await inPage("", async () => {
+        const { init } = await import("/dist/worker.js");
+        const attn = await init();
+        const x = new Float32Array(4 * 1000 * 64).fill(2);
+        const options = { heads: 4, dim: 64 };
+        const seen = [];
+        const onProgress = (done) => seen.push(done);
+        const out = await attn.attention(x, x, x, { ...options, onProgress });
+        const stop = new AbortController();
+        const stopped = attn.attention(x, x, x, { ...options, signal: stop.signal });
+        stop.abort();
+        const name = await stopped.catch((error) => error.name);
+        const again = await attn.attention(x, x, x, options);
+        attn.dispose();
+        return { out: out[0], again: again[0], seen: [...new Set(seen)], name };
+    });
+    assert.deepEqual(result, { out: 2, again: 2, seen: [0.25, 0.5, 0.75, 1], name: "AbortError" });
+});

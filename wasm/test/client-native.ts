@@ -1,0 +1,18 @@
+/* A program that uses the types of libattn/native: packed.test.mjs compiles it. */
+import { init, AttnError, type Attn, type NativeAttn, type RunResult } from "libattn/native";
+import { init as initWasm } from "libattn";
+
+const native: NativeAttn = await init({ threads: 2, tier: "avx2", fallback: true });
+const either: Attn = native.build === "native" ? native : await initWasm();
+const reason: string = native.reason ?? "native";
+const x = new Float32Array(64);
+const out: Float32Array = await either.attentionAsync(x, x, x, { dim: 8, causal: true });
+const plan = native.plan({ queries: 8, dim: 8 });
+const result: RunResult = await plan.runAsync({ query: x, key: x, value: x, lse: true });
+
+// @ts-expect-error: there is no such option
+await init({ thread: 2 });
+// @ts-expect-error: not a signal
+await plan.runAsync({ query: x, key: x, value: x }, { signal: 1 });
+
+export default [either, reason, out, result, native.threads, AttnError];

@@ -1,0 +1,82 @@
+/* libattn/softmax: the same results as the whole library, and clear words for what it has not. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AttnError, init } from "libattn/softmax";
+import { assertClose, exactAttention, libraries, makeProblem } from "./support.mjs";
+
+const attn = await init();
+const CASES = [
+    [{ queries: 1, dim: 1 }, "none"],
+    [{ heads: 2, queries: 1, keys: 700, dim: 64 }, "bottom-right"], // what the other builds decode
+    [{ batch: 2, heads: 6, kvHeads: 3, queries: 19, keys: 31, dim: 24, valueDim: 33 }, "top-left"],
+    [{ heads: 2, queries: 130, keys: 257, dim: 64 }, "bottom-right"],
+];
+
+for (const [sizes, causal] of CASES) {
+    test(`exact attention: ${JSON.stringify(sizes)}, causal ${causal}`, () => {
+        const problem = makeProblem(sizes, 1, 2);
+        const exact = exactAttention(problem, { causal });
+        const plan = attn.plan({ ...problem.sizes, causal });
+        const { query, key, value } = problem;
+        const { out, lse } = plan.run({ query, key, value, lse: true });
+        assertClose(out, exact.out, exact.tolerance, "out");
+        assertClose(lse, exact.lse, exact.lseTolerance, "lse");
+        plan.dispose();
+        assert.throws(() => plan.run({ query, key, value }), { code: "ATTN_ERROR_DISPOSED" });
+    });
+}
+
+test("every rule, as the whole library has it", () => {
+    const { query, key, value, sizes } = makeProblem(
+        { heads: 2, queries: 33, keys: 70, dim: 12 },
+        2,
+    );
+    const rules = {
+        ...{ ...sizes, causal: true, past: 20, window: [30, 0], softcap: 5, scale: 0.5 },
+        bias: Float32Array.from({ length: 33 * 70 }, (_, i) => Math.sin(i)),
+        mask: Uint8Array.from({ length: 33 * 70 }, (_, i) => Number(i % 5 > 0)),
+        kvLengths: [61],
+        sinks: Float32Array.of(0.5, -1),
+        slopes: Float32Array.of(0.1, 0.2),
+    };
+    const wanted = libraries.get("simd").attention(query, key, value, rules);
+    const out = attn.attention(query, key, value, rules);
+    assertClose(out, wanted, 1e-5, "out"); // sums of 70 terms below 1, in another order
+});
+
+test("says what it is, and what it has not", () => {
+    assert.equal(attn.build, "simd");
+    assert.equal(attn.tier, "wasm128");
+    const refused = [
+        [() => attn.plan({ backend: "sparse", queries: 2, dim: 2 }), "NOT_FOUND", /sparse/],
+        [
+            () => {
+                const x = new Float32Array(4);
+                const plan = attn.plan({ queries: 2, dim: 2 });
+                plan.run({ query: x, key: x, value: x, scores: true });
+            },
+            "UNSUPPORTED",
+            /scores/,
+        ],
+    ];
+    for (const [act, code, message] of refused) {
+        assert.throws(act, (error) => {
+            assert.ok(error instanceof AttnError, error.stack);
+            assert.equal(error.code, `ATTN_ERROR_${code}`);
+            assert.match(error.message, message);
+            return true;
+        });
+    }
+});
+
+test("10000 plans, runs and disposes, and then its own", async () => {
+    const one = Float32Array.of(1);
+    const other = await init();
+    for (let i = 0; i < 10000; i++) {
+        const plan = other.plan({ queries: 1, dim: 1 });
+        assert.equal(plan.run({ query: one, key: one, value: one }).out[0], 1);
+        plan.dispose();
+    }
+    other.dispose();
+    assert.throws(() => other.plan({ queries: 1, dim: 1 }), { code: "ATTN_ERROR_DISPOSED" });
+});

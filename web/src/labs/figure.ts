@@ -1,0 +1,128 @@
+/** The figure of a panel, drawn by Observable Plot from the rows there are. */
+
+import * as Plot from "@observablehq/plot";
+import type { LabAxis, LabPanel } from "libattn/labs";
+import { tick } from "../format";
+import type { Curve } from "./curves";
+
+export type Row = readonly number[];
+
+const decadesWithSteps = 2; // up to so many, a logarithmic axis has ticks between powers of ten
+
+export interface Picture {
+    panel: LabPanel;
+    curves: readonly Curve[];
+    /** Finished rows in the order of x. */
+    rows: readonly Row[];
+    /** Values of x, also where nothing is yet. */
+    xs: readonly number[];
+    width: number;
+}
+
+/** An SVG element. Its `value` is the row that is pointed at, and "input" says that it changed. */
+export function drawFigure({ panel, curves, rows, xs, width }: Picture): Element & { value?: Row } {
+    const plot = Plot.plot({
+        className: "plot",
+        width,
+        height: Math.round(Math.min(460, Math.max(260, width * 0.58))),
+        marginLeft: 56,
+        marginBottom: 42,
+        marginTop: 26,
+        marginRight: 16,
+        ariaLabel: panel.title,
+        ariaDescription: `${panel.y.label} over ${panel.x.label}`,
+        x: { ...axis(panel.x, xs), nice: false, labelAnchor: "center", labelArrow: "none" },
+        y: { ...axis(panel.y, valuesOf(curves, rows)), grid: true, labelArrow: "none" },
+        marks: [
+            outside(panel, xs),
+            Plot.frame({ stroke: "var(--line)" }),
+            ...curves.flatMap((curve) => band(curve, rows, panel)),
+            ...curves.flatMap((curve) => line(curve, rows, panel)),
+            Plot.ruleX(rows, Plot.pointerX({ x: (row: Row) => row[0], stroke: "var(--edge)" })),
+        ],
+    });
+    // The page's policy takes no styles from scripts: labs.css has Plot's few rules.
+    for (const style of plot.querySelectorAll("style")) style.remove();
+    return plot;
+}
+
+/** All values that are drawn: the y axis is made for them. */
+function valuesOf(curves: readonly Curve[], rows: readonly Row[]): number[] {
+    const columns = curves.flatMap(({ y, low, high }) => [y, low ?? y, high ?? y]);
+    return rows.flatMap((row) => columns.map((column) => row[column] ?? NaN));
+}
+
+function axis({ label, unit, log, low, high }: LabAxis, values: readonly number[]) {
+    const [least, most] = extent(values, log);
+    const domain: [number, number] = [low ?? least, high ?? most];
+    const decades = Math.log10(domain[1] / domain[0]);
+    return {
+        type: log ? ("log" as const) : ("linear" as const),
+        label: unit ? `${label} (${unit})` : label,
+        domain,
+        tickFormat: tick,
+        ...(log && decades > decadesWithSteps && { ticks: powersOfTen(domain) }),
+        ...(!log && low === null && { nice: true }),
+    };
+}
+
+function extent(values: readonly number[], log: boolean): [number, number] {
+    const drawn = values.filter((value) => Number.isFinite(value) && (!log || value > 0));
+    if (drawn.length === 0) return log ? [1, 10] : [0, 1];
+    const least = drawn.reduce((a, b) => Math.min(a, b));
+    const most = drawn.reduce((a, b) => Math.max(a, b));
+    if (least < most) return [least, most];
+    return log
+        ? [least / 2, most * 2]
+        : [least - (Math.abs(least) || 1) / 2, most + (Math.abs(most) || 1) / 2];
+}
+
+/** At most about eight of them. */
+function powersOfTen([low, high]: [number, number]): number[] {
+    const first = Math.ceil(Math.log10(low) - 1e-9);
+    const last = Math.floor(Math.log10(high) + 1e-9);
+    const step = Math.ceil((last - first + 1) / 8);
+    const powers = [];
+    for (let power = first; power <= last; power += step) powers.push(10 ** power);
+    return powers;
+}
+
+/** A shade over what the paper does not define. */
+function outside(panel: LabPanel, xs: readonly number[]) {
+    const [from, to] = extent(xs, panel.x.log);
+    const [low, high] = panel.defined ?? [from, to];
+    const spans = [
+        [from, Math.min(low, to)],
+        [Math.max(high, from), to],
+    ].filter(([x1 = 0, x2 = 0]) => x1 < x2);
+    return Plot.rectX(spans, {
+        x1: (span: number[]) => span[0],
+        x2: (span: number[]) => span[1],
+        fill: "var(--outside)",
+    });
+}
+
+function pick(column: number, log: boolean) {
+    return (row: Row) => {
+        const value = row[column] ?? NaN;
+        return Number.isFinite(value) && (!log || value > 0) ? value : NaN;
+    };
+}
+
+function band({ low, high, color }: Curve, rows: readonly Row[], { x, y }: LabPanel) {
+    if (low === null || high === null) return [];
+    const edges = { y1: pick(low, y.log), y2: pick(high, y.log) };
+    return [Plot.areaY(rows, { x: pick(0, x.log), ...edges, fill: color, fillOpacity: 0.16 })];
+}
+
+function line({ mark, y: column, color }: Curve, rows: readonly Row[], { x, y }: LabPanel) {
+    const place = { x: pick(0, x.log), y: pick(column, y.log) };
+    const dots = Plot.dot(rows, { ...place, r: 2.5, fill: color });
+    if (mark === "points") return [dots];
+    if (mark === "bound") {
+        return [Plot.lineY(rows, { ...place, stroke: color, strokeDasharray: "6 4" })];
+    }
+    if (mark === "faint") return [Plot.lineY(rows, { ...place, stroke: color, strokeWidth: 1 })];
+    const stroke = Plot.lineY(rows, { ...place, stroke: color, strokeWidth: 2 });
+    return rows.length <= 100 ? [stroke, dots] : [stroke];
+}

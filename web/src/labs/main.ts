@@ -1,0 +1,122 @@
+/** The page of experiments: settings on one side, the figure that grows on the other. */
+
+import { lab, labs, type LabProgress } from "libattn/labs";
+import { element, find, message } from "../dom";
+import { count, tick } from "../format";
+import { curvesOf } from "./curves";
+import { Form } from "./form";
+import { commandLine, readChoice, writeChoice, type Choice } from "./state";
+import { Result } from "./result";
+
+const mostWorkers = 8;
+const workers = Math.max(1, Math.min(mostWorkers, navigator.hardwareConcurrency || 1));
+
+async function open(): Promise<void> {
+    const all = await labs();
+    const result = new Result();
+    const form = new Form(all, readChoice(location.hash, all), changed);
+    let running: AbortController | null = null;
+
+    find(document, "#about", HTMLElement).textContent = `${count(workers, "worker")} at most`;
+    find(document, "#settings", HTMLFormElement).onsubmit = (event) => {
+        event.preventDefault();
+        void run();
+    };
+    button("#stop").onclick = () => running?.abort();
+    button("#copy").onclick = () => void copyCommand();
+    addEventListener("hashchange", () => location.reload()); // a link pasted over this one
+    show(form.choice);
+    result.begin(form.choice);
+
+    /** The settings are others now: what is shown no longer is theirs. */
+    function changed(): void {
+        running?.abort();
+        const { choice } = form;
+        history.replaceState(null, "", `#${writeChoice(choice)}`);
+        show(choice);
+        if (choice.panel !== result.panel) result.begin(choice);
+        else result.outdate();
+    }
+
+    async function run(): Promise<void> {
+        running?.abort();
+        if (!form.check()) return form.showProblem();
+        const { choice } = form;
+        const controller = (running = new AbortController());
+        const isLatest = () => running === controller;
+        result.begin(choice);
+        busy(true);
+        try {
+            const finished = await lab(choice.lab.name, choice.params, {
+                panel: choice.panel.id,
+                seed: BigInt(choice.seed),
+                workers,
+                signal: controller.signal,
+                onProgress: (progress: LabProgress) => isLatest() && result.add(progress),
+            });
+            if (isLatest()) result.finish(finished);
+        } catch (error) {
+            if (!isLatest()) return;
+            if (!controller.signal.aborted) form.fail(message(error));
+            result.stop(controller.signal.aborted);
+        } finally {
+            if (isLatest()) {
+                running = null;
+                busy(false);
+            }
+        }
+    }
+}
+
+function show(choice: Choice): void {
+    const { lab, panel } = choice;
+    const { x, grid } = panel;
+    find(document, "#title", HTMLElement).textContent = `${panel.id}: ${panel.title}`;
+    find(document, "#reference", HTMLElement).textContent =
+        `${lab.reference}. ${count(grid.length, "point")}, ${x.label} from ${tick(grid[0] ?? NaN)} ` +
+        `to ${tick(grid.at(-1) ?? NaN)}.`;
+    find(document, "#command", HTMLElement).textContent = commandLine(choice);
+    const items = curvesOf(panel).map(({ label, mark, color, low }) => {
+        const swatch = element("span", { className: `swatch ${mark}` });
+        swatch.style.setProperty("--color", color);
+        const item = element(
+            "li",
+            {},
+            swatch,
+            low === null ? label : `${label}, with its interval`,
+        );
+        return item;
+    });
+    if (panel.defined) {
+        const swatch = element("span", { className: "swatch outside" });
+        items.push(element("li", {}, swatch, "outside the paper's definition"));
+    }
+    find(document, "#legend", HTMLElement).replaceChildren(...items);
+}
+
+function busy(isBusy: boolean): void {
+    button("#stop").disabled = !isBusy;
+    find(document, ".lab-result", HTMLElement).ariaBusy = String(isBusy);
+}
+
+async function copyCommand(): Promise<void> {
+    const code = find(document, "#command", HTMLElement);
+    const copy = button("#copy");
+    try {
+        await navigator.clipboard.writeText(code.textContent ?? "");
+        copy.textContent = "Copied";
+    } catch {
+        getSelection()?.selectAllChildren(code);
+        copy.textContent = "Selected";
+    }
+    setTimeout(() => (copy.textContent = "Copy"), 1500);
+}
+
+function button(selector: string): HTMLButtonElement {
+    return find(document, selector, HTMLButtonElement);
+}
+
+open().catch((error: unknown) => {
+    const line = element("p", { className: "problem", role: "alert" }, message(error));
+    find(document, "main", HTMLElement).replaceChildren(line);
+});

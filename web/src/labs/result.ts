@@ -1,0 +1,142 @@
+/** What a run has found so far: figure, progress, table and file. */
+
+import type { LabPanel, LabProgress, LabResult } from "libattn/labs";
+import { find, showLine } from "../dom";
+import { count, short, significant } from "../format";
+import { curvesOf, type Curve } from "./curves";
+import { drawFigure, type Row } from "./figure";
+import type { Choice } from "./state";
+import { csv, download, table } from "./table";
+
+const redrawPause = 150; // milliseconds: a figure that grows is drawn about so often
+
+export class Result {
+    #choice: Choice | null = null;
+    #curves: Curve[] = [];
+    #rows: Row[] = []; // by their points' number: with gaps while points are missing
+    #drawn = 0;
+    #timer = 0;
+    #holder = find(document, "#figure", HTMLElement);
+    #details = find(document, "#numbers", HTMLDetailsElement);
+    #button = find(document, "#download", HTMLButtonElement);
+
+    constructor() {
+        new ResizeObserver(() => this.#draw()).observe(this.#holder);
+        this.#details.ontoggle = () => this.#fillTable();
+        this.#button.onclick = () => this.#download();
+    }
+
+    get panel(): LabPanel | null {
+        return this.#choice?.panel ?? null;
+    }
+
+    /** An empty figure for these settings. */
+    begin(choice: Choice): void {
+        this.#choice = choice;
+        this.#curves = curvesOf(choice.panel);
+        this.#rows = [];
+        this.#progress(0, "");
+        this.#note("");
+        this.#root.classList.remove("stale");
+        this.#draw();
+        this.#fillTable();
+    }
+
+    add({ index, row, done, total, fraction, secondsLeft }: LabProgress): void {
+        this.#rows[index] = row;
+        const left = fraction < 1 ? ` · about ${duration(secondsLeft)} left` : "";
+        this.#progress(fraction, `${done} of ${count(total, "point")}${left}`, "off");
+        this.#timer ||= setTimeout(
+            () => this.#draw(),
+            Math.max(0, this.#drawn + redrawPause - performance.now()),
+        );
+    }
+
+    finish({ note, seconds, rows }: LabResult): void {
+        this.#progress(1, `${count(rows.length, "point")} in ${duration(seconds)}`);
+        this.#note(note);
+        this.#draw();
+        this.#fillTable();
+    }
+
+    stop(byReader: boolean): void {
+        const kept = this.#finished.length;
+        this.#progress(0, byReader ? `stopped; ${count(kept, "point")} kept` : "");
+        this.#draw();
+        this.#fillTable();
+    }
+
+    /** What is shown belongs to other settings. */
+    outdate(): void {
+        if (this.#finished.length === 0) return;
+        this.#root.classList.add("stale");
+        this.#progress(0, "the settings have changed since: these are the numbers of before");
+    }
+
+    get #root(): HTMLElement {
+        return find(document, ".lab-result", HTMLElement);
+    }
+
+    /** In the order of the points. */
+    get #finished(): Row[] {
+        return this.#rows.filter((row) => row !== undefined);
+    }
+
+    #draw(): void {
+        clearTimeout(this.#timer);
+        this.#timer = 0;
+        this.#drawn = performance.now();
+        const { panel } = this;
+        const width = Math.floor(this.#holder.clientWidth);
+        if (!panel || width === 0) return;
+        const rows = this.#finished;
+        const plot = drawFigure({ panel, curves: this.#curves, rows, xs: panel.grid, width });
+        plot.addEventListener("input", () => this.#read(plot.value ?? null));
+        this.#holder.replaceChildren(plot);
+        this.#read(null);
+        this.#button.disabled = rows.length === 0;
+        this.#root.dataset.points = String(rows.length);
+    }
+
+    /** Say what the point has that is pointed at. */
+    #read(row: Row | null): void {
+        const name = this.panel?.x.label ?? "x";
+        const values = this.#curves.map(({ label, y, low, high }) => {
+            const value = significant(row?.[y] ?? NaN, 3);
+            if (low === null || high === null) return `${label}: ${value}`;
+            const [from, to] = [row?.[low] ?? NaN, row?.[high] ?? NaN];
+            return `${label}: ${value} (${significant(from, 3)} to ${significant(to, 3)})`;
+        });
+        find(document, "#readout", HTMLElement).textContent = row
+            ? `${name} = ${short(row[0] ?? NaN, 6)}; ${values.join("; ")}`
+            : "";
+    }
+
+    /** Aloud is only said how a run ended. */
+    #progress(fraction: number, text: string, ariaLive = "polite"): void {
+        find(document, "#progress", HTMLProgressElement).value = fraction;
+        Object.assign(find(document, "#status", HTMLElement), { ariaLive, textContent: text });
+    }
+
+    #note(text: string): void {
+        showLine(find(document, "#note", HTMLElement), text);
+    }
+
+    #fillTable(): void {
+        const { panel } = this;
+        const holder = find(this.#details, ".table", HTMLElement);
+        if (!panel || !this.#details.open) return holder.replaceChildren();
+        holder.replaceChildren(table(panel, this.#finished));
+    }
+
+    #download(): void {
+        if (!this.#choice) return;
+        const { lab, panel } = this.#choice;
+        download(`${lab.name}-${panel.id}.csv`, csv(panel, this.#finished));
+    }
+}
+
+function duration(seconds: number): string {
+    if (seconds < 100) return `${seconds < 10 ? significant(seconds, 2) : Math.round(seconds)} s`;
+    return `${Math.round(seconds / 60)} min`;
+}

@@ -1,0 +1,254 @@
+/** The page of experiments in a real browser. Pictures of it go to build/ at the top. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { lab, labs } from "libattn/labs";
+import { serve } from "../serve.mjs";
+import { launchChromium } from "./browser.mjs";
+
+const pictures = fileURLToPath(new URL("../../build/", import.meta.url));
+const run = promisify(execFile);
+const built = join(pictures, "attn");
+const cli = process.env.ATTN_CLI ?? (existsSync(built) ? built : null);
+const noCli = "there is no build/attn, and ATTN_CLI does not name one";
+const quick = "lab=separation&panel=7b&set.trials=5";
+const long = "lab=separation&panel=4a&set.trials=200"; // half a minute and more
+
+let server, browser, page;
+let complaints = []; // errors, warnings, refused and foreign loads
+
+before(async () => {
+    await mkdir(pictures, { recursive: true });
+    server = await serve();
+    browser = await launchChromium();
+});
+
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+beforeEach(() => {
+    complaints = [];
+});
+
+afterEach(async () => {
+    await page?.context().close();
+    page = null;
+    assert.deepEqual(complaints, []);
+});
+
+async function open(hash, options = {}) {
+    const context = await browser.newContext({
+        viewport: { width: 1400, height: 900 },
+        ...options,
+    });
+    page = await context.newPage();
+    page.on("request", (request) => {
+        const url = request.url();
+        if (!url.startsWith(server.url) && !url.startsWith("blob:")) complaints.push(url);
+    });
+    page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (line) => {
+        if (["error", "warning"].includes(line.type())) complaints.push(line.text());
+    });
+    await page.goto(`${server.url}labs.html#${hash}`);
+    await page.locator("#figure svg").waitFor();
+}
+
+const points = async () => Number(await page.getAttribute(".lab-result", "data-points"));
+const control = (name) => page.locator(".control", { has: page.locator(`#set-${name}`) });
+
+async function finished() {
+    await page.waitForSelector(".lab-result[aria-busy=false]", { timeout: 20_000 });
+}
+
+async function runs(count) {
+    await page.click("#run");
+    await finished();
+    assert.equal(await points(), count, await page.textContent("#problem"));
+}
+
+async function downloaded() {
+    const waiting = page.waitForEvent("download");
+    await page.click("#download");
+    const file = await waiting;
+    return { name: file.suggestedFilename(), text: await readFile(await file.path(), "utf8") };
+}
+
+test("a panel runs: figure, progress, note, table, and a file with the numbers", async () => {
+    await open(quick);
+    assert.equal(await page.locator("#download").isDisabled(), true);
+    await runs(10);
+    assert.match(await page.textContent("#status"), /^10 points in [\d.]+ s$/);
+    assert.match(await page.textContent("#note"), /trials/);
+    const { name, text } = await downloaded();
+    assert.equal(name, "separation-7b.csv");
+    const [head, ...lines] = text.trimEnd().split("\n");
+    assert.equal(head, "x,success,low,high,fexp1,flin1,fexp0,flin0,trials");
+    const { rows } = await lab("separation", { trials: 5 }, { panel: "7b" });
+    assert.deepEqual(
+        lines.map((line) => line.split(",").map(Number)),
+        rows.map((row) => row.slice(0, 9)),
+    );
+    await page.click("#numbers summary");
+    await page.locator("#numbers tbody tr").first().waitFor();
+    assert.equal(await page.locator("#numbers tbody tr").count(), 10);
+    const { panels } = (await labs()).find((each) => each.name === "separation");
+    const { x, y, columns } = panels.find(({ id }) => id === "7b");
+    const [main, detail] = ["line", "faint"].map((wanted) =>
+        columns.find(({ mark }) => mark === wanted),
+    );
+    const legend = await page.textContent("#legend");
+    assert.ok(legend.startsWith(`${main.label}, with its interval`), legend);
+    assert.ok(legend.includes(detail.label), legend);
+    assert.ok((await page.textContent("#figure")).includes(y.label));
+    await page.hover("#figure svg");
+    const readout = await page.textContent("#readout");
+    assert.ok(readout.startsWith(`${x.label} = `) && readout.includes(`${main.label}: `), readout);
+});
+
+test("a changed control marks the figure as old, and changes command, address and numbers", async () => {
+    await open(quick);
+    await runs(10);
+    const before = (await downloaded()).text;
+    await page.fill("#set-trials", "8");
+    await page.fill("#seed", "12");
+    const command = "attn lab run separation --panel 7b --trials 8 --seed 12 -o separation";
+    assert.equal(await page.textContent("#command"), command);
+    assert.equal(await page.locator(".lab-result.stale").count(), 1);
+    assert.match(page.url(), /#lab=separation&panel=7b&seed=12&set.trials=8$/);
+    await runs(10);
+    assert.equal(await page.locator(".lab-result.stale").count(), 0);
+    assert.notEqual((await downloaded()).text, before);
+});
+
+test("the command line shown gives the numbers shown", { skip: cli ? false : noCli }, async () => {
+    await open(`${quick}&set.a1=2.5&seed=3`);
+    await runs(10);
+    const shown = await page.textContent("#command");
+    const { name, text } = await downloaded();
+    const folder = await mkdtemp(join(tmpdir(), "labs-"));
+    try {
+        const script = `attn() { '${cli}' "$@"; }\n${shown}`;
+        await run("bash", ["-ec", script], { cwd: folder });
+        const there = await readFile(join(folder, "separation", name), "utf8");
+        const numbers = (csv) => csv.split("\n").map((line) => line.split(",").map(Number));
+        assert.deepEqual(numbers(text), numbers(there));
+    } finally {
+        await rm(folder, { recursive: true });
+    }
+});
+
+test("points are seen while others are computed; stop keeps them; the page stays swift", async () => {
+    await open(long);
+    await page.evaluate(() => {
+        globalThis.worstDelay = 0;
+        let last = performance.now();
+        setInterval(() => {
+            const now = performance.now();
+            globalThis.worstDelay = Math.max(globalThis.worstDelay, now - last - 5);
+            last = now;
+        }, 5);
+    });
+    await page.click("#run");
+    await page.waitForFunction(
+        () => Number(document.querySelector(".lab-result").dataset.points) >= 3,
+    );
+    assert.match(
+        await page.textContent("#status"),
+        /^\d+ of 81 points · about [\d.]+ (s|min) left$/,
+    );
+    assert.equal(await page.locator("#download").isDisabled(), false);
+    await page.click("#stop");
+    await finished();
+    assert.match(await page.textContent("#status"), /^stopped; \d+ points kept$/);
+    const kept = await points();
+    assert.ok(kept >= 3 && kept < 81, `${kept} points`);
+    const delay = await page.evaluate(() => globalThis.worstDelay);
+    assert.ok(delay < 500, `the page did not answer for ${delay} ms`); // 2 workers share 2 cores with it
+});
+
+test("a wrong value has clear words beside its control, and does not run", async () => {
+    await open(quick);
+    await page.fill("#set-trials", "0");
+    const words = control("trials").locator(".problem");
+    assert.match(await words.textContent(), /^0 is outside 1 to \S+$/);
+    await page.click("#run");
+    assert.equal(await page.locator("#set-trials").getAttribute("aria-invalid"), "true");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "set-trials");
+    assert.equal(await points(), 0);
+    await page.fill("#set-trials", "2.5");
+    assert.match(await words.textContent(), /whole number/);
+    await page.fill("#set-trials", "5");
+    assert.equal(await words.isVisible(), false);
+    await page.fill("#seed", "-4");
+    assert.match(await page.textContent("#seed-control .problem"), /whole number from 0/);
+    await page.fill("#seed", "4");
+    await runs(10);
+});
+
+test("what only the library knows to be wrong stands beside the control too", async () => {
+    await open("lab=separation&panel=4d&set.trials=1");
+    await page.fill("#set-d", "2");
+    await runs(0);
+    assert.match(await control("d").locator(".problem").textContent(), /3 or more, not 2/);
+});
+
+test("every panel can be chosen, with a control for each of its parameters", async () => {
+    await open("");
+    for (const { name, params, panels } of await labs()) {
+        await page.selectOption("#lab", name);
+        for (const { id, x_param, fixed } of panels) {
+            await page.selectOption("#panel", id);
+            assert.match(await page.textContent("#title"), new RegExp(`^${id}: `));
+            const free = params.filter(
+                (param) =>
+                    param.name !== x_param && !(param.type === "choice" && param.name in fixed),
+            );
+            assert.equal(await page.locator("#params .control").count(), free.length, id);
+        }
+    }
+});
+
+test("an address with nonsense in it does no harm", async () => {
+    await open("lab=nothing&panel=__proto__&seed=1;x&set.trials=many&set.__proto__=1&set.n=&x");
+    assert.equal(await page.inputValue("#lab"), "separation");
+    assert.match(await page.textContent("#command"), / --seed '1;x' /);
+    await page.click("#run");
+    assert.equal(await points(), 0);
+    await page.click("#defaults");
+    assert.equal(await page.locator(".problem:visible").count(), 0);
+});
+
+test("the two pages lead to each other", async () => {
+    await open(quick);
+    await page.click("nav a");
+    await page.locator(".panel").first().waitFor();
+    await page.click("nav a");
+    await page.locator("#figure svg").waitFor();
+});
+
+for (const colorScheme of ["light", "dark"]) {
+    for (const width of [360, 1400]) {
+        test(`${colorScheme}, ${width} pixels wide: nothing sticks out`, async () => {
+            await open("lab=constructions&panel=eps&set.trials=1", {
+                colorScheme,
+                viewport: { width, height: 900 },
+            });
+            await runs(13);
+            const widest = await page.evaluate(() => document.documentElement.scrollWidth);
+            assert.ok(widest <= width, `the page is ${widest} pixels wide`);
+            const path = join(pictures, `labs-${colorScheme}-${width}.png`);
+            await page.screenshot({ path, fullPage: true });
+        });
+    }
+}
