@@ -41,6 +41,7 @@ test("a causal problem counts the pairs on and below the diagonal", () => {
     assert.equal(flopsOf(task), 4 * 2 * 6 * 5);
     assert.equal(flopsOf({ ...task, causal: 0 }), 4 * 2 * 9 * 5);
     assert.equal(bytesOf(task), 4 * 5 * (2 * 3 + 2 * 6));
+    assert.equal(bytesOf({ ...task, kv: "bf16" }), 5 * (2 * 2 * 3 + 4 * 2 * 6));
 });
 
 test("rows are selected by family and by the beginning of their id, and ids are unique", () => {

@@ -9,6 +9,9 @@ export const units = {
 const onnxruntime = (model, web = 0) => ({
     command: ["node", "onnxruntime.mjs", `model=${model}`, `web=${web}`],
 });
+const chromium = (contender, ...more) => ({
+    command: ["node", "chromium.mjs", `contender=${contender}`, ...more],
+});
 
 /**
  * `command`: a program of CMakeLists.txt, or node with a module of this folder. `task` replaces
@@ -19,6 +22,8 @@ const contenders = {
     libattn: { command: ["peer_libattn"] },
     "libattn, AVX2": { command: ["peer_libattn"], env: { ATTN_CPU: "avx2" }, peak: "avx2" },
     "libattn, 1 thread": { command: ["peer_libattn"], task: { threads: 1 } },
+    "libattn, f16 keys and values": { command: ["peer_libattn"], task: { kv: "f16" } },
+    "libattn, bf16 keys and values": { command: ["peer_libattn"], task: { kv: "bf16" } },
     "libattn, 1 query head": { command: ["peer_libattn"], task: { heads: 1 } },
     "onnxruntime MultiHeadAttention": onnxruntime("mha"),
     "onnxruntime Attention": onnxruntime("attention"),
@@ -27,10 +32,21 @@ const contenders = {
     "onnxruntime, an empty call": { ...onnxruntime("identity"), empty: true },
     oneDNN: { command: ["peer_onednn"] },
     OpenBLAS: { command: ["peer_openblas"] },
-    "libattn in Node": { command: ["node", "wasm.mjs"] },
+    "libattn, SIMD128": { command: ["node", "wasm.mjs", "build=simd"] },
+    "libattn, relaxed SIMD": { command: ["node", "wasm.mjs", "build=relaxed"] },
+    "libattn, SIMD128 and threads": { command: ["node", "wasm.mjs", "build=threads"] },
+    "libattn/native in Node": { command: ["node", "addon.mjs"] },
+    "libattn/native in Node, runAsync": { command: ["node", "addon.mjs", "async=1"] },
     "onnxruntime-web MultiHeadAttention": onnxruntime("mha", 1),
     "onnxruntime-web Attention": onnxruntime("attention", 1),
     "onnxruntime-web MatMul, Softmax, MatMul": onnxruntime("graph", 1),
+    "tfjs-backend-wasm": { command: ["node", "tfjs.mjs"] },
+    "libattn, SIMD128, Chromium": chromium("libattn", "build=simd"),
+    "libattn, relaxed SIMD, Chromium": chromium("libattn", "build=relaxed"),
+    "libattn, SIMD128 and threads, Chromium": chromium("libattn", "build=threads"),
+    "onnxruntime-web MultiHeadAttention, Chromium": chromium("onnxruntime", "model=mha"),
+    "onnxruntime-web MatMul, Softmax, MatMul, Chromium": chromium("onnxruntime", "model=graph"),
+    "tfjs-backend-wasm, Chromium": chromium("tfjs"),
 };
 
 const exact = [
@@ -51,6 +67,8 @@ const causal = [
 ];
 const decode = [
     "libattn",
+    "libattn, f16 keys and values",
+    "libattn, bf16 keys and values",
     "onnxruntime MultiHeadAttention",
     "onnxruntime Attention",
     "onnxruntime GroupQueryAttention",
@@ -65,14 +83,26 @@ const grouped = [
     "oneDNN",
     "OpenBLAS",
 ];
+const ownWeb = ["libattn, SIMD128", "libattn, relaxed SIMD"];
 const web = [
-    "libattn in Node",
+    ...ownWeb,
     "onnxruntime-web MultiHeadAttention",
     "onnxruntime-web Attention",
     "onnxruntime-web MatMul, Softmax, MatMul",
+    "tfjs-backend-wasm",
 ];
+const page = [
+    "libattn, SIMD128, Chromium",
+    "libattn, relaxed SIMD, Chromium",
+    "onnxruntime-web MultiHeadAttention, Chromium",
+    "onnxruntime-web MatMul, Softmax, MatMul, Chromium",
+    "tfjs-backend-wasm, Chromium",
+];
+const without = (names, ...left) => names.filter((name) => !left.some((one) => name.includes(one)));
 
-const base = { heads: 8, kv_heads: 8, causal: 0, threads: 1 };
+const native = ["libattn", "libattn/native in Node", "libattn/native in Node, runAsync"];
+
+const base = { heads: 8, kv_heads: 8, causal: 0, threads: 1, kv: "f32" };
 const square = (n, dim, more) => ({ ...base, queries: n, keys: n, dim, ...more });
 const oneQuery = (keys, more) => ({ ...base, queries: 1, keys, dim: 128, ...more });
 const row = (id, label, task, names) => ({ id, label, task, names });
@@ -169,16 +199,36 @@ export const families = [
         rows: [row("threads-decode", "m = 32768, d = 128", oneQuery(32768, two), withOne(decode))],
     },
     {
+        id: "native",
+        title: "The addon in Node beside the C library, 1 thread",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            row("native-1024", "full, n = 1024, d = 64", square(1024, 64), native),
+            row("native-4096", "full, n = 4096, d = 64", square(4096, 64), native),
+            row(
+                "native-causal",
+                "causal, n = 4096, d = 64",
+                square(4096, 64, { causal: 1 }),
+                native,
+            ),
+        ],
+    },
+    {
         id: "wasm",
         title: "WebAssembly in Node, 1 thread",
         unit: units.flops,
         peak: "wasm",
         rows: [
             row("wasm-full-1024", "full, n = 1024, d = 64", square(1024, 64), web),
-            row("wasm-causal-1024", "causal, n = 1024, d = 64", square(1024, 64, { causal: 1 }), [
-                ...web.slice(0, -1),
-            ]),
             row("wasm-full-4096", "full, n = 4096, d = 64", square(4096, 64), web),
+            row("wasm-full-16384", "full, n = 16384, d = 64", square(16384, 64), ownWeb),
+            row(
+                "wasm-causal-4096",
+                "causal, n = 4096, d = 64",
+                square(4096, 64, { causal: 1 }),
+                without(web, "MatMul"),
+            ),
         ],
     },
     {
@@ -187,7 +237,47 @@ export const families = [
         note: inCache,
         unit: units.bytes,
         peak: "read",
-        rows: [row("wasm-decode-4096", "m = 4096, d = 128", oneQuery(4096), web)],
+        rows: [
+            row("wasm-decode-4096", "m = 4096, d = 128", oneQuery(4096), web),
+            row("wasm-decode-32768", "m = 32768, d = 128", oneQuery(32768), web),
+        ],
+    },
+    {
+        id: "wasm-threads",
+        title: "WebAssembly in Node, 2 threads",
+        unit: units.flops,
+        peak: "wasm",
+        rows: [
+            row("wasm-threads-4096", "full, n = 4096, d = 64", square(4096, 64, two), [
+                "libattn, SIMD128 and threads",
+                "libattn, SIMD128",
+                "onnxruntime-web MatMul, Softmax, MatMul",
+            ]),
+        ],
+    },
+    {
+        id: "chromium",
+        title: "WebAssembly in Chromium, 1 thread",
+        unit: units.flops,
+        peak: "wasm",
+        rows: [
+            row("chromium-full-1024", "full, n = 1024, d = 64", square(1024, 64), page),
+            row("chromium-full-4096", "full, n = 4096, d = 64", square(4096, 64), page),
+            row(
+                "chromium-causal-4096",
+                "causal, n = 4096, d = 64",
+                square(4096, 64, { causal: 1 }),
+                without(page, "MatMul"),
+            ),
+        ],
+    },
+    {
+        id: "chromium-decode",
+        title: "WebAssembly in Chromium, one query, 1 thread",
+        note: inCache,
+        unit: units.bytes,
+        peak: "read",
+        rows: [row("chromium-decode-4096", "m = 4096, d = 128", oneQuery(4096), page)],
     },
 ];
 
@@ -214,6 +304,7 @@ export function flopsOf({ heads, queries, keys, dim, causal: masked }) {
 }
 
 /** Bytes that are read and written at least once. */
-export function bytesOf({ heads, kv_heads: shared, queries, keys, dim }) {
-    return 4 * dim * (2 * shared * keys + 2 * heads * queries);
+export function bytesOf({ heads, kv_heads: shared, queries, keys, dim, kv = "f32" }) {
+    const size = kv === "f32" ? 4 : 2;
+    return 2 * dim * (size * shared * keys + 4 * heads * queries);
 }

@@ -47,16 +47,27 @@ openblas_core_type() {
     esac
 }
 
+# Relaxed SIMD needs Node.js 22 or newer.
+install_newer_node() {
+    peers_node=$(command -v node)
+    "$peers_node" -e 'process.exit(parseInt(process.versions.node) < 22)' && return
+    peers_node=$PEERS/node-24/bin/node
+    [ -x "$peers_node" ] ||
+        install_once "Node.js 24" wasm/toolchain/install-node.sh "$PWD/$PEERS/node-24"
+}
+
 want_c
 want_node
+want_browser
 want OpenBLAS libopenblas-dev pkg-config --exists openblas
 want oneDNN libdnnl-dev has_onednn
 install_missing
+install_newer_node
 install_peers
 build_programs
 
 core_type=${OPENBLAS_CORETYPE:-$(openblas_core_type)}
 [ -z "$core_type" ] || export OPENBLAS_CORETYPE=$core_type
 export ATTN_PEERS=$PEERS
-node "$SOURCE/run.mjs" "$@"
+"$peers_node" "$SOURCE/run.mjs" "$@"
 cat "$PEERS/results.md"

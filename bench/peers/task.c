@@ -1,6 +1,8 @@
 /* peers/task.c: the task of a worker: its arguments and its arrays. See worker.h. */
 #include "worker.h"
 
+#include <simd/half.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,36 @@ static int read_array(float **data, int64_t size, int count, char **arguments, c
     return 1;
 }
 
+static int64_t kv_size(const task_t *task) { return task->kv_heads * task->keys * task->dim; }
+
+static uint16_t half_of(const task_t *task, float x) {
+    return task->kv == KV_F16 ? float_to_f16(x) : float_to_bf16(x);
+}
+
+void *task_halves(const task_t *task, const float *numbers) {
+    uint16_t *halves = (uint16_t *)task_floats(kv_size(task) / 2 + 1);
+    for (int64_t i = 0; halves && i < kv_size(task); i++) halves[i] = half_of(task, numbers[i]);
+    return halves;
+}
+
+static void round_to_halves(const task_t *task, float *numbers) {
+    for (int64_t i = 0; numbers && task->kv != KV_F32 && i < kv_size(task); i++) {
+        const uint16_t half = half_of(task, numbers[i]);
+        numbers[i] = task->kv == KV_F16 ? f16_to_float(half) : bf16_to_float(half);
+    }
+}
+
+static int read_kv(task_t *task, int count, char **arguments, about_t *about) {
+    static const char *const names[] = {"f32", "f16", "bf16"};
+    const char *text = task_argument(count, arguments, "kv");
+    task->kv = KV_F32;
+    if (!text) return 0;
+    for (int i = KV_F32; i <= KV_BF16; i++)
+        if (strcmp(text, names[i]) == 0) return task->kv = (enum kv_type)i, 0;
+    snprintf(about->text, sizeof about->text, "kv=%.40s: f32, f16 or bf16 is needed", text);
+    return 1;
+}
+
 int task_read(task_t *task, int count, char **arguments, about_t *about) {
     *task = (task_t){0};
     const struct {
@@ -63,10 +95,14 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
                  (long long)task->heads, (long long)task->kv_heads);
         return 1;
     }
-    const int64_t query = task->heads * task->queries * task->dim;
-    const int64_t key = task->kv_heads * task->keys * task->dim;
-    return read_array(&task->query, query, count, arguments, "query", about) ||
-           read_array(&task->key, key, count, arguments, "key", about) ||
-           read_array(&task->value, key, count, arguments, "value", about) ||
-           read_array(&task->out, query, count, arguments, "result", about);
+    const int64_t query = task->heads * task->queries * task->dim, key = kv_size(task);
+    if (read_kv(task, count, arguments, about) ||
+        read_array(&task->query, query, count, arguments, "query", about) ||
+        read_array(&task->key, key, count, arguments, "key", about) ||
+        read_array(&task->value, key, count, arguments, "value", about) ||
+        read_array(&task->out, query, count, arguments, "result", about))
+        return 1;
+    round_to_halves(task, task->key);
+    round_to_halves(task, task->value);
+    return 0;
 }

@@ -14,11 +14,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** One attention problem, batch 1, f32 in the order (head, row, column), and its arrays. */
+/** What type keys and values have for a contender that takes others than f32. */
+enum kv_type { KV_F32, KV_F16, KV_BF16 };
+
+/**
+ * One attention problem, batch 1, in the order (head, row, column), and its arrays. Where keys and
+ * values are to be f16 or bf16, `key` and `value` hold the numbers rounded to that type, as f32: what
+ * the contender gets is exactly what its output is checked against.
+ */
 typedef struct task {
     int64_t heads, kv_heads, queries, keys, dim;
     int64_t causal; /**< query i sees keys j <= i */
     int64_t threads;
+    enum kv_type kv;
     float *query, *key, *value, *out;
 } task_t;
 
@@ -35,6 +43,9 @@ int task_read(task_t *task, int count, char **arguments, about_t *about);
 
 /** The value of argument NAME=VALUE, or NULL. */
 const char *task_argument(int count, char **arguments, const char *name);
+
+/** Numbers that are exact in the task's type of keys and values, in 16 bits; NULL without memory. */
+void *task_halves(const task_t *task, const float *numbers);
 
 /** Zeroed room for so many floats, aligned to 64 bytes; NULL when there is none. */
 float *task_floats(int64_t count);

@@ -4,6 +4,7 @@ import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { inRoot } from "./paths.mjs";
+import { timeCalls } from "./timing.mjs";
 
 /** Loads a package from the folder where run.sh has installed the peers. */
 export function peer(name) {
@@ -38,35 +39,21 @@ function say(text) {
     process.stdout.write(`${text.replaceAll(/\s+/g, " ").trim()}\n`);
 }
 
-/** Calls for so many seconds: a tenth of them, and one call at least, to warm up. */
-async function timeCalls(run, seconds) {
-    const start = performance.now();
-    const past = (share) => performance.now() - start > 1000 * share * seconds;
-    do await run();
-    while (!past(0.1));
-    const times = [];
-    do {
-        const begin = performance.now();
-        await run();
-        times.push((performance.now() - begin) / 1000);
-    } while (!past(1));
-    return times;
-}
-
 /**
  * Serves one task. `open(task)` prepares and gives {about, run, output}: what runs, the call to be
- * timed, and what it has computed, in the order (head, row, column).
+ * timed, and what it has computed, in the order (head, row, column); perhaps `time(seconds)` too,
+ * where calls are timed elsewhere.
  */
 export async function serve(open) {
     try {
         const task = readTask(process.argv.slice(2));
-        const { about, run, output } = await open(task);
+        const { about, run, output, time = (s) => timeCalls(run, s) } = await open(task);
         await run();
         if (task.out) writeFileSync(task.out, new Uint8Array(output().slice().buffer));
         say(`ready ${about}`);
         for await (const line of createInterface({ input: process.stdin })) {
             const seconds = /^time (\S+)$/.exec(line)?.[1];
-            if (seconds) say(`times ${(await timeCalls(run, Number(seconds))).join(" ")}`);
+            if (seconds) say(`times ${(await time(Number(seconds))).join(" ")}`);
         }
         process.exit(0);
     } catch (error) {
