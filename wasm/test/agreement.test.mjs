@@ -166,8 +166,10 @@ for (const { name, file, command } of programs) {
         });
 
         test("the list of backends", () => {
-            const strip = ({ params, ...backend }) => ({
+            const elements = ["half", "int8"]; // the package has float32 alone
+            const strip = ({ params, features, ...backend }) => ({
                 ...backend,
+                features: features.filter((feature) => !elements.includes(feature)),
                 params: params.map((p) => p.name),
             });
             assert.deepEqual(

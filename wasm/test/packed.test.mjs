@@ -100,15 +100,11 @@ test("README's example in Node", () => {
     assert.match(output, /65536 \[ 'softmax', 'linear', 'sparse', 'sketch' \]/);
 });
 
-test("README's example of a stream", () => {
-    writeFileSync(join(project, "stream.js"), example("js", 1));
-    const options = { cwd: project, encoding: "utf8", timeout: 20000 };
-    assert.match(execFileSync(process.execPath, ["stream.js"], options), /^512 8 1 \d+\n$/);
-});
-
-test("README's examples of threads and of long calls", () => {
+test("README's examples of streams, tensors, threads and long calls", () => {
     const options = { cwd: project, encoding: "utf8", timeout: 20000 };
     const outputs = {
+        "attn.stream(": /^512 8 1 \d+\n$/,
+        "attn.tensor(": /^0\.5\n$/,
         "init(null, { threads: 2 })": /^threads 2 0\.5\n$/,
         "libattn/worker": /^12\.5 %\n[^]*100 %\n0\.5\n$/,
     };
