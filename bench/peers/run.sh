@@ -50,7 +50,7 @@ openblas_core_type() {
 # Relaxed SIMD needs Node.js 22 or newer.
 install_newer_node() {
     peers_node=$(command -v node)
-    "$peers_node" -e 'process.exit(parseInt(process.versions.node) < 22)' && return
+    "$peers_node" -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' && return
     peers_node=$PEERS/node-24/bin/node
     [ -x "$peers_node" ] ||
         install_once "Node.js 24" wasm/toolchain/install-node.sh "$PWD/$PEERS/node-24"
