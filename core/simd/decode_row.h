@@ -32,12 +32,6 @@ ATTN_INLINE void decode_scale(float *scores, const decode_scales_t *scales, int6
         scores[j] *= scales->data[j * scales->stride];
 }
 
-ATTN_INLINE void decode_softcap(float *scores, int64_t count, float softcap) {
-    const vf cap = vf_set1(softcap), inverse = vf_set1(1.0f / softcap);
-    for (int64_t j = 0; j < count; j += VF_LANES)
-        vf_store(scores + j, vf_mul(cap, vf_tanh(vf_mul(vf_load(scores + j), inverse))));
-}
-
 /* Bias, mask and ALiBi. An offset of -inf masks: also a logit that is NaN. */
 ATTN_INLINE void decode_add_offsets(float *scores, const flash_rules_t *rules, int64_t base,
                                     int64_t first, int64_t last) {
@@ -52,13 +46,6 @@ ATTN_INLINE void decode_add_offsets(float *scores, const flash_rules_t *rules, i
     }
 }
 
-ATTN_INLINE float decode_max(const float *scores, int64_t count, float max) {
-    vf largest = vf_load(scores);
-    for (int64_t j = VF_LANES; j < count; j += VF_LANES)
-        largest = vf_max(largest, vf_load(scores + j));
-    return vf_any_greater(largest, vf_set1(max)) ? vf_reduce_max(largest) : max;
-}
-
 /**
  * Products of the keys [base, base + count) become weights 2^(S - max) in place, zero for keys that
  * the row does not see; `scores` has room for whole vectors. Moves max and sums, and returns what
@@ -70,11 +57,13 @@ ATTN_STEP float decode_weigh(decode_row_t *row, float *scores, int64_t base, int
     const int64_t whole = tile_round_up(count, VF_LANES);
     const int64_t first = tile_max(0, row->first - base), last = tile_min(count, row->last - base);
     decode_scale(scores, scales, first, last);
-    if (row->rules.softcap != 0.0f) decode_softcap(scores, whole, row->rules.softcap);
+    if (row->rules.softcap != 0.0f) flash_softcap_row(scores, whole, row->rules.softcap);
     if (row->rules.has_offsets) decode_add_offsets(scores, &row->rules, base, first, last);
     for (int64_t j = 0; (first > 0 || last < whole) && j < whole; j += VF_LANES)
         vf_store(scores + j, vf_keep(vf_load(scores + j), first - j, last - j, vf_set1(-INFINITY)));
-    const float max = decode_max(scores, whole, row->max);
+    const vf largest = flash_row_max(scores, whole);
+    const float max =
+        vf_any_greater(largest, vf_set1(row->max)) ? vf_reduce_max(largest) : row->max;
     const float by = max < -FLT_MAX ? -FLT_MAX : max;
     const float keep = max == row->max ? 1.0f : exp2f(row->max - by);
     const vf shift = vf_set1(by);

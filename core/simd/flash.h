@@ -1,11 +1,11 @@
 /*
  * simd/flash.h: tiles of queries walk over their keys with the online softmax.
  *
- * For each row the sums L = sum 2^(S - M) and O = sum 2^(S - M) v are kept, where M is the largest
- * logit so far, or FLASH_SLACK less: M moves only when it must, and then L and O are multiplied by
- * 2^(M_old - M_new). Only a block of FLASH_KEYS logits exists at a time. (Milakov and Gimelshein,
- * "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022.) Logits
- * are in base 2: queries carry scale * log2(e).
+ * For each row the sums L = sum 2^(S - M) and O = sum 2^(S - M) v are kept, where M is at most
+ * FLASH_SLACK below the largest logit so far: it moves only when it must, and then L and O are
+ * multiplied by 2^(M_old - M_new). Only a block of FLASH_KEYS logits exists at a time. (Milakov and
+ * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
+ * 2022.) Logits are in base 2: queries carry scale * log2(e).
  *
  * Keys come in segments: packed panels, their values, and for each row the range of positions that
  * it sees. Dense attention is one segment; a sparse pattern is several.
@@ -88,13 +88,15 @@ ATTN_STEP void flash_products(flash_tile_t *tile, const flash_segment_t *segment
                            tile->scores + j, FLASH_KEYS);
 }
 
+ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
+    const vf cap = vf_set1(softcap), inverse = vf_set1(1.0f / softcap);
+    for (int64_t j = 0; j < keys; j += VF_LANES)
+        vf_store(row + j, vf_mul(cap, vf_tanh(vf_mul(vf_load(row + j), inverse))));
+}
+
 ATTN_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
-    const vf cap = vf_set1(tile->rules.softcap), inverse = vf_set1(1.0f / tile->rules.softcap);
     for (int r = 0; r < tile->rows; r++)
-        for (int64_t j = 0; j < keys; j += VF_LANES) {
-            float *at = tile->scores + r * FLASH_KEYS + j;
-            vf_store(at, vf_mul(cap, vf_tanh(vf_mul(vf_load(at), inverse))));
-        }
+        flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->rules.softcap);
 }
 
 /* A bias in a unit; a finite one stays finite, so that only -inf masks. */

@@ -1,45 +1,25 @@
-// ONNX's operator tests of Attention through the command line. The folder with their manifest.json:
-// ATTN_CONFORMANCE, by default ../shared/conformance beside the repository.
+// ONNX's operator tests of Attention through the command line.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 
+import { bytesOf, cases, compare, parse, skip, split } from "../conformance/cases.mjs";
 import { attn, withFiles } from "./command.mjs";
 import { npy, parseNpy } from "./npy.mjs";
-
-const beside = fileURLToPath(new URL("../../../shared/conformance", import.meta.url));
-const folder = process.env.ATTN_CONFORMANCE ?? beside;
-const manifest = join(folder, "manifest.json");
-const there = existsSync(manifest);
-const cases = there
-    ? JSON.parse(readFileSync(manifest, "utf8")).cases.filter(({ node }) => node.op === "Attention")
-    : [];
 
 /** Flags by input and output position of the operator; Y, which comes in the layout of Q, is apart. */
 const inputFlags = ["q", "k", "v", "mask", "past-k", "past-v", "kv-lens"];
 const outputFlags = ["output", "present-k", "present-v", "scores"];
 const heads = { q: "q_num_heads", k: "kv_num_heads", v: "kv_num_heads", output: "q_num_heads" };
 
-const bytesOf = (array) => readFileSync(join(folder, array.file));
-
 /** (B, n, H d) as (B, H, n, d), which is what the command line reads; other files stay. */
-function split(bytes, flag, { attributes }) {
+function splitFile(bytes, flag, { attributes }) {
     const count = attributes[heads[flag]];
-    if (!count || !heads[flag]) return bytes;
-    const { shape, data, descr } = parseNpy(bytes);
-    if (shape.length !== 3) return bytes;
-    const [B, n, width] = shape;
-    const d = width / count;
-    const target = [B, count, n, d];
-    const values = Array.from({ length: data.length }, (_, at) => {
-        const [c, i] = [at % d, Math.floor(at / d) % n];
-        const [h, b] = [Math.floor(at / (d * n)) % count, Math.floor(at / (d * n * count))];
-        return data[(b * n + i) * width + h * d + c];
-    });
-    return npy(target, values, { descr });
+    if (!count) return bytes;
+    const { shape, data, descr } = split(parse(bytes), count);
+    return npy(shape, Array.from(data), { descr });
 }
 
 function inputsOf({ node, inputs }) {
@@ -50,7 +30,7 @@ function inputsOf({ node, inputs }) {
         const array = inputs.find((input) => input.name === name);
         const isBias = inputFlags[position] === "mask" && array.npy_dtype !== "bool";
         const flag = isBias ? "bias" : inputFlags[position];
-        files[`${flag}.npy`] = split(bytesOf(array), flag, node);
+        files[`${flag}.npy`] = splitFile(bytesOf(array), flag, node);
         args.push(`--${flag}`, `${flag}.npy`);
     });
     return { files, args };
@@ -67,7 +47,7 @@ function rulesOf({ node: { attributes, inputs } }) {
     return args;
 }
 
-describe("ONNX Attention", { skip: !there && `SKIPPED: no ${manifest}` }, () => {
+describe("ONNX Attention", { skip }, () => {
     test("there are cases", () => assert.ok(cases.length > 0));
     for (const entry of cases) {
         test(entry.name, () => {
@@ -82,22 +62,12 @@ describe("ONNX Attention", { skip: !there && `SKIPPED: no ${manifest}` }, () => 
                 assert.equal(status, 0, stderr);
                 for (const { name, flag } of outputs) {
                     const array = entry.outputs.find((output) => output.name === name);
-                    const expected = parseNpy(split(bytesOf(array), flag, entry.node));
+                    const expected = parse(splitFile(bytesOf(array), flag, entry.node));
                     const actual = parseNpy(readFileSync(join(place, `${flag}_out.npy`)));
                     assert.deepEqual(actual.shape, expected.shape, name);
-                    compare(name, actual, expected);
+                    compare(name, actual.data, expected);
                 }
             });
         });
     }
 });
-
-/** onnx.backend.test's own tolerances: rtol 1e-3, atol 1e-7; for float16 its last bit instead. */
-function compare(name, actual, expected) {
-    const smallest = expected.descr === "<f2" ? 2 ** -11 : 1e-7;
-    expected.data.forEach((x, i) => {
-        const y = actual.data[i];
-        const close = x === y || Math.abs(x - y) <= smallest + 1e-3 * Math.abs(x);
-        assert.ok(close, `${name}[${i}]: ${y}, expected ${x}`);
-    });
-}

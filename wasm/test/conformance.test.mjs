@@ -1,69 +1,16 @@
 /*
- * ONNX's operator tests of Attention through every build and the addon. The folder with their
- * manifest.json: ATTN_CONFORMANCE, by default ../shared/conformance beside the repository. The package
- * computes in float32: float16 arrays are widened, and compared at float16's precision.
+ * ONNX's operator tests of Attention through every build and the addon. The package computes in
+ * float32: float16 arrays are widened, and compared at float16's precision.
  */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { halfValue } from "../../tests/cli/npy.mjs";
+import { bytesOf, cases, compare, parse, skip, split } from "../../tests/conformance/cases.mjs";
 import { libraries } from "./support.mjs";
-
-const beside = fileURLToPath(new URL("../../../shared/conformance", import.meta.url));
-const folder = process.env.ATTN_CONFORMANCE ?? beside;
-const manifest = join(folder, "manifest.json");
-const there = existsSync(manifest);
-const cases = there
-    ? JSON.parse(readFileSync(manifest, "utf8")).cases.filter(({ node }) => node.op === "Attention")
-    : [];
 
 /** Inputs and outputs by their position. */
 const INPUTS = ["query", "key", "value", "mask", "pastKey", "pastValue", "lengths"];
 const OUTPUTS = ["out", "presentKey", "presentValue", "scores"];
 const MODES = ["raw", "capped", "masked", "weights"];
-
-const readers = {
-    "<f4": [4, (data, at) => data.readFloatLE(at)],
-    "<f2": [2, (data, at) => halfValue(data.readUInt16LE(at))],
-    "<i8": [8, (data, at) => Number(data.readBigInt64LE(at))],
-    "|b1": [1, (data, at) => data[at]],
-};
-
-/** { shape, data, descr } of a file in C order. */
-function readArray({ file }) {
-    const bytes = readFileSync(join(folder, file));
-    const start = 10 + bytes.readUInt16LE(8);
-    const [, descr, sizes] = bytes
-        .toString("latin1", 10, start)
-        .match(/'descr': '([^']+)', 'fortran_order': False, 'shape': \(([^)]*)\)/);
-    const [size, read] = readers[descr];
-    const data = Float32Array.from({ length: (bytes.length - start) / size }, (_, i) =>
-        read(bytes, start + i * size),
-    );
-    return {
-        shape: sizes
-            .split(",")
-            .filter((text) => text.trim())
-            .map(Number),
-        data,
-        descr,
-    };
-}
-
-/** (B, n, H d) as (B, H, n, d). */
-function split(array, heads) {
-    if (array.shape.length !== 3) return array;
-    const [B, n, width] = array.shape;
-    const d = width / heads;
-    const data = array.data.map((_, at) => {
-        const [c, i] = [at % d, Math.floor(at / d) % n];
-        const [h, b] = [Math.floor(at / (d * n)) % heads, Math.floor(at / (d * n * heads))];
-        return array.data[(b * n + i) * width + h * d + c];
-    });
-    return { ...array, shape: [B, heads, n, d], data };
-}
 
 /** Two arrays (B, H, n, d), the second behind the first along n. */
 function append(past, now) {
@@ -98,7 +45,7 @@ function problemOf({ node, inputs }) {
     const { attributes } = node;
     const arrays = {};
     node.inputs.forEach((name, at) => {
-        if (name) arrays[INPUTS[at]] = readArray(inputs.find((input) => input.name === name));
+        if (name) arrays[INPUTS[at]] = parse(bytesOf(inputs.find((input) => input.name === name)));
     });
     const query = split(arrays.query, attributes.q_num_heads);
     const key = append(arrays.pastKey, split(arrays.key, attributes.kv_num_heads));
@@ -121,18 +68,8 @@ function problemOf({ node, inputs }) {
     return { options, given, query, key, value };
 }
 
-/** onnx.backend.test's own tolerances: rtol 1e-3, atol 1e-7; for float16 its last bit instead. */
-function compare(name, actual, expected) {
-    assert.equal(actual.length, expected.data.length, name);
-    const smallest = expected.descr === "<f2" ? 2 ** -11 : 1e-7;
-    expected.data.forEach((x, i) => {
-        const close = x === actual[i] || Math.abs(x - actual[i]) <= smallest + 1e-3 * Math.abs(x);
-        assert.ok(close, `${name}[${i}]: ${actual[i]}, expected ${x}`);
-    });
-}
-
 for (const [build, attn] of libraries) {
-    describe(`ONNX Attention, ${build}`, { skip: !there && `SKIPPED: no ${manifest}` }, () => {
+    describe(`ONNX Attention, ${build}`, { skip }, () => {
         test("there are cases", () => assert.ok(cases.length > 0));
         for (const entry of cases) {
             test(entry.name, () => {
@@ -144,7 +81,9 @@ for (const [build, attn] of libraries) {
                 const actual = { ...result, presentKey: key.data, presentValue: value.data };
                 entry.node.outputs.forEach((name, at) => {
                     if (!name) return;
-                    const array = readArray(entry.outputs.find((output) => output.name === name));
+                    const array = parse(
+                        bytesOf(entry.outputs.find((output) => output.name === name)),
+                    );
                     const heads = entry.node.attributes.q_num_heads;
                     const expected = OUTPUTS[at] === "out" ? split(array, heads) : array;
                     compare(name, actual[OUTPUTS[at]], expected);

@@ -1,0 +1,68 @@
+// ONNX's operator tests of Attention, as data. The folder with their manifest.json:
+// ATTN_CONFORMANCE, by default ../shared/conformance beside the repository.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { halfValue } from "../cli/npy.mjs";
+
+const beside = fileURLToPath(new URL("../../../shared/conformance", import.meta.url));
+const folder = process.env.ATTN_CONFORMANCE ?? beside;
+const manifest = join(folder, "manifest.json");
+const there = existsSync(manifest);
+
+/** For describe(): why the cases are not run; false where they are there. */
+export const skip = !there && `SKIPPED: no ${manifest}`;
+
+export const cases = there
+    ? JSON.parse(readFileSync(manifest, "utf8")).cases.filter(({ node }) => node.op === "Attention")
+    : [];
+
+/** The bytes of an array of a case. */
+export const bytesOf = ({ file }) => readFileSync(join(folder, file));
+
+const readers = {
+    "<f4": [4, (data, at) => data.readFloatLE(at)],
+    "<f2": [2, (data, at) => halfValue(data.readUInt16LE(at))],
+    "<i8": [8, (data, at) => Number(data.readBigInt64LE(at))],
+    "|b1": [1, (data, at) => data[at]],
+};
+
+/** { shape, data, descr } of a file in C order. */
+export function parse(bytes) {
+    const start = 10 + bytes.readUInt16LE(8);
+    const [, descr, sizes] = bytes
+        .toString("latin1", 10, start)
+        .match(/'descr': '([^']+)', 'fortran_order': False, 'shape': \(([^)]*)\)/);
+    const [size, read] = readers[descr];
+    const data = Float32Array.from({ length: (bytes.length - start) / size }, (_, i) =>
+        read(bytes, start + i * size),
+    );
+    const shape = sizes.split(",").filter((text) => text.trim());
+    return { shape: shape.map(Number), data, descr };
+}
+
+/** (B, n, H d) as (B, H, n, d); other arrays stay. */
+export function split(array, heads) {
+    if (!heads || array.shape.length !== 3) return array;
+    const [B, n, width] = array.shape;
+    const d = width / heads;
+    const data = array.data.map((_, at) => {
+        const [c, i] = [at % d, Math.floor(at / d) % n];
+        const [h, b] = [Math.floor(at / (d * n)) % heads, Math.floor(at / (d * n * heads))];
+        return array.data[(b * n + i) * width + h * d + c];
+    });
+    return { ...array, shape: [B, heads, n, d], data };
+}
+
+/** onnx.backend.test's own tolerances: rtol 1e-3, atol 1e-7; for float16 its last bit instead. */
+export function compare(name, actual, expected) {
+    assert.equal(actual.length, expected.data.length, name);
+    const smallest = expected.descr === "<f2" ? 2 ** -11 : 1e-7;
+    expected.data.forEach((x, i) => {
+        const y = actual[i];
+        const close = x === y || Math.abs(x - y) <= smallest + 1e-3 * Math.abs(x);
+        assert.ok(close, `${name}[${i}]: ${y}, expected ${x}`);
+    });
+}
