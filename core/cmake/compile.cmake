@@ -4,7 +4,7 @@ target_compile_options(
   attn_options
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
             -ffp-contract=off $<$<BOOL:${ATTN_WERROR}>:-Werror>)
-target_compile_definitions(attn_options INTERFACE ATTN_F32_ONLY=$<BOOL:${ATTN_F32_ONLY}>
+target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COMPACT}>
                                                   ATTN_SMALL=$<BOOL:${ATTN_SMALL}>)
 if(ATTN_SANITIZE)
   target_compile_options(attn_options INTERFACE -fsanitize=address,undefined

@@ -35,7 +35,7 @@ ATTN_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype, int6
         for (int64_t i = 0; i < count; i++) to[i] = factor * row[i * stride];
         return;
     }
-    if (ATTN_F32_ONLY) return;
+    if (ATTN_SMALL) return;
     if (dtype == ATTN_I8) {
         const int8_t *row = from;
         for (int64_t i = 0; i < count; i++) to[i] = factor * (float)row[i * stride];
@@ -59,8 +59,8 @@ ATTN_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t stride, const 
         return;
     }
     for (int64_t i = 0; i < count; i++) {
-        if (ATTN_F32_ONLY || dtype == ATTN_F32) ((float *)to)[i * stride] = from[i];
-        if (ATTN_F32_ONLY) continue;
+        if (ATTN_SMALL || dtype == ATTN_F32) ((float *)to)[i * stride] = from[i];
+        if (ATTN_SMALL) continue;
         if (dtype == ATTN_F16) ((uint16_t *)to)[i * stride] = float_to_f16(from[i]);
         if (dtype == ATTN_BF16) ((uint16_t *)to)[i * stride] = float_to_bf16(from[i]);
     }

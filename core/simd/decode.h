@@ -36,6 +36,11 @@ typedef struct decode_rows {
     attn_dtype_t dtype;
 } decode_rows_t;
 
+/* The element type of rows. A build that is to be small reads f32 alone: callers widen the others. */
+ATTN_INLINE attn_dtype_t decode_dtype(const decode_rows_t *rows) {
+    return ATTN_COMPACT ? ATTN_F32 : rows->dtype;
+}
+
 /* Element `at` of a row and those behind it as f32. `dtype` is a constant. */
 ATTN_INLINE vf decode_load_(attn_dtype_t dtype, const char *row, int64_t at) {
     if (dtype == ATTN_F16) return vf_load_f16((const uint16_t *)(const void *)row + at);
@@ -163,7 +168,7 @@ ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, const decode_dots_t *dots) 
 
 /** scores[r*scores_stride + j] = query row r . key j. */
 ATTN_STEP void decode_dots(const decode_dots_t *dots) {
-    switch (ATTN_F32_ONLY ? ATTN_F32 : dots->keys.dtype) {
+    switch (decode_dtype(&dots->keys)) {
     case ATTN_F16:
         decode_dots_of_(ATTN_F16, dots);
         return;
@@ -298,12 +303,13 @@ ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, decode_sums_t *work) {
 /** Whether the values first <= j < last are all finite. */
 ATTN_STEP int decode_all_finite(const decode_rows_t *values, int64_t first, int64_t last,
                                 int64_t columns) {
-    if (values->dtype == ATTN_I8) return 1;
+    const attn_dtype_t dtype = decode_dtype(values);
+    if (dtype == ATTN_I8) return 1;
     vf poison = vf_zero(); /* 0 * x is 0 for finite x, NaN otherwise */
     for (int64_t j = first; j < last; j++)
         for (int64_t c = 0; c < columns; c += VF_LANES) {
             const char *value = values->data + j * values->stride;
-            const vf x = decode_load_first_(values->dtype, value, c, columns - c);
+            const vf x = decode_load_first_(dtype, value, c, columns - c);
             poison = vf_mul_add(vf_zero(), x, poison);
         }
     return vf_reduce_add(poison) == 0.0f;
@@ -311,14 +317,14 @@ ATTN_STEP int decode_all_finite(const decode_rows_t *values, int64_t first, int6
 
 /** decode_sums() for one row, leaving out values whose weight is zero: 0 * NaN would be NaN. */
 ATTN_STEP void decode_sums_seen(const decode_sums_t *work) {
+    const attn_dtype_t dtype = decode_dtype(&work->values);
     for (int64_t c = 0; c < work->columns; c += VF_LANES) {
         vf sum = vf_mul(vf_set1(work->keep[0]), vf_load(work->out + c));
         for (int64_t j = work->first; j < work->last; j++) {
             const char *value = work->values.data + j * work->values.stride;
             if (work->weights[j] == 0.0f) continue;
             sum = vf_mul_add(vf_set1(work->weights[j]),
-                             decode_load_first_(work->values.dtype, value, c, work->columns - c),
-                             sum);
+                             decode_load_first_(dtype, value, c, work->columns - c), sum);
         }
         vf_store(work->out + c, sum);
     }
@@ -326,7 +332,7 @@ ATTN_STEP void decode_sums_seen(const decode_sums_t *work) {
 
 /** out[r][c] = keep[r]*out[r][c] + sum_j weights[r][j] * values[j][c]; rows: 1, 2 or DECODE_GROUP. */
 ATTN_STEP void decode_sums(decode_sums_t *work) {
-    switch (ATTN_F32_ONLY ? ATTN_F32 : work->values.dtype) {
+    switch (decode_dtype(&work->values)) {
     case ATTN_F16:
         decode_sums_of_(ATTN_F16, work);
         return;

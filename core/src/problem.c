@@ -250,7 +250,7 @@ attn_status_t attn_io_check(const attn_problem_t *problem, const attn_io_t *io,
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "report: struct_size is %u, expected %zu",
                          io->report->struct_size, sizeof *io->report);
     const attn_problem_t *p = problem;
-    const bool quantised = !ATTN_F32_ONLY && p->kv_dtype == ATTN_I8;
+    const bool quantised = !ATTN_SMALL && p->kv_dtype == ATTN_I8;
     const needed_t read[] = {
         {"query", &io->query, p->dtype, {p->batch, p->heads, p->queries, p->dim}, false, false},
         {"key", &io->key, p->kv_dtype, {p->batch, p->kv_heads, p->keys, p->dim}, false, false},

@@ -21,7 +21,7 @@ typedef struct scratch {
     decode_row_t *rows;        /* [DECODE_ROWS] */
     float *queries;            /* [DECODE_ROWS][width] */
     float *scores;             /* [rows][block], see block_of() */
-    float *keys;               /* [MOST][dim]: keys whose elements do not stand side by side */
+    float *keys;               /* [MOST][dim]: keys that are not read in place */
     float *values;             /* [MOST][value_dim]: the same for values */
     int64_t width, out_stride; /* dim and value_dim rounded up to whole vectors */
 } scratch_t;
@@ -44,6 +44,12 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
 
 static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
 
+/* Whether rows are read where they are: not when their elements are apart, or of a type that
+ * decode_dtype() leaves to us. */
+static int in_place(const attn_tensor_t *tensor) {
+    return tensor->stride[3] == 1 && (!ATTN_COMPACT || tensor->dtype == ATTN_F32);
+}
+
 static int64_t row_count(const attn_problem_t *problem) {
     return problem->heads / problem->kv_heads * problem->queries;
 }
@@ -51,7 +57,7 @@ static int64_t row_count(const attn_problem_t *problem) {
 /* Keys at a time. (gcc makes a version of attend() for one row of what follows from this.) */
 static int64_t block_of(const attn_head_t *head) {
     const attn_problem_t *problem = head->problem;
-    const int copied = head->io->key.stride[3] != 1 || head->io->value.stride[3] != 1;
+    const int copied = !in_place(&head->io->key) || !in_place(&head->io->value);
     if (row_count(problem) == 1 && !copied) return DECODE_CHUNK;
     const int64_t keys = BLOCK_BYTES / (problem->dim * convert_size(problem->kv_dtype));
     return tile_min(MOST, tile_max(FEWEST, keys / FEWEST * FEWEST));
@@ -96,7 +102,7 @@ static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tenso
                              int64_t count, int64_t columns, float *copy) {
     const int64_t size = convert_size(tensor->dtype);
     const char *data = flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
-    if (tensor->stride[3] == 1)
+    if (in_place(tensor))
         return (decode_rows_t){data, tensor->stride[2] * size, columns * size, tensor->dtype};
     for (int64_t j = 0; j < count; j++)
         convert_row(copy + j * columns, data + j * tensor->stride[2] * size, tensor->dtype,

@@ -312,8 +312,8 @@ const attn_backend_t attn_softmax_backend = {
     .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE |
                 ATTN_FEATURE_PAST | ATTN_FEATURE_WINDOW | ATTN_FEATURE_SOFTCAP | ATTN_FEATURE_BIAS |
                 ATTN_FEATURE_MASK | ATTN_FEATURE_KV_LENGTHS | ATTN_FEATURE_SINKS |
-                ATTN_FEATURE_SLOPES | (ATTN_F32_ONLY ? 0 : ATTN_FEATURE_HALF | ATTN_FEATURE_INT8) |
-                (ATTN_SMALL ? 0 : ATTN_FEATURE_SCORES),
+                ATTN_FEATURE_SLOPES |
+                (ATTN_SMALL ? 0 : ATTN_FEATURE_SCORES | ATTN_FEATURE_HALF | ATTN_FEATURE_INT8),
     .id = "softmax",
     .name = "Softmax",
     .version = "0.1.0",
