@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const attn_ext_params_t *declared(const attn_backend_t *backend) {
-    if (!backend || !backend->get_extension) return NULL;
+    if (ATTN_SMALL || !backend || !backend->get_extension) return NULL; /* small: none has any */
     return backend->get_extension(ATTN_EXT_PARAMS);
 }
 

@@ -264,7 +264,7 @@ static const void *get_extension(const char *id) {
     static const attn_ext_params_t params = {.struct_size = sizeof params, .count = 0};
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_COST) == 0) return &costs;
-    if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
+    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
     return NULL;
 }
 

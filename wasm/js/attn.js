@@ -1,5 +1,6 @@
 import { checkBytes, checkFloats, checkInteger, checkOptions, checkText } from "./check.js";
 import { Core, quick, texts } from "./core.js";
+import { dtypesOf } from "./dtypes.js";
 import { AttnError } from "./errors.js";
 import { Plan } from "./plan.js";
 import { loadPlugin } from "./plugin.js";
@@ -10,7 +11,13 @@ import { Stream } from "./stream.js";
 import { Tensor } from "./tensor.js";
 
 const SHAPE = ["batch", "heads", "kvHeads", "dim", "valueDim", "maxKeys"];
-const STREAM = [...SHAPE, "backend", ...RULES.filter((name) => name !== "past")];
+const STREAM = [
+    ...SHAPE,
+    "dtype",
+    "kvDtype",
+    "backend",
+    ...RULES.filter((name) => name !== "past"),
+];
 
 /** The library in one instance of the module, or of the addon. Made by init(). */
 export class Attn extends Core {
@@ -64,7 +71,8 @@ export class Attn extends Core {
         const { queries, keys, ...sizes } = planSizes({ ...options, queries: 1 });
         checkText(backend, "backend");
         checkInteger(maxKeys, "maxKeys");
-        const numbers = problemNumbers({ ...sizes, queries, keys }, options);
+        const dtypes = dtypesOf(options);
+        const numbers = problemNumbers({ ...sizes, queries, keys }, dtypes, options);
         const address = this.#session.borrow((loan) =>
             this.#session.make(
                 "attnjs_stream_create",
@@ -73,7 +81,8 @@ export class Attn extends Core {
                 maxKeys,
             ),
         );
-        return new Stream(this.#session, address, backend, Object.freeze({ ...sizes, maxKeys }));
+        const known = Object.freeze({ ...sizes, maxKeys });
+        return new Stream(this.#session, address, backend, known, dtypes);
     }
 
     embed(text, dim) {

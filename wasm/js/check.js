@@ -73,15 +73,18 @@ export function checkBooleans(value, what) {
     return checkArray(value, what, "Uint8Array");
 }
 
-function checkArray(value, what, type) {
-    if (!ArrayBuffer.isView(value) || tag(value) !== type) throw wrong(what, `a ${type}`, value);
-    return value;
+/** An array of one of these types. */
+export function checkArray(value, what, ...types) {
+    if (ArrayBuffer.isView(value) && types.includes(tag(value))) return value;
+    throw wrong(what, `a ${types.join(" or ")}`, value);
 }
 
-/** An array of just `length` elements; `meaning` says why so many. */
-export function checkLength(array, length, what, meaning, check = checkFloats) {
-    check(array, what);
-    if (array.length === length) return array;
+/**
+ * An array of just `length` elements, or of at least so many where not all are used (`gaps`);
+ * `meaning` says why so many. Its type is checked before.
+ */
+export function checkLength(array, what, { length, meaning, gaps }) {
+    if (array.length === length || (gaps && array.length > length)) return array;
     const state = isDetached(array) ? "is detached (its buffer was transferred)" : null;
     throw new AttnError(
         "ATTN_ERROR_SHAPE",

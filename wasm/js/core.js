@@ -1,9 +1,12 @@
-import { checkFinite, checkFloats, checkOptions, checkText } from "./check.js";
+import { SCALES } from "./arrays.js";
+import { checkFinite, checkOptions, checkText } from "./check.js";
+import { checkElements, dtypesOf } from "./dtypes.js";
 import { givenInputs } from "./inputs.js";
 import { INPUTS, RULES, problemNumbers } from "./rules.js";
 import { SIZES, inferSizes, planSizes } from "./shape.js";
 
-const PLAN = [...SIZES, "backend", ...RULES, "params"];
+const PLAN = [...SIZES, "dtype", "kvDtype", "backend", ...RULES, "params"];
+const PLACE = ["layout", "strides", "out"];
 
 /* For the class that extends Core. */
 export const quick = Symbol("quick");
@@ -40,21 +43,20 @@ export class Core {
 
     /** A plan for one run, and its arrays. */
     [quick](query, key, value, options) {
-        checkOptions(options, [...PLAN, ...INPUTS, "layout", "out"], "attention");
-        checkFloats(query, "query");
-        checkFloats(key, "key");
-        checkFloats(value, "value");
-        const arrays = { query, key, value, layout: options.layout, out: options.out };
-        const inputs = givenInputs(options);
-        for (const name of inputs) arrays[name] = options[name];
-        const sizes = inferSizes(options, query, key, value);
-        return { plan: this.#plan(sizes, { ...options, inputs }), arrays };
+        checkOptions(options, [...PLAN, ...INPUTS, ...SCALES, ...PLACE], "attention");
+        const arrays = { query, key, value };
+        const dtypes = dtypesOf(options);
+        for (const name in arrays) checkElements(arrays[name], name, dtypes[name]);
+        for (const name of [...INPUTS, ...SCALES, ...PLACE]) arrays[name] = options[name];
+        const sizes = options.strides ? planSizes(options) : inferSizes(options, query, key, value);
+        return { plan: this.#plan(sizes, { ...options, inputs: givenInputs(options) }), arrays };
     }
 
     #plan(sizes, options) {
         const { backend = "softmax", params = {}, inputs = [] } = options;
         checkText(backend, "backend");
-        const numbers = problemNumbers(sizes, options);
+        const dtypes = dtypesOf(options);
+        const numbers = problemNumbers(sizes, dtypes, options);
         const pairs = paramTexts(params);
         const address = this.#session.borrow((loan) =>
             this.#session.make(
@@ -65,7 +67,7 @@ export class Core {
                 pairs.length / 2,
             ),
         );
-        return new this.#Plan(this.#session, address, backend, sizes, inputs);
+        return new this.#Plan(this.#session, address, backend, sizes, dtypes, inputs);
     }
 }
 

@@ -7,7 +7,7 @@
  *   make(name, ...args)      one that returns a handle: 0 or null when it failed
  *   text(name, ...args)      one that returns a text
  *   describe(name, ...args)  one that returns a text to be freed: null when it failed
- *   start(session, plan, bnhd, list, signal)
+ *   start(session, plan, list, signal)
  *                            attnjs_run beside this thread, where the engine can: the degenerate
  *                            rows, or a promise of them; -1 when it failed
  *   floats(length)           zeros for a Tensor: {engine, view, free}
@@ -18,14 +18,15 @@
  *   input(array, what)       an array to read; a list of numbers becomes doubles
  *   scratch(array, what)     a copy, which C may change
  *   list(values)             arguments and numbers in one
- *   output(type, length, what, array)
- *                            {at, take}: room for a result, and take() is it: `array` or a new one
+ *   output(type, length, what, array, gaps)
+ *                            {at, take}: room for a result, and take() is it: `array`, of which
+ *                            what is in gaps stays, or a new one
  *   floats(at, offset, length)   a copy of floats in a scratch
  */
 import { AttnError, noMemory } from "./errors.js";
 import { Tensor } from "./tensor.js";
 
-export const INTERFACE = 3; // src/bindings.h
+export const INTERFACE = 4; // src/bindings.h
 
 /** The addon. Its arguments are the arrays themselves. */
 export class Native {
@@ -58,12 +59,11 @@ export class Native {
         return this.#c[name](...args);
     }
 
-    start(session, plan, bnhd, list, signal) {
-        if (signal === undefined)
-            return settled(this.#c.attnjs_start(session, plan, bnhd, list, 0));
+    start(session, plan, list, signal) {
+        if (signal === undefined) return settled(this.#c.attnjs_start(session, plan, list, 0));
         // The addon looks at a flag: shared memory is never moved or detached.
         const flag = new Int32Array(new SharedArrayBuffer(4));
-        const started = this.#c.attnjs_start(session, plan, bnhd, list, flag);
+        const started = this.#c.attnjs_start(session, plan, list, flag);
         return started === -1 ? started : stoppable(settled(started), flag, signal);
     }
 
@@ -122,7 +122,7 @@ class Loan {
     }
 
     input(array) {
-        const argument = Array.isArray(array) ? Float64Array.from(array) : this.#plain(array);
+        const argument = Array.isArray(array) ? Float64Array.from(array) : bits(this.#plain(array));
         this.#used.push(argument);
         return argument;
     }
@@ -138,17 +138,18 @@ class Loan {
     }
 
     /** C's outputs must not overlap what it reads: such a one is written elsewhere first. */
-    output(type, length, what, given) {
+    output(type, length, what, given, gaps) {
         const array = this.#plain(given);
         const inPlace = array !== undefined && !this.#used.some((used) => mayOverlap(used, array));
-        const at = inPlace ? array : allocate(type, length, what);
+        const room = inPlace ? array : allocate(type, length, what);
+        if (gaps && !inPlace) room.set(array.subarray(0, length));
         if (array !== undefined) this.#used.push(array);
         const take = () => {
-            if (array === undefined || inPlace) return at;
-            array.set(at);
+            if (array === undefined || inPlace) return room;
+            array.set(room);
             return array;
         };
-        return { at, take };
+        return { at: bits(room), take };
     }
 
     floats(at, offset, length) {
@@ -168,6 +169,12 @@ function allocate(type, length, what) {
     } catch {
         throw noMemory(`the ${length * type.BYTES_PER_ELEMENT} bytes of ${what}`);
     }
+}
+
+/** Node-API does not know the Float16Array. */
+function bits(array) {
+    if (array.BYTES_PER_ELEMENT !== 2) return array;
+    return new Uint16Array(array.buffer, array.byteOffset, array.length);
 }
 
 function mayOverlap(a, b) {

@@ -5,10 +5,11 @@
  * Memory that grows detaches every view of it, so no view is kept: each use makes its own.
  * Addresses are unsigned, and WebAssembly hands them out signed: hence `>>> 0`.
  */
+import { checkBytes } from "./check.js";
 import { AttnError, noMemory } from "./errors.js";
 import { Tensor } from "./tensor.js";
 
-const INTERFACE = 3; // src/bindings.h
+const INTERFACE = 4; // src/bindings.h
 const decoder = new TextDecoder();
 
 export class Heap {
@@ -97,8 +98,6 @@ export class Heap {
     }
 }
 
-const TYPES = { 1: Uint8Array, 4: Float32Array, 8: Float64Array };
-
 /** What one call borrows of the heap. */
 class Loan {
     #heap;
@@ -117,7 +116,7 @@ class Loan {
         }
         const from = Array.isArray(array) ? Float64Array.from(array) : array;
         const at = this.#take(from.byteLength, what);
-        this.#heap.view(TYPES[from.BYTES_PER_ELEMENT], at, from.length).set(from);
+        this.#heap.view(Uint8Array, at, from.byteLength).set(checkBytes(from));
         return at;
     }
 
@@ -130,7 +129,7 @@ class Loan {
     }
 
     /** C's outputs must not be what it reads: such a tensor is written elsewhere first. */
-    output(type, length, what, array) {
+    output(type, length, what, array, gaps) {
         if (array instanceof Tensor) {
             const { address, view } = array.at(this.#heap);
             if (!this.#read.includes(address)) {
@@ -139,12 +138,13 @@ class Loan {
             }
         }
         const at = this.#take(length * type.BYTES_PER_ELEMENT, what);
+        const room = () => this.#heap.view(type, at, length);
+        const target = () => (array instanceof Tensor ? array.data : array);
+        if (gaps) room().set(target().subarray(0, length));
         const take = () => {
-            const result = this.#heap.view(type, at, length);
-            if (array === undefined) return result.slice();
-            const target = array instanceof Tensor ? array.data : array;
-            target.set(result);
-            return target;
+            if (array === undefined) return room().slice();
+            target().set(room());
+            return target();
         };
         return { at, take };
     }

@@ -12,9 +12,10 @@
  * Sizes: `batch` B, `heads` H, `kvHeads` Hkv, `queries` n, `keys` m, `dim` d, `valueDim` dv.
  * Query head h reads key/value head floor(h / (H / Hkv)).
  *
- * Arrays of numbers are Float32Arrays without gaps. In the layout "bhnd" element (b, h, i, c) of the query
- * is at ((b*H + h)*n + i)*d + c; in "bnhd" it is at ((b*n + i)*H + h)*d + c; key, value and output
- * likewise. Arrays are copied into the module and back: they stay the caller's, may be of shared
+ * Arrays of numbers are Float32Arrays, or of another {@link Dtype} where that is said. In the layout
+ * "bhnd" element (b, h, i, c) of the query is at ((b*H + h)*n + i)*d + c; in "bnhd" it is at
+ * ((b*n + i)*H + h)*d + c; with {@link Strides} at b*s[0] + h*s[1] + i*s[2] + c*s[3]; key, value and
+ * output likewise. Arrays are copied into the module and back: they stay the caller's, may be of shared
  * memory, and an output may be the same array as an input. A {@link Tensor} is where the module
  * computes and not copied; nothing else hands out views of the module's memory.
  *
@@ -25,6 +26,43 @@
 
 /** The order of the axes in memory: (batch, head, row, column) or (batch, row, head, column). */
 export type Layout = "bhnd" | "bnhd";
+
+/**
+ * Where element (b, h, i, c) of an array is: at b*s[0] + h*s[1] + i*s[2] + c*s[3]. Integers of at least
+ * 0; 0 is the same for all (of inputs). The array may be longer than that reaches.
+ */
+export type Stride = readonly [batch: number, head: number, row: number, column: number];
+
+/** The strides of arrays that are not as the layout says. `out` needs an array to write to. */
+export interface Strides {
+    query?: Stride | undefined;
+    key?: Stride | undefined;
+    value?: Stride | undefined;
+    out?: Stride | undefined;
+}
+
+/** An element type of 16 bits: IEEE 754 binary16, or the upper half of a float32. */
+export type HalfDtype = "f16" | "bf16";
+
+/**
+ * How numbers are stored: all is computed in f32. f16 is a Uint16Array of its bits, or a Float16Array
+ * where there is one; bf16 a Uint16Array of its bits; i8 an Int8Array with a scale for each token.
+ */
+export type Dtype = "f32" | HalfDtype | "i8";
+
+/** A Float16Array, which not every program has the type of. */
+export interface Float16ArrayLike extends ArrayBufferView {
+    readonly [Symbol.toStringTag]: "Float16Array";
+    readonly BYTES_PER_ELEMENT: number;
+    readonly length: number;
+    [index: number]: number;
+}
+
+/** Elements of 16 bits. */
+export type Halves = Uint16Array | Float16ArrayLike;
+
+/** The arrays that a {@link Dtype} is in. */
+export type Elements = Floats | Halves | Int8Array;
 
 /**
  * Floats in the module's memory, which runs read and write in place: for keys and values that stay,
@@ -105,6 +143,13 @@ export interface Grid<Data> {
  * batch * heads * queries * keys.
  */
 export interface InputArrays {
+    /**
+     * Of key in i8, and needed then: what each token's elements are times, above 0, in the order
+     * (batch, kvHead, key).
+     */
+    keyScales?: Floats | undefined;
+    /** The same for value. */
+    valueScales?: Floats | undefined;
     /** Added to the logits; -Infinity masks. */
     bias?: Floats | Grid<Floats> | undefined;
     /** 0 masks, all else does not. */
@@ -129,8 +174,21 @@ export interface Settings extends Rules {
     params?: Params | undefined;
 }
 
+/** Element types; other than f32 with softmax alone. */
+export interface Dtypes {
+    /** Of query and out; "f32" by default. */
+    dtype?: "f32" | HalfDtype | undefined;
+    /** Of key and value; `dtype` by default. */
+    kvDtype?: Dtype | undefined;
+}
+
+/** Those that have an output in 16 bits. */
+interface HalfOut {
+    dtype: HalfDtype;
+}
+
 /** Options of {@link Attn.plan}. */
-export interface PlanOptions extends Settings {
+export interface PlanOptions extends Settings, Dtypes {
     /** 1 by default. */
     batch?: number | undefined;
     /** 1 by default. */
@@ -151,9 +209,9 @@ export interface PlanOptions extends Settings {
 
 /**
  * Options of {@link Attn.attention}. One of `dim`, `queries` and `keys` is needed; the other sizes
- * follow from the lengths of the arrays.
+ * follow from the lengths of the arrays. With `strides` it is as for {@link PlanOptions}.
  */
-export interface AttentionOptions extends Settings, InputArrays {
+export interface AttentionOptions extends Settings, InputArrays, Dtypes {
     /** 1 by default. */
     batch?: number | undefined;
     /** 1 by default. */
@@ -166,26 +224,30 @@ export interface AttentionOptions extends Settings, InputArrays {
     valueDim?: number | undefined;
     /** Of q, k, v and the result; "bhnd" by default. */
     layout?: Layout | undefined;
+    /** Of those that are not in the layout. */
+    strides?: Strides | undefined;
     /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
-    out?: Floats | undefined;
+    out?: Floats | Halves | undefined;
 }
 
 /** The arrays of {@link Plan.run}. */
 export interface RunOptions extends InputArrays {
     /** batch * heads * queries * dim elements. */
-    query: Floats;
+    query: Floats | Halves;
     /** batch * kvHeads * keys * dim elements. */
-    key: Floats;
+    key: Elements;
     /** batch * kvHeads * keys * valueDim elements. */
-    value: Floats;
+    value: Elements;
     /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
-    out?: Floats | undefined;
+    out?: Floats | Halves | undefined;
     /** `true`: return the rows' log-sum-exp; an array: write them there. See {@link RunResult.lse}. */
     lse?: boolean | Floats | undefined;
     /** The same for the scores; see {@link RunResult.scores}. */
     scores?: boolean | Floats | undefined;
     /** Of query, key, value and out; "bhnd" by default. */
     layout?: Layout | undefined;
+    /** Of those that are not in the layout. */
+    strides?: Strides | undefined;
 }
 
 /** An AbortSignal. */
@@ -203,8 +265,9 @@ export interface AsyncOptions {
 }
 
 /** What {@link Plan.run} computed. The arrays are the caller's. */
-export interface RunResult {
-    out: Float32Array;
+export interface RunResult<Out = Float32Array> {
+    /** Of the plan's `dtype`; for f16 a Float16Array where the query is one. */
+    out: Out;
     /**
      * log sum_j exp(S_ij) in the order (batch, head, query), whatever the layout: batch * heads *
      * queries elements; -Infinity for a row without keys. `null` when it was not asked for.
@@ -221,10 +284,12 @@ export interface RunResult {
 
 /** Which weights {@link Plan.weights} is to compute. */
 export interface WeightsOptions extends InputArrays {
-    query: Floats;
-    key: Floats;
+    query: Floats | Halves;
+    key: Elements;
     /** Of query and key; "bhnd" by default. */
     layout?: Layout | undefined;
+    /** Of those that are not in the layout. */
+    strides?: Strides | undefined;
     /** 0 by default. */
     batch?: number | undefined;
     /** Of the query; 0 by default. */
@@ -237,13 +302,15 @@ export interface WeightsOptions extends InputArrays {
 
 /** The arrays of {@link Plan.error}. */
 export interface ErrorOptions extends InputArrays {
-    query: Floats;
-    key: Floats;
-    value: Floats;
+    query: Floats | Halves;
+    key: Elements;
+    value: Elements;
     /** The result that is to be judged. */
-    out: Floats;
+    out: Floats | Halves;
     /** Of all four; "bhnd" by default. */
     layout?: Layout | undefined;
+    /** Of those that are not in the layout. */
+    strides?: Strides | undefined;
 }
 
 /** How much work one run of a plan is. */
@@ -272,7 +339,7 @@ export interface PlanFact {
  * A problem and the backend that solves it, prepared: run it as often as wanted. It holds memory in
  * the module until dispose(); any use after that throws an AttnError "ATTN_ERROR_DISPOSED".
  */
-export interface Plan {
+export interface Plan<Out = Float32Array> {
     /** The backend's id. */
     readonly backend: string;
     readonly sizes: Sizes;
@@ -287,14 +354,14 @@ export interface Plan {
     readonly facts: readonly PlanFact[];
 
     /** Solve the problem on these arrays. */
-    run(arrays: RunOptions): RunResult;
+    run(arrays: RunOptions): RunResult<Out>;
 
     /**
      * The same beside this thread where there is the addon (libattn/native): until the promise is
      * settled the arrays must stay as they are, and dispose() waits. In WebAssembly there is no
      * other thread: it has run when this returns.
      */
-    runAsync(arrays: RunOptions, options?: AsyncOptions): Promise<RunResult>;
+    runAsync(arrays: RunOptions, options?: AsyncOptions): Promise<RunResult<Out>>;
 
     /**
      * The effective attention weights of queries [first, first + count) of one batch and head, such
@@ -316,7 +383,7 @@ export interface Plan {
 }
 
 /** Options of {@link Attn.stream}. Of the windows, those that need no causal have 0 to the right. */
-export interface StreamOptions extends Omit<Rules, "past"> {
+export interface StreamOptions extends Omit<Rules, "past">, Dtypes {
     /** 1 by default. */
     batch?: number | undefined;
     /** 1 by default. */
@@ -330,9 +397,19 @@ export interface StreamOptions extends Omit<Rules, "past"> {
     maxKeys: number;
 }
 
+/** Options of {@link Stream.append}. */
+export interface AppendOptions {
+    /** Of key and value; "bhnd" by default. */
+    layout?: Layout | undefined;
+    /** Of tokens in i8, in the order (batch, kvHead, token), and needed then. */
+    keyScales?: Floats | undefined;
+    valueScales?: Floats | undefined;
+}
+
 /** What {@link Stream.query} computed. The arrays are the caller's. */
-export interface StreamResult {
-    out: Float32Array;
+export interface StreamResult<Out = Float32Array> {
+    /** As {@link RunResult.out}. */
+    out: Out;
     /** As {@link RunResult.lse}. */
     lse: Float32Array;
 }
@@ -341,7 +418,7 @@ export interface StreamResult {
  * Keys and values of tokens that arrive, kept in the module (a KV cache) until dispose(); any use
  * after that throws an AttnError "ATTN_ERROR_DISPOSED". A call that throws changes nothing.
  */
-export interface Stream {
+export interface Stream<Out = Float32Array> {
     /** The backend's id. */
     readonly backend: string;
     readonly sizes: Readonly<Omit<Sizes, "queries" | "keys"> & { maxKeys: number }>;
@@ -354,7 +431,7 @@ export interface Stream {
      * Append tokens, as many as the arrays have: batch * kvHeads * tokens * dim and batch * kvHeads *
      * tokens * valueDim elements. More than `maxKeys` in all are refused.
      */
-    append(key: Floats, value: Floats, options?: { layout?: Layout | undefined }): this;
+    append(key: Elements, value: Elements, options?: AppendOptions): this;
 
     /**
      * Answer the queries of the last tokens, as many as the array has: batch * heads * queries * dim
@@ -362,12 +439,12 @@ export interface Stream {
      * gives zeros and an lse of -Infinity.
      */
     query(
-        query: Floats,
-        options?: { out?: Floats | undefined; layout?: Layout | undefined },
-    ): StreamResult;
+        query: Floats | Halves,
+        options?: { out?: Floats | Halves | undefined; layout?: Layout | undefined },
+    ): StreamResult<Out>;
 
     /** An independent copy, to be disposed by itself. */
-    fork(): Stream;
+    fork(): Stream<Out>;
 
     /** Forget all tokens from number `length` on. */
     truncate(length: number): this;
@@ -503,23 +580,42 @@ export interface Attn {
     loadPlugin(source: Source, options?: { name?: string | undefined }): Promise<Plugin>;
 
     /** Prepare to solve a problem often. */
+    plan(options: PlanOptions & HalfOut): Plan<Halves>;
     plan(options: PlanOptions): Plan;
 
     /**
      * Attention in one call. For many calls of one shape, make a plan.
      * @returns batch * heads * queries * valueDim elements: `options.out`, or a new array.
      */
-    attention(query: Floats, key: Floats, value: Floats, options: AttentionOptions): Float32Array;
+    attention(
+        query: Halves,
+        key: Elements,
+        value: Elements,
+        options: AttentionOptions & HalfOut,
+    ): Halves;
+    attention(
+        query: Floats,
+        key: Elements,
+        value: Elements,
+        options: AttentionOptions,
+    ): Float32Array;
 
     /** The same as {@link Plan.runAsync} is to {@link Plan.run}. */
     attentionAsync(
+        query: Halves,
+        key: Elements,
+        value: Elements,
+        options: AttentionOptions & AsyncOptions & HalfOut,
+    ): Promise<Halves>;
+    attentionAsync(
         query: Floats,
-        key: Floats,
-        value: Floats,
+        key: Elements,
+        value: Elements,
         options: AttentionOptions & AsyncOptions,
     ): Promise<Float32Array>;
 
     /** Make an empty stream, for tokens that arrive one by one. Needs the softmax backend. */
+    stream(options: StreamOptions & HalfOut): Stream<Halves>;
     stream(options: StreamOptions): Stream;
 
     /**

@@ -4,8 +4,8 @@ import { AttnError } from "./errors.js";
 import { INPUTS } from "./rules.js";
 
 /**
- * Those of `arrays` that the plan declares as its inputs, checked: { array, shape } by name, the
- * shape of bias and mask alone.
+ * Those of `arrays` that the plan declares as its inputs, checked: { array, length, shape } by name,
+ * the shape of bias and mask alone.
  */
 export function checkInputs(arrays, declared, sizes) {
     const checked = {};
@@ -47,8 +47,8 @@ function checkGrid(value, name, { batch, heads, queries, keys }, check) {
         throw new AttnError("ATTN_ERROR_SHAPE", `${name}.shape must be ${wanted}`);
     }
     const length = said.reduce((product, size) => product * size, 1);
-    checkLength(data, length, name, `${said.join(" * ")}`, check);
-    return { array: data, shape: said };
+    checkLength(data, name, { length, meaning: said.join(" * ") });
+    return { array: data, length, shape: said };
 }
 
 function checkLengths(value, name, { batch, keys }) {
@@ -57,10 +57,11 @@ function checkLengths(value, name, { batch, keys }) {
         throw new AttnError("ATTN_ERROR_SHAPE", `${name} has ${array.length} of ${batch} numbers`);
     }
     const wrong = array.find((length) => length < 0 || length > keys);
-    if (wrong === undefined) return { array };
+    if (wrong === undefined) return { array: BigInt64Array.from(array, BigInt), length: batch };
     throw new AttnError("ATTN_ERROR_RANGE", `${name}: ${wrong} is not from 0 to ${keys} keys`);
 }
 
 function checkHeads(value, name, { heads }) {
-    return { array: checkLength(value, heads, name, `heads = ${heads}`) };
+    checkLength(checkFloats(value, name), name, { length: heads, meaning: `heads = ${heads}` });
+    return { array: value, length: heads };
 }

@@ -2,6 +2,7 @@
  * One call of attention() as several smaller ones, so that one can tell how far it is: each takes the
  * queries that share a key/value head. The numbers are those of the whole.
  */
+import { SCALES } from "./arrays.js";
 import { inferSizes } from "./shape.js";
 
 /* Backends whose heads do not know their numbers: a sketch draws other random numbers for each. */
@@ -9,12 +10,12 @@ const BY_HEAD = ["softmax", "linear", "sparse"];
 
 /** Calls of attention(): { args: [query, key, value, options], at }, `at` being where `out` begins. */
 export function split(query, key, value, options) {
+    const whole = { args: [query, key, value, options], at: 0 };
+    const { backend = "softmax", layout = "bhnd", strides } = options;
+    if (!BY_HEAD.includes(backend) || layout !== "bhnd" || strides) return [whole];
     const sizes = inferSizes(options, query, key, value);
     const { batch, heads, kvHeads, queries, keys, dim, valueDim } = sizes;
-    const { backend = "softmax", layout = "bhnd" } = options;
-    const whole = { args: [query, key, value, options], at: 0 };
-    const grouped = Number.isInteger(heads / kvHeads) && batch * kvHeads > 1;
-    if (!BY_HEAD.includes(backend) || layout !== "bhnd" || !grouped) return [whole];
+    if (!Number.isInteger(heads / kvHeads) || batch * kvHeads === 1) return [whole];
 
     const group = heads / kvHeads;
     const part = (array, size, index) => array.subarray(size * index, size * (index + 1));
@@ -27,6 +28,7 @@ export function split(query, key, value, options) {
                 ...options,
                 ...{ ...sizes, batch: 1, heads: group, kvHeads: 1 },
                 ...inputsOf(options, sizes, Math.floor(index / kvHeads), (index % kvHeads) * group),
+                ...scalesOf(options, sizes, index),
             },
         ],
         at: group * queries * valueDim * index,
@@ -43,6 +45,16 @@ function inputsOf({ bias, mask, kvLengths, sinks, slopes }, sizes, batch, first)
     if (sinks !== undefined) inputs.sinks = sinks.subarray(first, first + group);
     if (slopes !== undefined) inputs.slopes = slopes.subarray(first, first + group);
     return inputs;
+}
+
+/** The scales of a key/value head's keys and values. */
+function scalesOf(options, { keys }, index) {
+    const scales = {};
+    for (const name of SCALES) {
+        if (options[name] === undefined) continue;
+        scales[name] = options[name].subarray(keys * index, keys * (index + 1));
+    }
+    return scales;
 }
 
 function gridOf(grid, { batch: batches, heads, kvHeads, queries, keys }, batch, first) {

@@ -1,10 +1,11 @@
 import { checkInteger, checkOptions } from "./check.js";
 import { AttnError } from "./errors.js";
+import { SCALES } from "./arrays.js";
 import { INPUTS } from "./rules.js";
-import { Runner, alive, describe, lendJob, lendTo, prepare } from "./runner.js";
+import { PLACE, Runner, alive, describe, lendJob, lendTo, prepare } from "./runner.js";
+import { PLACED } from "./shape.js";
 
 const QUERY_KEY = ["query", "key"];
-const ARRAYS = [...QUERY_KEY, "value", "out"];
 
 /** A problem and the backend that solves it, prepared to run often. Made by Attn.plan(). */
 export class Plan extends Runner {
@@ -34,7 +35,7 @@ export class Plan extends Runner {
 
     weights(options) {
         const which = ["batch", "head", "first", "count"];
-        checkOptions(options, [...QUERY_KEY, ...INPUTS, "layout", ...which], "weights");
+        checkOptions(options, [...QUERY_KEY, ...INPUTS, ...SCALES, ...PLACE, ...which], "weights");
         const { queries, keys, batch: batches, heads } = this.sizes;
         return this[lendTo](QUERY_KEY, options, (loan, args) => {
             const batch = checkIndex(options.batch ?? 0, "batch", batches);
@@ -51,9 +52,9 @@ export class Plan extends Runner {
     }
 
     error(arrays, stride = 1) {
-        checkOptions(arrays, [...ARRAYS, ...INPUTS, "layout"], "error");
+        checkOptions(arrays, [...PLACED, ...INPUTS, ...SCALES, ...PLACE], "error");
         if (checkInteger(stride, "stride") < 1) throw outside(`stride ${stride}`, Infinity, "rows");
-        return this[lendTo](ARRAYS, arrays, (loan, args) =>
+        return this[lendTo](PLACED, arrays, (loan, args) =>
             this.#session.measure("attnjs_oracle_error", ...args, stride),
         );
     }

@@ -44,11 +44,11 @@ export class Remote {
             onProgress,
         });
         if (out === undefined) return result;
-        if (out.length !== result.length) {
+        if (out.byteLength !== result.byteLength) {
             const message = `out has ${out.length} elements, not ${result.length}`;
             throw new AttnError("ATTN_ERROR_SHAPE", message);
         }
-        out.set(result);
+        new result.constructor(out.buffer, out.byteOffset, result.length).set(result);
         return out;
     }
 

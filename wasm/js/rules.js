@@ -1,5 +1,6 @@
 /* What a problem asks for beyond its sizes, checked and turned into the numbers that C reads. */
 import { checkFinite, checkInteger, checkOneOf } from "./check.js";
+import { dtypeCode } from "./dtypes.js";
 import { SIZES } from "./shape.js";
 
 export const RULES = ["causal", "scale", "past", "window", "softcap"];
@@ -9,8 +10,8 @@ const CAUSAL = ["none", "top-left", "bottom-right"];
 const SCORES = ["raw", "capped", "masked", "weights"];
 export const INPUTS = ["bias", "mask", "kvLengths", "sinks", "slopes"];
 
-/** A problem as src/bindings.h lists it. */
-export function problemNumbers(sizes, options) {
+/** A problem as src/bindings.h lists it; `dtypes`: those of its arrays. */
+export function problemNumbers(sizes, dtypes, options) {
     const { causal = false, scale, past = 0, window = [-1, -1], softcap = 0 } = options;
     const { scoresMode = "raw", inputs = [] } = options;
     const corner = causal === true ? "top-left" : causal === false ? "none" : causal;
@@ -25,6 +26,8 @@ export function problemNumbers(sizes, options) {
         checkFinite(softcap, "softcap"),
         SCORES.indexOf(checkOneOf(scoresMode, SCORES, "scoresMode")),
         checkInputNames(inputs).reduce((bits, name) => bits | (1 << INPUTS.indexOf(name)), 0),
+        dtypeCode(dtypes.query),
+        dtypeCode(dtypes.key),
     ];
 }
 

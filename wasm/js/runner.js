@@ -1,12 +1,13 @@
-import { checkLength, checkOptions } from "./check.js";
+import { SCALES, checkPlaced, checkRead, lend, listed } from "./arrays.js";
+import { checkOptions } from "./check.js";
 import { disposed } from "./errors.js";
 import { checkInputs } from "./inputs.js";
 import { INPUTS } from "./rules.js";
-import { layoutFlag, lengths } from "./shape.js";
+import { PLACED, places } from "./shape.js";
 
 const READ = ["query", "key", "value"];
-const ARRAYS = [...READ, "out"];
-const ADDRESSES = [...ARRAYS, "lse", ...INPUTS, "scores"]; // in the order of src/bindings.h
+const RESULTS = ["lse", "scores"];
+export const PLACE = ["layout", "strides"];
 
 /* For the class that extends Runner, and nobody else. */
 export const lendTo = Symbol("lendTo");
@@ -19,12 +20,12 @@ export const lendJob = Symbol("lendJob");
 export class Runner {
     #session;
     #address;
-    #lengths;
+    #dtypes;
 
-    constructor(session, address, backend, sizes, inputs) {
+    constructor(session, address, backend, sizes, dtypes, inputs) {
         this.#session = session;
         this.#address = address;
-        this.#lengths = lengths(sizes);
+        this.#dtypes = dtypes;
         this.backend = backend;
         this.sizes = Object.freeze(sizes);
         this.inputs = Object.freeze([...inputs]);
@@ -51,10 +52,10 @@ export class Runner {
     /** Calls `body` with a loan and the arguments of these arrays, those of `names` and the inputs. */
     [lendTo](names, arrays, body) {
         this[alive]();
-        const given = this.#given(arrays, names);
-        const bnhd = layoutFlag(arrays.layout);
+        const place = places(this.sizes, arrays);
+        const given = this.#given(arrays, names, place);
         return this.#session.borrow((loan) =>
-            body(loan, [this.#address, bnhd, listed(loan, lend(loan, given), given)]),
+            body(loan, [this.#address, listed(loan, lend(loan, given), given, place)]),
         );
     }
 
@@ -67,38 +68,41 @@ export class Runner {
         if (this.#address === 0) throw disposed("the plan");
     }
 
-    /** The arrays to read, checked: { array, shape } by name. */
-    #given(arrays, names) {
-        const given = checkInputs(arrays, this.inputs, this.sizes);
-        for (const name of names) {
-            const { length, meaning } = this.#lengths[name];
-            given[name] = { array: checkLength(arrays[name], length, name, meaning) };
-        }
-        return given;
+    /** The arrays to read, checked: { array, length, shape } by name. */
+    #given(arrays, names, place) {
+        return {
+            ...checkInputs(arrays, this.inputs, this.sizes),
+            ...checkRead(arrays, names, place, this.#dtypes),
+        };
     }
 
     /** What a run is to do: its arrays, checked. */
     [prepare](arrays) {
-        checkOptions(arrays, [...ARRAYS, ...INPUTS, "lse", "scores", "layout"], "run");
+        const names = [...PLACED, ...INPUTS, ...SCALES, ...RESULTS, ...PLACE];
+        checkOptions(arrays, names, "run");
         this[alive]();
-        const given = this.#given(arrays, READ);
-        const bnhd = layoutFlag(arrays.layout);
-        const outputs = { out: this.#output(arrays.out, "out") };
-        for (const name of ["lse", "scores"]) {
+        const place = places(this.sizes, arrays);
+        const given = this.#given(arrays, READ, place);
+        const outputs = { out: this.#output(arrays.out, "out", place) };
+        for (const name of RESULTS) {
             const array = arrays[name];
-            if (array) outputs[name] = this.#output(array === true ? undefined : array, name);
+            if (array)
+                outputs[name] = this.#output(array === true ? undefined : array, name, place);
         }
-        return { given, outputs, bnhd };
+        if (this.#dtypes.out !== "f32") {
+            outputs.out.type = (arrays.out ?? arrays.query).constructor; // of the two kinds for f16
+        }
+        return { given, outputs, place };
     }
 
     /** The arguments of a job, and what takes its results once it has run. */
-    [lendJob](loan, { given, outputs, bnhd }) {
+    [lendJob](loan, { given, outputs, place }) {
         this[alive]();
         const at = lend(loan, given);
         const rooms = {};
         for (const name in outputs) {
-            const { array, length } = outputs[name];
-            rooms[name] = loan.output(Float32Array, length, name, array);
+            const { type = Float32Array, length, array, gaps } = outputs[name];
+            rooms[name] = loan.output(type, length, name, array, gaps);
             at[name] = rooms[name].at;
         }
         const take = (degenerateRows) => {
@@ -106,28 +110,15 @@ export class Runner {
             for (const name in rooms) result[name] = rooms[name].take();
             return result;
         };
-        return { args: [this.#address, bnhd, listed(loan, at, given)], take };
+        return { args: [this.#address, listed(loan, at, given, place)], take };
     }
 
     /** The array a result goes to, and how long it is. A new one is made when the result is there. */
-    #output(array, name) {
-        const { length, meaning } = this.#lengths[name];
-        if (array !== undefined) checkLength(array, length, name, meaning);
-        return { array, length };
+    #output(array, name, place) {
+        if (array !== undefined) return checkPlaced(array, name, place, this.#dtypes);
+        if (place[name].gaps) throw new TypeError(`strides.${name} needs ${name}, an array`);
+        return place[name];
     }
 }
 
 if (Symbol.dispose) Runner.prototype[Symbol.dispose] = Runner.prototype.dispose;
-
-/** Arrays as arguments, by name. */
-function lend(loan, given) {
-    const at = {};
-    for (const name in given) at[name] = loan.input(given[name].array, name);
-    return at;
-}
-
-/** Arguments, and the extents of bias and mask, as src/bindings.h lists them. */
-function listed(loan, at, { bias, mask }) {
-    const extents = [bias, mask].flatMap((grid) => (grid?.shape ?? [0, 0, 0]).slice(0, 3));
-    return loan.list([...ADDRESSES.map((name) => at[name] ?? 0), ...extents]);
-}

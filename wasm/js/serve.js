@@ -16,7 +16,7 @@ export function serve(init, post) {
             let out;
             for (const [done, part] of parts.entries()) {
                 const some = library.attention(...part.args);
-                out ??= new Float32Array(some.length * parts.length);
+                out ??= new some.constructor(some.length * parts.length);
                 out.set(some, part.at);
                 post({ progress: (done + 1) / parts.length });
             }
@@ -26,7 +26,7 @@ export function serve(init, post) {
     const answer = async ({ call, args }) => {
         try {
             const result = await work[call](...args);
-            post({ result }, result instanceof Float32Array ? [result.buffer] : []);
+            post({ result }, ArrayBuffer.isView(result) ? [result.buffer] : []);
         } catch ({ name, code, message }) {
             post({ error: { name, code, message } });
         }

@@ -1,15 +1,26 @@
-/* The sizes of a problem: what is said, what follows from it, and how many elements each array has. */
-import { checkInteger, checkOneOf } from "./check.js";
+/* The sizes of a problem: what is said, what follows from it, and where each array has its elements. */
+import { checkInteger, checkOneOf, checkOptions } from "./check.js";
 import { AttnError } from "./errors.js";
 
 export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "valueDim"];
 
-const LAYOUTS = ["bhnd", "bnhd"];
+/** The arrays whose place in memory users choose, in the order of src/bindings.h. */
+export const PLACED = ["query", "key", "value", "out"];
 
-/** 1 where arrays lie in the order (batch, row, head, column). */
-export function layoutFlag(layout = "bhnd") {
-    return LAYOUTS.indexOf(checkOneOf(layout, LAYOUTS, "layout"));
-}
+/* Their axes, (batch, head, row, column), from the one whose elements stand side by side on. */
+const LAYOUTS = { bhnd: [3, 2, 1, 0], bnhd: [3, 1, 2, 0] };
+
+/* The axes of each array. */
+const AXES = {
+    query: ["batch", "heads", "queries", "dim"],
+    key: ["batch", "kvHeads", "keys", "dim"],
+    value: ["batch", "kvHeads", "keys", "valueDim"],
+    out: ["batch", "heads", "queries", "valueDim"],
+    lse: ["batch", "heads", "queries"],
+    scores: ["batch", "heads", "queries", "keys"],
+    keyScales: ["batch", "kvHeads", "keys"],
+    valueScales: ["batch", "kvHeads", "keys"],
+};
 
 /** The sizes of a plan's options, with the defaults filled in. */
 export function planSizes(options) {
@@ -43,16 +54,46 @@ export function inferSizes(options, query, key, value) {
     return { batch, heads, kvHeads, queries, keys, dim, valueDim };
 }
 
-/** How many elements each array has, and what that is the product of. */
-export function lengths({ batch, heads, kvHeads, queries, keys, dim, valueDim }) {
-    return {
-        query: extent("batch * heads * queries * dim", batch, heads, queries, dim),
-        key: extent("batch * kvHeads * keys * dim", batch, kvHeads, keys, dim),
-        value: extent("batch * kvHeads * keys * valueDim", batch, kvHeads, keys, valueDim),
-        out: extent("batch * heads * queries * valueDim", batch, heads, queries, valueDim),
-        lse: extent("batch * heads * queries", batch, heads, queries),
-        scores: extent("batch * heads * queries * keys", batch, heads, queries, keys),
-    };
+/**
+ * How many elements each array has, what that is the product of, and of those in PLACED the strides:
+ * { length, meaning, strides, gaps } by name. `gaps`: there may be elements that are not the array's.
+ */
+export function places(sizes, { layout = "bhnd", strides = {} }) {
+    checkOneOf(layout, Object.keys(LAYOUTS), "layout");
+    checkOptions(strides, PLACED, "strides");
+    const place = {};
+    for (const [name, axes] of Object.entries(AXES)) {
+        const shape = axes.map((axis) => sizes[axis]);
+        place[name] =
+            strides[name] === undefined
+                ? { ...extent(axes.join(" * "), ...shape), strides: dense(shape, LAYOUTS[layout]) }
+                : strided(shape, strides[name], `strides.${name}`);
+    }
+    return place;
+}
+
+function dense(shape, order) {
+    const strides = [];
+    let step = 1;
+    for (const axis of order) {
+        strides[axis] = step;
+        step *= shape[axis];
+    }
+    return strides;
+}
+
+function strided(shape, strides, what) {
+    if (!Array.isArray(strides) || strides.length !== 4) {
+        throw new TypeError(`${what} must be [batch, head, row, column], in elements`);
+    }
+    let length = 1;
+    for (const [axis, stride] of strides.entries()) {
+        if (checkInteger(stride, what) < 0) {
+            throw new AttnError("ATTN_ERROR_ARGUMENT", `${what} must not be negative`);
+        }
+        length += (shape[axis] - 1) * stride;
+    }
+    return { strides, length, meaning: `what ${what} reach`, gaps: true };
 }
 
 export function extent(names, ...sizes) {

@@ -1,6 +1,6 @@
 /**
  * libattn/softmax: exact attention alone, in a third of the download. The same interface as libattn,
- * without other backends, streams, scores and weights; a few queries at a time take the same way as
+ * in f32, without other backends, streams, scores and weights; a few queries at a time take the same way as
  * many. Needs WebAssembly SIMD128, which all current engines have.
  *
  * ```js
@@ -22,11 +22,20 @@ export type {
     Rules,
     Sizes,
     Source,
+    Stride,
+    Strides,
 } from "./index.js";
 
-export type PlanOptions = Omit<full.PlanOptions, "backend" | "params" | "scoresMode">;
-export type AttentionOptions = Omit<full.AttentionOptions, "backend" | "params">;
-export type RunOptions = Omit<full.RunOptions, "scores">;
+type Types = "dtype" | "kvDtype";
+type Scales = "keyScales" | "valueScales";
+export type PlanOptions = Omit<full.PlanOptions, "backend" | "params" | "scoresMode" | Types>;
+export type AttentionOptions = Omit<
+    full.AttentionOptions,
+    "backend" | "params" | "out" | Types | Scales
+> & { out?: Float32Array | undefined };
+type Arrays = "query" | "key" | "value";
+export type RunOptions = Omit<full.RunOptions, "scores" | "out" | Arrays | Scales> &
+    Record<Arrays, Float32Array> & { out?: Float32Array | undefined };
 export type RunResult = Omit<full.RunResult, "scores">;
 
 export interface Plan extends Pick<full.Plan, "sizes" | "inputs" | "dispose"> {

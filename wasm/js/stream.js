@@ -1,15 +1,19 @@
-import { checkBytes, checkFloats, checkInteger, checkLength, checkOptions } from "./check.js";
+import { SCALES, checkPlaced, checkRead, lend, listed } from "./arrays.js";
+import { checkBytes, checkInteger, checkOptions } from "./check.js";
+import { checkElements } from "./dtypes.js";
 import { disposed } from "./errors.js";
-import { extent, layoutFlag, quotient } from "./shape.js";
+import { places, quotient } from "./shape.js";
 
 /** A KV cache with a backend behind it. Made by Attn.stream() and fork(). */
 export class Stream {
     #session;
     #address;
+    #dtypes;
 
-    constructor(session, address, backend, sizes) {
+    constructor(session, address, backend, sizes, dtypes) {
         this.#session = session;
         this.#address = address;
+        this.#dtypes = dtypes;
         this.backend = backend;
         this.sizes = sizes;
         Object.freeze(this);
@@ -17,22 +21,15 @@ export class Stream {
     }
 
     append(key, value, options = {}) {
-        checkOptions(options, ["layout"], "append");
+        checkOptions(options, ["layout", ...SCALES], "append");
         this.#alive();
-        const { batch, kvHeads, dim, valueDim } = this.sizes;
-        const tokens = rows(key, "key", "batch * kvHeads * dim", batch * kvHeads * dim);
-        const { length, meaning } = extent(
-            "batch * kvHeads * tokens * valueDim",
-            batch,
-            kvHeads,
-            tokens,
-            valueDim,
-        );
-        checkLength(value, length, "value", meaning);
-        const bnhd = layoutFlag(options.layout);
+        const { batch, kvHeads, dim } = this.sizes;
+        const tokens = this.#rows(key, "key", "batch * kvHeads * dim", batch * kvHeads * dim);
+        const place = places({ ...this.sizes, queries: 1, keys: tokens }, options);
+        const arrays = { key, value, ...options };
+        const given = checkRead(arrays, ["key", "value"], place, this.#dtypes);
         this.#session.borrow((loan) => {
-            const at = [loan.input(key, "key"), loan.input(value, "value")];
-            this.#run("append", bnhd, ...at, tokens);
+            this.#run("append", listed(loan, lend(loan, given), given, place), tokens);
         });
         return this;
     }
@@ -40,24 +37,19 @@ export class Stream {
     query(query, options = {}) {
         checkOptions(options, ["out", "layout"], "query");
         this.#alive();
-        const { batch, heads, dim, valueDim } = this.sizes;
-        const queries = rows(query, "query", "batch * heads * dim", batch * heads * dim);
-        const { length, meaning } = extent(
-            "batch * heads * queries * valueDim",
-            batch,
-            heads,
-            queries,
-            valueDim,
-        );
-        const given = options.out;
-        if (given !== undefined) checkLength(given, length, "out", meaning);
-        const bnhd = layoutFlag(options.layout);
-        const lseLength = batch * heads * queries;
+        const { batch, heads, dim } = this.sizes;
+        const queries = this.#rows(query, "query", "batch * heads * dim", batch * heads * dim);
+        const place = places({ ...this.sizes, queries, keys: 1 }, options);
+        const given = checkRead({ query }, ["query"], place, this.#dtypes);
+        const { out: array } = options;
+        if (array !== undefined) checkPlaced(array, "out", place, this.#dtypes);
+        const type = this.#dtypes.out === "f32" ? Float32Array : (array ?? query).constructor;
         return this.#session.borrow((loan) => {
-            const at = loan.input(query, "query");
-            const out = loan.output(Float32Array, length, "out", given);
-            const lse = loan.output(Float32Array, lseLength, "lse");
-            this.#run("query", bnhd, at, queries, out.at, lse.at);
+            const at = lend(loan, given);
+            const out = loan.output(type, place.out.length, "out", array);
+            const lse = loan.output(Float32Array, place.lse.length, "lse");
+            const list = { ...at, out: out.at, lse: lse.at };
+            this.#run("query", listed(loan, list, given, place), queries);
             return { out: out.take(), lse: lse.take() };
         });
     }
@@ -73,7 +65,7 @@ export class Stream {
     fork() {
         this.#alive();
         const address = this.#session.make("attnjs_stream_fork", this.#address);
-        return new Stream(this.#session, address, this.backend, this.sizes);
+        return new Stream(this.#session, address, this.backend, this.sizes, this.#dtypes);
     }
 
     truncate(length) {
@@ -107,6 +99,11 @@ export class Stream {
         this.#session.forget(this);
     }
 
+    /** How many tokens an array has; `known` is the product of its other sizes. */
+    #rows(array, what, names, known) {
+        return quotient(checkElements(array, what, this.#dtypes[what]), what, names, known);
+    }
+
     #alive() {
         if (this.#address === 0) throw disposed("the stream");
     }
@@ -122,8 +119,3 @@ export class Stream {
 }
 
 if (Symbol.dispose) Stream.prototype[Symbol.dispose] = Stream.prototype.dispose;
-
-/** How many tokens an array has; `known` is the product of its other sizes. */
-function rows(array, what, names, known) {
-    return quotient(checkFloats(array, what), what, names, known);
-}

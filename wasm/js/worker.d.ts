@@ -24,6 +24,9 @@ export interface Signal {
     throwIfAborted(): void;
 }
 
+type ArrayElements = Exclude<full.Elements, full.Tensor>;
+
+/** `strides.out` is refused: the result is a new array. */
 export interface AttentionOptions extends full.AttentionOptions {
     /** Ends the call at once: it rejects with the signal's reason. */
     signal?: Signal | undefined;
@@ -44,9 +47,15 @@ export interface Attn extends Pick<
      * shared memory; the result is moved back.
      */
     attention(
+        query: full.Halves,
+        key: ArrayElements,
+        value: ArrayElements,
+        options: AttentionOptions & { dtype: full.HalfDtype },
+    ): Promise<full.Halves>;
+    attention(
         query: Float32Array,
-        key: Float32Array,
-        value: Float32Array,
+        key: ArrayElements,
+        value: ArrayElements,
         options: AttentionOptions,
     ): Promise<Float32Array>;
 

@@ -117,10 +117,9 @@ napi_value addon_give_handle(addon_call_t *call, addon_kind_t kind, void *item);
 
 /* ---- plan.c, stream.c, data.c, job.c ----------------------------------------------------------- */
 
-/** The list of a run's arrays (src/bindings.h), checked against the plan, as numbers. */
-enum { ADDON_RUN_NUMBERS = ATTNJS_MASK_SHAPE + 3 };
-attn_status_t addon_run_numbers(addon_call_t *call, size_t index, const attn_plan_t *plan,
-                                attnjs_t *js, double *numbers);
+/** The list of a call's arrays (src/bindings.h), which are long enough for the problem, as numbers. */
+attn_status_t addon_list(addon_call_t *call, size_t index, const attn_problem_t *problem,
+                         attnjs_t *js, double *list);
 
 napi_value addon_plan_create(napi_env env, napi_callback_info info);
 napi_value addon_dispose(napi_env env, napi_callback_info info);
@@ -130,7 +129,7 @@ napi_value addon_degenerate_rows(napi_env env, napi_callback_info info);
 napi_value addon_weights(napi_env env, napi_callback_info info);
 napi_value addon_oracle_error(napi_env env, napi_callback_info info);
 
-/** start(session, plan, bnhd, list, stop): a promise of the degenerate rows. */
+/** start(session, plan, list, stop): a promise of the degenerate rows. */
 napi_value addon_start(napi_env env, napi_callback_info info);
 
 napi_value addon_stream_create(napi_env env, napi_callback_info info);

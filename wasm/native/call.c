@@ -52,12 +52,16 @@ void *addon_item(addon_call_t *call, size_t index, addon_kind_t kind) {
 
 static size_t element_size(napi_typedarray_type type) {
     switch (type) {
+    case napi_int8_array:
     case napi_uint8_array:
         return 1;
+    case napi_uint16_array:
+        return 2;
     case napi_int32_array:
     case napi_float32_array:
         return 4;
     case napi_float64_array:
+    case napi_bigint64_array:
         return 8;
     default:
         return 0;

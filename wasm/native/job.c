@@ -13,9 +13,8 @@
 typedef struct job {
     attnjs_t js; /* a session for this run alone, in the same context */
     addon_handle_t *handle;
-    int32_t bnhd;
     attn_status_t status;
-    double numbers[ADDON_RUN_NUMBERS];
+    double list[ATTNJS_LIST];
     const addon_stop_t *stop; /* NULL: nobody can stop it */
     napi_ref arrays;
     napi_deferred deferred;
@@ -29,7 +28,7 @@ static void execute(napi_env env, void *data) {
     (void)env;
     if (is_stopped(job)) return;
     addon_stop_watch(job->stop);
-    job->status = attnjs_run(&job->js, job->handle->item, job->bnhd, job->numbers);
+    job->status = attnjs_run(&job->js, job->handle->item, job->list);
     addon_stop_watch(NULL);
 }
 
@@ -72,7 +71,7 @@ static napi_status keep(const addon_call_t *call, job_t *job) {
     napi_value all;
     napi_status status = napi_create_array_with_length(call->env, 3, &all);
     for (uint32_t i = 0; i < 3 && status == napi_ok; i++) {
-        static const size_t kept[] = {1, 3, 4};
+        static const size_t kept[] = {1, 2, 3};
         status = napi_set_element(call->env, all, i, call->values[kept[i]]);
     }
     return status == napi_ok ? napi_create_reference(call->env, all, 1, &job->arrays) : status;
@@ -99,8 +98,7 @@ static napi_value queue(const addon_call_t *call, job_t *job) {
 napi_value addon_start(napi_env env, napi_callback_info info) {
     addon_call_t call = addon_call(env, info);
     addon_handle_t *handle = addon_handle(&call, 1, ADDON_PLAN);
-    const int32_t bnhd = addon_number(&call, 2) != 0;
-    const addon_array_t stop = addon_array(&call, 4);
+    const addon_array_t stop = addon_array(&call, 3);
     if (call.failed) return NULL;
     job_t *job = calloc(1, sizeof *job);
     if (!job) {
@@ -109,10 +107,9 @@ napi_value addon_start(napi_env env, napi_callback_info info) {
     }
     job->js.context = call.js->context;
     job->handle = handle;
-    job->bnhd = bnhd;
     job->stop = stop.size >= sizeof(addon_stop_t) ? stop.data : NULL;
     addon_handle_hold(handle);
-    if (addon_run_numbers(&call, 3, handle->item, call.js, job->numbers) == ATTN_OK)
+    if (addon_list(&call, 2, attn_plan_problem(handle->item), call.js, job->list) == ATTN_OK)
         return queue(&call, job);
     destroy(env, job);
     return addon_give_number(&call, -1);

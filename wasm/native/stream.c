@@ -4,7 +4,7 @@
 napi_value addon_stream_create(napi_env env, napi_callback_info info) {
     addon_call_t call = addon_call(env, info);
     const char *backend = addon_texts(&call, 1, 1);
-    const double *problem = addon_elements(&call, 2, ATTNJS_INPUTS + 1, sizeof(double));
+    const double *problem = addon_elements(&call, 2, ATTNJS_NUMBERS, sizeof(double));
     const double max_keys = addon_number(&call, 3);
     if (call.failed) return NULL;
     return addon_give_handle(&call, ADDON_STREAM,
@@ -26,32 +26,25 @@ napi_value addon_stream_memory(napi_env env, napi_callback_info info) {
 napi_value addon_stream_append(napi_env env, napi_callback_info info) {
     addon_call_t call = addon_call(env, info);
     attnjs_stream_t *stream = addon_item(&call, 1, ADDON_STREAM);
-    const int32_t bnhd = addon_number(&call, 2) != 0;
-    const double tokens = addon_number(&call, 5);
+    const double tokens = addon_number(&call, 3);
+    double list[ATTNJS_LIST];
     if (call.failed) return NULL;
-    const attn_problem_t *p = attnjs_stream_problem(stream);
-    const double rows = (double)p->batch * (double)p->kv_heads * tokens;
-    float *key = addon_elements(&call, 3, rows * (double)p->dim, sizeof(float));
-    float *value = addon_elements(&call, 4, rows * (double)p->value_dim, sizeof(float));
-    if (call.failed) return NULL;
-    return addon_give_number(&call,
-                             attnjs_stream_append(call.js, stream, bnhd, key, value, tokens));
+    const attn_problem_t problem = attnjs_stream_call(stream, 1, tokens);
+    attn_status_t status = addon_list(&call, 2, &problem, call.js, list);
+    if (status == ATTN_OK) status = attnjs_stream_append(call.js, stream, list, tokens);
+    return addon_give_number(&call, status);
 }
 
 napi_value addon_stream_query(napi_env env, napi_callback_info info) {
     addon_call_t call = addon_call(env, info);
     attnjs_stream_t *stream = addon_item(&call, 1, ADDON_STREAM);
-    const int32_t bnhd = addon_number(&call, 2) != 0;
-    const double queries = addon_number(&call, 4);
+    const double queries = addon_number(&call, 3);
+    double list[ATTNJS_LIST];
     if (call.failed) return NULL;
-    const attn_problem_t *p = attnjs_stream_problem(stream);
-    const double rows = (double)p->batch * (double)p->heads * queries;
-    float *query = addon_elements(&call, 3, rows * (double)p->dim, sizeof(float));
-    float *out = addon_elements(&call, 5, rows * (double)p->value_dim, sizeof(float));
-    float *lse = addon_elements(&call, 6, rows, sizeof(float));
-    if (call.failed) return NULL;
-    return addon_give_number(&call,
-                             attnjs_stream_query(call.js, stream, bnhd, query, queries, out, lse));
+    const attn_problem_t problem = attnjs_stream_call(stream, queries, 1);
+    attn_status_t status = addon_list(&call, 2, &problem, call.js, list);
+    if (status == ATTN_OK) status = attnjs_stream_query(call.js, stream, list, queries);
+    return addon_give_number(&call, status);
 }
 
 napi_value addon_stream_fork(napi_env env, napi_callback_info info) {

@@ -16,7 +16,7 @@
 #include "threads.h"
 
 /** Changes whenever a function here does; js/session.js refuses a module with another number. */
-#define ATTNJS_INTERFACE 3
+#define ATTNJS_INTERFACE 4
 
 /** One per instance of the module: the context and what the last call had to say. */
 typedef struct attnjs {
@@ -50,6 +50,39 @@ char *attnjs_about(attnjs_t *js);
 /** The array of attn_describe(). */
 char *attnjs_backends(attnjs_t *js);
 
+/* ---- arrays.c -------------------------------------------------------------------------------- */
+
+/** The arrays of a run in numbers: addresses, 0 where there is none, then the first three extents of
+ *  bias and mask, whose last is `keys`, then in elements the strides of query, key, value and out. */
+enum {
+    ATTNJS_QUERY,
+    ATTNJS_KEY,
+    ATTNJS_VALUE,
+    ATTNJS_OUT,
+    ATTNJS_LSE,
+    ATTNJS_BIAS,
+    ATTNJS_MASK,
+    ATTNJS_KV_LENGTHS,
+    ATTNJS_SINKS,
+    ATTNJS_SLOPES,
+    ATTNJS_KEY_SCALES,
+    ATTNJS_VALUE_SCALES,
+    ATTNJS_SCORES,
+    ATTNJS_ARRAYS,
+    ATTNJS_BIAS_SHAPE = ATTNJS_ARRAYS,
+    ATTNJS_MASK_SHAPE = ATTNJS_BIAS_SHAPE + 3,
+    ATTNJS_STRIDES = ATTNJS_MASK_SHAPE + 3,
+    ATTNJS_LIST = ATTNJS_STRIDES + 4 * 4
+};
+
+/** js/ passes integers only; whatever else comes is no size, and the checks say so. */
+static inline int64_t attnjs_integer(double x) {
+    return x >= -0x1p53 && x <= 0x1p53 ? (int64_t)x : -1;
+}
+
+/** They as the core takes them, for a problem of these sizes. */
+attn_io_t attnjs_io(const attn_problem_t *problem, const double *list);
+
 /* ---- plan.c ---------------------------------------------------------------------------------- */
 
 /** A problem in numbers, in this order. */
@@ -69,18 +102,12 @@ enum {
     ATTNJS_SOFTCAP,
     ATTNJS_SCORES_MODE, /* enum attn_scores_code */
     ATTNJS_INPUTS,      /* enum attn_input_bits */
+    ATTNJS_DTYPE,       /* enum attn_dtype_code */
+    ATTNJS_KV_DTYPE,
+    ATTNJS_NUMBERS
 };
 
 attn_problem_t attnjs_problem(const double *numbers);
-
-/** js/ passes integers only; whatever else comes is no size, and the checks say so. */
-static inline int64_t attnjs_integer(double x) {
-    return x >= -0x1p53 && x <= 0x1p53 ? (int64_t)x : -1;
-}
-
-/** Contiguous f32 in the order (batch, head, row, column) or (batch, row, head, column). */
-attn_tensor_t attnjs_view(int32_t bnhd, float *data, int64_t batch, int64_t heads, int64_t rows,
-                          int64_t columns);
 
 /** `params`: name and value by turns, each ended by a zero, `count` pairs. */
 attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double *problem,
@@ -90,37 +117,17 @@ void attnjs_plan_destroy(attn_plan_t *plan);
 /** {"kernel", "workspaceBytes", "cost", "facts"} as JSON; cost is null where the backend has none. */
 char *attnjs_plan_describe(attnjs_t *js, const attn_plan_t *plan);
 
-/** The arrays of a run in numbers: addresses, 0 where there is none, then the first three extents of
- *  bias and mask, whose last is `keys`. */
-enum {
-    ATTNJS_QUERY,
-    ATTNJS_KEY,
-    ATTNJS_VALUE,
-    ATTNJS_OUT,
-    ATTNJS_LSE,
-    ATTNJS_BIAS,
-    ATTNJS_MASK,
-    ATTNJS_KV_LENGTHS, /* doubles, which become integers in place */
-    ATTNJS_SINKS,
-    ATTNJS_SLOPES,
-    ATTNJS_SCORES,
-    ATTNJS_BIAS_SHAPE,
-    ATTNJS_MASK_SHAPE = ATTNJS_BIAS_SHAPE + 3,
-};
-
-/** `bnhd`: query, key, value and out lie in the order (batch, row, head, column). */
-attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd, const double *arrays);
+attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, const double *arrays);
 /** Of the last run that succeeded. */
 double attnjs_degenerate_rows(const attnjs_t *js);
 
 /** Writes count x keys weights to `rows`. */
-attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
-                             const double *arrays, double batch, double head, double first,
-                             double count, float *rows);
+attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, const double *arrays,
+                             double batch, double head, double first, double count, float *rows);
 
 /** The relative error of `out` in the Frobenius norm (attn/oracle.h); -1 when it failed. */
-double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
-                           const double *arrays, double stride);
+double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, const double *arrays,
+                           double stride);
 
 /* ---- stream.c -------------------------------------------------------------------------------- */
 
@@ -131,14 +138,16 @@ typedef struct attnjs_stream attnjs_stream_t;
 attnjs_stream_t *attnjs_stream_create(attnjs_t *js, const char *backend, const double *problem,
                                       double max_keys);
 void attnjs_stream_destroy(attnjs_stream_t *stream);
-const attn_problem_t *attnjs_stream_problem(const attnjs_stream_t *stream);
 double attnjs_stream_length(attnjs_t *js, const attnjs_stream_t *stream);
 double attnjs_stream_memory(attnjs_t *js, const attnjs_stream_t *stream);
-attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, int32_t bnhd, float *key,
-                                   float *value, double tokens);
-/** `lse` may be NULL. */
-attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, int32_t bnhd, float *query,
-                                  double queries, float *out, float *lse);
+/** The stream's problem with so many queries and keys, whose arrays a call lists. */
+attn_problem_t attnjs_stream_call(const attnjs_stream_t *stream, double queries, double keys);
+/** Of the list count key, value and their scales, of so many tokens. */
+attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, const double *arrays,
+                                   double tokens);
+/** Of the list count query, out and lse. */
+attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, const double *arrays,
+                                  double queries);
 attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, const attnjs_stream_t *stream);
 attn_status_t attnjs_stream_truncate(attnjs_t *js, attnjs_stream_t *stream, double length);
 /** Returns the bytes it takes; writes them where there is room for them. */

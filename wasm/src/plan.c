@@ -24,6 +24,8 @@ attn_problem_t attnjs_problem(const double *numbers) {
     problem.softcap = (float)numbers[ATTNJS_SOFTCAP];
     problem.scores = (int32_t)numbers[ATTNJS_SCORES_MODE];
     problem.inputs = (uint32_t)numbers[ATTNJS_INPUTS];
+    problem.dtype = (int32_t)numbers[ATTNJS_DTYPE];
+    problem.kv_dtype = (int32_t)numbers[ATTNJS_KV_DTYPE];
     return problem;
 }
 
@@ -110,69 +112,17 @@ char *attnjs_plan_describe(attnjs_t *js, const attn_plan_t *plan) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-attn_tensor_t attnjs_view(int32_t bnhd, float *data, int64_t batch, int64_t heads, int64_t rows,
-                          int64_t columns) {
-    if (!data) return (attn_tensor_t){0};
-    return bnhd ? attn_tensor_bnhd(data, batch, heads, rows, columns)
-                : attn_tensor_bhnd(data, batch, heads, rows, columns);
-}
-
-static void *address(const double *arrays, int which) { return (void *)(uintptr_t)arrays[which]; }
-
-/* Bias or mask: the extents that js/ says. */
-static attn_tensor_t grid(const attn_problem_t *p, const double *arrays, int which, int extents,
-                          attn_dtype_t dtype) {
-    const double *shape = arrays + extents;
-    attn_tensor_t tensor = attnjs_view(0, address(arrays, which), attnjs_integer(shape[0]),
-                                       attnjs_integer(shape[1]), attnjs_integer(shape[2]), p->keys);
-    tensor.dtype = dtype;
-    return tensor;
-}
-
-static attn_tensor_t lengths(const attn_problem_t *p, double *numbers) {
-    attn_tensor_t tensor = attnjs_view(0, (float *)numbers, p->batch, 1, 1, 1);
-    for (int64_t b = 0; numbers && b < p->batch; b++) {
-        const int64_t length = attnjs_integer(numbers[b]);
-        memcpy(&numbers[b], &length, sizeof length);
-    }
-    tensor.dtype = ATTN_I64;
-    return tensor;
-}
-
-static attn_io_t arrays_of(const attn_plan_t *plan, int32_t bnhd, const double *at) {
-    const attn_problem_t *p = attn_plan_problem(plan);
-    return (attn_io_t){
-        .struct_size = sizeof(attn_io_t),
-        .query =
-            attnjs_view(bnhd, address(at, ATTNJS_QUERY), p->batch, p->heads, p->queries, p->dim),
-        .key = attnjs_view(bnhd, address(at, ATTNJS_KEY), p->batch, p->kv_heads, p->keys, p->dim),
-        .value = attnjs_view(bnhd, address(at, ATTNJS_VALUE), p->batch, p->kv_heads, p->keys,
-                             p->value_dim),
-        .out = attnjs_view(bnhd, address(at, ATTNJS_OUT), p->batch, p->heads, p->queries,
-                           p->value_dim),
-        .lse = attnjs_view(0, address(at, ATTNJS_LSE), p->batch, p->heads, p->queries, 1),
-        .bias = grid(p, at, ATTNJS_BIAS, ATTNJS_BIAS_SHAPE, ATTN_F32),
-        .mask = grid(p, at, ATTNJS_MASK, ATTNJS_MASK_SHAPE, ATTN_BOOL),
-        .kv_lengths = lengths(p, address(at, ATTNJS_KV_LENGTHS)),
-        .sinks = attnjs_view(0, address(at, ATTNJS_SINKS), 1, p->heads, 1, 1),
-        .slopes = attnjs_view(0, address(at, ATTNJS_SLOPES), 1, p->heads, 1, 1),
-        .scores =
-            attnjs_view(0, address(at, ATTNJS_SCORES), p->batch, p->heads, p->queries, p->keys),
-    };
-}
-
 /* Scratch for one call: nothing is kept between calls, so idle plans hold no large memory. */
 static attn_status_t give_workspace(attnjs_t *js, const attn_plan_t *plan, attn_io_t *io) {
     io->workspace_size = attn_plan_workspace_size(plan);
     io->workspace = attnjs_allocate((double)io->workspace_size);
     if (io->workspace) return ATTN_OK;
-    return attn_fail(&js->error, ATTN_ERROR_MEMORY, "no memory for the %.0f bytes of workspace",
-                     (double)io->workspace_size);
+    return attn_fail(&js->error, ATTN_ERROR_MEMORY, "no memory for the %llu bytes of workspace",
+                     (unsigned long long)io->workspace_size);
 }
 
-attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
-                         const double *arrays) {
-    attn_io_t io = arrays_of(plan, bnhd, arrays);
+attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, const double *arrays) {
+    attn_io_t io = attnjs_io(attn_plan_problem(plan), arrays);
     js->report = (attn_report_t){.struct_size = sizeof js->report};
     io.report = &js->report;
     attn_status_t status = give_workspace(js, plan, &io);
@@ -183,10 +133,9 @@ attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
 
 double attnjs_degenerate_rows(const attnjs_t *js) { return (double)js->report.degenerate_rows; }
 
-attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
-                             const double *arrays, double batch, double head, double first,
-                             double count, float *rows) {
-    attn_io_t io = arrays_of(plan, bnhd, arrays);
+attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, const double *arrays,
+                             double batch, double head, double first, double count, float *rows) {
+    attn_io_t io = attnjs_io(attn_plan_problem(plan), arrays);
     attn_status_t status = give_workspace(js, plan, &io);
     if (status == ATTN_OK)
         status = attn_weights(plan, &io, attnjs_integer(batch), attnjs_integer(head),
@@ -196,10 +145,10 @@ attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd
     return status;
 }
 
-double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, int32_t bnhd,
-                           const double *arrays, double stride) {
+double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, const double *arrays,
+                           double stride) {
     const attn_problem_t *p = attn_plan_problem(plan);
-    const attn_io_t io = arrays_of(plan, bnhd, arrays);
+    const attn_io_t io = attnjs_io(p, arrays);
     double size = (double)(p->keys + p->value_dim) * (double)sizeof(double);
     double *scratch = attnjs_allocate(size);
     if (!scratch) {

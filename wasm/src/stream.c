@@ -36,8 +36,15 @@ void attnjs_stream_destroy(attnjs_stream_t *stream) {
     free(stream);
 }
 
-const attn_problem_t *attnjs_stream_problem(const attnjs_stream_t *stream) {
-    return &stream->problem;
+attn_problem_t attnjs_stream_call(const attnjs_stream_t *stream, double queries, double keys) {
+    attn_problem_t problem = stream->problem;
+    problem.queries = attnjs_integer(queries);
+    problem.keys = attnjs_integer(keys);
+    return problem;
+}
+
+static const attn_tensor_t *given(const attn_tensor_t *tensor) {
+    return tensor->data ? tensor : NULL;
 }
 
 double attnjs_stream_length(attnjs_t *js, const attnjs_stream_t *stream) {
@@ -50,24 +57,19 @@ double attnjs_stream_memory(attnjs_t *js, const attnjs_stream_t *stream) {
     return (double)attn_stream_memory(stream->stream);
 }
 
-attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, int32_t bnhd, float *key,
-                                   float *value, double tokens) {
-    const attn_problem_t *p = &stream->problem;
-    const int64_t count = attnjs_integer(tokens);
-    const attn_tensor_t keys = attnjs_view(bnhd, key, p->batch, p->kv_heads, count, p->dim);
-    const attn_tensor_t values =
-        attnjs_view(bnhd, value, p->batch, p->kv_heads, count, p->value_dim);
-    return attn_stream_append(stream->stream, &keys, &values, NULL, NULL, &js->error);
+attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, const double *arrays,
+                                   double tokens) {
+    const attn_problem_t call = attnjs_stream_call(stream, 1, tokens);
+    const attn_io_t io = attnjs_io(&call, arrays);
+    return attn_stream_append(stream->stream, &io.key, &io.value, given(&io.key_scales),
+                              given(&io.value_scales), &js->error);
 }
 
-attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, int32_t bnhd, float *query,
-                                  double queries, float *out, float *lse) {
-    const attn_problem_t *p = &stream->problem;
-    const int64_t count = attnjs_integer(queries);
-    const attn_tensor_t asked = attnjs_view(bnhd, query, p->batch, p->heads, count, p->dim);
-    const attn_tensor_t answer = attnjs_view(bnhd, out, p->batch, p->heads, count, p->value_dim);
-    const attn_tensor_t sums = attnjs_view(0, lse, p->batch, p->heads, count, 1);
-    return attn_stream_query(stream->stream, &asked, &answer, lse ? &sums : NULL, &js->error);
+attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, const double *arrays,
+                                  double queries) {
+    const attn_problem_t call = attnjs_stream_call(stream, queries, 1);
+    const attn_io_t io = attnjs_io(&call, arrays);
+    return attn_stream_query(stream->stream, &io.query, &io.out, given(&io.lse), &js->error);
 }
 
 attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, const attnjs_stream_t *stream) {

@@ -4,6 +4,7 @@ import {
     AttnError,
     type Attn,
     type Backend,
+    type Halves,
     type Param,
     type Plan,
     type Plugin,
@@ -87,6 +88,17 @@ function describe(param: Param): string {
 }
 const forms: string[] = attn.backends().flatMap((backend: Backend) => backend.params.map(describe));
 
+const bits = new Uint16Array(64);
+const half: Halves = attn.attention(bits, bits, bits, { dim: 8, dtype: "f16" });
+const quantised: Float32Array = attn.attention(x, new Int8Array(64), new Int8Array(64), {
+    ...{ dim: 8, kvDtype: "i8", keyScales: x, valueScales: x },
+    strides: { query: [0, 0, 8, 1] },
+});
+using halves: Plan<Halves> = attn.plan({ queries: 4, dim: 8, dtype: "bf16" });
+const halfOut: Halves = halves.run({ query: bits, key: bits, value: bits }).out;
+using cache: Stream = attn.stream({ dim: 8, maxKeys: 100, kvDtype: "i8" });
+cache.append(new Int8Array(8), new Int8Array(8), { keyScales: x, valueScales: x });
+
 const { tokens, dim }: { tokens: string[]; dim: number } = attn.embed("text", 8);
 const { data, shape }: { data: Float32Array; shape: number[] } = attn.readNpy(bytes);
 const code: "ATTN_ERROR_SHAPE" | string = new AttnError("ATTN_ERROR_SHAPE", "text").code;
@@ -106,6 +118,9 @@ export const all = [
     ruled,
     scores,
     held,
+    half,
+    quantised,
+    halfOut,
 ];
 
 // @ts-expect-error a number is no source
@@ -130,6 +145,14 @@ attn.plan({ queries: 4, dim: 4, window: [1] });
 attn.plan({ queries: 4, dim: 4, inputs: ["biases"] });
 // @ts-expect-error a mask is of bytes
 masked.run({ query: x, key: x, value: x, mask: x });
+// @ts-expect-error no such element type
+attn.plan({ queries: 4, dim: 4, dtype: "f64" });
+// @ts-expect-error queries are no i8
+attn.plan({ queries: 4, dim: 4, dtype: "i8" });
+// @ts-expect-error a result in 16 bits is no Float32Array
+export const wrong: Float32Array = attn.attention(bits, bits, bits, { dim: 8, dtype: "f16" });
+// @ts-expect-error strides are of four axes
+attn.attention(x, x, x, { dim: 8, strides: { key: [1, 2] } });
 // @ts-expect-error a stream has an end
 attn.stream({ dim: 4 });
 // @ts-expect-error its past is what it holds

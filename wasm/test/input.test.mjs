@@ -55,6 +55,15 @@ function refuse(build) {
     const make = (options) => () => attn.plan({ ...tiny, ...options });
     const ruled = (inputs) => quick({ ...sizes, ...inputs });
     const masked = attn.plan({ ...sizes, inputs: ["mask"] });
+    const strided = (strides) => run({ strides });
+    const bytes = new Int8Array(96);
+    const scales = new Float32Array(12).fill(1);
+    const quantised = attn.plan({ ...sizes, kvDtype: "i8" });
+    const i8 = (changes) => () =>
+        quantised.run({
+            ...{ query, key: bytes, value: bytes, keyScales: scales, valueScales: scales },
+            ...changes,
+        });
 
     /* What is done, the error's class or code, and what its message has to name. */
     const cases = [
@@ -91,6 +100,50 @@ function refuse(build) {
             run({ layout: "nhd" }),
             TypeError,
             /layout must be "bhnd" or "bnhd", not "nhd"/,
+        ],
+        ["an unknown element type", make({ dtype: "f64" }), TypeError, /dtype must be .* "f64"/],
+        ["queries in i8", make({ dtype: "i8" }), "DTYPE|UNSUPPORTED|ARGUMENT", /dtype|i8/],
+        [
+            "halves where there are none",
+            make({ backend: "linear", dtype: "f16" }),
+            "UNSUPPORTED",
+            /linear.*f16/,
+        ],
+        ["bits for floats", run({ query: new Uint16Array(64) }), TypeError, /not a Uint16Array/],
+        [
+            "floats for bits",
+            quick({ ...sizes, dtype: "bf16" }),
+            TypeError,
+            /query must be a Uint16Array, not a Float32Array/,
+        ],
+        ["floats for i8", i8({ key }), TypeError, /key must be an? Int8Array, not a Float32Array/],
+        ["i8 without scales", i8({ keyScales: undefined }), TypeError, /keyScales must be/],
+        ["too few scales", i8({ valueScales: scales.subarray(1) }), "SHAPE", /valueScales has 11/],
+        [
+            "a scale of 0",
+            i8({ keyScales: Float32Array.of(...scales.subarray(1), 0) }),
+            "RANGE",
+            /key_scales.* key 5 has scale 0/,
+        ],
+        ["scales of floats", run({ valueScales: scales }), "ARGUMENT", /value_scales: .* not i8/],
+        ["strides that are none", strided(3), TypeError, /strides must be an object, not 3/],
+        ["strides of a misspelt array", strided({ kye: [] }), TypeError, /unknown "kye"/],
+        ["three strides", strided({ key: [1, 2, 3] }), TypeError, /strides.key must be \[batch/],
+        ["half a stride", strided({ key: [48, 48, 8, 0.5] }), TypeError, /strides.key .*not 0.5/],
+        ["a stride back", strided({ key: [0, 48, -8, 1] }), "ARGUMENT", /strides.key .*negative/],
+        [
+            "strides past the end",
+            strided({ key: [96, 48, 9, 1] }),
+            "SHAPE",
+            /key has 96 elements, but .* strides.key .* 101 elements/,
+        ],
+        ["strides past 2^53", strided({ key: [0, 2 ** 52, 8, 1] }), "SHAPE", /key has 96/],
+        ["strides of no out", strided({ out: [64, 32, 8, 1] }), TypeError, /strides.out needs out/],
+        [
+            "an out that overlaps itself",
+            run({ out: query.slice(), strides: { out: [0, 0, 8, 1] } }),
+            "ARGUMENT",
+            /out: stride 1 is 0/,
         ],
         ["a misspelt array", run({ querry: query }), TypeError, /unknown "querry"/],
         ["nothing to run on", () => plan.run(), TypeError, /run must be an object, not undefined/],

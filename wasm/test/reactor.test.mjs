@@ -26,7 +26,8 @@ test("attention through the functions of src/bindings.h", async () => {
     const problem = makeProblem({ heads: 2, queries: 33, keys: 50, dim: 24, valueDim: 10 }, 1);
     const { batch, heads, kvHeads, queries, keys, dim, valueDim } = problem.sizes;
     const sizes = [batch, heads, kvHeads, queries, keys, dim, valueDim];
-    const rules = [0, NaN, 0, -1, -1, 0, 0, 0]; // causal, scale, past, window, softcap, scores, inputs
+    // causal, scale, past, window, softcap, scores, inputs; dtype and kv_dtype: f32
+    const rules = [0, NaN, 0, -1, -1, 0, 0, 0, 1, 1];
     const session = c.attnjs_open();
     const backend = put(Buffer.from("softmax\0"));
     const plan = c.attnjs_plan_create(
@@ -41,8 +42,16 @@ test("attention through the functions of src/bindings.h", async () => {
     const length = heads * queries * valueDim;
     const out = c.attnjs_allocate(4 * length) >>> 0;
     const arrays = [problem.query, problem.key, problem.value].map(put);
-    const list = put(Float64Array.of(...arrays, out, ...new Array(13).fill(0)));
-    assert.equal(c.attnjs_run(session, plan, 0, list), 0, read(c.attnjs_error_message(session)));
+    const strides = (rows, columns) => [heads * rows * columns, rows * columns, columns, 1];
+    const list = put(
+        Float64Array.of(
+            ...[...arrays, out, ...new Array(9).fill(0)], // no other array
+            ...new Array(6).fill(0), // nor bias or mask
+            ...[strides(queries, dim), strides(keys, dim)].flat(),
+            ...[strides(keys, valueDim), strides(queries, valueDim)].flat(),
+        ),
+    );
+    assert.equal(c.attnjs_run(session, plan, list), 0, read(c.attnjs_error_message(session)));
     const exact = exactAttention(problem);
     assertClose(new Float32Array(c.memory.buffer, out, length), exact.out, exact.tolerance, "out");
     assert.match(read(c.attnjs_plan_describe(session, plan)), /"kernel":"wasm128/);

@@ -59,6 +59,12 @@ test("says what it is, and what it has not", () => {
             /scores/,
         ],
     ];
+    for (const dtype of ["f16", "bf16"]) {
+        const make = () => attn.plan({ queries: 2, dim: 2, kvDtype: dtype });
+        refused.push([make, "UNSUPPORTED", /f16 and bf16/]);
+    }
+    refused.push([() => attn.plan({ queries: 2, dim: 2, kvDtype: "i8" }), "UNSUPPORTED", /f16|i8/]);
+    refused.push([() => attn.plan({ queries: 2, dim: 2, params: { a: 1 } }), "NOT_FOUND", /'a'/]);
     for (const [act, code, message] of refused) {
         assert.throws(act, (error) => {
             assert.ok(error instanceof AttnError, error.stack);

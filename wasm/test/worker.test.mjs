@@ -60,6 +60,41 @@ test("an array to write to, and both layouts", async () => {
     attn.dispose();
 });
 
+test("element types, scales and strides", async () => {
+    const attn = await init({ build: "simd" });
+    const tokens = 2 * 2 * 50;
+    const bytes = (count) => Int8Array.from({ length: count }, (_, i) => 100 * Math.sin(i));
+    const scales = (begin) => Float32Array.from({ length: tokens }, (_, i) => begin + i / 1e4);
+    const [keys, values] = [bytes(tokens * 16), bytes(tokens * 9)];
+    const quantised = {
+        ...sizes,
+        kvDtype: "i8",
+        keyScales: scales(0.01),
+        valueScales: scales(0.02),
+    };
+    const seen = [];
+    const onProgress = (done) => seen.push(done);
+    assert.deepEqual(
+        await attn.attention(query, keys, values, { ...quantised, onProgress }),
+        local.attention(query, keys, values, quantised),
+    );
+    assert.equal(seen[0], 0.25);
+
+    const bits = (count) => Uint16Array.from({ length: count }, (_, i) => 0x3c00 + (i % 512));
+    const halves = [query, key, value].map(({ length }) => bits(length));
+    const half = { ...sizes, dtype: "f16" };
+    const out = new Uint16Array(2 * 4 * 30 * 9);
+    assert.equal(await attn.attention(...halves, { ...half, out }), out);
+    assert.deepEqual(out, local.attention(...halves, half));
+
+    const turned = { ...sizes, strides: { query: [1920, 16, 64, 1] } };
+    assert.deepEqual(
+        await attn.attention(query, key, value, turned),
+        local.attention(query, key, value, turned),
+    );
+    attn.dispose();
+});
+
 test("an abort ends a running call at once, and the next one works", async () => {
     const attn = await init({ build: "simd" });
     const stop = new AbortController();
