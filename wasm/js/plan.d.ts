@@ -1,0 +1,162 @@
+import type {
+    Elements,
+    Floats,
+    Halves,
+    InputArrays,
+    InputName,
+    Layout,
+    Strides,
+} from "./arrays.js";
+import type { Sizes } from "./problem.js";
+
+/** The arrays of {@link Plan.run}. */
+export interface RunOptions extends InputArrays {
+    /** batch * heads * queries * dim elements. */
+    query: Floats | Halves;
+    /** batch * kvHeads * keys * dim elements. */
+    key: Elements;
+    /** batch * kvHeads * keys * valueDim elements. */
+    value: Elements;
+    /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
+    out?: Floats | Halves | undefined;
+    /** `true`: return the rows' log-sum-exp; an array: write them there. See {@link RunResult.lse}. */
+    lse?: boolean | Floats | undefined;
+    /** The same for the scores; see {@link RunResult.scores}. */
+    scores?: boolean | Floats | undefined;
+    /** Of query, key, value and out; "bhnd" by default. */
+    layout?: Layout | undefined;
+    /** Of those that are not in the layout. */
+    strides?: Strides | undefined;
+}
+
+/** An AbortSignal. */
+interface SignalLike {
+    readonly aborted: boolean;
+    throwIfAborted(): void;
+    addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
+    removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** Options of {@link Plan.runAsync}. */
+export interface AsyncOptions {
+    /** Rejects with the signal's reason, and stops computing before the run's next task. */
+    signal?: SignalLike | undefined;
+}
+
+/** What {@link Plan.run} computed. The arrays are the caller's. */
+export interface RunResult<Out = Float32Array> {
+    /** Of the plan's `dtype`; for f16 a Float16Array where the query is one. */
+    out: Out;
+    /**
+     * log sum_j exp(S_ij) in the order (batch, head, query), whatever the layout: batch * heads *
+     * queries elements; -Infinity for a row without keys. `null` when it was not asked for.
+     */
+    lse: Float32Array | null;
+    /**
+     * Logits or weights at the plan's `scoresMode` in the order (batch, head, query, key): batch *
+     * heads * queries * keys elements. `null` when they were not asked for.
+     */
+    scores: Float32Array | null;
+    /** Rows whose normaliser was 0 or drowned in rounding: do not trust them (linear `lin`). */
+    degenerateRows: number;
+}
+
+/** Which weights {@link Plan.weights} is to compute. */
+export interface WeightsOptions extends InputArrays {
+    query: Floats | Halves;
+    key: Elements;
+    /** Of query and key; "bhnd" by default. */
+    layout?: Layout | undefined;
+    /** Of those that are not in the layout. */
+    strides?: Strides | undefined;
+    /** 0 by default. */
+    batch?: number | undefined;
+    /** Of the query; 0 by default. */
+    head?: number | undefined;
+    /** First query; 0 by default. */
+    first?: number | undefined;
+    /** How many queries; all from `first` on by default. */
+    count?: number | undefined;
+}
+
+/** The arrays of {@link Plan.error}. */
+export interface ErrorOptions extends InputArrays {
+    query: Floats | Halves;
+    key: Elements;
+    value: Elements;
+    /** The result that is to be judged. */
+    out: Floats | Halves;
+    /** Of all four; "bhnd" by default. */
+    layout?: Layout | undefined;
+    /** Of those that are not in the layout. */
+    strides?: Strides | undefined;
+}
+
+/** How much work one run of a plan is. */
+export interface PlanCost {
+    /** Additions and multiplications that the result needs; exp is not counted. */
+    readonly flops: number;
+    /** Read and written at least once: inputs and output. */
+    readonly bytes: number;
+    /** (query, key) pairs with a weight, all heads together. */
+    readonly pairs: number;
+    /** Asymptotic form for one head, e.g. "n m (d + dv)". */
+    readonly form: string;
+}
+
+/** One thing a plan chose by itself or guarantees, e.g. the sketch size. */
+export interface PlanFact {
+    /** Machine-readable. */
+    readonly name: string;
+    /** For people. */
+    readonly label: string;
+    /** `null`: a number that is not finite. */
+    readonly value: number | string | null;
+}
+
+/**
+ * A problem and the backend that solves it, prepared: run it as often as wanted. It holds memory in
+ * the module until dispose(); any use after that throws an AttnError "ATTN_ERROR_DISPOSED".
+ */
+export interface Plan<Out = Float32Array> {
+    /** The backend's id. */
+    readonly backend: string;
+    readonly sizes: Sizes;
+    /** The arrays that each run brings beside query, key and value. */
+    readonly inputs: readonly InputName[];
+    /** Which code runs, e.g. "wasm128 4x8". */
+    readonly kernel: string;
+    /** Scratch memory that each run takes and gives back, in bytes. */
+    readonly workspaceBytes: number;
+    /** `null` when the backend does not say. */
+    readonly cost: PlanCost | null;
+    readonly facts: readonly PlanFact[];
+
+    /** Solve the problem on these arrays. */
+    run(arrays: RunOptions): RunResult<Out>;
+
+    /**
+     * The same beside this thread where there is the addon (libattn/native): until the promise is
+     * settled the arrays must stay as they are, and dispose() waits. In WebAssembly there is no
+     * other thread: it has run when this returns.
+     */
+    runAsync(arrays: RunOptions, options?: AsyncOptions): Promise<RunResult<Out>>;
+
+    /**
+     * The effective attention weights of queries [first, first + count) of one batch and head, such
+     * that out = weights * value: row r, key j is at r * keys + j. For every backend, also where it
+     * never forms them.
+     */
+    weights(options: WeightsOptions): Float32Array;
+
+    /**
+     * How far `out` is from exact attention, computed in double precision: the relative error in the
+     * Frobenius norm over every `stride`-th query (1, all, by default). Costs queries * keys / stride.
+     * NaN when `out` has a NaN where exact attention has not.
+     */
+    error(arrays: ErrorOptions, stride?: number): number;
+
+    /** Give the memory back. A second call does nothing. */
+    dispose(): void;
+    [Symbol.dispose](): void;
+}

@@ -1,0 +1,87 @@
+/* What is to be solved: sizes, rules, element types and the settings of a backend. */
+import type { Dtype, HalfDtype, InputName } from "./arrays.js";
+
+/** All sizes of a problem, each an integer of at least 1; `heads` is a multiple of `kvHeads`. */
+export interface Sizes {
+    readonly batch: number;
+    readonly heads: number;
+    readonly kvHeads: number;
+    readonly queries: number;
+    readonly keys: number;
+    readonly dim: number;
+    readonly valueDim: number;
+}
+
+/**
+ * Which keys a query sees. `false` or "none": all. `true` or "top-left": query i sees keys j <= i.
+ * "bottom-right": query i sees keys j <= i + keys - queries, so that the last query sees all.
+ */
+export type Causal = boolean | "none" | "top-left" | "bottom-right";
+
+/**
+ * What is to be solved, beside the sizes. Query i stands at key position p = past + i, or, where
+ * causal is "bottom-right", at p = i + keys - queries (with key lengths: i + length - queries). Its
+ * logits are S = softcap(scale * q.k_j) + bias_j - slope |p - j|, with softcap(x) = c tanh(x / c).
+ */
+export interface Rules {
+    /** Id of a backend; "softmax", which does all of these, by default. */
+    backend?: string | undefined;
+    /** `false` by default. */
+    causal?: Causal | undefined;
+    /** Factor of the logits, finite; by default the backend's, 1/sqrt(dim) for softmax. */
+    scale?: number | undefined;
+    /** Keys before the first query; 0 by default, and where causal is "bottom-right". */
+    past?: number | undefined;
+    /** Keys seen to each side of a query's position; -1: all. All by default. */
+    window?: readonly [left: number, right: number] | undefined;
+    /** c of the logits' soft cap; 0, the default: none. */
+    softcap?: number | undefined;
+}
+
+/** Element types; other than f32 with softmax alone. */
+export interface Dtypes {
+    /** Of query and out; "f32" by default. */
+    dtype?: "f32" | HalfDtype | undefined;
+    /** Of key and value; `dtype` by default. */
+    kvDtype?: Dtype | undefined;
+}
+
+/** Those that have an output in 16 bits. */
+export interface HalfOut {
+    dtype: HalfDtype;
+}
+
+/** Parameters of a backend by name, as {@link Attn.backends} declares them. undefined: the default. */
+export type Params = Readonly<Record<string, number | string | boolean | undefined>>;
+
+/** Rules and the settings of a backend. */
+export interface Settings extends Rules {
+    /** Values outside their declared range are refused, never clamped. */
+    params?: Params | undefined;
+}
+
+/**
+ * Which logits or weights `scores` are: scale * q.k, the same after softcap, after bias and masks
+ * (-Infinity where a key is not seen), or after softmax.
+ */
+export type ScoresMode = "raw" | "capped" | "masked" | "weights";
+
+/** Options of {@link Attn.plan}. */
+export interface PlanOptions extends Settings, Dtypes {
+    /** 1 by default. */
+    batch?: number | undefined;
+    /** 1 by default. */
+    heads?: number | undefined;
+    /** `heads` by default; fewer: heads share keys and values (grouped-query attention). */
+    kvHeads?: number | undefined;
+    queries: number;
+    /** `queries` by default (self-attention). */
+    keys?: number | undefined;
+    dim: number;
+    /** `dim` by default. */
+    valueDim?: number | undefined;
+    /** The arrays that each run brings; none by default. */
+    inputs?: readonly InputName[] | undefined;
+    /** What {@link RunOptions.scores} gives; "raw" by default. */
+    scoresMode?: ScoresMode | undefined;
+}
