@@ -9,11 +9,11 @@ export const SCALES = ["keyScales", "valueScales"];
 
 const ADDRESSES = [...PLACED, "lse", ...INPUTS, ...SCALES, "scores"];
 
-/** The array `name`, checked, and its place: { array, length, strides, gaps }. */
+/** The array `name`, checked, and how long it is: { array, length, gaps }. */
 export function checkPlaced(array, name, place, dtypes) {
     checkElements(array, name, dtypes[name] ?? "f32");
     checkLength(array, name, place[name]);
-    return { ...place[name], array };
+    return { array, length: place[name].length, gaps: place[name].gaps };
 }
 
 /**
@@ -46,6 +46,5 @@ export function lend(loan, given) {
 /** Arguments, the extents of bias and mask, and the strides of what has a place. */
 export function listed(loan, at, { bias, mask }, places) {
     const extents = [bias, mask].flatMap((grid) => (grid?.shape ?? [0, 0, 0]).slice(0, 3));
-    const strides = PLACED.flatMap((name) => places[name].strides);
-    return loan.list([...ADDRESSES.map((name) => at[name] ?? 0), ...extents, ...strides]);
+    return loan.list([...ADDRESSES.map((name) => at[name] ?? 0), ...extents, ...places.strides]);
 }

@@ -83,12 +83,13 @@ export function checkArray(value, what, ...types) {
  * An array of just `length` elements, or of at least so many where not all are used (`gaps`);
  * `meaning` says why so many. Its type is checked before.
  */
-export function checkLength(array, what, { length, meaning, gaps }) {
+export function checkLength(array, what, place) {
+    const { length, gaps } = place;
     if (array.length === length || (gaps && array.length > length)) return array;
     const state = isDetached(array) ? "is detached (its buffer was transferred)" : null;
     throw new AttnError(
         "ATTN_ERROR_SHAPE",
-        `${what} ${state ?? `has ${array.length} elements`}, but ${meaning} is ${length} elements`,
+        `${what} ${state ?? `has ${array.length} elements`}, but ${place.meaning} is ${length} elements`,
     );
 }
 

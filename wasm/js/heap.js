@@ -5,7 +5,6 @@
  * Memory that grows detaches every view of it, so no view is kept: each use makes its own.
  * Addresses are unsigned, and WebAssembly hands them out signed: hence `>>> 0`.
  */
-import { checkBytes } from "./check.js";
 import { AttnError, noMemory } from "./errors.js";
 import { Tensor } from "./tensor.js";
 
@@ -116,7 +115,8 @@ class Loan {
         }
         const from = Array.isArray(array) ? Float64Array.from(array) : array;
         const at = this.#take(from.byteLength, what);
-        this.#heap.view(Uint8Array, at, from.byteLength).set(checkBytes(from));
+        const bytes = new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
+        this.#heap.view(Uint8Array, at, bytes.length).set(bytes);
         return at;
     }
 

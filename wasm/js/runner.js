@@ -8,6 +8,7 @@ import { PLACED, places } from "./shape.js";
 const READ = ["query", "key", "value"];
 const RESULTS = ["lse", "scores"];
 export const PLACE = ["layout", "strides"];
+const RUN = [...PLACED, ...INPUTS, ...SCALES, ...RESULTS, ...PLACE];
 
 /* For the class that extends Runner, and nobody else. */
 export const lendTo = Symbol("lendTo");
@@ -21,6 +22,7 @@ export class Runner {
     #session;
     #address;
     #dtypes;
+    #places = new Map(); // by layout
 
     constructor(session, address, backend, sizes, dtypes, inputs) {
         this.#session = session;
@@ -52,7 +54,7 @@ export class Runner {
     /** Calls `body` with a loan and the arguments of these arrays, those of `names` and the inputs. */
     [lendTo](names, arrays, body) {
         this[alive]();
-        const place = places(this.sizes, arrays);
+        const place = this.#place(arrays);
         const given = this.#given(arrays, names, place);
         return this.#session.borrow((loan) =>
             body(loan, [this.#address, listed(loan, lend(loan, given), given, place)]),
@@ -68,6 +70,12 @@ export class Runner {
         if (this.#address === 0) throw disposed("the plan");
     }
 
+    #place({ layout, strides }) {
+        if (strides !== undefined) return places(this.sizes, { layout, strides });
+        if (!this.#places.has(layout)) this.#places.set(layout, places(this.sizes, { layout }));
+        return this.#places.get(layout);
+    }
+
     /** The arrays to read, checked: { array, length, shape } by name. */
     #given(arrays, names, place) {
         return {
@@ -78,10 +86,9 @@ export class Runner {
 
     /** What a run is to do: its arrays, checked. */
     [prepare](arrays) {
-        const names = [...PLACED, ...INPUTS, ...SCALES, ...RESULTS, ...PLACE];
-        checkOptions(arrays, names, "run");
+        checkOptions(arrays, RUN, "run");
         this[alive]();
-        const place = places(this.sizes, arrays);
+        const place = this.#place(arrays);
         const given = this.#given(arrays, READ, place);
         const outputs = { out: this.#output(arrays.out, "out", place) };
         for (const name of RESULTS) {
@@ -117,7 +124,7 @@ export class Runner {
     #output(array, name, place) {
         if (array !== undefined) return checkPlaced(array, name, place, this.#dtypes);
         if (place[name].gaps) throw new TypeError(`strides.${name} needs ${name}, an array`);
-        return place[name];
+        return { length: place[name].length };
     }
 }
 

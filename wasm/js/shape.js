@@ -55,31 +55,37 @@ export function inferSizes(options, query, key, value) {
 }
 
 /**
- * How many elements each array has, what that is the product of, and of those in PLACED the strides:
- * { length, meaning, strides, gaps } by name. `gaps`: there may be elements that are not the array's.
+ * How many elements each array has, and what that is the product of: { length, meaning, gaps, strides }
+ * by name. `gaps`: there may be elements that are not the array's. `strides` of all: those in PLACED's.
  */
 export function places(sizes, { layout = "bhnd", strides = {} }) {
     checkOneOf(layout, Object.keys(LAYOUTS), "layout");
     checkOptions(strides, PLACED, "strides");
     const place = {};
-    for (const [name, axes] of Object.entries(AXES)) {
-        const shape = axes.map((axis) => sizes[axis]);
+    for (const name in AXES) {
+        const shape = AXES[name].map((axis) => sizes[axis]);
         place[name] =
             strides[name] === undefined
-                ? { ...extent(axes.join(" * "), ...shape), strides: dense(shape, LAYOUTS[layout]) }
+                ? dense(shape, LAYOUTS[layout], AXES[name])
                 : strided(shape, strides[name], `strides.${name}`);
     }
+    place.strides = PLACED.flatMap((name) => place[name].strides);
     return place;
 }
 
-function dense(shape, order) {
+function dense(shape, order, axes) {
     const strides = [];
-    let step = 1;
+    let length = 1;
     for (const axis of order) {
-        strides[axis] = step;
-        step *= shape[axis];
+        strides[axis] = length;
+        length *= shape[axis] ?? 1;
     }
-    return strides;
+    return {
+        ...{ strides, length, gaps: false },
+        get meaning() {
+            return `${axes.join(" * ")} = ${shape.join(" * ")}`;
+        },
+    };
 }
 
 function strided(shape, strides, what) {
@@ -94,11 +100,6 @@ function strided(shape, strides, what) {
         length += (shape[axis] - 1) * stride;
     }
     return { strides, length, meaning: `what ${what} reach`, gaps: true };
-}
-
-export function extent(names, ...sizes) {
-    const length = sizes.reduce((product, size) => product * size, 1);
-    return { length, meaning: `${names} = ${sizes.join(" * ")}` };
 }
 
 function checkSizes(options) {
