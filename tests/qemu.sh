@@ -8,7 +8,7 @@ set -euo pipefail
 
 readonly TESTS=$1/tests
 readonly PROGRAMS=(test_simd test_tile test_softmax semantics/test_semantics_numbers
-    semantics/test_semantics_hidden)
+    semantics/test_semantics_hidden semantics/test_semantics_decode)
 readonly SKIPPED=77
 
 # on CPU TIER PROGRAM: QEMU warns of features that it does not emulate; the program's words matter.

@@ -26,6 +26,11 @@ export function checkElements(value, what, dtype) {
     return DTYPES[dtype].check(value, what);
 }
 
+/** The class of the output's array: of f16's two that of `out`, or, where it is made, of the query. */
+export function outputClass(dtypes, query, out = query) {
+    return dtypes.out === "f32" ? Float32Array : out.constructor;
+}
+
 /** { query, key, value, out }: their types. */
 export function dtypesOf({ dtype = "f32", kvDtype = dtype }) {
     checkDtype(dtype, "dtype");

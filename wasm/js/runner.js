@@ -1,5 +1,6 @@
 import { SCALES, checkPlaced, checkRead, lend, listed } from "./arrays.js";
 import { checkOptions } from "./check.js";
+import { outputClass } from "./dtypes.js";
 import { disposed } from "./errors.js";
 import { checkInputs } from "./inputs.js";
 import { INPUTS } from "./rules.js";
@@ -96,9 +97,7 @@ export class Runner {
             if (array)
                 outputs[name] = this.#output(array === true ? undefined : array, name, place);
         }
-        if (this.#dtypes.out !== "f32") {
-            outputs.out.type = (arrays.out ?? arrays.query).constructor; // of the two kinds for f16
-        }
+        outputs.out.type = outputClass(this.#dtypes, arrays.query, arrays.out);
         return { given, outputs, place };
     }
 
