@@ -3,6 +3,7 @@
 
 #include "attn/random.h"
 #include "attn/support.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -185,13 +186,8 @@ uint64_t lab_stream(const lab_point_t *point, uint64_t trial, uint32_t purpose) 
 /* ---- text -------------------------------------------------------------------------------------- */
 
 const char *lab_number_text(double value, char text[32]) {
-    if (isnan(value)) return memcpy(text, "nan", 4);
-    if (isinf(value)) return strcpy(text, value > 0 ? "inf" : "-inf");
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, 32, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
-    return text;
+    if (isnan(value)) return memcpy(text, "nan", 4); /* never "-nan" */
+    return attn_json_digits(value, text);
 }
 
 const char *lab_value_text(const attn_param_info_t *info, double value, char text[32]) {

@@ -183,6 +183,8 @@ static void escapes_text(void **state) {
     char *text = describe(context, &length);
     assert_true(is_json(text));
     assert_non_null(strstr(text, "a \\\"quoted\\\" \\\\ name"));
+    assert_non_null(strstr(text, "\"1\\u000a2\\u00093\""));
+    assert_non_null(strstr(text, "\"\\u0001 and \xC3\xA9\""));
     assert_non_null(strstr(text, "C:\\\\dir\\\\\\\"x\\\""));
     free(text);
     attn_context_destroy(context);

@@ -14,6 +14,7 @@
 
 #include "attn/attn.h"
 #include "threads.h"
+#include "json/json.h"
 
 /** Changes whenever a function here does; js/session.js refuses a module with another number. */
 #define ATTNJS_INTERFACE 4
@@ -44,6 +45,10 @@ void attnjs_free(void *memory);
 
 /** Say which memory there was none for. */
 attn_status_t attnjs_no_memory(attnjs_t *js, const char *what);
+
+/** What `write` writes about `subject`, twice: to count it, and to memory of that size. */
+char *attnjs_json(attnjs_t *js, const char *what, void (*write)(attn_json_t *, const void *subject),
+                  const void *subject);
 
 /** {"version", "build", "tier"} as JSON. */
 char *attnjs_about(attnjs_t *js);

@@ -1,6 +1,5 @@
 /* data.c: what gets data in: typed text, .npy files, and a look at whether it is finite. */
 #include "bindings.h"
-#include "json.h"
 #include "tools/embed.h"
 #include "tools/npy.h"
 
@@ -15,38 +14,45 @@ double attnjs_count_nonfinite(attnjs_t *js, float *data, double count) {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* All tokens, the caller's to free; NULL when there is no memory for them. */
-static embed_token_t *split(const char *text, size_t size, size_t *count) {
-    *count = embed_split(text, size, NULL, 0);
-    embed_token_t *tokens = calloc(*count + 1, sizeof *tokens);
-    if (tokens) embed_split(text, size, tokens, *count);
+typedef struct tokens {
+    embed_token_t *list;
+    size_t count;
+} tokens_t;
+
+/* All tokens; the list is the caller's to free, and NULL when there is no memory for it. */
+static tokens_t split(attnjs_t *js, const char *text, size_t size) {
+    tokens_t tokens = {.count = embed_split(text, size, NULL, 0)};
+    tokens.list = calloc(tokens.count + 1, sizeof *tokens.list);
+    if (tokens.list)
+        embed_split(text, size, tokens.list, tokens.count);
+    else
+        attnjs_no_memory(js, "the tokens of the text");
     return tokens;
 }
 
-char *attnjs_tokens(attnjs_t *js, const char *text, size_t size) {
-    size_t count = 0;
-    embed_token_t *tokens = split(text, size, &count);
-    attnjs_text_t json = {0};
-    attnjs_text_add(&json, "[");
-    for (size_t i = 0; tokens && i < count; i++)
-        attnjs_text_add(&json, "%s%zu,%zu", i ? "," : "", tokens[i].start, tokens[i].end);
-    attnjs_text_add(&json, "]");
-    char *result = attnjs_text_take(&json);
-    if (!tokens || !result) {
-        attnjs_no_memory(js, "the tokens of the text");
-        free(result);
-        result = NULL;
+static void write_tokens(attn_json_t *json, const void *subject) {
+    const tokens_t *tokens = subject;
+    attn_json_open(json, NULL, '[');
+    for (size_t i = 0; i < tokens->count; i++) {
+        attn_json_integer(json, NULL, (long long)tokens->list[i].start);
+        attn_json_integer(json, NULL, (long long)tokens->list[i].end);
     }
-    free(tokens);
-    return result;
+    attn_json_close(json, ']');
+}
+
+char *attnjs_tokens(attnjs_t *js, const char *text, size_t size) {
+    const tokens_t tokens = split(js, text, size);
+    if (!tokens.list) return NULL;
+    char *json = attnjs_json(js, "the tokens of the text", write_tokens, &tokens);
+    free(tokens.list);
+    return json;
 }
 
 attn_status_t attnjs_embed(attnjs_t *js, const char *text, size_t size, double dim, float *out) {
-    size_t count = 0;
-    embed_token_t *tokens = split(text, size, &count);
-    if (!tokens) return attnjs_no_memory(js, "the tokens of the text");
-    embed_vectors(text, tokens, count, (int64_t)dim, 0, out);
-    free(tokens);
+    const tokens_t tokens = split(js, text, size);
+    if (!tokens.list) return js->error.status;
+    embed_vectors(text, tokens.list, tokens.count, (int64_t)dim, 0, out);
+    free(tokens.list);
     return ATTN_OK;
 }
 
@@ -88,21 +94,30 @@ static int in_c_order(const attn_tensor_t *tensor) {
     return 1;
 }
 
+typedef struct npy {
+    const char *bytes;
+    attn_tensor_t tensor;
+    int32_t rank;
+} npy_t;
+
+static void write_npy(attn_json_t *json, const void *subject) {
+    const npy_t *npy = subject;
+    attn_json_open(json, NULL, '{');
+    attn_json_integer(json, "offset", (const char *)npy->tensor.data - npy->bytes);
+    attn_json_open(json, "shape", '[');
+    for (int axis = 4 - npy->rank; axis < 4; axis++)
+        attn_json_integer(json, NULL, npy->tensor.shape[axis]);
+    attn_json_close(json, ']');
+    attn_json_close(json, '}');
+}
+
 char *attnjs_read_npy(attnjs_t *js, void *bytes, size_t size) {
-    attn_tensor_t tensor = {0};
-    int32_t rank = 0;
+    npy_t npy = {.bytes = bytes};
     attn_error_t error;
-    if (npy_parse(bytes, size, &tensor, &rank, &error) != ATTN_OK) {
+    if (npy_parse(bytes, size, &npy.tensor, &npy.rank, &error) != ATTN_OK) {
         attn_fail(&js->error, error.status, "the file %s", error.message);
         return NULL;
     }
-    if (!in_c_order(&tensor) && order_elements(js, &tensor) != ATTN_OK) return NULL;
-    attnjs_text_t json = {0};
-    attnjs_text_add(&json, "{\"offset\":%td,\"shape\":[", (char *)tensor.data - (char *)bytes);
-    for (int axis = 4 - rank; axis < 4; axis++)
-        attnjs_text_add(&json, "%s%lld", axis > 4 - rank ? "," : "", (long long)tensor.shape[axis]);
-    attnjs_text_add(&json, "]}");
-    char *result = attnjs_text_take(&json);
-    if (!result) attnjs_no_memory(js, "the description of the .npy file");
-    return result;
+    if (!in_c_order(&npy.tensor) && order_elements(js, &npy.tensor) != ATTN_OK) return NULL;
+    return attnjs_json(js, "the description of the .npy file", write_npy, &npy);
 }

@@ -1,53 +1,52 @@
 /* labs.c: see labs.h. */
 #include "labs.h"
-#include "json.h"
 #include "labs/lab.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE_SIZE = 1024 };
+enum { NOTE_SIZE = 1024, NAMES_SIZE = sizeof((attn_error_t *)0)->message };
 
 struct attnlabs_run {
     lab_run_t run;
     double *xs; /* NULL: the panel's own */
 };
 
+static void write_labs(attn_json_t *json, const void *nothing) {
+    (void)nothing;
+    json->length = lab_describe(json->buffer, json->size);
+}
+
 char *attnlabs_describe(attnjs_t *js) {
-    const size_t size = lab_describe(NULL, 0) + 1;
-    char *json = malloc(size);
-    if (json)
-        lab_describe(json, size);
-    else
-        attnjs_no_memory(js, "the description of the experiments");
-    return json;
+    return attnjs_json(js, "the description of the experiments", write_labs, NULL);
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
+/* As many as the message of an error has room for. */
+static void add_name(char names[NAMES_SIZE], const char *name) {
+    const size_t used = strlen(names);
+    snprintf(names + used, NAMES_SIZE - used, "%s%s", used ? ", " : "", name);
+}
+
 static const lab_t *find_lab(attnjs_t *js, const char *name) {
     const lab_t *lab = lab_find(name);
-    attnjs_text_t names = {0};
+    char names[NAMES_SIZE] = "";
     if (lab) return lab;
-    for (uint32_t i = 0; i < lab_count(); i++)
-        attnjs_text_add(&names, "%s%s", i ? ", " : "", lab_at(i)->name);
-    char *list = attnjs_text_take(&names);
+    for (uint32_t i = 0; i < lab_count(); i++) add_name(names, lab_at(i)->name);
     attn_fail(&js->error, ATTN_ERROR_NOT_FOUND, "there is no experiment '%.60s' (there are %s)",
-              name, list ? list : "others");
-    free(list);
+              name, names);
     return NULL;
 }
 
 static const lab_panel_t *find_panel(attnjs_t *js, const lab_t *lab, const char *id) {
     const lab_panel_t *panel = *id ? lab_panel_find(lab, id) : &lab->panels[0];
-    attnjs_text_t ids = {0};
+    char ids[NAMES_SIZE] = "";
     if (panel) return panel;
-    for (uint32_t i = 0; i < lab->panel_count; i++)
-        attnjs_text_add(&ids, "%s%s", i ? ", " : "", lab->panels[i].id);
-    char *list = attnjs_text_take(&ids);
+    for (uint32_t i = 0; i < lab->panel_count; i++) add_name(ids, lab->panels[i].id);
     attn_fail(&js->error, ATTN_ERROR_NOT_FOUND, "%s has no panel '%.60s' (there are %s)", lab->name,
-              id, list ? list : "others");
-    free(list);
+              id, ids);
     return NULL;
 }
 
@@ -91,63 +90,51 @@ attn_status_t attnlabs_begin(attnjs_t *js, attnlabs_run_t *run) {
     return lab_run_begin(&run->run, js->context, &js->error);
 }
 
-static void add_values(attnjs_text_t *json, const lab_run_t *run) {
-    int any = 0;
+static void write_params(attn_json_t *json, const lab_run_t *run) {
+    attn_json_open(json, "params", '{');
     for (uint32_t i = 0; i < run->lab->param_count; i++) {
         const attn_param_info_t *info = &run->lab->params[i];
-        if ((int32_t)i == run->panel->x_param) continue;
-        attnjs_text_add(json, any++ ? "," : "");
-        attnjs_text_string(json, info->name);
-        attnjs_text_add(json, ":");
-        if (info->type == ATTN_PARAM_CHOICE)
-            attnjs_text_string(json, info->choices[(int)run->values[i]]);
-        else
-            attnjs_text_number(json, run->values[i]);
+        if ((int32_t)i != run->panel->x_param)
+            attn_json_setting(json, info->name, info, run->values[i]);
     }
+    attn_json_close(json, '}');
 }
 
-static void add_numbers(attnjs_text_t *json, const char *name, const lab_run_t *run,
-                        double (*number)(const lab_run_t *, uint32_t)) {
-    attnjs_text_add(json, ",\"%s\":[", name);
-    for (uint32_t i = 0; i < run->point_count; i++) {
-        attnjs_text_add(json, i ? "," : "");
-        attnjs_text_number(json, number(run, i));
-    }
-    attnjs_text_add(json, "]");
+static void write_points(attn_json_t *json, const char *name, const lab_run_t *run,
+                         double (*number)(const lab_run_t *, uint32_t)) {
+    attn_json_open(json, name, '[');
+    for (uint32_t i = 0; i < run->point_count; i++) attn_json_number(json, NULL, number(run, i));
+    attn_json_close(json, ']');
+}
+
+static void write_settings(attn_json_t *json, const void *subject) {
+    const lab_run_t *run = subject;
+    const lab_panel_t *panel = run->panel;
+    attn_json_open(json, NULL, '{');
+    attn_json_string(json, "panel", panel->id);
+    attn_json_boolean(json, "serial", panel->flags & LAB_SERIAL);
+    attn_json_open(json, "columns", '[');
+    for (uint32_t i = 0; i < panel->column_count; i++)
+        attn_json_string(json, NULL, panel->columns[i].name);
+    attn_json_close(json, ']');
+    write_params(json, run);
+    write_points(json, "xs", run, lab_run_x);
+    write_points(json, "costs", run, lab_run_cost);
+    attn_json_close(json, '}');
 }
 
 char *attnlabs_settings(attnjs_t *js, const attnlabs_run_t *run) {
-    const lab_panel_t *panel = run->run.panel;
-    attnjs_text_t json = {0};
-    attnjs_text_add(&json, "{\"panel\":");
-    attnjs_text_string(&json, panel->id);
-    attnjs_text_add(&json, ",\"serial\":%s,\"columns\":[",
-                    panel->flags & LAB_SERIAL ? "true" : "false");
-    for (uint32_t i = 0; i < panel->column_count; i++) {
-        attnjs_text_add(&json, i ? "," : "");
-        attnjs_text_string(&json, panel->columns[i].name);
-    }
-    attnjs_text_add(&json, "],\"params\":{");
-    add_values(&json, &run->run);
-    attnjs_text_add(&json, "}");
-    add_numbers(&json, "xs", &run->run, lab_run_x);
-    add_numbers(&json, "costs", &run->run, lab_run_cost);
-    attnjs_text_add(&json, "}");
-    char *result = attnjs_text_take(&json);
-    if (!result) attnjs_no_memory(js, "the settings of a run");
-    return result;
+    return attnjs_json(js, "the settings of a run", write_settings, &run->run);
 }
 
 attn_status_t attnlabs_point(attnjs_t *js, const attnlabs_run_t *run, uint32_t index, double *row) {
     return lab_run_point(&run->run, index, row, &js->error);
 }
 
+static void write_note(attn_json_t *json, const void *note) { attn_json_string(json, NULL, note); }
+
 char *attnlabs_note(attnjs_t *js, const attnlabs_run_t *run, const double *rows, uint32_t count) {
     char note[NOTE_SIZE];
-    attnjs_text_t json = {0};
     lab_run_note(&run->run, rows, count, note, sizeof note);
-    attnjs_text_string(&json, note);
-    char *result = attnjs_text_take(&json);
-    if (!result) attnjs_no_memory(js, "the note of a run");
-    return result;
+    return attnjs_json(js, "the note of a run", write_note, note);
 }

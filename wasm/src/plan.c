@@ -1,7 +1,6 @@
 /* plan.c: plans, and what can be done with one. */
 #include "attn/oracle.h"
 #include "bindings.h"
-#include "json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,56 +57,48 @@ attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double 
 
 void attnjs_plan_destroy(attn_plan_t *plan) { attn_plan_destroy(plan); }
 
-static void describe_cost(attnjs_text_t *text, const attn_plan_t *plan) {
+static void write_cost(attn_json_t *json, const attn_plan_t *plan) {
     attn_cost_t cost = {.struct_size = sizeof cost};
     if (attn_plan_cost(plan, &cost, NULL) != ATTN_OK) {
-        attnjs_text_add(text, "null");
+        attn_json_string(json, "cost", NULL);
         return;
     }
-    attnjs_text_add(text, "{\"flops\":");
-    attnjs_text_number(text, cost.flops);
-    attnjs_text_add(text, ",\"bytes\":");
-    attnjs_text_number(text, cost.bytes);
-    attnjs_text_add(text, ",\"pairs\":");
-    attnjs_text_number(text, cost.pairs);
-    attnjs_text_add(text, ",\"form\":");
-    attnjs_text_string(text, cost.form);
-    attnjs_text_add(text, "}");
+    attn_json_open(json, "cost", '{');
+    attn_json_number(json, "flops", cost.flops);
+    attn_json_number(json, "bytes", cost.bytes);
+    attn_json_number(json, "pairs", cost.pairs);
+    attn_json_string(json, "form", cost.form);
+    attn_json_close(json, '}');
 }
 
-static void describe_facts(attnjs_text_t *text, const attn_plan_t *plan) {
-    attnjs_text_add(text, "[");
+static void write_facts(attn_json_t *json, const attn_plan_t *plan) {
+    attn_json_open(json, "facts", '[');
     attn_fact_t fact = {.struct_size = sizeof fact};
     for (uint32_t i = 0; attn_plan_fact(plan, i, &fact); i++) {
-        attnjs_text_add(text, "%s{\"name\":", i ? "," : "");
-        attnjs_text_string(text, fact.name);
-        attnjs_text_add(text, ",\"label\":");
-        attnjs_text_string(text, fact.label);
-        attnjs_text_add(text, ",\"value\":");
+        attn_json_open(json, NULL, '{');
+        attn_json_string(json, "name", fact.name);
+        attn_json_string(json, "label", fact.label);
         if (fact.text)
-            attnjs_text_string(text, fact.text);
+            attn_json_string(json, "value", fact.text);
         else
-            attnjs_text_number(text, fact.number);
-        attnjs_text_add(text, "}");
+            attn_json_number(json, "value", fact.number);
+        attn_json_close(json, '}');
         fact = (attn_fact_t){.struct_size = sizeof fact};
     }
-    attnjs_text_add(text, "]");
+    attn_json_close(json, ']');
+}
+
+static void write_plan(attn_json_t *json, const void *plan) {
+    attn_json_open(json, NULL, '{');
+    attn_json_string(json, "kernel", attn_plan_kernel(plan));
+    attn_json_number(json, "workspaceBytes", (double)attn_plan_workspace_size(plan));
+    write_cost(json, plan);
+    write_facts(json, plan);
+    attn_json_close(json, '}');
 }
 
 char *attnjs_plan_describe(attnjs_t *js, const attn_plan_t *plan) {
-    attnjs_text_t text = {0};
-    attnjs_text_add(&text, "{\"kernel\":");
-    attnjs_text_string(&text, attn_plan_kernel(plan));
-    attnjs_text_add(&text, ",\"workspaceBytes\":");
-    attnjs_text_number(&text, (double)attn_plan_workspace_size(plan));
-    attnjs_text_add(&text, ",\"cost\":");
-    describe_cost(&text, plan);
-    attnjs_text_add(&text, ",\"facts\":");
-    describe_facts(&text, plan);
-    attnjs_text_add(&text, "}");
-    char *json = attnjs_text_take(&text);
-    if (!json) attnjs_no_memory(js, "the description of the plan");
-    return json;
+    return attnjs_json(js, "the description of the plan", write_plan, plan);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -65,6 +65,22 @@ attn_status_t attnjs_no_memory(attnjs_t *js, const char *what) {
     return attn_fail(&js->error, ATTN_ERROR_MEMORY, "no memory for %s", what);
 }
 
+char *attnjs_json(attnjs_t *js, const char *what, void (*write)(attn_json_t *, const void *subject),
+                  const void *subject) {
+    attn_json_t json = {0};
+    write(&json, subject);
+    const size_t size = attn_json_end(&json) + 1;
+    json = (attn_json_t){.buffer = malloc(size), .size = size};
+    if (!json.buffer) {
+        attnjs_no_memory(js, what);
+        return NULL;
+    }
+    write(&json, subject);
+    attn_json_end(&json);
+    return json.buffer;
+}
+
+/* By hand, because the small build has no other use for the writer of JSON. */
 char *attnjs_about(attnjs_t *js) {
     const char *tier = attn_tier_name(attn_context_tier(js->context));
     char *json = malloc(ABOUT_SIZE);
@@ -76,13 +92,10 @@ char *attnjs_about(attnjs_t *js) {
     return json;
 }
 
+static void write_backends(attn_json_t *json, const void *context) {
+    json->length = attn_describe(context, json->buffer, json->size);
+}
+
 char *attnjs_backends(attnjs_t *js) {
-    size_t size = attn_describe(js->context, NULL, 0) + 1;
-    char *json = malloc(size);
-    if (!json) {
-        attnjs_no_memory(js, "the description of the backends");
-        return NULL;
-    }
-    attn_describe(js->context, json, size);
-    return json;
+    return attnjs_json(js, "the description of the backends", write_backends, js->context);
 }

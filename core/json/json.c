@@ -1,0 +1,125 @@
+/* json.c: see json.h. */
+#include "json/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void put(attn_json_t *json, char c) {
+    if (json->length < json->size) json->buffer[json->length] = c;
+    json->length++;
+}
+
+static void put_text(attn_json_t *json, const char *text) {
+    while (*text) put(json, *text++);
+}
+
+static void put_quoted(attn_json_t *json, const char *text) {
+    put(json, '"');
+    for (; *text; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        if (byte < 0x20) {
+            put_text(json, "\\u00");
+            put(json, (char)('0' + byte / 16));
+            put(json, "0123456789abcdef"[byte % 16]);
+            continue;
+        }
+        if (byte == '"' || byte == '\\') put(json, '\\');
+        put(json, *text);
+    }
+    put(json, '"');
+}
+
+/* What stands before a value. */
+static void begin(attn_json_t *json, const char *name, const char *separator) {
+    if (json->follows) put_text(json, separator);
+    json->follows = true;
+    if (!name) return;
+    put_quoted(json, name);
+    put_text(json, ": ");
+}
+
+static void put_value(attn_json_t *json, const char *name, const char *text) {
+    begin(json, name, ", ");
+    put_text(json, text);
+}
+
+/* Each object of a list has a line of its own. */
+void attn_json_open(attn_json_t *json, const char *name, char bracket) {
+    begin(json, name, name ? ", " : ",\n");
+    put(json, bracket);
+    json->follows = false;
+}
+
+void attn_json_close(attn_json_t *json, char bracket) {
+    put(json, bracket);
+    json->follows = true;
+}
+
+void attn_json_string(attn_json_t *json, const char *name, const char *text) {
+    put_value(json, name, text ? "" : "null");
+    if (text) put_quoted(json, text);
+}
+
+/* A decimal of 15 digits keeps them as a double, so that fewer would only be the same without zeros. */
+const char *attn_json_digits(double number, char text[32]) {
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 32, "%.*g", digits, number);
+        if (strtod(text, NULL) == number) break;
+    }
+    return text;
+}
+
+void attn_json_number(attn_json_t *json, const char *name, double number) {
+    char text[32];
+    put_value(json, name, isfinite(number) ? attn_json_digits(number, text) : "null");
+}
+
+void attn_json_integer(attn_json_t *json, const char *name, long long number) {
+    char text[32];
+    snprintf(text, sizeof text, "%lld", number);
+    put_value(json, name, text);
+}
+
+void attn_json_boolean(attn_json_t *json, const char *name, bool value) {
+    put_value(json, name, value ? "true" : "false");
+}
+
+void attn_json_setting(attn_json_t *json, const char *name, const attn_param_info_t *info,
+                       double value) {
+    if (info->type == ATTN_PARAM_CHOICE)
+        attn_json_string(json, name, info->choices[(int)value]);
+    else
+        attn_json_number(json, name, value);
+}
+
+static void put_choices(attn_json_t *json, const char *const *choices) {
+    if (!choices) {
+        attn_json_string(json, "choices", NULL);
+        return;
+    }
+    attn_json_open(json, "choices", '[');
+    for (; *choices; choices++) attn_json_string(json, NULL, *choices);
+    attn_json_close(json, ']');
+}
+
+void attn_json_param(attn_json_t *json, const attn_param_info_t *info) {
+    static const char *const types[] = {"", "integer", "number", "boolean", "choice"};
+    attn_json_open(json, NULL, '{');
+    attn_json_string(json, "name", info->name);
+    attn_json_string(json, "label", info->label);
+    attn_json_string(json, "help", info->help);
+    attn_json_string(json, "unit", info->unit);
+    attn_json_string(json, "type", types[info->type >= 1 && info->type <= 4 ? info->type : 0]);
+    attn_json_number(json, "min", info->minimum);
+    attn_json_number(json, "max", info->maximum);
+    attn_json_setting(json, "default", info, info->initial);
+    attn_json_string(json, "automatic", info->automatic);
+    put_choices(json, info->choices);
+    attn_json_close(json, '}');
+}
+
+size_t attn_json_end(attn_json_t *json) {
+    if (json->size) json->buffer[json->length < json->size ? json->length : json->size - 1] = '\0';
+    return json->length;
+}
