@@ -58,6 +58,14 @@ napi_value addon_error_message(napi_env env, napi_callback_info info);
 napi_value addon_about(napi_env env, napi_callback_info info);
 napi_value addon_backends(napi_env env, napi_callback_info info);
 
+/* ---- workspace.c ----------------------------------------------------------------------------- */
+
+/** Gives the session a workspace for the plan's runs, unless that is large. Without memory it has
+ *  none: the run then says so. */
+void addon_workspace_reserve(attnjs_t *js, const attn_plan_t *plan);
+/** `to` has the larger one of the two from here on, and `from` none. */
+void addon_workspace_move(attnjs_t *to, attnjs_t *from);
+
 /* ---- stop.c ---------------------------------------------------------------------------------- */
 
 /** A flag that any thread may set: not 0 means stop. */

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 typedef struct job {
-    attnjs_t js; /* a session for this run alone, in the same context */
+    attnjs_t js;       /* a session for this run alone, in the same context */
+    attnjs_t *session; /* has its workspace before and after */
     addon_handle_t *handle;
     attn_status_t status;
     double list[ATTNJS_LIST];
@@ -57,7 +58,8 @@ static void settle(napi_env env, const job_t *job, bool ran) {
 static void destroy(napi_env env, job_t *job) {
     if (job->work) napi_delete_async_work(env, job->work);
     if (job->arrays) napi_delete_reference(env, job->arrays);
-    addon_handle_release(job->handle);
+    addon_workspace_move(job->session, &job->js);
+    addon_handle_release(job->handle); /* last: the session may go with it */
     free(job);
 }
 
@@ -106,6 +108,9 @@ napi_value addon_start(napi_env env, napi_callback_info info) {
         return addon_give_number(&call, -1);
     }
     job->js.context = call.js->context;
+    job->session = call.js;
+    addon_workspace_move(&job->js, call.js);
+    addon_workspace_reserve(&job->js, handle->item);
     job->handle = handle;
     job->stop = stop.size >= sizeof(addon_stop_t) ? stop.data : NULL;
     addon_handle_hold(handle);

@@ -100,6 +100,7 @@ napi_value addon_run(napi_env env, napi_callback_info info) {
     double list[ATTNJS_LIST];
     if (call.failed) return NULL;
     attn_status_t status = addon_list(&call, 2, attn_plan_problem(plan), call.js, list);
+    addon_workspace_reserve(call.js, plan);
     if (status == ATTN_OK) status = attnjs_run(call.js, plan, list);
     return addon_give_number(&call, status);
 }

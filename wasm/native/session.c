@@ -6,6 +6,7 @@
 void addon_session_destroy(addon_session_t *session) {
     attn_context_destroy(session->js.context);
     attn_context_destroy(session->owner);
+    free(session->js.workspace);
     free(session);
 }
 

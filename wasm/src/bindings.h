@@ -25,6 +25,8 @@ typedef struct attnjs {
     attn_error_t error;
     attn_report_t report;
     attnjs_team_t *team; /* NULL: no threads */
+    void *workspace;     /* for runs to which it is large enough; NULL: none, each has its own */
+    size_t workspace_size;
 } attnjs_t;
 
 /* ---- session.c ------------------------------------------------------------------------------- */

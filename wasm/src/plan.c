@@ -103,13 +103,19 @@ char *attnjs_plan_describe(attnjs_t *js, const attn_plan_t *plan) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Scratch for one call: nothing is kept between calls, so idle plans hold no large memory. */
+/* Scratch for one call: the session's, or else none is kept, so idle plans hold no large memory. */
 static attn_status_t give_workspace(attnjs_t *js, const attn_plan_t *plan, attn_io_t *io) {
     io->workspace_size = attn_plan_workspace_size(plan);
-    io->workspace = attnjs_allocate((double)io->workspace_size);
+    io->workspace = js->workspace && js->workspace_size >= io->workspace_size
+                        ? js->workspace
+                        : attnjs_allocate((double)io->workspace_size);
     if (io->workspace) return ATTN_OK;
     return attn_fail(&js->error, ATTN_ERROR_MEMORY, "no memory for the %llu bytes of workspace",
                      (unsigned long long)io->workspace_size);
+}
+
+static void take_workspace(const attnjs_t *js, const attn_io_t *io) {
+    if (io->workspace != js->workspace) free(io->workspace);
 }
 
 attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, const double *arrays) {
@@ -118,7 +124,7 @@ attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, const double *ar
     io.report = &js->report;
     attn_status_t status = give_workspace(js, plan, &io);
     if (status == ATTN_OK) status = attn_run(plan, &io, &js->error);
-    free(io.workspace);
+    take_workspace(js, &io);
     return status;
 }
 
@@ -132,7 +138,7 @@ attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, const double
         status = attn_weights(plan, &io, attnjs_integer(batch), attnjs_integer(head),
                               attnjs_integer(first), attnjs_integer(count), rows,
                               attn_plan_problem(plan)->keys, &js->error);
-    free(io.workspace);
+    take_workspace(js, &io);
     return status;
 }
 

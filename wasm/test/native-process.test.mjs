@@ -73,6 +73,24 @@ test("24,000 plans, streams, runs and errors leave the memory flat", async (t) =
     assert.ok(bytes < 2 * MEBIBYTE, `${bytes} bytes more`); // 350 bytes each
 });
 
+test("runs of libuv's threads share one workspace", async (t) => {
+    const bytes = await run(
+        `
+        const attn = await init({ fallback: false });
+        const plan = attn.plan({ queries: 4096, dim: 64, causal: true });
+        const x = new Float32Array(4096 * 64).fill(0.5);
+        const io = { query: x, key: x, value: x, out: new Float32Array(x.length) };
+        if (plan.workspaceBytes < ${MEBIBYTE}) throw new Error("little to share");
+        async function cycle(count) {
+            for (let i = 0; i < count; i++) await plan.runAsync(io);
+        }
+        ${grown(6)}`,
+        ...FLAGS,
+    );
+    t.diagnostic(`${(bytes / MEBIBYTE).toFixed(2)} MiB`);
+    assert.ok(bytes < MEBIBYTE, `${bytes} bytes more`); // a workspace each would be 6 and more
+});
+
 test("what is dropped without dispose() is collected, with its contexts and threads", async (t) => {
     const bytes = await run(
         `
