@@ -7,13 +7,14 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const dist = new URL("dist/", import.meta.url);
 
-/** What a page loads: an entry with its chunks, and one module. */
+/** What a page loads: an entry with what it imports, and one module. */
 export const downloads = {
     simd: { entry: "index.js", module: "libattn.simd.wasm" },
     relaxed: { entry: "index.js", module: "libattn.relaxed.wasm" },
     scalar: { entry: "index.js", module: "libattn.scalar.wasm" },
     threads: { entry: "index.js", module: "libattn.threads.wasm", beside: "thread.js" },
     softmax: { entry: "softmax.js", module: "libattn.softmax.wasm" },
+    inline: { entry: "inline.js" },
 };
 
 function weigh(file) {
@@ -31,8 +32,8 @@ function sum(weights) {
     return total;
 }
 
-/** These files and all that they import. */
-function withImports(files, found = new Set()) {
+/** These files and all that they import of the package. */
+export function withImports(files, found = new Set()) {
     for (const file of files) {
         if (found.has(file)) continue;
         found.add(file);
@@ -49,13 +50,14 @@ function withImports(files, found = new Set()) {
 export function downloadSize(name) {
     const { entry, module, beside } = downloads[name];
     const js = sum([...withImports(beside ? [entry, beside] : [entry])].map(weigh));
-    const wasm = weigh(module);
+    const wasm = sum(module ? [weigh(module)] : []);
     return { js, wasm, total: sum([js, wasm]) };
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
     for (const name in downloads) {
         for (const [part, size] of Object.entries(downloadSize(name))) {
+            if (size.raw === 0) continue;
             const numbers = Object.entries(size).map(([kind, bytes]) => `${kind} ${bytes}`);
             console.log(`${name} ${part}: ${numbers.join(", ")}`);
         }

@@ -50,10 +50,9 @@ openblas_core_type() {
 # Relaxed SIMD needs Node.js 22 or newer.
 install_newer_node() {
     peers_node=$(command -v node)
-    "$peers_node" -e 'process.exit(parseInt(process.versions.node) < 22 ? 1 : 0)' && return
-    peers_node=$PEERS/node-24/bin/node
-    [ -x "$peers_node" ] ||
-        install_once "Node.js 24" wasm/toolchain/install-node.sh "$PWD/$PEERS/node-24"
+    if attn_node_is_at_least 22; then return; fi
+    install_node 24
+    peers_node=$(attn_node_folder 24)/bin/node
 }
 
 want_c

@@ -4,10 +4,10 @@ import { makeInit } from "./loader.js";
 
 /* Literal, so that bundlers see them and carry the files along. */
 const FILES = {
-    relaxed: new URL("../dist/libattn.relaxed.wasm", import.meta.url),
-    simd: new URL("../dist/libattn.simd.wasm", import.meta.url),
-    scalar: new URL("../dist/libattn.scalar.wasm", import.meta.url),
-    threads: new URL("../dist/libattn.threads.wasm", import.meta.url),
+    relaxed: () => new URL("../dist/libattn.relaxed.wasm", import.meta.url),
+    simd: () => new URL("../dist/libattn.simd.wasm", import.meta.url),
+    scalar: () => new URL("../dist/libattn.scalar.wasm", import.meta.url),
+    threads: () => new URL("../dist/libattn.threads.wasm", import.meta.url),
 };
 
 export function makeFullInit(platform) {

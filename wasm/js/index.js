@@ -1,13 +1,9 @@
 /* libattn for browsers, workers and whatever has fetch(). Node's entry is node.js. */
 import { makeFullInit } from "./full.js";
-import { responseBytes } from "./loader.js";
 import { makeOpenTeam } from "./team.js";
 
 export { AttnError } from "./errors.js";
-export const init = makeFullInit({
-    readUrl: async (url) => responseBytes(await fetch(url)),
-    openTeam: makeOpenTeam(startThread),
-});
+export const init = makeFullInit({ openTeam: makeOpenTeam(startThread) });
 
 /** Resolves when the thread has begun. */
 function startThread(job) {

@@ -23,10 +23,9 @@ const PROBES = {
     simd: probe(),
 };
 
-/** The best of the builds that this engine has. */
-function choose(files) {
-    const names = Object.keys(files);
-    return names.find(runs) ?? names.at(-1);
+/** The best of the builds that this engine can run; the first where it can run none. */
+function choose(builds) {
+    return builds.find(runs) ?? builds[0];
 }
 
 function runs(build) {
@@ -34,20 +33,20 @@ function runs(build) {
 }
 
 /**
- * Makes init(). `files`: the URLs of the builds, best first; `make(engine, more, readUrl)`: the library
- * on an engine, `more` being what it is to tell of itself. Of the platform, `readUrl` gives the bytes
- * behind a URL, and `openTeam(module, threads)`, where there are threads, { exports, handle }.
+ * Makes init(). `files`: by build, best first, what gives its source; `make(engine, more, readUrl)`: the
+ * library on an engine, `more` being what it is to tell of itself. Of the platform, `readUrl` gives the
+ * bytes behind a URL where fetch() does not, and `openTeam(module, threads)`, where there are threads,
+ * { exports, handle }.
  */
-export function makeInit({ readUrl, openTeam }, files, make) {
-    const { threads: withThreads, ...single } = files;
+export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
     return async function init(source, options = {}, more = {}) {
         checkOptions(options, openTeam ? ["build", "threads"] : ["build"], "init");
         const threads = checkThreads(options.threads ?? 1);
-        const build = options.build ?? (threads > 1 ? "threads" : choose(single));
+        const build = options.build ?? (threads > 1 ? "threads" : choose(Object.keys(files)));
         checkOneOf(build, Object.keys(files), "build");
         if (!runs(build)) throw wrong(`this engine cannot run the ${build} build`);
-        const module = await compile((await source) ?? files[build], readUrl);
-        const shared = withThreads && WebAssembly.Module.imports(module).length > 0;
+        const module = await compile((await source) ?? files[build](), readUrl);
+        const shared = files.threads && WebAssembly.Module.imports(module).length > 0;
         if (threads > 1 && !shared) throw wrong("the module is of another build, without threads");
         const opened = shared ? await openTeam(module, threads) : await instantiate(module);
         const attn = make(new Heap(opened.exports, opened.handle), { threads, ...more }, readUrl);
@@ -56,7 +55,12 @@ export function makeInit({ readUrl, openTeam }, files, make) {
     };
 }
 
-export async function responseBytes(response) {
+/** What reads a URL where it is not a file. */
+export async function fetchBytes(url) {
+    return responseBytes(await fetch(url));
+}
+
+async function responseBytes(response) {
     if (response.ok !== false) return response.arrayBuffer();
     throw wrong(`${response.url}: HTTP status ${response.status}`);
 }

@@ -4,10 +4,10 @@ import { makeInit } from "./loader.js";
 import { Runner } from "./runner.js";
 import { Session } from "./session.js";
 
-const FILES = { simd: new URL("../dist/libattn.softmax.wasm", import.meta.url) };
+const FILES = { simd: () => new URL("../dist/libattn.softmax.wasm", import.meta.url) };
 
-export function makeSmallInit(readUrl) {
-    return makeInit({ readUrl }, FILES, (engine, more) =>
+export function makeSmallInit(platform) {
+    return makeInit(platform, FILES, (engine, more) =>
         Object.freeze(new Core(new Session(engine), more, Runner)),
     );
 }

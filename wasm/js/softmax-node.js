@@ -3,4 +3,4 @@ import { readUrl } from "./read.js";
 import { makeSmallInit } from "./small.js";
 
 export { AttnError } from "./errors.js";
-export const init = makeSmallInit(readUrl);
+export const init = makeSmallInit({ readUrl });

@@ -1,6 +1,5 @@
 /* libattn/softmax for browsers, workers and whatever has fetch(). Node's entry is softmax-node.js. */
-import { responseBytes } from "./loader.js";
 import { makeSmallInit } from "./small.js";
 
 export { AttnError } from "./errors.js";
-export const init = makeSmallInit(async (url) => responseBytes(await fetch(url)));
+export const init = makeSmallInit({});

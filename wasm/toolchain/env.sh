@@ -4,10 +4,8 @@
 
 export ATTN_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/libattn
 attn_own_emscripten=$ATTN_CACHE/emscripten-3.1.69
-attn_own_node=$ATTN_CACHE/node-24
 attn_own_simde=$ATTN_CACHE/simde-0.8.2
 
-# Our own copies exist only where ./dev found the system's absent or too old.
 attn_prepend_path() {
     case ":$PATH:" in
     *":$1:"*) ;;
@@ -23,8 +21,28 @@ attn_first_program() {
     echo "$1"
 }
 
+# Where ./dev puts Node.js of a major version: 24 where the system has none or one that is too old, and
+# what step `node` and the peers run beside it.
+attn_node_folder() {
+    echo "$ATTN_CACHE/node-$1"
+}
+
+# attn_at_least WANTED FOUND: compares dotted versions.
+attn_at_least() {
+    [ -n "$2" ] && [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
+}
+
+attn_node_is_at_least() {
+    command -v node >/dev/null && attn_at_least "$1" "$(node --version | tr -d v)"
+}
+
+attn_has_node() {
+    command -v npm >/dev/null && attn_node_is_at_least 20.19
+}
+
 attn_set_environment() {
-    attn_prepend_path "$attn_own_node/bin"
+    attn_has_node || attn_prepend_path "$(attn_node_folder 24)/bin"
+    # This one exists only where ./dev found the system's absent or too old.
     if [ -d "$attn_own_emscripten" ]; then
         unset EM_CONFIG EM_CACHE
         attn_prepend_path "$attn_own_emscripten/root/usr/share/emscripten"

@@ -12,6 +12,7 @@ here=$(dirname "${BASH_SOURCE[0]}")
 missing_names=()
 missing_packages=()
 wants_node=false
+wants_other_node=false
 wants_npm_packages=false
 wants_emscripten=false
 wants_simde=false
@@ -31,19 +32,9 @@ want_program() {
     want "$1" "$2" command -v "$1"
 }
 
-# at_least WANTED FOUND: compares dotted versions.
-at_least() {
-    [ -n "$2" ] && [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
-}
-
-has_node() {
-    command -v npm >/dev/null && command -v node >/dev/null &&
-        at_least 20.19 "$(node --version | tr -d v)"
-}
-
 has_emcc() {
     [ -d "$attn_own_emscripten" ] ||
-        { command -v emcc >/dev/null && at_least 3.1.69 "$(emcc -dumpversion 2>/dev/null)"; }
+        { command -v emcc >/dev/null && attn_at_least 3.1.69 "$(emcc -dumpversion 2>/dev/null)"; }
 }
 
 has_simde() {
@@ -83,8 +74,13 @@ want_simde() {
 want_node() {
     wants_node=true
     # An old npm is enough: it fetches the Node.js that is needed.
-    if has_node; then return; fi
+    if attn_has_node; then return; fi
     if has_apt; then want_program npm npm; else want "Node.js 20.19 or newer, with npm" "" false; fi
+}
+
+want_other_node() {
+    want_node
+    wants_other_node=true
 }
 
 want_npm_packages() {
@@ -116,10 +112,21 @@ has_apt() {
     command -v apt-get >/dev/null
 }
 
-# install_once NAME SCRIPT PREFIX
+# install_once NAME SCRIPT PREFIX [ARGUMENT...]
 install_once() {
     echo "installing: $1 into $3"
-    "$2" "$3"
+    "$2" "${@:3}"
+}
+
+# The package is for Node.js 20 and later, and only later ones have relaxed SIMD: tests run in both.
+other_node_major() {
+    if attn_node_is_at_least 22; then echo 20; else echo 24; fi
+}
+
+install_node() {
+    local folder
+    folder=$(attn_node_folder "$1")
+    [ -d "$folder" ] || install_once "Node.js $1" "$here/install-node.sh" "$folder" "$1"
 }
 
 as_root() {
@@ -167,9 +174,7 @@ install_npm_packages() {
 install_missing() {
     mkdir -p build/log
     install_packages
-    if $wants_node && ! has_node; then
-        install_once "Node.js 24" "$here/install-node.sh" "$attn_own_node"
-    fi
+    if $wants_node && ! attn_has_node; then install_node 24; fi
     if $wants_emscripten && ! has_emcc; then
         install_once "Emscripten 3.1.69 (250 MB to fetch, 0.8 GB on disk)" \
             "$here/install-emscripten.sh" "$attn_own_emscripten"
@@ -178,5 +183,6 @@ install_missing() {
         install_once "SIMDe 0.8.2" "$here/install-simde.sh" "$attn_own_simde"
     fi
     attn_set_environment
+    if $wants_other_node; then install_node "$(other_node_major)"; fi
     if $wants_npm_packages; then install_npm_packages; fi
 }

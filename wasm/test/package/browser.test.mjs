@@ -1,19 +1,9 @@
 /* The package in Chromium: under a strict policy, with and without cross-origin isolation. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { extname } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { launchChromium } from "../../web/test/browser.mjs";
-
-const root = fileURLToPath(new URL("..", import.meta.url));
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
-const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
-const ISOLATION = {
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-embedder-policy": "require-corp",
-};
+import { launchChromium } from "../../../web/test/browser.mjs";
+import { serve } from "./server.mjs";
 
 /* Softmax of equal values is that value. */
 const WORKER = `
@@ -26,24 +16,15 @@ const WORKER = `
         attn.dispose();
     };`;
 
-let server, browser, base;
+let server, browser;
 
 before(async () => {
-    server = createServer((request, response) => {
-        const { pathname, searchParams } = new URL(request.url, "http://x");
-        const isPage = pathname === "/page.html";
-        const isolated = !isPage || searchParams.has("isolated"); // scripts of workers always are
-        for (const name in ISOLATION) if (isolated) response.setHeader(name, ISOLATION[name]);
-        response.setHeader("content-security-policy", POLICY);
-        response.setHeader("content-type", TYPES[extname(pathname)] ?? "text/plain");
-        const file = root + pathname;
-        if (isPage) return response.end("<!doctype html><title>x</title>");
-        if (pathname === "/worker.js") return response.end(WORKER);
-        if (!existsSync(file)) return response.writeHead(404).end();
-        response.end(readFileSync(file));
+    server = await serve(fileURLToPath(new URL("../..", import.meta.url)), {
+        texts: { "/page.html": "<!doctype html><title>x</title>", "/worker.js": WORKER },
+        // Scripts of workers always are.
+        isolated: ({ pathname, searchParams }) =>
+            pathname !== "/page.html" || searchParams.has("isolated"),
     });
-    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-    base = `http://127.0.0.1:${server.address().port}`;
     browser = await launchChromium();
 });
 after(async () => {
@@ -55,7 +36,7 @@ after(async () => {
 async function inPage(query, body, argument) {
     const page = await browser.newPage();
     try {
-        await page.goto(`${base}/page.html${query}`);
+        await page.goto(`${server.base}/page.html${query}`);
         return await page.evaluate(body, argument);
     } finally {
         await page.close();

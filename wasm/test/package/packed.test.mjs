@@ -4,79 +4,58 @@
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { launchChromium } from "../../../web/test/browser.mjs";
+import { makeProject, outputOf, pack, packageFolder, readmeExample } from "./projects.mjs";
+import { serve } from "./server.mjs";
 
-const packageFolder = fileURLToPath(new URL("..", import.meta.url));
-const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
 const project = mkdtempSync(join(tmpdir(), "libattn-"));
 after(() => rmSync(project, { recursive: true }));
 
-function npm(...args) {
-    return execFileSync("npm", args, {
-        cwd: project,
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "pipe"],
-    });
+/** What code prints in the project. */
+function outputOfCode(code) {
+    writeFileSync(join(project, "example.js"), code);
+    return outputOf(project, "example.js");
 }
 
-function example(language, index = 0) {
-    const blocks = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms");
-    const found = [...readme.matchAll(blocks)][index];
-    assert.ok(found, `README.md has no example ${index} in ${language}`);
-    return found[1];
-}
-
-/** The example in JavaScript that has this text. */
-function exampleWith(text) {
-    const blocks = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code);
-    const found = blocks.find((block) => block.includes(text));
-    assert.ok(found, `README.md has no example with ${text}`);
-    return found;
-}
-
-const [packed] = JSON.parse(npm("pack", packageFolder, "--json", "--pack-destination", project));
-writeFileSync(
-    join(project, "package.json"),
-    '{ "name": "user", "private": true, "type": "module" }',
-);
-npm("install", "--offline", "--no-audit", "--no-fund", `./${packed.filename}`);
+const { tarball, files } = pack(project);
+makeProject(project, tarball);
 const installed = join(project, "node_modules", "libattn");
 
 /* The plugin, by README's command, which is given from the top of a checkout. */
 const top = join(packageFolder, "..");
-const command = example("sh", 1)
+const command = readmeExample("plugins/template", "sh")
     .replace("./dev", `${top}/dev`)
     .replace(" plugins/", ` ${top}/plugins/`);
 execFileSync("sh", ["-c", command], { cwd: project });
 const template = join(project, "template.wasm");
 
 test("the tarball has what it needs and nothing else", () => {
-    const names = packed.files.map(({ path }) => path);
     const wanted = [
         "LICENSE",
         "README.md",
         "package.json",
         "dist/index.js",
         "dist/node.js",
+        "dist/inline.js",
         "dist/softmax.js",
         "dist/thread.js",
         "dist/labs.js",
         "dist/labs-worker.js",
         "js/index.d.ts",
+        "js/inline.d.ts",
         "js/softmax.d.ts",
         "js/labs.d.ts",
     ];
     const builds = ["relaxed", "simd", "scalar", "threads", "softmax", "labs"].map(
         (build) => `dist/libattn.${build}.wasm`,
     );
-    for (const name of [...wanted, ...builds]) assert.ok(names.includes(name), name);
-    const stray = names.filter(
+    for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
+    const stray = files.filter(
         (name) =>
             !/^(LICENSE|README\.md|package\.json|src\/bindings\.h|js\/[\w/.]+\.d\.ts|dist\/[\w/.-]+\.(js|wasm))$/.test(
                 name,
@@ -90,44 +69,37 @@ test("the tarball has what it needs and nothing else", () => {
 });
 
 test("README's example in Node", () => {
-    writeFileSync(join(project, "example.js"), example("js"));
-    const output = execFileSync(process.execPath, ["example.js"], {
-        cwd: project,
-        encoding: "utf8",
-        timeout: 20000,
-    });
+    const output = outputOfCode(readmeExample("plan.error("));
     assert.match(output, /^\S.*: \d+ pairs of 131072, error 0\.\d+|error \d/);
     assert.match(output, /65536 \[ 'softmax', 'linear', 'sparse', 'sketch' \]/);
 });
 
 test("README's examples of streams, tensors, threads and long calls", () => {
-    const options = { cwd: project, encoding: "utf8", timeout: 20000 };
     const outputs = {
         "attn.stream(": /^512 8 1 \d+\n$/,
         "attn.tensor(": /^0\.5\n$/,
         "init(null, { threads: 2 })": /^threads 2 0\.5\n$/,
         "libattn/worker": /^12\.5 %\n[^]*100 %\n0\.5\n$/,
     };
-    for (const name in outputs) {
-        writeFileSync(join(project, "beside.js"), exampleWith(name));
-        assert.match(execFileSync(process.execPath, ["beside.js"], options), outputs[name]);
-    }
+    for (const name in outputs) assert.match(outputOfCode(readmeExample(name)), outputs[name]);
 });
 
 test("README's plugin, built and loaded", () => {
-    writeFileSync(join(project, "plugin.js"), exampleWith("loadPlugin"));
-    const options = { cwd: project, encoding: "utf8", timeout: 20000 };
-    const output = execFileSync(process.execPath, ["plugin.js"], options);
+    const output = outputOfCode(readmeExample("loadPlugin"));
     assert.match(output, /^distance over .*\norg\.libattn\.template 0\.5 n m dv\n$/);
 });
 
 test("README's example of an experiment", () => {
-    const found = /^```js\n([^`]*?"libattn\/labs"[^]*?)^```/m.exec(readme);
-    assert.ok(found, "README.md has no example of libattn/labs");
-    writeFileSync(join(project, "labs.js"), found[1]);
-    const options = { cwd: project, encoding: "utf8", timeout: 20000 };
-    const output = execFileSync(process.execPath, ["labs.js"], options);
+    const output = outputOfCode(readmeExample("libattn/labs"));
     assert.match(output, /^(\S+ \S+ s left\n){4}0 [\d.]+ [\d.]+ [\d.]+ .*trials/);
+});
+
+test("an AttnError is of one class in Node", () => {
+    const code = `
+        const entries = ["", "/native", "/softmax", "/worker", "/labs"];
+        const modules = await Promise.all(entries.map((entry) => import("libattn" + entry)));
+        console.log(new Set(modules.map(({ AttnError }) => AttnError)).size);`;
+    assert.equal(outputOfCode(code), "1\n");
 });
 
 test("the files can be named on their own", () => {
@@ -136,11 +108,7 @@ test("the files can be named on their own", () => {
         import { init } from "libattn";
         const attn = await init(readFileSync(new URL(import.meta.resolve("libattn/scalar.wasm"))));
         console.log(attn.build, (await init(new URL(import.meta.resolve("libattn/simd.wasm")))).build);`;
-    const node = ["--input-type=module", "--eval", code];
-    assert.equal(
-        execFileSync(process.execPath, node, { cwd: project, encoding: "utf8" }),
-        "scalar simd\n",
-    );
+    assert.equal(outputOfCode(code), "scalar simd\n");
 });
 
 const tsc = findTsc();
@@ -158,6 +126,7 @@ const clients = [
     { file: "client.ts", lib: ["es2022"] },
     { file: "client.ts", lib: ["es2022", "dom"] },
     { file: "client-web.ts", lib: ["es2022", "dom"] },
+    { file: "client-inline.ts", lib: ["es2022"] },
     { file: "client-native.ts", lib: ["es2022"] },
     { file: "client-labs.ts", lib: ["es2022", "dom"] },
 ];
@@ -179,54 +148,41 @@ for (const { file, lib } of clients) {
     });
 }
 
-const browser = ["/usr/bin/chromium", process.env.ATTN_CHROMIUM].find(
-    (path) => path && existsSync(path),
-);
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
-
 /** What a page writes into #result that is served beside the package's folder and the plugin. */
 async function resultOf(html) {
     const site = join(project, "site");
     cpSync(installed, join(site, "libattn"), { recursive: true });
     cpSync(template, join(site, "template.wasm"));
-    writeFileSync(join(site, "index.html"), html);
-    const server = createServer((request, response) => {
-        const path = join(
-            site,
-            request.url === "/" ? "index.html" : new URL(request.url, "http://x").pathname,
-        );
-        if (!existsSync(path)) return response.writeHead(404).end();
-        response.setHeader("content-type", TYPES[extname(path)] ?? "application/octet-stream");
-        const scripts = "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'";
-        response.setHeader("content-security-policy", `default-src 'self'; ${scripts}`);
-        response.end(readFileSync(path));
+    const server = await serve(site, {
+        texts: { "/index.html": html },
+        policy: "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'",
+        isolated: () => false,
     });
-    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { chromium } = await import("playwright-core");
-    const args = ["--no-sandbox", "--disable-gpu"];
-    const launched = await chromium.launch({ executablePath: browser, args });
+    const browser = await launchChromium();
     try {
-        const page = await launched.newPage();
+        const page = await browser.newPage();
         const result = page.locator("#result");
         const failure = new Promise((resolve, reject) => page.once("pageerror", reject));
         const text = async () => {
-            await page.goto(`http://127.0.0.1:${server.address().port}/`);
+            await page.goto(`${server.base}/index.html`);
             await result.filter({ hasText: /./ }).waitFor();
             return result.textContent();
         };
         return await Promise.race([text(), failure]);
     } finally {
-        await launched.close();
+        await browser.close();
         server.close();
     }
 }
 
-const skip = !browser && "there is no chromium";
-test("README's example in a browser", { skip }, async () => {
-    assert.match(await resultOf(example("html")), /^the \d\.\d\d cat \d\.\d\d sat/);
+test("README's example in a browser", async () => {
+    assert.match(
+        await resultOf(readmeExample("<!doctype html>", "html")),
+        /^the \d\.\d\d cat \d\.\d\d sat/,
+    );
 });
 
-test("an experiment in a browser, in workers, under the same policy", { skip }, async () => {
+test("an experiment in a browser, in workers, under the same policy", async () => {
     const html = `<!doctype html><p id="result"></p><script type="module">
         import { lab } from "./libattn/dist/labs.js";
         const options = { panel: "7b", xs: [9, 11], workers: 2 };
@@ -237,7 +193,7 @@ test("an experiment in a browser, in workers, under the same policy", { skip }, 
     assert.equal(await resultOf(html), "9 11 ATTN_ERROR_RANGE");
 });
 
-test("a plugin in a browser, from a URL and from a file", { skip }, async () => {
+test("a plugin in a browser, from a URL and from a file", async () => {
     const html = `<!doctype html><p id="result"></p><script type="module">
         import { init } from "./libattn/dist/index.js";
         const attn = await init();

@@ -1,0 +1,12 @@
+/* A program that uses the types of libattn/inline: packed.test.mjs compiles it. */
+import { init, AttnError, type Attn, type Plan } from "libattn/inline";
+
+const attn: Attn = await init();
+const plan: Plan = attn.plan({ backend: "sparse", queries: 8, dim: 8 });
+const x = new Float32Array(64);
+const out: Float32Array = plan.run({ query: x, key: x, value: x }).out;
+
+// @ts-expect-error: there are no threads
+await init(null, { threads: 2 });
+
+export default [out, AttnError];

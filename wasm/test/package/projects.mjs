@@ -1,0 +1,40 @@
+/* Empty projects with the package in them as npm installs it from its tarball, without a network. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+function npm(cwd, ...args) {
+    return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** Packs libattn into a folder: the tarball's path, and the paths of the files in it. */
+export function pack(to) {
+    const [packed] = JSON.parse(npm(to, "pack", packageFolder, "--json", "--pack-destination", to));
+    return { tarball: join(to, packed.filename), files: packed.files.map(({ path }) => path) };
+}
+
+/** Makes the folder a project that has installed these tarballs. */
+export function makeProject(folder, ...tarballs) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+    npm(folder, "install", "--offline", "--no-audit", "--no-fund", ...tarballs);
+}
+
+/** What a script of the project prints. */
+export function outputOf(folder, script) {
+    return execFileSync(process.execPath, [script], {
+        ...{ cwd: folder, encoding: "utf8", timeout: 20_000 },
+        stdio: ["ignore", "pipe", "pipe"],
+    });
+}
+
+/** The example in the package's README.md that has this text. */
+export function readmeExample(text, language = "js") {
+    const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
+    const blocks = readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"));
+    for (const [, block] of blocks) if (block.includes(text)) return block;
+    throw new Error(`README.md has no example with ${text}`);
+}
