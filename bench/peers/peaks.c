@@ -14,7 +14,7 @@
 enum { READS = 5 };
 
 typedef struct reader {
-    const peak_kernels_t *kernels;
+    float (*read)(const float *data, int64_t count);
     float *data, sum;
 } reader_t;
 
@@ -22,13 +22,13 @@ static const int64_t count = (int64_t)(PEAK_BYTES / sizeof(float));
 
 static void *read_all(void *data) {
     reader_t *reader = data;
-    reader->sum = reader->kernels->read(reader->data, count);
+    reader->sum = reader->read(reader->data, count);
     return NULL;
 }
 
 /* An array for each, which is touched: untouched pages share one of zeros. */
-static int make_reader(reader_t *reader, attn_tier_t tier) {
-    *reader = (reader_t){.kernels = peak_kernels(tier), .data = malloc(PEAK_BYTES)};
+static int make_reader(reader_t *reader) {
+    *reader = (reader_t){.data = malloc(PEAK_BYTES)};
     for (int64_t i = 0; reader->data && i < count; i++) reader->data[i] = 1;
     return reader->data != NULL;
 }
@@ -36,9 +36,10 @@ static int make_reader(reader_t *reader, attn_tier_t tier) {
 static double read_by_two(attn_tier_t tier) {
     reader_t mine, other = {0};
     double best = 0;
-    const int there = make_reader(&mine, tier) && make_reader(&other, tier);
-    for (int i = 0; there && i < READS; i++) {
+    const int there = make_reader(&mine) && make_reader(&other);
+    for (int i = 0; there && i < READS * PEAK_READS; i++) {
         pthread_t thread;
+        mine.read = other.read = peak_kernels(tier)->read[i % PEAK_READS];
         const double start = measure_clock();
         if (pthread_create(&thread, NULL, read_all, &other)) break;
         read_all(&mine);

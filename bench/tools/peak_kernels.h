@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PEAK_VARIANTS = 3 };
+enum { PEAK_VARIANTS = 3, PEAK_READS = 2 };
 
 typedef struct peak_kernels {
     struct peak_variant {
@@ -15,8 +15,9 @@ typedef struct peak_kernels {
         float (*run)(int64_t steps);
         int64_t flops_per_step;
     } multiply_add[PEAK_VARIANTS];
-    /** Sum of data[count]; count a multiple of 128. */
-    float (*read)(const float *data, int64_t count);
+    /** Sum of data[count], read in order, or as several stretches side by side; count a multiple of
+     * 512. */
+    float (*read[PEAK_READS])(const float *data, int64_t count);
 } peak_kernels_t;
 
 ATTN_KERNEL_TABLES(peak_kernels_t, peak_kernels)

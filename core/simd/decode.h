@@ -13,7 +13,8 @@
 
 /*
  * Rows go 4, 2 and 1 at a time where there are 32 registers, else 2 and 1: DECODE_KEYS sums each for
- * dot products; for sums of values as many vectors of columns as fit.
+ * dot products; for sums of values as many vectors of columns as fit. What a loop itself costs shows
+ * where one row has narrow vectors: they go two at a time.
  */
 #if ATTN_SIMD_BITS == 512 || (ATTN_SIMD_BITS == 128 && defined(__aarch64__))
 enum { DECODE_GROUP = 4, DECODE_VECTORS_2 = 8 };
@@ -21,13 +22,15 @@ enum { DECODE_GROUP = 4, DECODE_VECTORS_2 = 8 };
 enum { DECODE_GROUP = 2, DECODE_VECTORS_2 = 4 };
 #endif
 enum { DECODE_KEYS = 4, DECODE_VECTORS_1 = 8, DECODE_VECTORS_4 = 4, DECODE_LINE = 64 };
+enum { DECODE_VECTORS_DOT = VF_LANES < 16 ? 2 : 1 /* of a row alone */ };
 
 /*
- * How far to fetch ahead, in bytes, where one row alone waits for memory: the processor's own
- * prefetching starts anew on every page. Measured from 2 to 16 kB at d = 128, f32 and f16: 8 kB are
- * within 4% of the best everywhere.
+ * One row alone waits for memory. Its keys, and its values, go as DECODE_KEYS stretches side by side:
+ * the processor's own prefetching starts anew on every page, and several pages start together in the
+ * time of one. In each stretch DECODE_AHEAD bytes of rows are asked for ahead; twice as many are
+ * slower by a tenth.
  */
-enum { DECODE_AHEAD = 8192, DECODE_NARROW = VF_LANES < 16 /* several vectors a line */ };
+enum { DECODE_AHEAD = 1024 };
 
 /* Rows of keys or values one after another; elements of a row stand side by side. */
 typedef struct decode_rows {
@@ -59,9 +62,13 @@ ATTN_INLINE vf decode_load_first_(attn_dtype_t dtype, const char *row, int64_t a
     return decode_load_(dtype, lanes, 0);
 }
 
-/* Ask for what stands DECODE_AHEAD behind `bytes` bytes of a row from `first` on. */
-ATTN_INLINE void decode_fetch_on_(const char *row, int64_t first, int64_t bytes) {
-    const uintptr_t start = (uintptr_t)row + (uintptr_t)(first + DECODE_AHEAD);
+/* How far behind a row the one stands that is to be asked for: rows may be far apart. */
+ATTN_INLINE int64_t decode_ahead_(const decode_rows_t *rows) {
+    return tile_max(1, DECODE_AHEAD / rows->size) * rows->stride;
+}
+
+ATTN_INLINE void decode_fetch_on_(const char *row, int64_t ahead, int64_t bytes) {
+    const uintptr_t start = (uintptr_t)row + (uintptr_t)ahead;
     for (int64_t byte = 0; byte < bytes; byte += DECODE_LINE) vf_prefetch(start + (uintptr_t)byte);
 }
 
@@ -73,31 +80,6 @@ ATTN_INLINE void decode_fetch(const decode_rows_t *rows, int64_t row, int64_t fi
 
 /* ---- logits ------------------------------------------------------------------------------------- */
 
-/* One query row against DECODE_KEYS keys, one after the other as they lie in memory: memory is read
- * faster so than when several rows take turns. */
-ATTN_INLINE void decode_dot_row_(attn_dtype_t dtype, int64_t dim, const float *query,
-                                 const char *const *key, float *scores) {
-    vf sums[DECODE_KEYS];
-    const int64_t size = convert_size(dtype);
-    ATTN_UNROLL
-    for (int j = 0; j < DECODE_KEYS; j++) {
-        vf even = vf_zero(), odd = vf_zero();
-        int64_t k = 0;
-        if (DECODE_NARROW) decode_fetch_on_(key[j], 0, dim * size);
-        for (; k + 2 * VF_LANES <= dim; k += 2 * VF_LANES) {
-            if (!DECODE_NARROW) decode_fetch_on_(key[j], k * size, 2 * VF_LANES * size);
-            even = vf_mul_add(vf_load(query + k), decode_load_(dtype, key[j], k), even);
-            odd = vf_mul_add(vf_load(query + k + VF_LANES),
-                             decode_load_(dtype, key[j], k + VF_LANES), odd);
-        }
-        for (; k < dim; k += VF_LANES)
-            even =
-                vf_mul_add(vf_load(query + k), decode_load_first_(dtype, key[j], k, dim - k), even);
-        sums[j] = vf_add(even, odd);
-    }
-    vf_reduce_add4(scores, sums);
-}
-
 /* `rows` (a constant) query rows against DECODE_KEYS keys, each element loaded once for all. */
 ATTN_INLINE void decode_dot_rows_(int rows, attn_dtype_t dtype, int64_t dim, const float *query,
                                   int64_t width, const char *const *key, float *scores,
@@ -108,20 +90,28 @@ ATTN_INLINE void decode_dot_rows_(int rows, attn_dtype_t dtype, int64_t dim, con
         ATTN_UNROLL
         for (int j = 0; j < DECODE_KEYS; j++) sums[r][j] = vf_zero();
     }
+    const int at_once = rows == 1 ? DECODE_VECTORS_DOT : 1;
     int64_t k = 0;
-    for (; k + VF_LANES <= dim; k += VF_LANES) {
-        vf column[DECODE_KEYS];
+    for (; k + at_once * VF_LANES <= dim; k += at_once * VF_LANES) {
+        const char *at[DECODE_KEYS];
         ATTN_UNROLL
-        for (int j = 0; j < DECODE_KEYS; j++) column[j] = decode_load_(dtype, key[j], k);
+        for (int j = 0; j < DECODE_KEYS; j++) at[j] = key[j] + k * convert_size(dtype);
         ATTN_UNROLL
-        for (int r = 0; r < rows; r++) {
-            const vf row = vf_load(query + r * width + k);
+        for (int u = 0; u < at_once; u++) {
+            vf column[DECODE_KEYS];
             ATTN_UNROLL
             for (int j = 0; j < DECODE_KEYS; j++)
-                sums[r][j] = vf_mul_add(row, column[j], sums[r][j]);
+                column[j] = decode_load_(dtype, at[j], u * VF_LANES);
+            ATTN_UNROLL
+            for (int r = 0; r < rows; r++) {
+                const vf row = vf_load(query + r * width + k + u * VF_LANES);
+                ATTN_UNROLL
+                for (int j = 0; j < DECODE_KEYS; j++)
+                    sums[r][j] = vf_mul_add(row, column[j], sums[r][j]);
+            }
         }
     }
-    if (k < dim) {
+    for (; k < dim; k += VF_LANES) {
         ATTN_UNROLL
         for (int j = 0; j < DECODE_KEYS; j++) {
             const vf column = decode_load_first_(dtype, key[j], k, dim - k);
@@ -146,10 +136,17 @@ typedef struct decode_dots {
 
 ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, const decode_dots_t *dots) {
     const int64_t dim = dots->dim, width = dots->width, stride = dots->scores_stride;
-    for (int64_t j = 0; j < dots->count; j += DECODE_KEYS) {
+    const int64_t turns = (dots->count + DECODE_KEYS - 1) / DECODE_KEYS;
+    const int alone = dots->rows == 1;
+    const int64_t step = alone ? 1 : DECODE_KEYS, apart = alone ? turns : 1;
+    const int64_t ahead = decode_ahead_(&dots->keys);
+    for (int64_t j = 0; j < turns * step; j += step) {
         const char *key[DECODE_KEYS];
+        ATTN_UNROLL
         for (int i = 0; i < DECODE_KEYS; i++) { /* the last key stands in for those that are not */
-            key[i] = dots->keys.data + tile_min(j + i, dots->count - 1) * dots->keys.stride;
+            const int64_t at = tile_min(j + i * apart, dots->count - 1);
+            key[i] = dots->keys.data + at * dots->keys.stride;
+            if (alone) decode_fetch_on_(key[i], ahead, dots->keys.size);
             decode_fetch(&dots->ahead, j + i, 0, dots->ahead.size);
         }
         const float *query = dots->query;
@@ -161,8 +158,11 @@ ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, const decode_dots_t *dots) 
         for (; r + 2 <= dots->rows; r += 2)
             decode_dot_rows_(2, dtype, dim, query + r * width, width, key, scores + r * stride,
                              stride);
-        if (r < dots->rows)
-            decode_dot_row_(dtype, dim, query + r * width, key, scores + r * stride);
+        if (r == dots->rows) continue;
+        float last[DECODE_KEYS];
+        decode_dot_rows_(1, dtype, dim, query + r * width, width, key, last, stride);
+        ATTN_UNROLL
+        for (int i = 0; i < DECODE_KEYS; i++) scores[r * stride + i * apart] = last[i];
     }
 }
 
@@ -203,6 +203,13 @@ ATTN_INLINE int64_t decode_fetched_(const decode_sums_t *sums) {
     return tile_round_up(sums->done * sums->ahead.size / sums->work, DECODE_LINE);
 }
 
+/* Which of `count` values comes as number `turn`: for one row the stretches take turns. */
+ATTN_INLINE int64_t decode_turn_(int rows, int64_t turn, int64_t count) {
+    const int64_t part = count / DECODE_KEYS;
+    if (rows > 1 || turn >= part * DECODE_KEYS) return turn;
+    return turn / DECODE_KEYS + turn % DECODE_KEYS * part;
+}
+
 /* `vectors` vectors of columns from `c` on of `rows` rows, both constants. */
 ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int64_t tail,
                                  decode_sums_t *work, int64_t c) {
@@ -216,12 +223,13 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
                 vf_mul(vf_set1(s.keep[r]), vf_load(s.out + r * s.out_stride + c + v * VF_LANES));
     }
     work->done += rows * vectors * VF_LANES;
-    const int64_t size = convert_size(dtype);
+    const int64_t size = convert_size(dtype), ahead = decode_ahead_(&s.values);
     const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
-    for (int64_t j = s.first; j < s.last; j++) {
+    for (int64_t turn = 0; turn < s.last - s.first; turn++) {
+        const int64_t j = s.first + decode_turn_(rows, turn, s.last - s.first);
         const char *value = s.values.data + j * s.values.stride;
         vf column[8];
-        if (rows == 1) decode_fetch_on_(value, c * size, vectors * VF_LANES * size);
+        if (rows == 1) decode_fetch_on_(value + c * size, ahead, vectors * VF_LANES * size);
         decode_fetch(&s.ahead, j, fetched, fetch);
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++)
@@ -242,40 +250,50 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
     }
 }
 
-/* One row with more columns than there are registers for: all columns of `keys` (a constant) values,
- * as they lie in memory. */
-ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sums_t *s, int64_t j) {
-    const char *value = s->values.data + j * s->values.stride;
+/* One row with more columns than there are registers for, any row alone in a small build: all columns
+ * of `keys` (a constant) values, which stand `apart`. */
+ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sums_t *s, int64_t j,
+                                  int64_t apart, int64_t ahead) {
+    const char *value[DECODE_KEYS];
     vf weight[DECODE_KEYS];
     ATTN_UNROLL
     for (int i = 0; i < keys; i++) {
-        weight[i] = vf_set1(s->weights[j + i]);
-        decode_fetch_on_(value + i * s->values.stride, 0, s->values.size);
+        value[i] = s->values.data + (j + i * apart) * s->values.stride;
+        weight[i] = vf_set1(s->weights[j + i * apart]);
+        decode_fetch_on_(value[i], ahead, s->values.size);
     }
     int64_t c = 0;
-    for (; c + VF_LANES <= s->columns; c += VF_LANES) {
+    for (; c + 2 * VF_LANES <= s->columns; c += 2 * VF_LANES) {
+        float *out = s->out + c;
+        vf even = vf_load(out), odd = vf_load(out + VF_LANES);
+        ATTN_UNROLL
+        for (int i = 0; i < keys; i++) {
+            const char *at = value[i] + c * convert_size(dtype);
+            even = vf_mul_add(weight[i], decode_load_(dtype, at, 0), even);
+            odd = vf_mul_add(weight[i], decode_load_(dtype, at, VF_LANES), odd);
+        }
+        vf_store(out, even);
+        vf_store(out + VF_LANES, odd);
+    }
+    for (; c < s->columns; c += VF_LANES) {
         vf sum = vf_load(s->out + c);
         ATTN_UNROLL
-        for (int i = 0; i < keys; i++)
-            sum = vf_mul_add(weight[i], decode_load_(dtype, value + i * s->values.stride, c), sum);
+        for (int i = 0; i < keys; i++) {
+            const vf column = decode_load_first_(dtype, value[i], c, s->columns - c);
+            sum = vf_mul_add(weight[i], column, sum);
+        }
         vf_store(s->out + c, sum);
     }
-    if (c == s->columns) return;
-    vf sum = vf_load(s->out + c);
-    ATTN_UNROLL
-    for (int i = 0; i < keys; i++) {
-        const char *row = value + i * s->values.stride;
-        sum = vf_mul_add(weight[i], decode_load_first_(dtype, row, c, s->columns - c), sum);
-    }
-    vf_store(s->out + c, sum);
 }
 
 ATTN_INLINE void decode_wide_(attn_dtype_t dtype, const decode_sums_t *s) {
     for (int64_t c = 0; s->keep[0] != 1.0f && c < s->columns; c += VF_LANES)
         vf_store(s->out + c, vf_mul(vf_set1(s->keep[0]), vf_load(s->out + c)));
+    const int64_t part = (s->last - s->first) / DECODE_KEYS, ahead = decode_ahead_(&s->values);
     int64_t j = s->first;
-    for (; j + DECODE_KEYS <= s->last; j += DECODE_KEYS) decode_wide_row_(DECODE_KEYS, dtype, s, j);
-    for (; j < s->last; j++) decode_wide_row_(1, dtype, s, j);
+    for (; j < s->first + part; j++) decode_wide_row_(DECODE_KEYS, dtype, s, j, part, ahead);
+    for (j += (DECODE_KEYS - 1) * part; j < s->last; j++)
+        decode_wide_row_(1, dtype, s, j, 1, ahead);
 }
 
 /* All columns of `rows` rows, `most` vectors at a time where there are so many. */
@@ -294,7 +312,7 @@ ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, decode_sums_t *work) {
         decode_sums_rows_(4, DECODE_VECTORS_4, dtype, work);
     else if (work->rows == 2)
         decode_sums_rows_(2, DECODE_VECTORS_2, dtype, work);
-    else if (work->columns > DECODE_VECTORS_1 * VF_LANES)
+    else if (ATTN_COMPACT || work->columns > DECODE_VECTORS_1 * VF_LANES)
         decode_wide_(dtype, work);
     else
         decode_sums_rows_(1, DECODE_VECTORS_1, dtype, work);

@@ -19,7 +19,7 @@
  *     vf_reduce_add(v) vf_reduce_max(v)        over the lanes
  *     vf_reduce_add4(to, v)                    to[i] = the sum over the lanes of v[i], for 4 vectors
  *
- *     vf_prefetch(address)                     ask for a cache line
+ *     vf_prefetch(address)                     ask for a cache line, into the second cache
  *     vf_transpose4(from, stride, to, width, f) a block of 4 x 4: to[k*width + j] = f * from[j*stride + k]
  *
  * On x86 these are the compiler's own intrinsics. Elsewhere SIMDe spells the 128-bit ones
@@ -62,8 +62,9 @@
 #define ATTN_STEP ATTN_INLINE
 #endif
 
-/* The address may lie outside of any array, where a pointer may not point. */
-ATTN_INLINE void vf_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address); }
+/* The address may lie outside of any array, where a pointer may not point. Not into the first cache:
+ * few lines can be on their way there, and loads wait for the same places. */
+ATTN_INLINE void vf_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address, 0, 2); }
 
 #if ATTN_SIMD_BITS == 0
 #include "simd/scalar.h"

@@ -7,15 +7,15 @@
  * Keys go in blocks: their logits, their weights, the sum of their values. Several rows compute
  * longer than memory takes, if it does not stand still meanwhile: during the products the block's
  * values are fetched, during the sums the next block's keys. One row waits for memory anyway, which
- * is fastest in long stretches: its block is the whole chunk.
+ * is read fastest as a few long stretches side by side: its block is the whole chunk.
  */
 #include "kernels.h"
 
 #include "simd/decode.h"
 #include "simd/decode_row.h"
 
-/* Keys at a time for several rows: so many that 16 kB of keys stay near, and as much of values. */
-enum { BLOCK_BYTES = 16384, FEWEST = 32, MOST = 128 };
+/* Keys at a time for several rows: so many that 32 kB of keys stay near, and as much of values. */
+enum { BLOCK_BYTES = 32768, FEWEST = 32, MOST = 128 };
 
 typedef struct scratch {
     decode_row_t *rows;        /* [DECODE_ROWS] */
