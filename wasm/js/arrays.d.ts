@@ -35,22 +35,26 @@ export interface Float16ArrayLike extends ArrayBufferView {
 }
 
 /** Elements of 16 bits. */
-export type Halves = Uint16Array | Float16ArrayLike;
+export type HalfArray = Uint16Array | Float16ArrayLike;
+
+/** The same, that are read or written. */
+export type Halves = HalfArray | Tensor<HalfArray>;
 
 /** The arrays that a {@link Dtype} is in. */
-export type Elements = Floats | Halves | Int8Array;
+export type Elements = Floats | Halves | Int8Array | Tensor<Int8Array>;
 
 /**
- * Floats in the module's memory, which runs read and write in place: for keys and values that stay,
+ * Elements in the module's memory, which runs read and write in place: for keys and values that stay,
  * and for outputs that are used in place. Made by {@link Attn.tensor}, takes memory until disposed.
  */
-export interface Tensor {
+export interface Tensor<Data = Float32Array> {
+    readonly dtype: Dtype;
     readonly length: number;
     /**
-     * The floats as an array. Get it anew for each use: an array that was got earlier is detached (its
+     * They as an array. Get it anew for each use: an array that was got earlier is detached (its
      * length is 0) once the module's memory has grown.
      */
-    readonly data: Float32Array;
+    readonly data: Data;
     dispose(): void;
     [Symbol.dispose](): void;
 }

@@ -1,6 +1,6 @@
 import { checkBytes, checkFloats, checkInteger, checkOptions, checkText } from "./check.js";
 import { Core, quick, texts } from "./core.js";
-import { dtypesOf } from "./dtypes.js";
+import { arrayClass, checkDtype, checkElements, dtypesOf } from "./dtypes.js";
 import { AttnError } from "./errors.js";
 import { Plan } from "./plan.js";
 import { loadPlugin } from "./plugin.js";
@@ -45,13 +45,16 @@ export class Attn extends Core {
         return loadPlugin(this, this.#load, source, options);
     }
 
-    tensor(shape) {
-        const length = typeof shape === "number" ? shape : checkFloats(shape, "the floats").length;
+    tensor(shape, dtype = "f32") {
+        checkDtype(dtype, "dtype");
+        const empty = typeof shape === "number";
+        const length = empty ? shape : checkElements(shape, "the elements", dtype).length;
         if (checkInteger(length, "length") < 1) {
-            throw new AttnError("ATTN_ERROR_SHAPE", `a tensor of ${length} floats`);
+            throw new AttnError("ATTN_ERROR_SHAPE", `a tensor of ${length} elements`);
         }
-        const tensor = new Tensor(this.#load.engine, this.#session, length);
-        if (length !== shape) tensor.data.set(shape);
+        const { engine, session } = this.#load;
+        const tensor = new Tensor(engine, session, arrayClass(dtype, shape), length, dtype);
+        if (!empty) tensor.data.set(shape instanceof Tensor ? shape.data : shape);
         return tensor;
     }
 

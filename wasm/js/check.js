@@ -7,6 +7,7 @@ function show(value) {
     if (value === null) return "null";
     if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
     if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
+    if (value instanceof Tensor) return `a tensor of ${value.dtype}`;
     if (typeof value === "object") return tag(value) === "Object" ? "an object" : `a ${tag(value)}`;
     return String(value);
 }
@@ -63,19 +64,24 @@ export function checkBytes(value, what) {
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-/** Also a Float32Array of another realm, of shared memory, or of a buffer that can be resized. */
 export function checkFloats(value, what) {
-    return value instanceof Tensor ? value : checkArray(value, what, "Float32Array");
+    return checkArray(value, what, "f32", "Float32Array");
 }
 
-/** The same for a Uint8Array. */
 export function checkBooleans(value, what) {
-    return checkArray(value, what, "Uint8Array");
+    return checkArray(value, what, "bool", "Uint8Array");
 }
 
-/** An array of one of these types. */
-export function checkArray(value, what, ...types) {
-    if (ArrayBuffer.isView(value) && types.includes(tag(value))) return value;
+/**
+ * A tensor of this element type, or an array of one of these classes: also of another realm, of shared
+ * memory, or of a buffer that can be resized.
+ */
+export function checkArray(value, what, dtype, ...types) {
+    if (value instanceof Tensor) {
+        if (value.dtype === dtype) return value;
+    } else if (ArrayBuffer.isView(value) && types.includes(tag(value))) {
+        return value;
+    }
     throw wrong(what, `a ${types.join(" or ")}`, value);
 }
 

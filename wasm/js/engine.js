@@ -10,7 +10,7 @@
  *   start(session, plan, list, signal)
  *                            attnjs_run beside this thread, where the engine can: the degenerate
  *                            rows, or a promise of them; -1 when it failed
- *   floats(length)           zeros for a Tensor: {engine, view, free}
+ *   room(type, length)       zeros for a Tensor: {engine, view, free}
  *   lend()                   a loan
  *
  * and a loan, which makes arguments of arrays that last until its end():
@@ -67,8 +67,8 @@ export class Native {
         return started === -1 ? started : stoppable(settled(started), flag, signal);
     }
 
-    floats(length) {
-        const array = allocate(Float32Array, length, "a tensor");
+    room(type, length) {
+        const array = allocate(type, length, "a tensor");
         return { engine: this, view: () => array, free() {} };
     }
 

@@ -68,9 +68,9 @@ export class Heap {
     }
 
     /** What a Tensor is made of. */
-    floats(length) {
-        const address = this.allocate(4 * length, "a tensor");
-        const view = () => this.view(Float32Array, address, length);
+    room(type, length) {
+        const address = this.allocate(type.BYTES_PER_ELEMENT * length, "a tensor");
+        const view = () => this.view(type, address, length);
         view().fill(0);
         return { engine: this, address, view, free: () => this.free(address) };
     }

@@ -23,7 +23,17 @@
  * JavaScript type and for options with an unknown name. Both are one line that names the value.
  * NaN and infinities in the inputs are no error: they are computed with as IEEE 754 says.
  */
-import type { Elements, Floats, Halves, InputArrays, Layout, Strides, Tensor } from "./arrays.js";
+import type {
+    Elements,
+    Floats,
+    HalfArray,
+    HalfDtype,
+    Halves,
+    InputArrays,
+    Layout,
+    Strides,
+    Tensor,
+} from "./arrays.js";
 import type { Backend, Plugin } from "./backends.js";
 import type { AsyncOptions, Plan } from "./plan.js";
 import type { Dtypes, HalfOut, PlanOptions, Settings } from "./problem.js";
@@ -95,8 +105,11 @@ export interface Attn {
     /** All backends with their parameters. */
     backends(): Backend[];
 
-    /** Floats in the module's memory: `length` zeros, or a copy of `floats`. */
-    tensor(lengthOrFloats: number | Float32Array): Tensor;
+    /** Elements in the module's memory: so many zeros, or a copy of an array of their type. */
+    tensor(lengthOrData: number | Float32Array, dtype?: "f32"): Tensor;
+    tensor(lengthOrData: number | Uint16Array, dtype: HalfDtype): Tensor<Uint16Array>;
+    tensor<Data extends HalfArray>(data: Data, dtype: HalfDtype): Tensor<Data>;
+    tensor(lengthOrData: number | Int8Array, dtype: "i8"): Tensor<Int8Array>;
 
     /**
      * Load a plugin: a side module of WebAssembly, as plugins/template shows how to build one. Its
@@ -113,7 +126,7 @@ export interface Attn {
     loadPlugin(source: Source, options?: { name?: string | undefined }): Promise<Plugin>;
 
     /** Prepare to solve a problem often. */
-    plan(options: PlanOptions & HalfOut): Plan<Halves>;
+    plan(options: PlanOptions & HalfOut): Plan<HalfArray>;
     plan(options: PlanOptions): Plan;
 
     /**
@@ -125,7 +138,7 @@ export interface Attn {
         key: Elements,
         value: Elements,
         options: AttentionOptions & HalfOut,
-    ): Halves;
+    ): HalfArray;
     attention(
         query: Floats,
         key: Elements,
@@ -139,7 +152,7 @@ export interface Attn {
         key: Elements,
         value: Elements,
         options: AttentionOptions & AsyncOptions & HalfOut,
-    ): Promise<Halves>;
+    ): Promise<HalfArray>;
     attentionAsync(
         query: Floats,
         key: Elements,
@@ -148,7 +161,7 @@ export interface Attn {
     ): Promise<Float32Array>;
 
     /** Make an empty stream, for tokens that arrive one by one. Needs the softmax backend. */
-    stream(options: StreamOptions & HalfOut): Stream<Halves>;
+    stream(options: StreamOptions & HalfOut): Stream<HalfArray>;
     stream(options: StreamOptions): Stream;
 
     /**

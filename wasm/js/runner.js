@@ -1,6 +1,6 @@
 import { SCALES, checkPlaced, checkRead, lend, listed } from "./arrays.js";
 import { checkOptions } from "./check.js";
-import { outputClass } from "./dtypes.js";
+import { arrayClass } from "./dtypes.js";
 import { disposed } from "./errors.js";
 import { checkInputs } from "./inputs.js";
 import { INPUTS } from "./rules.js";
@@ -97,7 +97,7 @@ export class Runner {
             if (array)
                 outputs[name] = this.#output(array === true ? undefined : array, name, place);
         }
-        outputs.out.type = outputClass(this.#dtypes, arrays.query, arrays.out);
+        outputs.out.type = arrayClass(this.#dtypes.out, arrays.out ?? arrays.query);
         return { given, outputs, place };
     }
 

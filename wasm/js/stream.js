@@ -1,6 +1,6 @@
 import { SCALES, checkPlaced, checkRead, lend, listed } from "./arrays.js";
 import { checkBytes, checkInteger, checkOptions } from "./check.js";
-import { checkElements, outputClass } from "./dtypes.js";
+import { arrayClass, checkElements } from "./dtypes.js";
 import { disposed } from "./errors.js";
 import { places, quotient } from "./shape.js";
 
@@ -43,7 +43,7 @@ export class Stream {
         const given = checkRead({ query }, ["query"], place, this.#dtypes);
         const { out: array } = options;
         if (array !== undefined) checkPlaced(array, "out", place, this.#dtypes);
-        const type = outputClass(this.#dtypes, query, array);
+        const type = arrayClass(this.#dtypes.out, array ?? query);
         return this.#session.borrow((loan) => {
             const at = lend(loan, given);
             const out = loan.output(type, place.out.length, "out", array);

@@ -1,17 +1,18 @@
 /*
- * Floats that stay where the engine computes: in WebAssembly's memory, which spares each run their
+ * Elements that stay where the engine computes: in WebAssembly's memory, which spares each run their
  * copies. Natively an array like any other.
  */
 import { AttnError, disposed } from "./errors.js";
 
 export class Tensor {
-    #floats; // the engine's
+    #room; // the engine's
     #owner;
 
-    /** `owner`: the session that forgets it. */
-    constructor(engine, owner, length) {
-        this.#floats = engine.floats(length);
+    /** `owner`: the session that forgets it; `type`: the class of its array. */
+    constructor(engine, owner, type, length, dtype) {
+        this.#room = engine.room(type, length);
         this.#owner = owner;
+        this.dtype = dtype;
         this.length = length;
         owner.adopt(this);
         Object.freeze(this);
@@ -26,13 +27,13 @@ export class Tensor {
         if (!this.#owner) return;
         this.#owner.forget(this);
         this.#owner = null;
-        this.#floats.free();
+        this.#room.free();
     }
 
-    /** The engine's floats, which must be that engine's where one is given. */
-    at(engine = this.#floats.engine) {
+    /** The engine's room, which must be that engine's where one is given. */
+    at(engine = this.#room.engine) {
         if (!this.#owner) throw disposed("the tensor");
-        if (engine === this.#floats.engine) return this.#floats;
+        if (engine === this.#room.engine) return this.#room;
         throw new AttnError("ATTN_ERROR_ARGUMENT", "the tensor is another instance's");
     }
 }

@@ -24,7 +24,7 @@ export interface Signal {
     throwIfAborted(): void;
 }
 
-type ArrayElements = Exclude<full.Elements, full.Tensor>;
+type ArrayElements = Float32Array | full.HalfArray | Int8Array;
 
 /** `strides.out` is refused: the result is a new array. */
 export interface AttentionOptions extends full.AttentionOptions {
@@ -47,11 +47,11 @@ export interface Attn extends Pick<
      * shared memory; the result is moved back.
      */
     attention(
-        query: full.Halves,
+        query: full.HalfArray,
         key: ArrayElements,
         value: ArrayElements,
         options: AttentionOptions & { dtype: full.HalfDtype },
-    ): Promise<full.Halves>;
+    ): Promise<full.HalfArray>;
     attention(
         query: Float32Array,
         key: ArrayElements,

@@ -4,12 +4,13 @@ import {
     AttnError,
     type Attn,
     type Backend,
-    type Halves,
+    type HalfArray,
     type Param,
     type Plan,
     type Plugin,
     type RunResult,
     type Stream,
+    type Tensor,
 } from "libattn";
 
 const attn: Attn = await init();
@@ -89,13 +90,18 @@ function describe(param: Param): string {
 const forms: string[] = attn.backends().flatMap((backend: Backend) => backend.params.map(describe));
 
 const bits = new Uint16Array(64);
-const half: Halves = attn.attention(bits, bits, bits, { dim: 8, dtype: "f16" });
+const half: HalfArray = attn.attention(bits, bits, bits, { dim: 8, dtype: "f16" });
+using kept: Tensor<Int8Array> = attn.tensor(new Int8Array(64), "i8");
+using zeros: Tensor = attn.tensor(64);
+const fromKept: Float32Array = attn.attention(zeros, kept, kept, {
+    ...{ dim: 8, kvDtype: "i8", keyScales: x, valueScales: x },
+});
 const quantised: Float32Array = attn.attention(x, new Int8Array(64), new Int8Array(64), {
     ...{ dim: 8, kvDtype: "i8", keyScales: x, valueScales: x },
     strides: { query: [0, 0, 8, 1] },
 });
-using halves: Plan<Halves> = attn.plan({ queries: 4, dim: 8, dtype: "bf16" });
-const halfOut: Halves = halves.run({ query: bits, key: bits, value: bits }).out;
+using halves: Plan<HalfArray> = attn.plan({ queries: 4, dim: 8, dtype: "bf16" });
+const halfOut: HalfArray = halves.run({ query: bits, key: bits, value: bits }).out;
 using cache: Stream = attn.stream({ dim: 8, maxKeys: 100, kvDtype: "i8" });
 cache.append(new Int8Array(8), new Int8Array(8), { keyScales: x, valueScales: x });
 
@@ -121,6 +127,7 @@ export const all = [
     half,
     quantised,
     halfOut,
+    fromKept,
 ];
 
 // @ts-expect-error a number is no source

@@ -46,6 +46,42 @@ for (const [build, attn] of libraries) {
             plan.dispose();
         });
 
+        test("of other element types", () => {
+            const bits = (count) => Uint16Array.from({ length: count }, (_, i) => 0x3c00 + i);
+            const bytes = (count) => Int8Array.from({ length: count }, (_, i) => 7 * i - 100);
+            const scales = Float32Array.of(0.1, 0.2, 0.3, 0.4);
+            const quantised = {
+                dtype: "f16",
+                kvDtype: "i8",
+                keyScales: scales,
+                valueScales: scales,
+            };
+            const options = { queries: 3, keys: 4, dim: 5, ...quantised };
+            const expected = attn.attention(bits(15), bytes(20), bytes(20), options);
+
+            const q = attn.tensor(bits(15), "f16");
+            const kv = attn.tensor(bytes(20), "i8");
+            const out = attn.tensor(15, "f16");
+            assert.deepEqual([q.dtype, kv.dtype], ["f16", "i8"]);
+            assert.deepEqual(attn.attention(q, kv, kv, { ...options, out }), expected);
+            assert.deepEqual(out.data, expected);
+            assert.deepEqual(attn.attention(q, kv, kv, options), expected);
+            assert.deepEqual(attn.attention(q, kv, kv, { ...options, out: q }), expected);
+            assert.deepEqual(q.data, expected); // 3 x 5, as the query
+            for (const tensor of [q, kv, out]) tensor.dispose();
+        });
+
+        test("of Float16Arrays", { skip: !globalThis.Float16Array }, () => {
+            const data = Float16Array.from({ length: 15 }, (_, i) => i / 8);
+            const q = attn.tensor(data, "f16");
+            assert.deepEqual(q.data, data);
+            const options = { queries: 3, dim: 5, dtype: "f16" };
+            const expected = attn.attention(data, data, data, options);
+            assert.deepEqual(attn.attention(q, q, q, options), expected);
+            assert.deepEqual(attn.attention(q, q, q, { ...options, out: q }), expected);
+            q.dispose();
+        });
+
         test("memory that grows leaves tensors what they are", () => {
             const tensor = attn.tensor(Float32Array.of(1, 2, 3));
             const more = Array.from({ length: 4 }, () => attn.tensor(3e6));
@@ -70,15 +106,23 @@ for (const [build, attn] of libraries) {
 
         test("misuse is an error", () => {
             const code = (name, pattern) => ({ code: `ATTN_ERROR_${name}`, message: pattern });
-            assert.throws(() => attn.tensor(0), code("SHAPE", /tensor of 0 floats/));
+            assert.throws(() => attn.tensor(0), code("SHAPE", /tensor of 0 elements/));
             assert.throws(() => attn.tensor(1.5), /length must be an integer/);
             assert.throws(() => attn.tensor("ten"), /must be a Float32Array/);
+            assert.throws(() => attn.tensor(4, "f64"), /dtype must be .*"f64"/);
+            assert.throws(() => attn.tensor(new Float32Array(4), "i8"), /must be a Int8Array/);
             assert.throws(
                 () => attn.tensor(2 ** 40),
                 code("MEMORY", /4398046511104 bytes of a tensor/),
             );
             const tensor = attn.tensor(8);
             const plan = attn.plan({ queries: 2, dim: 4 });
+            const bytes = attn.tensor(8, "i8");
+            assert.throws(
+                () => plan.run({ query: tensor, key: bytes, value: tensor }),
+                /key must be a Float32Array, not a tensor of i8/,
+            );
+            bytes.dispose();
             const short = attn.tensor(7);
             const arrays = { key: tensor, value: tensor };
             assert.throws(
