@@ -8,8 +8,13 @@ function show(value) {
     if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
     if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
     if (value instanceof Tensor) return `a tensor of ${value.dtype}`;
-    if (typeof value === "object") return tag(value) === "Object" ? "an object" : `a ${tag(value)}`;
+    if (typeof value === "object")
+        return withArticle(tag(value) === "Object" ? "object" : tag(value));
     return String(value);
+}
+
+function withArticle(noun) {
+    return `${/^[AEIOo]/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
 function tag(value) {
@@ -82,7 +87,7 @@ export function checkArray(value, what, dtype, ...types) {
     } else if (ArrayBuffer.isView(value) && types.includes(tag(value))) {
         return value;
     }
-    throw wrong(what, `a ${types.join(" or ")}`, value);
+    throw wrong(what, withArticle(types.join(" or ")), value);
 }
 
 /**

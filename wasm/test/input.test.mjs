@@ -87,7 +87,7 @@ function refuse(build) {
             /query must be a Float32Array, not undefined/,
         ],
         ["doubles", run({ query: new Float64Array(64) }), TypeError, /not a Float64Array/],
-        ["a plain array", run({ value: [...value] }), TypeError, /value .* not a Array/],
+        ["a plain array", run({ value: [...value] }), TypeError, /value .* not an Array/],
         [
             "something that poses",
             run({ key: { length: 96, [Symbol.toStringTag]: "Float32Array" } }),
@@ -116,7 +116,7 @@ function refuse(build) {
             TypeError,
             /query must be a Uint16Array, not a Float32Array/,
         ],
-        ["floats for i8", i8({ key }), TypeError, /key must be an? Int8Array, not a Float32Array/],
+        ["floats for i8", i8({ key }), TypeError, /key must be an Int8Array, not a Float32Array/],
         ["i8 without scales", i8({ keyScales: undefined }), TypeError, /keyScales must be/],
         ["too few scales", i8({ valueScales: scales.subarray(1) }), "SHAPE", /valueScales has 11/],
         [

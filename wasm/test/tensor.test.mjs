@@ -110,7 +110,7 @@ for (const [build, attn] of libraries) {
             assert.throws(() => attn.tensor(1.5), /length must be an integer/);
             assert.throws(() => attn.tensor("ten"), /must be a Float32Array/);
             assert.throws(() => attn.tensor(4, "f64"), /dtype must be .*"f64"/);
-            assert.throws(() => attn.tensor(new Float32Array(4), "i8"), /must be a Int8Array/);
+            assert.throws(() => attn.tensor(new Float32Array(4), "i8"), /must be an Int8Array/);
             assert.throws(
                 () => attn.tensor(2 ** 40),
                 code("MEMORY", /4398046511104 bytes of a tensor/),
