@@ -34,21 +34,21 @@ isolated_apt() {
         "$@"
 }
 
-# fetch_packages NAME...: downloads and unpacks them into $stage/root.
+# fetch_packages NAME...: downloads and unpacks them into $stage/debian.
 fetch_packages() {
     local mirror deb
     command -v apt-get >/dev/null || die "needs Debian's apt-get"
     mirror=$(debian_mirror)
     [ -n "$mirror" ] || die "no Debian archive among apt's sources (or apt-get update never ran)"
     [ -r "$KEYRING" ] || die "$KEYRING is missing (package debian-archive-keyring)"
-    mkdir -p "$stage"/apt/state/lists/partial "$stage"/apt/cache/archives/partial "$stage"/{debs,root}
+    mkdir -p "$stage"/apt/state/lists/partial "$stage"/apt/cache/archives/partial "$stage"/{debs,debian}
     : >"$stage/apt/status"
     echo "deb [signed-by=$KEYRING] $mirror $SUITE main" >"$stage/apt/sources.list"
     isolated_apt update
     (cd "$stage/debs" && isolated_apt download "$@")
     for deb in "$stage"/debs/*.deb; do
         # The libraries for link-time optimisation are half of Emscripten's size and unused here.
-        dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$stage/root" --exclude '*/wasm32-emscripten/lto*'
+        dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$stage/debian" --exclude '*/wasm32-emscripten/lto*'
     done
     rm -rf "$stage/debs" "$stage/apt"
 }

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 export ATTN_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/libattn
-attn_own_emscripten=$ATTN_CACHE/emscripten-3.1.69
+attn_own_emscripten=$ATTN_CACHE/emscripten-3.1.69-debian
 attn_own_simde=$ATTN_CACHE/simde-0.8.2
 
 attn_prepend_path() {
@@ -45,7 +45,7 @@ attn_set_environment() {
     # This one exists only where ./dev found the system's absent or too old.
     if [ -d "$attn_own_emscripten" ]; then
         unset EM_CONFIG EM_CACHE
-        attn_prepend_path "$attn_own_emscripten/root/usr/share/emscripten"
+        attn_prepend_path "$attn_own_emscripten/debian/usr/share/emscripten"
     fi
     ATTN_NODE=$(attn_first_program node)
     ATTN_BROWSER=${ATTN_BROWSER:-$(attn_first_program chromium chromium-browser google-chrome)}

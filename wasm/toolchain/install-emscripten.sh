@@ -6,7 +6,7 @@
 # Its system libraries come built, in a cache that emcc never writes to: parallel builds are safe.
 # Beforehand on the system: clang-19, lld-19, llvm-19, python3, node.
 #
-# usage: install-emscripten.sh PREFIX          (afterwards: PREFIX/root/usr/share/emscripten/emcc)
+# usage: install-emscripten.sh PREFIX          (afterwards: PREFIX/debian/usr/share/emscripten/emcc)
 set -euo pipefail
 # shellcheck source=wasm/toolchain/common.sh
 . "$(dirname "$0")/common.sh"
@@ -17,15 +17,15 @@ readonly PACKAGES=(emscripten binaryen node-acorn libc6 libstdc++6 libgcc-s1)
 # because it is renamed at the end.
 wrap_binaryen() {
     local tool name loader
-    loader=$(cd "$stage/root" && find . -name 'ld-linux*.so.*' | sort | head -n 1)
+    loader=$(cd "$stage/debian" && find . -name 'ld-linux*.so.*' | sort | head -n 1)
     [ -n "$loader" ] || die "no dynamic loader in the unpacked packages"
     mkdir -p "$stage/binaryen/bin"
-    for tool in "$stage"/root/usr/bin/wasm*; do
+    for tool in "$stage"/debian/usr/bin/wasm*; do
         name=$(basename "$tool")
         cat >"$stage/binaryen/bin/$name" <<WRAPPER
 #!/bin/sh
-root=\$(cd "\$(dirname "\$0")/../../root" && pwd)
-exec "\$root/$loader" --library-path "\$(echo "\$root"/usr/lib/*-linux-gnu*)" "\$root/usr/bin/$name" "\$@"
+debian=\$(cd "\$(dirname "\$0")/../../debian" && pwd)
+exec "\$debian/$loader" --library-path "\$(echo "\$debian"/usr/lib/*-linux-gnu*)" "\$debian/usr/bin/$name" "\$@"
 WRAPPER
         chmod +x "$stage/binaryen/bin/$name"
     done
@@ -33,7 +33,7 @@ WRAPPER
 
 # emcc reads this Python file, which lies beside it, and exports its path as EM_CONFIG first.
 configure_emcc() {
-    local emscripten=$stage/root/usr/share/emscripten
+    local emscripten=$stage/debian/usr/share/emscripten
     # Emscripten's JavaScript passes import acorn and look for it only beside themselves.
     ln -sfn ../nodejs "$emscripten/node_modules"
     cat >>"$emscripten/.emscripten" <<'CONFIG'
@@ -53,7 +53,7 @@ prove() {
     echo 'int main(void) { return 7; }' >"$dir/a.c"
     for flag in -O0 -msimd128 -mrelaxed-simd; do
         (unset EM_CONFIG EM_CACHE && cd "$dir" &&
-            "$stage/root/usr/share/emscripten/emcc" -O2 "$flag" -sEXPORT_ES6 a.c -o a.mjs &&
+            "$stage/debian/usr/share/emscripten/emcc" -O2 "$flag" -sEXPORT_ES6 a.c -o a.mjs &&
             grep -q WebAssembly a.mjs) || die "emcc $flag does not work"
     done
     rm -rf "$dir"

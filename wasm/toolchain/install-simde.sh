@@ -13,8 +13,8 @@ main() {
     begin_stage "$1"
     fetch_packages libsimde-dev
     mkdir "$stage/include"
-    mv "$stage/root/usr/include/simde" "$stage/include/simde"
-    rm -rf "$stage/root"
+    mv "$stage/debian/usr/include/simde" "$stage/include/simde"
+    rm -rf "$stage/debian"
     publish_stage "$1"
 }
 
