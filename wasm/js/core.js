@@ -3,10 +3,11 @@ import { checkFinite, checkOptions, checkText } from "./check.js";
 import { checkElements, dtypesOf } from "./dtypes.js";
 import { givenInputs } from "./inputs.js";
 import { INPUTS, RULES, problemNumbers } from "./rules.js";
+import { PLACE } from "./runner.js";
 import { SIZES, inferSizes, planSizes } from "./shape.js";
 
 const PLAN = [...SIZES, "dtype", "kvDtype", "backend", ...RULES, "params"];
-const PLACE = ["layout", "strides", "out"];
+const RUN = [...INPUTS, ...SCALES, ...PLACE, "out"]; // beside query, key and value
 
 /* For the class that extends Core. */
 export const quick = Symbol("quick");
@@ -43,11 +44,11 @@ export class Core {
 
     /** A plan for one run, and its arrays. */
     [quick](query, key, value, options) {
-        checkOptions(options, [...PLAN, ...INPUTS, ...SCALES, ...PLACE], "attention");
+        checkOptions(options, [...PLAN, ...RUN], "attention");
         const arrays = { query, key, value };
         const dtypes = dtypesOf(options);
         for (const name in arrays) checkElements(arrays[name], name, dtypes[name]);
-        for (const name of [...INPUTS, ...SCALES, ...PLACE]) arrays[name] = options[name];
+        for (const name of RUN) arrays[name] = options[name];
         const sizes = options.strides ? planSizes(options) : inferSizes(options, query, key, value);
         return { plan: this.#plan(sizes, { ...options, inputs: givenInputs(options) }), arrays };
     }

@@ -1,7 +1,15 @@
 /* Element types: f16, bf16, and i8 with scales, through every call that takes arrays. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assertClose, exactAttention, libraries, makeProblem, numbers } from "./support.mjs";
+import {
+    assertClose,
+    exactAttention,
+    largestProduct,
+    libraries,
+    makeProblem,
+    numbers,
+    relativeBound,
+} from "./support.mjs";
 
 const SIZES = { batch: 2, heads: 4, kvHeads: 2, keys: 21, dim: 12, valueDim: 7 };
 
@@ -63,17 +71,23 @@ function makeTyped(dtype, kvDtype, queries, seed) {
         key: key.numbers,
         value: value.numbers,
     });
-    return { sizes, dtypes: { dtype, kvDtype }, arrays, exact };
+    const bound = relativeBound(sizes, largestProduct(sizes, query.numbers, key.numbers));
+    return { sizes, dtypes: { dtype, kvDtype }, arrays, exact, bound };
 }
 
-/** `out` is `exact`, up to float32's error and one rounding to its own format. */
-function assertOut(out, { exact, dtypes }, what) {
+/** Float32's error and one rounding to the output's format, element by element. */
+function toleranceOf({ exact, dtypes }) {
     const half = HALVES[dtypes.dtype];
-    const decoded = half ? Float64Array.from(out, half.decode) : out;
-    const tolerance = exact.tolerance.map((bound, i) =>
-        half ? bound + half.unit * (Math.abs(exact.out[i]) + bound) + half.least : bound,
+    if (!half) return exact.tolerance;
+    return exact.tolerance.map(
+        (bound, i) => bound + half.unit * (Math.abs(exact.out[i]) + bound) + half.least,
     );
-    assertClose(decoded, exact.out, tolerance, what);
+}
+
+function assertOut(out, problem, what) {
+    const half = HALVES[problem.dtypes.dtype];
+    const decoded = half ? Float64Array.from(out, half.decode) : out;
+    assertClose(decoded, problem.exact.out, toleranceOf(problem), what);
 }
 
 const PAIRS = [
@@ -106,9 +120,11 @@ for (const [build, attn] of libraries) {
                     const { query, key, keyScales } = arrays;
                     const rows = plan.weights({ query, key, keyScales, batch: 1, head: 3 });
                     const expected = exact.weights.subarray(exact.weights.length - rows.length);
-                    assertClose(rows, expected, 1e-4, "weights");
+                    const bounds = expected.map((weight) => problem.bound * weight);
+                    assertClose(rows, expected, bounds, "weights");
                     const error = plan.error({ ...arrays, out });
-                    assert.ok(error < 2 * (HALVES[dtype]?.unit ?? 1e-5), `error ${error}`);
+                    const most = Math.hypot(...toleranceOf(problem)) / Math.hypot(...exact.out);
+                    assert.ok(error > 0 && error <= most, `error ${error}, at most ${most}`);
                     plan.dispose();
 
                     const { query: q, key: k, value: v, ...scales } = arrays;
