@@ -5,6 +5,7 @@
 #include "attn/ext/cost.h"
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
+#include "attn/pairs.h"
 #include "kernels.h"
 
 #include <math.h>
@@ -108,9 +109,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
     const double queries = (double)problem->queries, keys = (double)problem->keys;
     const double dim = (double)problem->dim, value_dim = (double)problem->value_dim;
-    double pairs = 0;
-    for (int64_t i = 0; i < problem->queries; i++) pairs += (double)attn_causal_limit(problem, i);
-    cost->pairs = heads * pairs;
+    cost->pairs = attn_problem_pairs(problem);
     cost->flops = 2.0 * heads * queries * dim * (value_dim + 1) +
                   kv_heads * keys * dim * (2.0 * value_dim + 1);
     cost->bytes = sizeof(float) * (dim + value_dim) * (heads * queries + kv_heads * keys);

@@ -9,6 +9,7 @@
 #include "attn/ext/cost.h"
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
+#include "attn/pairs.h"
 #include "kernels.h"
 
 #include <math.h>
@@ -245,13 +246,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const double heads = (double)problem->batch * (double)problem->heads;
     const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
     const double width = (double)(problem->dim + problem->value_dim);
-    double pairs = 0;
-    for (int64_t i = 0; i < problem->queries; i++) {
-        int64_t first, last;
-        attn_key_range(problem, problem->keys, i, &first, &last);
-        pairs += (double)(last - first);
-    }
-    cost->pairs = heads * pairs;
+    cost->pairs = attn_problem_pairs(problem);
     cost->flops = 2.0 * cost->pairs * width;
     cost->bytes = width * (heads * (double)problem->queries * size_of(problem->dtype) +
                            kv_heads * (double)problem->keys * size_of(problem->kv_dtype));

@@ -1,6 +1,8 @@
 /* The pattern of Eq. 6, by arithmetic: no mask is ever stored. */
 #include "pattern.h"
 
+#include "attn/pairs.h"
+
 static int64_t clamp(int64_t x, int64_t low, int64_t high) {
     return x < low ? low : x > high ? high : x;
 }
@@ -45,4 +47,33 @@ sparse_row_t attn_sparse_row(const sparse_pattern_t *pattern, int64_t query) {
     row.behind = (sparse_range_t){attn_sparse_globals(pattern, row.band.last),
                                   attn_sparse_globals(pattern, limit)};
     return row;
+}
+
+/* Sum of attn_sparse_globals(x) over 0 <= x < end. */
+static attn_pairs_t sum_of_globals(const sparse_pattern_t *pattern, int64_t end) {
+    const attn_pairs_t blocks = end / pattern->block, block = pattern->block;
+    const attn_pairs_t global = pattern->global, rest = end % pattern->block;
+    const attn_pairs_t in_last = rest > block - global ? rest - (block - global) : 0;
+    return global * (block * (blocks * (blocks - 1) / 2) + blocks * rest) +
+           blocks * (global * (global - 1) / 2) + in_last * (in_last - 1) / 2;
+}
+
+/* Global keys before each of `count` positions from `first` on, together. */
+static attn_pairs_t globals_before(const sparse_pattern_t *pattern, int64_t first, int64_t count) {
+    const attn_span_t span = attn_span_of(first, count, pattern->keys);
+    return sum_of_globals(pattern, span.high) - sum_of_globals(pattern, span.low) +
+           (attn_pairs_t)span.behind * attn_sparse_globals(pattern, pattern->keys);
+}
+
+double attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *problem) {
+    const int64_t queries = problem->queries, keys = pattern->keys;
+    const int64_t first = pattern->shift - pattern->band + 1; /* of the first query's band */
+    const int64_t last = pattern->shift + (pattern->causal ? 1 : pattern->band);
+    attn_pairs_t pairs =
+        attn_pairs_before(last, queries, keys) - attn_pairs_before(first, queries, keys);
+    pairs += globals_before(pattern, first, queries);
+    if (!pattern->causal)
+        pairs += (attn_pairs_t)queries * attn_sparse_globals(pattern, keys) -
+                 globals_before(pattern, last, queries);
+    return (double)(pairs * problem->batch * problem->heads);
 }

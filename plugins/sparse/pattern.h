@@ -45,4 +45,7 @@ int64_t attn_sparse_global_key(const sparse_pattern_t *pattern, int64_t g);
 
 sparse_row_t attn_sparse_row(const sparse_pattern_t *pattern, int64_t query);
 
+/** Keys that all queries of all heads see, together. */
+double attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *problem);
+
 #endif

@@ -153,14 +153,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const double heads = (double)problem->batch * (double)problem->heads;
     const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
     const double width = (double)(problem->dim + problem->value_dim);
-    double pairs = 0;
-    for (int64_t i = 0; i < problem->queries; i++) {
-        const sparse_row_t row = attn_sparse_row(&plan->pattern, i);
-        pairs += (double)(row.band.last - row.band.first) +
-                 (double)(row.before.last - row.before.first) +
-                 (double)(row.behind.last - row.behind.first);
-    }
-    cost->pairs = heads * pairs;
+    cost->pairs = attn_sparse_pairs(&plan->pattern, problem);
     cost->flops = 2.0 * cost->pairs * width;
     cost->bytes = sizeof(float) * width *
                   (heads * (double)problem->queries + kv_heads * (double)problem->keys);

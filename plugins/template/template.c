@@ -6,6 +6,7 @@
 #include "attn/ext/cost.h"
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
+#include "attn/pairs.h"
 #include "attn/support.h"
 
 #include <math.h>
@@ -77,9 +78,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const attn_problem_t *problem = &((const template_plan_t *)base)->problem;
     const double heads = (double)(problem->batch * problem->heads);
     const double kv_heads = (double)(problem->batch * problem->kv_heads);
-    double pairs = 0.0;
-    for (int64_t i = 0; i < problem->queries; i++) pairs += (double)attn_causal_limit(problem, i);
-    cost->pairs = heads * pairs;
+    cost->pairs = attn_problem_pairs(problem);
     cost->flops = 2.0 * cost->pairs * (double)problem->value_dim;
     cost->bytes = sizeof(float) * (double)problem->value_dim *
                   (heads * (double)problem->queries + kv_heads * (double)problem->keys);

@@ -100,12 +100,16 @@ static void template_computes_its_formula(void **state) {
 static void template_tells_its_cost(void **state) {
     (void)state;
     attn_context_t *context = context_with_template();
-    const attn_problem_t problem = fixture_problem(2, 3, 25, 19, 6, 7);
-    attn_plan_t *plan = fixture_plan(context, TEMPLATE_ID, &problem, NULL);
+    static const int expected[] = {25 * 19, 19 * 20 / 2 + 6 * 19, 19 * 20 / 2};
+    attn_problem_t problem = fixture_problem(2, 3, 25, 19, 6, 7);
     attn_cost_t cost = {0};
-    assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
-    assert_true(cost.pairs == 2 * 3 * 25 * 19 && cost.flops > 0 && cost.bytes > 0);
-    attn_plan_destroy(plan);
+    for (problem.causal = 0; problem.causal <= ATTN_CAUSAL_BOTTOM_RIGHT; problem.causal++) {
+        attn_plan_t *plan = fixture_plan(context, TEMPLATE_ID, &problem, NULL);
+        assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+        assert_true(cost.pairs == 2 * 3 * expected[problem.causal]);
+        assert_true(cost.flops > 0 && cost.bytes > 0);
+        attn_plan_destroy(plan);
+    }
     attn_context_destroy(context);
 }
 

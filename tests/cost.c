@@ -1,0 +1,145 @@
+/* What a plan says of its cost: the pairs counted one by one, and at sizes where that would take for ever. */
+#include "support/fixture.h"
+#include "support/reference.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/** The sequences of the large problems: one array of them still fits in an address space. */
+static const int64_t LONG = PTRDIFF_MAX / 256 + 1;
+
+static double pairs_of(const attn_context_t *context, const char *backend,
+                       const attn_problem_t *problem, const char *settings) {
+    attn_plan_t *plan = fixture_plan(context, backend, problem, settings);
+    attn_cost_t cost = {0};
+    assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+    attn_plan_destroy(plan);
+    return cost.pairs;
+}
+
+static void expect_pairs(const attn_context_t *context, const char *backend,
+                         const attn_problem_t *p, const char *settings, double expected) {
+    test_label("%s %s: n %" PRId64 " m %" PRId64 " causal %d past %" PRId64 " window %" PRId64
+               ",%" PRId64,
+               backend, settings ? settings : "", p->queries, p->keys, p->causal, p->past,
+               p->window_left, p->window_right);
+    const double pairs = pairs_of(context, backend, p, settings);
+    if (pairs != expected) test_fail("%.17g pairs, not %.17g", pairs, expected);
+}
+
+static int64_t draw(int64_t count) {
+    static uint64_t index;
+    return fixture_draw(index++, count);
+}
+
+/** Short, n and m independent, so that rows with no key and with all keys are common. */
+static attn_problem_t short_problem(void) {
+    attn_problem_t problem =
+        fixture_problem(1 + draw(2), 2 * (1 + draw(2)), 1 + draw(24), 1 + draw(24), 3, 2);
+    problem.kv_heads = 1 + draw(2);
+    problem.causal = (int32_t)draw(3);
+    return problem;
+}
+
+static void windows_pair_by_pair(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int trial = 0; trial < 5000; trial++) {
+        attn_problem_t problem = short_problem();
+        if (problem.causal != ATTN_CAUSAL_BOTTOM_RIGHT) problem.past = draw(2) * draw(40);
+        problem.window_left = draw(26) - 1;
+        problem.window_right = problem.causal ? draw(2) - 1 : draw(26) - 1;
+        if (draw(4) == 0) problem.inputs = ATTN_INPUT_KV_LENGTHS;
+        double seen = 0;
+        for (int64_t i = 0; i < problem.queries; i++) {
+            int64_t first, last;
+            attn_key_range(&problem, problem.keys, i, &first, &last);
+            seen += (double)(last - first);
+        }
+        expect_pairs(context, "softmax", &problem, NULL,
+                     seen * (double)(problem.batch * problem.heads));
+    }
+    attn_context_destroy(context);
+}
+
+static double seen_pairs(const formula_t *formula, const attn_problem_t *problem) {
+    double seen = 0;
+    for (int64_t i = 0; i < problem->queries; i++)
+        for (int64_t j = 0; j < problem->keys; j++) seen += reference_sees(formula, problem, i, j);
+    return seen * (double)(problem->batch * problem->heads);
+}
+
+static void patterns_pair_by_pair(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int trial = 0; trial < 5000; trial++) {
+        const attn_problem_t problem = short_problem();
+        formula_t formula = {.form = FORM_SPARSE, .block = 1 + draw(9), .local = 1 + draw(4)};
+        formula.global = draw(10);
+        char settings[96];
+        snprintf(settings, sizeof settings, "block=%" PRId64 ",local=%" PRId64 ",global=%" PRId64,
+                 formula.block, formula.local, formula.global);
+        expect_pairs(context, "sparse", &problem, settings, seen_pairs(&formula, &problem));
+    }
+    attn_context_destroy(context);
+}
+
+static void causal_pair_by_pair(void **state) {
+    (void)state;
+    static const formula_t dense = {.form = FORM_SOFTMAX};
+    attn_context_t *context = fixture_context(1);
+    for (int trial = 0; trial < 1000; trial++) {
+        const attn_problem_t problem = short_problem();
+        const double seen = seen_pairs(&dense, &problem);
+        expect_pairs(context, "linear", &problem, NULL, seen);
+        expect_pairs(context, "sketch", &problem, "size=2", seen);
+    }
+    attn_context_destroy(context);
+}
+
+/** Exact integers, rounded once: what stands for the difference of two far larger sums, too. */
+static void long_sequences(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const double n = (double)LONG, w = 1000;
+    attn_problem_t problem = fixture_problem(1, 1, LONG, LONG, 1, 1);
+    expect_pairs(context, "softmax", &problem, NULL, n * n);
+    expect_pairs(context, "linear", &problem, NULL, n * n);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT; // n is a power of 2: products with it are exact
+    expect_pairs(context, "softmax", &problem, NULL, n / 2 * n + n / 2);
+    expect_pairs(context, "linear", &problem, NULL, n / 2 * n + n / 2);
+    problem.window_left = 1000;
+    expect_pairs(context, "softmax", &problem, NULL, n * (w + 1) - w * (w + 1) / 2);
+    problem.causal = ATTN_CAUSAL_NONE, problem.window_right = 1000;
+    expect_pairs(context, "softmax", &problem, NULL, n * (2 * w + 1) - w * (w + 1));
+
+    problem.window_right = -1; // query i sees the keys from i + 5 on
+    problem.queries = 3, problem.past = INT64_MAX / 4, problem.window_left = problem.past - 5;
+    expect_pairs(context, "softmax", &problem, NULL, (double)(3 * LONG - 5 - 6 - 7));
+    problem.window_left = 5;
+    expect_pairs(context, "softmax", &problem, NULL, 0);
+    attn_context_destroy(context);
+}
+
+static void long_patterns(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const double n = (double)LONG, b = 65536;
+    attn_problem_t problem = fixture_problem(1, 1, LONG, LONG, 1, 1);
+    expect_pairs(context, "sparse", &problem, "block=65536,global=0",
+                 n * (2 * b - 1) - b * (b - 1));
+    problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+    expect_pairs(context, "sparse", &problem, "block=65536,global=0", n * b - b * (b - 1) / 2);
+
+    // The list of global keys is in memory: q blocks with one global key each.
+    const double q = sizeof(void *) > 4 ? 0x1p18 : 0x1p10;
+    problem.queries = problem.keys = (int64_t)(b * q);
+    expect_pairs(context, "sparse", &problem, "block=65536,global=1",
+                 q * b * b - b * (b - 1) / 2 + b * (q - 1) * (q - 2) / 2 + q - 1);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(windows_pair_by_pair), cmocka_unit_test(patterns_pair_by_pair),
+          cmocka_unit_test(causal_pair_by_pair), cmocka_unit_test(long_sequences),
+          cmocka_unit_test(long_patterns))
