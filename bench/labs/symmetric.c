@@ -89,20 +89,22 @@ void symmetric_destroy(symmetric_t *symmetric) {
 
 static attn_status_t make_head(const attn_context_t *context, const symmetric_t *symmetric,
                                const sketch_request_t *request, head_t *head, attn_error_t *error) {
-    char size[24], eps[32], delta[32], seed[24];
+    char size[24], eps[32], delta[32], seed[24], rank[24];
     const attn_problem_t problem =
         head_problem(symmetric->rows, symmetric->rows, symmetric->dim, 1);
     snprintf(size, sizeof size, "%lld", (long long)request->size);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)request->seed);
     snprintf(eps, sizeof eps, "%.17g", request->eps);
     snprintf(delta, sizeof delta, "%.17g", request->delta);
+    snprintf(rank, sizeof rank, "%lld", (long long)symmetric->rows); /* as Q = K */
     const attn_param_t params[] = {{"method", request->method},
                                    {"size", size},
                                    {"seed", seed},
+                                   {"rank", rank},
                                    {"eps", eps},
                                    {"delta", delta}};
     /* eps and delta only choose the automatic size. */
-    return head_create(context, "sketch", &problem, params, request->size ? 3 : 5, head, error);
+    return head_create(context, "sketch", &problem, params, request->size ? 4 : 6, head, error);
 }
 
 static int promises(const head_t *head) {

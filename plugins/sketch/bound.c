@@ -1,37 +1,50 @@
 #include "bound.h"
 
+#include "leverage.h"
+
 #include <math.h>
 
-double attn_sketch_bound(enum attn_sketch_method method, const attn_problem_t *problem, double eps,
-                         double delta) {
-    double queries = (double)problem->queries, keys = (double)problem->keys;
-    switch (method) {
+int64_t attn_sketch_rank(const attn_problem_t *problem, int64_t known) {
+    const int64_t rows = attn_leverage_rows(problem);
+    const int64_t most = rows < problem->dim ? rows : problem->dim;
+    return known > 0 && known < most ? known : most;
+}
+
+double attn_sketch_bound(const attn_sketch_promise_t *promise, double eps) {
+    const double delta = promise->delta;
+    switch (promise->method) {
     case ATTN_SKETCH_GAUSSIAN: {
-        double exponent = eps * eps / 2 - eps * eps * eps / 3;
-        return ceil(2 * log(4 * queries * keys / delta) / exponent);
+        const double pairs = (double)promise->queries * (double)promise->keys;
+        return ceil(2 * log(4 * pairs / delta) / (eps * eps / 2 - eps * eps * eps / 3));
     }
     case ATTN_SKETCH_AMS:
     case ATTN_SKETCH_OSNAP:
         return ceil(2 / (eps * eps * delta));
     case ATTN_SKETCH_LEVERAGE: {
-        double group = (double)(problem->heads / problem->kv_heads);
-        double rank = fmin((double)problem->dim, group * queries + keys);
+        const double rank = (double)promise->rank;
         return ceil(3 * rank * log(2 * rank / delta) / (eps * eps));
     }
     }
     return INFINITY;
 }
 
-double attn_sketch_attained(enum attn_sketch_method method, const attn_problem_t *problem,
-                            int64_t size, double delta) {
-    if (attn_sketch_bound(method, problem, 1.0, delta) > (double)size) return 0.0;
+double attn_sketch_attained(const attn_sketch_promise_t *promise, int64_t size) {
+    if (attn_sketch_bound(promise, 1.0) > (double)size) return 0.0;
     double low = 0.0, high = 1.0; /* the bound falls as eps grows */
     for (int step = 0; step < 40; step++) {
         double middle = (low + high) / 2;
-        if (attn_sketch_bound(method, problem, middle, delta) > (double)size)
+        if (attn_sketch_bound(promise, middle) > (double)size)
             low = middle;
         else
             high = middle;
     }
     return high;
+}
+
+/* Whole numbers divided by powers of ten are the doubles that their decimals are read as. */
+double attn_sketch_round_up(double value, int digits) {
+    const double unit = pow(10, digits - 1 - floor(log10(value)));
+    double count = floor(value * unit);
+    while (count / unit < value) count++;
+    return count / unit;
 }

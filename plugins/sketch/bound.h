@@ -10,7 +10,7 @@
  *               E (<q', k'> - <q, k>)^2 <= 2 |q|^2 |k|^2 / s, and Markov's inequality does the rest.
  *               (Alon, Matias, Szegedy, 1996; Nelson and Nguyen, 2013.)
  *   leverage    (1 - eps) X X^T <= X' X'^T <= (1 + eps) X X^T: s = 3 eps^-2 r ln(2 r / delta), with
- *               r = min(d, rows of X) >= rank X. (Lemma 5.4 of Deng, Mahadevan, Song,
+ *               r >= rank X. (Lemma 5.4 of Deng, Mahadevan, Song,
  *               arXiv:2304.04397; the constants are Tropp's, "User-friendly tail bounds for sums of
  *               random matrices", 2012, Theorem 1.1, for 0 < eps <= 1.) Where also every entry of
  *               scale X X^T is within r < 0.1, each attention weight moves by at most 12 r
@@ -22,12 +22,27 @@
 #include "attn/types.h"
 #include "matrices.h"
 
-/** Features that `method` needs for eps in (0, 1] and delta in (0, 1); a whole number, perhaps huge. */
-double attn_sketch_bound(enum attn_sketch_method method, const attn_problem_t *problem, double eps,
-                         double delta);
+/** What a bound is about. */
+typedef struct attn_sketch_promise {
+    enum attn_sketch_method method;
+    int64_t queries, keys; /**< n, m of a head */
+    int64_t rank;          /**< r: at least the rank of any [Q; K]; leverage's alone */
+    double delta;          /**< in (0, 1) */
+} attn_sketch_promise_t;
+
+/** The most that the rank of [Q; K] can be: min(d, its rows) and, above 0, the `known` rank. */
+int64_t attn_sketch_rank(const attn_problem_t *problem, int64_t known);
+
+/** Features that are needed for eps in (0, 1]; a whole number, perhaps huge. */
+double attn_sketch_bound(const attn_sketch_promise_t *promise, double eps);
 
 /** The smallest eps in (0, 1] that `size` features are enough for, or 0 when there is none. */
-double attn_sketch_attained(enum attn_sketch_method method, const attn_problem_t *problem,
-                            int64_t size, double delta);
+double attn_sketch_attained(const attn_sketch_promise_t *promise, int64_t size);
+
+/**
+ * The least number of `digits` decimal digits that is not below `value` > 0: what is said of an error
+ * must hold, so it is never rounded down. (A probability of success is 1 less the rounded failure.)
+ */
+double attn_sketch_round_up(double value, int digits);
 
 #endif

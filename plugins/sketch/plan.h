@@ -12,6 +12,7 @@ typedef struct sketch_plan {
     attn_problem_t problem;
     enum attn_sketch_method method;
     int64_t size;
+    int64_t rank; /* leverage: what the guarantee takes the rank of [Q; K] to be at most */
     uint64_t seed;
     int exact;     /* size == dim: T = I, and the softmax plan runs on the caller's own arrays */
     float *matrix; /* gaussian, ams: dim x size */

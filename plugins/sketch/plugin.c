@@ -19,7 +19,7 @@ enum { MAX_SIZE = 65536 };
 
 /* ---- parameters ----------------------------------------------------------------------------------- */
 
-enum parameter { METHOD, SIZE, EPS, DELTA, SEED, PARAMETERS };
+enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK, PARAMETERS };
 
 static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage", NULL};
 
@@ -81,15 +81,31 @@ static const attn_param_info_t parameters[PARAMETERS] = {
             .unit = "",
             .maximum = 9007199254740992.0, /* 2^53 */
         },
+    [RANK] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_INTEGER,
+            .name = "rank",
+            .label = "rank",
+            .help = "leverage: rank that no head's [Q; K] exceeds, n where Q = K; runs check it",
+            .unit = "",
+            .maximum = 2147483647.0,
+            .automatic = "the rows of [Q; K], or d where that is less",
+        },
 };
 
 /* ---- size and guarantee ---------------------------------------------------------------------------- */
 
-static int64_t choose_size(enum attn_sketch_method method, const attn_problem_t *problem,
-                           const attn_value_t *values) {
-    int64_t size = values[SIZE].integer, dim = problem->dim;
+static attn_sketch_promise_t promise_of(const sketch_plan_t *plan, const attn_value_t *values) {
+    return (attn_sketch_promise_t){plan->method, plan->problem.queries, plan->problem.keys,
+                                   plan->rank, values[DELTA].number};
+}
+
+static int64_t choose_size(const sketch_plan_t *plan, const attn_value_t *values) {
+    int64_t size = values[SIZE].integer, dim = plan->problem.dim;
     if (size == 0) {
-        double bound = attn_sketch_bound(method, problem, values[EPS].number, values[DELTA].number);
+        const attn_sketch_promise_t promise = promise_of(plan, values);
+        double bound = attn_sketch_bound(&promise, values[EPS].number);
         size = bound < (double)dim ? (int64_t)bound : dim > 1 ? dim / 2 : 1;
         if (size > MAX_SIZE) size = MAX_SIZE;
     }
@@ -103,24 +119,23 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
         [ATTN_SKETCH_OSNAP] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_LEVERAGE] = {"X' X'^T within 1 +-", "of X X^T for a head's X = [Q; K]"},
     };
-    const attn_problem_t *problem = &plan->problem;
-    const double delta = values[DELTA].number;
-    double eps = attn_sketch_attained(plan->method, problem, plan->size, delta), asked = 1.0;
+    const attn_sketch_promise_t promise = promise_of(plan, values);
+    double eps = attn_sketch_attained(&promise, plan->size), asked = 1.0;
     if (values[SIZE].integer == 0) {
         asked = values[EPS].number;
-        eps = attn_sketch_bound(plan->method, problem, asked, delta) <= (double)plan->size ? asked
-                                                                                           : 0.0;
+        eps = attn_sketch_bound(&promise, asked) <= (double)plan->size ? asked : 0.0;
     }
     char *text = plan->guarantee;
     const size_t room = sizeof plan->guarantee;
     if (plan->exact)
-        snprintf(text, room, "exact: all %lld features are kept", (long long)problem->dim);
+        snprintf(text, room, "exact: all %lld features are kept", (long long)plan->problem.dim);
     else if (eps > 0.0)
-        snprintf(text, room, "%s %.3g %s, with probability %.6g", promises[plan->method][0], eps,
-                 promises[plan->method][1], 1.0 - delta);
+        snprintf(text, room, "%s %.3g %s, with probability %.9g", promises[plan->method][0],
+                 attn_sketch_round_up(eps, 3), promises[plan->method][1],
+                 1.0 - attn_sketch_round_up(promise.delta, 3));
     else
         snprintf(text, room, "none: the bound asks for %.0f of %lld features%s",
-                 attn_sketch_bound(plan->method, problem, asked, delta), (long long)problem->dim,
+                 attn_sketch_bound(&promise, asked), (long long)plan->problem.dim,
                  values[SIZE].integer ? " even for eps = 1" : "");
 }
 
@@ -187,15 +202,15 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
                                attn_error_t *error) {
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for the plan");
-    const enum attn_sketch_method method = (enum attn_sketch_method)values[METHOD].integer;
     *plan = (sketch_plan_t){
         .host = host,
         .kernels = attn_sketch_kernels(attn_host_tier(host)),
         .problem = *problem,
-        .method = method,
-        .size = choose_size(method, problem, values),
+        .method = (enum attn_sketch_method)values[METHOD].integer,
+        .rank = attn_sketch_rank(problem, values[RANK].integer),
         .seed = (uint64_t)values[SEED].integer,
     };
+    plan->size = choose_size(plan, values);
     plan->exact = plan->size == problem->dim;
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,

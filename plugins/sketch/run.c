@@ -9,6 +9,7 @@
 typedef struct workspace {
     float *query, *key;        /* sketches: (B, H, n, size) and (B, Hkv, m, size) */
     attn_sketch_draw_t *draws; /* leverage: [B*Hkv][size] */
+    int64_t *ranks;            /* leverage: that were found, [B*Hkv] */
     char *scratch;             /* one for each worker */
     uint64_t scratch_size;
     char *softmax;
@@ -40,8 +41,10 @@ static workspace_t lay_out(const sketch_plan_t *plan, attn_arena_t *arena) {
     if (!plan->exact) {
         space.query = attn_arena_take(arena, heads * problem->queries, row);
         space.key = attn_arena_take(arena, kv_heads * problem->keys, row);
-        if (plan->method == ATTN_SKETCH_LEVERAGE)
+        if (plan->method == ATTN_SKETCH_LEVERAGE) {
             space.draws = attn_arena_take(arena, kv_heads * plan->size, sizeof *space.draws);
+            space.ranks = attn_arena_take(arena, kv_heads, sizeof *space.ranks);
+        }
         space.scratch_size = worker_scratch_size(plan, arena);
         space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), space.scratch_size);
     }
@@ -68,11 +71,27 @@ static void sample_features(void *data, int64_t task, uint32_t worker) {
     attn_arena_t arena = {.base = space->scratch + worker * space->scratch_size};
     attn_leverage_scratch_t scratch;
     lay_out_leverage(plan, &arena, &scratch);
-    attn_leverage_scores(&plan->problem, &sampling->io->query, &sampling->io->key, head / kv_heads,
-                         head % kv_heads, &scratch);
+    space->ranks[head] =
+        attn_leverage_scores(&plan->problem, &sampling->io->query, &sampling->io->key,
+                             head / kv_heads, head % kv_heads, &scratch);
     attn_leverage_draw(scratch.scores, plan->problem.dim, plan->size, plan->seed,
                        attn_sketch_stream(ATTN_SKETCH_LEVERAGE, head),
                        space->draws + head * plan->size);
+}
+
+/* The features of `count` key/value heads; the guarantee is void where their rank is above the plan's. */
+static attn_status_t sample_heads(const sketch_plan_t *plan, const attn_io_t *io,
+                                  const workspace_t *space, int64_t first, int64_t count,
+                                  attn_error_t *error) {
+    sampling_t sampling = {plan, io, space, first};
+    attn_host_parallel_for(plan->host, count, sample_features, &sampling);
+    for (int64_t head = first; head < first + count; head++)
+        if (space->ranks[head] > plan->rank)
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "sketch: parameter 'rank' is %lld, and [Q; K] of key/value head %lld "
+                             "has rank %lld",
+                             (long long)plan->rank, (long long)head, (long long)space->ranks[head]);
+    return ATTN_OK;
 }
 
 /* ---- sketching ---------------------------------------------------------------------------------- */
@@ -130,15 +149,16 @@ static void sketch(sketching_t *sketching) {
 }
 
 /* Queries [first, first + count) of `heads` query heads, and all keys that they read. */
-static void sketch_heads(const sketch_plan_t *plan, const attn_io_t *io, const workspace_t *space,
-                         int64_t first_head, int64_t heads, int64_t first, int64_t count) {
+static attn_status_t sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
+                                  const workspace_t *space, int64_t first_head, int64_t heads,
+                                  int64_t first, int64_t count, attn_error_t *error) {
     const int64_t group = plan->problem.heads / plan->problem.kv_heads;
     const int64_t first_kv = first_head / group;
     const int64_t kv_heads = (first_head + heads - 1) / group - first_kv + 1;
-    if (plan->method == ATTN_SKETCH_LEVERAGE) {
-        sampling_t sampling = {plan, io, space, first_kv};
-        attn_host_parallel_for(plan->host, kv_heads, sample_features, &sampling);
-    }
+    attn_status_t status = ATTN_OK;
+    if (plan->method == ATTN_SKETCH_LEVERAGE)
+        status = sample_heads(plan, io, space, first_kv, kv_heads, error);
+    if (status) return status;
     sketching_t queries = {
         .plan = plan,
         .space = space,
@@ -162,6 +182,7 @@ static void sketch_heads(const sketch_plan_t *plan, const attn_io_t *io, const w
     };
     sketch(&queries);
     sketch(&keys);
+    return ATTN_OK;
 }
 
 /* ---- the reduced problem ------------------------------------------------------------------------- */
@@ -202,8 +223,11 @@ attn_status_t attn_sketch_run(const attn_backend_plan_t *base, const attn_io_t *
     const attn_problem_t *problem = &plan->problem;
     attn_arena_t arena = {.base = io->workspace};
     const workspace_t space = lay_out(plan, &arena);
+    attn_status_t status = ATTN_OK;
     if (!plan->exact)
-        sketch_heads(plan, io, &space, 0, problem->batch * problem->heads, 0, problem->queries);
+        status = sketch_heads(plan, io, &space, 0, problem->batch * problem->heads, 0,
+                              problem->queries, error);
+    if (status) return status;
     const attn_io_t small = reduced(plan, io, &space);
     return plan->softmax->run(plan->softmax, &small, error);
 }
@@ -218,8 +242,11 @@ attn_status_t attn_sketch_weights(const attn_backend_plan_t *base, const attn_io
     if (!weights)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sketch: softmax does not give weights");
     if (count < 1) return ATTN_OK;
+    attn_status_t status = ATTN_OK;
     if (!plan->exact)
-        sketch_heads(plan, io, &space, batch * plan->problem.heads + head, 1, first, count);
+        status = sketch_heads(plan, io, &space, batch * plan->problem.heads + head, 1, first, count,
+                              error);
+    if (status) return status;
     const attn_io_t small = reduced(plan, io, &space);
     return weights->rows(plan->softmax, &small, batch, head, first, count, rows, row_stride, error);
 }

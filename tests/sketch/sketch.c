@@ -115,6 +115,107 @@ static void sizes_are_told(void **state) {
     attn_context_destroy(context);
 }
 
+/** The bounds of bound.h once more: features for eps, where [Q; K] has at most this rank. */
+static double bound_of(const char *method, const attn_problem_t *problem, double rank, double eps,
+                       double delta) {
+    if (strcmp(method, "leverage") == 0) return 3 * rank * log(2 * rank / delta) / (eps * eps);
+    if (strcmp(method, "gaussian") == 0)
+        return 2 * log(4 * (double)problem->queries * (double)problem->keys / delta) /
+               (eps * eps / 2 - eps * eps * eps / 3);
+    return 2 / (eps * eps * delta);
+}
+
+/** What is printed holds: no eps and no probability is better than what the size is enough for. */
+static void guarantees_hold_as_printed(void **state) {
+    (void)state;
+    static const char *const deltas[] = {"0.1", "0.123456", "0.5", "1.2345e-6"};
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = fixture_problem(1, 1, 4, 4, 512, 4);
+    for (int m = 0; m < METHOD_COUNT; m++)
+        for (size_t d = 0; d < TEST_COUNT(deltas); d++) {
+            int promised = 0;
+            for (int size = 23; size < 512; size += 41) {
+                char text[96];
+                snprintf(text, sizeof text, "method=%s,size=%d,delta=%s", METHODS[m], size,
+                         deltas[d]);
+                test_label("%s", text);
+                attn_plan_t *plan = fixture_plan(context, "sketch", &problem, text);
+                const char *said = guarantee_of(plan), *at = strpbrk(said, "0123456789");
+                const char *with = strstr(said, "with probability ");
+                if (strncmp(said, "none", 4) != 0) {
+                    promised++;
+                    assert_true(at && with);
+                    const char *minus = strstr(said, "+- ");
+                    const double eps = strtod(minus ? minus + 3 : at, NULL);
+                    const double delta = 1 - strtod(with + 17, NULL);
+                    if (!(bound_of(METHODS[m], &problem, 8, eps, strtod(deltas[d], NULL)) <= size))
+                        test_fail("'%s': more than %d features are needed", said, size);
+                    assert_true(delta >= strtod(deltas[d], NULL) * (1 - 0x1p-30));
+                    /* No worse than a digit that is rounded, either. */
+                    assert_true(bound_of(METHODS[m], &problem, 8, eps - 0.0101 * eps,
+                                         strtod(deltas[d], NULL)) > size - 1);
+                }
+                attn_plan_destroy(plan);
+            }
+            assert_true(promised > 0 || d == 3);
+        }
+    attn_plan_t *plan =
+        fixture_plan(context, "sketch", &problem, "method=ams,eps=0.9591,delta=0.5");
+    assert_non_null(strstr(guarantee_of(plan), "<= 0.96 "));
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+}
+
+/** For Q = K the rank of [Q; K] is n, not 2 n: who says so gets a sketch of half the size. */
+static void known_ranks_halve_sizes(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = fixture_problem(1, 2, 8, 8, 2048, 4);
+    static const char *const ranks[] = {"", ",rank=8", ",rank=16", ",rank=2000000"};
+    double sizes[TEST_COUNT(ranks)];
+    for (size_t i = 0; i < TEST_COUNT(ranks); i++) {
+        char text[96];
+        snprintf(text, sizeof text, "method=leverage,eps=0.8%s", ranks[i]);
+        attn_plan_t *plan = fixture_plan(context, "sketch", &problem, text);
+        sizes[i] = fixture_fact(plan, "size", -1);
+        attn_plan_destroy(plan);
+    }
+    assert_true(sizes[0] == ceil(bound_of("leverage", &problem, 16, 0.8, 0.1)));
+    assert_true(sizes[1] == ceil(bound_of("leverage", &problem, 8, 0.8, 0.1)));
+    assert_true(sizes[2] == sizes[0] && sizes[3] == sizes[0] && sizes[1] < 0.5 * sizes[0]);
+    attn_context_destroy(context);
+}
+
+/** A rank that the data exceed makes the guarantee false: the run says so, and weights do. */
+static void known_ranks_are_checked(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = fixture_problem(1, 2, 6, 6, 64, 4);
+    static const char text[] = "method=leverage,size=32,rank=6";
+    for (int equal = 0; equal < 2; equal++) {
+        arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 1);
+        for (int64_t h = 0; h < 2 && equal; h++)
+            for (int64_t i = 0; i < 6; i++)
+                for (int64_t k = 0; k < 64; k++)
+                    array_set(&arrays.key, 0, h, i, k, array_get(&arrays.query, 0, h, i, k));
+        attn_plan_t *plan = fixture_plan(context, "sketch", &problem, text);
+        attn_error_t error = {0};
+        float weights[6];
+        arrays_give_workspace(&arrays, plan);
+        const attn_status_t status = attn_run(plan, &arrays.io, &error);
+        if (equal)
+            assert_int_equal(status, ATTN_OK);
+        else
+            fixture_expect(status, &error, ATTN_ERROR_RANGE, "rank|6|12");
+        error = (attn_error_t){0};
+        const attn_status_t told = attn_weights(plan, &arrays.io, 0, 1, 2, 1, weights, 6, &error);
+        assert_int_equal(told, equal ? ATTN_OK : ATTN_ERROR_RANGE);
+        attn_plan_destroy(plan);
+        arrays_destroy(&arrays);
+    }
+    attn_context_destroy(context);
+}
+
 /** Root of the mean square of the relative error over 16 seeds. */
 static double mean_error(const attn_context_t *context, const char *method, int64_t size,
                          arrays_t *arrays) {
@@ -236,5 +337,7 @@ static void deficient_inputs(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(seed_decides), cmocka_unit_test(exact_when_all_is_kept),
-          cmocka_unit_test(sizes_are_told), cmocka_unit_test(error_falls_with_size),
-          cmocka_unit_test(weights_give_output), cmocka_unit_test(deficient_inputs))
+          cmocka_unit_test(sizes_are_told), cmocka_unit_test(guarantees_hold_as_printed),
+          cmocka_unit_test(known_ranks_halve_sizes), cmocka_unit_test(known_ranks_are_checked),
+          cmocka_unit_test(error_falls_with_size), cmocka_unit_test(weights_give_output),
+          cmocka_unit_test(deficient_inputs))
