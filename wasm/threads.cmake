@@ -1,9 +1,8 @@
 # The build with threads: its memory is shared and comes from js/, which starts the workers.
 #
 # Emscripten has no standalone modules of shared memory, so it writes JavaScript too, which nobody
-# reads: what that would provide stands in src/memory.c. With exports that are not declared in it,
-# names stay as they are.
-target_sources(attn_js PRIVATE src/memory.c src/threads.c)
+# reads. With exports that are not declared in it, names stay as they are.
+target_sources(attn_js PRIVATE src/threads.c)
 set_target_properties(attn_js PROPERTIES SUFFIX .js)
 set(module ${CMAKE_CURRENT_BINARY_DIR}/libattn.threads.wasm)
 target_link_options(
