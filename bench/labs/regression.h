@@ -1,6 +1,6 @@
 /*
  * labs/regression.h: softmax regression and what one step of it does to the target
- * (Gao, Song, Wang, Yin, arXiv:2304.13276, Definitions 4.1 to 4.4, Theorems 8.1 and 8.2).
+ * (Li, Song, Xia, Yu, Zhou, arXiv:2304.13276, Definitions 4.1 to 4.4, Theorems 8.1 and 8.2).
  *
  *     f(x) = exp(Ax) / <exp(Ax), 1>,  c = f - b,  L(x) = |c|^2 / 2,
  *     grad L = A^T u,  u = f o c - f <f, c>.

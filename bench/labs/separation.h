@@ -1,6 +1,6 @@
 /*
  * labs/separation.h: networks that tell two data sets apart with softmax attention and not with linear
- * attention (Deng, Song, Xie, Yang, "Superiority of Softmax", arXiv:2310.11685).
+ * attention (Deng, Song, Zhou, "Superiority of Softmax", arXiv:2310.11685).
  *
  * With phi(z) = max(z, 0), phi_tau(z) = max(z - tau, 0) and random signs y (m columns):
  *

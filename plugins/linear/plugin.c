@@ -190,7 +190,7 @@ static const attn_backend_t linear_backend = {
     .version = "0.1.0",
     .description =
         "Weights from feature maps: cost linear in the length, a state that does not grow.",
-    .reference = "elu1: arXiv:2006.16236, Eq. 7-8; lin: arXiv:2310.11685, Def. 3.2",
+    .reference = "elu1: arXiv:2006.16236, Eq. 7; lin: arXiv:2310.11685, Def. 3.2",
     .plan = make_plan,
     .get_extension = get_extension,
 };
