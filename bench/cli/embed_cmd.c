@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "cli/trial.h"
 #include "tools/embed.h"
@@ -58,32 +59,30 @@ static int write_vectors(const embedding_t *e) {
     return output_write(&output);
 }
 
-static int print_tokens(const embedding_t *e) {
-    char *word = malloc(e->size + 1);
-    if (!word) return cli_complain(CLI_USAGE, "no memory for a token");
+static void print_tokens(const embedding_t *e) {
     printf("{\"dim\": %lld, \"heads\": %lld, \"tokens\": [", (long long)e->dim,
            (long long)(e->heads ? e->heads : 1));
     for (size_t i = 0; i < e->count; i++) {
         const embed_token_t token = e->tokens[i];
-        memcpy(word, e->text + token.start, token.end - token.start);
-        word[token.end - token.start] = 0;
         printf("%s\n  {\"start\": %zu, \"end\": %zu, \"text\": ", i ? "," : "", token.start,
                token.end);
-        json_string(stdout, word);
+        json_text(stdout, e->text + token.start, token.end - token.start);
         fputs("}", stdout);
     }
     puts("\n]}");
-    free(word);
-    return CLI_OK;
 }
 
 static int execute(embedding_t *e) {
+    const int takes_stdout = place_is_stdout(e->out);
+    if (takes_stdout && e->json)
+        return cli_complain(CLI_USAGE,
+                            "--json prints to standard output, where the vectors of --output go");
     int status = read_tokens(e);
     if (!status) status = compute(e);
     if (!status) status = write_vectors(e);
     if (!status && e->json)
-        status = print_tokens(e);
-    else if (!status)
+        print_tokens(e);
+    else if (!status && !takes_stdout)
         printf("tokens     %zu\ndimension  %lld\nheads      %lld\n", e->count, (long long)e->dim,
                (long long)(e->heads ? e->heads : 1));
     return status;
@@ -103,7 +102,8 @@ int cli_embed(int argc, char **argv) {
         {"dim", 0, OPTION_INTEGER | OPTION_REQUIRED, "D", "columns, at least 2", &e.dim, 2,
          1 << 20},
         {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "X.npy",
-         "where the vectors go: float32 (n, D), one row a token", &e.out, 0, 0},
+         "where float32 (n, D) goes, one row a token; - for standard output", &e.out, 0,
+         0},
         {"heads", 0, OPTION_INTEGER, "H", "(H, n, D) instead, each head with other hash functions",
          &e.heads, 1, 4096},
         {"json", 0, OPTION_SWITCH, NULL, "print the tokens with their byte offsets as JSON",

@@ -1,5 +1,6 @@
 /* cli/main.c: the list of subcommands. */
 #include "cli/cli.h"
+#include "cli/platform.h"
 
 #include "attn/attn.h"
 
@@ -35,6 +36,9 @@ static int help(void) {
          "  attn run sparse --q x.npy --k x.npy --v x.npy --set block=16 -o o.npy\n"
          "\n"
          "The environment's ATTN_CPU limits the instruction set, as the option --cpu does.\n"
+         "An output replaces a file as cp does: mode and symbolic links stay. A file .attn-* "
+         "beside it\n"
+         "is of a run that was killed, and the next one that writes the same output removes it.\n"
          "Exit status: 0 done, 2 wrong input (one line on standard error says what, and no output\n"
          "file is written), 1 anything else.");
     return CLI_OK;
@@ -62,6 +66,7 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    platform_hold_standard();
     const int status = dispatch(argc, argv);
     const int lost = fflush(stdout) != 0 || ferror(stdout);
     if (lost && status == CLI_OK)

@@ -1,7 +1,7 @@
 /* cli/run.c: `attn run`: one backend on .npy files. */
 #include "cli/cli.h"
-#include "cli/files.h"
 #include "cli/inputs.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "cli/trial.h"
 #include "tools/npy.h"
@@ -137,6 +137,13 @@ static void report(const run_t *run) {
     }
 }
 
+/* Then it has the array alone. */
+static int takes_stdout(const run_t *run) {
+    return place_is_stdout(run->out) || place_is_stdout(run->lse) ||
+           place_is_stdout(run->weights) || place_is_stdout(run->scores) ||
+           place_is_stdout(run->present_key) || place_is_stdout(run->present_value);
+}
+
 static int check_options(run_t *run) {
     if (run->scores_mode >= 0 && !run->scores)
         return cli_complain(CLI_USAGE, "--scores-mode needs --scores");
@@ -154,7 +161,7 @@ static int execute(run_t *run) {
     if (!status) status = inputs_load(&run->inputs);
     if (!status) status = compute(run);
     if (!status) status = write_outputs(run);
-    if (!status) report(run);
+    if (!status && !takes_stdout(run)) report(run);
     return status;
 }
 
@@ -162,7 +169,9 @@ static const char summary[] = "Compute attention with one backend; prints a shor
 static const char details[] =
     "Arrays are .npy files of float32, float64 (rounded to float32) or float16 (computed with in\n"
     "float32), in C or Fortran order. NaN and infinity are computed with as IEEE 754 says, and\n"
-    "counted. Output files appear complete or not at all.\n"
+    "counted. Output files appear complete or not at all; - as the name of one is standard "
+    "output,\n"
+    "and the report is left out then.\n"
     "\n"
     "A query sees the keys that causal, window, lengths, mask and bias all leave it; one that "
     "sees\n"

@@ -1,6 +1,8 @@
 /* cli/table.c: see table.h. */
 #include "cli/table.h"
 
+#include "tools/embed.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,40 +205,28 @@ static void print_csv(const table_t *table, FILE *out) {
 
 /* ---- JSON (RFC 8259) ------------------------------------------------------------------------- */
 
-/* Length of the well-formed UTF-8 character at text[0]; 0 when it is none. */
-static int utf8_length(const unsigned char *text) {
-    const int length = text[0] < 0x80                      ? 1
-                       : text[0] >= 0xC2 && text[0] < 0xE0 ? 2
-                       : text[0] >= 0xE0 && text[0] < 0xF0 ? 3
-                       : text[0] >= 0xF0 && text[0] < 0xF5 ? 4
-                                                           : 0;
-    for (int i = 1; i < length; i++)
-        if ((text[i] & 0xC0) != 0x80) return 0;
-    if ((text[0] == 0xE0 && text[1] < 0xA0) || (text[0] == 0xED && text[1] > 0x9F) ||
-        (text[0] == 0xF0 && text[1] < 0x90) || (text[0] == 0xF4 && text[1] > 0x8F))
-        return 0;
-    return length;
+void json_text(FILE *out, const char *text, size_t size) {
+    fputc('"', out);
+    for (size_t at = 0; at < size;) {
+        const size_t length = embed_character(text + at, size - at);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (text[at] == '"' || text[at] == '\\')
+            fprintf(out, "\\%c", text[at]);
+        else if ((unsigned char)text[at] < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)text[at]);
+        else
+            fwrite(text + at, 1, length, out);
+        at += length ? length : 1;
+    }
+    fputc('"', out);
 }
 
 void json_string(FILE *out, const char *text) {
-    if (!text) {
+    if (text)
+        json_text(out, text, strlen(text));
+    else
         fputs("null", out);
-        return;
-    }
-    fputc('"', out);
-    while (*text) {
-        const int length = utf8_length((const unsigned char *)text);
-        if (length == 0)
-            fputs("\\ufffd", out);
-        else if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            fprintf(out, "\\u%04x", (unsigned)*text);
-        else
-            fwrite(text, 1, (size_t)length, out);
-        text += length ? length : 1;
-    }
-    fputc('"', out);
 }
 
 void json_number(FILE *out, double number) {

@@ -58,6 +58,9 @@ void table_free(table_t *table);
 /** A JSON string, or null for NULL; bytes that are not UTF-8 become U+FFFD. */
 void json_string(FILE *out, const char *text);
 
+/** The same for text that may have any bytes in it. */
+void json_text(FILE *out, const char *text, size_t size);
+
 /** A JSON number; null when it is not finite. */
 void json_number(FILE *out, double number);
 

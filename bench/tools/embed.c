@@ -68,6 +68,12 @@ static size_t decode(const char *text, size_t size, uint32_t *character) {
     return length;
 }
 
+size_t embed_character(const char *text, size_t size) {
+    uint32_t character;
+    const size_t length = size ? decode(text, size, &character) : 0;
+    return length && character != INVALID ? length : 0;
+}
+
 static kind_t kind_at(const char *text, size_t size) {
     uint32_t character;
     if (size == 0) return SPACE;

@@ -23,6 +23,9 @@
 
 #include <stddef.h>
 
+/** Length in bytes of the UTF-8 character at text[0] (RFC 3629); 0 when there is none. */
+size_t embed_character(const char *text, size_t size);
+
 /** Bytes [start, end) of the text. */
 typedef struct embed_token {
     size_t start, end;

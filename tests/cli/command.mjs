@@ -10,6 +10,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 export const program = resolve(process.env.ATTN_CLI ?? join(root, "build/attn"));
 export const plugin = process.env.ATTN_TEMPLATE_PLUGIN && resolve(process.env.ATTN_TEMPLATE_PLUGIN);
+/** A library to preload: tests/cli/shim.c. */
+export const shim = process.env.ATTN_SHIM && resolve(process.env.ATTN_SHIM);
 export const isWasi = program.endsWith(".wasm");
 
 const wasiCommand = [process.execPath, join(root, "wasm/toolchain/run-wasi.mjs")];
@@ -31,15 +33,18 @@ function run([file, ...args], folder, options) {
     return result;
 }
 
-/** Calls `body(folder)` with a new folder that holds `files`, and removes it afterwards. */
+/** Calls `body(folder)` with a new folder that holds `files`, and removes it when that is done. */
 export function withFiles(files, body) {
     const folder = mkdtempSync(join(tmpdir(), "attn-cli-"));
+    const remove = () => rmSync(folder, { recursive: true });
+    let result;
     try {
         for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
-        return body(folder);
+        result = body(folder);
     } finally {
-        rmSync(folder, { recursive: true });
+        if (!(result instanceof Promise)) remove();
     }
+    return result instanceof Promise ? result.finally(remove) : result;
 }
 
 /** Names and contents of all files in a folder. */

@@ -2,10 +2,10 @@
 #include "cli/lab/documents.h"
 
 #include "cli/cli.h"
-#include "cli/files.h"
 #include "cli/host.h"
 #include "cli/lab/figure.h"
 #include "cli/lab/text.h"
+#include "cli/output.h"
 #include "cli/table.h"
 
 #include <math.h>

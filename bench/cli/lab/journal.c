@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/lab/text.h"
+#include "cli/platform.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -136,13 +137,8 @@ static int append(journal_t *journal, const char *bytes, size_t size) {
 
 /* Two that write would take each other's points away. The lock goes with the descriptor. */
 static int lock(const journal_t *journal) {
-#if defined(__wasm__)
-    (void)journal;
-#else
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(journal->descriptor, F_SETLK, &whole) != 0 && (errno == EACCES || errno == EAGAIN))
+    if (platform_lock(journal->descriptor) == PLATFORM_HELD)
         return cli_complain(CLI_USAGE, "%s: another attn is computing it", journal->path);
-#endif
     return CLI_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/lab/style.h"
 #include "cli/lab/task.h"
 #include "cli/lab/text.h"
+#include "cli/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -52,6 +52,9 @@ static int check_journal(const making_t *making, task_t *task) {
 
 static int make_folder(const char *folder) {
     struct stat info;
+    if (strcmp(folder, "-") == 0)
+        return cli_complain(CLI_USAGE, "--output: a folder cannot go to standard output (one of "
+                                       "that name is ./-)");
     if (!*folder) return cli_complain(CLI_USAGE, "--output: the name of the folder is empty");
     if (stat(folder, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return CLI_OK;

@@ -1,0 +1,102 @@
+/* cli/output.c: see output.h. */
+#include "cli/output.h"
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct output_file output_file_t;
+
+void output_add(output_t *output, const char *path, const void *head, size_t head_size,
+                const void *body, size_t body_size) {
+    if (output->count == BESIDE_MOST) return;
+    output_file_t *file = &output->files[output->count++];
+    file->path = path;
+    file->beside.path[0] = 0;
+    file->head = head;
+    file->head_size = head_size;
+    file->body = body;
+    file->body_size = body_size;
+}
+
+static int not_written(const output_file_t *file, int code) {
+    if (code == EISDIR)
+        return cli_complain(CLI_USAGE, "%s: cannot be written: it names a folder", file->path);
+    return file_not_written(strcmp(file->path, "-") ? file->path : "standard output", code);
+}
+
+/* ---- where to -------------------------------------------------------------------------------- */
+
+static int find(output_t *output) {
+    for (int i = 0; i < output->count; i++) {
+        output_file_t *file = &output->files[i];
+        const int code = place_find(&file->place, file->path);
+        if (code) return not_written(file, code);
+        for (int j = 0; j < i; j++)
+            if (place_is_same(&file->place, &output->files[j].place))
+                return cli_complain(CLI_USAGE, "%s: is named for two outputs, as %s", file->path,
+                                    output->files[j].path);
+    }
+    return CLI_OK;
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+static int is_direct(const output_file_t *file) {
+    return file->place.kind == PLACE_STREAM || file->place.kind == PLACE_STDOUT ||
+           (file->place.kind == PLACE_FILE && !platform_has_modes());
+}
+
+static int write_parts(int descriptor, const output_file_t *file) {
+    const int code = file_write(descriptor, file->head, file->head_size);
+    return code ? code : file_write(descriptor, file->body, file->body_size);
+}
+
+static int stage(output_file_t *file) {
+    if (is_direct(file)) return CLI_OK;
+    int code = beside_open(&file->beside, &file->place);
+    if (!code) code = write_parts(file->beside.descriptor, file);
+    if (!code) code = beside_finish(&file->beside, &file->place);
+    return code ? not_written(file, code) : CLI_OK;
+}
+
+static int write_into(const output_file_t *file) {
+    const off_t size = (off_t)(file->head_size + file->body_size);
+    const int descriptor = open(file->place.path, O_WRONLY);
+    if (descriptor < 0) return errno;
+    int code = write_parts(descriptor, file);
+    if (!code && file->place.kind == PLACE_FILE && ftruncate(descriptor, size) != 0) code = errno;
+    if (close(descriptor) != 0 && !code) code = errno;
+    return code;
+}
+
+static int write_directly(const output_file_t *file) {
+    if (!is_direct(file)) return CLI_OK;
+    const int code =
+        file->place.kind == PLACE_STDOUT ? write_parts(STDOUT_FILENO, file) : write_into(file);
+    return code ? not_written(file, code) : CLI_OK;
+}
+
+static int put(output_file_t *file) {
+    if (is_direct(file)) return CLI_OK;
+    const int code = beside_put(&file->beside, &file->place);
+    return code ? not_written(file, code) : CLI_OK;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* What may wait, or be cut off, comes before anything is replaced. */
+int output_write(output_t *output) {
+    int status = find(output);
+    for (int i = 0; !status && i < output->count; i++) status = stage(&output->files[i]);
+    for (int i = 0; !status && i < output->count; i++) status = write_directly(&output->files[i]);
+    for (int i = 0; !status && i < output->count; i++) status = put(&output->files[i]);
+    for (int i = 0; i < output->count; i++) beside_drop(&output->files[i].beside);
+    output->count = 0;
+    return status;
+}

@@ -1,0 +1,43 @@
+/*
+ * cli/output.h: outputs that appear all together or not at all.
+ */
+#ifndef ATTN_CLI_OUTPUT_H
+#define ATTN_CLI_OUTPUT_H
+
+#include "cli/beside.h"
+#include "cli/place.h"
+
+#include <stddef.h>
+
+/**
+ * Files on their way: each is written beside its target (cli/beside.h), and takes its place when all
+ * have been. As with `cp`, a file that is replaced keeps its mode and, where this user may give it
+ * away, its owner; a symbolic link stays, and what it leads to is replaced; a file that this user
+ * may not write to is refused. (Other hard links keep what they had.) Standard output ("-"), pipes
+ * and devices are written to directly before that; so are, where there are no modes, files that
+ * there are already.
+ */
+typedef struct output {
+    int count;
+    struct output_file {
+        const char *path;
+        place_t place;
+        beside_t beside;
+        const char *head;
+        size_t head_size;
+        const char *body;
+        size_t body_size;
+    } files[BESIDE_MOST];
+} output_t;
+
+/** Add a file of two parts, whose memory must live until output_write(). */
+void output_add(output_t *output, const char *path, const void *head, size_t head_size,
+                const void *body, size_t body_size);
+
+/**
+ * Write all files; an exit status. Two that would take each other's place are refused. On failure
+ * nothing is left behind but what was there before.
+ */
+int output_write(output_t *output);
+
+#endif

@@ -1,0 +1,83 @@
+/* cli/platform.c: see platform.h. */
+#include "cli/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#if defined(__wasm__)
+
+enum platform_lock platform_lock(int descriptor) {
+    (void)descriptor;
+    return PLATFORM_LOCKLESS;
+}
+
+void platform_hold_standard(void) {}
+
+int platform_has_modes(void) { return 0; }
+
+int platform_dress(int descriptor, const struct stat *like) {
+    (void)descriptor, (void)like;
+    return 0;
+}
+
+void platform_before_end(void (*clean)(void)) { (void)clean; }
+
+#else
+
+#include <signal.h>
+#include <stddef.h>
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+enum platform_lock platform_lock(int descriptor) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_SETLK, &whole) == 0) return PLATFORM_LOCKED;
+    return errno == EACCES || errno == EAGAIN ? PLATFORM_HELD : PLATFORM_LOCKLESS;
+}
+
+/* What can be opened for the wrong use only: reading from it fails, and so does writing to it. */
+void platform_hold_standard(void) {
+    for (int descriptor = 0; descriptor <= STDERR_FILENO; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0)
+            (void)!open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+int platform_has_modes(void) { return 1; }
+
+int platform_dress(int descriptor, const struct stat *like) {
+    const uid_t same_owner = (uid_t)-1;
+    struct stat own;
+    mode_t mode = like->st_mode & 07777;
+    if (fstat(descriptor, &own) != 0) return errno;
+    if ((own.st_uid != like->st_uid || own.st_gid != like->st_gid) &&
+        fchown(descriptor, like->st_uid, like->st_gid) != 0) {
+        mode &= ~(mode_t)(S_ISUID | S_ISGID);
+        if (fchown(descriptor, same_owner, like->st_gid) != 0)
+            mode &= ~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3;
+    }
+    return fchmod(descriptor, mode) == 0 ? 0 : errno;
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static void (*cleaner)(void);
+
+/* The default is back, and the signal blocked until this returns: then it ends the program. */
+static void clean_and_end(int signal_number) {
+    cleaner();
+    raise(signal_number);
+}
+
+void platform_before_end(void (*clean)(void)) {
+    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
+                                  SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
+    struct sigaction ours = {.sa_handler = clean_and_end, .sa_flags = (int)SA_RESETHAND}, now;
+    sigemptyset(&ours.sa_mask);
+    cleaner = clean;
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(signals[i], &ours, NULL);
+}
+
+#endif

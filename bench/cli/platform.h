@@ -1,0 +1,41 @@
+/*
+ * cli/platform.h: what not every system has: locks, modes and owners of files, signals. WASI has none
+ * of them; whatever builds on them says what it does without.
+ */
+#ifndef ATTN_CLI_PLATFORM_H
+#define ATTN_CLI_PLATFORM_H
+
+#include <sys/stat.h>
+
+enum platform_lock { PLATFORM_LOCKED, PLATFORM_HELD, PLATFORM_LOCKLESS };
+
+/**
+ * Lock a file that is open for writing, without waiting: LOCKED until this process closes it, HELD
+ * by another process, or LOCKLESS where system or file system has no locks.
+ */
+enum platform_lock platform_lock(int descriptor);
+
+/**
+ * Where the program was started without standard input, output or error, their numbers stand for
+ * nothing from now on, and no file that is opened later gets one of them.
+ */
+void platform_hold_standard(void);
+
+/** Whether there are modes and owners that a file can be given. */
+int platform_has_modes(void);
+
+/**
+ * Give the open file mode and owner of `like`, as far as this user may; 0, or an errno. What cannot
+ * be kept opens it to nobody: without the group, the group may what all others may, and without
+ * the owner nobody runs it as them.
+ */
+int platform_dress(int descriptor, const struct stat *like);
+
+/**
+ * From now on, a signal that ends the program (ctrl-C, SIGTERM, SIGHUP, a closed pipe, ...) calls
+ * `clean` first, which may do what a signal's handler may. Signals that are ignored or handled
+ * otherwise stay so.
+ */
+void platform_before_end(void (*clean)(void));
+
+#endif
