@@ -89,15 +89,19 @@ static int store(const option_t *option, const char *text) {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-/* The option that argv's `word` names, and where in it a value after '=' begins (or NULL). */
+/*
+ * The option that argv's `word` names, and where its value begins in the word (or NULL): behind '='
+ * after a name, right behind a letter.
+ */
 static const option_t *find(const option_t *options, const char *word, const char **value) {
     const int is_long = word[1] == '-';
     const size_t length = is_long ? strcspn(word + 2, "=") : 1;
-    *value = is_long && word[2 + length] == '=' ? word + 2 + length + 1 : NULL;
+    const char *rest = is_long ? word + 2 + length : word + 2;
+    *value = !*rest ? NULL : is_long ? rest + 1 : rest;
     for (const option_t *option = options; option->name; option++) {
         if (kind_of(option) == OPTION_ARGUMENT) continue;
         if (is_long ? strlen(option->name) == length && !strncmp(option->name, word + 2, length)
-                    : option->letter && option->letter == word[1] && !word[2])
+                    : option->letter && option->letter == word[1])
             return option;
     }
     return NULL;

@@ -430,3 +430,20 @@ describe("on the disk", { skip: !shim && "needs the shim" }, () => {
         });
     });
 });
+
+describe("options as getopt has them", () => {
+    test("-oFILE, --output=FILE, and -- before arguments", () => {
+        withFiles({ ...files, "-t.txt": "words" }, (folder) => {
+            succeed(run("-oa.npy", "--lse=b.npy"), folder);
+            assert.deepEqual(shapeOf(folder, "a.npy"), [6, 4]);
+            assert.deepEqual(shapeOf(folder, "b.npy"), [6]);
+            succeed(["embed", "--dim=4", "-oc.npy", "--", "-t.txt"], folder);
+            assert.deepEqual(shapeOf(folder, "c.npy"), [1, 4]);
+            succeed(run("-o=d.npy"), folder); // of a letter, all that follows is the value
+            assert.ok(existsSync(join(folder, "=d.npy")));
+            writeFileSync(join(folder, "--"), x);
+            succeed(["run", "softmax", "--q", "--", ...inputs.slice(2), "-o", "--"], folder);
+            assert.deepEqual(shapeOf(folder, "--"), [6, 4]);
+        });
+    });
+});
