@@ -139,6 +139,20 @@ static uintptr_t dtype_alignment(attn_dtype_t dtype) {
     return dtype == ATTN_F32 ? 4 : 1;
 }
 
+/* Each axis steps over all that those with no larger strides reach. In double, which does not overflow. */
+static bool axes_nest(const attn_tensor_t *tensor) {
+    for (int k = 0; k < 4; k++) {
+        const double stride = fabs((double)tensor->stride[k]);
+        double reach = 0;
+        for (int j = 0; j < 4; j++) {
+            const double other = fabs((double)tensor->stride[j]);
+            if (j != k && other <= stride) reach += (double)(tensor->shape[j] - 1) * other;
+        }
+        if (tensor->shape[k] > 1 && !(stride > reach)) return false;
+    }
+    return true;
+}
+
 static attn_status_t check_tensor(const needed_t *needed, attn_error_t *error) {
     const attn_tensor_t *tensor = needed->tensor;
     const int64_t *shape = needed->shape;
@@ -156,10 +170,12 @@ static attn_status_t check_tensor(const needed_t *needed, attn_error_t *error) {
                 (long long)tensor->shape[2], (long long)tensor->shape[3], (long long)shape[0],
                 (long long)shape[1], (long long)shape[2], (long long)shape[3],
                 needed->broadcast ? " or 1 for all" : "");
-        if (needed->written && shape[k] > 1 && tensor->stride[k] == 0)
-            return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                             "%s: stride %d is 0, so that elements would overlap", needed->name, k);
     }
+    if (needed->written && !axes_nest(tensor))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "%s: with strides (%lld, %lld, %lld, %lld) elements may overlap",
+                         needed->name, (long long)tensor->stride[0], (long long)tensor->stride[1],
+                         (long long)tensor->stride[2], (long long)tensor->stride[3]);
     if ((uintptr_t)tensor->data % dtype_alignment(needed->dtype) != 0)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: data is not aligned to its %d bytes",
                          needed->name, (int)dtype_alignment(needed->dtype));

@@ -1,9 +1,11 @@
 /* Arrays and workspaces that do not fit the plan: refused with a message, nothing written. */
+#include "attn/random.h"
 #include "support/backends.h"
 #include "support/test.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +123,85 @@ static void wrong_tensors(void **state) {
             *tensor = good;
         }
     }
+    scene_close(&scene);
+}
+
+/* The offsets of an array's elements from the first one, in the order of the logical axes. */
+static size_t offsets_of(const attn_tensor_t *t, int64_t *offsets) {
+    size_t count = 0;
+    for (int64_t b = 0; b < t->shape[0]; b++)
+        for (int64_t h = 0; h < t->shape[1]; h++)
+            for (int64_t i = 0; i < t->shape[2]; i++)
+                for (int64_t c = 0; c < t->shape[3]; c++)
+                    offsets[count++] =
+                        b * t->stride[0] + h * t->stride[1] + i * t->stride[2] + c * t->stride[3];
+    return count;
+}
+
+static int by_value(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool elements_overlap(const attn_tensor_t *tensor) {
+    int64_t offsets[2 * 4 * 5 * 8];
+    const size_t count = offsets_of(tensor, offsets);
+    qsort(offsets, count, sizeof *offsets, by_value);
+    for (size_t i = 1; i < count; i++)
+        if (offsets[i] == offsets[i - 1]) return true;
+    return false;
+}
+
+static int64_t draw(uint64_t *draws, int64_t below) {
+    return (int64_t)(attn_random_uniform(test_seed(), 55, (*draws)++) * (double)below);
+}
+
+/* Strides of axes in a random order and direction, each with a gap of up to 2 behind all before. */
+static void nest_axes(attn_tensor_t *t, uint64_t *draws) {
+    int64_t reach = 0;
+    unsigned left = 15;
+    while (left) {
+        const int64_t k = draw(draws, 4);
+        if (!(left >> k & 1)) continue;
+        left &= ~(1u << k);
+        const int64_t stride = reach + 1 + draw(draws, 3);
+        reach += (t->shape[k] - 1) * stride;
+        t->stride[k] = draw(draws, 2) ? stride : -stride;
+    }
+}
+
+/* An output is written where no two elements share a place, and else not at all. */
+static void strides_of_outputs(void **state) {
+    (void)state;
+    enum { ROOM = 1 << 16 };
+    scene_t scene = scene_open("softmax", 0);
+    float *room = malloc(ROOM * sizeof *room);
+    attn_io_t io = scene.arrays.io;
+    uint64_t draws = 0;
+    int64_t refused = 0;
+    assert_non_null(room);
+    io.out.data = room + ROOM / 2;
+    for (int round = 0; round < 3000; round++) {
+        for (int k = 0; k < 4; k++) io.out.stride[k] = draw(&draws, 201) - 100;
+        const bool nests = round % 2 == 0;
+        if (nests) nest_axes(&io.out, &draws);
+        const int64_t *s = io.out.stride;
+        test_label("strides %d %d %d %d", (int)s[0], (int)s[1], (int)s[2], (int)s[3]);
+        attn_error_t error = {0};
+        if (attn_run(scene.plan, &io, &error) == ATTN_OK) {
+            if (elements_overlap(&io.out)) test_fail("accepted, though elements overlap");
+            continue;
+        }
+        if (nests) test_fail("refused: %s", error.message);
+        assert_int_equal(error.status, ATTN_ERROR_ARGUMENT);
+        refused++;
+    }
+    assert_true(refused > 1000);
+    test_label("strides that overlap");
+    const attn_tensor_t overlap = {.stride = {160, 39, 8, 1}};
+    memcpy(io.out.stride, overlap.stride, sizeof overlap.stride);
+    expect_refusal(&scene, &io, ATTN_ERROR_ARGUMENT, "out|strides (160, 39, 8, 1)|overlap");
+    free(room);
     scene_close(&scene);
 }
 
@@ -256,7 +337,8 @@ static void nonfinite_elements_are_counted(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(null_arguments), cmocka_unit_test(wrong_struct_sizes),
-          cmocka_unit_test(wrong_tensors), cmocka_unit_test(wrong_workspaces),
-          cmocka_unit_test(lse_where_there_is_none), cmocka_unit_test(harmless_differences),
-          cmocka_unit_test(weights_out_of_bounds), cmocka_unit_test(cost_arguments),
-          cmocka_unit_test(tensors_by_order), cmocka_unit_test(nonfinite_elements_are_counted))
+          cmocka_unit_test(wrong_tensors), cmocka_unit_test(strides_of_outputs),
+          cmocka_unit_test(wrong_workspaces), cmocka_unit_test(lse_where_there_is_none),
+          cmocka_unit_test(harmless_differences), cmocka_unit_test(weights_out_of_bounds),
+          cmocka_unit_test(cost_arguments), cmocka_unit_test(tensors_by_order),
+          cmocka_unit_test(nonfinite_elements_are_counted))

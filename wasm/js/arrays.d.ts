@@ -9,7 +9,10 @@ export type Layout = "bhnd" | "bnhd";
  */
 export type Stride = readonly [batch: number, head: number, row: number, column: number];
 
-/** The strides of arrays that are not as the layout says. `out` needs an array to write to. */
+/**
+ * The strides of arrays that are not as the layout says. `out` needs an array to write to, and strides
+ * that nest: each steps over all that the smaller ones reach, so that no two elements are one.
+ */
 export interface Strides {
     query?: Stride | undefined;
     key?: Stride | undefined;

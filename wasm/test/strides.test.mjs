@@ -112,6 +112,24 @@ for (const [build, attn] of libraries) {
             square.dispose();
         });
 
+        test("elements of out that would overlap are refused, and nothing is written", () => {
+            const overlapping = [
+                [60, 15, 3, 0],
+                [60, 14, 3, 1],
+                [0, 15, 3, 1],
+                [3, 15, 3, 1],
+            ];
+            const out = new Float32Array(200).fill(-7);
+            for (const stride of overlapping) {
+                assert.throws(() => plan.run({ ...arrays, out, strides: { out: stride } }), {
+                    name: "AttnError",
+                    code: "ATTN_ERROR_ARGUMENT",
+                    message: `out: with strides (${stride.join(", ")}) elements may overlap`,
+                });
+            }
+            assert.ok(out.every((x) => x === -7));
+        });
+
         test("tensors of the module too", () => {
             const stride = strides(SHAPES.out, [3, 2, 1, 0], 1);
             const tensor = attn.tensor(new Float32Array(room(SHAPES.out, stride)).fill(-7));

@@ -66,7 +66,9 @@ typedef int32_t attn_dtype_t;
  * A view of memory somebody else owns, always in the logical order (batch, head, row, column),
  * whatever the order in memory: element (b, h, i, c) is at
  * data[b*stride[0] + h*stride[1] + i*stride[2] + c*stride[3]], strides counted in elements.
- * Inputs may have strides of zero (broadcast) or below; outputs may not overlap themselves.
+ * Inputs may have strides of zero (broadcast) or below. Of an output no two elements may share a
+ * place: each axis longer than 1 must step over all that those with smaller strides reach, so that axes
+ * nest in some order. Others are refused, also the few where elements would interleave and not overlap.
  * `data` needs the alignment of its element type and no more.
  */
 typedef struct attn_tensor {
