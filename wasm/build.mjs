@@ -4,7 +4,7 @@
 //
 // usage: node build.mjs          (dist/libattn.simd.wasm must be built)
 
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -30,6 +30,9 @@ const BUNDLES = [
     ["inline"],
 ];
 
+/* Browsers' entries that have files beside them, which they find by `new URL(..., import.meta.url)`. */
+const WITH_FILES = ["index", "softmax", "worker", "labs"];
+
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 mkdirSync(folder("dist"), { recursive: true });
 const made = `${mkdtempSync(folder("dist/.new-"))}/`; // of its own, because builds may run beside each other
@@ -48,7 +51,7 @@ async function build(names) {
         moduleTypes: { ".wasm": "base64" },
         plugins: [beside],
     });
-    await bundle.write({
+    const { output } = await bundle.write({
         dir: made,
         format: "es",
         minify: true,
@@ -56,15 +59,27 @@ async function build(names) {
         chunkFileNames: "shared-[hash].js",
         codeSplitting: { groups: [{ name: "shared", minShareCount: 2 }] },
     });
+    output.filter(({ name }) => WITH_FILES.includes(name)).forEach(writeStaying);
 }
 
-const list = (where) => readdirSync(where).filter((name) => name.endsWith(".js"));
+/**
+ * The entry under the condition "development". Up to version 7 Vite's server bundles dependencies into a
+ * folder of its own, without the files beside them. What has a query and no name of JavaScript's stays.
+ */
+function writeStaying({ name, exports }) {
+    const names = exports.join(", ");
+    writeFileSync(`${made}${name}.dev.js`, `export { ${names} } from "./${name}.stay.jsx?stay";\n`);
+    writeFileSync(`${made}${name}.stay.jsx`, `export { ${names} } from "./${name}.js";\n`);
+}
+
+const list = (where) => readdirSync(where).filter((name) => /\.jsx?$/.test(name));
 
 /** What is shared first, so that no entry is there without what it imports; the old ones go last. */
 function publish() {
     const files = list(made);
-    const order = [...files.filter((name) => name.startsWith("shared-")), ...files];
-    for (const name of new Set(order)) renameSync(`${made}${name}`, folder(`dist/${name}`));
+    const rank = (name) => (name.startsWith("shared-") ? 0 : name.endsWith(".dev.js") ? 2 : 1);
+    for (const name of files.toSorted((a, b) => rank(a) - rank(b)))
+        renameSync(`${made}${name}`, folder(`dist/${name}`));
     for (const name of list(folder("dist/"))) {
         if (!files.includes(name)) rmSync(folder(`dist/${name}`), { force: true });
     }

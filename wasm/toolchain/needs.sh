@@ -14,6 +14,7 @@ missing_packages=()
 wants_node=false
 wants_other_node=false
 wants_npm_packages=false
+wants_bundlers=false
 wants_emscripten=false
 wants_simde=false
 
@@ -86,6 +87,11 @@ want_other_node() {
 want_npm_packages() {
     want_node
     wants_npm_packages=true
+}
+
+want_bundlers() {
+    want_npm_packages
+    wants_bundlers=true
 }
 
 want_wasi() {
@@ -162,13 +168,14 @@ install_packages() {
         { tail -n 20 "$log" >&2 && exit 1; }
 }
 
-# npm ci removes node_modules first, and with it the copy of the lock file that tells it is complete.
-install_npm_packages() {
-    local log=build/log/npm.log
-    ! cmp -s package-lock.json node_modules/.attn-lock.json || return 0
-    echo "installing: npm packages of package-lock.json"
-    npm ci >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
-    cp package-lock.json node_modules/.attn-lock.json
+# npm_ci FOLDER LOG [OPTION...]: npm ci removes node_modules first, and with it the copy of the lock file
+# that tells it is complete.
+npm_ci() {
+    local folder=$1 log=$2
+    ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.attn-lock.json" || return 0
+    echo "installing: npm packages of $folder/package-lock.json"
+    npm ci --prefix "$folder" "${@:3}" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
+    cp "$folder/package-lock.json" "$folder/node_modules/.attn-lock.json"
 }
 
 install_missing() {
@@ -184,5 +191,8 @@ install_missing() {
     fi
     attn_set_environment
     if $wants_other_node; then install_node "$(other_node_major)"; fi
-    if $wants_npm_packages; then install_npm_packages; fi
+    if $wants_npm_packages; then npm_ci . build/log/npm.log; fi
+    if $wants_bundlers; then
+        npm_ci wasm/test/package/bundlers build/log/npm-bundlers.log --ignore-scripts
+    fi
 }

@@ -4,20 +4,22 @@
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build as esbuild } from "esbuild";
-import * as vite from "vite";
-import webpack from "webpack";
-import { launchChromium } from "../../../web/test/browser.mjs";
-import { makeProject, outputOf, pack, readmeExample } from "./projects.mjs";
-import { ISOLATION, serve } from "./server.mjs";
+import * as vite8 from "vite";
+import { PAGE, openWorkshop, runWebpack } from "./bundled.mjs";
+import { vite5, vite6, vite7 } from "./bundlers/index.mjs";
+import { outputOf, readmeExample } from "./projects.mjs";
+import { ISOLATION } from "./server.mjs";
 
-const root = mkdtempSync(join(tmpdir(), "libattn-bundlers-"));
-const { tarball } = pack(root);
+let root, projectOf, titleOf, close;
+before(async () => {
+    ({ root, projectOf, titleOf, close } = await openWorkshop("bundlers"));
+});
+after(() => close());
 
 /* Softmax of equal values is that value. */
 const ALL = `
@@ -25,15 +27,18 @@ const ALL = `
     import { init as initSoftmax } from "libattn/softmax";
     import { init as initWorker } from "libattn/worker";
 
-    const x = new Float32Array(64).fill(2);
-    const options = { heads: 4, dim: 16 };
-    const seen = [];
-    for (const start of [init, initSoftmax, initWorker, () => init(null, { threads: 2 })]) {
-        const attn = await start();
-        seen.push(attn.build, (await attn.attention(x, x, x, options))[0]);
-        attn.dispose();
+    async function main() {
+        const x = new Float32Array(64).fill(2);
+        const options = { heads: 4, dim: 16 };
+        const seen = [];
+        for (const start of [init, initSoftmax, initWorker, () => init(null, { threads: 2 })]) {
+            const attn = await start();
+            seen.push(attn.build, (await attn.attention(x, x, x, options))[0]);
+            attn.dispose();
+        }
+        document.title = seen.join(" ");
     }
-    document.title = seen.join(" ");`;
+    main();`;
 const ALL_SEEN = "relaxed 2 simd 2 relaxed 2 threads 2";
 
 /* Without modules' await, which other formats of esbuild do not have. */
@@ -48,80 +53,46 @@ const INLINE = `
         return [attn.build, out, plugin].join(" ");
     }`;
 const INLINE_SEEN = "simd 2 ATTN_ERROR_PLUGIN";
-const PAGE = '<!doctype html><title></title><script type="module" src="./main.js"></script>';
 
-/** A project with the tarball and these files, its folder. */
-function projectOf(name, files) {
-    const project = join(root, name);
-    makeProject(project, tarball);
-    for (const file in files) writeFileSync(join(project, file), files[file]);
-    mkdirSync(join(project, "site"));
-    writeFileSync(join(project, "site/index.html"), PAGE);
-    return project;
-}
+/* A dependency of the project that has libattn from it: what it imports is bundled along with it. */
+const between = {
+    "node_modules/between/package.json":
+        '{ "name": "between", "type": "module", "main": "index.js" }',
+    "node_modules/between/index.js": ALL,
+    "between.html": PAGE.replace("main", "through"),
+    "through.js": 'import "between";',
+};
 
-let server, browser;
-before(async () => {
-    server = await serve(root, { texts: { "/favicon.ico": "" } });
-    browser = await launchChromium();
-});
-after(async () => {
-    await browser?.close();
-    server.close();
-    rmSync(root, { recursive: true });
-});
+for (const vite of [vite5, vite6, vite7, vite8]) {
+    test(`Vite ${vite.version}, its build and its server`, async () => {
+        const pages = { "main.js": ALL, "index.html": PAGE, "public/favicon.ico": "" };
+        const project = projectOf(`vite${vite.version}`, { ...pages, ...between });
+        const settings = { root: project, base: "./", configFile: false, logLevel: "error" };
+        delete process.env.NODE_ENV; // which Vite sets: for users each command is a process of its own
+        await vite.build({ ...settings, build: { outDir: "site" } });
+        assert.equal(await titleOf(project), ALL_SEEN);
 
-/** What the page of a project, here or at another server, has made its title. */
-async function titleOf(
-    project,
-    url = `${server.base}${project.slice(root.length)}/site/index.html`,
-) {
-    const page = await browser.newPage();
-    const errors = [];
-    page.on("pageerror", (error) => errors.push(error.message));
-    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-    await page.goto(url);
-    await page
-        .waitForFunction(() => document.title !== "", null, { timeout: 10_000 })
-        .catch((error) => errors.push(error.message));
-    assert.deepEqual(errors, []);
-    const title = await page.title();
-    await page.close();
-    return title;
-}
-
-test("Vite, its build and its server", async () => {
-    const project = projectOf("vite", { "main.js": ALL, "index.html": PAGE });
-    const settings = { root: project, base: "./", configFile: false, logLevel: "error" };
-    const build = { target: "es2023", outDir: "site" }; // the page waits at its top level
-    await vite.build({ ...settings, build });
-    assert.equal(await titleOf(project), ALL_SEEN);
-
-    mkdirSync(join(project, "public"));
-    writeFileSync(join(project, "public/favicon.ico"), "");
-    const address = { host: "127.0.0.1", port: 0, headers: ISOLATION };
-    const dev = await vite.createServer({ ...settings, server: address });
-    try {
-        await dev.listen();
-        assert.equal(await titleOf(project, dev.resolvedUrls.local[0]), ALL_SEEN);
-    } finally {
-        await dev.close();
-    }
-});
-
-test("webpack", async () => {
-    const project = projectOf("webpack", { "main.js": ALL });
-    const compiler = webpack({
-        ...{ context: project, mode: "production", entry: "./main.js" },
-        output: { path: join(project, "site"), filename: "main.js" },
+        delete process.env.NODE_ENV;
+        const address = { host: "127.0.0.1", port: 0, headers: ISOLATION };
+        const dev = await vite.createServer({ ...settings, base: "/", server: address });
+        try {
+            await dev.listen();
+            const base = dev.resolvedUrls.local[0];
+            assert.equal(await titleOf(project, base), ALL_SEEN);
+            assert.equal(await titleOf(project, `${base}between.html`), ALL_SEEN);
+        } finally {
+            await dev.close();
+        }
     });
-    const stats = await new Promise((resolve, reject) =>
-        compiler.run((error, result) => (error ? reject(error) : resolve(result))),
-    );
-    await new Promise((resolve) => compiler.close(resolve));
-    assert.equal(stats.toString({ all: false, errors: true, warnings: true }), "");
-    assert.equal(await titleOf(project), ALL_SEEN);
-});
+}
+
+for (const mode of ["production", "development"]) {
+    test(`webpack, ${mode}`, async () => {
+        const project = projectOf(`webpack-${mode}`, { "main.js": ALL });
+        await runWebpack({ context: project, mode });
+        assert.equal(await titleOf(project), ALL_SEEN);
+    });
+}
 
 /** Bundles main.js and worker.js of a project by esbuild, without a warning. */
 async function bundle(project, options = {}) {
