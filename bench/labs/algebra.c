@@ -114,7 +114,7 @@ double algebra_distortion(double *s, double *t, int64_t n, double *scratch) {
  * The 97.5% quantile of Student's t. Exact for 1 and 2 degrees of freedom; else the expansion around
  * the normal quantile (Abramowitz and Stegun, 26.7.5), within 1% from 3 on.
  */
-static double student(int64_t freedom) {
+double algebra_student(int64_t freedom) {
     static const double z = 1.959963984540054;
     const double v = (double)freedom, z2 = z * z;
     if (freedom == 1) return 12.706204736432095;
@@ -138,6 +138,32 @@ algebra_line_t algebra_fit(const double *x, const double *y, int64_t count) {
         residuals += off * off;
     }
     if (count > 2)
-        line.half_width = student(count - 2) * sqrt(residuals / (double)(count - 2) / sxx);
+        line.half_width = algebra_student(count - 2) * sqrt(residuals / (double)(count - 2) / sxx);
     return line;
+}
+
+void algebra_end_slopes(const double *x, const double *y, int64_t count, double slopes[2]) {
+    const double slope = algebra_fit(x, y, count).slope;
+    double mean = 0, square = 0, cube = 0, along = 0, all = 0, low = INFINITY, high = -INFINITY;
+    slopes[0] = slopes[1] = slope;
+    if (count < 4) return;
+    for (int64_t i = 0; i < count; i++) {
+        mean += x[i] / (double)count;
+        low = fmin(low, x[i]);
+        high = fmax(high, x[i]);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const double off = x[i] - mean;
+        square += off * off;
+        cube += off * off * off;
+    }
+    /* What the parabola adds is orthogonal to the line: (x - mean)^2 less its own line. */
+    for (int64_t i = 0; i < count; i++) {
+        const double off = x[i] - mean;
+        const double bend = off * off - square / (double)count - off * cube / square;
+        along += bend * y[i];
+        all += bend * bend;
+    }
+    slopes[0] += along / all * (2 * (low - mean) - cube / square);
+    slopes[1] += along / all * (2 * (high - mean) - cube / square);
 }

@@ -6,6 +6,7 @@
  */
 #include "attn/support.h"
 #include "labs/declare.h"
+#include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/scaling.h"
 
@@ -55,26 +56,47 @@ static const lab_column_t work_columns[] = {
 
 static const double lengths[] = {512, 1024, 2048, 4096, 8192, 16384};
 
+/* Table 1's locality column, for an m that does not grow: (sparse: m = O(sqrt L); linear: Omega(m L)). */
+#define LOCALITY                                                                                   \
+    "L^2 for softmax, L^1.5 for sparse and L for linear attention (Table 1, "                      \
+    "locality column at constant m: there a constant dimension is enough)."
+#define GENERAL                                                                                    \
+    "with the d ~ sqrt L that general problems ask of sparse and linear attention "                \
+    "(Theorem 4.4), all three take L^2 (Table 1, general column)."
+#define EXPONENTS                                                                                  \
+    "Exponents over L: one counts for it where its interval comes within 0.05 of the "             \
+    "claimed one, against it where not, and is undecided where the interval is wider than 0.5."
+
 enum { PANEL_TIME, PANEL_MEMORY, PANEL_WORK, PANEL_GROWN_TIME, PANEL_GROWN_WORK };
 
 static const lab_panel_t panels[] = {
     [PANEL_TIME] = {.id = "time",
                     .title = "Time of causal attention, one head, one thread",
+                    .claim = "Time grows as " LOCALITY,
+                    .criterion = EXPONENTS,
                     .flags = LAB_SERIAL,
                     .x_param = LAB_NO_PARAM,
                     .grid = LAB_GRID(lengths),
                     .x = {"length L", "tokens", 1, 0, 0},
                     .y = {"processor time", "s", 1, 0, 0},
                     LAB_COLUMNS_OF(time_columns)},
-    [PANEL_MEMORY] = {.id = "memory",
-                      .title = "Memory beside the arrays",
-                      .x_param = LAB_NO_PARAM,
-                      .grid = LAB_GRID(lengths),
-                      .x = {"length L", "tokens", 1, 0, 0},
-                      .y = {"memory", "bytes", 1, 0, 0},
-                      LAB_COLUMNS_OF(memory_columns)},
+    [PANEL_MEMORY] =
+        {.id = "memory",
+         .title = "Memory beside the arrays",
+         .claim = "No kind of attention needs memory of L^2: beside the arrays it grows as L for "
+                  "softmax and sparse attention at most, and not at all for linear attention.",
+         .criterion =
+             "Exponents over L: one counts for it where its whole interval is at most 1 (softmax, "
+             "sparse) or 0 (linear), each and 0.05, against it where the whole interval is above.",
+         .x_param = LAB_NO_PARAM,
+         .grid = LAB_GRID(lengths),
+         .x = {"length L", "tokens", 1, 0, 0},
+         .y = {"memory", "bytes", 1, 0, 0},
+         LAB_COLUMNS_OF(memory_columns)},
     [PANEL_WORK] = {.id = "work",
                     .title = "Additions and multiplications, counted",
+                    .claim = "Counted work grows as " LOCALITY,
+                    .criterion = EXPONENTS,
                     .x_param = LAB_NO_PARAM,
                     .grid = LAB_GRID(lengths),
                     .x = {"length L", "tokens", 1, 0, 0},
@@ -82,6 +104,8 @@ static const lab_panel_t panels[] = {
                     LAB_COLUMNS_OF(work_columns)},
     [PANEL_GROWN_TIME] = {.id = "grown-time",
                           .title = "Time where sparse and linear attention have d ~ sqrt L",
+                          .claim = "In time, " GENERAL,
+                          .criterion = EXPONENTS,
                           .flags = LAB_SERIAL,
                           .x_param = LAB_NO_PARAM,
                           .grid = LAB_GRID(lengths),
@@ -92,6 +116,8 @@ static const lab_panel_t panels[] = {
                           .title =
                               "Additions and multiplications where sparse and linear attention "
                               "have d ~ sqrt L",
+                          .claim = "In counted work, " GENERAL,
+                          .criterion = EXPONENTS,
                           .x_param = LAB_NO_PARAM,
                           .grid = LAB_GRID(lengths),
                           .x = {"length L", "tokens", 1, 0, 0},
@@ -159,22 +185,57 @@ static double table_1(const lab_run_t *run, uint32_t kind) {
     return grows(run->panel) ? grown[kind] : constant[kind];
 }
 
-/* "~ L^p, p: softmax 1.98 +- 0.03 (Table 1: 2), ..." */
+static uint32_t column_of(const lab_run_t *run, uint32_t kind) {
+    return TIME + (run->panel->columns == time_columns ? 3 : 1) * kind;
+}
+
+/* "~ L^p, p: softmax 1.98 (1.95 to 2.00; Table 1: 2), ..." */
 static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                  size_t size) {
     const uint32_t width = run->panel->column_count;
-    const uint32_t step = run->panel->columns == time_columns ? 3 : 1;
     size_t used = 0;
     for (uint32_t k = 0; k < SCALING_KINDS && used < size; k++) {
-        const exponent_t exponent = scaling_fit_columns(rows, count, width, X, TIME + step * k);
-        int wrote = snprintf(text + used, size - used, "%s%s %.2f +- %.2f",
+        const exponent_t exponent = scaling_fit_columns(rows, count, width, X, column_of(run, k));
+        int wrote = snprintf(text + used, size - used, "%s%s %.2f (%.2f to %.2f",
                              k ? ", " : "~ L^p, p: ", scaling_backend((enum scaling_kind)k),
-                             exponent.value, exponent.half_width);
+                             exponent.value, exponent.low, exponent.high);
         used += wrote > 0 ? (size_t)wrote : 0;
-        if (run->panel->columns == memory_columns || used >= size) continue;
-        wrote = snprintf(text + used, size - used, " (Table 1: %g)", table_1(run, k));
+        if (used >= size) continue;
+        wrote = run->panel->columns == memory_columns
+                    ? snprintf(text + used, size - used, ")")
+                    : snprintf(text + used, size - used, "; Table 1: %g)", table_1(run, k));
         used += wrote > 0 ? (size_t)wrote : 0;
     }
+}
+
+static void judge_memory(const lab_run_t *run, const double *rows, uint32_t count,
+                         lab_finding_t *finding) {
+    static const double most[] = {1, 1, 0};
+    tally_t tally = {0};
+    for (uint32_t k = 0; k < SCALING_KINDS; k++) {
+        const exponent_t exponent =
+            scaling_fit_columns(rows, count, run->panel->column_count, X, AMOUNT + k);
+        tally_add(&tally,
+                  judge_at_most(exponent.low, exponent.high, most[k] + JUDGE_EXPONENT_SLACK));
+        judge_found(finding, "%s of %s is %.2f (%.2f to %.2f)", k ? "," : "The exponent",
+                    scaling_backend((enum scaling_kind)k), exponent.value, exponent.low,
+                    exponent.high);
+    }
+    judge_found(finding, ".");
+    judge_tally(&tally, "exponents", finding);
+}
+
+static void judge(const lab_run_t *run, const double *rows, uint32_t count,
+                  lab_finding_t *finding) {
+    judged_exponent_t exponents[SCALING_KINDS];
+    if (run->panel->columns == memory_columns) {
+        judge_memory(run, rows, count, finding);
+        return;
+    }
+    for (uint32_t k = 0; k < SCALING_KINDS; k++)
+        exponents[k] = (judged_exponent_t){scaling_backend((enum scaling_kind)k), column_of(run, k),
+                                           table_1(run, k)};
+    judge_exponents(run, rows, count, X, exponents, SCALING_KINDS, finding);
 }
 
 const lab_t lab_complexity = {
@@ -193,4 +254,5 @@ const lab_t lab_complexity = {
     .point = compute_point,
     .cost = cost,
     .note = note,
+    .judge = judge,
 };

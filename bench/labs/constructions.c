@@ -9,6 +9,7 @@
 
 #include "attn/support.h"
 #include "labs/declare.h"
+#include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/scaling.h"
 
@@ -75,24 +76,40 @@ static const lab_column_t needed_columns[NEEDED_COLUMNS] = {
     [ROOT] = {"root", "sqrt L (Theorem 4.4)", LAB_BOUND, 0},
 };
 
-static const double errors[] = {1,    0.3,  0.1,  0.03, 1e-2, 3e-3, 1e-3,
-                                3e-4, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
+static const double promises[] = {1,    0.3,  0.1,  0.03, 1e-2, 3e-3, 1e-3,
+                                  3e-4, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
 static const double bounds[] = {0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 1000, 10000};
 static const double blocks[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 static const double lengths[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
 
 static const lab_fixed_t state_dim[] = {{DIM, 64}};
 
+#define WITHIN_EPS                                                                                 \
+    "AGG by linear attention and COPY by softmax and by sparse attention, with the "               \
+    "explicit weights of Lemmas A.9, A.11 and A.12, are off by eps at most."
+#define EXPONENTS                                                                                  \
+    "Exponents over L: one counts for it where its interval comes within 0.05 of the "             \
+    "claimed one (1, 0.5, 0 of the state; 0, 0.5, 0.5 of the dimension), against it where not, "   \
+    "and is "                                                                                      \
+    "undecided where the interval is wider than 0.5."
+#define BELOW_EPS                                                                                  \
+    "Each largest error, in float: one of eps or less counts for it, one above eps and "           \
+    "what counted roundings can add against it, one between them neither way."
+
 static const lab_panel_t panels[] = {
     {.id = "eps",
      .title = "Measured error over the promised one",
+     .claim = WITHIN_EPS,
+     .criterion = BELOW_EPS,
      .x_param = EPS,
-     .grid = LAB_GRID(errors),
+     .grid = LAB_GRID(promises),
      .x = {"promised error eps", "", 1, 0, 0},
      .y = {"largest error", "", 1, 0, 0},
      LAB_COLUMNS_OF(error_columns)},
     {.id = "m",
      .title = "Measured error over the length, L = m^2",
+     .claim = WITHIN_EPS,
+     .criterion = BELOW_EPS,
      .x_param = BLOCKS,
      .grid = LAB_GRID(blocks),
      .x = {"blocks m", "", 1, 0, 0},
@@ -100,6 +117,8 @@ static const lab_panel_t panels[] = {
      LAB_COLUMNS_OF(error_columns)},
     {.id = "bound",
      .title = "Measured error over the size M of the numbers",
+     .claim = WITHIN_EPS,
+     .criterion = BELOW_EPS,
      .x_param = BOUND,
      .grid = LAB_GRID(bounds),
      .x = {"bound M", "", 1, 0, 0},
@@ -107,6 +126,9 @@ static const lab_panel_t panels[] = {
      LAB_COLUMNS_OF(error_columns)},
     {.id = "state",
      .title = "Numbers that a head carries from token to token",
+     .claim = "At a constant dimension softmax carries ~ L numbers, sparse attention ~ sqrt L and "
+              "linear attention as many at any L: the bottleneck of Theorem 4.4.",
+     .criterion = EXPONENTS,
      .x_param = LAB_NO_PARAM,
      .grid = LAB_GRID(lengths),
      .x = {"length L", "tokens", 1, 0, 0},
@@ -116,6 +138,9 @@ static const lab_panel_t panels[] = {
      LAB_COLUMNS_OF(state_columns)},
     {.id = "dimension",
      .title = "Least dimension of a head whose state holds L numbers",
+     .claim = "For a state of L numbers the dimension of sparse and linear attention must grow as "
+              "sqrt L (Theorem 4.4, Theorems B.5 and B.6), that of softmax not at all.",
+     .criterion = EXPONENTS,
      .x_param = LAB_NO_PARAM,
      .grid = LAB_GRID(lengths),
      .x = {"length L", "tokens", 1, 0, 0},
@@ -209,15 +234,42 @@ static double cost(const lab_point_t *point) {
     return values[TRIALS] * (length + 100) * (length / 8 + 100 * values[BLOCKS]);
 }
 
-/* How many errors are above their promise; or how states grow. */
+/* What the errors say, over all points. */
+typedef struct errors {
+    tally_t tally;
+    uint32_t above[KINDS];
+    double ratio, allowance, at; /* the largest error and rounding in units of eps, and where */
+} errors_t;
+
+static errors_t count_errors(const double *rows, uint32_t count) {
+    errors_t errors = {.ratio = 0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * ERROR_COLUMNS, eps = row[PROMISE];
+        for (int kind = 0; kind < KINDS; kind++) {
+            const double error = row[ERROR + kind], rounding = row[ROUNDING + kind];
+            tally_add(&errors.tally, judge_at_most(error - rounding, error, eps));
+            errors.above[kind] += error > eps;
+            errors.allowance = fmax(errors.allowance, rounding / eps);
+            if (error / eps <= errors.ratio) continue;
+            errors.ratio = error / eps;
+            errors.at = row[X];
+        }
+    }
+    return errors;
+}
+
+/* How many errors are above their promise, and what they are allowed; or how states grow. */
 static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                  size_t size) {
     const uint32_t width = run->panel->column_count;
     if (run->panel->columns == error_columns) {
-        double above = 0;
-        for (uint32_t i = 0; i < count; i++) above += rows[i * width + ABOVE];
-        snprintf(text, size, "above eps and what float's rounding can add: %.0f of %u points",
-                 above, count);
+        const errors_t errors = count_errors(rows, count);
+        snprintf(
+            text, size,
+            "above eps: AGG at %u, COPY at %u, COPY by sparse layers at %u of %u points; above "
+            "eps and what float's rounding can add, which is up to %.3g eps: %u",
+            errors.above[0], errors.above[1], errors.above[2], count, errors.allowance,
+            errors.tally.fails);
         return;
     }
     exponent_t exponents[SCALING_KINDS];
@@ -225,6 +277,26 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
         exponents[k] = scaling_fit_columns(rows, count, width, X, STATE + k);
     snprintf(text, size, "~ L^p, p: softmax %.2f, sparse %.2f, linear %.2f", exponents[0].value,
              exponents[1].value, exponents[2].value);
+}
+
+static void judge(const lab_run_t *run, const double *rows, uint32_t count,
+                  lab_finding_t *finding) {
+    static const double state[] = {1, 0.5, 0}, needed[] = {0, 0.5, 0.5};
+    if (run->panel->columns == error_columns) {
+        const errors_t errors = count_errors(rows, count);
+        judge_tally(&errors.tally, "errors", finding);
+        judge_sure(finding, "; in float, whose rounding is allowed up to %.3g eps",
+                   errors.allowance);
+        judge_found(finding, "The largest error is %.3g eps, at %s = %.6g.", errors.ratio,
+                    run->lab->params[run->panel->x_param].name, errors.at);
+        return;
+    }
+    const double *claimed = run->panel->columns == needed_columns ? needed : state;
+    judged_exponent_t exponents[SCALING_KINDS];
+    for (uint32_t k = 0; k < SCALING_KINDS; k++)
+        exponents[k] =
+            (judged_exponent_t){scaling_backend((enum scaling_kind)k), STATE + k, claimed[k]};
+    judge_exponents(run, rows, count, X, exponents, SCALING_KINDS, finding);
 }
 
 const lab_t lab_constructions = {
@@ -243,4 +315,5 @@ const lab_t lab_constructions = {
     .point = compute_point,
     .cost = cost,
     .note = note,
+    .judge = judge,
 };

@@ -54,6 +54,8 @@ static void put_panel(attn_json_t *json, const lab_t *lab, const lab_panel_t *pa
     attn_json_open(json, NULL, '{');
     attn_json_string(json, "id", panel->id);
     attn_json_string(json, "title", panel->title);
+    attn_json_string(json, "claim", panel->claim);
+    attn_json_string(json, "criterion", panel->criterion);
     attn_json_string(json, "x_param",
                      panel->x_param >= 0 ? lab->params[panel->x_param].name : NULL);
     put_settings(json, lab, panel);

@@ -157,6 +157,19 @@ void lab_run_note(const lab_run_t *run, const double *rows, uint32_t count, char
     if (run->lab->note) run->lab->note(run, rows, count, text, size);
 }
 
+const char *lab_verdict_name(int32_t verdict) {
+    static const char *const names[] = {"undecided", "holds", "fails"};
+    return names[verdict];
+}
+
+void lab_run_judge(const lab_run_t *run, const double *rows, uint32_t count,
+                   lab_finding_t *finding) {
+    *finding = (lab_finding_t){.sure = "there are no points"};
+    if (count == 0) return;
+    finding->sure[0] = 0;
+    run->lab->judge(run, rows, count, finding);
+}
+
 void lab_run_end(lab_run_t *run) {
     if (run->shared && run->lab->end) run->lab->end(run->shared);
     run->shared = NULL;

@@ -36,7 +36,13 @@
 extern "C" {
 #endif
 
-enum { LAB_PARAMS = 24, LAB_COLUMNS = 24 }; /**< at most so many of a lab and of a panel */
+#if defined(__GNUC__)
+#define LAB_PRINTF(FORMAT, FIRST) __attribute__((format(printf, FORMAT, FIRST)))
+#else
+#define LAB_PRINTF(FORMAT, FIRST)
+#endif
+
+enum { LAB_PARAMS = 24, LAB_COLUMNS = 32 }; /**< at most so many of a lab and of a panel */
 enum { LAB_NO_PARAM = -1 };
 
 typedef struct lab lab_t;
@@ -89,8 +95,11 @@ enum lab_panel_flags {
 struct lab_panel {
     const char *id;    /**< in the names of files: lower case, digits, '-'; e.g. "3b" */
     const char *title; /**< one line */
-    uint32_t flags;    /**< enum lab_panel_flags */
-    int32_t x_param;   /**< the parameter that x is, or LAB_NO_PARAM (e.g. steps of a descent) */
+    const char
+        *claim; /**< what is tested: the paper's statement and where it stands, one sentence */
+    const char *criterion; /**< when the points count for it and when against, one sentence */
+    uint32_t flags;        /**< enum lab_panel_flags */
+    int32_t x_param; /**< the parameter that x is, or LAB_NO_PARAM (e.g. steps of a descent) */
     lab_grid_t grid;
     lab_axis_t x, y;
     double defined_low, defined_high; /**< x the paper defines; outside is marked; both 0: all */
@@ -99,6 +108,24 @@ struct lab_panel {
     const lab_column_t *columns; /**< columns[0] is x */
     uint32_t column_count;
 };
+
+/* ---- what the points say ----------------------------------------------------------------------- */
+
+enum lab_verdict {
+    LAB_UNDECIDED = 0, /**< also where no point is within the claim's premises */
+    LAB_HOLDS = 1,
+    LAB_FAILS = 2,
+};
+
+/** A claim, judged by the panel's criterion from the numbers of the points alone. */
+typedef struct lab_finding {
+    int32_t verdict; /**< enum lab_verdict */
+    char sure[240];  /**< how sure that is: points for and against, intervals */
+    char found[480]; /**< what was found, in a sentence */
+} lab_finding_t;
+
+/** "undecided", "holds", "fails". */
+const char *lab_verdict_name(int32_t verdict);
 
 /* ---- an experiment ----------------------------------------------------------------------------- */
 
@@ -153,6 +180,9 @@ struct lab {
      * definition. `rows` has `count` finished rows in the order of x. Terminated, cut to `size`.
      */
     void (*note)(const lab_run_t *run, const double *rows, uint32_t count, char *text, size_t size);
+
+    /** Judge the panel's claim by its criterion; rows as for note(), at least one (labs/judge.h). */
+    void (*judge)(const lab_run_t *run, const double *rows, uint32_t count, lab_finding_t *finding);
 };
 
 /** All experiments. */
@@ -164,7 +194,7 @@ const lab_panel_t *lab_panel_find(const lab_t *lab, const char *id); /**< NULL f
 /**
  * All experiments as JSON: [{"name", "title", "reference", "summary", "params": [as attn_describe()
  * has them], "panels": [{"id", "title", "x_param", "grid": [...], "x": {"label", "unit", "log"}, "y",
- * "defined", "fixed": {name: value}, "columns": [{"name", "label", "mark", "aside"}]}]}]. Writes at
+ * "claim", "criterion", "defined", "fixed": {name: value}, "columns": [{"name", "label", "mark", "aside"}]}]}]. Writes at
  * most `size` bytes with the terminating zero; returns the length it needs without it.
  */
 size_t lab_describe(char *buffer, size_t size);
@@ -222,6 +252,10 @@ double lab_run_x(const lab_run_t *run, uint32_t index);
 /** The line for the caption; "" when there is nothing to say. */
 void lab_run_note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                   size_t size);
+
+/** What the rows say about the panel's claim; without rows it is undecided. */
+void lab_run_judge(const lab_run_t *run, const double *rows, uint32_t count,
+                   lab_finding_t *finding);
 
 /** Release what begin made; a run that was initialised but not begun is fine. */
 void lab_run_end(lab_run_t *run);

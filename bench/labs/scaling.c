@@ -118,13 +118,20 @@ attn_status_t scaling_measure(const scaling_request_t *request, scaling_t *resul
 exponent_t scaling_exponent(const double *x, const double *y, int64_t count) {
     double log_x[MAX_POINTS], log_y[MAX_POINTS];
     if (count > MAX_POINTS) count = MAX_POINTS;
-    if (count < 2) return (exponent_t){NAN, NAN};
+    if (count < 2) return (exponent_t){NAN, NAN, NAN};
     for (int64_t i = 0; i < count; i++) {
         log_x[i] = log(x[i]);
         log_y[i] = log(y[i]);
     }
     const algebra_line_t line = algebra_fit(log_x, log_y, count);
-    return (exponent_t){line.slope, line.half_width};
+    double ends[2];
+    algebra_end_slopes(log_x, log_y, count, ends);
+    if (count < 3) return (exponent_t){line.slope, NAN, NAN};
+    return (exponent_t){
+        .value = line.slope,
+        .low = fmin(line.slope - line.half_width, fmin(ends[0], ends[1])),
+        .high = fmax(line.slope + line.half_width, fmax(ends[0], ends[1])),
+    };
 }
 
 exponent_t scaling_fit_columns(const double *rows, uint32_t count, uint32_t width, uint32_t x,

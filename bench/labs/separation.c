@@ -239,4 +239,5 @@ const lab_t lab_separation = {
     .point = compute,
     .cost = cost,
     .note = note,
+    .judge = separation_judge,
 };

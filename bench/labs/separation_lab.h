@@ -43,4 +43,11 @@ enum { SEPARATION_PANELS = 19 };
 extern const attn_param_info_t separation_params[SEPARATION_PARAMS];
 extern const lab_panel_t separation_panels[SEPARATION_PANELS];
 
+/** Whether a point is within the premises of the paper's statements. */
+int separation_within(const lab_point_t *point);
+
+/** lab_t.judge. */
+void separation_judge(const lab_run_t *run, const double *rows, uint32_t count,
+                      lab_finding_t *finding);
+
 #endif

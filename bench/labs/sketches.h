@@ -24,7 +24,7 @@ typedef struct sketch_rate {
 sketch_rate_t sketch_rate(double failed, double trials);
 
 /**
- * "time ~ nnz^...: gaussian 0.98 +- 0.03, ...", fitted over rows of `width` numbers, `seconds` being the
+ * "time ~ nnz(X)^p, p: gaussian 0.98 (0.95 to 1.02), ...", fitted over rows of `width` numbers, `seconds` being the
  * first method's column.
  */
 void sketch_note_exponents(const double *rows, uint32_t count, uint32_t width, uint32_t seconds,

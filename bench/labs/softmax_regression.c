@@ -8,6 +8,7 @@
 #include "attn/support.h"
 #include "labs/algebra.h"
 #include "labs/declare.h"
+#include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/shifts.h"
 
@@ -54,8 +55,8 @@ enum {
         [GRADIENT] = {"gradient", "gradient |grad L|, geometric mean",                             \
                       (DRAW_LOSS) == LAB_HIDDEN ? LAB_HIDDEN : LAB_FAINT, 0},                      \
         [COSINE] = {"cosine", "cosine of the two shifts, mean", DRAW_COSINE, 0},                   \
-        [COSINE_LOW] = {"cosine_low", "smallest", DRAW_LOW, 0},                                    \
-        [COSINE_HIGH] = {"cosine_high", "largest", DRAW_HIGH, 0},                                  \
+        [COSINE_LOW] = {"cosine_low", "95% interval of the mean", DRAW_LOW, 0},                    \
+        [COSINE_HIGH] = {"cosine_high", "95% interval of the mean", DRAW_HIGH, 0},                 \
         [WEIGHT] = {"weight", "weight step: |f(x') - f(x)| / |x' - x|", DRAW_RATIO, 0},            \
         [DATA] = {"data", "data update: |f(A') - f(A)| / |A' - A|", DRAW_RATIO, 0},                \
         [TIGHT] = {"tight", "4 n^1.5 R exp(4 R^2)", DRAW_BOUND, 0},                                \
@@ -77,11 +78,24 @@ static const lab_column_t shift_columns[COLUMNS] =
 static const lab_column_t radius_columns[COLUMNS] =
     COLUMNS_WITH("radius R", LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_LINE, LAB_BOUND);
 
+#define BOUNDED                                                                                    \
+    "A step of x, and an update of A, shift the target by at most M times their length "           \
+    "(Theorems 8.1 and 8.2)."
+#define BELOW_TIGHT                                                                                \
+    "Each largest ratio of the trials counts for it where it is at most the proofs' own "          \
+    "bound, which is below M, and against it where it is above M; points outside of the premises " \
+    "do "                                                                                          \
+    "not count."
+
 static const double radii[] = {4, 5, 6, 7, 8, 9, 10, 11, 12};
 
 static const lab_panel_t panels[] = {
     {.id = "loss",
      .title = "Softmax regression by gradient descent",
+     .claim =
+         "A step against the gradient lowers the loss (section 5.1, with the sign that descends).",
+     .criterion = "Each mean loss from one point to the next: falling, or arrived at float's "
+                  "rounding, counts for it, rising against it.",
      .x_param = STEP,
      .grid = {.count = 41, .step = 10},
      .x = {"step t", "", 0, 0, 0},
@@ -89,6 +103,8 @@ static const lab_panel_t panels[] = {
      LAB_COLUMNS_OF(loss_columns)},
     {.id = "shift",
      .title = "Shift of the target for a step of length 1, against both bounds",
+     .claim = BOUNDED,
+     .criterion = BELOW_TIGHT,
      .x_param = STEP,
      .grid = {.count = 41, .step = 10},
      .x = {"step t", "", 0, 0, 0},
@@ -96,6 +112,11 @@ static const lab_panel_t panels[] = {
      LAB_COLUMNS_OF(shift_columns)},
     {.id = "cosine",
      .title = "Do the weight step and the data update shift the target alike?",
+     .claim = "Gradient descent and self-attention change the model with great similarity "
+              "(abstract, section 1.1): read here as shifts whose cosine is 0.9 or more; the paper "
+              "gives no number.",
+     .criterion = "Each mean cosine: its 95% interval being at 0.9 or above counts for it, being "
+                  "below against it, and holding 0.9 neither way.",
      .x_param = STEP,
      .grid = {.count = 41, .step = 10},
      .x = {"step t", "", 0, 0, 0},
@@ -103,6 +124,8 @@ static const lab_panel_t panels[] = {
      LAB_COLUMNS_OF(cosine_columns)},
     {.id = "radius",
      .title = "Shift of the target for a step of length 1, over R",
+     .claim = BOUNDED,
+     .criterion = BELOW_TIGHT,
      .x_param = RADIUS,
      .grid = LAB_GRID(radii),
      .x = {"radius R", "", 0, 0, 0},
@@ -118,8 +141,6 @@ static void begin_row(const lab_point_t *point, double *row) {
     const int64_t rows = (int64_t)point->values[ROWS];
     for (int c = X + 1; c < COLUMNS; c++) row[c] = 0;
     row[WEIGHT] = row[DATA] = -INFINITY;
-    row[COSINE_LOW] = INFINITY;
-    row[COSINE_HIGH] = -INFINITY;
     row[TIGHT] = regression_log_tight_bound(rows, point->values[RADIUS]);
     row[BOUND] = regression_log_bound(rows, point->values[RADIUS]);
 }
@@ -134,18 +155,28 @@ static void add_shifts(const regression_t *regression, const shifts_t *shifts, d
     row[WEIGHT] = fmax(row[WEIGHT], log10(shifts->weight / shifts->weight_step));
     row[DATA] = fmax(row[DATA], log10(shifts->data / shifts->data_step));
     row[COSINE] += shifts->cosine;
-    row[COSINE_LOW] = fmin(row[COSINE_LOW], shifts->cosine);
-    row[COSINE_HIGH] = fmax(row[COSINE_HIGH], shifts->cosine);
+    row[COSINE_LOW] += shifts->cosine * shifts->cosine; /* an interval at the end */
+}
+
+/* Sum and sum of squares become mean and interval (Student's); one sample has none. */
+static void end_mean(double count, double *mean, double *low, double *high) {
+    const double sum = *mean, squares = *low;
+    *mean = *low = *high = NAN;
+    if (count < 1) return;
+    *mean = sum / count;
+    if (count < 2) return;
+    const double variance = fmax(0, (squares - sum * *mean) / (count - 1));
+    const double half = algebra_student((int64_t)count - 1) * sqrt(variance / count);
+    *low = *mean - half;
+    *high = *mean + half;
 }
 
 static void end_row(const lab_point_t *point, double *row) {
     row[LOSS] = pow(10, row[LOSS] / point->values[TRIALS]);
     row[GRADIENT] = pow(10, row[GRADIENT] / point->values[TRIALS]);
     row[RATE] = row[MOVING] > 0 ? row[RATE] / row[MOVING] : NAN;
-    if (row[TOLD] > 0)
-        row[COSINE] /= row[TOLD];
-    else
-        row[WEIGHT] = row[DATA] = row[COSINE] = row[COSINE_LOW] = row[COSINE_HIGH] = NAN;
+    end_mean(row[TOLD], &row[COSINE], &row[COSINE_LOW], &row[COSINE_HIGH]);
+    if (row[TOLD] == 0) row[WEIGHT] = row[DATA] = NAN;
 }
 
 /* The loss of an f that is off by 4 roundings of float: below it the descent has arrived. */
@@ -208,6 +239,72 @@ static double cost(const lab_point_t *point) {
     return (values[STEP] + 10) * values[ROWS] * values[DIM] * values[TRIALS];
 }
 
+/* ---- about a run ---------------------------------------------------------------------------------- */
+
+static void judge_loss(const double *rows, uint32_t count, lab_finding_t *finding) {
+    tally_t tally = {0};
+    for (uint32_t i = 1; i < count; i++) {
+        const double *row = rows + (size_t)i * COLUMNS, *before = row - COLUMNS;
+        const int falls = row[LOSS] < before[LOSS] || (before[MOVING] == 0 && row[MOVING] == 0);
+        tally_add(&tally, falls ? LAB_HOLDS : LAB_FAILS);
+    }
+    judge_tally(&tally, "steps from point to point", finding);
+    judge_found(finding, "From step %.6g to %.6g the loss falls from %.3g to %.3g.", rows[X],
+                rows[(count - 1) * COLUMNS + X], rows[LOSS], rows[(count - 1) * COLUMNS + LOSS]);
+}
+
+static void judge_ratio(double ratio, const double *row, tally_t *tally) {
+    if (!isfinite(ratio)) return;
+    tally_add(tally, ratio <= row[TIGHT] ? LAB_HOLDS : ratio > row[BOUND] ? LAB_FAILS : 0);
+}
+
+static void judge_shifts(const lab_run_t *run, const double *rows, uint32_t count,
+                         lab_finding_t *finding) {
+    double nearest = INFINITY, largest = -INFINITY;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * COLUMNS;
+        if (row[TOLD] == 0 || row[PREMISES] < row[MOVING]) continue;
+        const double ratio = fmax(row[WEIGHT], row[DATA]);
+        judge_ratio(row[WEIGHT], row, &tally);
+        judge_ratio(row[DATA], row, &tally);
+        nearest = fmin(nearest, row[TIGHT] - ratio);
+        largest = fmax(largest, ratio);
+    }
+    judge_tally(&tally, "ratios", finding);
+    judge_sure(finding, ", each the largest of up to %.0f trials", run->values[TRIALS]);
+    if (isfinite(nearest))
+        judge_found(
+            finding,
+            "The largest ratio is %.3g; the proofs' bound is 10^%.3g times the nearest one, "
+            "and R/2 bounds them all.",
+            pow(10, largest), nearest);
+}
+
+static void judge_cosine(const double *rows, uint32_t count, lab_finding_t *finding) {
+    double low = INFINITY, high = -INFINITY;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * COLUMNS;
+        if (isnan(row[COSINE])) continue;
+        tally_add(&tally, judge_at_least(row[COSINE_LOW], row[COSINE_HIGH], 0.9));
+        low = fmin(low, row[COSINE]);
+        high = fmax(high, row[COSINE]);
+    }
+    judge_tally(&tally, "means", finding);
+    if (low <= high) judge_found(finding, "Mean cosines are from %.3g to %.3g.", low, high);
+}
+
+static void judge(const lab_run_t *run, const double *rows, uint32_t count,
+                  lab_finding_t *finding) {
+    if (run->panel->columns == loss_columns)
+        judge_loss(rows, count, finding);
+    else if (run->panel->columns == cosine_columns)
+        judge_cosine(rows, count, finding);
+    else
+        judge_shifts(run, rows, count, finding);
+}
+
 const lab_t lab_softmax_regression = {
     .name = "softmax-regression",
     .title = "Softmax regression and in-context learning",
@@ -222,4 +319,5 @@ const lab_t lab_softmax_regression = {
     .panel_count = LAB_COUNT(panels),
     .point = compute_point,
     .cost = cost,
+    .judge = judge,
 };

@@ -9,7 +9,9 @@
 
 #include "attn/support.h"
 #include "labs/declare.h"
+#include "labs/judge.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const attn_param_info_t params[PARAMS] = {
@@ -59,6 +61,7 @@ static const lab_column_t rate_columns[RATE_COLUMNS] = {
     RATE_OF("leverage"),
     {"delta", "delta", LAB_BOUND, 0},
     EACH("_size", ": sketch size m", LAB_HIDDEN),
+    EACH("_asked", ": sketch size that the bound asks for", LAB_HIDDEN),
 };
 
 static const lab_column_t time_columns[TIME_COLUMNS] = {
@@ -77,11 +80,24 @@ static const double features[] = {512, 1024, 2048, 4096, 8192, 16384};
 static const lab_fixed_t many[] = {{TRIALS, 80}};
 static const lab_fixed_t wide[] = {{DIM, 4096}};
 
+#define TWELVE_R                                                                                   \
+    "Where a sketch has distortion below 1 and r < 0.1, no entry of the attention matrix "         \
+    "moves by more than 12 r (Lemmas 3.1 to 3.4)."
+#define BELOW_TWELVE_R                                                                             \
+    "Each sketch of distortion below 1 counts for it where its largest error is at "               \
+    "most 12 r, and against it where not."
+#define NNZ "Sketching takes time linear in nnz(X), but for a term of n alone (Theorem 3.5)."
+#define LINEAR_TIME                                                                                \
+    "Exponents of time over nnz(X): one counts for it where its interval comes within "            \
+    "0.05 of 1, against it where not, and is undecided where the interval is wider than 0.5."
+
 enum { PANEL_SIZE, PANEL_R, PANEL_DELTA, PANEL_RATE, PANEL_NNZ, PANEL_DENSITY };
 
 static const lab_panel_t panels[] = {
     [PANEL_SIZE] = {.id = "size",
                     .title = "Error of the attention matrix over the sketch size",
+                    .claim = TWELVE_R,
+                    .criterion = BELOW_TWELVE_R,
                     .x_param = SIZE,
                     .grid = LAB_GRID(sizes),
                     .x = {"sketch size m", "features", 1, 0, 0},
@@ -89,6 +105,8 @@ static const lab_panel_t panels[] = {
                     LAB_COLUMNS_OF(error_columns)},
     [PANEL_R] = {.id = "r",
                  .title = "Error of the attention matrix over r",
+                 .claim = TWELVE_R,
+                 .criterion = BELOW_TWELVE_R,
                  .x_param = R,
                  .grid = LAB_GRID(radii),
                  .x = {"r = largest entry of X X^T", "", 1, 0, 0},
@@ -96,17 +114,27 @@ static const lab_panel_t panels[] = {
                  .defined_low = 1e-4,
                  .defined_high = 0.1,
                  LAB_COLUMNS_OF(error_columns)},
-    [PANEL_DELTA] = {.id = "delta",
-                     .title = "How often promises fail, at the sizes that they ask for",
-                     .x_param = DELTA,
-                     .grid = LAB_GRID(deltas),
-                     .x = {"delta", "", 1, 0, 0},
-                     .y = {"part of the sketches that fail", "", 0, 0, 1},
-                     .fixed = many,
-                     .fixed_count = LAB_COUNT(many),
-                     LAB_COLUMNS_OF(rate_columns)},
+    [PANEL_DELTA] =
+        {.id = "delta",
+         .title = "How often promises fail, at the sizes that they ask for",
+         .claim = "A method's promise for eps and delta fails in at most a part delta of its "
+                  "sketches, at the size that its bound asks for (Lemma 5.4 for leverage).",
+         .criterion = "Each rate: its 95% interval being at most delta counts for it, being above "
+                      "delta against it, and holding delta neither way.",
+         .x_param = DELTA,
+         .grid = LAB_GRID(deltas),
+         .x = {"delta", "", 1, 0, 0},
+         .y = {"part of the sketches that fail", "", 0, 0, 1},
+         .fixed = many,
+         .fixed_count = LAB_COUNT(many),
+         LAB_COLUMNS_OF(rate_columns)},
     [PANEL_RATE] = {.id = "rate",
                     .title = "How often promises would fail, over the sketch size",
+                    .claim = "From the size on that its bound asks for, a method keeps its promise "
+                             "for eps and delta (Lemma 5.4 for leverage).",
+                    .criterion =
+                        "Each rate at such a size: its 95% interval being at most delta counts for "
+                        "it, being above delta against it, and holding delta neither way.",
                     .x_param = SIZE,
                     .grid = LAB_GRID(small_sizes),
                     .x = {"sketch size m", "features", 1, 0, 0},
@@ -116,6 +144,8 @@ static const lab_panel_t panels[] = {
                     LAB_COLUMNS_OF(rate_columns)},
     [PANEL_NNZ] = {.id = "nnz",
                    .title = "Time of a run over the features of a dense X, nnz(X) = n d",
+                   .claim = NNZ,
+                   .criterion = LINEAR_TIME,
                    .flags = LAB_SERIAL,
                    .x_param = DIM,
                    .grid = LAB_GRID(features),
@@ -124,6 +154,8 @@ static const lab_panel_t panels[] = {
                    LAB_COLUMNS_OF(time_columns)},
     [PANEL_DENSITY] = {.id = "density",
                        .title = "Time of a run over the density of X, nnz(X) = density n d",
+                       .claim = NNZ,
+                       .criterion = LINEAR_TIME,
                        .flags = LAB_SERIAL,
                        .x_param = DENSITY,
                        .grid = LAB_GRID(densities),
@@ -183,6 +215,57 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
     }
 }
 
+static void judge_errors(const double *rows, uint32_t count, uint32_t width,
+                         lab_finding_t *finding) {
+    double within = 0, closest = 0;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + i * width;
+        tally.fails += (uint32_t)row[VIOLATIONS];
+        for (int method = 0; method < SKETCHES; method++) {
+            within += row[WITHIN + method];
+            if (row[WITHIN + method] > 0) closest = fmax(closest, row[ERROR + method] / row[BOUND]);
+        }
+    }
+    tally.holds = (uint32_t)within - tally.fails;
+    judge_tally(&tally, "sketches", finding);
+    judge_found(finding, "The largest error is %.2g of 12 r.", closest);
+}
+
+/* Rates at sizes that the bounds ask for: all of the panel that is at them, part of the other. */
+static void judge_rates(const lab_run_t *run, const double *rows, uint32_t count,
+                        lab_finding_t *finding) {
+    const uint32_t width = run->panel->column_count;
+    double worst = 0;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + i * width;
+        for (uint32_t method = 0; method < SKETCHES; method++) {
+            const double *rate = row + RATE + 3 * method;
+            if (isnan(rate[0]) || !(row[SIZES + method] >= row[ASKED + method])) continue;
+            tally_add(&tally, judge_at_most(rate[1], rate[2], row[DELTA_LINE]));
+            worst = fmax(worst, rate[0]);
+        }
+    }
+    judge_tally(&tally, "rates", finding);
+    if (tally.holds + tally.open + tally.fails)
+        judge_found(finding, "At those sizes the largest part that fails is %.3g.", worst);
+}
+
+static void judge(const lab_run_t *run, const double *rows, uint32_t count,
+                  lab_finding_t *finding) {
+    if (run->panel->columns == error_columns) {
+        judge_errors(rows, count, run->panel->column_count, finding);
+    } else if (run->panel->columns == rate_columns) {
+        judge_rates(run, rows, count, finding);
+    } else {
+        judged_exponent_t exponents[SKETCHES];
+        for (uint32_t method = 0; method < SKETCHES; method++)
+            exponents[method] = (judged_exponent_t){sketch_names[method], SECONDS + method, 1};
+        judge_exponents(run, rows, count, NONZERO, exponents, SKETCHES, finding);
+    }
+}
+
 const lab_t lab_sparsification = {
     .name = "sparsification",
     .title = "Sketches of symmetric attention",
@@ -199,4 +282,5 @@ const lab_t lab_sparsification = {
     .point = compute_point,
     .cost = cost,
     .note = note,
+    .judge = judge,
 };

@@ -23,7 +23,13 @@ enum {
 };
 
 /** Of those about rates: a rate and its band side by side for each method. */
-enum { RATE = 1, DELTA_LINE = RATE + 3 * SKETCHES, SIZES, RATE_COLUMNS = SIZES + SKETCHES };
+enum {
+    RATE = 1,
+    DELTA_LINE = RATE + 3 * SKETCHES,
+    SIZES,
+    ASKED = SIZES + SKETCHES,
+    RATE_COLUMNS = ASKED + SKETCHES
+};
 
 /** Of those about times. */
 enum { SECONDS = 1, NONZERO = SECONDS + SKETCHES, TIME_COLUMNS };

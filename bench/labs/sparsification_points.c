@@ -73,6 +73,10 @@ static attn_status_t compute_rate(const lab_point_t *point, symmetric_t *symmetr
         failed += sketch_deviation(request.method, &result) > point->values[EPS];
         row[SIZES + method] = result.size;
     }
+    const sketch_request_t request = request_of(point, method, 0, automatic);
+    const attn_status_t status =
+        symmetric_asked(point->run->context, symmetric, &request, &row[ASKED + method], error);
+    if (status) return status;
     const sketch_rate_t rate = sketch_rate(failed, trials);
     row[RATE + 3 * method] = promised ? rate.rate : NAN;
     row[RATE + 3 * method + 1] = promised ? rate.low : NAN;

@@ -164,6 +164,18 @@ attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symme
     return status;
 }
 
+attn_status_t symmetric_asked(const attn_context_t *context, const symmetric_t *symmetric,
+                              const sketch_request_t *request, double *size, attn_error_t *error) {
+    sketch_request_t automatic = *request;
+    head_t head;
+    automatic.size = 0;
+    const attn_status_t status = make_head(context, symmetric, &automatic, &head, error);
+    if (status) return status;
+    *size = promises(&head) ? head_fact(&head, "size", NAN) : NAN;
+    head_destroy(&head);
+    return ATTN_OK;
+}
+
 double sketch_deviation(const char *method, const sketch_result_t *result) {
     if (strcmp(method, "gaussian") == 0) return result->logit;
     if (strcmp(method, "ams") == 0 || strcmp(method, "osnap") == 0) return result->frobenius;

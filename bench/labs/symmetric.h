@@ -61,6 +61,10 @@ attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symme
                                const sketch_request_t *request, sketch_result_t *result,
                                attn_error_t *error);
 
+/** Features that the method's bound asks for eps and delta; NaN where that is not below dim. */
+attn_status_t symmetric_asked(const attn_context_t *context, const symmetric_t *symmetric,
+                              const sketch_request_t *request, double *size, attn_error_t *error);
+
 /**
  * How far the sketch is from what its method promises, in the promise's own measure
  * (plugins/sketch/bound.h): to be compared with eps. NaN for a method that promises nothing known

@@ -125,6 +125,8 @@ describe("attn lab run", () => {
         assert.equal(json.lab, "separation");
         assert.equal(json.panel.id, "3b");
         assert.match(json.tier, /^[a-z0-9_-]+$/);
+        assert.match(json.verdict, /^(?:holds|fails|undecided)$/);
+        assert.ok(json.sure.length > 10 && json.found.length > 10);
         const names = HEADER.split(",");
         const csv = read(folder, "out/separation-3b.csv");
         assert.deepEqual(
@@ -198,6 +200,10 @@ describe("attn lab run", () => {
         assert.equal(page.match(/<figure /g).length, 1);
         assert.match(page, /<figure id="separation-3b">/);
         assert.match(page, /data-column="success"/);
+        const json = JSON.parse(read(folder, "out/separation-3b.json"));
+        const text = page.replaceAll(/<[^>]*>\s*/g, " ").replaceAll("&gt;", ">");
+        for (const said of [json.panel.claim, json.verdict, json.sure, json.found])
+            assert.ok(text.replaceAll(/\s+/g, " ").includes(said), said);
         assert.match(page, /<code>attn lab run separation --panel 3b [^<]* --seed 7 /);
         for (const [, link] of page.matchAll(/href="([^"#]+)"/g))
             assert.ok(existsSync(join(folder, "out", link)), link);

@@ -151,8 +151,8 @@ static void captions_have_exponents(void **state) {
     for (uint32_t i = 0; i < run.point_count; i++)
         assert_int_equal(lab_run_point(&run, i, rows + i * run.panel->column_count, NULL), ATTN_OK);
     lab_run_note(&run, rows, run.point_count, text, sizeof text);
-    assert_non_null(strstr(text, "softmax 2.00 +- 0.00 (Table 1: 2)"));
-    assert_non_null(strstr(text, "linear 1.00 +- 0.00 (Table 1: 1)"));
+    assert_non_null(strstr(text, "softmax 2.00 (2.00 to 2.00; Table 1: 2)"));
+    assert_non_null(strstr(text, "linear 1.00 (1.00 to 1.00; Table 1: 1)"));
     free(rows);
     lab_run_end(&run);
     attn_context_destroy(context);

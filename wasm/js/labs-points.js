@@ -1,7 +1,7 @@
 /*
  * The experiments from the side that computes: an instance of the module that begins a run and answers
  * for its points. Messages: {module, request} begins and is answered by the settings; {index} by {row};
- * {note: numbers} by {note}; each by {error: {code, message}} where it fails.
+ * {conclude: numbers} by {note, verdict, sure, found}; each by {error: {code, message}} where it fails.
  */
 import { AttnError } from "./errors.js";
 import { Heap } from "./heap.js";
@@ -25,7 +25,7 @@ export function makeAnswer() {
                 points = new Points(await openSession(message.module), message.request);
                 return points.settings;
             }
-            if (message.note) return { note: points.note(message.note) };
+            if (message.conclude) return points.conclude(message.conclude);
             return { row: points.row(message.index) };
         } catch (error) {
             const code = error instanceof AttnError ? error.code : null;
@@ -59,11 +59,11 @@ class Points {
         });
     }
 
-    note(numbers) {
+    conclude(numbers) {
         const count = numbers.length / this.settings.columns.length;
         return this.#session.borrow((loan) =>
             this.#session.describe(
-                "attnlabs_note",
+                "attnlabs_conclude",
                 this.#run,
                 loan.input(numbers, "the rows"),
                 count,

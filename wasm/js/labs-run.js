@@ -154,9 +154,9 @@ class Run {
         const seconds = this.#seconds();
         const rows = this.#rows;
         const inOrder = [...rows].sort(([a], [b]) => a - b);
-        const { note } = await first.ask({ note: inOrder.flat() });
+        const conclusion = await first.ask({ conclude: inOrder.flat() });
         const { lab, seed } = this.#what;
-        return { lab, panel, seed, params, columns, rows, note, seconds };
+        return { lab, panel, seed, params, columns, rows, ...conclusion, seconds };
     }
 
     /** A worker that has begun, with the settings it found. */

@@ -39,6 +39,10 @@ export interface LabAxis {
 export interface LabPanel {
     readonly id: string;
     readonly title: string;
+    /** What is tested: the paper's statement and where it stands. */
+    readonly claim: string;
+    /** When the points count for the claim, and when against it. */
+    readonly criterion: string;
     /** The parameter that x is, if it is one. */
     readonly x_param: string | null;
     /** Values of x. */
@@ -96,6 +100,9 @@ export interface LabOptions {
     onProgress?: ((progress: LabProgress) => void) | undefined;
 }
 
+/** What the points say about a panel's claim, by its criterion. */
+export type LabVerdict = "undecided" | "holds" | "fails";
+
 export interface LabResult {
     readonly lab: string;
     readonly panel: string;
@@ -107,6 +114,11 @@ export interface LabResult {
     readonly rows: readonly (readonly number[])[];
     /** A line for the caption: what was fitted, what is to be known; "" for nothing. */
     readonly note: string;
+    readonly verdict: LabVerdict;
+    /** How sure the verdict is: points for and against, intervals. */
+    readonly sure: string;
+    /** What was found, in a sentence. */
+    readonly found: string;
     readonly seconds: number;
 }
 

@@ -131,10 +131,28 @@ attn_status_t attnlabs_point(attnjs_t *js, const attnlabs_run_t *run, uint32_t i
     return lab_run_point(&run->run, index, row, &js->error);
 }
 
-static void write_note(attn_json_t *json, const void *note) { attn_json_string(json, NULL, note); }
+typedef struct rows {
+    const lab_run_t *run;
+    const double *numbers;
+    uint32_t count;
+} rows_t;
 
-char *attnlabs_note(attnjs_t *js, const attnlabs_run_t *run, const double *rows, uint32_t count) {
+static void write_conclusion(attn_json_t *json, const void *subject) {
+    const rows_t *rows = subject;
     char note[NOTE_SIZE];
-    lab_run_note(&run->run, rows, count, note, sizeof note);
-    return attnjs_json(js, "the note of a run", write_note, note);
+    lab_finding_t finding;
+    lab_run_note(rows->run, rows->numbers, rows->count, note, sizeof note);
+    lab_run_judge(rows->run, rows->numbers, rows->count, &finding);
+    attn_json_open(json, NULL, '{');
+    attn_json_string(json, "note", note);
+    attn_json_string(json, "verdict", lab_verdict_name(finding.verdict));
+    attn_json_string(json, "sure", finding.sure);
+    attn_json_string(json, "found", finding.found);
+    attn_json_close(json, '}');
+}
+
+char *attnlabs_conclude(attnjs_t *js, const attnlabs_run_t *run, const double *rows,
+                        uint32_t count) {
+    const rows_t all = {&run->run, rows, count};
+    return attnjs_json(js, "what a run says", write_conclusion, &all);
 }

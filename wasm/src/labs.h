@@ -30,7 +30,11 @@ char *attnlabs_settings(attnjs_t *js, const attnlabs_run_t *run);
 /** Writes as many numbers to `row` as the panel has columns. */
 attn_status_t attnlabs_point(attnjs_t *js, const attnlabs_run_t *run, uint32_t index, double *row);
 
-/** The caption's line as JSON; `rows` has `count` rows in the order of x. */
-char *attnlabs_note(attnjs_t *js, const attnlabs_run_t *run, const double *rows, uint32_t count);
+/**
+ * What all rows say, {"note", "verdict", "sure", "found"} as JSON; `rows` has `count` rows in the order of
+ * x.
+ */
+char *attnlabs_conclude(attnjs_t *js, const attnlabs_run_t *run, const double *rows,
+                        uint32_t count);
 
 #endif

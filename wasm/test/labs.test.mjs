@@ -23,7 +23,8 @@ test("five experiments are declared, with all that a page needs", async () => {
     for (const { params, panels, summary, reference } of all) {
         assert.ok(panels.length > 0 && summary.length > 20 && reference.length > 5);
         assert.equal(new Set(params.map(({ name }) => name)).size, params.length);
-        for (const { id, grid, columns, x_param, fixed, x, y } of panels) {
+        for (const { id, grid, columns, x_param, fixed, x, y, claim, criterion } of panels) {
+            assert.ok(claim.endsWith(".") && criterion.endsWith("."), id);
             assert.ok(grid.length > 1 && grid.every(Number.isFinite), id);
             assert.equal(columns[0].name, "x");
             assert.ok(
@@ -58,6 +59,9 @@ test("a run has a row for each point, and says how far it is", async () => {
     assert.equal(result.params.d, undefined, "d is the axis");
     assert.equal(result.seed, 7);
     assert.match(result.note, /\w+ trials/);
+    assert.equal(result.verdict, "fails"); // 10 trials at 10 points are enough for that
+    assert.match(result.sure, /interval .* against 0\.99, 10 of 10 points/);
+    assert.match(result.found, /of these trials \d+(?:\.\d+)?% succeed/i);
     assert.deepEqual(
         seen.map(({ done }) => done),
         grid.map((_, i) => i + 1),
@@ -228,9 +232,12 @@ for (const [name, panel, trials, tolerance] of panels) {
             const command = ["lab", "run", name, "--panel", panel, "--seed", "99", ...settings];
             await run(cli, [...command, "-o", folder]);
             const file = join(folder, `${name}-${panel}.json`);
-            const { points } = JSON.parse(await readFile(file, "utf8"));
+            const { points, panel: told } = JSON.parse(await readFile(file, "utf8"));
             const params = trials === null ? {} : { trials };
-            const { columns, rows } = await lab(name, params, { panel, seed: 99, workers: 2 });
+            const { columns, rows, verdict } = await lab(name, params, {
+                ...{ panel, seed: 99, workers: 2 },
+            });
+            assert.ok(told.claim && ["holds", "fails", "undecided"].includes(verdict));
             assert.equal(rows.length, points.length);
             rows.forEach((numbers, i) => {
                 const row = Object.fromEntries(numbers.map((number, c) => [columns[c], number]));

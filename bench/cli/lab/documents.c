@@ -100,7 +100,13 @@ static void print_points(const task_t *task, FILE *out) {
     fputs("\n]", out);
 }
 
-static void print_json(const task_t *task, const char *note, FILE *out) {
+static void print_finding(const lab_finding_t *finding, FILE *out) {
+    print_field(out, "verdict", lab_verdict_name(finding->verdict));
+    print_field(out, "sure", finding->sure);
+    print_field(out, "found", finding->found);
+}
+
+static void print_json(const task_t *task, const conclusion_t *conclusion, FILE *out) {
     const lab_t *lab = task->run.lab;
     char host[192];
     fputs("{\n", out);
@@ -111,7 +117,8 @@ static void print_json(const task_t *task, const char *note, FILE *out) {
     print_command(task, out);
     fprintf(out, "\"seed\": %llu,\n", (unsigned long long)task->run.seed);
     print_parameters(task, out);
-    print_field(out, "note", note);
+    print_finding(&conclusion->finding, out);
+    print_field(out, "note", conclusion->note);
     print_field(out, "version", attn_version());
     print_field(out, "commit", host_commit());
     print_field(out, "tier", attn_tier_name(attn_context_tier(task->context)));
@@ -123,27 +130,27 @@ static void print_json(const task_t *task, const char *note, FILE *out) {
 
 /* ---- files --------------------------------------------------------------------------------------- */
 
-static int print(const task_t *task, int which, const char *note, text_t *text) {
+static int print(const task_t *task, int which, const conclusion_t *conclusion, text_t *text) {
     if (text_open(text)) return CLI_USAGE;
     if (which == CSV)
         print_csv(task, text->out);
     else if (which == JSON)
-        print_json(task, note, text->out);
+        print_json(task, conclusion, text->out);
     else
-        figure_print(task, note, text->out);
+        figure_print(task, conclusion, text->out);
     return text_close(text);
 }
 
 int documents_write(const task_t *task) {
-    char note[512];
+    conclusion_t conclusion;
     text_t texts[DOCUMENTS] = {{.out = NULL}};
     char *paths[DOCUMENTS] = {NULL};
     output_t output = {.count = 0};
     int status = CLI_OK;
-    lab_run_note(&task->run, task->rows, task->run.point_count, note, sizeof note);
+    task_conclude(task, &conclusion);
     for (int i = 0; i < DOCUMENTS && !status; i++) {
         paths[i] = task_path(task, endings[i]);
-        status = paths[i] ? print(task, i, note, &texts[i])
+        status = paths[i] ? print(task, i, &conclusion, &texts[i])
                           : cli_complain(CLI_USAGE, "no memory for a path");
         if (!status) output_add(&output, paths[i], NULL, 0, texts[i].bytes, texts[i].size);
     }

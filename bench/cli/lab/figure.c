@@ -143,6 +143,20 @@ static void print_legend(figure_t *figure) {
 #define NO_BREAK "\u00A0"
 #define NAME_IS "%s" NO_BREAK "=" NO_BREAK
 
+static void print_finding(figure_t *figure, const lab_finding_t *finding) {
+    const lab_panel_t *panel = figure->task->run.panel;
+    const char *verdict = lab_verdict_name(finding->verdict);
+    char line[1024], class[32];
+    snprintf(line, sizeof line, "Claim: %s", panel->claim);
+    figure->at += 4;
+    print_wrapped(figure, "claim", 12, CAPTION_LINE, line);
+    snprintf(line, sizeof line, "Verdict: %s (%s). %s", verdict, finding->sure, finding->found);
+    snprintf(class, sizeof class, "verdict %s", verdict);
+    print_wrapped(figure, class, 12, CAPTION_LINE, line);
+    snprintf(line, sizeof line, "Criterion: %s", panel->criterion);
+    print_wrapped(figure, "small", 11.5, CAPTION_LINE, line);
+}
+
 static void print_caption(figure_t *figure, const char *note) {
     const lab_run_t *run = &figure->task->run;
     char line[1024], name[TASK_NAME], value[32], origin[320];
@@ -177,7 +191,7 @@ static void print_description(const figure_t *figure) {
 }
 
 /* The height is known when all else is, so that goes into memory first. */
-void figure_print(const task_t *task, const char *note, FILE *out) {
+void figure_print(const task_t *task, const conclusion_t *conclusion, FILE *out) {
     text_t body;
     if (text_open(&body)) return;
     figure_t figure = {.task = task, .out = body.out, .at = 6};
@@ -186,7 +200,8 @@ void figure_print(const task_t *task, const char *note, FILE *out) {
     frame_print(&figure.frame, task, body.out);
     figure.at = figure.frame.bottom + FRAME_BELOW;
     print_legend(&figure);
-    print_caption(&figure, note);
+    print_finding(&figure, &conclusion->finding);
+    print_caption(&figure, conclusion->note);
     if (text_close(&body)) return;
     const double height = figure.at + 14;
     fprintf(out,

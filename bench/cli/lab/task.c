@@ -24,6 +24,12 @@ void task_free(task_t *task) {
 
 int task_is_complete(const task_t *task) { return task->finished == task->run.point_count; }
 
+void task_conclude(const task_t *task, conclusion_t *conclusion) {
+    const lab_run_t *run = &task->run;
+    lab_run_note(run, task->rows, run->point_count, conclusion->note, sizeof conclusion->note);
+    lab_run_judge(run, task->rows, run->point_count, &conclusion->finding);
+}
+
 const char *task_name(const task_t *task, char name[TASK_NAME]) {
     snprintf(name, TASK_NAME, "%s-%s", task->run.lab->name, task->run.panel->id);
     return name;

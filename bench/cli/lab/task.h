@@ -26,6 +26,15 @@ void task_free(task_t *task);
 
 int task_is_complete(const task_t *task);
 
+/** What all points together say. */
+typedef struct conclusion {
+    lab_finding_t finding;
+    char note[512];
+} conclusion_t;
+
+/** All points must be finished. */
+void task_conclude(const task_t *task, conclusion_t *conclusion);
+
 enum { TASK_NAME = 96 };
 
 /** "separation-3b"; returns `name`. */

@@ -1,0 +1,169 @@
+/* Verdicts: from points and intervals to holds, fails and undecided, by rules that can say all three. */
+#include "labs/judge.h"
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void intervals_decide(void **state) {
+    (void)state;
+    assert_int_equal(judge_at_most(0.1, 0.2, 0.2), LAB_HOLDS);
+    assert_int_equal(judge_at_most(0.1, 0.3, 0.2), LAB_UNDECIDED);
+    assert_int_equal(judge_at_most(0.21, 0.3, 0.2), LAB_FAILS);
+    assert_int_equal(judge_at_least(0.2, 0.3, 0.2), LAB_HOLDS);
+    assert_int_equal(judge_at_least(0.1, 0.3, 0.2), LAB_UNDECIDED);
+    assert_int_equal(judge_at_least(0.1, 0.19, 0.2), LAB_FAILS);
+    assert_int_equal(judge_at_most(NAN, NAN, 0.2), LAB_UNDECIDED);
+    assert_int_equal(judge_at_least(NAN, NAN, 0.2), LAB_UNDECIDED);
+}
+
+static void tallies_decide(void **state) {
+    (void)state;
+    static const struct {
+        tally_t tally;
+        int32_t verdict;
+        const char *sure;
+    } cases[] = {
+        {{3, 0, 0}, LAB_HOLDS, "3 of 3 points for it"},
+        {{3, 0, 1}, LAB_UNDECIDED, "3 of 4 points for it, 1 undecided"},
+        {{3, 1, 1}, LAB_FAILS, "3 of 5 points for it, 1 against, 1 undecided"},
+        {{0, 0, 0}, LAB_UNDECIDED, "no points are within its premises"},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        lab_finding_t finding = {0};
+        judge_tally(&cases[i].tally, "points", &finding);
+        assert_int_equal(finding.verdict, cases[i].verdict);
+        assert_string_equal(finding.sure, cases[i].sure);
+    }
+}
+
+static void words_are_cut(void **state) {
+    (void)state;
+    lab_finding_t finding = {0};
+    for (int i = 0; i < 100; i++) judge_sure(&finding, "%s", "0123456789");
+    for (int i = 0; i < 200; i++) judge_found(&finding, "%d%%", 100);
+    assert_int_equal(strlen(finding.sure), sizeof finding.sure - 1);
+    assert_int_equal(strlen(finding.found), sizeof finding.found - 1);
+}
+
+/** x^p over a range, and a law that has not reached its exponent there. */
+static exponent_t exponent_of(double p, double offset) {
+    static const double x[] = {512, 1024, 2048, 4096, 8192, 16384};
+    double y[TEST_COUNT(x)];
+    for (size_t i = 0; i < TEST_COUNT(x); i++) y[i] = pow(x[i], p) + offset;
+    return scaling_exponent(x, y, TEST_COUNT(x));
+}
+
+static void exponents_tell_their_curvature(void **state) {
+    (void)state;
+    const exponent_t pure = exponent_of(1.5, 0), bent = exponent_of(2, 512 * 512);
+    assert_true(fabs(pure.value - 1.5) < 1e-9 && pure.high - pure.low < 1e-6);
+    /* 2 x^2 / (x^2 + 512^2) is 1 at 512 and 1.998 at 16384: the line's interval misses both. */
+    assert_true(bent.value > 1.7 && bent.value < 1.97);
+    assert_true(bent.low < 1.5 && bent.high > 2);
+    const double two[] = {1, 2};
+    assert_true(isnan(scaling_exponent(two, two, 2).low));
+}
+
+/** Every panel has a claim, a criterion and a judge, whose verdict follows the numbers. */
+static void panels_are_judged(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < lab_count(); i++) {
+        const lab_t *lab = lab_at(i);
+        assert_non_null(lab->judge);
+        for (uint32_t p = 0; p < lab->panel_count; p++) {
+            const lab_panel_t *panel = &lab->panels[p];
+            lab_run_t run;
+            lab_finding_t finding;
+            test_label("%s, panel %s", lab->name, panel->id);
+            assert_true(panel->claim && strlen(panel->claim) > 40 && strlen(panel->claim) < 400);
+            assert_true(panel->criterion && strlen(panel->criterion) > 40);
+            assert_int_equal(panel->claim[strlen(panel->claim) - 1], '.');
+            assert_int_equal(panel->criterion[strlen(panel->criterion) - 1], '.');
+            lab_run_init(&run, lab, panel, 1);
+            lab_run_judge(&run, NULL, 0, &finding);
+            assert_int_equal(finding.verdict, LAB_UNDECIDED);
+            assert_true(strlen(finding.sure) > 0);
+            /* Rows of nothing at all say nothing. */
+            double *rows = malloc(run.point_count * panel->column_count * sizeof *rows);
+            assert_non_null(rows);
+            for (uint32_t k = 0; k < run.point_count * panel->column_count; k++)
+                rows[k] = k % panel->column_count ? NAN : lab_run_x(&run, k / panel->column_count);
+            lab_run_judge(&run, rows, run.point_count, &finding);
+            assert_true(strlen(finding.sure) > 0 && !strstr(finding.sure, "nan"));
+            free(rows);
+        }
+    }
+}
+
+/** A row of the panel as if it were computed: what is not named is 0. */
+typedef struct cell {
+    const char *name;
+    double value;
+} cell_t;
+
+static int32_t verdict_of(const char *lab_name, const char *id, const cell_t *cells, size_t count) {
+    const lab_t *lab = lab_find(lab_name);
+    const lab_panel_t *panel = lab_panel_find(lab, id);
+    double row[LAB_COLUMNS] = {0};
+    lab_run_t run;
+    lab_finding_t finding;
+    lab_run_init(&run, lab, panel, 1);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t c = 0;
+        while (c < panel->column_count && strcmp(panel->columns[c].name, cells[i].name) != 0) c++;
+        if (c == panel->column_count) test_fail("%s has no column %s", id, cells[i].name);
+        row[c] = cells[i].value;
+    }
+    lab_run_judge(&run, row, 1, &finding);
+    if (!*finding.found) test_fail("%s %s: nothing is found", lab_name, id);
+    return finding.verdict;
+}
+
+#define VERDICT(LAB, PANEL, ...)                                                                   \
+    verdict_of(LAB, PANEL, (const cell_t[]){__VA_ARGS__},                                          \
+               sizeof((const cell_t[]){__VA_ARGS__}) / sizeof(cell_t))
+
+static void verdicts_follow_the_numbers(void **state) {
+    (void)state;
+    /* Trials of a point within the premises; outside of them nothing is decided. */
+    assert_int_equal(VERDICT("separation", "4d", {"x", 1}, {"success", 0.5}, {"trials", 100}),
+                     LAB_FAILS);
+    assert_int_equal(VERDICT("separation", "4f", {"x", 0.7}, {"success", 1}, {"trials", 1000}),
+                     LAB_UNDECIDED); /* b + c is not 1, as Definition D.1 asks */
+    assert_int_equal(VERDICT("separation", "7d", {"x", 2}, {"success", 0.5}, {"trials", 1000}),
+                     LAB_FAILS);
+    assert_int_equal(VERDICT("separation", "7d", {"x", 2}, {"success", 1}, {"trials", 1000}),
+                     LAB_HOLDS);
+    assert_int_equal(VERDICT("separation", "7d", {"x", 2}, {"success", 0.99}, {"trials", 100}),
+                     LAB_UNDECIDED);
+    assert_int_equal(VERDICT("separation", "7d", {"x", 0.5}, {"success", 1}, {"trials", 1000}),
+                     LAB_UNDECIDED);
+    /* An error above eps is decided by what float can add. */
+    assert_int_equal(VERDICT("constructions", "eps", {"x", 0.1}, {"eps", 0.1}, {"agg", 0.05}),
+                     LAB_HOLDS);
+    assert_int_equal(VERDICT("constructions", "eps", {"x", 0.1}, {"eps", 0.1}, {"agg", 0.15},
+                             {"agg_rounding", 0.1}),
+                     LAB_UNDECIDED);
+    assert_int_equal(VERDICT("constructions", "eps", {"x", 0.1}, {"eps", 0.1}, {"agg", 0.25},
+                             {"agg_rounding", 0.1}),
+                     LAB_FAILS);
+    assert_int_equal(VERDICT("softmax-regression", "shift", {"told", 8}, {"moving", 8},
+                             {"premises", 8}, {"weight", -1}, {"tight", 32}, {"bound", 72}),
+                     LAB_HOLDS);
+    assert_int_equal(VERDICT("softmax-regression", "shift", {"told", 8}, {"moving", 8},
+                             {"premises", 8}, {"weight", 80}, {"tight", 32}, {"bound", 72}),
+                     LAB_FAILS);
+    assert_int_equal(VERDICT("sparsification", "size", {"bound", 0.1}, {"gaussian", 0.05},
+                             {"gaussian_within", 10}),
+                     LAB_HOLDS);
+    assert_int_equal(VERDICT("sparsification", "size", {"bound", 0.1}, {"gaussian", 0.2},
+                             {"gaussian_within", 10}, {"violations", 2}),
+                     LAB_FAILS);
+}
+
+TEST_MAIN(cmocka_unit_test(intervals_decide), cmocka_unit_test(tallies_decide),
+          cmocka_unit_test(words_are_cut), cmocka_unit_test(exponents_tell_their_curvature),
+          cmocka_unit_test(panels_are_judged), cmocka_unit_test(verdicts_follow_the_numbers))
