@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "cli/cli.h"
+#include "number/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -34,9 +35,9 @@ static int read_integer(const option_t *option, const char *text, int64_t *value
 }
 
 static int read_number(const option_t *option, const char *text, double *value) {
-    char *end;
-    *value = strtod(text, &end);
-    if (end == text || *end || text[0] == ' ' || !isfinite((float)*value))
+    const char *end;
+    *value = attn_number_read(text, &end);
+    if (end == text || *end || !isfinite((float)*value))
         return cli_complain(CLI_USAGE, "--%s: '%s' is not a finite number", option->name, text);
     if (option->maximum != 0 &&
         (*value < (double)option->minimum || *value > (double)option->maximum))

@@ -2,6 +2,7 @@
 #include "cli/rules.h"
 
 #include "cli/cli.h"
+#include "number/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,8 +72,8 @@ typedef struct listed {
 
 /* A number up to a comma or the end: such a text is no file's name. */
 static int begins_list(const char *text) {
-    char *end;
-    strtod(text, &end);
+    const char *end;
+    attn_number_read(text, &end);
     return end != text && (*end == ',' || !*end);
 }
 
@@ -81,10 +82,10 @@ static int read_item(const listed_t *listed, const char *word, void *data, int64
         if (option_integer(word, (int64_t *)data + index)) return CLI_OK;
         return cli_complain(CLI_USAGE, "--%s: '%s' is not a whole number", listed->flag, word);
     }
-    char *end;
-    const float value = (float)strtod(word, &end);
+    const char *end;
+    const float value = (float)attn_number_read(word, &end);
     ((float *)data)[index] = value;
-    if (end != word && !*end && word[0] != ' ' && isfinite(value)) return CLI_OK;
+    if (end != word && !*end && isfinite(value)) return CLI_OK;
     return cli_complain(CLI_USAGE, "--%s: '%s' is not a finite number", listed->flag, word);
 }
 

@@ -9,9 +9,10 @@
 #include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/scaling.h"
+#include "number/format.h"
+#include "number/number.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { DIM, GROWTH, BUDGET, PARAMS };
 
@@ -168,9 +169,10 @@ static attn_status_t compute_point(const lab_point_t *point, double *row, attn_e
 
 static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
     static const double longest = 1 << 20;
+    char x[32];
     if (point->x >= 2 && point->x <= longest && point->x == floor(point->x)) return ATTN_OK;
-    return attn_fail(error, ATTN_ERROR_RANGE, "L must be a whole number from 2 to %.0f, not %.6g",
-                     longest, point->x);
+    return attn_fail(error, ATTN_ERROR_RANGE, "L must be a whole number from 2 to %.0f, not %s",
+                     longest, attn_number_text(point->x, x));
 }
 
 static double cost(const lab_point_t *point) {
@@ -196,14 +198,14 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
     size_t used = 0;
     for (uint32_t k = 0; k < SCALING_KINDS && used < size; k++) {
         const exponent_t exponent = scaling_fit_columns(rows, count, width, X, column_of(run, k));
-        int wrote = snprintf(text + used, size - used, "%s%s %.2f (%.2f to %.2f",
-                             k ? ", " : "~ L^p, p: ", scaling_backend((enum scaling_kind)k),
-                             exponent.value, exponent.low, exponent.high);
+        int wrote = attn_format(text + used, size - used, "%s%s %.2f (%.2f to %.2f",
+                                k ? ", " : "~ L^p, p: ", scaling_backend((enum scaling_kind)k),
+                                exponent.value, exponent.low, exponent.high);
         used += wrote > 0 ? (size_t)wrote : 0;
         if (used >= size) continue;
         wrote = run->panel->columns == memory_columns
-                    ? snprintf(text + used, size - used, ")")
-                    : snprintf(text + used, size - used, "; Table 1: %g)", table_1(run, k));
+                    ? attn_format(text + used, size - used, ")")
+                    : attn_format(text + used, size - used, "; Table 1: %g)", table_1(run, k));
         used += wrote > 0 ? (size_t)wrote : 0;
     }
 }

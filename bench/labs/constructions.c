@@ -12,9 +12,10 @@
 #include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/scaling.h"
+#include "number/format.h"
+#include "number/number.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { BLOCKS, BOUND, EPS, DIM, TRIALS, PARAMS };
 
@@ -212,14 +213,16 @@ static attn_status_t compute_point(const lab_point_t *point, double *row, attn_e
 
 static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
     static const double longest = 1 << 18, most = 1 << 24;
+    char x[32], eps[32];
     if (point->run->panel->x_param == LAB_NO_PARAM) {
         if (point->x >= 1 && point->x <= longest && point->x == floor(point->x)) return ATTN_OK;
-        return attn_fail(error, ATTN_ERROR_RANGE,
-                         "L must be a whole number from 1 to %.0f, not %.6g", longest, point->x);
+        return attn_fail(error, ATTN_ERROR_RANGE, "L must be a whole number from 1 to %.0f, not %s",
+                         longest, attn_number_text(point->x, x));
     }
     if (point->values[EPS] > point->values[BOUND])
-        return attn_fail(error, ATTN_ERROR_RANGE, "eps (%.6g) must not be above bound (%.6g)",
-                         point->values[EPS], point->values[BOUND]);
+        return attn_fail(error, ATTN_ERROR_RANGE, "eps (%s) must not be above bound (%s)",
+                         attn_number_text(point->values[EPS], eps),
+                         attn_number_text(point->values[BOUND], x));
     /* COPY's second layer has B <= m vectors of d numbers at each of m^2 tokens. */
     const double numbers = pow(point->values[BLOCKS], 3) * point->values[DIM];
     if (numbers > most)
@@ -264,7 +267,7 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
     const uint32_t width = run->panel->column_count;
     if (run->panel->columns == error_columns) {
         const errors_t errors = count_errors(rows, count);
-        snprintf(
+        attn_format(
             text, size,
             "above eps: AGG at %u, COPY at %u, COPY by sparse layers at %u of %u points; above "
             "eps and what float's rounding can add, which is up to %.3g eps: %u",
@@ -275,8 +278,8 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
     exponent_t exponents[SCALING_KINDS];
     for (uint32_t k = 0; k < SCALING_KINDS; k++)
         exponents[k] = scaling_fit_columns(rows, count, width, X, STATE + k);
-    snprintf(text, size, "~ L^p, p: softmax %.2f, sparse %.2f, linear %.2f", exponents[0].value,
-             exponents[1].value, exponents[2].value);
+    attn_format(text, size, "~ L^p, p: softmax %.2f, sparse %.2f, linear %.2f", exponents[0].value,
+                exponents[1].value, exponents[2].value);
 }
 
 static void judge(const lab_run_t *run, const double *rows, uint32_t count,

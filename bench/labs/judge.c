@@ -1,9 +1,9 @@
 /* labs/judge.c: see judge.h. */
 #include "labs/judge.h"
+#include "number/format.h"
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- counting ------------------------------------------------------------------------------------ */
@@ -41,7 +41,7 @@ void judge_tally(const tally_t *tally, const char *what, lab_finding_t *finding)
 
 static void append(char *text, size_t size, const char *format, va_list arguments) {
     const size_t used = strlen(text);
-    vsnprintf(text + used, size - used, format, arguments);
+    attn_vformat(text + used, size - used, format, arguments);
 }
 
 void judge_sure(lab_finding_t *finding, const char *format, ...) {

@@ -3,10 +3,10 @@
 
 #include "attn/random.h"
 #include "attn/support.h"
-#include "json/json.h"
+#include "number/format.h"
+#include "number/number.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static attn_status_t read_choice(const attn_param_info_t *info, const char *text
             return ATTN_OK;
         }
         const size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", info->choices[i]);
+        attn_format(names + used, sizeof names - used, "%s%s", i ? ", " : "", info->choices[i]);
     }
     return attn_fail(error, ATTN_ERROR_RANGE, "parameter '%s': '%.30s' is not one of %s",
                      info->name, text, names);
@@ -55,10 +55,10 @@ static attn_status_t check_number(const attn_param_info_t *info, double number,
 
 static attn_status_t read_number(const attn_param_info_t *info, const char *text, double *value,
                                  attn_error_t *error) {
-    char *end;
+    const char *end;
     if (info->type == ATTN_PARAM_BOOLEAN && strcmp(text, "true") == 0) text = "1";
     if (info->type == ATTN_PARAM_BOOLEAN && strcmp(text, "false") == 0) text = "0";
-    const double number = strtod(text, &end);
+    const double number = attn_number_read(text, &end);
     if (end == text || *end || isnan(number))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter '%s': '%.60s' is not a number",
                          info->name, text);
@@ -200,11 +200,11 @@ uint64_t lab_stream(const lab_point_t *point, uint64_t trial, uint32_t purpose) 
 
 const char *lab_number_text(double value, char text[32]) {
     if (isnan(value)) return memcpy(text, "nan", 4); /* never "-nan" */
-    return attn_json_digits(value, text);
+    return attn_number_text(value, text);
 }
 
 const char *lab_value_text(const attn_param_info_t *info, double value, char text[32]) {
     if (info->type != ATTN_PARAM_CHOICE) return lab_number_text(value, text);
-    snprintf(text, 32, "%s", info->choices[(int)value]);
+    attn_format(text, 32, "%s", info->choices[(int)value]);
     return text;
 }

@@ -6,9 +6,9 @@
 #include "labs/separation_lab.h"
 
 #include "attn/support.h"
+#include "number/format.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* ---- parameters -------------------------------------------------------------------------------- */
 
@@ -180,7 +180,7 @@ static double cost(const lab_point_t *point) {
 /* ---- caption ----------------------------------------------------------------------------------- */
 
 static void say(char *text, size_t size, size_t *used, const char *what) {
-    const int length = snprintf(text + *used, size - *used, "%s%s", *used ? "; " : "", what);
+    const int length = attn_format(text + *used, size - *used, "%s%s", *used ? "; " : "", what);
     if (length > 0) *used += (size_t)length < size - *used ? (size_t)length : size - *used - 1;
 }
 
@@ -212,14 +212,14 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
         !(run->values[SEPARATION_A0] > 0 && run->values[SEPARATION_A0] < 0.1))
         say(text, size, &used, "a0 is outside (0, 0.1), which the definition asks for");
     if (cut) {
-        snprintf(line, sizeof line, "the last block of I is cut at %u of %u points", cut, count);
+        attn_format(line, sizeof line, "the last block of I is cut at %u of %u points", cut, count);
         say(text, size, &used, line);
     }
-    snprintf(line, sizeof line, "%.0f of %.0f trials have a decision that rounding can turn", close,
-             trials);
+    attn_format(line, sizeof line, "%.0f of %.0f trials have a decision that rounding can turn",
+                close, trials);
     say(text, size, &used, line);
     if (degenerate > 0) {
-        snprintf(line, sizeof line, "%.0f trials have a normaliser near 0", degenerate);
+        attn_format(line, sizeof line, "%.0f trials have a normaliser near 0", degenerate);
         say(text, size, &used, line);
     }
 }

@@ -3,9 +3,9 @@
 
 #include "attn/random.h"
 #include "labs/scaling.h"
+#include "number/format.h"
 
 #include <math.h>
-#include <stdio.h>
 
 const char *const sketch_names[SKETCHES] = {"gaussian", "ams", "osnap", "leverage"};
 
@@ -32,9 +32,9 @@ void sketch_note_exponents(const double *rows, uint32_t count, uint32_t width, u
     for (uint32_t method = 0; method < SKETCHES && count > 1 && used < size; method++) {
         const exponent_t exponent =
             scaling_fit_columns(rows, count, width, nonzero, seconds + method);
-        const int wrote = snprintf(text + used, size - used, "%s%s %.2f (%.2f to %.2f)",
-                                   method ? ", " : "time ~ nnz(X)^p, p: ", sketch_names[method],
-                                   exponent.value, exponent.low, exponent.high);
+        const int wrote = attn_format(text + used, size - used, "%s%s %.2f (%.2f to %.2f)",
+                                      method ? ", " : "time ~ nnz(X)^p, p: ", sketch_names[method],
+                                      exponent.value, exponent.low, exponent.high);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
 }

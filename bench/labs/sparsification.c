@@ -10,9 +10,10 @@
 #include "attn/support.h"
 #include "labs/declare.h"
 #include "labs/judge.h"
+#include "number/format.h"
+#include "number/number.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static const attn_param_info_t params[PARAMS] = {
     [ROWS] = LAB_INTEGER("n", "tokens n", "", 2, 64, 8, "rows of X"),
@@ -180,14 +181,16 @@ static attn_status_t compute_point(const lab_point_t *point, double *row, attn_e
 
 static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
     const double *values = point->values;
+    char width[32];
     if (values[DIM] < values[ROWS])
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "d (%.0f) must be at least n (%.0f): X X^T would have no full rank",
                          values[DIM], values[ROWS]);
     if (values[DENSITY] * values[DIM] < 2 * values[ROWS])
         return attn_fail(error, ATTN_ERROR_RANGE,
-                         "density x d (%.4g) must be at least 2 n (%.0f): rows of X would be alike",
-                         values[DENSITY] * values[DIM], 2 * values[ROWS]);
+                         "density x d (%s) must be at least 2 n (%.0f): rows of X would be alike",
+                         attn_number_digits(values[DENSITY] * values[DIM], 4, width),
+                         2 * values[ROWS]);
     return ATTN_OK;
 }
 
@@ -210,8 +213,8 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
             for (int method = 0; method < SKETCHES; method++)
                 within += rows[i * width + (uint32_t)(WITHIN + method)];
         }
-        snprintf(text, size, "above 12 r: %.0f of %.0f sketches with distortion below 1",
-                 violations, within);
+        attn_format(text, size, "above 12 r: %.0f of %.0f sketches with distortion below 1",
+                    violations, within);
     }
 }
 

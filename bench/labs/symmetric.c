@@ -5,10 +5,11 @@
 #include "attn/support.h"
 #include "labs/algebra.h"
 #include "labs/head.h"
+#include "number/format.h"
+#include "number/number.h"
 #include "tools/measure.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,17 +93,15 @@ static attn_status_t make_head(const attn_context_t *context, const symmetric_t 
     char size[24], eps[32], delta[32], seed[24], rank[24];
     const attn_problem_t problem =
         head_problem(symmetric->rows, symmetric->rows, symmetric->dim, 1);
-    snprintf(size, sizeof size, "%lld", (long long)request->size);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)request->seed);
-    snprintf(eps, sizeof eps, "%.17g", request->eps);
-    snprintf(delta, sizeof delta, "%.17g", request->delta);
-    snprintf(rank, sizeof rank, "%lld", (long long)symmetric->rows); /* as Q = K */
+    attn_format(size, sizeof size, "%lld", (long long)request->size);
+    attn_format(seed, sizeof seed, "%llu", (unsigned long long)request->seed);
+    attn_format(rank, sizeof rank, "%lld", (long long)symmetric->rows); /* as Q = K */
     const attn_param_t params[] = {{"method", request->method},
                                    {"size", size},
                                    {"seed", seed},
                                    {"rank", rank},
-                                   {"eps", eps},
-                                   {"delta", delta}};
+                                   {"eps", attn_number_text(request->eps, eps)},
+                                   {"delta", attn_number_text(request->delta, delta)}};
     /* eps and delta only choose the automatic size. */
     return head_create(context, "sketch", &problem, params, request->size ? 4 : 6, head, error);
 }

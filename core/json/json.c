@@ -1,9 +1,10 @@
 /* json.c: see json.h. */
 #include "json/json.h"
 
+#include "number/number.h"
+
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static void put(attn_json_t *json, char c) {
     if (json->length < json->size) json->buffer[json->length] = c;
@@ -61,18 +62,9 @@ void attn_json_string(attn_json_t *json, const char *name, const char *text) {
     if (text) put_quoted(json, text);
 }
 
-/* A decimal of 15 digits keeps them as a double, so that fewer would only be the same without zeros. */
-const char *attn_json_digits(double number, char text[32]) {
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, 32, "%.*g", digits, number);
-        if (strtod(text, NULL) == number) break;
-    }
-    return text;
-}
-
 void attn_json_number(attn_json_t *json, const char *name, double number) {
     char text[32];
-    put_value(json, name, isfinite(number) ? attn_json_digits(number, text) : "null");
+    put_value(json, name, isfinite(number) ? attn_number_text(number, text) : "null");
 }
 
 void attn_json_integer(attn_json_t *json, const char *name, long long number) {

@@ -26,7 +26,7 @@ void attn_json_close(attn_json_t *json, char bracket);
 
 /** A text, quoted and escaped; NULL becomes null. */
 void attn_json_string(attn_json_t *json, const char *name, const char *text);
-/** The number as attn_json_digits() has it; null when it is not finite. */
+/** The number as attn_number_text() has it; null when it is not finite. */
 void attn_json_number(attn_json_t *json, const char *name, double number);
 void attn_json_integer(attn_json_t *json, const char *name, long long number);
 void attn_json_boolean(attn_json_t *json, const char *name, bool value);
@@ -39,8 +39,5 @@ void attn_json_param(attn_json_t *json, const attn_param_info_t *info);
 
 /** Ends the text, cut or not, with a zero where there is room at all; the length it needs without it. */
 size_t attn_json_end(attn_json_t *json);
-
-/** The shortest text of 15 digits or more that strtod() reads as this double; returns `text`. */
-const char *attn_json_digits(double number, char text[32]);
 
 #endif

@@ -1,5 +1,6 @@
 /* Parameters: text in, values that the backend declared out. */
 #include "internal.h"
+#include "number/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -35,16 +36,19 @@ static attn_status_t read_choice(const attn_param_info_t *info, const char *text
 static attn_status_t read_number(const attn_param_info_t *info, const char *text,
                                  attn_value_t *value, attn_error_t *error) {
     const bool whole = info->type != ATTN_PARAM_NUMBER;
-    char *end;
+    const char *end;
     if (info->type == ATTN_PARAM_BOOLEAN && strcmp(text, "true") == 0) text = "1";
     if (info->type == ATTN_PARAM_BOOLEAN && strcmp(text, "false") == 0) text = "0";
-    double number = strtod(text, &end);
+    double number = attn_number_read(text, &end);
     if (end == text || *end || isnan(number))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter '%s': '%.60s' is not a number",
                          info->name, text);
-    if (number < info->minimum || number > info->maximum)
-        return attn_fail(error, ATTN_ERROR_RANGE, "parameter '%s': %.40s is outside %.12g..%.16g",
-                         info->name, text, info->minimum, info->maximum);
+    if (number < info->minimum || number > info->maximum) {
+        char low[32], high[32];
+        return attn_fail(error, ATTN_ERROR_RANGE, "parameter '%s': %.40s is outside %s..%s",
+                         info->name, text, attn_number_text(info->minimum, low),
+                         attn_number_text(info->maximum, high));
+    }
     if (whole && number != floor(number))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter '%s': %.40s is not a whole number",
                          info->name, text);

@@ -1,5 +1,6 @@
 /* Problems and arrays, checked before anything is computed. */
 #include "internal.h"
+#include "number/number.h"
 
 #include "simd/task.h"
 
@@ -43,6 +44,7 @@ static bool is_float(attn_dtype_t dtype) {
 static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *error) {
     const uint32_t known = ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS |
                            ATTN_INPUT_SINKS | ATTN_INPUT_SLOPES;
+    char text[32];
     const int64_t far = INT64_MAX / 4; /* positions and windows can be added without overflow */
     if (problem->causal < ATTN_CAUSAL_NONE || problem->causal > ATTN_CAUSAL_BOTTOM_RIGHT)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "problem: causal is %d, must be 0, 1 or 2",
@@ -67,8 +69,9 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
                          "problem: a window of %lld keys to the right contradicts causal",
                          (long long)problem->window_right);
     if (!(problem->softcap >= 0.0f) || isinf(problem->softcap))
-        return attn_fail(error, ATTN_ERROR_RANGE, "problem: softcap is %g, must be 0 or more",
-                         (double)problem->softcap);
+        return attn_fail(error, ATTN_ERROR_RANGE, "problem: softcap is %s, must be 0 or more",
+                         ATTN_SMALL ? "negative or not finite"
+                                    : attn_number_digits((double)problem->softcap, 6, text));
     if (problem->inputs & ~known)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "problem: unknown inputs 0x%x",
                          problem->inputs & ~known);
@@ -212,11 +215,13 @@ static attn_status_t check_scales(const attn_problem_t *problem, const attn_io_t
                 const float scale =
                     ((const float *)scales->data)[b * scales->stride[0] + h * scales->stride[1] +
                                                   j * scales->stride[2]];
+                char text[32];
                 if (!(scale > 0.0f) || isinf(scale))
                     return attn_fail(error, ATTN_ERROR_RANGE,
-                                     "%s: batch %lld, head %lld, key %lld has scale %g, must be "
+                                     "%s: batch %lld, head %lld, key %lld has scale %s, must be "
                                      "positive and finite",
-                                     name, (long long)b, (long long)h, (long long)j, (double)scale);
+                                     name, (long long)b, (long long)h, (long long)j,
+                                     attn_number_digits((double)scale, 6, text));
             }
     return ATTN_OK;
 }

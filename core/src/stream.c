@@ -6,6 +6,7 @@
  * token.
  */
 #include "internal.h"
+#include "number/number.h"
 
 #include <float.h>
 #include <string.h>
@@ -225,9 +226,10 @@ static attn_status_t check_tokens(const attn_stream_t *stream, const attn_tensor
 
 static attn_status_t check_scale(float scale, const char *name, attn_error_t *error) {
     if (scale > 0.0f && scale <= FLT_MAX) return ATTN_OK;
+    char text[32];
     return attn_fail(error, ATTN_ERROR_RANGE,
-                     "stream: %s has a scale of %g, must be positive and finite", name,
-                     (double)scale);
+                     "stream: %s has a scale of %s, must be positive and finite", name,
+                     attn_number_digits((double)scale, 6, text));
 }
 
 static attn_status_t check_scales(const attn_tensor_t *scales, const char *name,

@@ -9,6 +9,7 @@
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
 #include "bound.h"
+#include "number/format.h"
 #include "plan.h"
 #include "softmax/softmax.h"
 
@@ -128,15 +129,15 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
     char *text = plan->guarantee;
     const size_t room = sizeof plan->guarantee;
     if (plan->exact)
-        snprintf(text, room, "exact: all %lld features are kept", (long long)plan->problem.dim);
+        attn_format(text, room, "exact: all %lld features are kept", (long long)plan->problem.dim);
     else if (eps > 0.0)
-        snprintf(text, room, "%s %.3g %s, with probability %.9g", promises[plan->method][0],
-                 attn_sketch_round_up(eps, 3), promises[plan->method][1],
-                 1.0 - attn_sketch_round_up(promise.delta, 3));
+        attn_format(text, room, "%s %.3g %s, with probability %.9g", promises[plan->method][0],
+                    attn_sketch_round_up(eps, 3), promises[plan->method][1],
+                    1.0 - attn_sketch_round_up(promise.delta, 3));
     else
-        snprintf(text, room, "none: the bound asks for %.0f of %lld features%s",
-                 attn_sketch_bound(&promise, asked), (long long)plan->problem.dim,
-                 values[SIZE].integer ? " even for eps = 1" : "");
+        attn_format(text, room, "none: the bound asks for %.0f of %lld features%s",
+                    attn_sketch_bound(&promise, asked), (long long)plan->problem.dim,
+                    values[SIZE].integer ? " even for eps = 1" : "");
 }
 
 /* ---- plan ------------------------------------------------------------------------------------------- */

@@ -59,6 +59,7 @@ want_c() {
     want_program git git
     want_program pkg-config pkg-config
     want cmocka libcmocka-dev pkg-config --exists cmocka
+    ! has_apt || want "definitions of locales" locales test -e /usr/share/i18n/locales/de_DE
     [ "$(uname -m)" = x86_64 ] || want_simde # the kernels are written in x86's intrinsics
 }
 

@@ -5,6 +5,7 @@
 #include "cli/files.h"
 #include "cli/lab/text.h"
 #include "cli/platform.h"
+#include "number/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,16 +59,16 @@ static int refuse(const journal_t *journal, const char *found) {
 /* Reads a line "INDEX X ...": 1 when it is whole, and of the grid that there is now. */
 static int read_point(task_t *task, const char *line) {
     const uint32_t width = task->run.panel->column_count;
-    char *at;
-    const unsigned long index = strtoul(line, &at, 10);
+    char *behind;
+    const unsigned long index = strtoul(line, &behind, 10);
+    const char *at = behind;
     if (at == line || index >= task->run.point_count) return 0;
     double *row = task->rows + index * width;
     for (uint32_t i = 0; i < width; i++) {
-        char *end;
+        const char *number = at + 1;
         if (*at != ' ') return 0;
-        row[i] = strtod(at, &end);
-        if (end == at) return 0;
-        at = end;
+        row[i] = attn_number_read(number, &at);
+        if (at == number) return 0;
     }
     if (*at != '\n' || row[0] != lab_run_x(&task->run, (uint32_t)index)) return 0;
     task->finished += !task->done[index];

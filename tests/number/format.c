@@ -1,4 +1,5 @@
-/* The module's own vsnprintf() writes what the C library's does, byte for byte. */
+/* attn_format() writes what the C library's snprintf() does in the C locale, byte for byte. */
+#include "number/format.h"
 #include "attn/random.h"
 #include "support/test.h"
 
@@ -7,9 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* wasm/src/printf.c under another name: see CMakeLists.txt. */
-int attn_test_vsnprintf(char *text, size_t room, const char *format, va_list arguments);
-
 enum { ROOM = 2000 };
 
 static void compare(size_t room, const char *format, ...) {
@@ -17,7 +15,7 @@ static void compare(size_t room, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    const int own_length = attn_test_vsnprintf(own, room, format, arguments);
+    const int own_length = attn_vformat(own, room, format, arguments);
     const int wanted_length = vsnprintf(wanted, room, format, again);
     va_end(again);
     va_end(arguments);
