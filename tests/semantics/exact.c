@@ -3,22 +3,27 @@
  * roundoff, all constants are counted.
  *
  * Logits. d products, each rounded into a sum, and at most 8 roundings outside of it: the scale,
- * the change to base 2 and back, a quantised key times its token's scale:
+ * the change to base 4 and back, a quantised key times its token's scale:
  *     |a_j| <= (8 u + d u_sum) |scale| sum_k |q_k k_jk|.
  * Softcap S' = c tanh(S / c). Its slope is at most 1, so that an error of S stays what it is; S / c
- * rounds 3 times (1/c, product, c in base 2); tanh is within 4e-7 < 7 u (core/simd/math.h), c and
+ * rounds 3 times (quotient, c in base 4 twice); tanh is within 4e-7 < 7 u (core/simd/math.h), c and
  * the product add 2:
  *     |a'_j| <= |a_j| + 3 u |S_j| + 9 u |S'_j|.
  * Bias b and slope t |p - j|: at most 3 roundings each, one for their sum, one for the logit's:
  *     |a''_j| <= |a'_j| + 4 u (|b_j| + t |p - j|) + u |S''_j|.
- * Weights. The exponent S'' - M rounds, and so do the differences of running maxima by which sums
- * are rescaled, which add up to at most R = max S'' - min S'', sink included; each up to 4 times
- * with the change of base:
- *     e_j = exp(|a''_j| + 4 u |S''_j - M| + 4 u R) - 1.
+ * Weights. The exponent S'' - m rounds, where m is what the running maximum is when the key is seen,
+ * and so do the differences by which it moves on to its end, each up to 4 times with the change of
+ * base. It may stay behind the largest logit M so far by a slack of at most 8 ln 2 < 6: the way from
+ * S'' to its end is at most |S'' - M| and twice the slack long. A key that stands far below M, or was
+ * seen when the running maximum stood far below M, has that error and no other key has:
+ *     e_j = |a''_j| + 4 u |S''_j - M| + 4 u (|S''_j - M| + 12).
+ * The same goes for the sink, which is a logit with one more rounding. A weight is least when its own
+ * logit is low by e_j and all others are high by theirs, and largest the other way round: A-_j and
+ * A+_j, also where an e_j is large (a logit of 1e9, say) but has nothing to decide.
  * Sums as in reference.c, with a few more operations for values times their scale and for merging
- * parts: s = 2 m u_sum + 24 u. The normaliser's relative error is the weighted mean of its terms',
- * E = sum_j A_j e_j + s, where the sink is a term as well:
- *     |dA_j| <= A_j (e_j + s + E) / (1 - E) + tiny,   |dO_c| <= sum_j |v_jc| |dA_j|.
+ * parts: s = 2 m u_sum + 24 u, once in the term and once in the normaliser:
+ *     |dA_j| <= max(A+_j - A_j, A_j - A-_j) + 2 s / (1 - 2 s) A+_j + tiny,
+ *     |dO_c| <= sum_j |v_jc| |dA_j|.
  * The constants 4, 4 and 24 are those of arithmetic_t, for computations other than the library's.
  */
 #include "exact.h"
@@ -155,48 +160,91 @@ static double sink_of(const place_t *at) {
     return typed_get(&at->io->sinks, 0, at->head, 0, 0);
 }
 
-typedef struct range {
-    double low, high; /* of the finite logits */
-} range_t;
+/* What the exponent of a logit this far below the largest rounds. */
+static double exponent_error(const arithmetic_t *a, double below) {
+    return a->exponent * a->u * below + a->rescale * a->u * (below + 12);
+}
 
-static void widen(range_t *range, double score) {
-    if (score == (double)-INFINITY) return;
-    range->low = fmin(range->low, score);
-    range->high = fmax(range->high, score);
+/* A sum of exponentials, too large or small for a double: its largest term, and the others. */
+typedef struct log_sum {
+    double largest, second, rest; /* exp(largest) + rest exp(second) */
+} log_sum_t;
+
+static const log_sum_t NOTHING = {-INFINITY, -INFINITY, 0};
+
+static log_sum_t log_sum_add(log_sum_t to, double x) {
+    const double other = fmin(x, to.largest);
+    to.largest = fmax(x, to.largest);
+    if (other == (double)-INFINITY) return to;
+    if (other > to.second) {
+        to.rest *= exp(to.second - other);
+        to.second = other;
+    }
+    to.rest += exp(other - to.second);
+    return to;
+}
+
+/* The logarithm of the sum without the term exp(own), which is in it. */
+static double log_others(log_sum_t total, double own) {
+    if (own >= total.largest) return total.second + log(total.rest);
+    const double rest = total.rest * exp(total.second - total.largest) - exp(own - total.largest);
+    return total.largest + log1p(fmax(0, rest));
+}
+
+static double log_whole(log_sum_t total) {
+    if (total.rest == 0) return total.largest;
+    return total.largest + log1p(total.rest * exp(total.second - total.largest));
+}
+
+/* exp(x) / (exp(x) + the others). */
+static double share_of(double x, double others) { return 1 / (1 + exp(others - x)); }
+
+/* The logarithms of the least and of the largest that the weights could be, before they are
+ * divided; a weight of exactly 0 has no error. */
+typedef struct ends {
+    log_sum_t low, high;
+} ends_t;
+
+static void add_ends(ends_t *ends, double score, double error) {
+    const double off = score == (double)-INFINITY ? 0 : error;
+    ends->low = log_sum_add(ends->low, score - off);
+    ends->high = log_sum_add(ends->high, score + off);
 }
 
 static void weigh(exact_t *e, const place_t *at) {
     const arithmetic_t *a = at->arithmetic;
     const double u = a->u, sink = sink_of(at);
     const int64_t m = at->problem->keys;
-    range_t range = {INFINITY, -INFINITY};
-    widen(&range, sink);
-    for (int64_t j = 0; j < m; j++) widen(&range, e->score[2][j]);
-    const double shift = range.high > range.low ? range.high - range.low : 0;
-    const double maximum = range.high == (double)-INFINITY ? 0 : range.high;
+    double maximum = sink;
+    for (int64_t j = 0; j < m; j++) maximum = fmax(maximum, e->score[2][j]);
+    if (maximum == (double)-INFINITY) maximum = 0;
 
-    double sum = exp(sink - maximum);
-    double mean =
-        sum > 0 ? sum * expm1(2 * u * fabs(sink) + (a->exponent + a->rescale) * u * shift) : 0;
+    ends_t ends = {NOTHING, NOTHING};
+    double sum = exp(sink - maximum), *error = e->weight_bound;
+    add_ends(&ends, sink, 2 * u * fabs(sink) + exponent_error(a, maximum - sink));
     for (int64_t j = 0; j < m; j++) {
-        const double score = e->score[2][j], weight = exp(score - maximum);
-        const double error = expm1(e->score_bound[2][j] + a->exponent * u * fabs(score - maximum) +
-                                   a->rescale * u * shift);
-        e->weight[j] = weight;
-        e->weight_bound[j] = weight > 0 ? error : 0;
-        sum += weight;
-        mean += weight * e->weight_bound[j];
+        const double score = e->score[2][j];
+        e->weight[j] = exp(score - maximum);
+        error[j] = e->score_bound[2][j] + exponent_error(a, maximum - score);
+        sum += e->weight[j];
+        add_ends(&ends, score, error[j]);
     }
     const double sums = 2 * (double)m * a->sum_u + a->steps * u;
-    mean = (sum > 0 ? mean / sum : 0) + sums;
     for (int64_t j = 0; j < m; j++) {
-        const int seen = e->score[2][j] != (double)-INFINITY;
-        e->weight[j] = sum == 0 || !seen ? 0 : e->weight[j] / sum;
-        e->weight_bound[j] = e->weight[j] * (e->weight_bound[j] + sums + mean) / (1 - mean);
-        if (seen) e->weight_bound[j] += a->tiny;
+        const double score = e->score[2][j];
+        const int seen = score != (double)-INFINITY;
+        const double weight = sum == 0 || !seen ? 0 : e->weight[j] / sum, off = error[j];
+        e->weight[j] = weight;
+        e->weight_bound[j] = 0;
+        if (!seen) continue;
+        const double low = share_of(score - off, log_others(ends.high, score + off));
+        const double high = share_of(score + off, log_others(ends.low, score - off));
+        e->weight_bound[j] =
+            fmax(high - weight, weight - low) + 2 * sums / (1 - 2 * sums) * high + a->tiny;
     }
     e->lse = maximum + log(sum);
-    e->lse_bound = mean / (1 - mean) + 4 * u * (fabs(maximum) + fabs(log(sum)) + 1);
+    e->lse_bound = fmax(log_whole(ends.high) - e->lse, e->lse - log_whole(ends.low)) +
+                   sums / (1 - sums) + 4 * u * (fabs(maximum) + fabs(log(sum)) + 1);
 }
 
 static void mix(exact_t *e, const place_t *at) {

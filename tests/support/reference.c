@@ -4,11 +4,13 @@
  * Softmax. A kernel computes logits S^_j = S_j + a_j, then p_j = exp(S^_j - M), then
  * O_c = sum_j p_j v_jc / sum_j p_j.
  *   Logits: a sum of d products rounds d times; a scale made in float, 1/sqrt(d), and multiplied in
- *   (3), and the change to base 2 (constant and product, 2) round 5 times more, so with one spare
+ *   (3), and the change to base 4 (constant and product, 2) round 5 times more, so with one spare
  *       |a_j| <= (d + 6) u |scale| sum_k |q_k k_jk|.
- *   Exponents: S^_j - M and the differences of running maxima by which online softmax rescales
- *   (they add up to at most R = max S - min S) round as well, each with the change of base:
- *       |b_j| <= 4 u |S_j - M| + 4 u R <= 8 u R.
+ *   Exponents: S^_j - m, with the running maximum m when the key is seen, and the differences by
+ *   which m moves on round as well, each with the change of base. m may stay below the largest logit
+ *   so far by at most 8 ln 2 < 6 (core/simd/flash.h), so that this way is at most 12 longer than
+ *   |S_j - M|, M = max S:
+ *       |b_j| <= 4 u |S_j - M| + 4 u (|S_j - M| + 12).
  *   Hence p_j has the relative error e_j = exp(|a_j| + |b_j|) - 1 from its exponent: logits are
  *   where the magnitudes of Q and K enter.
  *   Sums: exp is within 4 u (core/simd/math.h); a term passes at most m additions and, rescaled once in a block
@@ -119,7 +121,7 @@ static void softmax_weights(reference_t *r, const formula_t *f, const attn_probl
                             const attn_io_t *io, const int64_t at[3]) {
     const double d = (double)problem->dim, m = (double)problem->keys;
     const double scale = isnan(problem->scale) ? 1 / sqrt(d) : (double)problem->scale;
-    double maximum = -INFINITY, minimum = INFINITY;
+    double maximum = -INFINITY;
     for (int64_t j = 0; j < problem->keys; j++) {
         r->weight[j] = r->weight_bound[j] = 0;
         if (!reference_sees(f, problem, at[2], j)) continue;
@@ -128,14 +130,14 @@ static void softmax_weights(reference_t *r, const formula_t *f, const attn_probl
         r->weight[j] = scale * dot.sum;
         r->weight_bound[j] = (d + 6) * U * fabs(scale) * dot.absolute;
         maximum = fmax(maximum, r->weight[j]);
-        if (r->weight[j] > -INFINITY) minimum = fmin(minimum, r->weight[j]);
     }
-    const double range = maximum > minimum ? maximum - minimum : 0;
     double sum = 0;
     for (int64_t j = 0; j < problem->keys; j++) {
         if (!reference_sees(f, problem, at[2], j)) continue;
-        r->weight[j] = exp(r->weight[j] - maximum);
-        r->weight_bound[j] = r->weight[j] > 0 ? expm1(r->weight_bound[j] + 8 * U * range) : 0;
+        const double below = maximum - r->weight[j];
+        r->weight[j] = exp(-below);
+        r->weight_bound[j] =
+            r->weight[j] > 0 ? expm1(r->weight_bound[j] + 8 * U * below + 48 * U) : 0;
         sum += r->weight[j];
     }
     const double sums = (2 * m + 16) * U;
