@@ -62,6 +62,37 @@ static void long_sequences(void **state) {
     attn_context_destroy(context);
 }
 
+/**
+ * The highest logits in one of the segments that a query sees (its band, global keys before and
+ * behind it), the others far below, whichever is seen first: they must not cost each other digits.
+ */
+static void maximum_in_any_segment(void **state) {
+    (void)state;
+    enum { KEYS = 200 };
+    const formula_t formula = pattern(16, 1, 3);
+    attn_problem_t problem = fixture_problem(1, 1, KEYS, KEYS, 4, 5);
+    problem.scale = 1;
+    attn_context_t *context = fixture_context(1);
+    for (int high = 0; high < 4; high++)
+        for (int power = 0; power <= 30; power += 3) {
+            test_label("keys of kind %d are 2^%d above the others", high, power);
+            arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 1);
+            for (int64_t i = 0; i < KEYS; i++) array_set(&arrays.query, 0, 0, i, 0, 1);
+            for (int64_t j = 0; j < KEYS; j++) {
+                const int kinds[] = {j % 16 >= 13, j % 16 < 13, j < KEYS / 2, j >= KEYS / 2};
+                array_set(&arrays.key, 0, 0, j, 0, kinds[high] ? 0 : -ldexpf(1, power));
+            }
+            attn_plan_t *plan =
+                fixture_plan(context, "sparse", &problem, "block=16,local=1,global=3");
+            arrays_run(&arrays, plan);
+            compare_output(&arrays, &formula);
+            compare_weights(&arrays, plan, &formula, 16);
+            attn_plan_destroy(plan);
+            arrays_destroy(&arrays);
+        }
+    attn_context_destroy(context);
+}
+
 /** block = 0 is 2^floor(log2 sqrt(m)), and the plan tells so. */
 static void automatic_block(void **state) {
     (void)state;
@@ -159,5 +190,6 @@ static void grows_slower_than_dense(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(all_patterns), cmocka_unit_test(long_sequences),
-          cmocka_unit_test(automatic_block), cmocka_unit_test(band_of_everything_is_dense),
-          cmocka_unit_test(cost_counts_kept_pairs), cmocka_unit_test(grows_slower_than_dense))
+          cmocka_unit_test(maximum_in_any_segment), cmocka_unit_test(automatic_block),
+          cmocka_unit_test(band_of_everything_is_dense), cmocka_unit_test(cost_counts_kept_pairs),
+          cmocka_unit_test(grows_slower_than_dense))

@@ -18,7 +18,7 @@ static void pack(pieces_arrays_t *a) {
 
 static void product(pieces_arrays_t *a) {
     for (int64_t j = 0; j < KEYS; j += PANEL)
-        tile_panel_product(a->dim, a->query, a->panels + j * DIM, a->zero, a->scores + j, KEYS);
+        tile_panel_product(a->dim, a->query, a->panels + j * DIM, a->scores + j, KEYS);
 }
 
 /* In place: weights stay between 0 and 2. */
@@ -26,7 +26,7 @@ static void exponentials(pieces_arrays_t *a) {
     for (int64_t r = 0; r < TILE_ROWS; r++) {
         vf sum = vf_zero();
         for (int64_t j = 0; j < KEYS; j += VF_LANES) {
-            const vf weight = vf_exp2(vf_sub(vf_load(a->scores + r * KEYS + j), vf_set1(1.0f)));
+            const vf weight = vf_exp4(vf_sub(vf_load(a->scores + r * KEYS + j), vf_set1(1.0f)));
             vf_store(a->scores + r * KEYS + j, weight);
             sum = vf_add(sum, weight);
         }

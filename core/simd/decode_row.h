@@ -1,6 +1,6 @@
 /*
  * simd/decode_row.h: the online softmax of one row of logits at a time (see simd/flash.h for the
- * recurrence and its sources). Logits are in base 2.
+ * recurrence and its sources). Logits are in base 4.
  */
 #ifndef ATTN_SIMD_DECODE_ROW_H
 #define ATTN_SIMD_DECODE_ROW_H
@@ -12,7 +12,7 @@ typedef struct decode_row {
     flash_rules_t rules; /* with this row as the first */
     int64_t first, last; /* keys that it sees */
     float max;
-    float sums[VF_LANES]; /* of 2^(S - max), still to be added up over the lanes */
+    float sums[VF_LANES]; /* of 4^(S - max), still to be added up over the lanes */
 } decode_row_t;
 
 ATTN_INLINE void decode_row_begin(decode_row_t *row) {
@@ -37,19 +37,18 @@ ATTN_INLINE void decode_add_offsets(float *scores, const flash_rules_t *rules, i
                                     int64_t first, int64_t last) {
     for (int64_t j = first; j < last; j++) {
         const int64_t key = base + j;
-        float offset =
-            rules->bias ? flash_bias(rules->bias[key * rules->bias_key], ATTN_LOG2_E) : 0;
+        float offset = rules->bias ? rules->bias[key * rules->bias_key] * ATTN_LOG4_E : 0;
         if (rules->mask && !rules->mask[key * rules->mask_key]) offset = -INFINITY;
         if (rules->slope != 0.0f)
-            offset -= rules->slope * ATTN_LOG2_E * fabsf((float)(rules->position - key));
+            offset -= rules->slope * ATTN_LOG4_E * fabsf((float)(rules->position - key));
         scores[j] = offset < -FLT_MAX ? offset : scores[j] + offset;
     }
 }
 
 /**
- * Products of the keys [base, base + count) become weights 2^(S - max) in place, zero for keys that
+ * Products of the keys [base, base + count) become weights 4^(S - max) in place, zero for keys that
  * the row does not see; `scores` has room for whole vectors. Moves max and sums, and returns what
- * the old sums of the row are worth now. A maximum of -inf shifts by 0: then every weight is 2^-inf =
+ * the old sums of the row are worth now. A maximum of -inf shifts by 0: then every weight is 4^-inf =
  * 0 by itself.
  */
 ATTN_STEP float decode_weigh(decode_row_t *row, float *scores, int64_t base, int64_t count,
@@ -65,11 +64,11 @@ ATTN_STEP float decode_weigh(decode_row_t *row, float *scores, int64_t base, int
     const float max =
         vf_any_greater(largest, vf_set1(row->max)) ? vf_reduce_max(largest) : row->max;
     const float by = max < -FLT_MAX ? -FLT_MAX : max;
-    const float keep = max == row->max ? 1.0f : exp2f(row->max - by);
+    const float keep = max == row->max ? 1.0f : exp2f(2.0f * (row->max - by));
     const vf shift = vf_set1(by);
     vf sum = vf_mul(vf_set1(keep), vf_load(row->sums));
     for (int64_t j = 0; j < whole; j += VF_LANES) {
-        const vf weight = vf_exp2(vf_sub(vf_load(scores + j), shift));
+        const vf weight = vf_exp4(vf_sub(vf_load(scores + j), shift));
         vf_store(scores + j, weight);
         sum = vf_add(sum, weight);
     }

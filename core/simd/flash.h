@@ -1,11 +1,16 @@
 /*
  * simd/flash.h: tiles of queries walk over their keys with the online softmax.
  *
- * For each row the sums L = sum 2^(S - M) and O = sum 2^(S - M) v are kept, where M is at most
+ * For each row the sums L = sum 4^(S - M) and O = sum 4^(S - M) v are kept, where M is at most
  * FLASH_SLACK below the largest logit so far: it moves only when it must, and then L and O are
- * multiplied by 2^(M_old - M_new). Only a block of FLASH_KEYS logits exists at a time. (Milakov and
+ * multiplied by 4^(M_old - M_new). Only a block of FLASH_KEYS logits exists at a time. (Milakov and
  * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
- * 2022.) Logits are in base 2: queries carry scale * log2(e).
+ * 2022.) Logits are in base 4: queries carry scale * log4(e), and whatever is finite in base e is so
+ * in base 4, which base 2 could not say.
+ *
+ * Products start from 0, never from M, which may lie anywhere (a sink, a block of low logits): the
+ * low bits of a logit that counts would be lost in it, while S - M, taken at the end, loses only
+ * bits of logits that are far from M.
  *
  * Keys come in segments: packed panels, their values, and for each row the range of positions that
  * it sees. Dense attention is one segment; a sparse pattern is several.
@@ -19,8 +24,8 @@
 
 #include <string.h>
 
-/* In powers of two: weights stay below 2^8, and their sums far below what a float holds. */
-#define FLASH_SLACK 8.0f
+/* In powers of four: weights stay below 2^8, and their sums far below what a float holds. */
+#define FLASH_SLACK 4.0f
 
 enum {
     FLASH_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
@@ -37,7 +42,7 @@ typedef struct flash_segment {
 
 /* What changes logits beside scale and ranges. Strides in elements. */
 typedef struct flash_rules {
-    float softcap;     /* base 2; 0: none */
+    float softcap;     /* base 4; 0: none */
     float slope;       /* ALiBi; 0: none */
     const float *bias; /* of the tile's first row; NULL: none */
     const uint8_t *mask;
@@ -50,7 +55,7 @@ typedef struct flash_rules {
 typedef struct flash_tile {
     int64_t rows, dim, value_dim;
     flash_rules_t rules;
-    const float *query; /* packed [dim][TILE_ROWS], times scale * log2(e) */
+    const float *query; /* packed [dim][TILE_ROWS], times scale * log4(e) */
     float *out;         /* [TILE_ROWS][out_stride]; NULL when only the normaliser is wanted */
     int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
     float *scores;      /* [TILE_ROWS][FLASH_KEYS], scratch */
@@ -67,7 +72,7 @@ ATTN_STEP void flash_begin(flash_tile_t *tile) {
         for (int64_t i = 0; i < TILE_ROWS * tile->out_stride; i++) tile->out[i] = 0.0f;
 }
 
-/** An attention sink: a logit (base 2) that takes part in the sum and has no value. */
+/** An attention sink: a logit (base 4) that takes part in the sum and has no value. */
 ATTN_INLINE void flash_sink(flash_tile_t *tile, float logit) {
     if (logit == -INFINITY) return;
     for (int r = 0; r < TILE_ROWS; r++) tile->max[r] = logit, tile->sums[r][0] = 1.0f;
@@ -80,18 +85,18 @@ ATTN_INLINE float flash_sum(const flash_tile_t *tile, int64_t r) {
 
 /* ---- logits, stage by stage ---------------------------------------------------------------------- */
 
-/* S - from[r] of all rows for the keys [base, base + keys), `keys` a multiple of PANEL. */
+/* S of all rows for the keys [base, base + keys), `keys` a multiple of PANEL. */
 ATTN_STEP void flash_products(flash_tile_t *tile, const flash_segment_t *segment, int64_t base,
-                              int64_t keys, const float *from) {
+                              int64_t keys) {
     for (int64_t j = 0; j < keys; j += PANEL)
-        tile_panel_product(tile->dim, tile->query, segment->panels + (base + j) * tile->dim, from,
+        tile_panel_product(tile->dim, tile->query, segment->panels + (base + j) * tile->dim,
                            tile->scores + j, FLASH_KEYS);
 }
 
 ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
-    const vf cap = vf_set1(softcap), inverse = vf_set1(1.0f / softcap);
+    const vf cap = vf_set1(softcap); /* 1 / softcap could be denormal, or infinite */
     for (int64_t j = 0; j < keys; j += VF_LANES)
-        vf_store(row + j, vf_mul(cap, vf_tanh(vf_mul(vf_load(row + j), inverse))));
+        vf_store(row + j, vf_mul(cap, vf_tanh(vf_div(vf_load(row + j), cap))));
 }
 
 ATTN_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
@@ -99,14 +104,8 @@ ATTN_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
         flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->rules.softcap);
 }
 
-/* A bias in a unit; a finite one stays finite, so that only -inf masks. */
-ATTN_INLINE float flash_bias(float bias, float unit) {
-    const float offset = bias * unit;
-    return offset < -FLT_MAX && bias >= -FLT_MAX ? -FLT_MAX : offset;
-}
-
 /* What is added to row r's logits for the keys [base, base + keys): bias, mask and ALiBi, times
- * `unit`: log2(e), or 1 for natural logits. */
+ * `unit`: log4(e), or 1 for natural logits. */
 ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, int64_t base, int64_t keys,
                                float unit, float *offsets) {
     const flash_rules_t *rules = &tile->rules;
@@ -115,7 +114,7 @@ ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, int64_t base, in
     const uint8_t *mask = rules->mask ? rules->mask + row * rules->mask_row : NULL;
     const float slope = rules->slope * unit;
     for (int64_t j = 0; j < keys; j++) {
-        offsets[j] = bias ? flash_bias(bias[(base + j) * rules->bias_key], unit) : 0.0f;
+        offsets[j] = bias ? bias[(base + j) * rules->bias_key] * unit : 0.0f;
         if (mask && !mask[(base + j) * rules->mask_key]) offsets[j] = -INFINITY;
     }
     for (int64_t j = 0; slope != 0.0f && j < keys; j++)
@@ -151,7 +150,7 @@ ATTN_STEP void flash_mask_ranges(flash_tile_t *tile, int64_t base, int64_t keys)
 /* The stages after the product. */
 ATTN_INLINE void flash_shape(flash_tile_t *tile, int64_t base, int64_t keys) {
     if (tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
-    if (tile->rules.has_offsets) flash_add_offsets(tile, base, keys, ATTN_LOG2_E);
+    if (tile->rules.has_offsets) flash_add_offsets(tile, base, keys, ATTN_LOG4_E);
     flash_mask_ranges(tile, base, keys);
 }
 
@@ -163,56 +162,43 @@ ATTN_INLINE vf flash_row_max(const float *row, int64_t keys) {
 }
 
 /* Whether a row has a logit that is more than FLASH_SLACK above its M. A row's NaN is its own. */
-ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, int64_t keys, const float *from) {
+ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, int64_t keys) {
     vf above = vf_set1(-INFINITY);
     for (int r = 0; r < tile->rows; r++)
-        above = vf_max(vf_sub(flash_row_max(tile->scores + r * FLASH_KEYS, keys),
-                              vf_set1(tile->max[r] - from[r])),
-                       above);
+        above = vf_max(
+            vf_sub(flash_row_max(tile->scores + r * FLASH_KEYS, keys), vf_set1(tile->max[r])),
+            above);
     return vf_any_greater(above, vf_set1(FLASH_SLACK));
 }
 
 /* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
  * depend on its neighbours. keep[r] is what the old sums of row r are worth then. */
-ATTN_STEP void flash_move(flash_tile_t *tile, int64_t keys, const float *from, float *keep) {
+ATTN_STEP void flash_move(flash_tile_t *tile, int64_t keys, float *keep) {
     for (int r = 0; r < FLASH_ROWS; r++) keep[r] = tile->max[r];
     for (int r = 0; r < tile->rows; r++) {
-        const float *row = tile->scores + r * FLASH_KEYS;
-        const float max = vf_reduce_max(flash_row_max(row, keys)) + from[r];
+        const float max = vf_reduce_max(flash_row_max(tile->scores + r * FLASH_KEYS, keys));
         if (max - tile->max[r] > FLASH_SLACK) tile->max[r] = max;
     }
     for (int r = 0; r < FLASH_ROWS; r += VF_LANES)
-        vf_store(keep + r, vf_exp2(vf_sub(vf_load(keep + r), vf_load(tile->max + r))));
+        vf_store(keep + r, vf_exp4(vf_sub(vf_load(keep + r), vf_load(tile->max + r))));
     for (int r = 0; r < tile->rows; r++)
         vf_store(tile->sums[r], vf_mul(vf_set1(keep[r]), vf_load(tile->sums[r])));
 }
 
-/* Logits less from[r] become logits less M. */
-ATTN_STEP void flash_subtract(flash_tile_t *tile, int64_t keys, const float *from) {
-    for (int r = 0; r < tile->rows; r++) {
-        const vf by = vf_set1(tile->max[r] - from[r]);
-        float *row = tile->scores + r * FLASH_KEYS;
-        for (int64_t j = 0; j < keys; j += VF_LANES)
-            vf_store(row + j, vf_sub(vf_load(row + j), by));
-    }
-}
-
 /**
- * Logits, less from[r], to weights 2^(S - M) in place, and their sums; keep[r] is what the old sums
- * of row r are worth now. A row that has seen nothing yet has weights 2^-inf = 0 by themselves.
+ * Logits to weights 4^(S - M) in place, and their sums; keep[r] is what the old sums of row r are
+ * worth now. A row that has seen nothing yet has weights 4^-inf = 0 by themselves.
  */
-ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, const float *from, float *keep) {
-    int same = 1;
+ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *keep) {
     for (int r = 0; r < FLASH_ROWS; r++) keep[r] = 1.0f;
-    if (flash_outgrown(tile, keys, from)) flash_move(tile, keys, from, keep);
-    for (int r = 0; r < tile->rows; r++) same &= tile->max[r] == from[r];
-    if (!same) flash_subtract(tile, keys, from);
+    if (flash_outgrown(tile, keys)) flash_move(tile, keys, keep);
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
+        const vf max = vf_set1(tile->max[r]);
         vf sum = vf_load(tile->sums[r]);
         ATTN_UNROLL_4
         for (int64_t j = 0; j < keys; j += VF_LANES) {
-            const vf weight = vf_exp2(vf_load(row + j));
+            const vf weight = vf_exp4(vf_sub(vf_load(row + j), max));
             vf_store(row + j, weight);
             sum = vf_add(sum, weight);
         }
@@ -231,22 +217,14 @@ ATTN_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *las
     *first = *last ? *first / PANEL * PANEL : 0;
 }
 
-/* What the products may be measured from: M where nothing else changes the logits. */
-ATTN_INLINE void flash_origin(const flash_tile_t *tile, float *from) {
-    const int plain = tile->rules.softcap == 0.0f && !tile->rules.has_offsets;
-    for (int r = 0; r < FLASH_ROWS; r++)
-        from[r] = plain && tile->max[r] > -FLT_MAX ? tile->max[r] : 0.0f;
-}
-
 /** Let the tile see the keys [base, base + FLASH_KEYS) of a segment. */
 ATTN_INLINE void flash_step(flash_tile_t *tile, const flash_segment_t *segment, int64_t base) {
-    float from[FLASH_ROWS], keep[FLASH_ROWS];
+    float keep[FLASH_ROWS];
     int64_t first[TILE_ROWS], last[TILE_ROWS];
     int64_t keys = tile_min(FLASH_KEYS, tile_round_up(tile->high - base, PANEL));
-    flash_origin(tile, from);
-    flash_products(tile, segment, base, keys, from);
+    flash_products(tile, segment, base, keys);
     flash_shape(tile, base, keys);
-    flash_softmax(tile, keys, from, keep);
+    flash_softmax(tile, keys, keep);
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
         first[r] = tile_max(0, tile->first[r] - base);
@@ -276,9 +254,18 @@ ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const flash_segm
                 flash_step(&tiles[t], segment, base);
 }
 
-/** The lse of a row, natural; -inf when it saw no key. */
-ATTN_INLINE float flash_lse(const flash_tile_t *tile, int64_t r) {
-    return (tile->max[r] + log2f(flash_sum(tile, r))) * ATTN_LN_2;
+/* From base 4 to base e. A finite logit stays finite: rounded up twice on its way to base 4 and back,
+ * it may be a few units above the largest float. */
+ATTN_INLINE float flash_natural(double logit) {
+    const double natural = logit * ATTN_LN_4;
+    if (fabs(natural) < FLT_MAX * (1.0 + 4.0 * FLT_EPSILON))
+        return (float)fmin(FLT_MAX, fmax(-FLT_MAX, natural));
+    return (float)(natural * (double)INFINITY);
+}
+
+/** The lse, natural, of a row with maximum M and sum L; -inf when it saw no key. */
+ATTN_INLINE float flash_lse(float max, float sum) {
+    return flash_natural((double)max + 0.5 * (double)log2f(sum));
 }
 
 /** Row r's output O / L, in place; a row that saw no key gives zeros. */
@@ -297,16 +284,19 @@ ATTN_INLINE void flash_weights_row(flash_tile_t *tile, int64_t r, int64_t base, 
     const float sum = flash_sum(tile, r);
     const vf scale = vf_set1(sum == 0.0f ? 0.0f : 1.0f / sum);
     for (int64_t j = 0; j < keys; j += VF_LANES)
-        vf_store(scores + j, vf_mul(scale, vf_exp2(vf_sub(vf_load(scores + j), shift))));
+        vf_store(scores + j, vf_mul(scale, vf_exp4(vf_sub(vf_load(scores + j), shift))));
     const int64_t last = tile_min(base + keys, tile->last[r]);
     for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
         row[map ? map[j] : j] = scores[j - base];
 }
 
-/* From base 2 to natural logits. */
+/* From base 4 to natural logits. */
 ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
     for (int64_t r = 0; r < tile->rows; r++)
-        for (int64_t j = 0; j < keys; j++) tile->scores[r * FLASH_KEYS + j] *= ATTN_LN_2;
+        for (int64_t j = 0; j < keys; j++) {
+            float *score = &tile->scores[r * FLASH_KEYS + j];
+            *score = flash_natural((double)*score);
+        }
 }
 
 /**
@@ -316,13 +306,12 @@ ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
  */
 ATTN_STEP void flash_weights(flash_tile_t *tiles, const flash_segment_t *segment,
                              const int64_t *map, float *rows, int64_t stride, int64_t count) {
-    static const float zero[TILE_ROWS] = {0};
     for (int64_t done = 0; done < count; done += TILE_ROWS, tiles++, rows += TILE_ROWS * stride) {
         int64_t low, high;
         flash_span(tiles, &low, &high);
         for (int64_t base = low; base < high; base += FLASH_KEYS) {
             const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
-            flash_products(tiles, segment, base, keys, zero);
+            flash_products(tiles, segment, base, keys);
             flash_shape(tiles, base, keys);
             for (int64_t r = 0; r < tile_min(TILE_ROWS, count - done); r++)
                 flash_weights_row(tiles, r, base, keys, map, rows + r * stride);
@@ -333,10 +322,9 @@ ATTN_STEP void flash_weights(flash_tile_t *tiles, const flash_segment_t *segment
 /** The logits of a tile's rows against all `count` keys, as they are after `stage`. */
 ATTN_STEP void flash_logits(flash_tile_t *tile, const flash_segment_t *segment, int64_t count,
                             int32_t stage, float *rows, int64_t stride) {
-    static const float zero[TILE_ROWS] = {0};
     for (int64_t base = 0; base < count; base += FLASH_KEYS) {
         const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(count - base, PANEL));
-        flash_products(tile, segment, base, keys, zero);
+        flash_products(tile, segment, base, keys);
         if (stage != ATTN_SCORES_RAW && tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
         flash_naturalise(tile, keys);
         if (stage == ATTN_SCORES_MASKED) {

@@ -78,7 +78,7 @@ ATTN_STEP flash_rules_t flash_rules(const attn_head_t *head, int64_t query_head,
     const attn_io_t *io = head->io;
     const attn_tensor_t *bias = &io->bias, *mask = &io->mask;
     flash_rules_t rules = {
-        .softcap = problem->softcap * ATTN_LOG2_E,
+        .softcap = problem->softcap * ATTN_LOG4_E,
         .position = attn_query_position(problem, attn_keys_of(problem, io, head->batch), row),
         .has_offsets =
             (problem->inputs & (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)) != 0,
@@ -100,11 +100,11 @@ ATTN_STEP flash_rules_t flash_rules(const attn_head_t *head, int64_t query_head,
     return rules;
 }
 
-/* The sink of a query head, base 2; -inf without one. */
+/* The sink of a query head, base 4; -inf without one. */
 ATTN_INLINE float flash_sink_of(const attn_head_t *head, int64_t query_head) {
     const attn_tensor_t *sinks = &head->io->sinks;
     if (!(head->problem->inputs & ATTN_INPUT_SINKS)) return -INFINITY;
-    return ((const float *)sinks->data)[query_head * sinks->stride[1]] * ATTN_LOG2_E;
+    return ((const float *)sinks->data)[query_head * sinks->stride[1]] * ATTN_LOG4_E;
 }
 
 /* The queries [first, first + rows) of a head in f32, as rows at `to`, times `factor`. */
@@ -126,7 +126,7 @@ ATTN_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *q
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *query = &head->io->query;
     const int64_t tiles = (queries->count + TILE_ROWS - 1) / TILE_ROWS;
-    const float factor = head->scale * ATTN_LOG2_E;
+    const float factor = head->scale * ATTN_LOG4_E;
     for (int64_t t = 0; t < tiles; t++) {
         flash_tile_t *tile = &scratch->tiles[t];
         const int64_t done = t * TILE_ROWS, first = queries->first + done;
@@ -176,7 +176,7 @@ ATTN_STEP void flash_finish(const attn_head_t *head, const attn_queries_t *queri
         const int64_t r = i % TILE_ROWS;
         flash_end(tile, r);
         flash_write(head, queries->head, queries->first + i, tile->out + r * tile->out_stride,
-                    head->io->lse.data ? flash_lse(tile, r) : 0.0f);
+                    head->io->lse.data ? flash_lse(tile->max[r], flash_sum(tile, r)) : 0.0f);
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * simd/math.h: exponentials on the vector vocabulary.
  *
- * 2^f on |f| <= 1/2 is the polynomial of degree 6 with constant term 1 that minimises the largest
+ * 4^f on |f| <= 1/4 is the polynomial of degree 6 with constant term 1 that minimises the largest
  * relative error (2.0e-9, found by Lawson's iteration); with rounding the result stays within 2 ulp.
  */
 #ifndef ATTN_SIMD_MATH_H
@@ -9,42 +9,42 @@
 
 #include "simd/simd.h"
 
-#define ATTN_LOG2_E 1.44269504088896340736f
-#define ATTN_LN_2 0.69314718055994530942f
+#define ATTN_LOG4_E 0.72134752044448170368f
+#define ATTN_LN_4 1.38629436111989061883 /* a double */
 
-/* Adding 1.5 * 2^23 rounds to an integer n; with 127 added too, the sum's low bits are the biased
- * exponent of 2^n, which vf_exponent() moves into place. */
-#define ATTN_ROUND_BIASED 12583039.0f
+/* Adding 1.5 * 2^22 rounds to a half, n / 2; with 127 / 2 added too, the sum's low bits are the biased
+ * exponent of 4^(n / 2), which vf_exponent() moves into place. */
+#define ATTN_ROUND_BIASED 6291519.5f
 
-ATTN_INLINE vf vf_exp2_fraction_(vf f) {
-    vf p = vf_set1(0x1.41fbc0p-13f);
-    p = vf_mul_add(p, f, vf_set1(0x1.5f3e54p-10f));
-    p = vf_mul_add(p, f, vf_set1(0x1.3b2d4cp-7f));
-    p = vf_mul_add(p, f, vf_set1(0x1.c6aee8p-5f));
-    p = vf_mul_add(p, f, vf_set1(0x1.ebfbdcp-3f));
-    p = vf_mul_add(p, f, vf_set1(0x1.62e430p-1f));
+ATTN_INLINE vf vf_exp4_fraction_(vf f) {
+    vf p = vf_set1(0x1.41fbc0p-7f);
+    p = vf_mul_add(p, f, vf_set1(0x1.5f3e54p-5f));
+    p = vf_mul_add(p, f, vf_set1(0x1.3b2d4cp-3f));
+    p = vf_mul_add(p, f, vf_set1(0x1.c6aee8p-2f));
+    p = vf_mul_add(p, f, vf_set1(0x1.ebfbdcp-1f));
+    p = vf_mul_add(p, f, vf_set1(0x1.62e430p0f));
     return vf_mul_add(p, f, vf_set1(1.0f));
 }
 
-/** 2^x for x < 127.5. Below -126.5 the result is 0 (no denormals); NaN gives NaN, -inf gives 0. */
-ATTN_INLINE vf vf_exp2(vf x) {
-    x = vf_max(vf_set1(-127.0f), x);
+/** 4^x for x < 63.75. Below -63.25 the result is 0 (no denormals); NaN gives NaN, -inf gives 0. */
+ATTN_INLINE vf vf_exp4(vf x) {
+    x = vf_max(vf_set1(-63.5f), x);
     vf rounded = vf_add(x, vf_set1(ATTN_ROUND_BIASED));
     vf fraction = vf_sub(x, vf_sub(rounded, vf_set1(ATTN_ROUND_BIASED)));
-    return vf_mul(vf_exp2_fraction_(fraction), vf_exponent(rounded));
+    return vf_mul(vf_exp4_fraction_(fraction), vf_exponent(rounded));
 }
 
 /**
- * e^x for x < 88.37, with the same ends. x - n ln 2 is taken in two steps (Cody and Waite, 1980), so
+ * e^x for x < 88.37, with the same ends. x - n/2 ln 4 is taken in two steps (Cody and Waite, 1980), so
  * that the result is as good for large |x| as for small.
  */
 ATTN_INLINE vf vf_exp(vf x) {
-    x = vf_max(vf_set1(-127.0f * ATTN_LN_2), x);
-    vf rounded = vf_mul_add(x, vf_set1(ATTN_LOG2_E), vf_set1(ATTN_ROUND_BIASED));
+    x = vf_max(vf_set1(-88.02969f), x); /* -63.5 ln 4 */
+    vf rounded = vf_mul_add(x, vf_set1(ATTN_LOG4_E), vf_set1(ATTN_ROUND_BIASED));
     vf n = vf_sub(rounded, vf_set1(ATTN_ROUND_BIASED));
-    vf rest = vf_mul_add(n, vf_set1(-0x1.62e4p-1f), x); /* 15 bits of ln 2: n times it is exact */
-    rest = vf_mul_add(n, vf_set1(-0x1.7f7d1cp-20f), rest);
-    vf power = vf_exp2_fraction_(vf_mul(rest, vf_set1(ATTN_LOG2_E)));
+    vf rest = vf_mul_add(n, vf_set1(-0x1.62e4p0f), x); /* 15 bits of ln 4: n times it is exact */
+    rest = vf_mul_add(n, vf_set1(-0x1.7f7d1cp-19f), rest);
+    vf power = vf_exp4_fraction_(vf_mul(rest, vf_set1(ATTN_LOG4_E)));
     return vf_mul(power, vf_exponent(rounded));
 }
 

@@ -60,16 +60,15 @@ ATTN_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64_t d, 
         for (j = count; j < width; j++) panel[k * width + j] = 0.0f;
 }
 
-/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j] - from[r], for a whole
- * tile. */
+/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j], for a whole tile. */
 ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
-                                    const float *restrict panel, const float *from,
-                                    float *restrict scores, int64_t stride) {
+                                    const float *restrict panel, float *restrict scores,
+                                    int64_t stride) {
     vf sums[TILE_ROWS][TILE_VECTORS];
     ATTN_UNROLL
     for (int r = 0; r < TILE_ROWS; r++) {
         ATTN_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vf_set1(-from[r]);
+        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vf_zero();
     }
     ATTN_UNROLL_8
     for (int64_t k = 0; k < d; k++) {

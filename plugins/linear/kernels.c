@@ -170,8 +170,7 @@ static void read_state(const linear_state_t *state, linear_rows_t *rows) {
 /* phi(Q) phi(K)^T for the panel at `first`, zero where a row does not look; sums go to the rows. */
 static void weigh_panel(const linear_state_t *state, linear_rows_t *rows, int64_t first,
                         const float *panel, float *scores, int64_t stride) {
-    static const float zero[TILE_ROWS] = {0};
-    tile_panel_product(state->dim, state->packed, panel, zero, scores, stride);
+    tile_panel_product(state->dim, state->packed, panel, scores, stride);
     for (int64_t r = 0; r < TILE_ROWS; r++)
         for (int64_t j = 0; j < PANEL; j += VF_LANES) {
             float *at = scores + r * stride + j;

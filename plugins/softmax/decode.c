@@ -87,7 +87,7 @@ static span_t begin_rows(const attn_head_t *head, const scratch_t *space, float 
         attn_key_range(problem, keys, query, &row->first, &row->last);
         decode_row_begin(row);
         flash_read_queries(head, query_head, query, 1, space->queries + r * space->width, 0,
-                           head->scale * ATTN_LOG2_E);
+                           head->scale * ATTN_LOG4_E);
         if (row->first >= row->last) continue;
         span.first = tile_min(span.first, row->first);
         span.last = tile_max(span.last, row->last);
@@ -238,7 +238,7 @@ static void attend(const attn_head_t *head, int64_t first, decode_partial_t *par
     }
 }
 
-/* Sums of chunks add up once they are worth the same: times 2^(M_chunk - M). */
+/* Sums of chunks add up once they are worth the same: times 4^(M_chunk - M). */
 static void merge(const attn_head_t *head, int64_t chunks, const decode_partial_t *partials,
                   float *outs) {
     const attn_problem_t *problem = head->problem;
@@ -250,9 +250,9 @@ static void merge(const attn_head_t *head, int64_t chunks, const decode_partial_
         for (int64_t c = 0; c < chunks; c++)
             max = partials[c].max[row] > max ? partials[c].max[row] : max;
         const float shift = max < -FLT_MAX ? 0.0f : max;
-        float sum = exp2f(sink - shift);
+        float sum = exp2f(2.0f * (sink - shift));
         for (int64_t c = 0; c < chunks; c++) {
-            const float factor = exp2f(partials[c].max[row] - shift);
+            const float factor = exp2f(2.0f * (partials[c].max[row] - shift));
             const float *part = outs + (c * rows + row) * stride;
             sum += factor * partials[c].sum[row];
             for (int64_t k = 0; k < problem->value_dim; k++)
@@ -260,7 +260,7 @@ static void merge(const attn_head_t *head, int64_t chunks, const decode_partial_
         }
         const float scale = sum == 0.0f ? 0.0f : 1.0f / sum;
         for (int64_t k = 0; k < problem->value_dim; k++) out[k] *= scale;
-        flash_write(head, query_head, row % problem->queries, out, (max + log2f(sum)) * ATTN_LN_2);
+        flash_write(head, query_head, row % problem->queries, out, flash_lse(max, sum));
     }
 }
 

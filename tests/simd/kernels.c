@@ -13,8 +13,8 @@ static void unary(int operation, const float *a, float *result) {
     case SIMD_SET1:
         x = vf_set1(a[0]);
         break;
-    case SIMD_EXP2:
-        x = vf_exp2(x);
+    case SIMD_EXP4:
+        x = vf_exp4(x);
         break;
     case SIMD_EXP:
         x = vf_exp(x);
@@ -87,9 +87,9 @@ static void pack(float *panel, int64_t width, int64_t count, int64_t d, const fl
     tile_pack(panel, width, count, d, source, row_stride, column_stride, factor);
 }
 
-static void product(int64_t d, const float *rows, const float *panel, const float *from,
-                    float *scores, int64_t stride) {
-    tile_panel_product(d, rows, panel, from, scores, stride);
+static void product(int64_t d, const float *rows, const float *panel, float *scores,
+                    int64_t stride) {
+    tile_panel_product(d, rows, panel, scores, stride);
 }
 
 static void accumulate(float *out, int64_t out_stride, const float *kept, const float *weights,

@@ -26,8 +26,8 @@ typedef struct simd_kernels {
     int64_t rows, panel;
     void (*pack)(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
                  int64_t row_stride, int64_t column_stride, float factor);
-    void (*product)(int64_t d, const float *rows, const float *panel, const float *from,
-                    float *scores, int64_t stride);
+    void (*product)(int64_t d, const float *rows, const float *panel, float *scores,
+                    int64_t stride);
     void (*accumulate)(float *out, int64_t out_stride, const float *keep, const float *weights,
                        int64_t weights_stride, const float *values, int64_t values_stride,
                        int64_t count, int64_t columns);
@@ -38,7 +38,7 @@ typedef struct simd_kernels {
     int (*all_finite)(const float *values, int64_t stride, int64_t rows, int64_t columns);
 } simd_kernels_t;
 
-enum simd_unary { SIMD_COPY, SIMD_ZERO, SIMD_SET1, SIMD_EXP2, SIMD_EXP, SIMD_EXPONENT };
+enum simd_unary { SIMD_COPY, SIMD_ZERO, SIMD_SET1, SIMD_EXP4, SIMD_EXP, SIMD_EXPONENT };
 enum simd_binary { SIMD_ADD, SIMD_SUB, SIMD_MUL, SIMD_DIV, SIMD_MAX, SIMD_MIN };
 
 ATTN_KERNEL_TABLES(simd_kernels_t, attn_test_simd)

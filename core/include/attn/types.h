@@ -139,7 +139,8 @@ typedef struct attn_problem {
     int64_t queries, keys;  /**< n, m */
     int64_t dim, value_dim; /**< d, dv */
     int32_t causal;         /**< enum attn_causal_code */
-    float scale;            /**< of the logits; NaN: the backend's default, 1/sqrt(d) for softmax */
+    float scale;            /**< of the logits; NaN: the backend's default, 1/sqrt(d) for softmax;
+                                 queries are multiplied by it first, in f32 */
 
     attn_dtype_t kv_dtype; /**< of key and value: f32, f16, bf16 or i8 */
     uint32_t inputs;       /**< enum attn_input_bits: arrays that each run brings */
