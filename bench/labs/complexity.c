@@ -57,6 +57,8 @@ static const lab_column_t work_columns[] = {
 
 static const double lengths[] = {512, 1024, 2048, 4096, 8192, 16384};
 
+enum { NO_BUDGET = 1 << BUDGET, NO_GROWTH = 1 << GROWTH };
+
 /* Table 1's locality column, for an m that does not grow: (sparse: m = O(sqrt L); linear: Omega(m L)). */
 #define LOCALITY                                                                                   \
     "L^2 for softmax, L^1.5 for sparse and L for linear attention (Table 1, "                      \
@@ -72,6 +74,7 @@ enum { PANEL_TIME, PANEL_MEMORY, PANEL_WORK, PANEL_GROWN_TIME, PANEL_GROWN_WORK 
 
 static const lab_panel_t panels[] = {
     [PANEL_TIME] = {.id = "time",
+                    .idle = NO_GROWTH,
                     .title = "Time of causal attention, one head, one thread",
                     .claim = "Time grows as " LOCALITY,
                     .criterion = EXPONENTS,
@@ -83,6 +86,7 @@ static const lab_panel_t panels[] = {
                     LAB_COLUMNS_OF(time_columns)},
     [PANEL_MEMORY] =
         {.id = "memory",
+         .idle = NO_GROWTH | NO_BUDGET,
          .title = "Memory beside the arrays",
          .claim = "No kind of attention needs memory of L^2: beside the arrays it grows as L for "
                   "softmax and sparse attention at most, and not at all for linear attention.",
@@ -95,6 +99,7 @@ static const lab_panel_t panels[] = {
          .y = {"memory", "bytes", 1, 0, 0},
          LAB_COLUMNS_OF(memory_columns)},
     [PANEL_WORK] = {.id = "work",
+                    .idle = NO_GROWTH | NO_BUDGET,
                     .title = "Additions and multiplications, counted",
                     .claim = "Counted work grows as " LOCALITY,
                     .criterion = EXPONENTS,
@@ -114,6 +119,7 @@ static const lab_panel_t panels[] = {
                           .y = {"processor time", "s", 1, 0, 0},
                           LAB_COLUMNS_OF(time_columns)},
     [PANEL_GROWN_WORK] = {.id = "grown-work",
+                          .idle = NO_BUDGET,
                           .title =
                               "Additions and multiplications where sparse and linear attention "
                               "have d ~ sqrt L",

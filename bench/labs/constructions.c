@@ -83,6 +83,8 @@ static const double bounds[] = {0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 1000, 10000};
 static const double blocks[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 static const double lengths[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
 
+enum { NO_ERRORS = 1 << BLOCKS | 1 << BOUND | 1 << EPS | 1 << TRIALS };
+
 static const lab_fixed_t state_dim[] = {{DIM, 64}};
 
 #define WITHIN_EPS                                                                                 \
@@ -126,6 +128,7 @@ static const lab_panel_t panels[] = {
      .y = {"largest error", "", 1, 0, 0},
      LAB_COLUMNS_OF(error_columns)},
     {.id = "state",
+     .idle = NO_ERRORS,
      .title = "Numbers that a head carries from token to token",
      .claim = "At a constant dimension softmax carries ~ L numbers, sparse attention ~ sqrt L and "
               "linear attention as many at any L: the bottleneck of Theorem 4.4.",
@@ -138,6 +141,7 @@ static const lab_panel_t panels[] = {
      .fixed_count = LAB_COUNT(state_dim),
      LAB_COLUMNS_OF(state_columns)},
     {.id = "dimension",
+     .idle = NO_ERRORS | 1 << DIM,
      .title = "Least dimension of a head whose state holds L numbers",
      .claim = "For a state of L numbers the dimension of sparse and linear attention must grow as "
               "sqrt L (Theorem 4.4, Theorems B.5 and B.6), that of softmax not at all.",

@@ -37,6 +37,10 @@ static void put_settings(attn_json_t *json, const lab_t *lab, const lab_panel_t 
         attn_json_setting(json, info->name, info, panel->fixed[i].value);
     }
     attn_json_close(json, '}');
+    attn_json_open(json, "idle", '[');
+    for (uint32_t i = 0; i < lab->param_count; i++)
+        if (panel->idle >> i & 1) attn_json_string(json, NULL, lab->params[i].name);
+    attn_json_close(json, ']');
 }
 
 static void put_defined(attn_json_t *json, const lab_panel_t *panel) {

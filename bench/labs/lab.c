@@ -102,6 +102,16 @@ static lab_point_t point_of(const lab_run_t *run, uint32_t index) {
     return point;
 }
 
+/* Nobody shall vary what makes no difference and conclude something from that. */
+static attn_status_t check_idle(const lab_run_t *run, uint32_t given, attn_error_t *error) {
+    for (uint32_t i = 0; i < run->lab->param_count; i++)
+        if ((given & run->panel->idle) >> i & 1)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "parameter '%s' makes no difference to panel %s of %s",
+                             run->lab->params[i].name, run->panel->id, run->lab->name);
+    return ATTN_OK;
+}
+
 attn_status_t lab_run_takes(const lab_run_t *run, uint32_t index, attn_error_t *error) {
     lab_run_t probe = *run;
     probe.given = 1u << index;
@@ -109,6 +119,8 @@ attn_status_t lab_run_takes(const lab_run_t *run, uint32_t index, attn_error_t *
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "parameter '%s' is the axis of panel %s: its values are the grid's",
                          run->lab->params[index].name, run->panel->id);
+    const attn_status_t idle = check_idle(run, probe.given, error);
+    if (idle) return idle;
     const lab_point_t point = point_of(&probe, 0);
     const attn_status_t status = run->lab->check ? run->lab->check(&point, error) : ATTN_OK;
     return status == ATTN_ERROR_ARGUMENT ? status : ATTN_OK;
@@ -132,7 +144,8 @@ static attn_status_t check_points(const lab_run_t *run, attn_error_t *error) {
 attn_status_t lab_run_begin(lab_run_t *run, const attn_context_t *context, attn_error_t *error) {
     run->context = context;
     run->shared = NULL;
-    const attn_status_t status = check_points(run, error);
+    attn_status_t status = check_idle(run, run->given, error);
+    if (!status) status = check_points(run, error);
     if (status || !run->lab->begin) return status;
     return run->lab->begin(run, &run->shared, error);
 }

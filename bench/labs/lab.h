@@ -105,6 +105,7 @@ struct lab_panel {
     double defined_low, defined_high; /**< x the paper defines; outside is marked; both 0: all */
     const lab_fixed_t *fixed;
     uint32_t fixed_count;
+    uint32_t idle; /**< bit i: params[i] makes no difference here; it is not told, and not taken */
     const lab_column_t *columns; /**< columns[0] is x */
     uint32_t column_count;
 };
@@ -194,7 +195,7 @@ const lab_panel_t *lab_panel_find(const lab_t *lab, const char *id); /**< NULL f
 /**
  * All experiments as JSON: [{"name", "title", "reference", "summary", "params": [as attn_describe()
  * has them], "panels": [{"id", "title", "x_param", "grid": [...], "x": {"label", "unit", "log"}, "y",
- * "claim", "criterion", "defined", "fixed": {name: value}, "columns": [{"name", "label", "mark", "aside"}]}]}]. Writes at
+ * "claim", "criterion", "defined", "fixed": {name: value}, "idle": [name], "columns": [{"name", "label", "mark", "aside"}]}]}]. Writes at
  * most `size` bytes with the terminating zero; returns the length it needs without it.
  */
 size_t lab_describe(char *buffer, size_t size);
@@ -229,8 +230,8 @@ void lab_run_init(lab_run_t *run, const lab_t *lab, const lab_panel_t *panel, ui
 attn_status_t lab_run_set(lab_run_t *run, const char *name, const char *value, attn_error_t *error);
 
 /**
- * Whether parameter `index` is a setting of this panel: ATTN_ERROR_ARGUMENT when it is the axis, or
- * when the lab's check() refuses that it is given, because it makes no difference here.
+ * Whether parameter `index` is a setting of this panel: ATTN_ERROR_ARGUMENT when it is the axis, idle
+ * here, or when the lab's check() refuses that it is given, because it makes no difference.
  */
 attn_status_t lab_run_takes(const lab_run_t *run, uint32_t index, attn_error_t *error);
 

@@ -141,20 +141,28 @@ void regression_advance(regression_t *regression) {
     memcpy(regression->x, regression->next, (size_t)regression->dim * sizeof(double));
 }
 
+int regression_update(const regression_t *regression, double *direction) {
+    const int64_t n = regression->rows, d = regression->dim;
+    double largest = 0, square = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double move = algebra_dot(direction + i * d, regression->x, d);
+        largest = fmax(largest, fabs(move));
+        square += move * move;
+    }
+    if (!(square > 0)) return 0;
+    double rate = algebra_norm(regression->moved, n) / sqrt(square);
+    /* A hair below the cap: A' is rounded to float. */
+    if (rate * largest >= regression->cap) rate = regression->cap * (1 - 0x1p-10) / largest;
+    for (int64_t i = 0; i < n * d; i++)
+        direction[i] = to_float(regression->a[i] + rate * direction[i]);
+    return 1;
+}
+
 int regression_data_update(const regression_t *regression, double *updated) {
     const int64_t n = regression->rows, d = regression->dim;
-    const double *u = regression->u, *x = regression->x;
-    const double square = algebra_dot(x, x, d), length = algebra_norm(u, n) * square;
-    double largest = 0;
-    if (!(length > 0)) return 0;
-    double rate = algebra_norm(regression->moved, n) / length;
-    for (int64_t i = 0; i < n; i++) largest = fmax(largest, rate * fabs(u[i]) * square);
-    /* A hair below the cap: A' is rounded to float. */
-    if (largest >= regression->cap) rate *= regression->cap * (1 - 0x1p-10) / largest;
     for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < d; k++)
-            updated[i * d + k] = to_float(regression->a[i * d + k] - rate * u[i] * x[k]);
-    return 1;
+        for (int64_t k = 0; k < d; k++) updated[i * d + k] = -regression->u[i] * regression->x[k];
+    return regression_update(regression, updated);
 }
 
 /* ---- bounds, in logarithms: M is 10^72 for R = 4 and overflows a double from R = 9 on ------------ */

@@ -53,10 +53,16 @@ int regression_step(regression_t *regression);
 void regression_advance(regression_t *regression);
 
 /**
- * The data update that stands beside the step to `next`: A' = A - rate u x^T. Token i moves along x
- * by f_i (b_i - f_i + <f, c>): softmax attention's weight times a value, which is what a layer of
- * self-attention adds. `rate` makes the logits move as far as the step moved them,
- * |(A' - A) x| = |A (x' - x)|, or less where one of them would exceed the cap. 0 when x = 0 or u = 0.
+ * A direction (n x d) for A becomes A' = A + rate direction. `rate` makes the logits move as far as the
+ * step to `next` moved them, |(A' - A) x| = |A (x' - x)|, or less where one of them would exceed the cap.
+ * 0 when the direction does not move them.
+ */
+int regression_update(const regression_t *regression, double *direction);
+
+/**
+ * The same along -u x^T, the negative gradient of L in A: a gradient step on the data, and no layer of
+ * attention, though token i moves along x by f_i (b_i - f_i + <f, c>), a weight of softmax attention
+ * times a number. 0 when x = 0 or u = 0.
  */
 int regression_data_update(const regression_t *regression, double *updated);
 

@@ -12,6 +12,7 @@
 
 enum { STREAM_INPUTS = 500, INPUTS = 3 };
 enum { MAX_POINTS = 64 };
+enum { MEASURE_LEAST = 6 }; /* samples: the median of fewer has no 95% interval (measure.h) */
 
 const char *scaling_backend(enum scaling_kind kind) {
     static const char *const backends[SCALING_KINDS] = {"softmax", "sparse", "linear"};
@@ -67,8 +68,10 @@ static attn_status_t time_runs(trial_t *trial, const scaling_request_t *request,
                          (long long)request->length, (long long)request->dim);
     const attn_status_t status = measure_repeat_processor(run, trial, request->budget, &measure);
     result->seconds = measure.median;
-    result->low = measure.low;
-    result->high = measure.high;
+    if (measure.samples >= MEASURE_LEAST) {
+        result->low = measure.low;
+        result->high = measure.high;
+    }
     free(trial->inputs[0]);
     return status;
 }

@@ -24,7 +24,7 @@ typedef struct scaling_request {
 
 typedef struct scaling {
     double seconds, low,
-        high;            /**< of a run: processor time, median and interval (tools/measure.h) */
+        high; /**< of a run: processor time, median and its 95% interval: NaN where samples are too few */
     double working;      /**< bytes of plan and workspace, beside the arrays */
     double arrays;       /**< bytes of query, key, value and out */
     double flops, pairs; /**< as attn.cost/1 counts them */

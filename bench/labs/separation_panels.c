@@ -114,6 +114,9 @@ static const char criterion[] =
     .x_param = SEPARATION_##X, .x = {NAME, "", 0, 0, 0}, .y = {"ratio of trials", "", 0, 0, 1},    \
     .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED)
 
+/* The statements ask for m = C log(n / delta), C > 1; the numbers are its floor for C = 1. */
+#define WIDE_FROM(M) .defined_low = (M), .defined_high = 10000
+
 /* a n, b d, c m, d a1, e a0, f c, as section 7.2's text orders them. */
 #define SELF_PANELS(FIGURE, KIND, CLAIM, FIXED)                                                    \
     {PANEL(FIGURE "a", "Self-attention, " KIND ", over n", CLAIM, N, "n", FIXED##_a),              \
@@ -121,7 +124,7 @@ static const char criterion[] =
         {PANEL(FIGURE "b", "Self-attention, " KIND ", over d", CLAIM, D, "d", FIXED##_b),          \
          .grid = LAB_GRID(self_d), LAB_COLUMNS_OF(columns_d)},                                     \
         {PANEL(FIGURE "c", "Self-attention, " KIND ", over m", CLAIM, M, "m", FIXED),              \
-         .grid = {80, 1, 1, NULL}, LAB_COLUMNS_OF(columns_m)},                                     \
+         .grid = {80, 1, 1, NULL}, LAB_COLUMNS_OF(columns_m), WIDE_FROM(9)},                       \
         {PANEL(FIGURE "d", "Self-attention, " KIND ", over a1", CLAIM, A1, "a1", FIXED),           \
          .grid = {81, 0.1, 0.036, NULL}, LAB_COLUMNS_OF(columns_a1), .defined_low = 0.7,           \
          .defined_high = 10},                                                                      \
@@ -138,7 +141,7 @@ const lab_panel_t separation_panels[SEPARATION_PANELS] = {
     {PANEL("3a", "Softmax regression over n", CLAIM_REGRESSION, N, "n", regression_a),
      .grid = {191, 100, 10, NULL}, LAB_COLUMNS_OF(columns_n)},
     {PANEL("3b", "Softmax regression over m", CLAIM_REGRESSION, M, "m", regression_b),
-     .grid = {100, 1, 1, NULL}, LAB_COLUMNS_OF(columns_m)},
+     .grid = {100, 1, 1, NULL}, LAB_COLUMNS_OF(columns_m), WIDE_FROM(11)},
     SELF_PANELS("4", "X = I", CLAIM_SELF, self),
     SELF_PANELS("5", "X = ones", CLAIM_ONES, ones),
     {PANEL("7a", "Cross-attention over n", CLAIM_CROSS, N, "n", cross_11),
@@ -146,7 +149,7 @@ const lab_panel_t separation_panels[SEPARATION_PANELS] = {
     {PANEL("7b", "Cross-attention over d", CLAIM_CROSS, D, "d", cross_11),
      .grid = LAB_GRID(cross_d), LAB_COLUMNS_OF(columns_d)},
     {PANEL("7c", "Cross-attention over m", CLAIM_CROSS, M, "m", cross_11), .grid = {80, 1, 1, NULL},
-     LAB_COLUMNS_OF(columns_m)},
+     LAB_COLUMNS_OF(columns_m), WIDE_FROM(9)},
     {PANEL("7d", "Cross-attention over a1", CLAIM_CROSS, A1, "a1", cross_12),
      .grid = {81, 0.1, 0.036, NULL}, LAB_COLUMNS_OF(columns_a1), .defined_low = 1,
      .defined_high = 10},

@@ -49,6 +49,8 @@ export interface LabPanel {
     readonly grid: readonly number[];
     /** What the panel sets; params may set it to something else. */
     readonly fixed: Readonly<Record<string, number | string>>;
+    /** Parameters that make no difference to this panel: they are not taken. */
+    readonly idle: readonly string[];
     readonly x: LabAxis;
     readonly y: LabAxis;
     /** It measures time: one worker, whatever `workers` says. */
@@ -107,7 +109,7 @@ export interface LabResult {
     readonly lab: string;
     readonly panel: string;
     readonly seed: number | bigint;
-    /** All parameters' values but the one that is x. */
+    /** The parameters' values, but for the one that is x and those that are idle. */
     readonly params: Readonly<Record<string, number | string>>;
     readonly columns: readonly string[];
     /** One for each point, in the order of the points: a number for each column, NaN where there is none. */

@@ -94,7 +94,7 @@ static void write_params(attn_json_t *json, const lab_run_t *run) {
     attn_json_open(json, "params", '{');
     for (uint32_t i = 0; i < run->lab->param_count; i++) {
         const attn_param_info_t *info = &run->lab->params[i];
-        if ((int32_t)i != run->panel->x_param)
+        if ((int32_t)i != run->panel->x_param && !(run->panel->idle >> i & 1))
             attn_json_setting(json, info->name, info, run->values[i]);
     }
     attn_json_close(json, '}');
