@@ -91,8 +91,10 @@ void attn_context_destroy(attn_context_t *context) {
     memory.release(memory.user, context);
 }
 
-attn_tier_t attn_context_tier(const attn_context_t *context) { return context->cpu.tier; }
+attn_tier_t attn_context_tier(const attn_context_t *context) {
+    return context ? context->cpu.tier : (attn_tier_t)ATTN_TIER_SCALAR;
+}
 
 const attn_ext_threads_t *attn_context_threads(const attn_context_t *context) {
-    return &context->threads;
+    return context ? &context->threads : NULL;
 }

@@ -35,6 +35,10 @@ static void put_backend(attn_json_t *json, const attn_backend_t *backend, const 
 }
 
 size_t attn_describe(const attn_context_t *context, char *buffer, size_t size) {
+    if (!context) {
+        if (buffer && size) *buffer = 0;
+        return 0;
+    }
     attn_json_t json = {.buffer = buffer, .size = buffer ? size : 0};
     attn_json_open(&json, NULL, '[');
     for (uint32_t i = 0; i < attn_backend_count(context); i++)

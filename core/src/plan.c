@@ -57,10 +57,10 @@ static attn_status_t prepare(attn_plan_t *plan, const attn_param_t *params, uint
 attn_status_t attn_plan_create(const attn_context_t *context, const char *backend_id,
                                const attn_problem_t *problem, const attn_param_t *params,
                                uint32_t param_count, attn_plan_t **result, attn_error_t *error) {
+    if (result) *result = NULL;
     if (!context || !backend_id || !result || (param_count && !params))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "plan: the context, the backend id, the parameters or the result is null");
-    *result = NULL;
     attn_status_t status = attn_problem_check(problem, error);
     if (status != ATTN_OK) return status;
     const attn_backend_t *backend = attn_backend_find(context, backend_id);
@@ -88,14 +88,17 @@ void attn_plan_destroy(attn_plan_t *plan) {
 }
 
 uint64_t attn_plan_workspace_size(const attn_plan_t *plan) {
-    return plan->prepared->workspace_size;
+    return plan ? plan->prepared->workspace_size : 0;
 }
 
 const char *attn_plan_kernel(const attn_plan_t *plan) {
+    if (!plan) return NULL;
     return plan->prepared->kernel ? plan->prepared->kernel : "";
 }
 
-const attn_problem_t *attn_plan_problem(const attn_plan_t *plan) { return &plan->problem; }
+const attn_problem_t *attn_plan_problem(const attn_plan_t *plan) {
+    return plan ? &plan->problem : NULL;
+}
 
 static const void *extension(const attn_plan_t *plan, const char *id) {
     return plan->backend->get_extension ? plan->backend->get_extension(id) : NULL;

@@ -8,6 +8,7 @@
 
 void attn_problem_init(attn_problem_t *problem, int64_t batch, int64_t heads, int64_t queries,
                        int64_t keys, int64_t dim, int64_t value_dim) {
+    if (!problem) return;
     *problem = (attn_problem_t){
         .struct_size = sizeof *problem,
         .dtype = ATTN_F32,

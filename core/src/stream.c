@@ -94,10 +94,10 @@ static attn_status_t create(const attn_context_t *context, const char *backend,
 attn_status_t attn_stream_create(const attn_context_t *context, const char *backend,
                                  const attn_problem_t *problem, int64_t max_keys,
                                  attn_stream_t **result, attn_error_t *error) {
+    if (result) *result = NULL;
     if (!context || !backend || !problem || !result)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: the context, the backend, the problem or the result is null");
-    *result = NULL;
     if (max_keys < 1)
         return attn_fail(error, ATTN_ERROR_RANGE, "stream: max_keys is %lld, must be at least 1",
                          (long long)max_keys);
@@ -137,9 +137,10 @@ void attn_stream_destroy(attn_stream_t *stream) {
     attn_release(stream->context, stream);
 }
 
-int64_t attn_stream_length(const attn_stream_t *stream) { return stream->length; }
+int64_t attn_stream_length(const attn_stream_t *stream) { return stream ? stream->length : 0; }
 
 uint64_t attn_stream_memory(const attn_stream_t *stream) {
+    if (!stream) return 0;
     uint64_t bytes = sizeof *stream + strlen(stream->backend) + 1 +
                      (uint64_t)stream->problem.batch * sizeof *stream->lengths;
     for (int c = 0; c < CACHES; c++)
@@ -364,9 +365,9 @@ attn_status_t attn_stream_query(attn_stream_t *stream, const attn_tensor_t *quer
 
 attn_status_t attn_stream_fork(const attn_stream_t *stream, attn_stream_t **copy,
                                attn_error_t *error) {
+    if (copy) *copy = NULL;
     if (!stream || !copy)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: it or the result is null");
-    *copy = NULL;
     attn_stream_t *fork = NULL;
     attn_status_t status =
         create(stream->context, stream->backend, &stream->problem, stream->max_keys, &fork, error);
@@ -413,6 +414,7 @@ static uint64_t saved_size(const attn_stream_t *stream, int64_t length) {
 }
 
 uint64_t attn_stream_save(const attn_stream_t *stream, void *buffer, uint64_t size) {
+    if (!stream) return 0;
     const uint64_t needed = saved_size(stream, stream->length);
     if (!buffer || size < needed) return needed;
     const saved_t saved = header(stream);

@@ -1,5 +1,6 @@
-# cmake -DNM=... -DLIBRARY=libattn.a|.so -DSHARED=lib.so -P symbols.cmake
-# All symbols of the library begin with attn_, and a shared library exports only the public API.
+# cmake -DNM=... -DLIBRARY=libattn.a|.so -DSHARED=lib.so -DNULLS=null.c -P symbols.cmake
+# All symbols of the library begin with attn_, and a shared library exports only the public API, of which
+# each function has a test that hands it NULL.
 cmake_minimum_required(VERSION 3.22)
 
 function(defined_symbols result)
@@ -35,5 +36,15 @@ foreach(hidden IN ITEMS attn_allocate attn_io_check attn_softmax_kernels_scalar)
     message(FATAL_ERROR "${hidden} is internal and leaves the shared library")
   endif()
 endforeach()
+file(STRINGS ${NULLS} tested REGEX "^NULLS\\(")
+list(TRANSFORM tested REPLACE "^NULLS\\(([a-z_]+)\\).*" "\\1")
+foreach(symbol IN LISTS shared)
+  if(NOT symbol IN_LIST tested)
+    list(APPEND untested ${symbol})
+  endif()
+endforeach()
+if(untested)
+  message(FATAL_ERROR "no test in ${NULLS} hands NULL to: ${untested}")
+endif()
 list(LENGTH shared count)
 message(STATUS "${count} symbols exported, all attn_")

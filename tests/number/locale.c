@@ -104,12 +104,16 @@ static void add_panel(collection_t *all, const lab_t *lab, const lab_panel_t *pa
     double rows[ROWS * LAB_COLUMNS];
     char text[1024], number[32];
     lab_run_t run;
+    lab_finding_t finding;
     attn_error_t error = {.message = "taken"};
     for (uint64_t i = 0; i < TEST_COUNT(rows); i++) rows[i] = 1 + attn_random_uniform(5, 0, i);
     for (uint32_t i = 0; i < ROWS; i++) rows[i * panel->column_count] = i + 1.5;
     lab_run_init(&run, lab, panel, 1);
     lab_run_note(&run, rows, ROWS, text, sizeof text);
     add(all, text);
+    lab_run_judge(&run, rows, ROWS, &finding);
+    add(all, finding.sure);
+    add(all, finding.found);
     add(all, lab_number_text(rows[1], number));
     for (uint32_t i = 0; i < lab->param_count; i++) {
         lab_run_set(&run, lab->params[i].name, "0.5", &error);

@@ -14,8 +14,13 @@
  *     attn_run(plan, &io, &error);
  *
  * Every function that can fail returns a status and writes one line of explanation into the
- * caller's attn_error_t (or nothing, for NULL). There is no global state: everything hangs on a
- * context. Nothing is printed, nothing aborts.
+ * caller's attn_error_t (or nothing, for NULL); what it should have made is then NULL. There is no
+ * global state: everything hangs on a context. Nothing is printed, nothing aborts.
+ *
+ * NULL, in all functions alike: where it means something, their comments say so (`error`, options, an
+ * array that is absent, what a destroy function gets). Any other pointer that is NULL is
+ * ATTN_ERROR_ARGUMENT where a status is returned, and else what there is of nothing: 0, NULL, the
+ * scalar tier, an empty text, or no effect.
  */
 #ifndef ATTN_ATTN_H
 #define ATTN_ATTN_H
@@ -96,7 +101,8 @@ ATTN_API attn_tier_t attn_context_tier(const attn_context_t *context);
 /** Its threads, to be shared with other contexts (their options' `pool`); live as long as it. */
 ATTN_API const attn_ext_threads_t *attn_context_threads(const attn_context_t *context);
 
-/** The tiers this machine can run and this build contains, lowest first; returns how many. */
+/** The tiers this machine can run and this build contains, lowest first; returns how many. `tiers`
+ *  (at most `capacity` of them are written) may be NULL. */
 ATTN_API uint32_t attn_available_tiers(attn_tier_t *tiers, uint32_t capacity);
 
 /* ---- registry (not to be changed while another thread uses the context) ----------------------- */
@@ -113,7 +119,7 @@ ATTN_API const attn_backend_t *attn_backend_find(const attn_context_t *context, 
 /** Where backend number `index` came from: "built-in" or the path of its plugin. */
 ATTN_API const char *attn_backend_origin(const attn_context_t *context, uint32_t index);
 
-/** The parameters a backend declares, `*count` of them; NULL and 0 when none. Static data. */
+/** The parameters a backend declares, `*count` of them (may be NULL); NULL and 0 when none. Static data. */
 ATTN_API const attn_param_info_t *attn_backend_params(const attn_backend_t *backend,
                                                       uint32_t *count);
 
@@ -126,7 +132,10 @@ ATTN_API const attn_param_info_t *attn_backend_params(const attn_backend_t *back
 ATTN_API attn_status_t attn_plugin_load(attn_context_t *context, const char *path,
                                         attn_error_t *error);
 
-/** Register a plugin linked into the program. `entry` must outlive the context. Errors as above. */
+/**
+ * Register a plugin linked into the program. `entry` must outlive the context; `origin` is copied, NULL
+ * means "linked". Errors as above.
+ */
 ATTN_API attn_status_t attn_plugin_register(attn_context_t *context,
                                             const attn_plugin_entry_t *entry, const char *origin,
                                             attn_error_t *error);
