@@ -55,7 +55,9 @@ export interface Tensor<Data = Float32Array> {
     readonly length: number;
     /**
      * They as an array. Get it anew for each use: an array that was got earlier is detached (its
-     * length is 0) once the module's memory has grown.
+     * length is 0) once the module's memory has grown. The calls that it is given to may themselves
+     * make it grow; a result in such an array is then returned as a new view. Natively it is shared
+     * memory.
      */
     readonly data: Data;
     dispose(): void;

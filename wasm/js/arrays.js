@@ -3,7 +3,6 @@ import { checkLength } from "./check.js";
 import { checkElements } from "./dtypes.js";
 import { INPUTS } from "./rules.js";
 import { PLACED } from "./shape.js";
-import { Tensor } from "./tensor.js";
 
 export const SCALES = ["keyScales", "valueScales"];
 
@@ -32,14 +31,11 @@ export function checkRead(arrays, names, place, dtypes) {
     return given;
 }
 
-/** Arrays to read as arguments, by name. */
-export function lend(loan, given) {
+/** Arrays to read as arguments, by name; `written` are the call's others. All are held first. */
+export function lend(loan, given, written = {}) {
+    for (const { array } of Object.values({ ...given, ...written })) if (array) loan.hold(array);
     const at = {};
-    for (const name in given) {
-        const { array, length } = given[name];
-        const whole = array.length === length || array instanceof Tensor;
-        at[name] = loan.input(whole ? array : array.subarray(0, length), name);
-    }
+    for (const name in given) at[name] = loan.input(given[name].array, name, given[name].length);
     return at;
 }
 

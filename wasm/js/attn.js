@@ -53,9 +53,8 @@ export class Attn extends Core {
             throw new AttnError("ATTN_ERROR_SHAPE", `a tensor of ${length} elements`);
         }
         const { engine, session } = this.#load;
-        const tensor = new Tensor(engine, session, arrayClass(dtype, shape), length, dtype);
-        if (!empty) tensor.data.set(shape instanceof Tensor ? shape.data : shape);
-        return tensor;
+        const elements = empty ? undefined : shape instanceof Tensor ? shape.data : shape;
+        return new Tensor(engine, session, arrayClass(dtype, shape), length, dtype, elements);
     }
 
     async attentionAsync(query, key, value, options) {
@@ -106,19 +105,20 @@ export class Attn extends Core {
 
     readNpy(bytes) {
         const file = checkBytes(bytes, "bytes");
+        const { length } = file; // now: memory that grows may take it away
         return this.#session.borrow((loan) => {
             const at = loan.scratch(file, "the .npy file");
-            const { offset, shape } = this.#session.describe("attnjs_read_npy", at, file.length);
-            const length = shape.reduce((product, size) => product * size, 1);
-            return { data: loan.floats(at, offset, length), shape };
+            const { offset, shape } = this.#session.describe("attnjs_read_npy", at, length);
+            const count = shape.reduce((product, size) => product * size, 1);
+            return { data: loan.floats(at, offset, count), shape };
         });
     }
 
     countNonfinite(array) {
-        checkFloats(array, "array");
+        const { length } = checkFloats(array, "array");
         return this.#session.borrow((loan) => {
             const at = loan.input(array, "array");
-            return this.#session.measure("attnjs_count_nonfinite", at, array.length);
+            return this.#session.measure("attnjs_count_nonfinite", at, length);
         });
     }
 }

@@ -10,12 +10,17 @@
  *   start(session, plan, list, signal)
  *                            attnjs_run beside this thread, where the engine can: the degenerate
  *                            rows, or a promise of them; -1 when it failed
- *   room(type, length)       zeros for a Tensor: {engine, view, free}
- *   lend()                   a loan
+ *   room(type, length, elements)
+ *                            a Tensor's, zeros or a copy of elements: {engine, view, free}
+ *   lend(beside)             a loan; `beside`: for a start()
  *
  * and a loan, which makes arguments of arrays that last until its end():
  *
- *   input(array, what)       an array to read; a list of numbers becomes doubles
+ *   hold(array)              to be called with each array before the first becomes an argument:
+ *                            it may lie in memory that moves meanwhile
+ *   input(array, what, length)
+ *                            an array to read, of which so many elements count (all); a list of
+ *                            numbers becomes doubles
  *   scratch(array, what)     a copy, which C may change
  *   list(values)             arguments and numbers in one
  *   output(type, length, what, array, gaps)
@@ -23,7 +28,7 @@
  *                            what is in gaps stays, or a new one
  *   floats(at, offset, length)   a copy of floats in a scratch
  */
-import { AttnError, noMemory } from "./errors.js";
+import { AttnError, noMemory, store } from "./errors.js";
 import { Tensor } from "./tensor.js";
 
 export const INTERFACE = 4; // src/bindings.h
@@ -67,13 +72,15 @@ export class Native {
         return started === -1 ? started : stoppable(settled(started), flag, signal);
     }
 
-    room(type, length) {
-        const array = allocate(type, length, "a tensor");
+    /** In shared memory, which runs beside this thread may use: nobody can take it away. */
+    room(type, length, elements) {
+        const array = allocate(type, length, "a tensor", SharedArrayBuffer);
+        if (elements) array.set(elements);
         return { engine: this, view: () => array, free() {} };
     }
 
-    lend() {
-        return new Loan(this);
+    lend(beside) {
+        return new Loan(this, beside);
     }
 }
 
@@ -113,24 +120,31 @@ async function stoppable(promise, flag, signal) {
     }
 }
 
+/**
+ * A run beside this thread must not compute in a buffer that JavaScript can resize or transfer, and so
+ * free: it has copies, but of shared memory.
+ */
 class Loan {
     #engine;
+    #beside;
     #used = [];
 
-    constructor(engine) {
+    constructor(engine, beside) {
         this.#engine = engine;
+        this.#beside = beside;
     }
 
-    input(array) {
-        const argument = Array.isArray(array) ? Float64Array.from(array) : bits(this.#plain(array));
+    hold() {}
+
+    input(array, what, length = array.length) {
+        const plain = Array.isArray(array) ? Float64Array.from(array) : this.#plain(array);
+        const argument = this.#inPlace(plain) ? bits(plain) : copyOf(plain, length, what);
         this.#used.push(argument);
         return argument;
     }
 
     scratch(array, what) {
-        const copy = allocate(Uint8Array, array.length, what);
-        copy.set(array);
-        return copy;
+        return copyOf(array, array.length, what);
     }
 
     list(values) {
@@ -140,15 +154,14 @@ class Loan {
     /** C's outputs must not overlap what it reads: such a one is written elsewhere first. */
     output(type, length, what, given, gaps) {
         const array = this.#plain(given);
-        const inPlace = array !== undefined && !this.#used.some((used) => mayOverlap(used, array));
+        const inPlace =
+            array !== undefined &&
+            this.#inPlace(array) &&
+            !this.#used.some((used) => mayOverlap(used, array));
         const room = inPlace ? array : allocate(type, length, what);
         if (gaps && !inPlace) room.set(array.subarray(0, length));
         if (array !== undefined) this.#used.push(array);
-        const take = () => {
-            if (array === undefined || inPlace) return room;
-            array.set(room);
-            return array;
-        };
+        const take = () => (array === undefined || inPlace ? room : store(room, array, what));
         return { at: bits(room), take };
     }
 
@@ -158,17 +171,29 @@ class Loan {
 
     end() {}
 
+    #inPlace(array) {
+        return !this.#beside || isShared(array.buffer);
+    }
+
     #plain(array) {
         return array instanceof Tensor ? array.at(this.#engine).view() : array;
     }
 }
 
-function allocate(type, length, what) {
+function allocate(type, length, what, memory = ArrayBuffer) {
+    const bytes = length * type.BYTES_PER_ELEMENT;
     try {
-        return new type(length);
+        return new type(new memory(bytes));
     } catch {
-        throw noMemory(`the ${length * type.BYTES_PER_ELEMENT} bytes of ${what}`);
+        throw noMemory(`the ${bytes} bytes of ${what}`);
     }
+}
+
+/** The bytes of an array's first elements. */
+function copyOf({ buffer, byteOffset, BYTES_PER_ELEMENT }, length, what) {
+    const copy = allocate(Uint8Array, length * BYTES_PER_ELEMENT, what);
+    copy.set(new Uint8Array(buffer, byteOffset, copy.length));
+    return copy;
 }
 
 /** Node-API does not know the Float16Array. */
@@ -183,6 +208,14 @@ function mayOverlap(a, b) {
     return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
 }
 
+const sharedLength = Object.getOwnPropertyDescriptor(SharedArrayBuffer.prototype, "byteLength").get;
+
+/** What it is, whatever it says that it is. */
 function isShared(buffer) {
-    return Object.prototype.toString.call(buffer) === "[object SharedArrayBuffer]";
+    try {
+        sharedLength.call(buffer);
+        return true;
+    } catch {
+        return false;
+    }
 }

@@ -17,3 +17,12 @@ export function disposed(what) {
 export function noMemory(what) {
     return new AttnError("ATTN_ERROR_MEMORY", `no memory for ${what}`);
 }
+
+/** Writes a result to its array, which nobody may have taken away in the meantime. */
+export function store(result, array, what) {
+    if (array.length >= result.length) {
+        array.set(result);
+        return array;
+    }
+    throw new AttnError("ATTN_ERROR_SHAPE", `${what} was transferred or resized during the run`);
+}

@@ -2,10 +2,11 @@
  * The engine of WebAssembly: an instance of the module, and arrays that are copied into its memory
  * and back. engine.js says what an engine is.
  *
- * Memory that grows detaches every view of it, so no view is kept: each use makes its own.
+ * Memory that grows detaches every view of it, so no view is kept: each use makes its own. Users have
+ * views too (a tensor's data) and may give them back: what counts then is their place (inside()).
  * Addresses are unsigned, and WebAssembly hands them out signed: hence `>>> 0`.
  */
-import { AttnError, noMemory } from "./errors.js";
+import { AttnError, noMemory, store } from "./errors.js";
 import { Tensor } from "./tensor.js";
 
 const INTERFACE = 4; // src/bindings.h
@@ -67,11 +68,13 @@ export class Heap {
         return new Loan(this);
     }
 
-    /** What a Tensor is made of. */
-    room(type, length) {
+    /** What a Tensor is made of: zeros, or a copy of `elements`. */
+    room(type, length, elements) {
+        const inside = elements && this.inside(elements);
         const address = this.allocate(type.BYTES_PER_ELEMENT * length, "a tensor");
         const view = () => this.view(type, address, length);
-        view().fill(0);
+        if (elements) view().set(inside?.(type) ?? elements);
+        else view().fill(0);
         return { engine: this, address, view, free: () => this.free(address) };
     }
 
@@ -91,6 +94,12 @@ export class Heap {
         return new type(this.#c.memory.buffer, address, length);
     }
 
+    /** Of an array in this memory, what views its place as a type from now on; undefined for others. */
+    inside({ buffer, byteOffset, byteLength }) {
+        if (buffer !== this.#c.memory.buffer) return undefined;
+        return (type) => this.view(type, byteOffset, byteLength / type.BYTES_PER_ELEMENT);
+    }
+
     #read(address) {
         const bytes = new Uint8Array(this.#c.memory.buffer, address);
         return decoder.decode(bytes.slice(0, bytes.indexOf(0)));
@@ -102,21 +111,28 @@ class Loan {
     #heap;
     #addresses = [];
     #read = []; // where tensors are read in place
+    #inside = new Map(); // of arrays in the memory, what views them
 
     constructor(heap) {
         this.#heap = heap;
     }
 
-    input(array, what) {
+    hold(array) {
+        this.#inside.set(array, this.#heap.inside(array));
+    }
+
+    input(array, what, length = array.length) {
         if (array instanceof Tensor) {
             const { address } = array.at(this.#heap);
             this.#read.push(address);
             return address;
         }
         const from = Array.isArray(array) ? Float64Array.from(array) : array;
-        const at = this.#take(from.byteLength, what);
-        const bytes = new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
-        this.#heap.view(Uint8Array, at, bytes.length).set(bytes);
+        if (!this.#inside.has(from)) this.hold(from);
+        const size = length * from.BYTES_PER_ELEMENT;
+        const at = this.#take(size, what);
+        const bytes = this.#inside.get(from)?.(Uint8Array) ?? bytesOf(from);
+        this.#heap.view(Uint8Array, at, size).set(bytes.subarray(0, size));
         return at;
     }
 
@@ -139,13 +155,12 @@ class Loan {
         }
         const at = this.#take(length * type.BYTES_PER_ELEMENT, what);
         const room = () => this.#heap.view(type, at, length);
-        const target = () => (array instanceof Tensor ? array.data : array);
-        if (gaps) room().set(target().subarray(0, length));
-        const take = () => {
-            if (array === undefined) return room().slice();
-            target().set(room());
-            return target();
+        const target = () => {
+            if (array instanceof Tensor) return array.data;
+            return array.length > 0 ? array : (this.#inside.get(array)?.(type) ?? array);
         };
+        if (gaps) room().set(target().subarray(0, length));
+        const take = () => (array === undefined ? room().slice() : store(room(), target(), what));
         return { at, take };
     }
 
@@ -162,4 +177,8 @@ class Loan {
         this.#addresses.push(address);
         return address;
     }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }) {
+    return new Uint8Array(buffer, byteOffset, byteLength);
 }

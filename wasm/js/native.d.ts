@@ -9,11 +9,13 @@
  * const out = await attn.attentionAsync(q, k, v, { heads: 8, dim: 64, causal: true });
  * ```
  *
- * Arrays are used where they are, without copies; only an output that overlaps another array of the
- * same call is written elsewhere first. Runs with runAsync() and attentionAsync() are computed in
- * libuv's thread pool (UV_THREADPOOL_SIZE, 4 at a time by default, which files and DNS share). Until
- * their promise is settled, their arrays must not be written, transferred or resized: a transfer that
- * is noticed rejects, but memory that is gone by then cannot be computed with safely.
+ * run() uses arrays where they are, without copies; only an output that overlaps another array of the
+ * same call is written elsewhere first. runAsync() and attentionAsync() compute in libuv's thread pool
+ * (UV_THREADPOOL_SIZE, 4 at a time by default, which files and DNS share), where a buffer that was
+ * transferred or resized would be memory that is gone: they copy what they read as they start, and
+ * write results when they are done, an AttnError where the array has been taken away by then. Tensors
+ * and arrays of shared memory, which nobody can take away, are used in place: leave those alone until
+ * the promise is settled.
  */
 import type { Attn } from "./index.js";
 

@@ -136,9 +136,9 @@ export interface Plan<Out = Float32Array> {
     run(arrays: RunOptions): RunResult<Out>;
 
     /**
-     * The same beside this thread where there is the addon (libattn/native): until the promise is
-     * settled the arrays must stay as they are, and dispose() waits. In WebAssembly there is no
-     * other thread: it has run when this returns.
+     * The same beside this thread where there is the addon (libattn/native): arrays are read as they
+     * are now, tensors and shared memory until the promise is settled, and dispose() waits. In
+     * WebAssembly there is no other thread: it has run when this returns.
      */
     runAsync(arrays: RunOptions, options?: AsyncOptions): Promise<RunResult<Out>>;
 

@@ -23,12 +23,10 @@ export class Plan extends Runner {
         const { signal } = options;
         checkSignal(signal);
         const job = this[prepare](arrays);
-        const held = holdings({ ...job.given, ...job.outputs });
         signal?.throwIfAborted();
         return this.#session.borrowAsync(async (loan) => {
             const { args, take } = this[lendJob](loan, job);
             const rows = await this.#session.start(...args, signal);
-            held.forEach(checkStill);
             return take(rows);
         });
     }
@@ -79,19 +77,6 @@ export class Plan extends Runner {
         this[alive]();
         return (this.#about ??= this[describe]());
     }
-}
-
-/** The arrays of a run, and how long they are as it starts. */
-function holdings(arrays) {
-    return Object.entries(arrays)
-        .filter(([, { array }]) => array !== undefined)
-        .map(([name, { array }]) => ({ name, array, length: array.length }));
-}
-
-/** Nobody took an array away while a run used it: what was computed would be anything. */
-function checkStill({ name, array, length }) {
-    if (array.length === length) return;
-    throw new AttnError("ATTN_ERROR_SHAPE", `${name} was transferred or resized during the run`);
 }
 
 function checkSignal(signal) {

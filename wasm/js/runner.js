@@ -104,7 +104,7 @@ export class Runner {
     /** The arguments of a job, and what takes its results once it has run. */
     [lendJob](loan, { given, outputs, place }) {
         this[alive]();
-        const at = lend(loan, given);
+        const at = lend(loan, given, outputs);
         const rooms = {};
         for (const name in outputs) {
             const { type = Float32Array, length, array, gaps } = outputs[name];

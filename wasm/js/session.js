@@ -73,9 +73,9 @@ export class Session {
         }
     }
 
-    /** The same until the promise is settled that `body` returns. */
+    /** The same for a start(), until the promise is settled that `body` returns. */
     async borrowAsync(body) {
-        const loan = this.#lend();
+        const loan = this.#lend(true);
         try {
             return await body(loan);
         } finally {
@@ -83,9 +83,9 @@ export class Session {
         }
     }
 
-    #lend() {
+    #lend(beside) {
         this.#alive();
-        return this.#engine.lend();
+        return this.#engine.lend(beside);
     }
 
     #alive() {

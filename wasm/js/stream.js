@@ -45,7 +45,7 @@ export class Stream {
         if (array !== undefined) checkPlaced(array, "out", place, this.#dtypes);
         const type = arrayClass(this.#dtypes.out, array ?? query);
         return this.#session.borrow((loan) => {
-            const at = lend(loan, given);
+            const at = lend(loan, given, { out: { array } });
             const out = loan.output(type, place.out.length, "out", array);
             const lse = loan.output(Float32Array, place.lse.length, "lse");
             const list = { ...at, out: out.at, lse: lse.at };
@@ -85,9 +85,10 @@ export class Stream {
 
     restore(bytes) {
         const saved = checkBytes(bytes, "bytes");
+        const { length } = saved;
         this.#alive();
         this.#session.borrow((loan) => {
-            this.#run("restore", loan.input(saved, "the saved stream"), saved.length);
+            this.#run("restore", loan.input(saved, "the saved stream"), length);
         });
         return this;
     }

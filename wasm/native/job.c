@@ -2,8 +2,9 @@
  * job.c: runs beside JavaScript's thread, in libuv's pool.
  *
  * A job keeps references to its arrays, so that they are not collected, and holds its plan, so that
- * dispose() waits for it. What the run has to say goes to the job: the session's error belongs to
- * JavaScript's thread.
+ * dispose() waits for it. What JavaScript could transfer or resize meanwhile, and so free, is not among
+ * them: js/engine.js gives copies, or shared memory. What the run has to say goes to the job: the
+ * session's error belongs to JavaScript's thread.
  */
 #include "addon.h"
 

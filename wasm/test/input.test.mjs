@@ -143,7 +143,7 @@ function refuse(build) {
             "an out that overlaps itself",
             run({ out: query.slice(), strides: { out: [0, 0, 8, 1] } }),
             "ARGUMENT",
-            /out: stride 1 is 0/,
+            /out: with strides \(0, 0, 8, 1\) elements may overlap/,
         ],
         ["a misspelt array", run({ querry: query }), TypeError, /unknown "querry"/],
         ["nothing to run on", () => plan.run(), TypeError, /run must be an object, not undefined/],

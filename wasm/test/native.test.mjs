@@ -24,10 +24,9 @@ function random(length) {
 async function longWork(seconds) {
     const [heads, dim] = [8, 64];
     for (let queries = 1024; ; queries *= 2) {
-        const arrays = {};
-        for (const name of ["query", "key", "value"]) {
-            arrays[name] = new Float32Array(heads * queries * dim).fill(0.5);
-        }
+        const half = attn.tensor(heads * queries * dim); // which is not copied
+        half.data.fill(0.5);
+        const arrays = { query: half, key: half, value: half };
         const plan = attn.plan({ heads, queries, dim });
         const start = performance.now();
         await plan.runAsync(arrays);
@@ -208,13 +207,88 @@ test("dispose() during a run waits for it", async () => {
     assert.deepEqual(await running, expected);
 });
 
-test("an array that is transferred during a run is an error, not a wrong number", async () => {
+/* What JavaScript can do to the memory of an array, each of which may free it or a part. */
+const WAYS = {
+    "resized to nothing": { how: (buffer) => buffer.resize(0), resizable: true },
+    "made smaller": { how: (buffer) => buffer.resize(8), resizable: true },
+    "transferred and dropped": { how: (buffer) => void buffer.transfer() },
+    "transferred to less": { how: (buffer) => void buffer.transfer(8) },
+    "cloned with transfer": {
+        how: (buffer) => void structuredClone(buffer, { transfer: [buffer] }),
+    },
+    "posted to a port": {
+        how(buffer) {
+            const { port1 } = new MessageChannel();
+            port1.postMessage(buffer, [buffer]);
+            port1.close();
+        },
+    },
+};
+for (const [name, { how, resizable }] of Object.entries(WAYS)) {
+    const skip = !ArrayBuffer.prototype[/transferred/.test(name) ? "transfer" : "resize"];
+    test(`arrays that are ${name} during a run`, { skip }, async () => {
+        const problem = makeProblem({ heads: 8, queries: 700, dim: 64 }, 84);
+        const { heads, queries, keys } = problem.sizes;
+        const given = {
+            ...arraysOf(problem),
+            bias: random(queries * keys),
+            mask: new Uint8Array(queries * keys).fill(1),
+            sinks: random(heads),
+            slopes: random(heads).map(Math.abs),
+        };
+        const plan = attn.plan({ ...problem.sizes, inputs: Object.keys(given).slice(3) });
+        const expected = plan.run(given);
+        const copy = (array) => {
+            const options = resizable ? { maxByteLength: 2 * array.byteLength } : {};
+            const room = new array.constructor(new ArrayBuffer(array.byteLength, options));
+            room.set(array);
+            return room;
+        };
+        const read = {};
+        for (const key in given) read[key] = copy(given[key]);
+        const running = plan.runAsync(read);
+        for (const key in read) how(read[key].buffer);
+        globalThis.gc?.();
+        assert.deepEqual(await running, expected, "inputs are read as they were");
+
+        for (const [key, length] of [
+            ["out", expected.out.length],
+            ["lse", heads * queries],
+            ["scores", heads * queries * keys],
+        ]) {
+            const array = copy(new Float32Array(length));
+            const written = plan.runAsync({ ...given, [key]: array });
+            how(array.buffer);
+            await assert.rejects(written, {
+                ...{ name: "AttnError", code: "ATTN_ERROR_SHAPE" },
+                message: `${key} was transferred or resized during the run`,
+            });
+        }
+        plan.dispose();
+    });
+}
+
+test("a run beside computes where tensors and shared memory are, also where that grows", async () => {
     const plan = attn.plan(small.sizes);
-    const query = small.query.slice();
-    const running = plan.runAsync({ ...arraysOf(small), query });
-    const kept = structuredClone(query.buffer, { transfer: [query.buffer] });
-    await assert.rejects(running, /query was transferred or resized during the run/);
-    assert.equal(kept.byteLength, 4 * small.query.length);
+    const expected = plan.run(arraysOf(small));
+    const growable = (array) => {
+        const options = { maxByteLength: 4 * array.byteLength };
+        const shared = new Float32Array(new SharedArrayBuffer(array.byteLength, options));
+        shared.set(array);
+        return shared;
+    };
+    const given = { ...arraysOf(small), key: growable(small.key), value: growable(small.value) };
+    given.query = attn.tensor(small.query);
+    const out = growable(expected.out.fill(-1).slice());
+    const running = plan.runAsync({ ...given, out });
+    for (const { buffer } of [given.key, given.value, out]) buffer.grow?.(2 * buffer.byteLength);
+    const result = await running;
+    assert.equal(result.out, out);
+    assert.deepEqual(out.slice(0, expected.out.length), plan.run(arraysOf(small)).out);
+
+    const tensor = attn.tensor(expected.out.length);
+    const inPlace = await plan.runAsync({ ...arraysOf(small), out: tensor });
+    assert.equal(inPlace.out, tensor.data);
     plan.dispose();
 });
 
