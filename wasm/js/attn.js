@@ -52,9 +52,8 @@ export class Attn extends Core {
         if (checkInteger(length, "length") < 1) {
             throw new AttnError("ATTN_ERROR_SHAPE", `a tensor of ${length} elements`);
         }
-        const { engine, session } = this.#load;
         const elements = empty ? undefined : shape instanceof Tensor ? shape.data : shape;
-        return new Tensor(engine, session, arrayClass(dtype, shape), length, dtype, elements);
+        return new Tensor(this.#session, arrayClass(dtype, shape), length, dtype, elements);
     }
 
     async attentionAsync(query, key, value, options) {

@@ -51,6 +51,12 @@ export class Session {
         return JSON.parse(text);
     }
 
+    /** The engine's room for a Tensor. */
+    room(...args) {
+        this.#alive();
+        return this.#engine.room(...args);
+    }
+
     /** Runs a plan by the engine's start(). */
     async start(...args) {
         const rows = this.#engine.start(this.#alive(), ...args);

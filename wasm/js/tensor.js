@@ -8,9 +8,9 @@ export class Tensor {
     #room; // the engine's
     #owner;
 
-    /** `owner`: the session that forgets it; `type`: the class of its array; zeros without `elements`. */
-    constructor(engine, owner, type, length, dtype, elements) {
-        this.#room = engine.room(type, length, elements);
+    /** `owner`: its session; `type`: the class of its array; zeros without `elements`. */
+    constructor(owner, type, length, dtype, elements) {
+        this.#room = owner.room(type, length, elements);
         this.#owner = owner;
         this.dtype = dtype;
         this.length = length;

@@ -5,8 +5,9 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { Attn } from "../js/attn.js";
 import { Heap } from "../js/heap.js";
+import { init as initNative } from "../js/native.js";
 import { AttnError, init } from "../js/node.js";
-import { assertClose, exactAttention, makeProblem, moduleBytes } from "./support.mjs";
+import { assertClose, exactAttention, makeProblem, moduleBytes, npyBytes } from "./support.mjs";
 
 /** The library together with its memory, which the interface does not show. */
 async function open() {
@@ -81,24 +82,92 @@ test("a disposed plan is an error in every use, and no second dispose", async ()
     assert.equal(attn.attention(query, key, value, sizes).length, 16);
 });
 
-test("a disposed library is an error in every use, and so are its plans", async () => {
-    const attn = await init();
-    const { query, key, value, sizes } = makeProblem({ queries: 4, dim: 4 }, 5);
-    const plan = attn.plan(sizes);
-    attn.dispose();
-    attn.dispose();
-    const uses = [
-        () => plan.run({ query, key, value }),
-        () => attn.plan(sizes),
-        () => attn.attention(query, key, value, sizes),
-        () => attn.backends(),
-        () => attn.embed("a", 8),
-        () => attn.readNpy(new Uint8Array(100)),
-        () => attn.countNonfinite(query),
-    ];
-    for (const use of uses) assert.throws(use, isDisposed, String(use));
-    assert.match(attn.build, /relaxed|simd/);
-});
+/* Every method of the library, and of what it makes, called as it may be. */
+const USES = {
+    attn: ({ attn, arrays, sizes }) => ({
+        plan: () => attn.plan(sizes),
+        attention: () => attn.attention(arrays.query, arrays.key, arrays.value, sizes),
+        attentionAsync: () => attn.attentionAsync(arrays.query, arrays.key, arrays.value, sizes),
+        stream: () => attn.stream({ dim: 4, maxKeys: 9 }),
+        tensor: () => attn.tensor(16),
+        loadPlugin: () => attn.loadPlugin(new Uint8Array(8)),
+        backends: () => attn.backends(),
+        embed: () => attn.embed("a", 8),
+        readNpy: () => attn.readNpy(npyBytes([1, 1], new Float32Array(1))),
+        countNonfinite: () => attn.countNonfinite(arrays.query),
+    }),
+    plan: ({ plan, arrays }) => ({
+        run: () => plan.run(arrays),
+        runAsync: () => plan.runAsync(arrays),
+        weights: () => plan.weights({ query: arrays.query, key: arrays.key }),
+        error: () => plan.error({ ...arrays, out: arrays.query }),
+        kernel: () => plan.kernel,
+        workspaceBytes: () => plan.workspaceBytes,
+        cost: () => plan.cost,
+        facts: () => plan.facts,
+    }),
+    stream: ({ stream, arrays }) => ({
+        append: () => stream.append(arrays.key, arrays.value),
+        query: () => stream.query(arrays.query),
+        length: () => stream.length,
+        memoryBytes: () => stream.memoryBytes,
+        fork: () => stream.fork(),
+        truncate: () => stream.truncate(0),
+        save: () => stream.save(),
+        restore: () => stream.restore(new Uint8Array(100)),
+    }),
+    tensor: ({ tensor }) => ({ data: () => tensor.data }),
+};
+
+/** The public methods and getters of an object's classes. */
+function methodsOf(object) {
+    const names = new Set();
+    for (let at = object; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+        for (const [name, { get, value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
+            if (get || typeof value === "function") names.add(name);
+        }
+    }
+    for (const name of ["constructor", "dispose", "at"]) names.delete(name);
+    return [...names].sort();
+}
+
+for (const [build, open] of [
+    ["native", () => initNative({ fallback: false })],
+    ["threads", () => init(null, { threads: 2 })],
+    ["simd", () => init(null, { build: "simd" })],
+]) {
+    for (const first of ["attn", "plan", "stream", "tensor"]) {
+        test(`${build}: after dispose() of ${first} every use is one typed error`, async () => {
+            const attn = await open();
+            const { query, key, value, sizes } = makeProblem({ queries: 4, dim: 4 }, 5);
+            const made = {
+                attn,
+                plan: attn.plan(sizes),
+                stream: attn.stream({ dim: 4, maxKeys: 9 }),
+                tensor: attn.tensor(16),
+            };
+            const all = { ...made, arrays: { query, key, value }, sizes };
+            made[first].dispose();
+            made[first].dispose();
+            for (const [name, object] of Object.entries(made)) {
+                const uses = USES[name](all);
+                assert.deepEqual(Object.keys(uses).sort(), methodsOf(object), "uses of all");
+                if (first !== "attn" && first !== name) continue;
+                for (const use of Object.values(uses)) {
+                    await assert.rejects(async () => use(), isDisposed, `${name}: ${use}`);
+                }
+            }
+            if (first === "tensor") {
+                for (const name of ["query", "key", "value", "out"]) {
+                    const arrays = { ...all.arrays, [name]: made.tensor };
+                    assert.throws(() => made.plan.run(arrays), isDisposed, name);
+                }
+            }
+            attn.dispose();
+            assert.equal(typeof attn.build, "string");
+        });
+    }
+}
 
 test("Symbol.dispose is dispose", { skip: !Symbol.dispose && "this engine has none" }, async () => {
     const attn = await init();
