@@ -175,7 +175,7 @@ static void scores_out_of_place(void **state) {
     expect_refusal(&scene, &io, ATTN_ERROR_ARGUMENT, "scores|unit stride");
     io = scene.trial.io;
     io.scores.stride[2] = 0;
-    expect_refusal(&scene, &io, ATTN_ERROR_ARGUMENT, "scores|stride 2");
+    expect_refusal(&scene, &io, ATTN_ERROR_ARGUMENT, "scores|overlap");
     scene_close(&scene);
 }
 
