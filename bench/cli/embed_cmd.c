@@ -15,7 +15,7 @@
 typedef struct embedding {
     const char *path, *out;
     int64_t dim, heads; /* heads 0: a file of rank 2 */
-    int json;
+    int json, any_bytes;
 
     char *text;
     size_t size;
@@ -24,14 +24,32 @@ typedef struct embedding {
     float *vectors;
 } embedding_t;
 
+static const char *input_name(const embedding_t *e) {
+    return strcmp(e->path, "-") == 0 ? "standard input" : e->path;
+}
+
+/* NUL is a character, but none of a text: it is what files of numbers and UTF-16 have. */
+static int check_text(const embedding_t *e) {
+    for (size_t at = 0, length; at < e->size; at += length) {
+        length = e->text[at] ? embed_character(e->text + at, e->size - at) : 0;
+        if (!length)
+            return cli_complain(CLI_USAGE,
+                                "%s: is not UTF-8 text: byte 0x%02X at offset %zu (--any-bytes "
+                                "embeds it all the same)",
+                                input_name(e), (unsigned)(unsigned char)e->text[at], at);
+    }
+    return CLI_OK;
+}
+
 static int read_tokens(embedding_t *e) {
-    const int status = file_read(e->path, &e->text, &e->size);
+    int status = file_read(e->path, &e->text, &e->size);
+    if (!status && !e->any_bytes) status = check_text(e);
     if (status) return status;
     e->count = embed_split(e->text, e->size, NULL, 0);
-    if (e->count == 0) return cli_complain(CLI_USAGE, "%s: has no word in it", e->path);
+    if (e->count == 0) return cli_complain(CLI_USAGE, "%s: has no word in it", input_name(e));
     if (e->count <= SIZE_MAX / sizeof *e->tokens) e->tokens = malloc(e->count * sizeof *e->tokens);
     if (!e->tokens)
-        return cli_complain(CLI_USAGE, "%s: no memory for %zu tokens", e->path, e->count);
+        return cli_complain(CLI_USAGE, "%s: no memory for %zu tokens", input_name(e), e->count);
     embed_split(e->text, e->size, e->tokens, e->count);
     return CLI_OK;
 }
@@ -102,12 +120,14 @@ int cli_embed(int argc, char **argv) {
         {"dim", 0, OPTION_INTEGER | OPTION_REQUIRED, "D", "columns, at least 2", &e.dim, 2,
          1 << 20},
         {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "X.npy",
-         "where float32 (n, D) goes, one row a token; - for standard output", &e.out, 0,
-         0},
+         "where float32 (n, D) goes, one row a token; - for standard output", &e.out, 0, 0},
         {"heads", 0, OPTION_INTEGER, "H", "(H, n, D) instead, each head with other hash functions",
          &e.heads, 1, 4096},
         {"json", 0, OPTION_SWITCH, NULL, "print the tokens with their byte offsets as JSON",
          &e.json, 0, 0},
+        {"any-bytes", 0, OPTION_SWITCH, NULL,
+         "take input that is not UTF-8 text: a byte that is no character is a letter", &e.any_bytes,
+         0, 0},
         {.name = NULL},
     };
     const option_command_t command = {"embed", summary, options, details};

@@ -547,10 +547,12 @@ describe("attn embed", () => {
         });
     });
 
-    test("bytes that are not UTF-8, the smallest dimension, and heads", () => {
+    test("bytes that are not UTF-8 when it is told to, the smallest dimension, and heads", () => {
         const bytes = Buffer.from([0x63, 0x61, 0x66, 0xe9, 0x20, 0xff, 0x00, 0xc3, 0x21]);
         withFiles({ "text.txt": bytes }, (folder) => {
             const args = ["embed", "text.txt", "--dim=2", "--heads=3", "-o", "x.npy", "--json"];
+            assert.equal(attn(args, folder).status, 2);
+            args.push("--any-bytes");
             const { tokens } = JSON.parse(succeed(args, folder));
             assert.deepEqual(
                 tokens.map(({ start, end }) => [start, end]),

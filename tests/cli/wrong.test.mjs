@@ -440,6 +440,53 @@ describe("wrong .npy files", () => {
     });
 });
 
+describe("embed refuses what is not text", () => {
+    const ascii = Buffer.from("some words ");
+    const cafe = Buffer.from("café ");
+    /** [what, the bytes, which of them it is] */
+    const cases = [
+        ["NUL", [...ascii, 0, 65], "0x00 at offset 11"],
+        ["NUL at the very end", [...ascii, 0], "0x00 at offset 11"],
+        ["UTF-16", [0xff, 0xfe, 0x61, 0], "0xFF at offset 0"],
+        ["UTF-16 without its mark", [0x61, 0, 0x62, 0], "0x00 at offset 1"],
+        ["Latin-1", Buffer.from("un café noir", "latin1"), "0xE9 at offset 6"],
+        ["half a character at the end", cafe.subarray(0, 4), "0xC3 at offset 3"],
+        ["a continuation without a beginning", [...cafe, 0x80], "0x80 at offset 6"],
+        ["a surrogate", [...ascii, 0xed, 0xa0, 0x80], "0xED at offset 11"],
+        ["not the shortest form", [...ascii, 0xc0, 0xaf], "0xC0 at offset 11"],
+        ["beyond Unicode", [...ascii, 0xf4, 0x90, 0x80, 0x80], "0xF4 at offset 11"],
+        ["an image", [0x89, 0x50, 0x4e, 0x47], "0x89 at offset 0"],
+    ];
+    for (const [what, list, says] of cases) {
+        test(what, () => {
+            const bytes = Buffer.from(list);
+            const args = (path) => ["embed", path, "--dim", "4", "-o", "o.npy"];
+            const told = (name) =>
+                new RegExp(`^attn: ${name}: is not UTF-8 text: byte ${says} .*--any-bytes`);
+            const embed = (folder) => attn(args("bytes"), folder);
+            refuse({ bytes }, embed, told("bytes"));
+            refuse(
+                { bytes },
+                (folder) => attn(args("-"), folder, { input: bytes }),
+                told("standard input"),
+            );
+            withFiles({ bytes }, (folder) => {
+                const { status, stderr } = attn([...args("bytes"), "--any-bytes"], folder);
+                assert.equal(status, 0, stderr);
+            });
+        });
+    }
+
+    test("and takes what is", () => {
+        const text = "\ufeffcafé, 注意力 \u{1F600}\u007f\t\u0001";
+        withFiles({ text }, (folder) => {
+            const args = ["embed", "text", "--dim", "4", "-o", "o.npy"];
+            const { status, stderr } = attn(args, folder);
+            assert.equal(status, 0, stderr);
+        });
+    });
+});
+
 describe("wrong plugins", { skip: (!plugin || isWasi) && "no plugin to load" }, () => {
     /** The template plugin with `from`, which must be in it just once, replaced by `to`. */
     function patched(from, to) {
