@@ -1,6 +1,7 @@
 /* cli/host.c: see host.h. */
 #include "cli/host.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,19 +28,23 @@ const char *host_cpu(char *text, size_t size) {
 #define ARCHITECTURE "unknown"
 #endif
 
-/* The value of the first line "model name : value" of Linux's /proc/cpuinfo, where there is one. */
+/*
+ * The value of the first line "model name : value" of Linux's /proc/cpuinfo, where there is one. It is
+ * read without a stream, which might have no memory: the same machine always has the same name.
+ */
 static void read_model(char *model, size_t size) {
-    static const char key[] = "model name";
-    char line[256];
-    FILE *stream = fopen("/proc/cpuinfo", "r");
-    while (stream && fgets(line, sizeof line, stream)) {
-        const char *colon = strchr(line, ':');
-        if (!colon || strncmp(line, key, sizeof key - 1) != 0) continue;
-        colon += strspn(colon, ": \t");
-        snprintf(model, size, "%.*s", (int)strcspn(colon, "\n"), colon);
-        break;
-    }
-    if (stream) fclose(stream);
+    static const char key[] = "\nmodel name";
+    char start[2048];
+    const int descriptor = open("/proc/cpuinfo", O_RDONLY);
+    const ssize_t length = descriptor < 0 ? -1 : read(descriptor, start, sizeof start - 1);
+    if (descriptor >= 0) close(descriptor);
+    if (length <= 0) return;
+    start[length] = 0;
+    const char *line = strstr(start, key);
+    if (!line) return;
+    line += sizeof key - 1;
+    line += strspn(line, ": \t");
+    snprintf(model, size, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
 const char *host_cpu(char *text, size_t size) {

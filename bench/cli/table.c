@@ -12,7 +12,8 @@ enum { CELL_SIZE = 512 }; /* longest text of a cell for people */
 /* ---- filling --------------------------------------------------------------------------------- */
 
 table_t table_make(const table_column_t *columns, int column_count) {
-    return (table_t){.columns = columns, .column_count = column_count};
+    return (table_t){.columns = columns,
+                     .column_count = column_count < TABLE_COLUMNS ? column_count : TABLE_COLUMNS};
 }
 
 static table_cell_t *next_cell(table_t *table) {
@@ -158,14 +159,12 @@ static void print_rule(const table_t *table, FILE *out, const int *widths) {
 }
 
 static void print_aligned(const table_t *table, FILE *out, int markdown) {
-    int *widths = calloc((size_t)table->column_count, sizeof *widths);
-    for (int column = 0; widths && column < table->column_count; column++)
+    int widths[TABLE_COLUMNS];
+    for (int column = 0; column < table->column_count; column++)
         widths[column] = column_width(table, column);
-    if (!widths) return;
     print_row(table, out, widths, -1, markdown);
     if (markdown) print_rule(table, out, widths);
     for (int row = 0; row < table->row_count; row++) print_row(table, out, widths, row, markdown);
-    free(widths);
 }
 
 /* ---- CSV (RFC 4180) -------------------------------------------------------------------------- */

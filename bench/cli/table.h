@@ -43,7 +43,9 @@ typedef struct table {
     table_cell_t *cells;
 } table_t;
 
-/** An empty table; `columns` must outlive it. */
+enum { TABLE_COLUMNS = 32 };
+
+/** An empty table of at most TABLE_COLUMNS; `columns` must outlive it. */
 table_t table_make(const table_column_t *columns, int column_count);
 
 /** Add the next cell, row by row, of the kind that its column has. NULL is a missing text. */

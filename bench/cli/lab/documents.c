@@ -15,6 +15,14 @@
 enum { CSV, JSON, SVG, DOCUMENTS };
 static const char *const endings[DOCUMENTS] = {"csv", "json", "svg"};
 
+/* What is known of a panel before anything is printed. */
+typedef struct document {
+    const task_t *task;
+    conclusion_t conclusion;
+    text_t command;
+    char *panel; /* as JSON */
+} document_t;
+
 static double value_at(const task_t *task, uint32_t point, uint32_t column) {
     return task->rows[(size_t)point * task->run.panel->column_count + column];
 }
@@ -27,7 +35,8 @@ static void print_number(FILE *out, double value, const char *missing) {
 
 /* ---- CSV ----------------------------------------------------------------------------------------- */
 
-static void print_csv(const task_t *task, FILE *out) {
+static void print_csv(const void *data, FILE *out) {
+    const task_t *task = ((const document_t *)data)->task;
     const lab_panel_t *panel = task->run.panel;
     for (uint32_t c = 0; c < panel->column_count; c++)
         if (!panel->columns[c].aside) fprintf(out, "%s%s", c ? "," : "", panel->columns[c].name);
@@ -50,15 +59,6 @@ static void print_field(FILE *out, const char *name, const char *text) {
     fputs(",\n", out);
 }
 
-static void print_command(const task_t *task, FILE *out) {
-    text_t command;
-    if (text_open(&command)) return;
-    task_command(task, command.out);
-    if (text_close(&command)) return;
-    print_field(out, "command", command.bytes);
-    free(command.bytes);
-}
-
 static void print_parameters(const task_t *task, FILE *out) {
     const lab_t *lab = task->run.lab;
     const char *separator = "";
@@ -75,15 +75,6 @@ static void print_parameters(const task_t *task, FILE *out) {
         separator = ", ";
     }
     fputs("},\n", out);
-}
-
-static void print_panel(const task_t *task, FILE *out) {
-    const size_t size = lab_describe_panel(task->run.lab, task->run.panel, NULL, 0) + 1;
-    char *text = malloc(size);
-    if (!text) return;
-    lab_describe_panel(task->run.lab, task->run.panel, text, size);
-    fprintf(out, "\"panel\": %s,\n", text);
-    free(text);
 }
 
 static void print_points(const task_t *task, FILE *out) {
@@ -106,7 +97,9 @@ static void print_finding(const lab_finding_t *finding, FILE *out) {
     print_field(out, "found", finding->found);
 }
 
-static void print_json(const task_t *task, const conclusion_t *conclusion, FILE *out) {
+static void print_json(const void *data, FILE *out) {
+    const document_t *document = data;
+    const task_t *task = document->task;
     const lab_t *lab = task->run.lab;
     char host[192];
     fputs("{\n", out);
@@ -114,43 +107,55 @@ static void print_json(const task_t *task, const conclusion_t *conclusion, FILE 
     print_field(out, "title", lab->title);
     print_field(out, "reference", lab->reference);
     print_field(out, "summary", lab->summary);
-    print_command(task, out);
+    print_field(out, "command", document->command.bytes);
     fprintf(out, "\"seed\": %llu,\n", (unsigned long long)task->run.seed);
     print_parameters(task, out);
-    print_finding(&conclusion->finding, out);
-    print_field(out, "note", conclusion->note);
+    print_finding(&document->conclusion.finding, out);
+    print_field(out, "note", document->conclusion.note);
     print_field(out, "version", attn_version());
     print_field(out, "commit", host_commit());
     print_field(out, "tier", attn_tier_name(attn_context_tier(task->context)));
     print_field(out, "host", host_cpu(host, sizeof host));
-    print_panel(task, out);
+    fprintf(out, "\"panel\": %s,\n", document->panel);
     print_points(task, out);
     fputs("\n}\n", out);
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
 
-static int print(const task_t *task, int which, const conclusion_t *conclusion, text_t *text) {
-    if (text_open(text)) return CLI_USAGE;
-    if (which == CSV)
-        print_csv(task, text->out);
-    else if (which == JSON)
-        print_json(task, conclusion, text->out);
-    else
-        figure_print(task, conclusion, text->out);
-    return text_close(text);
+static void print_command(const void *data, FILE *out) { task_command(data, out); }
+
+static int describe_panel(document_t *document) {
+    const lab_run_t *run = &document->task->run;
+    const size_t size = lab_describe_panel(run->lab, run->panel, NULL, 0) + 1;
+    document->panel = malloc(size);
+    if (!document->panel) return cli_complain(CLI_USAGE, "no memory for a panel's description");
+    lab_describe_panel(run->lab, run->panel, document->panel, size);
+    return CLI_OK;
+}
+
+static int prepare(document_t *document) {
+    const task_t *task = document->task;
+    task_conclude(task, &document->conclusion);
+    const int status = text_make(&document->command, print_command, task);
+    return status ? status : describe_panel(document);
+}
+
+static int print(const document_t *document, int which, text_t *text) {
+    if (which == CSV) return text_make(text, print_csv, document);
+    if (which == JSON) return text_make(text, print_json, document);
+    return figure_make(document->task, &document->conclusion, document->command.bytes, text);
 }
 
 int documents_write(const task_t *task) {
-    conclusion_t conclusion;
-    text_t texts[DOCUMENTS] = {{.out = NULL}};
+    document_t document = {.task = task};
+    text_t texts[DOCUMENTS] = {{.bytes = NULL}};
     char *paths[DOCUMENTS] = {NULL};
     output_t output = {.count = 0};
-    int status = CLI_OK;
-    task_conclude(task, &conclusion);
+    int status = prepare(&document);
     for (int i = 0; i < DOCUMENTS && !status; i++) {
         paths[i] = task_path(task, endings[i]);
-        status = paths[i] ? print(task, i, &conclusion, &texts[i])
+        status = paths[i] ? print(&document, i, &texts[i])
                           : cli_complain(CLI_USAGE, "no memory for a path");
         if (!status) output_add(&output, paths[i], NULL, 0, texts[i].bytes, texts[i].size);
     }
@@ -159,13 +164,17 @@ int documents_write(const task_t *task) {
         free(paths[i]);
         free(texts[i].bytes);
     }
+    free(document.command.bytes);
+    free(document.panel);
     return status;
 }
 
-void documents_remove(const task_t *task) {
+int documents_remove(const task_t *task) {
     for (int i = 0; i < DOCUMENTS; i++) {
         char *path = task_path(task, endings[i]);
-        if (path) unlink(path);
+        if (!path) return cli_complain(CLI_USAGE, "no memory for a path");
+        unlink(path);
         free(path);
     }
+    return CLI_OK;
 }

@@ -10,7 +10,7 @@
 /** Write all three, together or none; an exit status. */
 int documents_write(const task_t *task);
 
-/** Remove those of an older run, where there are any: its points are being dropped. */
-void documents_remove(const task_t *task);
+/** Remove those of an older run, where there are any: its points are being dropped; an exit status. */
+int documents_remove(const task_t *task);
 
 #endif

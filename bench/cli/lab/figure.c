@@ -179,41 +179,55 @@ static void print_caption(figure_t *figure, const char *note) {
     print_wrapped(figure, "small", 11.5, CAPTION_LINE, line);
 }
 
-static void print_description(const figure_t *figure) {
-    text_t command;
-    if (text_open(&command)) return;
-    task_command(figure->task, command.out);
-    if (text_close(&command)) return;
-    fputs("<desc>", figure->out);
-    xml_string(figure->out, command.bytes);
-    fputs("</desc>\n", figure->out);
-    free(command.bytes);
-}
+/* ---- the whole ----------------------------------------------------------------------------------- */
 
-/* The height is known when all else is, so that goes into memory first. */
-void figure_print(const task_t *task, const conclusion_t *conclusion, FILE *out) {
-    text_t body;
-    if (text_open(&body)) return;
-    figure_t figure = {.task = task, .out = body.out, .at = 6};
-    print_wrapped(&figure, "title", 15, TITLE_LINE, task->run.panel->title);
-    figure.frame = frame_make(task, figure.at + 14);
-    frame_print(&figure.frame, task, body.out);
+typedef struct content {
+    const task_t *task;
+    const conclusion_t *conclusion;
+    const char *command, *body;
+    double *height; /* out, of the body */
+} content_t;
+
+static void print_body(const void *data, FILE *out) {
+    const content_t *content = data;
+    figure_t figure = {.task = content->task, .out = out, .at = 6};
+    print_wrapped(&figure, "title", 15, TITLE_LINE, content->task->run.panel->title);
+    figure.frame = frame_make(content->task, figure.at + 14);
+    frame_print(&figure.frame, content->task, out);
     figure.at = figure.frame.bottom + FRAME_BELOW;
     print_legend(&figure);
-    print_finding(&figure, &conclusion->finding);
-    print_caption(&figure, conclusion->note);
-    if (text_close(&body)) return;
-    const double height = figure.at + 14;
+    print_finding(&figure, &content->conclusion->finding);
+    print_caption(&figure, content->conclusion->note);
+    *content->height = figure.at + 14;
+}
+
+static void print_svg(const void *data, FILE *out) {
+    const content_t *content = data;
+    const double height = *content->height;
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 %d %.0f\" "
             "width=\"%d\" height=\"%.0f\" role=\"img\" aria-label=\"",
             FRAME_WIDTH, height, FRAME_WIDTH, height);
-    xml_string(out, task->run.panel->title);
-    fputs("\">\n", out);
-    figure.out = out;
-    print_description(&figure);
+    xml_string(out, content->task->run.panel->title);
+    fputs("\">\n<desc>", out);
+    xml_string(out, content->command);
     fprintf(out,
-            "<style>\n%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%.0f\"/>\n%s</svg>\n",
-            figure_style, FRAME_WIDTH, height, body.bytes);
+            "</desc>\n<style>\n%s</style>\n<rect class=\"paper\" width=\"%d\" "
+            "height=\"%.0f\"/>\n%s</svg>\n",
+            figure_style, FRAME_WIDTH, height, content->body);
+}
+
+/* The height is known when all else is, so that goes into memory first. */
+int figure_make(const task_t *task, const conclusion_t *conclusion, const char *command,
+                text_t *svg) {
+    double height;
+    text_t body;
+    content_t content = {
+        .task = task, .conclusion = conclusion, .command = command, .height = &height};
+    int status = text_make(&body, print_body, &content);
+    if (status) return status;
+    content.body = body.bytes;
+    status = text_make(svg, print_svg, &content);
     free(body.bytes);
+    return status;
 }

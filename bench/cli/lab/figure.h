@@ -6,10 +6,13 @@
 #define ATTN_CLI_LAB_FIGURE_H
 
 #include "cli/lab/task.h"
+#include "cli/lab/text.h"
 
-#include <stdio.h>
-
-/** All points must be finished. */
-void figure_print(const task_t *task, const conclusion_t *conclusion, FILE *out);
+/**
+ * The SVG, which the caller frees, of a panel whose points are all finished; `command` is the one that
+ * makes it (cli/lab/task.h). An exit status.
+ */
+int figure_make(const task_t *task, const conclusion_t *conclusion, const char *command,
+                text_t *svg);
 
 #endif

@@ -18,21 +18,20 @@ static const char magic[] = "attn lab points 1\n";
 /* ---- the header ---------------------------------------------------------------------------------- */
 
 /* Everything that numbers depend on. It ends in an empty line. */
-static int write_header(const task_t *task, text_t *text) {
+static void print_header(const void *data, FILE *out) {
+    const task_t *task = data;
     const lab_run_t *run = &task->run;
     char origin[320], value[32];
-    if (text_open(text)) return CLI_USAGE;
-    fprintf(text->out, "%slab=%s\npanel=%s\nlibattn=%s\nseed=%llu\n", magic, run->lab->name,
+    fprintf(out, "%slab=%s\npanel=%s\nlibattn=%s\nseed=%llu\n", magic, run->lab->name,
             run->panel->id, task_origin(task, origin, sizeof origin),
             (unsigned long long)run->seed);
     for (uint32_t i = 0; i < run->lab->param_count; i++)
         if ((int32_t)i != run->panel->x_param)
-            fprintf(text->out, "set %s=%s\n", run->lab->params[i].name, task_value(task, i, value));
-    fprintf(text->out, "points=%u\ncolumns=", run->point_count);
+            fprintf(out, "set %s=%s\n", run->lab->params[i].name, task_value(task, i, value));
+    fprintf(out, "points=%u\ncolumns=", run->point_count);
     for (uint32_t i = 0; i < run->panel->column_count; i++)
-        fprintf(text->out, "%s%s", i ? "," : "", run->panel->columns[i].name);
-    fputs("\n\n", text->out);
-    return text_close(text);
+        fprintf(out, "%s%s", i ? "," : "", run->panel->columns[i].name);
+    fputs("\n\n", out);
 }
 
 static size_t line_length(const char *text) { return strcspn(text, "\n"); }
@@ -115,7 +114,7 @@ static int read_journal(journal_t *journal) {
 int journal_load(journal_t *journal, task_t *task, int restart) {
     text_t header;
     *journal = (journal_t){.task = task, .descriptor = -1};
-    if (write_header(task, &header)) return CLI_USAGE;
+    if (text_make(&header, print_header, task)) return CLI_USAGE;
     journal->header = header.bytes;
     journal->path = task_path(task, "points");
     if (!journal->path) return cli_complain(CLI_USAGE, "no memory for a path");
@@ -156,16 +155,25 @@ int journal_open(journal_t *journal) {
     return status;
 }
 
-int journal_add(journal_t *journal, uint32_t index) {
-    const uint32_t width = journal->task->run.panel->column_count;
-    const double *row = journal->task->rows + (size_t)index * width;
-    text_t line;
+typedef struct point {
+    const task_t *task;
+    uint32_t index;
+} point_t;
+
+static void print_point(const void *data, FILE *out) {
+    const point_t *point = data;
+    const uint32_t width = point->task->run.panel->column_count;
+    const double *row = point->task->rows + (size_t)point->index * width;
     char number[32];
-    if (text_open(&line)) return CLI_USAGE;
-    fprintf(line.out, "%u", index);
-    for (uint32_t i = 0; i < width; i++) fprintf(line.out, " %s", lab_number_text(row[i], number));
-    fputc('\n', line.out);
-    if (text_close(&line)) return CLI_USAGE;
+    fprintf(out, "%u", point->index);
+    for (uint32_t i = 0; i < width; i++) fprintf(out, " %s", lab_number_text(row[i], number));
+    fputc('\n', out);
+}
+
+int journal_add(journal_t *journal, uint32_t index) {
+    const point_t point = {journal->task, index};
+    text_t line;
+    if (text_make(&line, print_point, &point)) return CLI_USAGE;
     const int status = append(journal, line.bytes, line.size);
     free(line.bytes);
     return status;

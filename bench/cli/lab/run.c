@@ -44,7 +44,7 @@ static int check_journal(const making_t *making, task_t *task) {
     int status = journal_load(&journal, task, making->restart);
     if (!status && making->restart) {
         status = journal_open(&journal);
-        if (!status) documents_remove(task);
+        if (!status) status = documents_remove(task);
     }
     journal_free(&journal);
     return status;

@@ -3,26 +3,33 @@
 
 #include "cli/cli.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/types.h>
 
-int text_open(text_t *text) {
-    *text = (text_t){.out = NULL};
-    text->out = open_memstream(&text->bytes, &text->size);
-    return text->out ? CLI_OK : cli_complain(CLI_USAGE, "no memory for a text");
+/* Prints into bytes[capacity]; 1 when there was room for all of it. */
+static int fill(text_t *text, size_t capacity, text_print_t *print, const void *data) {
+    FILE *out = fmemopen(text->bytes, capacity, "w");
+    if (!out) return 0;
+    print(data, out);
+    const int lost = fflush(out) != 0 || ferror(out);
+    const off_t used = ftello(out);
+    fclose(out);
+    if (lost || used < 0 || (size_t)used >= capacity) return 0; /* full: perhaps there was more */
+    text->size = (size_t)used;
+    text->bytes[used] = 0;
+    return 1;
 }
 
-int text_close(text_t *text) {
-    const int lost = ferror(text->out);
-    if (fclose(text->out) == 0 && !lost) return CLI_OK;
-    free(text->bytes);
-    text->bytes = NULL;
+int text_make(text_t *text, text_print_t *print, const void *data) {
+    for (size_t capacity = 1 << 13; capacity < SIZE_MAX / 4; capacity *= 4) {
+        text->bytes = malloc(capacity);
+        if (!text->bytes) break;
+        if (fill(text, capacity, print, data)) return CLI_OK;
+        free(text->bytes);
+    }
+    *text = (text_t){.bytes = NULL};
     return cli_complain(CLI_USAGE, "no memory for a text");
-}
-
-void text_drop(text_t *text) {
-    if (text->out) fclose(text->out);
-    free(text->bytes);
-    *text = (text_t){.out = NULL};
 }
 
 void xml_string(FILE *out, const char *text) {

@@ -1,5 +1,5 @@
 /*
- * cli/lab/text.h: a text that grows in memory, written as a stream, and what XML asks of its text.
+ * cli/lab/text.h: text printed into memory, and what XML asks of its text.
  */
 #ifndef ATTN_CLI_LAB_TEXT_H
 #define ATTN_CLI_LAB_TEXT_H
@@ -7,19 +7,18 @@
 #include <stdio.h>
 
 typedef struct text {
-    FILE *out; /**< NULL: there was no memory */
-    char *bytes;
+    char *bytes; /**< with a NUL behind them */
     size_t size;
 } text_t;
 
-/** Open; an exit status. */
-int text_open(text_t *text);
+/** Prints `data`, each time the same; its calls need not look whether they could. */
+typedef void text_print_t(const void *data, FILE *out);
 
-/** Close: `bytes` and `size` are valid afterwards, and the caller's to free; an exit status. */
-int text_close(text_t *text);
-
-/** Close and throw away. */
-void text_drop(text_t *text);
+/**
+ * All that `print` prints, which the caller frees; an exit status. (It is called again where there
+ * was too little room: a memory stream that grows by itself may lose bytes without a word.)
+ */
+int text_make(text_t *text, text_print_t *print, const void *data);
 
 /** Text between tags or in an attribute's quotes. */
 void xml_string(FILE *out, const char *text);
