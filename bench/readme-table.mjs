@@ -44,6 +44,6 @@ const file = join(root, "README.md");
 const readme = readFileSync(file, "utf8");
 const marked = /(<!-- table: [^>]*-->\n)[^]*?(\n<!-- end of table -->)/;
 if (!marked.test(readme)) throw new Error("README.md has no marks for the table");
-writeFileSync(`${file}.new`, readme.replace(marked, `$1\n${table}\n$2`));
+writeFileSync(`${file}.new`, readme.replace(marked, `$1\n${table}\n$2`), { flush: true });
 renameSync(`${file}.new`, file);
 console.log(table);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createReadStream, existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
@@ -86,4 +86,22 @@ test("the browser example runs", async (t) => {
         await browser.close();
         server.close();
     }
+});
+
+test("the command line's examples run, one after the other", async () => {
+    const [, block] = readme.match(/^## On the command line\n.*?^```sh\n(.*?)^```/ms);
+    const checkout = join(folder, "checkout"); // what they find in one, after ./dev build
+    await mkdir(join(checkout, "build"), { recursive: true });
+    await symlink(join(build, "bench", "attn"), join(checkout, "build", "attn"));
+    await symlink(join(root, "web"), join(checkout, "web"));
+    const output = execFileSync("bash", ["-euo", "pipefail", "-c", block], {
+        cwd: checkout,
+        encoding: "utf8",
+    });
+    assert.match(output, /^rules +past \d+, window \(255, 0\), softcap 30$/m);
+    const rows = async (name) => {
+        const head = (await readFile(join(checkout, name))).toString("latin1", 0, 192);
+        return Number(head.match(/'shape': \((\d+),/)[1]);
+    };
+    assert.equal(await rows("pk.npy"), (await rows("x.npy")) + (await rows("y.npy")));
 });
