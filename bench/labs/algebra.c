@@ -72,8 +72,7 @@ double algebra_spectral_norm(const double *a, int64_t rows, int64_t columns, dou
 
 /* ---- distortion -------------------------------------------------------------------------------- */
 
-/* The lower triangle of s becomes L with L L^T = s; 0 when s is not positive definite. */
-static int cholesky(double *s, int64_t n) {
+int algebra_cholesky(double *s, int64_t n) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j <= i; j++) {
             const double sum = s[i * n + j] - algebra_dot(s + i * n, s + j * n, j);
@@ -98,9 +97,22 @@ static void solve_and_transpose(const double *l, double *t, int64_t n) {
         }
 }
 
+int algebra_invert(double *a, int64_t n, double *inverse) {
+    if (!algebra_cholesky(a, n)) return 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) inverse[i * n + j] = i == j;
+    solve_and_transpose(a, inverse, n); /* to L^-T, whose rows times each other are the inverse */
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t c = r; c < n; c++)
+            a[r * n + c] = algebra_dot(inverse + r * n, inverse + c * n, n);
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t c = 0; c < n; c++) inverse[r * n + c] = a[r <= c ? r * n + c : c * n + r];
+    return 1;
+}
+
 double algebra_distortion(double *s, double *t, int64_t n, double *scratch) {
     double eps = 0;
-    if (!cholesky(s, n)) return INFINITY;
+    if (!algebra_cholesky(s, n)) return INFINITY;
     solve_and_transpose(s, t, n);
     solve_and_transpose(s, t, n);
     algebra_eigenvalues(t, n, scratch);

@@ -17,6 +17,12 @@ double algebra_cosine(const double *a, const double *b, int64_t n);
 /** Eigenvalues of the symmetric a (n x n), in no order, by Jacobi rotations; destroys a. */
 void algebra_eigenvalues(double *a, int64_t n, double *values);
 
+/** The inverse of the symmetric positive definite a (n x n), which is destroyed; 0 when it is not. */
+int algebra_invert(double *a, int64_t n, double *inverse);
+
+/** s = L L^T, in place of its lower triangle; 0 when s is not positive definite. */
+int algebra_cholesky(double *s, int64_t n);
+
 /** Largest singular value of a (rows x columns); `scratch` has room for columns (columns + 1). */
 double algebra_spectral_norm(const double *a, int64_t rows, int64_t columns, double *scratch);
 

@@ -70,7 +70,7 @@ static attn_status_t compute_rate(const lab_point_t *point, symmetric_t *symmetr
             symmetric_sketch(point->run->context, symmetric, &request, &result, error);
         if (status) return status;
         promised = !automatic || result.guaranteed;
-        failed += sketch_deviation(request.method, &result) > point->values[EPS];
+        failed += sketch_value(&result, sketch_promise(request.method)) > point->values[EPS];
         row[SIZES + method] = result.size;
     }
     const sketch_request_t request = request_of(point, method, 0, automatic);

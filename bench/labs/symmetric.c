@@ -130,7 +130,11 @@ static void compare(symmetric_t *symmetric, sketch_result_t *result) {
             sketched[at] = log(weight) + (double)symmetric->lse[i];
             const double off = fabs(sketched[at] - symmetric->logits[at]);
             squares += off * off;
-            result->error = fmax(result->error, fabs(weight - symmetric->exact[at]));
+            const double moved = fabs(weight - symmetric->exact[at]);
+            const double proof = 6 * symmetric->largest * (weight + symmetric->exact[at]);
+            result->error = fmax(result->error, moved);
+            result->proof = fmax(result->proof, proof);
+            result->share = fmax(result->share, moved / proof);
             result->logit =
                 fmax(result->logit, off / (row_length(symmetric, i) * row_length(symmetric, j)));
         }
@@ -144,6 +148,30 @@ static void compare(symmetric_t *symmetric, sketch_result_t *result) {
     result->distortion = algebra_distortion(symmetric->work, sketched, n, symmetric->work + n * n);
 }
 
+/* Runs the head on the rows of a sketch, or on X for a head that sketches. */
+static attn_status_t run_and_compare(const head_t *head, symmetric_t *symmetric, const float *rows,
+                                     sketch_result_t *result, attn_error_t *error) {
+    attn_status_t status =
+        head_run(head, rows, rows, symmetric->value, symmetric->out, symmetric->lse, error);
+    if (!status)
+        status = head_weights(head, rows, rows, 0, symmetric->rows, symmetric->weights, error);
+    if (!status) compare(symmetric, result);
+    return status;
+}
+
+attn_status_t symmetric_compare(const attn_context_t *context, symmetric_t *symmetric,
+                                const float *sketch, int64_t size, sketch_result_t *result,
+                                attn_error_t *error) {
+    head_t head;
+    const attn_problem_t problem = head_problem(symmetric->rows, symmetric->rows, size, 1);
+    attn_status_t status = head_create(context, "softmax", &problem, NULL, 0, &head, error);
+    if (status) return status;
+    *result = (sketch_result_t){.size = (double)size};
+    status = run_and_compare(&head, symmetric, sketch, result, error);
+    head_destroy(&head);
+    return status;
+}
+
 attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symmetric,
                                const sketch_request_t *request, sketch_result_t *result,
                                attn_error_t *error) {
@@ -153,13 +181,8 @@ attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symme
     *result = (sketch_result_t){.size = head_fact(&head, "size", NAN),
                                 .guaranteed = promises(&head),
                                 .exact = head_fact(&head, "exact", 0) != 0};
-    status = head_run(&head, symmetric->x, symmetric->x, symmetric->value, symmetric->out,
-                      symmetric->lse, error);
-    if (!status)
-        status = head_weights(&head, symmetric->x, symmetric->x, 0, symmetric->rows,
-                              symmetric->weights, error);
+    status = run_and_compare(&head, symmetric, symmetric->x, result, error);
     head_destroy(&head);
-    if (!status) compare(symmetric, result);
     return status;
 }
 
@@ -175,11 +198,15 @@ attn_status_t symmetric_asked(const attn_context_t *context, const symmetric_t *
     return ATTN_OK;
 }
 
-double sketch_deviation(const char *method, const sketch_result_t *result) {
-    if (strcmp(method, "gaussian") == 0) return result->logit;
-    if (strcmp(method, "ams") == 0 || strcmp(method, "osnap") == 0) return result->frobenius;
-    if (strcmp(method, "leverage") == 0) return result->distortion;
-    return NAN;
+double sketch_value(const sketch_result_t *result, enum sketch_measure measure) {
+    const double values[SKETCH_MEASURES] = {result->distortion, result->logit, result->frobenius};
+    return values[measure];
+}
+
+enum sketch_measure sketch_promise(const char *method) {
+    if (strcmp(method, "gaussian") == 0) return SKETCH_LOGIT;
+    if (strcmp(method, "ams") == 0 || strcmp(method, "osnap") == 0) return SKETCH_FROBENIUS;
+    return strcmp(method, "leverage") == 0 ? SKETCH_DISTORTION : SKETCH_MEASURES;
 }
 
 const char *const *sketch_methods(const attn_context_t *context) {

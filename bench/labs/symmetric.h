@@ -53,6 +53,8 @@ typedef struct sketch_result {
     double distortion; /* least eps of the spectral statement */
     double logit;      /* max |S'_ij - S_ij| / (|x_i| |x_j|) */
     double frobenius;  /* |S' - S|_F / |X|_F^2 */
+    double proof;      /* the largest 6 r (A + A')_ij, of which Lemma 3.4's proof makes 12 r */
+    double share;      /* the largest |A' - A|_ij / (6 r (A + A')_ij) */
     int guaranteed;    /* the plan promises something for this size */
     int exact;         /* all features are kept */
 } sketch_result_t;
@@ -61,16 +63,36 @@ attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symme
                                const sketch_request_t *request, sketch_result_t *result,
                                attn_error_t *error);
 
+/** The same for a sketch Y (n x size) that somebody else made, by plain softmax attention. */
+attn_status_t symmetric_compare(const attn_context_t *context, symmetric_t *symmetric,
+                                const float *sketch, int64_t size, sketch_result_t *result,
+                                attn_error_t *error);
+
+/**
+ * The same for the deterministic sketch of `size` > n features (Theorems 3.6 and 4.2): X diag(sqrt w) on
+ * the features that the barrier method (labs/barrier.h) gives weights w to. result->size is how many
+ * they are.
+ */
+attn_status_t symmetric_deterministic(const attn_context_t *context, symmetric_t *symmetric,
+                                      int64_t size, sketch_result_t *result, attn_error_t *error);
+
 /** Features that the method's bound asks for eps and delta; NaN where that is not below dim. */
 attn_status_t symmetric_asked(const attn_context_t *context, const symmetric_t *symmetric,
                               const sketch_request_t *request, double *size, attn_error_t *error);
 
-/**
- * How far the sketch is from what its method promises, in the promise's own measure
- * (plugins/sketch/bound.h): to be compared with eps. NaN for a method that promises nothing known
- * here.
- */
-double sketch_deviation(const char *method, const sketch_result_t *result);
+/** What promises are about (plugins/sketch/bound.h). */
+enum sketch_measure {
+    SKETCH_DISTORTION, /**< (1 - eps) X X^T <= X' X'^T <= (1 + eps) X X^T: leverage's, and Theorem 4.2's */
+    SKETCH_LOGIT,     /**< each logit within eps |x_i| |x_j|: gaussian's */
+    SKETCH_FROBENIUS, /**< |S' - S|_F <= eps |X|_F^2: that of ams and osnap */
+    SKETCH_MEASURES
+};
+
+/** How far the sketch is off in this measure: to be compared with eps. */
+double sketch_value(const sketch_result_t *result, enum sketch_measure measure);
+
+/** What a method promises; SKETCH_MEASURES for a method that promises nothing known here. */
+enum sketch_measure sketch_promise(const char *method);
 
 /** Processor time of a run of the sketch plugin on X: median of as many as take `budget` seconds. */
 attn_status_t symmetric_time(const attn_context_t *context, symmetric_t *symmetric,

@@ -2,6 +2,9 @@
  * Sketches of symmetric attention (arXiv:2304.04397): the bound of 12 r wherever the spectral condition
  * holds, and how often promises fail.
  */
+#include "attn/random.h"
+#include "labs/algebra.h"
+#include "labs/barrier.h"
 #include "labs/sketches.h"
 #include "labs/symmetric.h"
 #include "support/fixture.h"
@@ -57,6 +60,7 @@ static void attention_moves_by_twelve_r_at_most(void **state) {
                 within++;
                 const double r = symmetric.largest;
                 if (!(result.error <= 12 * r)) test_fail("%g, r = %g", result.error, r);
+                if (!(result.share <= 1)) test_fail("6 r (A + A')_ij is exceeded, r = %g", r);
                 // Logits move by eps r, weights by the exp of twice that; both logits and log A + lse
                 // are read in float, within 8 * 2^-23.
                 if (!(result.error <= expm1(2 * (result.distortion * r + 8 * 0x1p-23))))
@@ -67,6 +71,77 @@ static void attention_moves_by_twelve_r_at_most(void **state) {
         print_message("%s: distortion below 1 in %d of 12\n", *method, within);
         assert_true(within > 0); // or nothing was tested
     }
+    attn_context_destroy(context);
+}
+
+/**
+ * Batson, Spielman and Srivastava's bound, whatever the data: weights of any isotropic vectors, as many as
+ * asked at most, and the same again.
+ */
+static void barriers_keep_the_spectrum(void **state) {
+    (void)state;
+    enum { COUNT = 160 };
+    static const int64_t dims[] = {2, 5, 12}, factors[] = {2, 4, 9};
+    for (size_t d = 0; d < TEST_COUNT(dims); d++)
+        for (size_t f = 0; f < TEST_COUNT(factors); f++) {
+            const int64_t n = dims[d], steps = n * factors[f];
+            double raw[COUNT * 12], gram[144] = {0}, vectors[COUNT * 12], weights[COUNT];
+            double again[COUNT], sum[144] = {0}, values[12], worst = 0;
+            test_label("%d of %d vectors of %d", (int)steps, COUNT, (int)n);
+            for (int64_t i = 0; i < COUNT * n; i++)
+                raw[i] = attn_random_normal(test_seed(), 5, (uint64_t)i) / (double)(1 + i / n);
+            for (int64_t j = 0; j < COUNT; j++)
+                for (int64_t a = 0; a < n; a++)
+                    for (int64_t b = 0; b < n; b++)
+                        gram[a * n + b] += raw[j * n + a] * raw[j * n + b];
+            assert_true(algebra_cholesky(gram, n));
+            for (int64_t j = 0; j < COUNT; j++)
+                for (int64_t a = 0; a < n; a++)
+                    vectors[j * n + a] =
+                        (raw[j * n + a] - algebra_dot(gram + a * n, vectors + j * n, a)) /
+                        gram[a * n + a];
+            assert_true(barrier_weights(vectors, COUNT, n, steps, weights));
+            assert_true(barrier_weights(vectors, COUNT, n, steps, again));
+            assert_memory_equal(weights, again, sizeof weights);
+            int64_t kept = 0;
+            for (int64_t j = 0; j < COUNT; j++) {
+                assert_true(weights[j] >= 0);
+                kept += weights[j] > 0;
+                for (int64_t a = 0; a < n; a++)
+                    for (int64_t b = 0; b < n; b++)
+                        sum[a * n + b] += weights[j] * vectors[j * n + a] * vectors[j * n + b];
+            }
+            assert_true(kept > 0 && kept <= steps);
+            algebra_eigenvalues(sum, n, values);
+            for (int64_t a = 0; a < n; a++) worst = fmax(worst, fabs(values[a] - 1));
+            if (!(worst <= barrier_distortion(n, steps)))
+                test_fail("off by %g, not %g", worst, barrier_distortion(n, steps));
+        }
+}
+
+/** Theorem 3.6 end to end: the sketch of X itself, through softmax attention. */
+static void deterministic_sketches_keep_their_bound(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    symmetric_t symmetric = draw(256, 0.05, 0.4, 1, 0);
+    for (int64_t size = 12; size <= 192; size *= 2) {
+        sketch_result_t result;
+        test_label("%d features", (int)size);
+        assert_int_equal(symmetric_deterministic(context, &symmetric, size, &result, NULL),
+                         ATTN_OK);
+        assert_true(result.size > 0 && result.size <= (double)size);
+        /* Logits are read in float, within 8 * 2^-23, against entries of r. */
+        const double rounding = 6 * 8 * 0x1p-23 / (symmetric.largest / 2);
+        const double bound = barrier_distortion(6, size) + rounding;
+        if (!(result.distortion <= bound)) test_fail("%g, not %g", result.distortion, bound);
+        assert_true(result.error <= 12 * symmetric.largest && result.share <= 1);
+    }
+    sketch_result_t result;
+    attn_error_t error = {0};
+    assert_int_equal(symmetric_deterministic(context, &symmetric, 6, &result, &error),
+                     ATTN_ERROR_RANGE);
+    assert_non_null(strstr(error.message, "more features (6) than tokens (6)"));
+    symmetric_destroy(&symmetric);
     attn_context_destroy(context);
 }
 
@@ -101,9 +176,10 @@ static void promises_fail_seldom(void **state) {
                 symmetric_sketch(context, &symmetric, &request, &result, NULL);
             assert_int_equal(status, ATTN_OK);
             assert_true(result.guaranteed);
-            const double deviation = sketch_deviation(*method, &result);
-            if (isnan(deviation)) test_fail("a method whose promise the experiment does not know");
-            failed += deviation > eps;
+            const enum sketch_measure measure = sketch_promise(*method);
+            if (measure == SKETCH_MEASURES)
+                test_fail("a method whose promise the experiment does not know");
+            failed += sketch_value(&result, measure) > eps;
         }
         print_message("%s: %d of %d\n", *method, failed, TRIALS);
         assert_true(failed <= TRIALS * delta + 3 * sqrt(TRIALS * delta * (1 - delta)));
@@ -138,5 +214,7 @@ static void wrong_requests_are_refused(void **state) {
 
 TEST_MAIN(cmocka_unit_test(inputs_keep_to_the_premises),
           cmocka_unit_test(attention_moves_by_twelve_r_at_most),
+          cmocka_unit_test(barriers_keep_the_spectrum),
+          cmocka_unit_test(deterministic_sketches_keep_their_bound),
           cmocka_unit_test(all_features_are_exact), cmocka_unit_test(promises_fail_seldom),
           cmocka_unit_test(rates_have_intervals), cmocka_unit_test(wrong_requests_are_refused))
