@@ -9,11 +9,8 @@
 
 #include "attn/support.h"
 #include "labs/declare.h"
-#include "labs/judge.h"
 #include "number/format.h"
 #include "number/number.h"
-
-#include <math.h>
 
 static const attn_param_info_t params[PARAMS] = {
     [ROWS] = LAB_INTEGER("n", "tokens n", "", 2, 64, 8, "rows of X"),
@@ -42,138 +39,215 @@ static const attn_param_info_t params[PARAMS] = {
         "leverage" NAME, "leverage" LABEL, MARK, 0                                                 \
     }
 
-static const lab_column_t error_columns[ERROR_COLUMNS] = {
-    {"x", "", LAB_HIDDEN, 0},
+const lab_column_t sparsification_error_columns[ERROR_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
     EACH("", "", LAB_LINE),
-    {"bound", "12 r, where the distortion is below 1", LAB_BOUND, 0},
+    [BOUND] = {"bound", "12 r, where the distortion is below 1", LAB_BOUND, 0},
+    [PROOF] = {"proof", "largest 6 r (A + A')_ij, of the proof", LAB_BOUND, 0},
     EACH("_eps", ": spectral distortion, largest", LAB_HIDDEN),
     EACH("_within", ": sketches of distortion below 1", LAB_HIDDEN),
-    {"violations", "of those, errors above 12 r", LAB_HIDDEN, 0},
+    [VIOLATIONS] = {"violations", "of those, errors above 12 r", LAB_HIDDEN, 0},
+    [SHARE] = {"share", "of those, largest part of 6 r (A + A')_ij", LAB_HIDDEN, 0},
 };
 
 /* A rate and its band stand side by side: 3 columns a method. */
 #define RATE_OF(NAME)                                                                              \
-    {NAME, NAME, LAB_LINE, 0}, {NAME "_low", "", LAB_LOW, 0}, { NAME "_high", "", LAB_HIGH, 0 }
-static const lab_column_t rate_columns[RATE_COLUMNS] = {
-    {"x", "", LAB_HIDDEN, 0},
+    {NAME, NAME, LAB_LINE, 0}, {NAME "_low", "95% interval", LAB_LOW, 0}, {                        \
+        NAME "_high", "95% interval", LAB_HIGH, 0                                                  \
+    }
+const lab_column_t sparsification_rate_columns[RATE_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
     RATE_OF("gaussian"),
     RATE_OF("ams"),
     RATE_OF("osnap"),
     RATE_OF("leverage"),
-    {"delta", "delta", LAB_BOUND, 0},
-    EACH("_size", ": sketch size m", LAB_HIDDEN),
-    EACH("_asked", ": sketch size that the bound asks for", LAB_HIDDEN),
+    [DELTA_LINE] = {"delta", "delta", LAB_BOUND, 0},
+    [SIZES] = {"size", "sketch size m", LAB_HIDDEN, 0},
+    [ASKED] = {"asked", "sketch size that the bound asks for", LAB_HIDDEN, 0},
 };
 
-static const lab_column_t time_columns[TIME_COLUMNS] = {
-    {"x", "", LAB_HIDDEN, 0},
+const lab_column_t sparsification_fixed_columns[FIXED_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
+    [FIXED_DISTORTION] = {"deterministic", "deterministic", LAB_LINE, 0},
+    [DRAWN_DISTORTION] = {"leverage", "leverage sampling", LAB_LINE, 0},
+    [FIXED_BOUND] = {"bound", "2 sqrt q / (q + 1), q = m / n", LAB_BOUND, 0},
+    [FIXED_ERROR] = {"error", "largest |A' - A|, deterministic", LAB_HIDDEN, 0},
+    [DRAWN_ERROR] = {"leverage_error", "largest |A' - A|, leverage sampling", LAB_HIDDEN, 0},
+    [FIXED_TWELVE] = {"twelve", "12 r", LAB_HIDDEN, 0},
+    [FIXED_KEPT] = {"kept", "features with weight, most", LAB_HIDDEN, 0},
+    [FIXED_ROUNDING] = {"rounding", "what reading logits in float can add", LAB_HIDDEN, 0},
+};
+
+const lab_column_t sparsification_time_columns[TIME_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
     EACH("", ", measured", LAB_LINE),
-    {"nonzero", "elements of X that are not 0", LAB_HIDDEN, 0},
+    [NONZERO] = {"nonzero", "elements of X that are not 0", LAB_HIDDEN, 0},
 };
 
 static const double sizes[] = {8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384, 448};
-static const double small_sizes[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192};
+static const double above_n[] = {9, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384, 448};
+static const double small_sizes[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384};
 static const double radii[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.099};
 static const double deltas[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9};
 static const double densities[] = {0.02, 0.05, 0.1, 0.2, 0.5, 1};
 static const double features[] = {512, 1024, 2048, 4096, 8192, 16384};
+static const double tokens[] = {4, 8, 12, 16, 24, 32, 48, 64};
 
 static const lab_fixed_t many[] = {{TRIALS, 80}};
 static const lab_fixed_t wide[] = {{DIM, 4096}};
 
+/* ---- claims --------------------------------------------------------------------------------------- */
+
 #define TWELVE_R                                                                                   \
-    "Where a sketch has distortion below 1 and r < 0.1, no entry of the attention matrix "         \
-    "moves by more than 12 r (Lemmas 3.1 to 3.4)."
+    "Where a sketch has distortion below 1 and r < 0.1, no entry of the attention matrix moves "   \
+    "by "                                                                                          \
+    "more than 12 r (Lemmas 3.1 to 3.4)."
 #define BELOW_TWELVE_R                                                                             \
-    "Each sketch of distortion below 1 counts for it where its largest error is at "               \
-    "most 12 r, and against it where not."
+    "Each sketch of distortion below 1 counts for it where its largest error is at most 12 r, "    \
+    "and "                                                                                         \
+    "against it where not."
+#define PROMISED(WHO, WHAT)                                                                        \
+    WHO " at the size that the bound for eps and delta asks for, or more, has " WHAT               \
+        " but for a part delta of the sketches"
+#define SPECTRAL "a distortion of at most eps"
+#define EACH_LOGIT "each logit within eps |x_i| |x_j|"
+#define SQUARES "|S' - S|_F of at most eps |X|_F^2"
+#define BELOW_DELTA(WHO)                                                                           \
+    "Each rate of " WHO                                                                            \
+    " at such a size: its 95% interval being at most delta counts for it, being "                  \
+    "above delta against it, and holding delta neither way; other methods promise something else."
 #define NNZ "Sketching takes time linear in nnz(X), but for a term of n alone (Theorem 3.5)."
 #define LINEAR_TIME                                                                                \
-    "Exponents of time over nnz(X): one counts for it where its interval comes within "            \
-    "0.05 of 1, against it where not, and is undecided where the interval is wider than 0.5."
+    "Exponents of time over nnz(X): one counts for it where its interval comes within 0.05 of 1, " \
+    "against it where not, and is undecided where the interval is wider than 0.5."
 
-enum { PANEL_SIZE, PANEL_R, PANEL_DELTA, PANEL_RATE, PANEL_NNZ, PANEL_DENSITY };
+/* ---- panels --------------------------------------------------------------------------------------- */
 
-static const lab_panel_t panels[] = {
-    [PANEL_SIZE] = {.id = "size",
-                    .title = "Error of the attention matrix over the sketch size",
-                    .claim = TWELVE_R,
-                    .criterion = BELOW_TWELVE_R,
-                    .x_param = SIZE,
-                    .grid = LAB_GRID(sizes),
-                    .x = {"sketch size m", "features", 1, 0, 0},
-                    .y = {"largest |A' - A|", "", 1, 0, 0},
-                    LAB_COLUMNS_OF(error_columns)},
-    [PANEL_R] = {.id = "r",
-                 .title = "Error of the attention matrix over r",
-                 .claim = TWELVE_R,
-                 .criterion = BELOW_TWELVE_R,
-                 .x_param = R,
-                 .grid = LAB_GRID(radii),
-                 .x = {"r = largest entry of X X^T", "", 1, 0, 0},
-                 .y = {"largest |A' - A|", "", 1, 0, 0},
-                 .defined_low = 1e-4,
-                 .defined_high = 0.1,
-                 LAB_COLUMNS_OF(error_columns)},
-    [PANEL_DELTA] =
-        {.id = "delta",
-         .title = "How often promises fail, at the sizes that they ask for",
-         .claim = "A method's promise for eps and delta fails in at most a part delta of its "
-                  "sketches, at the size that its bound asks for (Lemma 5.4 for leverage).",
-         .criterion = "Each rate: its 95% interval being at most delta counts for it, being above "
-                      "delta against it, and holding delta neither way.",
-         .x_param = DELTA,
-         .grid = LAB_GRID(deltas),
-         .x = {"delta", "", 1, 0, 0},
-         .y = {"part of the sketches that fail", "", 0, 0, 1},
-         .fixed = many,
-         .fixed_count = LAB_COUNT(many),
-         LAB_COLUMNS_OF(rate_columns)},
-    [PANEL_RATE] = {.id = "rate",
-                    .title = "How often promises would fail, over the sketch size",
-                    .claim = "From the size on that its bound asks for, a method keeps its promise "
-                             "for eps and delta (Lemma 5.4 for leverage).",
-                    .criterion =
-                        "Each rate at such a size: its 95% interval being at most delta counts for "
-                        "it, being above delta against it, and holding delta neither way.",
-                    .x_param = SIZE,
-                    .grid = LAB_GRID(small_sizes),
-                    .x = {"sketch size m", "features", 1, 0, 0},
-                    .y = {"part of the sketches that fail", "", 0, 0, 1},
-                    .fixed = many,
-                    .fixed_count = LAB_COUNT(many),
-                    LAB_COLUMNS_OF(rate_columns)},
-    [PANEL_NNZ] = {.id = "nnz",
-                   .title = "Time of a run over the features of a dense X, nnz(X) = n d",
-                   .claim = NNZ,
-                   .criterion = LINEAR_TIME,
-                   .flags = LAB_SERIAL,
-                   .x_param = DIM,
-                   .grid = LAB_GRID(features),
-                   .x = {"features d", "", 1, 0, 0},
-                   .y = {"processor time", "s", 1, 0, 0},
-                   LAB_COLUMNS_OF(time_columns)},
-    [PANEL_DENSITY] = {.id = "density",
-                       .title = "Time of a run over the density of X, nnz(X) = density n d",
-                       .claim = NNZ,
-                       .criterion = LINEAR_TIME,
-                       .flags = LAB_SERIAL,
-                       .x_param = DENSITY,
-                       .grid = LAB_GRID(densities),
-                       .x = {"density", "", 1, 0, 0},
-                       .y = {"processor time", "s", 1, 0, 0},
-                       .fixed = wide,
-                       .fixed_count = LAB_COUNT(wide),
-                       LAB_COLUMNS_OF(time_columns)},
+enum {
+    NO_PROMISE = 1 << EPS | 1 << DELTA,
+    NO_TIME = 1 << BUDGET,
+    FOR_TIME = NO_PROMISE | 1 << TRIALS,
+    ANY_SIZE = 1 << SIZE
+};
+
+#define ERRORS_OVER(ID, TITLE, X_PARAM, GRID, LABEL, UNIT)                                         \
+    .id = (ID), .title = (TITLE), .claim = TWELVE_R, .criterion = BELOW_TWELVE_R,                  \
+    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, UNIT, 1, 0, 0},                     \
+    .y = {"largest |A' - A|", "", 1, 0, 0}, .idle = NO_PROMISE | NO_TIME,                          \
+    LAB_COLUMNS_OF(sparsification_error_columns)
+#define RATES_OVER(ID, TITLE, CLAIM, WHO, X_PARAM, GRID, LABEL, UNIT, IDLE)                        \
+    .id = (ID), .title = (TITLE), .claim = (CLAIM), .criterion = BELOW_DELTA(WHO),                 \
+    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, UNIT, 1, 0, 0},                     \
+    .y = {"part of the sketches that fail", "", 0, 0, 1}, .fixed = many,                           \
+    .fixed_count = LAB_COUNT(many), .idle = (IDLE), LAB_COLUMNS_OF(sparsification_rate_columns)
+#define OVER_DELTA(ID, TITLE, CLAIM, WHO)                                                          \
+    RATES_OVER(ID, TITLE, CLAIM, WHO, DELTA, deltas, "delta", "", NO_TIME | ANY_SIZE)
+#define OVER_SIZE(ID, TITLE, CLAIM, WHO)                                                           \
+    RATES_OVER(ID, TITLE, CLAIM, WHO, SIZE, small_sizes, "sketch size m", "features", NO_TIME)
+#define TIMES_OVER(ID, TITLE, X_PARAM, GRID, LABEL)                                                \
+    .id = (ID), .title = (TITLE), .claim = NNZ, .criterion = LINEAR_TIME, .flags = LAB_SERIAL,     \
+    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, "", 1, 0, 0},                       \
+    .y = {"processor time", "s", 1, 0, 0}, .idle = FOR_TIME,                                       \
+    LAB_COLUMNS_OF(sparsification_time_columns)
+
+#define LEVERAGE_PROMISE PROMISED("Leverage sampling", SPECTRAL) " (Lemma 5.4)."
+#define GAUSSIAN_PROMISE PROMISED("A Gaussian sketch", EACH_LOGIT) " (Dasgupta and Gupta, 2003)."
+#define AMS_PROMISE PROMISED("An AMS or OSNAP sketch", SQUARES) " (Markov's inequality)."
+
+enum {
+    PANEL_SIZE,
+    PANEL_R,
+    PANEL_DETERMINISTIC,
+    PANEL_DELTA,
+    PANEL_DELTA_LOGIT,
+    PANEL_DELTA_FROBENIUS,
+    PANEL_RATE,
+    PANEL_RATE_LOGIT,
+    PANEL_RATE_FROBENIUS,
+    PANEL_NNZ,
+    PANEL_TOKENS,
+    PANEL_DENSITY,
+    PANELS
+};
+
+static const lab_panel_t panels[PANELS] = {
+    [PANEL_SIZE] = {ERRORS_OVER("size", "Error of the attention matrix over the sketch size", SIZE,
+                                sizes, "sketch size m", "features")},
+    [PANEL_R] = {ERRORS_OVER("r", "Error of the attention matrix over r", R, radii,
+                             "r = largest entry of X X^T", ""),
+                 .defined_low = 1e-4, .defined_high = 0.1},
+    [PANEL_DETERMINISTIC] =
+        {.id = "deterministic",
+         .title = "Distortion of the deterministic sketch over its size",
+         .claim = "Deterministic weights on m = O(eps^-2 n) features keep X X^T within 1 +- eps "
+                  "(Theorem 4.2; with the barrier method's constants eps = 2 sqrt q / (q + 1), q = "
+                  "m / n), "
+                  "and no entry of the attention matrix moves by more than 12 r (Theorem 3.6).",
+         .criterion = "Each largest distortion counts for it where it is at most that eps and what "
+                      "reading logits in float can add, against it where not; so does each largest "
+                      "error against 12 r where the distortion is below 1.",
+         .x_param = SIZE,
+         .grid = LAB_GRID(above_n),
+         .x = {"sketch size m", "features", 1, 0, 0},
+         .y = {"distortion, largest", "", 1, 0, 0},
+         .idle = NO_PROMISE | NO_TIME,
+         LAB_COLUMNS_OF(sparsification_fixed_columns)},
+    [PANEL_DELTA] = {OVER_DELTA("delta",
+                                "How often the distortion is above eps, at leverage's size",
+                                LEVERAGE_PROMISE, "leverage")},
+    [PANEL_DELTA_LOGIT] = {OVER_DELTA("delta-logit",
+                                      "How often a logit is off by more than eps |x_i| |x_j|, at "
+                                      "the Gaussian sketch's size",
+                                      GAUSSIAN_PROMISE, "gaussian")},
+    [PANEL_DELTA_FROBENIUS] = {OVER_DELTA("delta-frobenius",
+                                          "How often |S' - S|_F is above eps |X|_F^2, at the AMS "
+                                          "sketch's size",
+                                          AMS_PROMISE, "ams and osnap")},
+    [PANEL_RATE] = {OVER_SIZE("rate", "How often the distortion is above eps, over the sketch size",
+                              LEVERAGE_PROMISE, "leverage")},
+    [PANEL_RATE_LOGIT] = {OVER_SIZE("rate-logit",
+                                    "How often a logit is off by more than eps |x_i| |x_j|, over "
+                                    "the sketch size",
+                                    GAUSSIAN_PROMISE, "gaussian")},
+    [PANEL_RATE_FROBENIUS] = {OVER_SIZE(
+        "rate-frobenius",
+        "How often |S' - S|_F is above eps |X|_F^2, over the sketch "
+        "size",
+        AMS_PROMISE, "ams and osnap")},
+    [PANEL_NNZ] = {TIMES_OVER("nnz", "Time of a run over the features d of a dense X, nnz(X) = n d",
+                              DIM, features, "features d")},
+    [PANEL_TOKENS] = {TIMES_OVER("tokens",
+                                 "Time of a run over the tokens n of a dense X, nnz(X) = n d", ROWS,
+                                 tokens, "tokens n"),
+                      .fixed = wide, .fixed_count = LAB_COUNT(wide)},
+    [PANEL_DENSITY] = {TIMES_OVER("density",
+                                  "Time of a run over nnz(X) = density n d, at fixed n and d",
+                                  DENSITY, densities, "density"),
+                       .fixed = wide, .fixed_count = LAB_COUNT(wide)},
 };
 
 /* ---- a point ---------------------------------------------------------------------------------------- */
 
+const rates_t *sparsification_rates_of(const lab_panel_t *panel) {
+    static const rates_t rates[PANELS] = {
+        [PANEL_DELTA] = {SKETCH_DISTORTION, 1},
+        [PANEL_RATE] = {SKETCH_DISTORTION, 0},
+        [PANEL_DELTA_LOGIT] = {SKETCH_LOGIT, 1},
+        [PANEL_RATE_LOGIT] = {SKETCH_LOGIT, 0},
+        [PANEL_DELTA_FROBENIUS] = {SKETCH_FROBENIUS, 1},
+        [PANEL_RATE_FROBENIUS] = {SKETCH_FROBENIUS, 0},
+    };
+    return &rates[panel - panels];
+}
+
 static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
     const lab_panel_t *panel = point->run->panel;
-    if (panel->columns == error_columns) return sparsification_errors(point, row, error);
-    if (panel->columns == rate_columns)
-        return sparsification_rates(point, panel == &panels[PANEL_DELTA], row, error);
+    if (panel->columns == sparsification_error_columns)
+        return sparsification_errors(point, row, error);
+    if (panel->columns == sparsification_rate_columns)
+        return sparsification_rates(point, sparsification_rates_of(panel), row, error);
+    if (panel->columns == sparsification_fixed_columns)
+        return sparsification_fixed(point, row, error);
     return sparsification_times(point, row, error);
 }
 
@@ -191,82 +265,17 @@ static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
                          "density x d (%s) must be at least 2 n (%.0f): rows of X would be alike",
                          attn_number_digits(values[DENSITY] * values[DIM], 4, width),
                          2 * values[ROWS]);
+    if (point->run->panel == &panels[PANEL_DETERMINISTIC] && values[SIZE] <= values[ROWS])
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "size (%.0f) must be above n (%.0f) for deterministic weights",
+                         values[SIZE], values[ROWS]);
     return ATTN_OK;
 }
 
 static double cost(const lab_point_t *point) {
     const double *values = point->values;
-    if (point->run->panel->columns == time_columns) return 1;
+    if (point->run->panel->columns == sparsification_time_columns) return 1;
     return values[TRIALS] * values[DIM] * (values[SIZE] + 100);
-}
-
-/* Times over nnz: the exponents. Else: how many violations of 12 r there were. */
-static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
-                 size_t size) {
-    const uint32_t width = run->panel->column_count;
-    if (run->panel->columns == time_columns) {
-        sketch_note_exponents(rows, count, width, SECONDS, NONZERO, text, size);
-    } else if (run->panel->columns == error_columns) {
-        double violations = 0, within = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            violations += rows[i * width + VIOLATIONS];
-            for (int method = 0; method < SKETCHES; method++)
-                within += rows[i * width + (uint32_t)(WITHIN + method)];
-        }
-        attn_format(text, size, "above 12 r: %.0f of %.0f sketches with distortion below 1",
-                    violations, within);
-    }
-}
-
-static void judge_errors(const double *rows, uint32_t count, uint32_t width,
-                         lab_finding_t *finding) {
-    double within = 0, closest = 0;
-    tally_t tally = {0};
-    for (uint32_t i = 0; i < count; i++) {
-        const double *row = rows + i * width;
-        tally.fails += (uint32_t)row[VIOLATIONS];
-        for (int method = 0; method < SKETCHES; method++) {
-            within += row[WITHIN + method];
-            if (row[WITHIN + method] > 0) closest = fmax(closest, row[ERROR + method] / row[BOUND]);
-        }
-    }
-    tally.holds = (uint32_t)within - tally.fails;
-    judge_tally(&tally, "sketches", finding);
-    judge_found(finding, "The largest error is %.2g of 12 r.", closest);
-}
-
-/* Rates at sizes that the bounds ask for: all of the panel that is at them, part of the other. */
-static void judge_rates(const lab_run_t *run, const double *rows, uint32_t count,
-                        lab_finding_t *finding) {
-    const uint32_t width = run->panel->column_count;
-    double worst = 0;
-    tally_t tally = {0};
-    for (uint32_t i = 0; i < count; i++) {
-        const double *row = rows + i * width;
-        for (uint32_t method = 0; method < SKETCHES; method++) {
-            const double *rate = row + RATE + 3 * method;
-            if (isnan(rate[0]) || !(row[SIZES + method] >= row[ASKED + method])) continue;
-            tally_add(&tally, judge_at_most(rate[1], rate[2], row[DELTA_LINE]));
-            worst = fmax(worst, rate[0]);
-        }
-    }
-    judge_tally(&tally, "rates", finding);
-    if (tally.holds + tally.open + tally.fails)
-        judge_found(finding, "At those sizes the largest part that fails is %.3g.", worst);
-}
-
-static void judge(const lab_run_t *run, const double *rows, uint32_t count,
-                  lab_finding_t *finding) {
-    if (run->panel->columns == error_columns) {
-        judge_errors(rows, count, run->panel->column_count, finding);
-    } else if (run->panel->columns == rate_columns) {
-        judge_rates(run, rows, count, finding);
-    } else {
-        judged_exponent_t exponents[SKETCHES];
-        for (uint32_t method = 0; method < SKETCHES; method++)
-            exponents[method] = (judged_exponent_t){sketch_names[method], SECONDS + method, 1};
-        judge_exponents(run, rows, count, NONZERO, exponents, SKETCHES, finding);
-    }
 }
 
 const lab_t lab_sparsification = {
@@ -276,7 +285,7 @@ const lab_t lab_sparsification = {
     .summary =
         "Fewer features, nearly the same attention matrix: where the sketch keeps the spectrum "
         "of X X^T, no weight moves by more than 12 r. Measured through the sketch plugin, for "
-        "each of its methods.",
+        "each of its methods, and for deterministic weights.",
     .params = params,
     .param_count = PARAMS,
     .panels = panels,
@@ -284,6 +293,6 @@ const lab_t lab_sparsification = {
     .check = check,
     .point = compute_point,
     .cost = cost,
-    .note = note,
-    .judge = judge,
+    .note = sparsification_note,
+    .judge = sparsification_judge,
 };

@@ -2,6 +2,8 @@
 #include "labs/sparsification.h"
 
 #include "attn/support.h"
+#include "labs/algebra.h"
+#include "labs/barrier.h"
 #include "labs/symmetric.h"
 
 #include <math.h>
@@ -23,12 +25,10 @@ static attn_status_t draw(const lab_point_t *point, uint64_t trial, symmetric_t 
                      (long long)shape.rows, (long long)shape.dim);
 }
 
-/* `automatic`: the size that the promise asks for. */
-static sketch_request_t request_of(const lab_point_t *point, int method, uint64_t trial,
-                                   int automatic) {
+static sketch_request_t request_of(const lab_point_t *point, int method, uint64_t trial) {
     return (sketch_request_t){
         .method = sketch_names[method],
-        .size = automatic ? 0 : (int64_t)point->values[SIZE],
+        .size = (int64_t)point->values[SIZE],
         .eps = point->values[EPS],
         .delta = point->values[DELTA],
         .seed = sketch_seed(point->run->seed, trial),
@@ -42,12 +42,14 @@ attn_status_t sparsification_errors(const lab_point_t *point, double *row, attn_
         attn_status_t status = draw(point, trial, &symmetric, error);
         if (status) return status;
         for (int method = 0; method < SKETCHES && !status; method++) {
-            const sketch_request_t request = request_of(point, method, trial, 0);
+            const sketch_request_t request = request_of(point, method, trial);
             sketch_result_t result = {0};
             status = symmetric_sketch(point->run->context, &symmetric, &request, &result, error);
             row[ERROR + method] = fmax(row[ERROR + method], result.error);
             row[DISTORTION + method] = fmax(row[DISTORTION + method], result.distortion);
             row[WITHIN + method] += result.distortion < 1;
+            row[PROOF] = fmax(row[PROOF], result.proof);
+            if (result.distortion < 1) row[SHARE] = fmax(row[SHARE], result.share);
             row[VIOLATIONS] += result.distortion < 1 && result.error > 12 * symmetric.largest;
         }
         symmetric_destroy(&symmetric);
@@ -59,41 +61,82 @@ attn_status_t sparsification_errors(const lab_point_t *point, double *row, attn_
 
 /* One X, sketched with one seed after another: promises are about any X and a random sketch. */
 static attn_status_t compute_rate(const lab_point_t *point, symmetric_t *symmetric, int method,
-                                  int automatic, double *row, attn_error_t *error) {
+                                  const rates_t *rates, double *row, attn_error_t *error) {
     const double trials = point->values[TRIALS];
     double failed = 0;
-    int promised = 1;
-    for (uint64_t trial = 0; trial < (uint64_t)trials && promised; trial++) {
-        const sketch_request_t request = request_of(point, method, trial, automatic);
+    for (uint64_t trial = 0; trial < (uint64_t)trials; trial++) {
+        sketch_request_t request = request_of(point, method, trial);
         sketch_result_t result;
+        request.size = (int64_t)row[SIZES];
         const attn_status_t status =
             symmetric_sketch(point->run->context, symmetric, &request, &result, error);
         if (status) return status;
-        promised = !automatic || result.guaranteed;
-        failed += sketch_value(&result, sketch_promise(request.method)) > point->values[EPS];
-        row[SIZES + method] = result.size;
+        failed += sketch_value(&result, rates->measure) > point->values[EPS];
     }
-    const sketch_request_t request = request_of(point, method, 0, automatic);
-    const attn_status_t status =
-        symmetric_asked(point->run->context, symmetric, &request, &row[ASKED + method], error);
-    if (status) return status;
     const sketch_rate_t rate = sketch_rate(failed, trials);
-    row[RATE + 3 * method] = promised ? rate.rate : NAN;
-    row[RATE + 3 * method + 1] = promised ? rate.low : NAN;
-    row[RATE + 3 * method + 2] = promised ? rate.high : NAN;
+    row[RATE + 3 * method] = rate.rate;
+    row[RATE + 3 * method + 1] = rate.low;
+    row[RATE + 3 * method + 2] = rate.high;
     return ATTN_OK;
 }
 
-attn_status_t sparsification_rates(const lab_point_t *point, int automatic, double *row,
+/* What the first method that promises this measure asks for; NaN where that is not below d. */
+static attn_status_t compute_asked(const lab_point_t *point, const symmetric_t *symmetric,
+                                   const rates_t *rates, double *asked, attn_error_t *error) {
+    int method = 0;
+    while (sketch_promise(sketch_names[method]) != rates->measure) method++;
+    const sketch_request_t request = request_of(point, method, 0);
+    return symmetric_asked(point->run->context, symmetric, &request, asked, error);
+}
+
+attn_status_t sparsification_rates(const lab_point_t *point, const rates_t *rates, double *row,
                                    attn_error_t *error) {
     symmetric_t symmetric;
     attn_status_t status = draw(point, 0, &symmetric, error);
     if (status) return status;
-    for (int method = 0; method < SKETCHES && !status; method++)
-        status = compute_rate(point, &symmetric, method, automatic, row, error);
     row[DELTA_LINE] = point->values[DELTA];
+    status = compute_asked(point, &symmetric, rates, &row[ASKED], error);
+    row[SIZES] = rates->automatic ? row[ASKED] : point->values[SIZE];
+    for (int method = 0; method < SKETCHES && !status && !isnan(row[SIZES]); method++)
+        status = compute_rate(point, &symmetric, method, rates, row, error);
     symmetric_destroy(&symmetric);
     return status;
+}
+
+/* What reading logits as log A + lse in float can add to a distortion: 8 2^-23 in each of n in a row. */
+static double reading(const symmetric_t *symmetric) {
+    double *work = symmetric->work, least = INFINITY;
+    const int64_t n = symmetric->rows;
+    for (int64_t i = 0; i < n * n; i++) work[i] = symmetric->logits[i];
+    algebra_eigenvalues(work, n, work + n * n);
+    for (int64_t i = 0; i < n; i++) least = fmin(least, work[n * n + i]);
+    return (double)n * 8 * 0x1p-23 / least;
+}
+
+attn_status_t sparsification_fixed(const lab_point_t *point, double *row, attn_error_t *error) {
+    const int64_t rows = (int64_t)point->values[ROWS], size = (int64_t)point->values[SIZE];
+    for (int c = X + 1; c < FIXED_COLUMNS; c++) row[c] = 0;
+    for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS]; trial++) {
+        symmetric_t symmetric;
+        sketch_result_t fixed, drawn;
+        const sketch_request_t request = request_of(point, SKETCHES - 1, trial);
+        attn_status_t status = draw(point, trial, &symmetric, error);
+        if (status) return status;
+        status = symmetric_deterministic(point->run->context, &symmetric, size, &fixed, error);
+        if (!status)
+            status = symmetric_sketch(point->run->context, &symmetric, &request, &drawn, error);
+        if (!status) row[FIXED_ROUNDING] = fmax(row[FIXED_ROUNDING], reading(&symmetric));
+        symmetric_destroy(&symmetric);
+        if (status) return status;
+        row[FIXED_DISTORTION] = fmax(row[FIXED_DISTORTION], fixed.distortion);
+        row[DRAWN_DISTORTION] = fmax(row[DRAWN_DISTORTION], drawn.distortion);
+        row[FIXED_ERROR] = fmax(row[FIXED_ERROR], fixed.error);
+        row[DRAWN_ERROR] = fmax(row[DRAWN_ERROR], drawn.error);
+        row[FIXED_KEPT] = fmax(row[FIXED_KEPT], fixed.size);
+    }
+    row[FIXED_BOUND] = barrier_distortion(rows, size);
+    row[FIXED_TWELVE] = 12 * point->values[R];
+    return ATTN_OK;
 }
 
 attn_status_t sparsification_times(const lab_point_t *point, double *row, attn_error_t *error) {
@@ -101,7 +144,7 @@ attn_status_t sparsification_times(const lab_point_t *point, double *row, attn_e
     attn_status_t status = draw(point, 0, &symmetric, error);
     if (status) return status;
     for (int method = 0; method < SKETCHES && !status; method++) {
-        const sketch_request_t request = request_of(point, method, 0, 0);
+        const sketch_request_t request = request_of(point, method, 0);
         status = symmetric_time(point->run->context, &symmetric, &request, point->values[BUDGET],
                                 &row[SECONDS + method], error);
     }

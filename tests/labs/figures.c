@@ -59,10 +59,16 @@ static void check_sparsification(const lab_panel_t *panel, const double *row) {
     if (strcmp(panel->columns[1].name, "gaussian") == 0 &&
         strcmp(panel->columns[2].name, "gaussian_low") == 0) {
         assert_true(row[1] >= row[2] && row[1] <= row[3]);
+    } else if (strcmp(panel->columns[1].name, "deterministic") == 0) {
+        const double rounding = cell(panel, row, "rounding");
+        assert_true(cell(panel, row, "deterministic") <= cell(panel, row, "bound") + rounding);
+        assert_true(cell(panel, row, "kept") <= cell(panel, row, "x"));
     } else if (strcmp(panel->y.unit, "s") == 0) {
         assert_true(row[1] > 0 && cell(panel, row, "nonzero") > 0);
     } else {
         assert_true(cell(panel, row, "violations") == 0);
+        assert_true(cell(panel, row, "share") <= 1); /* of the proof's 6 r (A + A')_ij */
+        assert_true(cell(panel, row, "proof") < cell(panel, row, "bound"));
         assert_true(cell(panel, row, "leverage") <= cell(panel, row, "bound"));
     }
 }
@@ -189,6 +195,8 @@ static void wrong_settings_get_a_line(void **state) {
     refuse(context, "sparsification", "size", "d", "7", 4, "d (7) must be at least n (8)");
     refuse(context, "sparsification", "size", "density", "0.001", 4, "density x d");
     refuse(context, "sparsification", "size", "trials", "0", 4, "'trials'");
+    refuse(context, "sparsification", "deterministic", "n", "9", 9, "size (9) must be above n (9)");
+    refuse(context, "sparsification", "delta", "size", "64", 0.1, "'size' makes no difference");
     refuse(context, "constructions", "m", "eps", "2", 4, "eps (2) must not be above bound (1)");
     refuse(context, "constructions", "m", "d", "64", 96, "m^3 d");
     refuse(context, "constructions", "state", "d", "8", 2.5, "whole number");

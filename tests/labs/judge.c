@@ -156,6 +156,19 @@ static void verdicts_follow_the_numbers(void **state) {
     assert_int_equal(VERDICT("softmax-regression", "shift", {"told", 8}, {"moving", 8},
                              {"premises", 8}, {"weight", 80}, {"tight", 32}, {"bound", 72}),
                      LAB_FAILS);
+    /* Rates count at the size that is asked for, and of the method whose promise it is. */
+    assert_int_equal(VERDICT("sparsification", "rate", {"leverage_low", 0.2},
+                             {"leverage_high", 0.3}, {"delta", 0.1}, {"size", 50}, {"asked", 40}),
+                     LAB_FAILS);
+    assert_int_equal(VERDICT("sparsification", "rate", {"gaussian_low", 0.2},
+                             {"gaussian_high", 0.3}, {"delta", 0.1}, {"size", 50}, {"asked", 40}),
+                     LAB_HOLDS);
+    assert_int_equal(VERDICT("sparsification", "rate", {"leverage_low", 0.2},
+                             {"leverage_high", 0.3}, {"delta", 0.1}, {"size", 30}, {"asked", 40}),
+                     LAB_UNDECIDED);
+    assert_int_equal(VERDICT("sparsification", "deterministic", {"deterministic", 0.5},
+                             {"bound", 0.4}, {"rounding", 0.01}),
+                     LAB_FAILS);
     assert_int_equal(VERDICT("sparsification", "size", {"bound", 0.1}, {"gaussian", 0.05},
                              {"gaussian_within", 10}),
                      LAB_HOLDS);

@@ -1,0 +1,151 @@
+/* labs/sparsification_judge.c: captions and verdicts of the sparsification experiment. */
+#include "labs/judge.h"
+#include "labs/sparsification.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- captions ------------------------------------------------------------------------------------- */
+
+static void note_errors(const double *rows, uint32_t count, char *text, size_t size) {
+    double violations = 0, within = 0, share = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * ERROR_COLUMNS;
+        violations += row[VIOLATIONS];
+        share = fmax(share, row[SHARE]);
+        for (int method = 0; method < SKETCHES; method++) within += row[WITHIN + method];
+    }
+    snprintf(
+        text, size,
+        "above 12 r: %.0f of %.0f sketches with distortion below 1, whose entries move by at most "
+        "%.2g of the proof's 6 r (A + A')_ij",
+        violations, within, share);
+}
+
+/* Where a curve does not begin with its axis. */
+static void note_rates(const lab_run_t *run, const double *rows, uint32_t count, char *text,
+                       size_t size) {
+    uint32_t missing = 0;
+    double first = NAN, last = NAN;
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * RATE_COLUMNS;
+        missing += isnan(row[SIZES]) != 0;
+        if (isnan(row[SIZES])) continue;
+        if (isnan(first)) first = row[SIZES];
+        last = row[SIZES];
+    }
+    if (sparsification_rates_of(run->panel)->automatic)
+        snprintf(
+            text, size,
+            "sizes from %.0f to %.0f, as the bound asks; at %u of %u points it asks for d features "
+            "or more, and nothing is drawn",
+            first, last, missing, count);
+    else
+        snprintf(text, size, "the bound for eps and delta asks for %.0f features", rows[ASKED]);
+}
+
+void sparsification_note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
+                         size_t size) {
+    const lab_column_t *columns = run->panel->columns;
+    if (columns == sparsification_time_columns)
+        sketch_note_exponents(rows, count, TIME_COLUMNS, SECONDS, NONZERO, text, size);
+    else if (columns == sparsification_error_columns)
+        note_errors(rows, count, text, size);
+    else if (columns == sparsification_rate_columns)
+        note_rates(run, rows, count, text, size);
+    else
+        snprintf(text, size,
+                 "one sketch of each of %.0f X; no seed: the same X gives the same sketch",
+                 run->values[TRIALS]);
+}
+
+/* ---- verdicts ------------------------------------------------------------------------------------- */
+
+static void judge_errors(const lab_run_t *run, const double *rows, uint32_t count,
+                         lab_finding_t *finding) {
+    double within = 0, closest = 0, proof = 0;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * ERROR_COLUMNS;
+        if (!(row[BOUND] < 12 * 0.1)) continue;
+        tally.fails += (uint32_t)row[VIOLATIONS];
+        proof = fmax(proof, row[SHARE]);
+        for (int method = 0; method < SKETCHES; method++) {
+            within += row[WITHIN + method];
+            if (row[WITHIN + method] > 0) closest = fmax(closest, row[ERROR + method] / row[BOUND]);
+        }
+    }
+    tally.holds = (uint32_t)within - tally.fails;
+    judge_tally(&tally, "sketches", finding);
+    judge_sure(finding, ", %.0f X a point", run->values[TRIALS]);
+    judge_found(finding,
+                "The largest error is %.2g of 12 r and %.2g of the proof's 6 r (A + A')_ij.",
+                closest, proof);
+}
+
+/* Methods that promise this measure, at sizes that their bound asks for or more. */
+static void judge_rates(const lab_run_t *run, const double *rows, uint32_t count,
+                        lab_finding_t *finding) {
+    const enum sketch_measure measure = sparsification_rates_of(run->panel)->measure;
+    double worst = 0, least = INFINITY;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * RATE_COLUMNS;
+        for (int method = 0; method < SKETCHES; method++) {
+            const double *rate = row + RATE + 3 * method;
+            if (sketch_promise(sketch_names[method]) != measure || isnan(rate[0])) continue;
+            if (rate[2] <= row[DELTA_LINE]) least = fmin(least, row[SIZES] / row[ASKED]);
+            if (!(row[SIZES] >= row[ASKED])) continue;
+            tally_add(&tally, judge_at_most(rate[1], rate[2], row[DELTA_LINE]));
+            worst = fmax(worst, rate[0]);
+        }
+    }
+    judge_tally(&tally, "rates", finding);
+    judge_sure(finding, ", each of %.0f sketches of one X", run->values[TRIALS]);
+    if (tally.holds + tally.open + tally.fails)
+        judge_found(finding, "At the sizes asked for the largest part that fails is %.3g", worst);
+    if (least < 1)
+        judge_found(finding, "%s%.2g of the size is enough for delta", *finding->found ? "; " : "",
+                    least);
+    judge_found(finding, ".");
+}
+
+static void judge_fixed(const lab_run_t *run, const double *rows, uint32_t count,
+                        lab_finding_t *finding) {
+    double worst = 0, gain = 0;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * FIXED_COLUMNS, distortion = row[FIXED_DISTORTION];
+        const double bound = row[FIXED_BOUND];
+        tally_add(&tally, judge_at_most(distortion - row[FIXED_ROUNDING],
+                                        distortion - row[FIXED_ROUNDING], bound));
+        if (row[FIXED_TWELVE] < 12 * 0.1 && distortion < 1)
+            tally_add(&tally, judge_at_most(row[FIXED_ERROR], row[FIXED_ERROR], row[FIXED_TWELVE]));
+        worst = fmax(worst, distortion / bound);
+        gain = fmax(gain, row[DRAWN_DISTORTION] / distortion);
+    }
+    judge_tally(&tally, "comparisons", finding);
+    judge_sure(finding, ", each the largest of %.0f X", run->values[TRIALS]);
+    judge_found(
+        finding,
+        "The distortion is at most %.2g of the bound, and up to %.2g times smaller than that "
+        "of leverage sampling with as many features.",
+        worst, gain);
+}
+
+void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t count,
+                          lab_finding_t *finding) {
+    const lab_column_t *columns = run->panel->columns;
+    judged_exponent_t exponents[SKETCHES];
+    if (columns == sparsification_error_columns) {
+        judge_errors(run, rows, count, finding);
+    } else if (columns == sparsification_rate_columns) {
+        judge_rates(run, rows, count, finding);
+    } else if (columns == sparsification_fixed_columns) {
+        judge_fixed(run, rows, count, finding);
+    } else {
+        for (uint32_t method = 0; method < SKETCHES; method++)
+            exponents[method] = (judged_exponent_t){sketch_names[method], SECONDS + method, 1};
+        judge_exponents(run, rows, count, NONZERO, exponents, SKETCHES, finding);
+    }
+}
