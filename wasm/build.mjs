@@ -43,13 +43,19 @@ const beside = {
     transform: (code) => code.replaceAll(`new URL("../dist/`, `new URL("./`),
 };
 
+/* What js/edition.js says. */
+const small = {
+    name: "small",
+    transform: (code) => code.replace("FULL = true", "FULL = false"),
+};
+
 async function build(names) {
     const bundle = await rolldown({
         input: Object.fromEntries(names.map((name) => [name, folder(`js/${name}.js`)])),
         platform: "neutral",
         external: /^node:/,
         moduleTypes: { ".wasm": "base64" },
-        plugins: [beside],
+        plugins: names[0] === "softmax" ? [beside, small] : [beside],
     });
     const { output } = await bundle.write({
         dir: made,

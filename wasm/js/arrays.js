@@ -1,18 +1,89 @@
-/* The arrays of one call, in the list that src/arrays.c reads. */
-import { checkLength } from "./check.js";
-import { checkElements } from "./dtypes.js";
+/* The arrays of one call: read from what the user gave, checked, and in the list that src/arrays.c reads. */
+import {
+    checkBoolean,
+    checkInteger,
+    checkLength,
+    isTensor,
+    isTyped,
+    plainView,
+    readElements,
+    readList,
+    readOptions,
+} from "./check.js";
+import { NONE, checkElements } from "./dtypes.js";
+import { FULL } from "./edition.js";
+import { AttnError } from "./errors.js";
 import { INPUTS } from "./rules.js";
-import { PLACED } from "./shape.js";
+import { PLACED, checkShape } from "./shape.js";
 
-export const SCALES = ["keyScales", "valueScales"];
+export const SCALES = FULL ? ["keyScales", "valueScales"] : [];
+export const RESULTS = FULL ? ["lse", "scores"] : ["lse"];
+const ARRAYS = [...PLACED, ...INPUTS, ...SCALES, ...RESULTS];
+const ADDRESSES = [...PLACED, "lse", ...INPUTS, "keyScales", "valueScales", "scores"];
 
-const ADDRESSES = [...PLACED, "lse", ...INPUTS, ...SCALES, "scores"];
+/**
+ * Those of the options that are arrays, by name: { array, given, shape }. `array` is a tensor or a plain
+ * view of `given`, or where a result is to be a new one undefined; `shape` what { data, shape } says.
+ */
+export function readArrays(options, dtypes) {
+    const arrays = { __proto__: null };
+    for (const name of ARRAYS) {
+        const value = options[name];
+        if (value === undefined) continue;
+        if (!RESULTS.includes(name) || typeof value !== "boolean") {
+            arrays[name] = readArray(value, name, dtypes);
+        } else if (value) arrays[name] = { array: undefined, given: undefined, shape: undefined };
+    }
+    return arrays;
+}
 
-/** The array `name`, checked, and how long it is: { array, length, gaps }. */
-export function checkPlaced(array, name, place, dtypes) {
-    checkElements(array, name, dtypes[name] ?? "f32");
-    checkLength(array, name, place[name]);
-    return { array, length: place[name].length, gaps: place[name].gaps };
+/** An array, or { data, shape } of one. */
+export function readArray(value, name, dtypes = NONE) {
+    if (!isShaped(value)) {
+        return { array: elementsOf(value, name, dtypes), given: value, shape: undefined };
+    }
+    const { data, shape } = readOptions(value, ["data", "shape"], name);
+    return {
+        array: elementsOf(data, name, dtypes),
+        given: data,
+        shape: shape && readShape(shape, `${name}.shape`),
+    };
+}
+
+function readShape(shape, what) {
+    const sizes = readList(shape, what, checkInteger);
+    if (sizes.length > 0 && sizes.length <= 4) return sizes;
+    throw new AttnError("ATTN_ERROR_SHAPE", `${what} has ${sizes.length} axes, must have 1 to 4`);
+}
+
+function isShaped(value) {
+    return value !== null && typeof value === "object" && !isBare(value) && "data" in value;
+}
+
+function isBare(value) {
+    return (FULL && isTensor(value)) || isTyped(value) || Array.isArray(value);
+}
+
+/** Is it an array in any form, and not options? */
+export function isArray(value) {
+    return isBare(value) || isShaped(value);
+}
+
+function elementsOf(value, name, dtypes) {
+    if (name === "kvLengths") {
+        return readList(isTyped(value) ? [...plainView(value, name)] : value, name, checkInteger);
+    }
+    if (name !== "mask") return checkElements(value, name, dtypes[name]);
+    if (Array.isArray(value)) return Uint8Array.from(readList(value, name, checkBoolean));
+    return readElements(value, name, "bool", ["Uint8Array"]);
+}
+
+/** The array `name`, checked, and how long it is: { array, given, length, gaps }. */
+export function checkPlaced(arrays, name, place, dtypes) {
+    const { array, given, shape } = arrays[name] ?? readArray(undefined, name, dtypes);
+    const { length, gaps } = place[name];
+    checkShape(shape, place[name].shape, name);
+    return { array: checkLength(array, name, place[name]), given, length, gaps };
 }
 
 /**
@@ -20,22 +91,28 @@ export function checkPlaced(array, name, place, dtypes) {
  * with them.
  */
 export function checkRead(arrays, names, place, dtypes) {
-    const given = {};
+    const checked = { __proto__: null };
     for (const name of names) {
-        given[name] = checkPlaced(arrays[name], name, place, dtypes);
+        checked[name] = checkPlaced(arrays, name, place, dtypes);
         const scales = `${name}Scales`;
-        if (dtypes[name] === "i8" || (SCALES.includes(scales) && arrays[scales] !== undefined)) {
-            given[scales] = checkPlaced(arrays[scales], scales, place, dtypes);
+        if (FULL && (dtypes[name] === "i8" || (SCALES.includes(scales) && arrays[scales]))) {
+            checked[scales] = checkPlaced(arrays, scales, place, dtypes);
         }
     }
-    return given;
+    return checked;
 }
 
-/** Arrays to read as arguments, by name; `written` are the call's others. All are held first. */
-export function lend(loan, given, written = {}) {
-    for (const { array } of Object.values({ ...given, ...written })) if (array) loan.hold(array);
-    const at = {};
-    for (const name in given) at[name] = loan.input(given[name].array, name, given[name].length);
+/** Holds the arrays of records: to be called before a call makes its first argument (engine.js). */
+export function hold(loan, ...groups) {
+    for (const { array } of groups.flatMap((group) => Object.values(group))) {
+        if (array !== undefined) loan.hold(array);
+    }
+}
+
+/** Arrays to read as arguments, by name. */
+export function lend(loan, checked) {
+    const at = { __proto__: null };
+    for (const name in checked) at[name] = loan.input(checked[name].array, name, checked[name].length);
     return at;
 }
 
@@ -43,4 +120,9 @@ export function lend(loan, given, written = {}) {
 export function listed(loan, at, { bias, mask }, places) {
     const extents = [bias, mask].flatMap((grid) => (grid?.shape ?? [0, 0, 0]).slice(0, 3));
     return loan.list([...ADDRESSES.map((name) => at[name] ?? 0), ...extents, ...places.strides]);
+}
+
+/** What the user is given of a result that went to the array of `output`, or became a new one. */
+export function handed({ array, given }, taken) {
+    return taken === array ? given : taken;
 }

@@ -1,8 +1,11 @@
-import { checkBytes, checkFloats, checkInteger, checkOptions, checkText } from "./check.js";
+import { readArray } from "./arrays.js";
+import { readAttention } from "./call.js";
+import { checkBytes, checkInteger, isTensor } from "./check.js";
 import { Core, quick, texts } from "./core.js";
 import { arrayClass, checkDtype, checkElements, dtypesOf } from "./dtypes.js";
 import { AttnError } from "./errors.js";
-import { Plan } from "./plan.js";
+import { readChecked } from "./options.js";
+import { Plan, start } from "./plan.js";
 import { loadPlugin } from "./plugin.js";
 import { RULES, problemNumbers } from "./rules.js";
 import { Session } from "./session.js";
@@ -41,39 +44,44 @@ export class Attn extends Core {
         return backends;
     }
 
-    async loadPlugin(source, options = {}) {
+    async loadPlugin(source, options) {
         return loadPlugin(this, this.#load, source, options);
     }
 
     tensor(shape, dtype = "f32") {
         checkDtype(dtype, "dtype");
         const empty = typeof shape === "number";
-        const length = empty ? shape : checkElements(shape, "the elements", dtype).length;
+        const elements = empty ? undefined : checkElements(shape, "the elements", dtype);
+        const length = empty ? shape : elements.length;
         if (checkInteger(length, "length") < 1) {
             throw new AttnError("ATTN_ERROR_SHAPE", `a tensor of ${length} elements`);
         }
-        const elements = empty ? undefined : shape instanceof Tensor ? shape.data : shape;
-        return new Tensor(this.#session, arrayClass(dtype, shape), length, dtype, elements);
+        const from = isTensor(elements) ? elements.data : elements;
+        return new Tensor(this.#session, arrayClass(dtype, elements), length, dtype, from);
     }
 
-    async attentionAsync(query, key, value, options) {
-        const { signal, ...rest } = options ?? {};
-        const { plan, arrays } = this[quick](query, key, value, rest);
-        try {
-            return (await plan.runAsync(arrays, { signal })).out;
-        } finally {
-            plan.dispose();
-        }
+    async attentionAsync(...args) {
+        const call = readAttention(args, ["signal"]);
+        const { signal } = call.options;
+        signal?.throwIfAborted();
+        return this.#session.borrowAsync(async (loan) => {
+            const plan = this[quick](call, loan);
+            try {
+                return call.result(await plan[start](call.job, loan, signal));
+            } finally {
+                plan.dispose();
+            }
+        });
     }
 
-    stream(options) {
-        checkOptions(options, STREAM, "stream");
-        const { backend = "softmax", maxKeys } = options;
-        const { queries, keys, ...sizes } = planSizes({ ...options, queries: 1 });
-        checkText(backend, "backend");
-        checkInteger(maxKeys, "maxKeys");
-        const dtypes = dtypesOf(options);
-        const numbers = problemNumbers({ ...sizes, queries, keys }, dtypes, options);
+    stream(given) {
+        const options = readChecked(given, STREAM, "stream");
+        const { backend = "softmax" } = options;
+        const maxKeys = checkInteger(options.maxKeys, "maxKeys");
+        options.queries = 1;
+        const problem = { sizes: planSizes(options), dtypes: dtypesOf(options), inputs: [] };
+        const { batch, heads, kvHeads, dim, valueDim } = problem.sizes;
+        const numbers = problemNumbers(problem, options);
         const address = this.#session.borrow((loan) =>
             this.#session.make(
                 "attnjs_stream_create",
@@ -82,8 +90,8 @@ export class Attn extends Core {
                 maxKeys,
             ),
         );
-        const known = Object.freeze({ ...sizes, maxKeys });
-        return new Stream(this.#session, address, backend, known, dtypes);
+        const sizes = Object.freeze({ batch, heads, kvHeads, dim, valueDim, maxKeys });
+        return new Stream(this.#session, address, backend, sizes, problem.dtypes);
     }
 
     embed(text, dim) {
@@ -114,9 +122,10 @@ export class Attn extends Core {
     }
 
     countNonfinite(array) {
-        const { length } = checkFloats(array, "array");
+        const { array: floats } = readArray(array, "array");
+        const { length } = floats;
         return this.#session.borrow((loan) => {
-            const at = loan.input(array, "array");
+            const at = loan.input(floats, "array");
             return this.#session.measure("attnjs_count_nonfinite", at, length);
         });
     }

@@ -1,15 +1,30 @@
-/* What a caller's values must be, before they cross to C. Each error is one line: which, what. */
+/*
+ * What a caller's values must be, before they cross to C. Each error is one line: which, what.
+ *
+ * A value may be code: a getter, a Proxy, a class that says another length. So whatever is read is
+ * read once, here, into plain data (options and lists) or a plain view (arrays), and everything after
+ * looks at that alone. Plain objects have no prototype: a name on Object.prototype is not an option.
+ */
+import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
-import { Tensor } from "./tensor.js";
+
+const tensors = new WeakSet(); // tensor.js adds its own
+
+export function markTensor(tensor) {
+    tensors.add(tensor);
+}
+
+export function isTensor(value) {
+    return tensors.has(value);
+}
 
 /** How an error shows a value: short, and never by the value's own code. */
 function show(value) {
     if (value === null) return "null";
     if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
     if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
-    if (value instanceof Tensor) return `a tensor of ${value.dtype}`;
-    if (typeof value === "object")
-        return withArticle(tag(value) === "Object" ? "object" : tag(value));
+    if (FULL && isTensor(value)) return `a tensor of ${value.dtype}`;
+    if (typeof value === "object") return withArticle(kindOf(value));
     return String(value);
 }
 
@@ -17,24 +32,63 @@ function withArticle(noun) {
     return `${/^[AEIOo]/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-function tag(value) {
-    return Object.prototype.toString.call(value).slice("[object ".length, -1);
+function kindOf(value) {
+    if (ArrayBuffer.isView(value)) return nameOf(value) ?? "DataView";
+    return Array.isArray(value) ? "Array" : "object";
 }
 
 function wrong(what, wanted, value) {
     return new TypeError(`${what} must be ${wanted}, not ${show(value)}`);
 }
 
-/** An options object with no name outside `names`: a misspelt option is never ignored. */
-export function checkOptions(options, names, what) {
-    if (options === null || typeof options !== "object") throw wrong(what, "an object", options);
-    for (const name of Object.keys(options)) {
-        if (!names.includes(name)) {
-            throw new TypeError(`${what}: unknown "${name}" (there are ${names.join(", ")})`);
-        }
+/* ---- options ---------------------------------------------------------------------------------- */
+
+/** These options of `given`, without those that are null; a misspelt one is never ignored. */
+export function readOptions(given, names, what) {
+    if (given === null || typeof given !== "object" || kindOf(given) !== "object") {
+        throw wrong(what, "an object", given);
+    }
+    const own = Object.keys(given);
+    const unknown = own.find((name) => !names.includes(name));
+    if (unknown !== undefined)
+        throw new TypeError(`${what}: unknown ${show(unknown)} (${hint(unknown, names)})`);
+    const options = { __proto__: null };
+    for (const name of names) {
+        if (name in Object.prototype && !own.includes(name)) continue;
+        const value = given[name];
+        if (value !== undefined && value !== null) options[name] = value;
     }
     return options;
 }
+
+/** The names that one slip of the finger is away, else all. */
+function hint(name, names) {
+    if (FULL) {
+        const slips = slipsOf(name);
+        const near = names.filter((other) => slipsOf(other).some((slip) => slips.includes(slip)));
+        if (near.length > 0) return `did you mean ${near.join(" or ")}?`;
+    }
+    return `there are ${names.join(", ")}`;
+}
+
+/** A name, and what is left of it without one of its letters: two names that share one are near. */
+function slipsOf(name) {
+    const text = name.toLowerCase();
+    return [text, ...Array.from(text, (_, i) => text.slice(0, i) + text.slice(i + 1))];
+}
+
+/** The elements of a list, each looked at by `check`; a hole is undefined. */
+export function readList(list, what, check) {
+    if (!Array.isArray(list)) throw wrong(what, "an array", list);
+    const { length } = list;
+    const elements = [];
+    for (let i = 0; i < length; i++) {
+        elements[i] = check(Object.hasOwn(list, i) ? list[i] : undefined, `${what}[${i}]`);
+    }
+    return elements;
+}
+
+/* ---- numbers and names -------------------------------------------------------------------------- */
 
 /** An integer that a double holds exactly; whether it is a legal size is the C side's to say. */
 export function checkInteger(value, what) {
@@ -61,32 +115,79 @@ export function checkOneOf(value, choices, what) {
     return value;
 }
 
-export function checkBytes(value, what) {
-    if (tag(value) === "ArrayBuffer" || tag(value) === "SharedArrayBuffer") {
-        return new Uint8Array(value);
+export function checkBoolean(value, what) {
+    if (typeof value !== "boolean") throw wrong(what, "true or false", value);
+    return value;
+}
+
+export function checkFunction(value, what) {
+    if (value !== undefined && typeof value !== "function") throw wrong(what, "a function", value);
+    return value;
+}
+
+/** An AbortSignal, also another program's. */
+export function checkSignal(value) {
+    if (value === undefined) return value;
+    const methods = ["throwIfAborted", "addEventListener", "removeEventListener"];
+    if (methods.every((name) => typeof value[name] === "function")) return value;
+    throw wrong("signal", "an AbortSignal", value);
+}
+
+/* ---- arrays ------------------------------------------------------------------------------------- */
+
+/* What arrays are by themselves, whatever a class that extends theirs says. */
+const [nameOf, bufferOf, offsetOf, lengthOf] = readers(Object.getPrototypeOf(Int8Array.prototype), [
+    Symbol.toStringTag,
+    "buffer",
+    "byteOffset",
+    "length",
+]);
+
+function readers(prototype, names) {
+    return names.map((name) => {
+        const { get } = Object.getOwnPropertyDescriptor(prototype, name);
+        return (array) => Reflect.apply(get, array, []);
+    });
+}
+
+/** Is it an array of numbers in one piece? */
+export function isTyped(value) {
+    return nameOf(value) !== undefined;
+}
+
+/** The same elements by an array that is nothing else, and whose length stays. */
+export function plainView(array, what, type = globalThis[nameOf(array)]) {
+    try {
+        return new type(bufferOf(array), offsetOf(array), lengthOf(array));
+    } catch {
+        const message = `${what} is detached (its buffer was transferred)`;
+        throw new AttnError("ATTN_ERROR_SHAPE", message);
     }
-    if (!ArrayBuffer.isView(value)) throw wrong(what, "an ArrayBuffer or a view of one", value);
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-export function checkFloats(value, what) {
-    return checkArray(value, what, "f32", "Float32Array");
+export function checkBytes(value, what) {
+    const view = isTyped(value) ? plainView(value, what) : value;
+    const { buffer, byteOffset, byteLength } = ArrayBuffer.isView(view)
+        ? view
+        : wholeOf(view, what);
+    return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-export function checkBooleans(value, what) {
-    return checkArray(value, what, "bool", "Uint8Array");
+function wholeOf(buffer, what) {
+    try {
+        return new DataView(buffer);
+    } catch {
+        throw wrong(what, "an ArrayBuffer or a view of one", buffer);
+    }
 }
 
 /**
- * A tensor of this element type, or an array of one of these classes: also of another realm, of shared
- * memory, or of a buffer that can be resized.
+ * A tensor of this element type, or a plain view of an array of one of these classes: also of another
+ * realm, of shared memory, or of a buffer that can be resized.
  */
-export function checkArray(value, what, dtype, ...types) {
-    if (value instanceof Tensor) {
-        if (value.dtype === dtype) return value;
-    } else if (ArrayBuffer.isView(value) && types.includes(tag(value))) {
-        return value;
-    }
+export function readElements(value, what, dtype, types) {
+    if (types.includes(nameOf(value))) return plainView(value, what);
+    if (FULL && isTensor(value) && value.dtype === dtype) return value;
     throw wrong(what, withArticle(types.join(" or ")), value);
 }
 
@@ -94,21 +195,10 @@ export function checkArray(value, what, dtype, ...types) {
  * An array of just `length` elements, or of at least so many where not all are used (`gaps`);
  * `meaning` says why so many. Its type is checked before.
  */
-export function checkLength(array, what, place) {
-    const { length, gaps } = place;
+export function checkLength(array, what, { length, gaps, meaning }) {
     if (array.length === length || (gaps && array.length > length)) return array;
-    const state = isDetached(array) ? "is detached (its buffer was transferred)" : null;
     throw new AttnError(
         "ATTN_ERROR_SHAPE",
-        `${what} ${state ?? `has ${array.length} elements`}, but ${place.meaning} is ${length} elements`,
+        `${what} has ${array.length} elements, but ${meaning} is ${length} elements`,
     );
-}
-
-function isDetached(array) {
-    try {
-        new Uint8Array(array.buffer);
-        return false;
-    } catch {
-        return true;
-    }
 }

@@ -1,13 +1,10 @@
-import { SCALES } from "./arrays.js";
-import { checkFinite, checkOptions, checkText } from "./check.js";
-import { checkElements, dtypesOf } from "./dtypes.js";
-import { givenInputs } from "./inputs.js";
-import { INPUTS, RULES, problemNumbers } from "./rules.js";
-import { PLACE } from "./runner.js";
-import { SIZES, inferSizes, planSizes } from "./shape.js";
-
-const PLAN = [...SIZES, "dtype", "kvDtype", "backend", ...RULES, "params"];
-const RUN = [...INPUTS, ...SCALES, ...PLACE, "out"]; // beside query, key and value
+import { hold } from "./arrays.js";
+import { MODE, PLAN, readAttention } from "./call.js";
+import { dtypesOf } from "./dtypes.js";
+import { readChecked } from "./options.js";
+import { problemNumbers } from "./rules.js";
+import { compute } from "./runner.js";
+import { planSizes } from "./shape.js";
 
 /* For the class that extends Core. */
 export const quick = Symbol("quick");
@@ -24,41 +21,41 @@ export class Core {
         Object.assign(this, session.describe("attnjs_about"), more);
     }
 
-    plan(options) {
-        checkOptions(options, [...PLAN, "scoresMode", "inputs"], "plan");
-        return this.#plan(planSizes(options), options);
+    plan(given) {
+        const options = readChecked(given, [...PLAN, ...MODE, "inputs"], "plan");
+        const { inputs = [] } = options;
+        return this.#plan(
+            { sizes: planSizes(options), dtypes: dtypesOf(options), inputs },
+            options,
+        );
     }
 
-    attention(query, key, value, options) {
-        const { plan, arrays } = this[quick](query, key, value, options);
-        try {
-            return plan.run(arrays).out;
-        } finally {
-            plan.dispose();
-        }
+    attention(...args) {
+        const call = readAttention(args);
+        return this.#session.borrow((loan) => {
+            const plan = this[quick](call, loan);
+            try {
+                return call.result(plan[compute](call.job, loan));
+            } finally {
+                plan.dispose();
+            }
+        });
     }
 
     dispose() {
         this.#session.close();
     }
 
-    /** A plan for one run, and its arrays. */
-    [quick](query, key, value, options) {
-        checkOptions(options, [...PLAN, ...RUN], "attention");
-        const arrays = { query, key, value };
-        const dtypes = dtypesOf(options);
-        for (const name in arrays) checkElements(arrays[name], name, dtypes[name]);
-        for (const name of RUN) arrays[name] = options[name];
-        const sizes = options.strides ? planSizes(options) : inferSizes(options, query, key, value);
-        return { plan: this.#plan(sizes, { ...options, inputs: givenInputs(options) }), arrays };
+    /** A plan for one call of attention(), whose loan holds its arrays from here on. */
+    [quick]({ problem, options, job }, loan) {
+        hold(loan, job.given, job.outputs);
+        return this.#plan(problem, options);
     }
 
-    #plan(sizes, options) {
-        const { backend = "softmax", params = {}, inputs = [] } = options;
-        checkText(backend, "backend");
-        const dtypes = dtypesOf(options);
-        const numbers = problemNumbers(sizes, dtypes, options);
-        const pairs = paramTexts(params);
+    #plan(problem, options) {
+        const { backend = "softmax", params = {} } = options;
+        const numbers = problemNumbers(problem, options);
+        const pairs = Object.entries(params).flat();
         const address = this.#session.borrow((loan) =>
             this.#session.make(
                 "attnjs_plan_create",
@@ -68,7 +65,7 @@ export class Core {
                 pairs.length / 2,
             ),
         );
-        return new this.#Plan(this.#session, address, backend, sizes, dtypes, inputs);
+        return new this.#Plan(this.#session, address, backend, problem);
     }
 }
 
@@ -77,21 +74,4 @@ if (Symbol.dispose) Core.prototype[Symbol.dispose] = Core.prototype.dispose;
 /** Texts one after the other, each ended by a zero. */
 export function texts(...list) {
     return new TextEncoder().encode(list.map((text) => `${text}\0`).join(""));
-}
-
-/** Parameters as text, the way a person writes them: name and value by turns. */
-function paramTexts(params) {
-    if (params === null || typeof params !== "object") {
-        throw new TypeError("params must be an object of names and values");
-    }
-    const texts = [];
-    for (const [name, value] of Object.entries(params)) {
-        if (value === undefined) continue;
-        const what = `params.${name}`;
-        checkText(name, "the name of a parameter");
-        if (typeof value === "boolean") texts.push(name, String(value));
-        else if (typeof value === "number") texts.push(name, String(checkFinite(value, what)));
-        else texts.push(name, checkText(value, what));
-    }
-    return texts;
 }

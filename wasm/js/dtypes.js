@@ -1,9 +1,10 @@
 /* Element types, by the names that users give them. */
-import { checkArray, checkOneOf } from "./check.js";
-import { Tensor } from "./tensor.js";
+import { checkOneOf, isTensor, readElements } from "./check.js";
+import { FULL } from "./edition.js";
 
 /* The code of attn/types.h, and the classes of arrays that have such elements, the usual one first. */
 const DTYPES = {
+    __proto__: null,
     f32: { code: 1, type: Float32Array, names: ["Float32Array"] },
     f16: { code: 3, type: Uint16Array, names: ["Uint16Array", "Float16Array"] },
     bf16: { code: 4, type: Uint16Array, names: ["Uint16Array"] },
@@ -14,24 +15,27 @@ export function checkDtype(name, what) {
     return checkOneOf(name, Object.keys(DTYPES), what);
 }
 
-/** The class of arrays for a type; of f16's two that of `like`, an array or a tensor, where there is one. */
+/** The class of arrays for a type; of f16's two that of `like`, a checked array, where there is one. */
 export function arrayClass(dtype, like) {
-    if (dtype !== "f16" || typeof like !== "object") return DTYPES[dtype].type;
-    return (like instanceof Tensor ? like.data : like).constructor;
+    if (!FULL) return Float32Array;
+    if (dtype !== "f16" || like === undefined) return DTYPES[dtype].type;
+    return (isTensor(like) ? like.data : like).constructor;
 }
 
 export function dtypeCode(name) {
-    return DTYPES[name].code;
+    return FULL ? DTYPES[name].code : 1;
 }
 
-/** An array of elements of this type. */
-export function checkElements(value, what, dtype) {
-    return checkArray(value, what, dtype, ...DTYPES[dtype].names);
+/** An array of elements of this type: a tensor or a plain view. */
+export function checkElements(value, what, dtype = "f32") {
+    return readElements(value, what, dtype, FULL ? DTYPES[dtype].names : ["Float32Array"]);
 }
 
 /** { query, key, value, out }: their types. */
 export function dtypesOf({ dtype = "f32", kvDtype = dtype }) {
-    checkDtype(dtype, "dtype");
-    checkDtype(kvDtype, "kvDtype");
-    return { query: dtype, key: kvDtype, value: kvDtype, out: dtype };
+    if (!FULL) return NONE;
+    return { __proto__: null, query: dtype, key: kvDtype, value: kvDtype, out: dtype };
 }
+
+/** Those of arrays that are of no other type than f32. */
+export const NONE = { __proto__: null };

@@ -28,8 +28,8 @@
  *                            what is in gaps stays, or a new one
  *   floats(at, offset, length)   a copy of floats in a scratch
  */
+import { isTensor } from "./check.js";
 import { AttnError, noMemory, store } from "./errors.js";
-import { Tensor } from "./tensor.js";
 
 export const INTERFACE = 4; // src/bindings.h
 
@@ -176,7 +176,7 @@ class Loan {
     }
 
     #plain(array) {
-        return array instanceof Tensor ? array.at(this.#engine).view() : array;
+        return isTensor(array) ? array.at(this.#engine).view() : array;
     }
 }
 

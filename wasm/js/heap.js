@@ -6,8 +6,9 @@
  * views too (a tensor's data) and may give them back: what counts then is their place (inside()).
  * Addresses are unsigned, and WebAssembly hands them out signed: hence `>>> 0`.
  */
+import { isTensor } from "./check.js";
+import { FULL } from "./edition.js";
 import { AttnError, noMemory, store } from "./errors.js";
-import { Tensor } from "./tensor.js";
 
 const INTERFACE = 4; // src/bindings.h
 const decoder = new TextDecoder();
@@ -122,7 +123,7 @@ class Loan {
     }
 
     input(array, what, length = array.length) {
-        if (array instanceof Tensor) {
+        if (FULL && isTensor(array)) {
             const { address } = array.at(this.#heap);
             this.#read.push(address);
             return address;
@@ -146,7 +147,7 @@ class Loan {
 
     /** C's outputs must not be what it reads: such a tensor is written elsewhere first. */
     output(type, length, what, array, gaps) {
-        if (array instanceof Tensor) {
+        if (FULL && isTensor(array)) {
             const { address, view } = array.at(this.#heap);
             if (!this.#read.includes(address)) {
                 this.#read.push(address);
@@ -156,7 +157,7 @@ class Loan {
         const at = this.#take(length * type.BYTES_PER_ELEMENT, what);
         const room = () => this.#heap.view(type, at, length);
         const target = () => {
-            if (array instanceof Tensor) return array.data;
+            if (FULL && isTensor(array)) return array.data;
             return array.length > 0 ? array : (this.#inside.get(array)?.(type) ?? array);
         };
         if (gaps) room().set(target().subarray(0, length));

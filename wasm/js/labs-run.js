@@ -2,7 +2,14 @@
  * The experiments from the side that asks for them: lab() starts workers, hands out points one by one,
  * and gathers rows. labs-points.js is the other side.
  */
-import { checkFinite, checkInteger, checkOptions, checkText } from "./check.js";
+import {
+    checkFinite,
+    checkFunction,
+    checkInteger,
+    checkSignal,
+    checkText,
+    readOptions,
+} from "./check.js";
 import { AttnError } from "./errors.js";
 import { compile } from "./loader.js";
 import { openSession } from "./labs-points.js";
@@ -34,9 +41,10 @@ export function makeLabs({ readUrl, startWorker }) {
             }
         },
 
-        async lab(name, params = {}, options = {}) {
-            const { seed = 1, workers, signal, onProgress } = readOptions(options);
-            const request = readRequest(name, params, options);
+        async lab(name, params, more) {
+            const options = readLabOptions(more ?? {});
+            const { seed = 1, workers, signal, onProgress } = options;
+            const request = readRequest(name, params ?? {}, options);
             signal?.throwIfAborted();
             const module = await load();
             const run = new Run({ lab: name, seed, module, request, startWorker, onProgress });
@@ -48,21 +56,21 @@ export function makeLabs({ readUrl, startWorker }) {
 /* ---- what the caller says ------------------------------------------------------------------------ */
 
 function readRequest(name, params, { panel = "", seed = 1, xs }) {
-    if (params === null || typeof params !== "object") checkOptions(params, [], "params");
+    if (typeof params !== "object") readOptions(params, [], "params");
     return {
         lab: checkText(name, "the experiment's name"),
         panel: checkText(panel, "panel"),
         seed: readSeed(seed),
-        params: Object.entries(params).map(([key, value]) => [
-            checkText(key, "a parameter's name"),
-            readValue(value, key),
-        ]),
+        params: Object.entries(params)
+            .filter(([, value]) => value !== undefined && value !== null)
+            .map(([key, value]) => [checkText(key, "a parameter's name"), readValue(value, key)]),
         xs: xs === undefined ? null : readPoints(xs),
     };
 }
 
-function readOptions(options) {
-    const { seed, workers = 1, signal, onProgress } = checkOptions(options, OPTIONS, "lab");
+function readLabOptions(given) {
+    const options = readOptions(given, OPTIONS, "lab");
+    const { workers = 1, signal, onProgress } = options;
     checkInteger(workers, "workers");
     if (workers < 1 || workers > MOST_WORKERS) {
         throw new AttnError(
@@ -70,13 +78,9 @@ function readOptions(options) {
             `workers: ${workers} is outside 1 to ${MOST_WORKERS}`,
         );
     }
-    if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
-        throw new TypeError("signal must be an AbortSignal");
-    }
-    if (onProgress !== undefined && typeof onProgress !== "function") {
-        throw new TypeError("onProgress must be a function");
-    }
-    return { seed, workers, signal, onProgress };
+    checkSignal(signal);
+    checkFunction(onProgress, "onProgress");
+    return { ...options, workers, __proto__: null };
 }
 
 /** Two halves of 32 bits. */
@@ -203,8 +207,10 @@ class Asked {
 
     constructor(startWorker) {
         this.#worker = startWorker({
-            onMessage: ({ error, ...answer }) =>
-                error ? this.#pending.reject(readError(error)) : this.#pending.resolve(answer),
+            onMessage: (answer) =>
+                Object.hasOwn(answer, "error")
+                    ? this.#pending.reject(readError(answer.error))
+                    : this.#pending.resolve(answer),
             onError: (error) =>
                 this.#pending.reject(
                     new AttnError(

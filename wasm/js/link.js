@@ -31,7 +31,7 @@ export function refused(name, why, cause) {
  */
 export function guard(c) {
     if (c[RAW] || !c.attnjs_plugin_register) return c;
-    const guarded = { ...c, [RAW]: c };
+    const guarded = { __proto__: null, ...c, [RAW]: c };
     for (const [name, value] of Object.entries(c)) {
         if (typeof value !== "function") continue;
         guarded[name] = (...args) => {

@@ -2,7 +2,8 @@
  * From whatever init() was given to an instance of the module. The module imports nothing but, where
  * it has threads, its memory, so there is no glue: compile, instantiate, initialize.
  */
-import { checkBytes, checkInteger, checkOneOf, checkOptions } from "./check.js";
+import { checkBytes, checkInteger, checkOneOf, readOptions } from "./check.js";
+import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
 import { Heap } from "./heap.js";
 
@@ -19,7 +20,8 @@ function probe(...body) {
 
 /* What an engine must have for a build: nothing, SIMD128, or i8x16.relaxed_swizzle of that. */
 const PROBES = {
-    relaxed: probe(0x41, 0x00, 0xfd, 0x0f, 0xfd, 0x80, 0x02),
+    __proto__: null,
+    relaxed: FULL && probe(0x41, 0x00, 0xfd, 0x0f, 0xfd, 0x80, 0x02),
     simd: probe(),
 };
 
@@ -39,20 +41,37 @@ function runs(build) {
  * { exports, handle }.
  */
 export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
-    return async function init(source, options = {}, more = {}) {
-        checkOptions(options, openTeam ? ["build", "threads"] : ["build"], "init");
-        const threads = checkThreads(options.threads ?? 1);
-        const build = options.build ?? (threads > 1 ? "threads" : choose(Object.keys(files)));
+    const names = openTeam ? ["build", "threads"] : ["build"];
+    return async function init(given, more, about) {
+        const options = readInit(given, more, names);
+        const threads = FULL ? checkThreads(options.threads ?? 1) : 1;
+        const build =
+            options.build ?? (FULL && threads > 1 ? "threads" : choose(Object.keys(files)));
         checkOneOf(build, Object.keys(files), "build");
         if (!runs(build)) throw wrong(`this engine cannot run the ${build} build`);
-        const module = await compile((await source) ?? files[build](), readUrl);
-        const shared = files.threads && WebAssembly.Module.imports(module).length > 0;
-        if (threads > 1 && !shared) throw wrong("the module is of another build, without threads");
+        const module = await compile((await options.source) ?? files[build](), readUrl);
+        const shared = FULL && files.threads && WebAssembly.Module.imports(module).length > 0;
+        if (FULL && threads > 1 && !shared)
+            throw wrong("the module is of another build, without threads");
         const opened = shared ? await openTeam(module, threads) : await instantiate(module);
-        const attn = make(new Heap(opened.exports, opened.handle), { threads, ...more }, readUrl);
+        const attn = make(new Heap(opened.exports, opened.handle), { threads, ...about }, readUrl);
         if (options.build === undefined || attn.build === build) return attn;
         throw wrong(`the module is the ${attn.build} build, not ${build}`);
     };
+}
+
+/** { source, ... } of init({ source, ... }), or of init(source, { ... }), which is the old form. */
+export function readInit(given, more, names) {
+    if (given !== undefined && given !== null && !isSource(given)) {
+        return readOptions(given, ["source", ...names], "init");
+    }
+    return Object.assign(readOptions(more ?? {}, names, "init"), { source: given });
+}
+
+function isSource(value) {
+    if (typeof value !== "object") return true;
+    if (Object.prototype.toString.call(value) !== "[object Object]") return true;
+    return ["href", "arrayBuffer", "then"].some((name) => name in value);
 }
 
 /** What reads a URL where it is not a file. */
@@ -93,7 +112,8 @@ export async function compile(source, readUrl) {
 }
 
 async function bytesOf(source, readUrl) {
-    if (typeof source.href === "string") return readUrl(new URL(source.href));
+    const { href } = source;
+    if (typeof href === "string") return readUrl(new URL(href));
     if (typeof source === "string") return readUrl(new URL(source, globalThis.location?.href));
     if (typeof source.arrayBuffer === "function") return responseBytes(source);
     return checkBytes(source, "source").slice(); // a copy, because compile() refuses shared memory

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { Attn } from "./attn.js";
-import { checkInteger, checkOptions, checkText } from "./check.js";
+import { checkInteger, checkText, readOptions } from "./check.js";
 import { INTERFACE, Native } from "./engine.js";
 import { AttnError } from "./errors.js";
 import { init as initWasm } from "./node.js";
@@ -35,9 +35,14 @@ function find(places) {
     return { addon: null, reason: reasons.join("; ") };
 }
 
-export async function init(options = {}) {
-    checkOptions(options, ["threads", "tier", "fallback", "addon"], "init");
-    const { threads = 1, tier, fallback = true, addon: place } = options;
+export async function init(given) {
+    const names = ["threads", "tier", "fallback", "addon"];
+    const {
+        threads = 1,
+        tier,
+        fallback = true,
+        addon: place,
+    } = readOptions(given ?? {}, names, "init");
     checkInteger(threads, "threads");
     if (tier !== undefined) checkText(tier, "tier");
     if (place !== undefined) checkText(place, "addon");
@@ -45,5 +50,5 @@ export async function init(options = {}) {
         place === undefined ? (found ??= find(PLACES)) : find([resolve(place)]);
     if (addon) return new Attn(new Native(addon, { threads, tier }), { threads, reason });
     if (!fallback) throw new AttnError("ATTN_ERROR_LOAD", `no addon: ${reason}`);
-    return initWasm(null, {}, { threads: 1, reason });
+    return initWasm(null, null, { threads: 1, reason });
 }

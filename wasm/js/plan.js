@@ -1,45 +1,57 @@
-import { checkInteger, checkOptions } from "./check.js";
+import { SCALES, hold, lend, listed } from "./arrays.js";
+import { PLACE, RUN, checkGiven } from "./call.js";
+import { checkInteger } from "./check.js";
 import { AttnError } from "./errors.js";
-import { SCALES } from "./arrays.js";
+import { readChecked } from "./options.js";
 import { INPUTS } from "./rules.js";
-import { PLACE, Runner, alive, describe, lendJob, lendTo, prepare } from "./runner.js";
+import { Runner, handle, lendJob, placeOf, prepare, read } from "./runner.js";
 import { PLACED } from "./shape.js";
 
 const QUERY_KEY = ["query", "key"];
+const SHARED = [...INPUTS, ...SCALES, ...PLACE];
+
+/* For Attn. */
+export const start = Symbol("start");
 
 /** A problem and the backend that solves it, prepared to run often. Made by Attn.plan(). */
 export class Plan extends Runner {
     #session;
+    #problem;
     #about;
 
-    constructor(session, ...rest) {
-        super(session, ...rest);
+    constructor(session, address, backend, problem) {
+        super(session, address, backend, problem);
         this.#session = session;
+        this.#problem = problem;
         Object.freeze(this);
     }
 
-    async runAsync(arrays, options = {}) {
-        checkOptions(options, ["signal"], "runAsync");
-        const { signal } = options;
-        checkSignal(signal);
-        const job = this[prepare](arrays);
+    async runAsync(arrays, options) {
+        const { signal } = readChecked(options ?? {}, ["signal"], "runAsync");
+        const job = this[prepare](this[read](arrays, RUN, "run"));
         signal?.throwIfAborted();
-        return this.#session.borrowAsync(async (loan) => {
-            const { args, take } = this[lendJob](loan, job);
-            const rows = await this.#session.start(...args, signal);
-            return take(rows);
+        return this.#session.borrowAsync((loan) => {
+            hold(loan, job.given, job.outputs);
+            return this[start](job, loan, signal);
         });
     }
 
-    weights(options) {
-        const which = ["batch", "head", "first", "count"];
-        checkOptions(options, [...QUERY_KEY, ...INPUTS, ...SCALES, ...PLACE, ...which], "weights");
+    /** Runs a job whose arrays the loan holds, beside this thread where the engine can. */
+    async [start](job, loan, signal) {
+        const { args, take } = this[lendJob](loan, job);
+        return take(await this.#session.start(...args, signal));
+    }
+
+    weights(given) {
+        const names = [...QUERY_KEY, ...SHARED, "batch", "head", "first", "count"];
         const { queries, keys, batch: batches, heads } = this.sizes;
-        return this[lendTo](QUERY_KEY, options, (loan, args) => {
+        const call = this[read](given, names, "weights");
+        const { options } = call;
+        return this.#lend(call, QUERY_KEY, (loan, args) => {
             const batch = checkIndex(options.batch ?? 0, "batch", batches);
             const head = checkIndex(options.head ?? 0, "head", heads);
             const first = checkIndex(options.first ?? 0, "first", queries);
-            const count = checkInteger(options.count ?? queries - first, "count");
+            const { count = queries - first } = options;
             if (count < 1 || first + count > queries) {
                 throw outside(`count ${count} from query ${first} on`, queries, "queries");
             }
@@ -49,11 +61,12 @@ export class Plan extends Runner {
         });
     }
 
-    error(arrays, stride = 1) {
-        checkOptions(arrays, [...PLACED, ...INPUTS, ...SCALES, ...PLACE], "error");
+    error(given, stride = 1) {
         if (checkInteger(stride, "stride") < 1) throw outside(`stride ${stride}`, Infinity, "rows");
-        return this[lendTo](PLACED, arrays, (loan, args) =>
-            this.#session.measure("attnjs_oracle_error", ...args, stride),
+        return this.#lend(
+            this[read](given, [...PLACED, ...SHARED], "error"),
+            PLACED,
+            (loan, args) => this.#session.measure("attnjs_oracle_error", ...args, stride),
         );
     }
 
@@ -74,18 +87,23 @@ export class Plan extends Runner {
     }
 
     #describe() {
-        this[alive]();
-        return (this.#about ??= this[describe]());
+        const plan = this[handle]();
+        return (this.#about ??= this.#session.describe("attnjs_plan_describe", plan));
+    }
+
+    /** Calls `body` with a loan and the arguments of a call's arrays: those of `names`, and the inputs. */
+    #lend(call, names, body) {
+        const plan = this[handle]();
+        const place = this[placeOf](call.options);
+        const given = checkGiven(this.#problem, call.arrays, names, place);
+        return this.#session.borrow((loan) => {
+            hold(loan, given);
+            return body(loan, [plan, listed(loan, lend(loan, given), given, place)]);
+        });
     }
 }
 
-function checkSignal(signal) {
-    if (signal === undefined || typeof signal?.throwIfAborted === "function") return;
-    throw new TypeError("signal must be an AbortSignal");
-}
-
 function checkIndex(value, what, limit) {
-    checkInteger(value, what);
     if (value < 0 || value >= limit) throw outside(`${what} ${value}`, limit, what);
     return value;
 }

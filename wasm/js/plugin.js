@@ -1,5 +1,5 @@
 /* Plugins at run time, from a side module of WebAssembly. What linking one takes stands in link.js. */
-import { checkBytes, checkOptions, checkText } from "./check.js";
+import { checkBytes, checkText, readOptions } from "./check.js";
 import { texts } from "./core.js";
 import { AttnError } from "./errors.js";
 import { guard, link, refused } from "./link.js";
@@ -24,8 +24,8 @@ export class Plugin {
 
 if (Symbol.dispose) Plugin.prototype[Symbol.dispose] = Plugin.prototype.unload;
 
-export async function loadPlugin(attn, { engine, session, readUrl }, given, options) {
-    checkOptions(options, ["name"], "loadPlugin");
+export async function loadPlugin(attn, { engine, session, readUrl }, given, more) {
+    const options = readOptions(more ?? {}, ["name"], "loadPlugin");
     attn.backends(); // an error where the library is disposed
     const c = engine.adapt?.(guard);
     if (!c?.attnjs_plugin_register) {

@@ -2,8 +2,10 @@
  * The library in a worker. Jobs wait here and go over one at a time; a job that is aborted while it
  * runs ends its worker, and the next one starts another. So nothing is waited for, whatever it does.
  */
-import { checkOptions } from "./check.js";
+import { readAttention } from "./call.js";
+import { checkBytes, isTensor } from "./check.js";
 import { AttnError, disposed } from "./errors.js";
+import { compile, readInit } from "./loader.js";
 
 export class Remote {
     #start;
@@ -21,7 +23,7 @@ export class Remote {
     }
 
     async open() {
-        const { about, backends } = await this.#job("init", [this.#options], {});
+        const { about, backends } = await this.#job("init", this.#options, {});
         this.#backends = backends;
         return Object.freeze(Object.assign(this, about));
     }
@@ -31,25 +33,11 @@ export class Remote {
         return structuredClone(this.#backends);
     }
 
-    async attention(query, key, value, options = {}) {
-        const { signal, onProgress, out, ...rest } = options;
-        if (signal !== undefined && typeof signal?.throwIfAborted !== "function") {
-            throw new TypeError("signal must be an AbortSignal");
-        }
-        if (onProgress !== undefined && typeof onProgress !== "function") {
-            throw new TypeError("onProgress must be a function");
-        }
-        const result = await this.#job("attention", [query, key, value, rest], {
-            signal,
-            onProgress,
-        });
-        if (out === undefined) return result;
-        if (out.byteLength !== result.byteLength) {
-            const message = `out has ${out.length} elements, not ${result.length}`;
-            throw new AttnError("ATTN_ERROR_SHAPE", message);
-        }
-        new result.constructor(out.buffer, out.byteOffset, result.length).set(result);
-        return out;
+    /** Whatever is wrong with the arguments is said here, by the same checks as without a worker. */
+    async attention(...args) {
+        const call = readAttention(args, ["signal", "onProgress"]);
+        const computed = await this.#job("attention", message(call), call.options);
+        return call.result(delivered(computed, call.job.outputs));
     }
 
     dispose() {
@@ -60,16 +48,16 @@ export class Remote {
         for (const job of jobs) job?.reject(disposed("libattn"));
     }
 
-    #job(call, args, { signal, onProgress }) {
+    #job(call, argument, { signal, onProgress }) {
         return new Promise((resolve, reject) => {
             if (this.#disposed) throw disposed("libattn");
             signal?.throwIfAborted();
-            const abort = () => this.#abort(job);
+            const abort = () => this.#stop(job, signal.reason);
             const settle = (how) => (value) => {
                 signal?.removeEventListener("abort", abort);
                 how(value);
             };
-            const job = { call, args, signal, onProgress };
+            const job = { call, argument, onProgress };
             job.resolve = settle(resolve);
             job.reject = settle(reject);
             signal?.addEventListener("abort", abort);
@@ -93,26 +81,35 @@ export class Remote {
         try {
             if (fresh && job.call !== "init") {
                 job.skip = true; // the answer to this is not the job's
-                this.#worker.post({ call: "init", args: [this.#options] });
+                this.#worker.post(["init", this.#options]);
             }
-            this.#worker.post({ call: job.call, args: job.args });
+            this.#worker.post([job.call, job.argument]);
         } catch (error) {
             this.#finish().reject(error); // what cannot be cloned
         }
     }
 
-    #receive({ progress, result, error }) {
+    #receive([kind, value]) {
         const job = this.#running;
         if (job === null) return;
-        if (progress !== undefined) return job.onProgress?.(progress);
-        if (job.skip && error === undefined) {
+        if (kind === "progress") return this.#tell(job, value);
+        if (job.skip && kind === "result") {
             job.skip = false;
             return;
         }
-        this.#finish();
-        if (error !== undefined) return job.reject(revive(error));
-        if (job.call === "attention") job.onProgress?.(1);
-        job.resolve(result);
+        if (kind === "error") return this.#finish().reject(revive(value));
+        if (job.call === "attention" && !this.#tell(job, 1)) return;
+        this.#finish().resolve(value);
+    }
+
+    /** Calls onProgress; where that throws, the job has failed. */
+    #tell(job, done) {
+        try {
+            job.onProgress?.(done);
+        } catch (error) {
+            this.#stop(job, error);
+        }
+        return this.#running === job; // it may have aborted the job
     }
 
     /** The job that ran; the next one starts. */
@@ -123,14 +120,14 @@ export class Remote {
         return job;
     }
 
-    #abort(job) {
+    #stop(job, reason) {
         if (this.#running === job) {
             this.#endWorker();
             this.#finish();
         } else {
             this.#waiting = this.#waiting.filter((other) => other !== job);
         }
-        job.reject(job.signal.reason);
+        job.reject(reason);
     }
 
     #endWorker() {
@@ -141,15 +138,59 @@ export class Remote {
 
 if (Symbol.dispose) Remote.prototype[Symbol.dispose] = Remote.prototype.dispose;
 
+/** A call as one object that can be cloned, all sizes said: arrays are copies, unless of shared memory. */
+function message({ problem, options, arrays, job: { given, outputs } }) {
+    const call = { __proto__: null, ...options, ...problem.sizes };
+    for (const name of ["signal", "onProgress", "out"]) delete call[name];
+    for (const name in given) {
+        const { array } = name === "kvLengths" ? arrays[name] : given[name];
+        const data = copied(array, name);
+        const isGrid = name === "bias" || name === "mask";
+        call[name] = isGrid ? { data, shape: given[name].shape } : data;
+    }
+    for (const name in outputs) {
+        if (outputs[name].gaps) call[name] = copied(outputs[name].array, name);
+        else if (name !== "out") call[name] = true;
+    }
+    return call;
+}
+
+function copied(array, name) {
+    if (isTensor(array)) {
+        const why = "is a tensor, which is another instance's: pass its data";
+        throw new AttnError("ATTN_ERROR_ARGUMENT", `${name} ${why}`);
+    }
+    const shared = Object.prototype.toString.call(array.buffer) === "[object SharedArrayBuffer]";
+    return shared ? array : array.slice();
+}
+
+/** What a run computed, written to the arrays that were given for it. */
+function delivered(computed, outputs) {
+    for (const name in outputs) {
+        const { array, given } = outputs[name];
+        if (array === undefined) continue;
+        const [to, from] = [checkBytes(array, name), checkBytes(computed[name], name)];
+        if (to.length !== from.length) {
+            const what = `${name} was transferred or resized during the run`;
+            throw new AttnError("ATTN_ERROR_SHAPE", what);
+        }
+        to.set(from);
+        computed[name] = given;
+    }
+    return computed;
+}
+
 function revive({ name, code, message }) {
     if (name === "AttnError") return new AttnError(code, message);
     return name === "TypeError" ? new TypeError(message) : new Error(message);
 }
 
 /** init() on a platform. */
-export function makeRemoteInit(start) {
-    return async function init(options = {}) {
-        checkOptions(options, ["build", "threads"], "init");
+export function makeRemoteInit(start, readUrl) {
+    return async function init(given) {
+        const options = readInit(given, null, ["build", "threads"]);
+        const { source } = options;
+        if (source) options.source = await compile(await source, readUrl);
         const remote = new Remote(start, options);
         try {
             return await remote.open();

@@ -1,45 +1,55 @@
 /* What a problem asks for beyond its sizes, checked and turned into the numbers that C reads. */
-import { checkFinite, checkInteger, checkOneOf } from "./check.js";
+import { checkFinite, checkInteger, checkOneOf, checkText, readList } from "./check.js";
 import { dtypeCode } from "./dtypes.js";
 import { SIZES } from "./shape.js";
 
 export const RULES = ["causal", "scale", "past", "window", "softcap"];
+export const INPUTS = ["bias", "mask", "kvLengths", "sinks", "slopes"];
 
 /* Each in the order of its codes in attn/types.h. */
 const CAUSAL = ["none", "top-left", "bottom-right"];
-const SCORES = ["raw", "capped", "masked", "weights"];
-export const INPUTS = ["bias", "mask", "kvLengths", "sinks", "slopes"];
+export const SCORES = ["raw", "capped", "masked", "weights"];
 
-/** A problem as src/bindings.h lists it; `dtypes`: those of its arrays. */
-export function problemNumbers(sizes, dtypes, options) {
-    const { causal = false, scale, past = 0, window = [-1, -1], softcap = 0 } = options;
-    const { scoresMode = "raw", inputs = [] } = options;
-    const corner = causal === true ? "top-left" : causal === false ? "none" : causal;
-    if (scale !== undefined) checkFinite(scale, "scale");
-    checkPair(window);
+/** A problem, { sizes, dtypes, inputs }, as src/bindings.h lists it; `options` are checked (options.js). */
+export function problemNumbers({ sizes, dtypes, inputs }, options) {
+    const { causal = "none", scale, past = 0, window = [-1, -1], softcap = 0 } = options;
+    const { scoresMode = "raw" } = options;
     return [
         ...SIZES.map((name) => sizes[name]),
-        CAUSAL.indexOf(checkOneOf(corner, CAUSAL, "causal")),
+        CAUSAL.indexOf(causal),
         scale ?? NaN,
-        checkInteger(past, "past"),
+        past,
         ...window,
-        checkFinite(softcap, "softcap"),
-        SCORES.indexOf(checkOneOf(scoresMode, SCORES, "scoresMode")),
-        checkInputNames(inputs).reduce((bits, name) => bits | (1 << INPUTS.indexOf(name)), 0),
+        softcap,
+        SCORES.indexOf(scoresMode),
+        inputs.reduce((bits, name) => bits | (1 << INPUTS.indexOf(name)), 0),
         dtypeCode(dtypes.query),
         dtypeCode(dtypes.key),
     ];
 }
 
-function checkPair(window) {
-    if (!Array.isArray(window) || window.length !== 2) {
-        throw new TypeError("window must be [left, right], the keys seen to each side (-1: all)");
-    }
-    for (const side of [0, 1]) checkInteger(window[side], `window[${side}]`);
+export function checkCausal(value, what) {
+    if (typeof value === "boolean") return value ? "top-left" : "none";
+    return checkOneOf(value, CAUSAL, what);
 }
 
-function checkInputNames(inputs) {
-    if (!Array.isArray(inputs)) throw new TypeError("inputs must be an array of names");
-    for (const name of inputs) checkOneOf(name, INPUTS, "an input");
-    return inputs;
+export function readWindow(value, what) {
+    const sides = Array.isArray(value) ? readList(value, what, checkInteger) : [];
+    if (sides.length === 2) return sides;
+    throw new TypeError("window must be [left, right], the keys seen to each side (-1: all)");
+}
+
+/** Parameters as text, the way a person writes them, by name. */
+export function readParams(params) {
+    if (typeof params !== "object") {
+        throw new TypeError("params must be an object of names and values");
+    }
+    const texts = { __proto__: null };
+    for (const [name, value] of Object.entries(params)) {
+        if (value === undefined || value === null) continue;
+        const what = `params.${checkText(name, "the name of a parameter")}`;
+        if (typeof value === "number") texts[name] = String(checkFinite(value, what));
+        else texts[name] = checkText(typeof value === "boolean" ? String(value) : value, what);
+    }
+    return texts;
 }

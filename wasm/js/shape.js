@@ -1,5 +1,6 @@
 /* The sizes of a problem: what is said, what follows from it, and where each array has its elements. */
-import { checkInteger, checkOneOf, checkOptions } from "./check.js";
+import { checkInteger, checkOneOf, readList, readOptions } from "./check.js";
+import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
 
 export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "valueDim"];
@@ -7,8 +8,7 @@ export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "va
 /** The arrays whose place in memory users choose, in the order of src/bindings.h. */
 export const PLACED = ["query", "key", "value", "out"];
 
-/* Their axes, (batch, head, row, column), from the one whose elements stand side by side on. */
-const LAYOUTS = { bhnd: [3, 2, 1, 0], bnhd: [3, 1, 2, 0] };
+const LAYOUTS = ["bhnd", "bnhd"];
 
 /* The axes of each array. */
 const AXES = {
@@ -17,66 +17,126 @@ const AXES = {
     value: ["batch", "kvHeads", "keys", "valueDim"],
     out: ["batch", "heads", "queries", "valueDim"],
     lse: ["batch", "heads", "queries"],
-    scores: ["batch", "heads", "queries", "keys"],
-    keyScales: ["batch", "kvHeads", "keys"],
-    valueScales: ["batch", "kvHeads", "keys"],
+    ...(FULL && {
+        scores: ["batch", "heads", "queries", "keys"],
+        keyScales: ["batch", "kvHeads", "keys"],
+        valueScales: ["batch", "kvHeads", "keys"],
+    }),
 };
 
 /** The sizes of a plan's options, with the defaults filled in. */
 export function planSizes(options) {
-    const given = checkSizes(options);
-    const { batch = 1, heads = 1, kvHeads = heads, queries, keys = queries, dim } = given;
-    const { valueDim = dim } = given;
-    if (queries === undefined) throw missing("queries (the number of query rows)");
-    if (dim === undefined) throw missing("dim (the length of a query or key)");
+    const { batch = 1, heads = 1, kvHeads = heads, queries, keys = queries, dim } = options;
+    const { valueDim = dim } = options;
+    for (const name of ["queries", "dim"]) {
+        if (options[name] === undefined) throw new TypeError(`the plan needs ${name}`);
+    }
     return { batch, heads, kvHeads, queries, keys, dim, valueDim };
 }
 
-/** The same for attention(), which knows the arrays: what is not said follows from their lengths. */
-export function inferSizes(options, query, key, value) {
-    const given = checkSizes(options);
-    const { batch = 1, heads = 1, kvHeads = heads } = given;
-    let { queries, keys, dim, valueDim } = given;
-    const blocks = batch * heads;
-    const kvBlocks = batch * kvHeads;
-    if (queries !== undefined)
-        dim ??= quotient(query, "query", "batch * heads * queries", blocks * queries);
-    if (keys !== undefined) dim ??= quotient(key, "key", "batch * kvHeads * keys", kvBlocks * keys);
-    if (dim === undefined) {
+/**
+ * The same for attention(), which knows the arrays (arrays.js): what is not said follows from their
+ * shapes, and then from their lengths where these are all of an array.
+ */
+export function inferSizes(options, arrays) {
+    const sizes = shapeSizes(options, arrays);
+    if (options.strides) return planSizes(sizes);
+    const solve = (name, axis) => {
+        const others = AXES[name].filter((other) => other !== axis);
+        const known = others.reduce((product, other) => product * sizes[other], 1);
+        if (known > 0)
+            sizes[axis] ??= quotient(arrays[name].array, name, others.join(" * "), known);
+    };
+    sizes.batch ??= 1;
+    solve("query", "heads");
+    solve("key", "kvHeads");
+    sizes.heads ??= 1;
+    sizes.kvHeads ??= sizes.heads;
+    solve("query", "dim");
+    solve("key", "dim");
+    if (sizes.dim === undefined) {
         throw new AttnError(
             "ATTN_ERROR_SHAPE",
             "say dim, queries or keys: the rest follows from the lengths",
         );
     }
-    queries ??= quotient(query, "query", "batch * heads * dim", blocks * dim);
-    keys ??= quotient(key, "key", "batch * kvHeads * dim", kvBlocks * dim);
-    valueDim ??= quotient(value, "value", "batch * kvHeads * keys", kvBlocks * keys);
-    return { batch, heads, kvHeads, queries, keys, dim, valueDim };
+    solve("query", "queries");
+    solve("key", "keys");
+    solve("value", "valueDim");
+    return planSizes(sizes);
+}
+
+/** The sizes in options, and what the shapes of arrays say; an error where two contradict each other. */
+function shapeSizes(options, arrays) {
+    const sizes = { __proto__: null };
+    for (const name of SIZES) sizes[name] = options[name];
+    for (const name of PLACED) {
+        const shape = arrays[name]?.shape;
+        if (shape === undefined) continue;
+        const axes = inOrder(AXES[name], options.layout);
+        for (const [i, size] of widened(shape, 4).entries()) {
+            if ((sizes[axes[i]] ??= size) === size) continue;
+            const what = `${name}.shape: ${axes[i]} is ${size}, and ${sizes[axes[i]]} elsewhere`;
+            throw new AttnError("ATTN_ERROR_SHAPE", what);
+        }
+    }
+    return sizes;
+}
+
+/** `shape` with 1 for the axes that it leaves out in front. */
+export function widened(shape, rank) {
+    return [...Array(Math.max(0, rank - shape.length)).fill(1), ...shape];
+}
+
+/** That a shape, where there is one, is the one that must be. */
+export function checkShape(shape, wanted, what) {
+    if (!shape || String(widened(shape, wanted.length)) === String(wanted)) return;
+    const message = `${what}.shape is (${shape.join(", ")}), must be (${wanted.join(", ")})`;
+    throw new AttnError("ATTN_ERROR_SHAPE", message);
+}
+
+/** Axes (batch, head, row, column) in the order of a layout. */
+function inOrder([batch, head, row, column], layout) {
+    return layout === "bnhd" ? [batch, row, head, column] : [batch, head, row, column];
 }
 
 /**
- * How many elements each array has, and what that is the product of: { length, meaning, gaps, strides }
- * by name. `gaps`: there may be elements that are not the array's. `strides` of all: those in PLACED's.
+ * How many elements each array has, and what that is the product of: { length, meaning, gaps, strides,
+ * shape } by name. `gaps`: there may be elements that are not the array's. `strides` of all: those in
+ * PLACED's.
  */
-export function places(sizes, { layout = "bhnd", strides = {} }) {
-    checkOneOf(layout, Object.keys(LAYOUTS), "layout");
-    checkOptions(strides, PLACED, "strides");
-    const place = {};
-    for (const name in AXES) {
-        const shape = AXES[name].map((axis) => sizes[axis]);
-        place[name] =
-            strides[name] === undefined
-                ? dense(shape, LAYOUTS[layout], AXES[name])
-                : strided(shape, strides[name], `strides.${name}`);
+export function places(sizes, layout = "bhnd", strides) {
+    const place = { __proto__: null };
+    for (const [name, axes] of Object.entries(AXES)) {
+        const shape = axes.map((axis) => sizes[axis]);
+        place[name] = strides?.[name]
+            ? strided(shape, strides[name], `strides.${name}`)
+            : dense(shape, inOrder([0, 1, 2, 3], layout), axes);
+        place[name].shape = PLACED.includes(name) ? inOrder(shape, layout) : shape;
     }
     place.strides = PLACED.flatMap((name) => place[name].strides);
     return place;
 }
 
+export function checkLayout(value, what) {
+    return checkOneOf(value, LAYOUTS, what);
+}
+
+/** Strides by the name of their array. */
+export function readStrides(value, what) {
+    const strides = readOptions(value, PLACED, what);
+    for (const name in strides) {
+        const list = (strides[name] = readList(strides[name], `${what}.${name}`, checkInteger));
+        if (list.length === 4) continue;
+        throw new TypeError(`${what}.${name} must be [batch, head, row, column], in elements`);
+    }
+    return strides;
+}
+
 function dense(shape, order, axes) {
     const strides = [];
     let length = 1;
-    for (const axis of order) {
+    for (const axis of order.reverse()) {
         strides[axis] = length;
         length *= shape[axis] ?? 1;
     }
@@ -89,29 +149,14 @@ function dense(shape, order, axes) {
 }
 
 function strided(shape, strides, what) {
-    if (!Array.isArray(strides) || strides.length !== 4) {
-        throw new TypeError(`${what} must be [batch, head, row, column], in elements`);
-    }
     let length = 1;
     for (const [axis, stride] of strides.entries()) {
-        if (checkInteger(stride, what) < 0) {
+        if (stride < 0) {
             throw new AttnError("ATTN_ERROR_ARGUMENT", `${what} must not be negative`);
         }
         length += (shape[axis] - 1) * stride;
     }
     return { strides, length, meaning: `what ${what} reach`, gaps: true };
-}
-
-function checkSizes(options) {
-    const sizes = {};
-    for (const name of SIZES) {
-        if (options[name] !== undefined) sizes[name] = checkInteger(options[name], name);
-    }
-    return sizes;
-}
-
-function missing(what) {
-    return new TypeError(`the plan needs ${what}`);
 }
 
 /** The size that makes up the length of `array` together with `known`, the product of the others. */

@@ -1,8 +1,12 @@
-import { SCALES, checkPlaced, checkRead, lend, listed } from "./arrays.js";
-import { checkBytes, checkInteger, checkOptions } from "./check.js";
-import { arrayClass, checkElements } from "./dtypes.js";
+import { SCALES, checkRead, handed, hold, lend, listed } from "./arrays.js";
+import { outputOf, readCall } from "./call.js";
+import { checkBytes, checkInteger } from "./check.js";
+import { arrayClass } from "./dtypes.js";
 import { disposed } from "./errors.js";
 import { places, quotient } from "./shape.js";
+
+const APPEND = { needed: ["key", "value"], others: ["layout", ...SCALES] };
+const QUERY = { needed: ["query"], others: ["out", "layout"] };
 
 /** A KV cache with a backend behind it. Made by Attn.stream() and fork(). */
 export class Stream {
@@ -20,37 +24,38 @@ export class Stream {
         session.adopt(this);
     }
 
-    append(key, value, options = {}) {
-        checkOptions(options, ["layout", ...SCALES], "append");
-        this.#alive();
+    append(...args) {
+        const { arrays, options } = this.#read(args, APPEND, "append");
         const { batch, kvHeads, dim } = this.sizes;
-        const tokens = this.#rows(key, "key", "batch * kvHeads * dim", batch * kvHeads * dim);
-        const place = places({ ...this.sizes, queries: 1, keys: tokens }, options);
-        const arrays = { key, value, ...options };
+        const known = batch * kvHeads * dim;
+        const tokens = quotient(arrays.key.array, "key", "batch * kvHeads * dim", known);
+        const place = places({ ...this.sizes, queries: 1, keys: tokens }, options.layout);
         const given = checkRead(arrays, ["key", "value"], place, this.#dtypes);
         this.#session.borrow((loan) => {
+            hold(loan, given);
             this.#run("append", listed(loan, lend(loan, given), given, place), tokens);
         });
         return this;
     }
 
-    query(query, options = {}) {
-        checkOptions(options, ["out", "layout"], "query");
-        this.#alive();
+    query(...args) {
+        const { arrays, options } = this.#read(args, QUERY, "query");
         const { batch, heads, dim } = this.sizes;
-        const queries = this.#rows(query, "query", "batch * heads * dim", batch * heads * dim);
-        const place = places({ ...this.sizes, queries, keys: 1 }, options);
-        const given = checkRead({ query }, ["query"], place, this.#dtypes);
-        const { out: array } = options;
-        if (array !== undefined) checkPlaced(array, "out", place, this.#dtypes);
-        const type = arrayClass(this.#dtypes.out, array ?? query);
+        const known = batch * heads * dim;
+        const queries = quotient(arrays.query.array, "query", "batch * heads * dim", known);
+        const place = places({ ...this.sizes, queries, keys: 1 }, options.layout);
+        const given = checkRead(arrays, ["query"], place, this.#dtypes);
+        const to = outputOf(arrays, "out", place, this.#dtypes);
+        const type = arrayClass(this.#dtypes.out, to.array ?? given.query.array);
         return this.#session.borrow((loan) => {
-            const at = lend(loan, given, { out: { array } });
-            const out = loan.output(type, place.out.length, "out", array);
+            hold(loan, given, { to });
+            const at = lend(loan, given);
+            const out = loan.output(type, to.length, "out", to.array);
             const lse = loan.output(Float32Array, place.lse.length, "lse");
-            const list = { ...at, out: out.at, lse: lse.at };
-            this.#run("query", listed(loan, list, given, place), queries);
-            return { out: out.take(), lse: lse.take() };
+            at.out = out.at;
+            at.lse = lse.at;
+            this.#run("query", listed(loan, at, given, place), queries);
+            return { out: handed(to, out.take()), lse: lse.take() };
         });
     }
 
@@ -100,9 +105,9 @@ export class Stream {
         this.#session.forget(this);
     }
 
-    /** How many tokens an array has; `known` is the product of its other sizes. */
-    #rows(array, what, names, known) {
-        return quotient(checkElements(array, what, this.#dtypes[what]), what, names, known);
+    #read(args, names, what) {
+        this.#alive();
+        return readCall(args, names, what, () => this.#dtypes);
     }
 
     #alive() {

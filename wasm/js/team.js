@@ -27,7 +27,7 @@ export function makeOpenTeam(startThread) {
             const message = `a thread did not start: ${cause.message}`;
             throw new AttnError("ATTN_ERROR_LOAD", message, { cause });
         });
-        return { exports: { ...exports, memory }, handle };
+        return { exports: { __proto__: null, ...exports, memory }, handle };
     };
 }
 

@@ -2,6 +2,7 @@
  * Elements that stay where the engine computes: in WebAssembly's memory, which spares each run their
  * copies. Natively an array like any other.
  */
+import { markTensor } from "./check.js";
 import { AttnError, disposed } from "./errors.js";
 
 export class Tensor {
@@ -15,6 +16,7 @@ export class Tensor {
         this.dtype = dtype;
         this.length = length;
         owner.adopt(this);
+        markTensor(this);
         Object.freeze(this);
     }
 

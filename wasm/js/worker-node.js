@@ -1,5 +1,6 @@
 /* libattn/worker for Node. */
 import { Worker } from "node:worker_threads";
+import { readUrl } from "./read.js";
 import { makeRemoteInit } from "./remote.js";
 
 export { AttnError } from "./errors.js";
@@ -9,7 +10,7 @@ export const init = makeRemoteInit(({ onMessage, onError }) => {
     const worker = new Worker(new URL("./served-node.js", import.meta.url), { execArgv: [] });
     let jobs = 0;
     const ended = (message) => {
-        if (message.progress === undefined && --jobs === 0) worker.unref();
+        if (message[0] !== "progress" && --jobs === 0) worker.unref();
         onMessage(message);
     };
     worker.on("message", ended).on("error", onError);
@@ -20,4 +21,4 @@ export const init = makeRemoteInit(({ onMessage, onError }) => {
         },
         end: () => worker.terminate(),
     };
-});
+}, readUrl);

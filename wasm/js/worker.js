@@ -1,4 +1,5 @@
 /* libattn/worker for browsers. Node's entry is worker-node.js. */
+import { fetchBytes } from "./loader.js";
 import { makeRemoteInit } from "./remote.js";
 
 export { AttnError } from "./errors.js";
@@ -10,4 +11,4 @@ export const init = makeRemoteInit(({ onMessage, onError }) => {
         post: (message) => worker.postMessage(message),
         end: () => worker.terminate(),
     };
-});
+}, fetchBytes);

@@ -144,9 +144,9 @@ for (const [input, code, words] of wrong) {
 
 const noValues = [
     [[7], /name must be a string/],
-    [["separation", null], /params must be an object/],
+    [["separation", 7], /params must be an object/],
     [["separation", { trials: {} }], /"trials" must be a string, not an object/],
-    [["separation", {}, null], /lab must be an object/],
+    [["separation", {}, 7], /lab must be an object/],
     [["separation", {}, { pannel: "3b" }], /unknown "pannel"/],
     [["separation", {}, { seed: 1.5 }], /seed must be an integer/],
     [["separation", {}, { xs: ["a"] }], /a point of xs must be a finite number/],

@@ -1,0 +1,47 @@
+/* The options of a problem, and of the calls on it: their names, and what each must be. */
+import {
+    checkFinite,
+    checkFunction,
+    checkInteger,
+    checkOneOf,
+    checkSignal,
+    checkText,
+    readList,
+    readOptions,
+} from "./check.js";
+import { checkDtype } from "./dtypes.js";
+import { FULL } from "./edition.js";
+import { INPUTS, SCORES, checkCausal, readParams, readWindow } from "./rules.js";
+import { SIZES, checkLayout, readStrides } from "./shape.js";
+
+const READERS = {
+    __proto__: null,
+    causal: checkCausal,
+    scale: checkFinite,
+    past: checkInteger,
+    window: readWindow,
+    softcap: checkFinite,
+    inputs: (list, what) => readList(list, what, (name) => checkOneOf(name, INPUTS, "an input")),
+    layout: checkLayout,
+    strides: readStrides,
+    ...(FULL && {
+        backend: checkText,
+        dtype: checkDtype,
+        kvDtype: checkDtype,
+        params: readParams,
+        scoresMode: (mode, what) => checkOneOf(mode, SCORES, what),
+        signal: checkSignal,
+        onProgress: checkFunction,
+    }),
+};
+const COUNTS = FULL ? ["maxKeys", "head", "first", "count", "stride"] : [];
+for (const name of [...SIZES, ...COUNTS]) READERS[name] = checkInteger;
+
+/** These options, each read once and as it must be, but for arrays: arrays.js reads those. */
+export function readChecked(given, names, what) {
+    const options = readOptions(given, names, what);
+    for (const name in options) {
+        if (READERS[name]) options[name] = READERS[name](options[name], name);
+    }
+    return options;
+}
