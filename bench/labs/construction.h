@@ -37,7 +37,8 @@ typedef attn_status_t construct_t(const attn_context_t *context, const construct
 construct_t construct_agg;
 
 /**
- * COPY by softmax: u_i = v_j for the highest rated j <= i with |q_i . k_j| <= rho (all others are at
+ * COPY by softmax: u_i = v_j for the highest rated j <= i (the paper's matching set prints j < i; causal
+ * attention sees token i itself, as the paper's own Eq. 6 does) with |q_i . k_j| <= rho (all others are at
  * -delta or below). Logits lambda (c q.k + r) with c = 3 M / delta, lambda = 4 ln(2 L M / eps) / delta
  * put every other key delta lambda / 4 below, for the delta and rho = delta^2 / (8 M) of Assumption
  * A.10. (The paper prints q.k < rho for the match; it is |q.k|. Its constants are in the cited lemma of
@@ -50,6 +51,7 @@ construct_t construct_copy;
  * 1: the token's vector goes into one of B slots (a perceptron alone). 2: uniform attention over the
  * tokens of the own block; times their number that is the block's vectors side by side. 3: attention
  * to the end of block ceil(p/B), or to itself when p is in its own block, and the slot of p is taken.
+ * Tokens are B d + 5 numbers wide, as the proof's are: the lemma prints an embedding of size O(d).
  * (The paper's second layer attends to the last B tokens; Eq. 6 shows it the ends of all blocks too,
  * and for an end of block the previous end shares its slot: so blocks must match.)
  */

@@ -89,7 +89,9 @@ static const lab_fixed_t state_dim[] = {{DIM, 64}};
 
 #define WITHIN_EPS                                                                                 \
     "AGG by linear attention and COPY by softmax and by sparse attention, with the "               \
-    "explicit weights of Lemmas A.9, A.11 and A.12, are off by eps at most."
+    "explicit weights of Lemmas A.9, A.11 and A.12 (for j <= i, where they print j < i; A.12 "     \
+    "with "                                                                                        \
+    "tokens of B d numbers, where it prints O(d)), are off by eps at most."
 #define EXPONENTS                                                                                  \
     "Exponents over L: one counts for it where its interval comes within 0.05 of the "             \
     "claimed one (1, 0.5, 0 of the state; 0, 0.5, 0.5 of the dimension), against it where not, "   \
@@ -265,6 +267,9 @@ static errors_t count_errors(const double *rows, uint32_t count) {
     return errors;
 }
 
+/* Decimals of a number that may be small or in the thousands. */
+static int digits(double number) { return number < 10 ? 2 : 0; }
+
 /* How many errors are above their promise, and what they are allowed; or how states grow. */
 static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                  size_t size) {
@@ -274,9 +279,9 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
         attn_format(
             text, size,
             "above eps: AGG at %u, COPY at %u, COPY by sparse layers at %u of %u points; above "
-            "eps and what float's rounding can add, which is up to %.3g eps: %u",
-            errors.above[0], errors.above[1], errors.above[2], count, errors.allowance,
-            errors.tally.fails);
+            "eps and what float's rounding can add, which is up to %.*f eps: %u",
+            errors.above[0], errors.above[1], errors.above[2], count, digits(errors.allowance),
+            errors.allowance, errors.tally.fails);
         return;
     }
     exponent_t exponents[SCALING_KINDS];
@@ -292,8 +297,8 @@ static void judge(const lab_run_t *run, const double *rows, uint32_t count,
     if (run->panel->columns == error_columns) {
         const errors_t errors = count_errors(rows, count);
         judge_tally(&errors.tally, "errors", finding);
-        judge_sure(finding, "; in float, whose rounding is allowed up to %.3g eps",
-                   errors.allowance);
+        judge_sure(finding, "; in float, whose rounding is allowed up to %.*f eps",
+                   digits(errors.allowance), errors.allowance);
         judge_found(finding, "The largest error is %.3g eps, at %s = %.6g.", errors.ratio,
                     run->lab->params[run->panel->x_param].name, errors.at);
         return;

@@ -296,6 +296,27 @@ describe("attn lab run, several panels", () => {
         });
     });
 
+    // In float32, COPY's error can be nothing at all, which a logarithmic axis has no place for.
+    test("zeros on a logarithmic axis are marked", () => {
+        withFiles({}, (folder) => {
+            const panel = ["--panel", "eps", "--trials=1", "-o", "out"];
+            succeed(["run", "constructions", ...panel], folder);
+            const rows = parseCsv(read(folder, "out/constructions-eps.csv"));
+            const names = ["agg", "copy", "sparse_copy", "agg_exact"];
+            const zeros = rows.flatMap((row) => names.filter((name) => row[name] === 0));
+            assert.ok(zeros.length > 0);
+            const svg = read(folder, "out/constructions-eps.svg");
+            assert.equal(
+                [...svg.matchAll(/<path class="zero [^>]*><title>/g)].length,
+                zeros.length,
+            );
+            assert.match(svg, />exactly 0<\/text>/);
+            assertWellFormed(svg);
+            succeed([...small, "-o", "out"], folder);
+            assert.doesNotMatch(read(folder, "out/separation-3b.svg"), /exactly 0/);
+        });
+    });
+
     test("every lab", nativeOnly, () => {
         withFiles({}, (folder) => {
             const labs = JSON.parse(succeed(["list", "--json"]));

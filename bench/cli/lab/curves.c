@@ -128,6 +128,40 @@ static void print_dots(const curves_t *curves, uint32_t column) {
     fputs("</g>\n", curves->out);
 }
 
+/* ---- exact zeros --------------------------------------------------------------------------------- */
+
+static int is_zero(const curves_t *curves, uint32_t point, uint32_t column) {
+    const int mark = curves->task->run.panel->columns[column].mark;
+    return curves->y->log && (mark == LAB_LINE || mark == LAB_POINTS || mark == LAB_FAINT) &&
+           axis_has(curves->x, value_at(curves->task, point, 0)) &&
+           value_at(curves->task, point, column) == 0;
+}
+
+int curves_have_zeros(const task_t *task, const axis_t *x, const axis_t *y) {
+    const curves_t curves = {.task = task, .x = x, .y = y};
+    for (uint32_t c = 1; c < task->run.panel->column_count; c++)
+        for (uint32_t i = 0; i < task->run.point_count; i++)
+            if (is_zero(&curves, i, c)) return 1;
+    return 0;
+}
+
+/* A logarithmic axis has no place for 0: an arrow at its foot, each curve's a little beside the others'. */
+static void print_zeros(const curves_t *curves, uint32_t column) {
+    const lab_panel_t *panel = curves->task->run.panel;
+    char classes[48];
+    for (uint32_t i = 0; i < curves->task->run.point_count; i++) {
+        if (!is_zero(curves, i, column)) continue;
+        fprintf(curves->out, "<path class=\"zero %s\" d=\"M%.1f %.1fl-4 -7h8z\"><title>",
+                curves_class(panel, column, classes),
+                axis_place(curves->x, value_at(curves->task, i, 0)) + 3 * (column % 3) - 3,
+                curves->y->from + 7);
+        xml_string(curves->out, panel->x.label);
+        fprintf(curves->out, " = %.6g, ", value_at(curves->task, i, 0));
+        xml_string(curves->out, panel->columns[column].label);
+        fputs(": exactly 0</title></path>\n", curves->out);
+    }
+}
+
 /* ---- all ----------------------------------------------------------------------------------------- */
 
 static void print_bands(const curves_t *curves) {
@@ -159,4 +193,5 @@ void curves_print(const task_t *task, const axis_t *x, const axis_t *y, FILE *ou
     print_marks(&curves, LAB_BOUND);
     print_marks(&curves, LAB_LINE);
     print_marks(&curves, LAB_POINTS);
+    for (uint32_t c = 1; c < task->run.panel->column_count; c++) print_zeros(&curves, c);
 }

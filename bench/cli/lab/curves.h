@@ -21,7 +21,10 @@ int curves_draws(const lab_column_t *column);
  */
 const char *curves_class(const lab_panel_t *panel, uint32_t column, char text[48]);
 
-/** All of them: bands below, then thin lines, bounds, and the curves. */
+/** Whether a curve is exactly 0 somewhere and its axis logarithmic: an arrow at the foot says so. */
+int curves_have_zeros(const task_t *task, const axis_t *x, const axis_t *y);
+
+/** All of them: bands below, then thin lines, bounds, the curves, and arrows for zeros. */
 void curves_print(const task_t *task, const axis_t *x, const axis_t *y, FILE *out);
 
 #endif

@@ -93,6 +93,8 @@ static const char *legend_label(const lab_panel_t *panel, uint32_t column, char 
     return info->mark == LAB_LOW ? band_label(panel, column, text) : info->label;
 }
 
+enum { ENTRY_ZERO = LAB_FAINT + 1 }; /* a sample that is no column's mark */
+
 /* A sample of the mark, and its name; `x` moves on, onto the next line where there is no room. */
 static void print_entry(figure_t *figure, double *x, int mark, const char *classes,
                         const char *label) {
@@ -107,6 +109,9 @@ static void print_entry(figure_t *figure, double *x, int mark, const char *class
         fprintf(figure->out,
                 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"11\"/>", classes,
                 *x, y - 9.5, SAMPLE);
+    else if (mark == ENTRY_ZERO)
+        fprintf(figure->out, "<path class=\"%s\" d=\"M%.1f %.1fl-4 -7h8z\"/>", classes,
+                *x + SAMPLE / 2, y);
     else if (mark != LAB_POINTS)
         fprintf(figure->out, "<path class=\"sample %s\" d=\"M%.1f %.1fh%d\"/>", classes, *x, y - 4,
                 SAMPLE);
@@ -130,6 +135,10 @@ static void print_legend(figure_t *figure) {
         print_entry(figure, &x, panel->columns[c].mark, curves_class(panel, c, classes), label);
         entries++;
     }
+    if (curves_have_zeros(figure->task, &figure->frame.x, &figure->frame.y)) {
+        print_entry(figure, &x, ENTRY_ZERO, "zero", "exactly 0");
+        entries++;
+    }
     if (frame_has_outside(&figure->frame, panel)) {
         print_entry(figure, &x, LAB_HIDDEN, "outside", "outside the paper's definition");
         entries++;
@@ -150,9 +159,10 @@ static void print_finding(figure_t *figure, const lab_finding_t *finding) {
     snprintf(line, sizeof line, "Claim: %s", panel->claim);
     figure->at += 4;
     print_wrapped(figure, "claim", 12, CAPTION_LINE, line);
-    snprintf(line, sizeof line, "Verdict: %s (%s). %s", verdict, finding->sure, finding->found);
+    snprintf(line, sizeof line, "Verdict: %s (%s).", verdict, finding->sure);
     snprintf(class, sizeof class, "verdict %s", verdict);
-    print_wrapped(figure, class, 12, CAPTION_LINE, line);
+    print_wrapped(figure, class, 13.5, CAPTION_LINE, line); /* bold is wider */
+    print_wrapped(figure, "claim", 12, CAPTION_LINE, finding->found);
     snprintf(line, sizeof line, "Criterion: %s", panel->criterion);
     print_wrapped(figure, "small", 11.5, CAPTION_LINE, line);
 }

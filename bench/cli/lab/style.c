@@ -29,7 +29,7 @@ const char figure_style[] =
     ".figure .dash2 { stroke-dasharray: 10 3 2 3 }\n"
     ".figure .dash3 { stroke-dasharray: 6 6 }\n"
     ".figure .band { fill: currentColor; fill-opacity: .15 }\n"
-    ".figure .dots { fill: currentColor }\n"
+    ".figure .dots, .figure .zero { fill: currentColor }\n"
     ".figure .colour0 { color: #0067b1 }\n"
     ".figure .colour1 { color: #d05a00 }\n"
     ".figure .colour2 { color: #008f66 }\n"

@@ -106,13 +106,14 @@ export class Form {
     }
 
     /**
-     * The parameters with the panel's values as defaults; not the one that is its axis, and no choice
+     * The parameters with the panel's values as defaults; not the one that is its axis, none that is idle there, and no choice
      * that it makes: another choice is another panel. What asks for patience comes first.
      */
     #params(): Param[] {
-        const { x_param, fixed } = this.#panel;
+        const { x_param, fixed, idle } = this.#panel;
         const shown = this.#lab.params.filter(
-            ({ name, type }) => name !== x_param && !(type === "choice" && name in fixed),
+            ({ name, type }) =>
+                name !== x_param && !idle.includes(name) && !(type === "choice" && name in fixed),
         );
         const ordered = [
             ...shown.filter(({ name }) => name === "trials"),
