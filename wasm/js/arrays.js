@@ -112,7 +112,8 @@ export function hold(loan, ...groups) {
 /** Arrays to read as arguments, by name. */
 export function lend(loan, checked) {
     const at = { __proto__: null };
-    for (const name in checked) at[name] = loan.input(checked[name].array, name, checked[name].length);
+    for (const name in checked)
+        at[name] = loan.input(checked[name].array, name, checked[name].length);
     return at;
 }
 

@@ -29,6 +29,10 @@ export class Attn extends Core {
 
     /** `readUrl` gives the bytes behind a URL: what plugins are read with. */
     constructor(engine, more = {}, readUrl) {
+        if (!engine.has("attnjs_backends")) {
+            const message = "the module is softmax alone, which libattn/softmax takes, not libattn";
+            throw new AttnError("ATTN_ERROR_LOAD", message);
+        }
         const session = new Session(engine);
         super(session, more, Plan);
         this.#session = session;

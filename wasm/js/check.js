@@ -96,6 +96,12 @@ export function checkInteger(value, what) {
     return value;
 }
 
+/** How many threads: from 1 to `most`. */
+export function checkThreads(value, most) {
+    if (checkInteger(value, "threads") >= 1 && value <= most) return value;
+    throw new AttnError("ATTN_ERROR_RANGE", `threads: ${value} is outside 1..${most}`);
+}
+
 export function checkFinite(value, what) {
     if (!Number.isFinite(value)) throw wrong(what, "a finite number", value);
     return value;

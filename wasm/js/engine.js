@@ -3,6 +3,7 @@
  * module, and Native, the addon. Both call the functions of src/bindings.h. An engine has
  *
  *   open()                   the handle of a new context; throws an AttnError
+ *   has(name)                is there that function?
  *   call(name, ...args)      calls a function that returns a number
  *   make(name, ...args)      one that returns a handle: 0 or null when it failed
  *   text(name, ...args)      one that returns a text
@@ -46,6 +47,10 @@ export class Native {
 
     open() {
         return translated(() => this.#c.attnjs_open(...this.#options));
+    }
+
+    has(name) {
+        return name in this.#c;
     }
 
     call(name, ...args) {

@@ -38,6 +38,10 @@ export class Heap {
         return (this.#c = change(this.#c));
     }
 
+    has(name) {
+        return name in this.#c;
+    }
+
     call(name, ...args) {
         if (this.#c[name]) return this.#c[name](...args);
         throw new AttnError("ATTN_ERROR_UNSUPPORTED", `this build has no ${name}`);

@@ -24,7 +24,7 @@ export { AttnError } from "./index.js";
 
 /** Options of {@link init}. */
 export interface NativeOptions {
-    /** Threads that share the work of a run; 1 by default. Results do not depend on it. */
+    /** Threads that share the work of a run, from 1 (the default) to 1024. Results do not depend on it. */
     threads?: number | undefined;
     /** The highest instruction set to use ("scalar", "sse4", "avx2", ...); the best by default. */
     tier?: string | undefined;

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { Attn } from "./attn.js";
-import { checkInteger, checkText, readOptions } from "./check.js";
+import { checkText, checkThreads, readOptions } from "./check.js";
 import { INTERFACE, Native } from "./engine.js";
 import { AttnError } from "./errors.js";
 import { init as initWasm } from "./node.js";
@@ -13,6 +13,8 @@ const require = createRequire(import.meta.url);
 
 /* The package that npm installs for this platform, then a build of one's own. */
 const PLACES = [`@libattn/${process.platform}-${process.arch}`, "../dist/libattn.node"];
+
+const MOST_THREADS = 1024; // the C library's
 
 /** The addon and why there is none: one of the two is null. */
 let found;
@@ -43,7 +45,7 @@ export async function init(given) {
         fallback = true,
         addon: place,
     } = readOptions(given ?? {}, names, "init");
-    checkInteger(threads, "threads");
+    checkThreads(threads, MOST_THREADS);
     if (tier !== undefined) checkText(tier, "tier");
     if (place !== undefined) checkText(place, "addon");
     const { addon, reason } =

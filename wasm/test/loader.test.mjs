@@ -87,6 +87,7 @@ test("in a worker thread, from a module compiled outside", async () => {
     assert.equal(await new Promise((resolve) => worker.once("message", resolve)), 1);
 });
 
+const softmax = await moduleBytes("softmax");
 const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 const refused = [
     ["text that is no URL", () => init("libattn.wasm"), TypeError, /Invalid URL/],
@@ -104,6 +105,13 @@ const refused = [
     ["bytes that are no module", () => init(new Uint8Array(64)), "LOAD", /cannot compile/],
     ["half a module", () => init(bytes.subarray(0, 5000)), "LOAD", /cannot compile/],
     ["another module", () => init(empty), "LOAD", /not this version's libattn/],
+    [
+        "libattn/softmax's module",
+        () => init(softmax),
+        "LOAD",
+        /libattn\/softmax takes, not libattn/,
+    ],
+    ["the labs' module", () => init(moduleBytes("labs")), "LOAD", /not libattn: .*clock/],
     [
         "another build than asked",
         () => init(bytes, { build: "simd" }),

@@ -114,7 +114,13 @@ test("every tier up to the best, and none beyond", async () => {
         one.dispose();
     }
     await assert.rejects(init({ tier: "vax" }), isCode("ATTN_ERROR_NOT_FOUND"));
-    await assert.rejects(init({ threads: 1025 }), isCode("ATTN_ERROR_RANGE"));
+    for (const threads of [0, -1, 1025, 2 ** 40]) {
+        await assert.rejects(init({ threads }), {
+            ...{ name: "AttnError", code: "ATTN_ERROR_RANGE" },
+            message: `threads: ${threads} is outside 1..1024`,
+        });
+        await assert.rejects(init({ threads, addon: "./none" }), isCode("ATTN_ERROR_RANGE"));
+    }
     await assert.rejects(init({ threads: 1.5 }), /threads must be an integer/);
     await assert.rejects(init({ thread: 2 }), /unknown "thread"/);
 });
