@@ -80,18 +80,8 @@ static int create(const beside_t *beside, mode_t mode) {
     return -1;
 }
 
-/* A file that this user may not write into is not replaced either, though its folder would let them. */
-static int check_writable(const place_t *place) {
-    const int descriptor = place->kind == PLACE_FILE ? open(place->path, O_WRONLY) : -1;
-    if (place->kind == PLACE_FILE && descriptor < 0) return errno;
-    if (descriptor >= 0) close(descriptor);
-    return 0;
-}
-
 int beside_open(beside_t *beside, const place_t *place) {
     const mode_t mode = place->kind == PLACE_FILE ? 0600 : 0666;
-    const int code = check_writable(place);
-    if (code) return code;
     for (int number = 0; number < SWEPT; number++) {
         name(beside, place, number);
         sweep(beside->path);

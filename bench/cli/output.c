@@ -57,14 +57,6 @@ static int write_parts(int descriptor, const output_file_t *file) {
     return code ? code : file_write(descriptor, file->body, file->body_size);
 }
 
-static int stage(output_file_t *file) {
-    if (is_direct(file)) return CLI_OK;
-    int code = beside_open(&file->beside, &file->place);
-    if (!code) code = write_parts(file->beside.descriptor, file);
-    if (!code) code = beside_finish(&file->beside, &file->place);
-    return code ? not_written(file, code) : CLI_OK;
-}
-
 static int write_into(const output_file_t *file) {
     const off_t size = (off_t)(file->head_size + file->body_size);
     const int descriptor = open(file->place.path, O_WRONLY);
@@ -75,16 +67,45 @@ static int write_into(const output_file_t *file) {
     return code;
 }
 
+/* A file that this user may not write to is not replaced either, though its folder would let them. */
+static int check_writable(const output_file_t *file) {
+    if (file->place.kind != PLACE_FILE) return 0;
+    const int descriptor = open(file->place.path, O_WRONLY);
+    return descriptor < 0 || close(descriptor) != 0 ? errno : 0;
+}
+
+/*
+ * Whether the folder, or what is mounted there, is why a file cannot be replaced: it can still be
+ * written into.
+ */
+static int is_folders_fault(const output_file_t *file, int code) {
+    return file->place.kind == PLACE_FILE && (code == EACCES || code == EPERM || code == EBUSY);
+}
+
+/* ---- its three stages ------------------------------------------------------------------------ */
+
+static int stage(output_file_t *file) {
+    int code = check_writable(file);
+    if (!code && !is_direct(file)) {
+        code = beside_open(&file->beside, &file->place);
+        if (is_folders_fault(file, code)) return CLI_OK;
+        if (!code) code = write_parts(file->beside.descriptor, file);
+        if (!code) code = beside_finish(&file->beside, &file->place);
+    }
+    return code ? not_written(file, code) : CLI_OK;
+}
+
 static int write_directly(const output_file_t *file) {
-    if (!is_direct(file)) return CLI_OK;
+    if (file->beside.path[0]) return CLI_OK;
     const int code =
         file->place.kind == PLACE_STDOUT ? write_parts(STDOUT_FILENO, file) : write_into(file);
     return code ? not_written(file, code) : CLI_OK;
 }
 
 static int put(output_file_t *file) {
-    if (is_direct(file)) return CLI_OK;
-    const int code = beside_put(&file->beside, &file->place);
+    if (!file->beside.path[0]) return CLI_OK;
+    int code = beside_put(&file->beside, &file->place);
+    if (is_folders_fault(file, code)) code = write_into(file);
     return code ? not_written(file, code) : CLI_OK;
 }
 

@@ -13,9 +13,11 @@
  * Files on their way: each is written beside its target (cli/beside.h), and takes its place when all
  * have been. As with `cp`, a file that is replaced keeps its mode and, where this user may give it
  * away, its owner; a symbolic link stays, and what it leads to is replaced; a file that this user
- * may not write to is refused. (Other hard links keep what they had.) Standard output ("-"), pipes
- * and devices are written to directly before that; so are, where there are no modes, files that
- * there are already.
+ * may not write to is refused. (Other hard links keep what they had.)
+ *
+ * Standard output ("-"), pipes and devices are written to directly before that; so is a file that
+ * is there already where it cannot be replaced: its folder or a mount forbids it, or there are no
+ * modes to keep.
  */
 typedef struct output {
     int count;

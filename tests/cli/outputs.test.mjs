@@ -239,6 +239,31 @@ describe("what is replaced", () => {
         });
     });
 
+    // Where a folder lets this user make no file, or replace none, a file that is theirs to write is written.
+    const folders = [
+        ["a folder that is not for this user", 0o755],
+        ["a sticky folder", 0o1777],
+    ];
+    for (const [what, bits] of folders) {
+        test(`another's file in ${what} is written into`, { skip: noOther }, () => {
+            withFiles({ ...files, "o.npy": Buffer.alloc(10000) }, (folder) => {
+                chmodSync(folder, bits);
+                chmodSync(join(folder, "o.npy"), 0o666);
+                const before = statSync(join(folder, "o.npy"));
+                const result = nobody(run("-o", "o.npy"), folder);
+                assert.equal(result.status, 0, result.stderr);
+                const now = statSync(join(folder, "o.npy"));
+                assert.deepEqual([now.ino, now.uid, now.mode], [before.ino, 0, before.mode]);
+                assert.deepEqual(shapeOf(folder, "o.npy"), [6, 4]);
+                assert.equal(now.size, x.length);
+                assert.deepEqual(leftovers(folder), []);
+                const refused = nobody(run("-o", "o.npy", "--lse", "x.npy"), folder);
+                assert.equal(refused.status, 2);
+                assert.match(refused.stderr, /x\.npy: cannot be written: Permission denied/);
+            });
+        });
+    }
+
     test("another's file that is for all opens to nobody else", { skip: noOther }, () => {
         withFiles({ ...files, "o.npy": "old" }, (folder) => {
             chmodSync(folder, 0o777);
