@@ -12,12 +12,12 @@ import { rolldown } from "rolldown";
 const BUNDLES = [
     ["index"],
     ["thread"],
+    ["thread-node"],
     ["softmax"],
     ["worker"],
     ["served"],
     [
         "node",
-        "thread-node",
         "softmax-node",
         "worker-node",
         "served-node",
@@ -53,7 +53,7 @@ async function build(names) {
     const bundle = await rolldown({
         input: Object.fromEntries(names.map((name) => [name, folder(`js/${name}.js`)])),
         platform: "neutral",
-        external: /^node:/,
+        external: /^(node:|worker_threads$)/,
         moduleTypes: { ".wasm": "base64" },
         plugins: names[0] === "softmax" ? [beside, small] : [beside],
     });

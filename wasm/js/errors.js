@@ -10,6 +10,13 @@ export class AttnError extends Error {
     }
 }
 
+/** A file of this package did not load: bundlers leave such behind. */
+export function notLoaded(cause) {
+    const { input = "", message } = cause; // Node's error of a URL without a base has it
+    const advice = "if bundled, make libattn external or import libattn/inline";
+    return new AttnError("ATTN_ERROR_LOAD", `${message} ${input} (${advice})`, { cause });
+}
+
 export function disposed(what) {
     return new AttnError("ATTN_ERROR_DISPOSED", `${what} was used after dispose()`);
 }

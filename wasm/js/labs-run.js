@@ -11,11 +11,11 @@ import {
     readOptions,
 } from "./check.js";
 import { AttnError } from "./errors.js";
-import { compile } from "./loader.js";
+import { compileOwn } from "./loader.js";
 import { openSession } from "./labs-points.js";
 
 /* Literal, so that bundlers see it and carry the file along. */
-const FILE = new URL("../dist/libattn.labs.wasm", import.meta.url);
+const file = () => new URL("../dist/libattn.labs.wasm", import.meta.url);
 const MOST_WORKERS = 256;
 const OPTIONS = ["panel", "seed", "xs", "workers", "signal", "onProgress"];
 
@@ -26,7 +26,7 @@ const OPTIONS = ["panel", "seed", "xs", "workers", "signal", "onProgress"];
 export function makeLabs({ readUrl, startWorker }) {
     let loading;
     const load = () =>
-        (loading ??= compile(FILE, readUrl).catch((error) => {
+        (loading ??= compileOwn(file, readUrl).catch((error) => {
             loading = undefined; // it may go better next time
             throw error;
         }));

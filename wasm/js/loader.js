@@ -4,7 +4,7 @@
  */
 import { checkBytes, checkOneOf, checkThreads, readOptions } from "./check.js";
 import { FULL } from "./edition.js";
-import { AttnError } from "./errors.js";
+import { AttnError, notLoaded } from "./errors.js";
 import { Heap } from "./heap.js";
 
 /* A module whose one function is `i32.const 0; i8x16.splat; BODY; drop`: valid where BODY is. */
@@ -49,7 +49,9 @@ export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
             options.build ?? (FULL && threads > 1 ? "threads" : choose(Object.keys(files)));
         checkOneOf(build, Object.keys(files), "build");
         if (!runs(build)) throw wrong(`this engine cannot run the ${build} build`);
-        const module = await compile((await options.source) ?? files[build](), readUrl);
+        const source = await options.source;
+        const own = source === undefined || source === null;
+        const module = await (own ? compileOwn(files[build], readUrl) : compile(source, readUrl));
         const shared = FULL && files.threads && WebAssembly.Module.imports(module).length > 0;
         if (FULL && threads > 1 && !shared)
             throw wrong("the module is of another build, without threads");
@@ -80,8 +82,11 @@ export async function fetchBytes(url) {
 }
 
 async function responseBytes(response) {
-    if (response.ok !== false) return response.arrayBuffer();
-    throw wrong(`${response.url}: HTTP status ${response.status}`);
+    const { ok, url, status, headers } = response; // a Blob has none of them
+    const from =
+        status && `${url || "a Response"}: HTTP status ${status}, ${headers.get("content-type")}`;
+    if (ok === false) throw wrong(from);
+    return Object.assign(await response.arrayBuffer(), { from });
 }
 
 /** An instance, or one line of why there is none. */
@@ -102,8 +107,22 @@ export async function compile(source, readUrl) {
     if (source instanceof WebAssembly.Module) return source;
     const bytes = await bytesOf(source, readUrl);
     return WebAssembly.compile(bytes).catch((cause) => {
-        throw wrong(`cannot compile: ${cause.message}`, cause);
+        const { from } = bytes;
+        const start = from && JSON.stringify(new TextDecoder().decode(bytes.slice(0, 20)));
+        throw wrong(
+            `cannot compile${from ? ` ${from}, which begins with ${start}` : ""}: ${cause.message}`,
+            cause,
+        );
     });
+}
+
+/** The module in a file of this package; `file` gives its URL. */
+export async function compileOwn(file, readUrl) {
+    try {
+        return await compile(file(), readUrl);
+    } catch (cause) {
+        throw notLoaded(cause);
+    }
 }
 
 async function bytesOf(source, readUrl) {

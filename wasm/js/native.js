@@ -1,5 +1,5 @@
 /* libattn/native: the addon for Node where there is one, and else the WebAssembly module. */
-import { createRequire } from "node:module";
+import Module from "node:module"; // as a whole: webpack would read what createRequire() is given
 import { resolve } from "node:path";
 import { Attn } from "./attn.js";
 import { checkText, checkThreads, readOptions } from "./check.js";
@@ -9,10 +9,11 @@ import { init as initWasm } from "./node.js";
 
 export { AttnError };
 
-const require = createRequire(import.meta.url);
-
 /* The package that npm installs for this platform, then a build of one's own. */
 const PLACES = [`@libattn/${process.platform}-${process.arch}`, "../dist/libattn.node"];
+
+/* From where they are looked for: a bundle may know only where this file stood, or only where it stands. */
+const BASES = [import.meta.url, process.argv[1]].filter(Boolean);
 
 const MOST_THREADS = 1024; // the C library's
 
@@ -24,11 +25,23 @@ function checkAddon(addon) {
     throw new Error("no addon of this version of libattn");
 }
 
+function load(place) {
+    let first;
+    for (const base of BASES) {
+        try {
+            return Module.createRequire(base)(place);
+        } catch (error) {
+            first ??= error;
+        }
+    }
+    throw first;
+}
+
 function find(places) {
     const reasons = [];
     for (const place of places) {
         try {
-            return { addon: checkAddon(require(place)), reason: null };
+            return { addon: checkAddon(load(place)), reason: null };
         } catch (error) {
             const absent = error.code === "MODULE_NOT_FOUND";
             reasons.push(`${place}: ${absent ? "not installed" : error.message.split("\n")[0]}`);

@@ -4,7 +4,7 @@
  */
 import { readAttention } from "./call.js";
 import { checkBytes, isTensor } from "./check.js";
-import { AttnError, disposed } from "./errors.js";
+import { AttnError, disposed, notLoaded } from "./errors.js";
 import { compile, readInit } from "./loader.js";
 
 export class Remote {
@@ -70,12 +70,11 @@ export class Remote {
         if (this.#running !== null || this.#waiting.length === 0) return;
         const job = (this.#running = this.#waiting.shift());
         const fresh = this.#worker === null;
-        this.#worker ??= this.#start({
+        this.#worker ??= this.#started({
             onMessage: (message) => this.#receive(message),
             onError: (cause) => {
                 this.#endWorker();
-                const message = `the worker ended: ${cause.message}`;
-                this.#finish()?.reject(new AttnError("ATTN_ERROR_LOAD", message, { cause }));
+                this.#finish()?.reject(notLoaded(cause));
             },
         });
         try {
@@ -86,6 +85,18 @@ export class Remote {
             this.#worker.post([job.call, job.argument]);
         } catch (error) {
             this.#finish().reject(error); // what cannot be cloned
+        }
+    }
+
+    /** A worker, or what stands for one that cannot be: its file was left behind. */
+    #started(listeners) {
+        try {
+            return this.#start(listeners);
+        } catch (cause) {
+            const post = () => {
+                throw notLoaded(cause);
+            };
+            return { post, end() {} };
         }
     }
 

@@ -2,7 +2,7 @@
  * Threads: workers that are instances of the same module in the same memory, each with a stack and
  * thread-local memory of its own. What they do stands in src/threads.c.
  */
-import { AttnError, noMemory } from "./errors.js";
+import { AttnError, noMemory, notLoaded } from "./errors.js";
 import { instantiate } from "./loader.js";
 
 const PAGES = 32; // of 64 KiB, as the module asks for
@@ -24,8 +24,7 @@ export function makeOpenTeam(startThread) {
         }
         await Promise.all(jobs.map(startThread)).catch((cause) => {
             exports.attnjs_close(handle);
-            const message = `a thread did not start: ${cause.message}`;
-            throw new AttnError("ATTN_ERROR_LOAD", message, { cause });
+            throw notLoaded(cause);
         });
         return { exports: { __proto__: null, ...exports, memory }, handle };
     };

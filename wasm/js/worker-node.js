@@ -1,5 +1,6 @@
 /* libattn/worker for Node. */
-import { Worker } from "node:worker_threads";
+import { Worker } from "worker_threads"; // without "node:", so that webpack sees the worker
+import { listen } from "./listen-node.js";
 import { readUrl } from "./read.js";
 import { makeRemoteInit } from "./remote.js";
 
@@ -13,12 +14,12 @@ export const init = makeRemoteInit(({ onMessage, onError }) => {
         if (message[0] !== "progress" && --jobs === 0) worker.unref();
         onMessage(message);
     };
-    worker.on("message", ended).on("error", onError);
+    const end = listen(worker, { onMessage: ended, onError });
     return {
         post: (message) => {
             worker.postMessage(message);
             if (jobs++ === 0) worker.ref();
         },
-        end: () => worker.terminate(),
+        end,
     };
 }, readUrl);

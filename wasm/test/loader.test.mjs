@@ -16,7 +16,9 @@ let server, base;
 before(async () => {
     server = createServer((request, answer) => {
         const found = request.url === "/libattn.wasm";
-        answer.writeHead(found ? 200 : 404).end(found ? bytes : "no such file");
+        const page = request.url === "/page.wasm";
+        answer.writeHead(found || page ? 200 : 404, page ? { "content-type": "text/html" } : {});
+        answer.end(found ? bytes : page ? "<!doctype html>" : "no such file");
     });
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
     base = `http://127.0.0.1:${server.address().port}`;
@@ -120,7 +122,24 @@ const refused = [
     ],
     ["a page that is missing", () => init(fetch(`${base}/none`)), "LOAD", /none: HTTP status 404/],
     ["a URL that is missing", () => init(`${base}/none`), "LOAD", /none: HTTP status 404/],
-    ["a file that is missing", () => init(new URL("none.wasm", file)), Error, /none\.wasm/],
+    [
+        "a URL where a page is",
+        () => init(`${base}/page.wasm`),
+        "LOAD",
+        /compile http.*\/page\.wasm: HTTP status 200, text\/html, which begins with "<!doctype html>"/,
+    ],
+    [
+        "a file that is missing",
+        () => init(new URL("none.wasm", file)),
+        "LOAD",
+        /none\.wasm: ENOENT/,
+    ],
+    [
+        "a file of text",
+        () => init(new URL(import.meta.url)),
+        "LOAD",
+        /test\.mjs, which begins with/,
+    ],
 ];
 for (const [name, act, kind, message] of refused) {
     test(`refused: ${name}`, () =>
