@@ -1,5 +1,5 @@
-// Makes of js/ what is shipped in dist/: bundled and minified, because comments are half of it. A
-// browser's entries are a file each. Node's share one more, so that an AttnError is one class there:
+// Makes of js/ what is shipped in dist/: bundled, and for browsers minified, because comments are half of
+// it. A browser's entries are a file each. Node's share one more, so that an AttnError is one class there:
 // one, because each file that is imported takes Node a millisecond.
 //
 // usage: node build.mjs          (dist/libattn.simd.wasm must be built)
@@ -60,7 +60,7 @@ async function build(names) {
     const { output } = await bundle.write({
         dir: made,
         format: "es",
-        minify: true,
+        minify: !names.some((name) => name.endsWith("-node")), // Node prints the line that threw
         entryFileNames: "[name].js",
         chunkFileNames: "shared-[hash].js",
         codeSplitting: { groups: [{ name: "shared", minShareCount: 2 }] },

@@ -5,8 +5,12 @@
 export class AttnError extends Error {
     constructor(code, message, options) {
         super(message, options);
-        this.name = "AttnError";
         this.code = code;
+    }
+
+    /** Also where the class has another name, in a minified file. */
+    get name() {
+        return "AttnError";
     }
 }
 

@@ -3,7 +3,7 @@
  * there: README's examples in Node and in a browser, and a TypeScript client.
  */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -101,6 +101,30 @@ test("an AttnError is of one class in Node", () => {
         console.log(new Set(modules.map(({ AttnError }) => AttnError)).size);`;
     assert.equal(outputOfCode(code), "1\n");
 });
+
+const throwing = {
+    libattn: "init().then((attn) => attn.plan({ queries: 4, dim: 0 }));",
+    "libattn/softmax": "init().then((attn) => attn.plan({ queries: 4, dim: 0 }));",
+    "libattn/worker": "init().then((attn) => attn.attention(x, x, x, { dim: 3 }));",
+    "libattn/native": "init().then((attn) => attn.plan({ queries: 4, dim: 0 }));",
+    "libattn/labs": 'lab("none");',
+};
+for (const [entry, code] of Object.entries(throwing)) {
+    test(`an uncaught AttnError of ${entry} is short and has its name`, () => {
+        const names = entry === "libattn/labs" ? "lab" : "init";
+        const x = "const x = new Float32Array(8);";
+        writeFileSync(
+            join(project, "uncaught.js"),
+            `import { ${names} } from "${entry}"; ${x} ${code}`,
+        );
+        const options = { cwd: project, encoding: "utf8" };
+        const { status, stderr } = spawnSync(process.execPath, ["uncaught.js"], options);
+        assert.equal(status, 1);
+        assert.match(stderr, /^AttnError: .+$/m);
+        assert.match(stderr, /^ {2}code: 'ATTN_ERROR_\w+'$/m);
+        assert.ok(stderr.length < 2000, `${stderr.length} bytes: ${stderr.slice(0, 2000)}`);
+    });
+}
 
 test("the files can be named on their own", () => {
     const code = `
