@@ -91,7 +91,7 @@ test("README's plugin, built and loaded", () => {
 
 test("README's example of an experiment", () => {
     const output = outputOfCode(readmeExample("libattn/labs"));
-    assert.match(output, /^(\S+ \S+ s left\n){4}0 [\d.]+ [\d.]+ [\d.]+ .*trials/);
+    assert.match(output, /^(\S+ \S+ s left\n){4}0 [\d.]+ [\d.]+ [\d.]+\n.*trials/);
 });
 
 test("an AttnError is of one class in Node", () => {
