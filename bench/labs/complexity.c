@@ -197,6 +197,13 @@ static uint32_t column_of(const lab_run_t *run, uint32_t kind) {
     return TIME + (run->panel->columns == time_columns ? 3 : 1) * kind;
 }
 
+/* Which column of Table 1 the numbers behind the exponents are of. */
+static const char *opening(const lab_run_t *run) {
+    if (run->panel->columns == memory_columns) return "~ L^p, p: ";
+    return grows(run->panel) ? "~ L^p (Table 1: its general column), p: "
+                             : "~ L^p (Table 1: its locality column, at constant m), p: ";
+}
+
 /* "~ L^p, p: softmax 1.98 (1.95 to 2.00; Table 1: 2), ..." */
 static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                  size_t size) {
@@ -205,7 +212,7 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
     for (uint32_t k = 0; k < SCALING_KINDS && used < size; k++) {
         const exponent_t exponent = scaling_fit_columns(rows, count, width, X, column_of(run, k));
         int wrote = attn_format(text + used, size - used, "%s%s %.2f (%.2f to %.2f",
-                                k ? ", " : "~ L^p, p: ", scaling_backend((enum scaling_kind)k),
+                                k ? ", " : opening(run), scaling_backend((enum scaling_kind)k),
                                 exponent.value, exponent.low, exponent.high);
         used += wrote > 0 ? (size_t)wrote : 0;
         if (used >= size) continue;

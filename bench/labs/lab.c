@@ -170,6 +170,13 @@ void lab_run_note(const lab_run_t *run, const double *rows, uint32_t count, char
     if (run->lab->note) run->lab->note(run, rows, count, text, size);
 }
 
+int lab_run_within(const lab_run_t *run, const double *row) {
+    const lab_panel_t *panel = run->panel;
+    const int bounded = panel->defined_low < panel->defined_high;
+    if (bounded && !(row[0] >= panel->defined_low && row[0] <= panel->defined_high)) return 0;
+    return !run->lab->within || run->lab->within(run, row);
+}
+
 const char *lab_verdict_name(int32_t verdict) {
     static const char *const names[] = {"undecided", "holds", "fails"};
     return names[verdict];

@@ -102,7 +102,7 @@ struct lab_panel {
     int32_t x_param; /**< the parameter that x is, or LAB_NO_PARAM (e.g. steps of a descent) */
     lab_grid_t grid;
     lab_axis_t x, y;
-    double defined_low, defined_high; /**< x the paper defines; outside is marked; both 0: all */
+    double defined_low, defined_high; /**< x the paper defines; both 0: all */
     const lab_fixed_t *fixed;
     uint32_t fixed_count;
     uint32_t idle; /**< bit i: params[i] makes no difference here; it is not told, and not taken */
@@ -182,6 +182,12 @@ struct lab {
      */
     void (*note)(const lab_run_t *run, const double *rows, uint32_t count, char *text, size_t size);
 
+    /**
+     * NULL (everywhere), or whether a finished row is within the premises of the panel's claim: the
+     * figure shades where rows are not. `defined` says the same of x alone, before there are rows.
+     */
+    int (*within)(const lab_run_t *run, const double *row);
+
     /** Judge the panel's claim by its criterion; rows as for note(), at least one (labs/judge.h). */
     void (*judge)(const lab_run_t *run, const double *rows, uint32_t count, lab_finding_t *finding);
 };
@@ -253,6 +259,9 @@ double lab_run_x(const lab_run_t *run, uint32_t index);
 /** The line for the caption; "" when there is nothing to say. */
 void lab_run_note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                   size_t size);
+
+/** Whether a finished row is within the premises of the panel's claim. */
+int lab_run_within(const lab_run_t *run, const double *row);
 
 /** What the rows say about the panel's claim; without rows it is undecided. */
 void lab_run_judge(const lab_run_t *run, const double *rows, uint32_t count,

@@ -239,5 +239,6 @@ const lab_t lab_separation = {
     .point = compute,
     .cost = cost,
     .note = note,
+    .within = separation_within,
     .judge = separation_judge,
 };

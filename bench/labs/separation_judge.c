@@ -15,9 +15,10 @@ static lab_point_t point_at(const lab_run_t *run, double x) {
     return point;
 }
 
-int separation_within(const lab_point_t *point) {
-    const separation_t what = separation_of(point);
-    const double width = floor(log((double)what.n / point->values[SEPARATION_DELTA]));
+int separation_within(const lab_run_t *run, const double *row) {
+    const lab_point_t point = point_at(run, row[SEPARATION_X]);
+    const separation_t what = separation_of(&point);
+    const double width = floor(log((double)what.n / point.values[SEPARATION_DELTA]));
     if ((double)what.m < width) return 0;
     if (what.net == SEPARATION_REGRESSION) return 1;
     if (!(what.a[0] > 0 && what.a[0] < 0.1)) return 0;
@@ -57,8 +58,7 @@ void separation_judge(const lab_run_t *run, const double *rows, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         const double *row = rows + (size_t)i * SEPARATION_COLUMNS;
         if (!(row[SEPARATION_COUNT] > 0)) continue;
-        const lab_point_t point = point_at(run, row[SEPARATION_X]);
-        const int counts = separation_within(&point);
+        const int counts = lab_run_within(run, row);
         add_row(row, counts ? &within : &all);
         points += counts != 0;
     }

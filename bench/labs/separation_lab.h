@@ -43,10 +43,8 @@ enum { SEPARATION_PANELS = 19 };
 extern const attn_param_info_t separation_params[SEPARATION_PARAMS];
 extern const lab_panel_t separation_panels[SEPARATION_PANELS];
 
-/** Whether a point is within the premises of the paper's statements. */
-int separation_within(const lab_point_t *point);
-
-/** lab_t.judge. */
+/** lab_t.within and lab_t.judge. */
+int separation_within(const lab_run_t *run, const double *row);
 void separation_judge(const lab_run_t *run, const double *rows, uint32_t count,
                       lab_finding_t *finding);
 

@@ -268,6 +268,11 @@ static double cost(const lab_point_t *point) {
 
 /* ---- about a run ---------------------------------------------------------------------------------- */
 
+/* Steps that are there, and all of them as the theorems ask; the loss is nobody's theorem. */
+static int within(const lab_run_t *run, const double *row) {
+    return run->panel->columns == loss_columns || (row[TOLD] > 0 && row[PREMISES] == row[MOVING]);
+}
+
 static void judge_loss(const double *rows, uint32_t count, lab_finding_t *finding) {
     tally_t tally = {0};
     for (uint32_t i = 1; i < count; i++) {
@@ -291,7 +296,7 @@ static void judge_shifts(const lab_run_t *run, const double *rows, uint32_t coun
     tally_t tally = {0};
     for (uint32_t i = 0; i < count; i++) {
         const double *row = rows + (size_t)i * COLUMNS;
-        if (row[TOLD] == 0 || row[PREMISES] < row[MOVING]) continue;
+        if (!lab_run_within(run, row)) continue;
         double ratio = -INFINITY;
         for (int c = WEIGHT; c <= LAYER; c++) {
             judge_ratio(row[c], row, &tally);
@@ -380,5 +385,6 @@ const lab_t lab_softmax_regression = {
     .point = compute_point,
     .cost = cost,
     .note = note,
+    .within = within,
     .judge = judge,
 };

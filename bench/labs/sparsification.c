@@ -294,5 +294,6 @@ const lab_t lab_sparsification = {
     .point = compute_point,
     .cost = cost,
     .note = sparsification_note,
+    .within = sparsification_within,
     .judge = sparsification_judge,
 };

@@ -64,7 +64,8 @@ attn_status_t sparsification_fixed(const lab_point_t *point, double *row, attn_e
 
 attn_status_t sparsification_times(const lab_point_t *point, double *row, attn_error_t *error);
 
-/** lab_t.note and lab_t.judge. */
+/** lab_t.within, lab_t.note and lab_t.judge. */
+int sparsification_within(const lab_run_t *run, const double *row);
 void sparsification_note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                          size_t size);
 void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t count,

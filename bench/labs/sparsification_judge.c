@@ -59,6 +59,12 @@ void sparsification_note(const lab_run_t *run, const double *rows, uint32_t coun
                  run->values[TRIALS]);
 }
 
+int sparsification_within(const lab_run_t *run, const double *row) {
+    if (run->panel->columns == sparsification_error_columns) return row[BOUND] < 12 * 0.1;
+    if (run->panel->columns == sparsification_rate_columns) return row[SIZES] >= row[ASKED];
+    return 1;
+}
+
 /* ---- verdicts ------------------------------------------------------------------------------------- */
 
 static void judge_errors(const lab_run_t *run, const double *rows, uint32_t count,
@@ -67,7 +73,7 @@ static void judge_errors(const lab_run_t *run, const double *rows, uint32_t coun
     tally_t tally = {0};
     for (uint32_t i = 0; i < count; i++) {
         const double *row = rows + (size_t)i * ERROR_COLUMNS;
-        if (!(row[BOUND] < 12 * 0.1)) continue;
+        if (!lab_run_within(run, row)) continue;
         tally.fails += (uint32_t)row[VIOLATIONS];
         proof = fmax(proof, row[SHARE]);
         for (int method = 0; method < SKETCHES; method++) {
@@ -95,7 +101,7 @@ static void judge_rates(const lab_run_t *run, const double *rows, uint32_t count
             const double *rate = row + RATE + 3 * method;
             if (sketch_promise(sketch_names[method]) != measure || isnan(rate[0])) continue;
             if (rate[2] <= row[DELTA_LINE]) least = fmin(least, row[SIZES] / row[ASKED]);
-            if (!(row[SIZES] >= row[ASKED])) continue;
+            if (!lab_run_within(run, row)) continue;
             tally_add(&tally, judge_at_most(rate[1], rate[2], row[DELTA_LINE]));
             worst = fmax(worst, rate[0]);
         }

@@ -317,6 +317,27 @@ describe("attn lab run, several panels", () => {
         });
     });
 
+    test("points outside of the claim's premises are shaded", () => {
+        withFiles({}, (folder) => {
+            const panel = ["--panel", "3a,3b,4f,7d", "--trials=1", "-o", "out"];
+            succeed(["run", "separation", ...panel], folder);
+            const shades = (id) => {
+                const svg = read(folder, `out/separation-${id}.svg`);
+                assertWellFormed(svg);
+                return [
+                    ...svg.matchAll(/<rect class="outside" x="[^"]*" y="[^"]*" width="([^"]*)"/g),
+                ]
+                    .map(([, width]) => Number(width))
+                    .filter((width) => width !== 24); // the legend's
+            };
+            const [all] = shades("3a"); // m = log n is below log(n / delta) at every n
+            assert.equal(shades("3a").length, 1);
+            assert.ok(shades("3b")[0] < 0.2 * all);
+            assert.equal(shades("4f").length, 2); // b + c = 1 at one point
+            assert.equal(shades("7d").length, 1);
+        });
+    });
+
     test("every lab", nativeOnly, () => {
         withFiles({}, (folder) => {
             const labs = JSON.parse(succeed(["list", "--json"]));

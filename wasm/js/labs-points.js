@@ -1,7 +1,7 @@
 /*
  * The experiments from the side that computes: an instance of the module that begins a run and answers
  * for its points. Messages: {module, request} begins and is answered by the settings; {index} by {row};
- * {conclude: numbers} by {note, verdict, sure, found}; each by {error: {code, message}} where it fails.
+ * {conclude: numbers} by {note, verdict, sure, found, within}; each by {error: {code, message}} where it fails.
  */
 import { AttnError } from "./errors.js";
 import { Heap } from "./heap.js";

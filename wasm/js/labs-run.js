@@ -159,8 +159,9 @@ class Run {
         const rows = this.#rows;
         const inOrder = [...rows].sort(([a], [b]) => a - b);
         const conclusion = await first.ask({ conclude: inOrder.flat() });
+        const within = rows.map((row) => conclusion.within[inOrder.indexOf(row)]);
         const { lab, seed } = this.#what;
-        return { lab, panel, seed, params, columns, rows, ...conclusion, seconds };
+        return { lab, panel, seed, params, columns, rows, ...conclusion, within, seconds };
     }
 
     /** A worker that has begun, with the settings it found. */

@@ -121,6 +121,8 @@ export interface LabResult {
     readonly sure: string;
     /** What was found, in a sentence. */
     readonly found: string;
+    /** For each row, whether it is within the premises of the panel's claim; only those are judged. */
+    readonly within: readonly boolean[];
     readonly seconds: number;
 }
 

@@ -148,6 +148,12 @@ static void write_conclusion(attn_json_t *json, const void *subject) {
     attn_json_string(json, "verdict", lab_verdict_name(finding.verdict));
     attn_json_string(json, "sure", finding.sure);
     attn_json_string(json, "found", finding.found);
+    attn_json_open(json, "within", '[');
+    for (uint32_t i = 0; i < rows->count; i++)
+        attn_json_boolean(
+            json, NULL,
+            lab_run_within(rows->run, rows->numbers + (size_t)i * rows->run->panel->column_count));
+    attn_json_close(json, ']');
     attn_json_close(json, '}');
 }
 

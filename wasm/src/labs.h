@@ -31,7 +31,7 @@ char *attnlabs_settings(attnjs_t *js, const attnlabs_run_t *run);
 attn_status_t attnlabs_point(attnjs_t *js, const attnlabs_run_t *run, uint32_t index, double *row);
 
 /**
- * What all rows say, {"note", "verdict", "sure", "found"} as JSON; `rows` has `count` rows in the order of
+ * What all rows say, {"note", "verdict", "sure", "found", "within": [...]} as JSON; `rows` has `count` rows in the order of
  * x.
  */
 char *attnlabs_conclude(attnjs_t *js, const attnlabs_run_t *run, const double *rows,

@@ -61,6 +61,10 @@ test("a run has a row for each point, and says how far it is", async () => {
     assert.match(result.note, /\w+ trials/);
     assert.equal(result.verdict, "fails"); // 10 trials at 10 points are enough for that
     assert.match(result.sure, /interval .* against 0\.99, 10 of 10 points/);
+    assert.deepEqual(
+        result.within,
+        grid.map(() => true),
+    );
     assert.match(result.found, /of these trials \d+(?:\.\d+)?% succeed/i);
     assert.deepEqual(
         seen.map(({ done }) => done),
@@ -83,6 +87,8 @@ test("workers, the order and the other points make no difference; the seed does"
         some.rows,
         [26, 5, 9].map((x) => rows.find((row) => row[0] === x)),
     );
+    const marked = await lab("separation", { trials: 1 }, { panel: "7d", xs: [2, 0.5, 1.2, 1] });
+    assert.deepEqual(marked.within, [true, false, true, false]);
     const other = await lab(...withOptions({ seed: 2n ** 64n - 1n }));
     assert.notDeepEqual(other.rows, rows);
 });

@@ -139,8 +139,8 @@ static void print_legend(figure_t *figure) {
         print_entry(figure, &x, ENTRY_ZERO, "zero", "exactly 0");
         entries++;
     }
-    if (frame_has_outside(&figure->frame, panel)) {
-        print_entry(figure, &x, LAB_HIDDEN, "outside", "outside the paper's definition");
+    if (frame_has_outside(&figure->frame, figure->task)) {
+        print_entry(figure, &x, LAB_HIDDEN, "outside", "outside of the premises");
         entries++;
     }
     if (entries) figure->at += LEGEND_LINE;

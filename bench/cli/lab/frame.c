@@ -94,26 +94,41 @@ static void print_axis_labels(const frame_t *frame, const lab_panel_t *panel, FI
     fputs("</text>\n", out);
 }
 
-/* ---- where the paper defines nothing ------------------------------------------------------------- */
+/* ---- where premises do not hold ------------------------------------------------------------- */
 
-int frame_has_outside(const frame_t *frame, const lab_panel_t *panel) {
-    return panel->defined_low < panel->defined_high &&
-           (frame->x.low < panel->defined_low || frame->x.high > panel->defined_high);
+static const double *row_at(const task_t *task, uint32_t point) {
+    return task->rows + (size_t)point * task->run.panel->column_count;
 }
 
-static void print_area(const frame_t *frame, double from, double to, FILE *out) {
-    if (to > from)
+static int is_outside(const frame_t *frame, const task_t *task, uint32_t point) {
+    const double *row = row_at(task, point);
+    return axis_has(&frame->x, row[0]) && !lab_run_within(&task->run, row);
+}
+
+int frame_has_outside(const frame_t *frame, const task_t *task) {
+    for (uint32_t i = 0; i < task->run.point_count; i++)
+        if (is_outside(frame, task, i)) return 1;
+    return 0;
+}
+
+/* Half way from one point to the next; to the frame where there is none. */
+static double edge(const frame_t *frame, const task_t *task, uint32_t point, int before) {
+    const double here = axis_place(&frame->x, row_at(task, point)[0]);
+    if (before && point == 0) return FRAME_LEFT;
+    if (!before && point + 1 == task->run.point_count) return FRAME_RIGHT;
+    return (here + axis_place(&frame->x, row_at(task, before ? point - 1 : point + 1)[0])) / 2;
+}
+
+/* Stretches of points, each as one area. */
+static void print_outside(const frame_t *frame, const task_t *task, FILE *out) {
+    for (uint32_t i = 0, end; i < task->run.point_count; i = end + 1) {
+        for (end = i; end < task->run.point_count && is_outside(frame, task, end);) end++;
+        if (end == i) continue;
+        const double from = edge(frame, task, i, 1), to = edge(frame, task, end - 1, 0);
         fprintf(out,
                 "<rect class=\"outside\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
                 from, frame->top, to - from, HEIGHT);
-}
-
-static void print_outside(const frame_t *frame, const lab_panel_t *panel, FILE *out) {
-    if (!frame_has_outside(frame, panel)) return;
-    if (frame->x.low < panel->defined_low)
-        print_area(frame, FRAME_LEFT, axis_place(&frame->x, panel->defined_low), out);
-    if (frame->x.high > panel->defined_high)
-        print_area(frame, axis_place(&frame->x, panel->defined_high), FRAME_RIGHT, out);
+    }
 }
 
 /* ---- all ----------------------------------------------------------------------------------------- */
@@ -122,7 +137,7 @@ void frame_print(const frame_t *frame, const task_t *task, FILE *out) {
     const lab_panel_t *panel = task->run.panel;
     char name[TASK_NAME];
     task_name(task, name);
-    print_outside(frame, panel, out);
+    print_outside(frame, task, out);
     print_x_ticks(frame, out);
     print_y_ticks(frame, out);
     fprintf(out,

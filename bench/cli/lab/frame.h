@@ -25,8 +25,8 @@ typedef struct frame {
 /** Below `top`, with room for what is drawn of the task. */
 frame_t frame_make(const task_t *task, double top);
 
-/** Whether it shows places where the paper defines nothing; they are shaded. */
-int frame_has_outside(const frame_t *frame, const lab_panel_t *panel);
+/** Whether it shows points outside of the claim's premises; they are shaded. */
+int frame_has_outside(const frame_t *frame, const task_t *task);
 
 void frame_print(const frame_t *frame, const task_t *task, FILE *out);
 
