@@ -126,9 +126,26 @@ export async function compileOwn(file, readUrl) {
 }
 
 async function bytesOf(source, readUrl) {
-    const { href } = source;
-    if (typeof href === "string") return readUrl(new URL(href));
-    if (typeof source === "string") return readUrl(new URL(source, globalThis.location?.href));
-    if (typeof source.arrayBuffer === "function") return responseBytes(source);
+    const url = typeof source === "string" ? source : source.href;
+    if (typeof url === "string") return named(url, () => readUrl(urlOf(url)));
+    if (typeof source.arrayBuffer === "function")
+        return named(source.url || "source", () => responseBytes(source));
     return checkBytes(source, "source").slice(); // a copy, because compile() refuses shared memory
+}
+
+function urlOf(text) {
+    const base = globalThis.location?.href;
+    if (base || /^[^:/]+:/.test(text)) return new URL(text, base);
+    throw wrong(`${text} is no URL, and there is no page that it counts from: file:///... is one`);
+}
+
+/** What `read` promises, or one line that says what could not be read. */
+async function named(what, read) {
+    try {
+        return await read();
+    } catch (cause) {
+        if (cause instanceof AttnError) throw cause;
+        const why = cause.cause?.code ?? cause.cause?.message; // fetch() says that it failed, and no more
+        throw wrong(`${what}: ${cause.message}${why ? ` (${why})` : ""}`, cause);
+    }
 }

@@ -5,6 +5,8 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { AttnError, init } from "libattn";
+import { init as initSoftmax } from "libattn/softmax";
+import { init as initWorker } from "libattn/worker";
 import { init as initWithFetch } from "../js/index.js";
 import { BUILDS, hasRelaxed, moduleBytes } from "./support.mjs";
 
@@ -15,6 +17,11 @@ let server, base;
 
 before(async () => {
     server = createServer((request, answer) => {
+        if (request.url === "/gone") return request.socket.destroy();
+        if (request.url === "/half") {
+            answer.writeHead(200, { "content-length": 1000 });
+            return answer.write("half", () => request.socket.destroy());
+        }
         const found = request.url === "/libattn.wasm";
         const page = request.url === "/page.wasm";
         answer.writeHead(found || page ? 200 : 404, page ? { "content-type": "text/html" } : {});
@@ -89,10 +96,29 @@ test("in a worker thread, from a module compiled outside", async () => {
     assert.equal(await new Promise((resolve) => worker.once("message", resolve)), 1);
 });
 
+const load = async (source) => (await init()).loadPlugin(source);
 const softmax = await moduleBytes("softmax");
 const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 const refused = [
-    ["text that is no URL", () => init("libattn.wasm"), TypeError, /Invalid URL/],
+    ["a name, which is no URL", () => init("libattn.wasm"), "LOAD", /^libattn\.wasm is no URL/],
+    ["a relative path", () => init("./dist/a.wasm"), "LOAD", /^\.\/dist\/a\.wasm is no URL/],
+    ["a path", () => init("/dist/a.wasm"), "LOAD", /^\/dist\/a\.wasm is no URL/],
+    ["half a URL", () => init("http://"), "LOAD", /^http:\/\/: Invalid URL/],
+    [
+        "a URL of another kind",
+        () => init("ftp://127.0.0.1/a.wasm"),
+        "LOAD",
+        /^ftp:.*a\.wasm: fetch/,
+    ],
+    ["what only seems a URL", () => init({ href: "nowhere" }), "LOAD", /^nowhere is no URL/],
+    ["a folder", () => init(new URL(".", file)), "LOAD", /^file:.*\/dist\/: EISDIR/],
+    ["a server that hangs up", () => init(`${base}/gone`), "LOAD", /gone: fetch failed \(\w+\)/],
+    ["half an answer", () => init(`${base}/half`), "LOAD", /half: terminated \(\w+\)/],
+    ["half a Response", () => init(fetch(`${base}/half`)), "LOAD", /half: terminated \(\w+\)/],
+    ["a path, in libattn/softmax", () => initSoftmax("a.wasm"), "LOAD", /^a\.wasm is no URL/],
+    ["a path, in libattn/worker", () => initWorker({ source: "a.wasm" }), "LOAD", /is no URL/],
+    ["a path of a plugin", () => load("a.wasm"), "PLUGIN", /^plugin 'a\.wasm': a\.wasm is no URL/],
+    ["a plugin that is missing", () => load(new URL("a.wasm", file)), "PLUGIN", /a\.wasm: ENOENT/],
     ["a number", () => init(5), TypeError, /source must be .*, not 5/],
     [
         "an unknown build",
