@@ -346,17 +346,19 @@ describe("-o -", () => {
     });
 });
 
-/** Runs it until it waits for a reader of the pipe that is its last output, its file made. */
+/** Runs it until it waits for a reader of the pipe that is its last output, its file beside whole. */
 async function waiting(folder, body, setup = "") {
     if (!existsSync(join(folder, "pipe"))) spawnSync("mkfifo", [join(folder, "pipe")]);
-    const times = () => leftovers(folder).map((name) => statSync(join(folder, name)).mtimeMs);
-    const before = Math.max(0, ...times());
+    const stats = () =>
+        leftovers(folder).flatMap(
+            (name) => statSync(join(folder, name), { throwIfNoEntry: false }) ?? [],
+        );
+    const before = Math.max(0, ...stats().map(({ mtimeMs }) => mtimeMs));
     const args = run("-o", "o.npy", "--lse", "pipe");
     const child = spawn("sh", ["-c", `${setup} exec "$0" "$@"`, program, ...args], { cwd: folder });
     const end = new Promise((resolve) => child.on("close", (status, by) => resolve(by ?? status)));
-    const isMade = () => times().some((time) => time > before);
+    const isMade = () => stats().some((file) => file.mtimeMs > before && file.size === x.length);
     while (!isMade() && child.exitCode === null) await sleep(5);
-    await sleep(20); // from the file to the pipe
     return body(child, end);
 }
 
