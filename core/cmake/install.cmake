@@ -1,4 +1,4 @@
-# An installed copy: headers, libraries, the CMake package (find_package(attn)) and pkg-config.
+# An installed copy: headers, libraries, the CMake package (find_package(attn)) and pkg-config, the licence.
 include(CMakePackageConfigHelpers)
 set(ATTN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attn)
 
@@ -13,5 +13,22 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/attn-config-version.cmake
 install(FILES ${PROJECT_BINARY_DIR}/attn-config.cmake
               ${PROJECT_BINARY_DIR}/attn-config-version.cmake DESTINATION ${ATTN_CMAKE_DIR})
 
-configure_file(${PROJECT_SOURCE_DIR}/core/cmake/attn.pc.in ${PROJECT_BINARY_DIR}/attn.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/attn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# attn.pc finds the others from where it lies itself, so that a copy can be moved. Written when it is
+# installed, as only then the prefix is known to which a folder may be relative that it is not in.
+set(attn_pc ${PROJECT_BINARY_DIR}/attn.pc)
+set(attn_link "-lpthread -lm")
+foreach(library IN LISTS CMAKE_DL_LIBS)
+  string(APPEND attn_link " -l${library}")
+endforeach()
+get_target_property(attn_type attn TYPE)
+if(attn_type STREQUAL "STATIC_LIBRARY") # has no list of its own of what it needs
+  set(ATTN_PC_LIBS " ${attn_link}")
+else()
+  set(ATTN_PC_LIBS_PRIVATE " ${attn_link}")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/core/cmake/pkgconfig.cmake.in
+               ${PROJECT_BINARY_DIR}/pkgconfig.cmake @ONLY)
+install(SCRIPT ${PROJECT_BINARY_DIR}/pkgconfig.cmake)
+install(FILES ${attn_pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

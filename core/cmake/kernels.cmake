@@ -1,5 +1,9 @@
 # Kernels are written once, against core/simd/, and compiled once per tier. The list of tiers is the
 # same as ATTN_TIERS in core/simd/tiers.h: name, width in bits, flags.
+# What the compiler makes code for, which flags like -m32 or a toolchain decide, not this machine.
+include(CheckSymbolExists)
+check_symbol_exists(__x86_64__ "" ATTN_TARGETS_X86_64)
+check_symbol_exists(__aarch64__ "" ATTN_TARGETS_AARCH64)
 if(ATTN_WASM)
   # Unrolling beyond what the kernels say themselves costs 2 kB of download and gains nothing.
   if(ATTN_WASM_RELAXED)
@@ -9,13 +13,13 @@ if(ATTN_WASM)
   else()
     set(ATTN_TIER_LIST "scalar:0:-fno-unroll-loops")
   endif()
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+elseif(ATTN_TARGETS_X86_64)
   set(ATTN_TIER_LIST
       "scalar:0:"
       "sse4:128:-msse4.2"
       "avx2:256:-mavx2 -mfma -mf16c"
       "avx512:512:-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512")
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+elseif(ATTN_TARGETS_AARCH64)
   set(ATTN_TIER_LIST "scalar:0:" "neon:128:")
 else()
   set(ATTN_TIER_LIST "scalar:0:")
