@@ -84,6 +84,8 @@ static attn_status_t sample_heads(const sketch_plan_t *plan, const attn_io_t *io
                                   const workspace_t *space, int64_t first, int64_t count,
                                   attn_error_t *error) {
     sampling_t sampling = {plan, io, space, first};
+    for (int64_t head = first; head < first + count; head++)
+        space->ranks[head] = 0; /* of a task that is left out */
     attn_host_parallel_for(plan->host, count, sample_features, &sampling);
     for (int64_t head = first; head < first + count; head++)
         if (space->ranks[head] > plan->rank)
