@@ -118,7 +118,9 @@ typedef struct attn_plugin_entry {
  * ATTN_PLUGIN_BUILTIN defined) it becomes attn_plugin_entry_<name>, which the core's list names.
  */
 #ifdef ATTN_PLUGIN_BUILTIN
-#define ATTN_PLUGIN_DEFINE_(name) const attn_plugin_entry_t attn_plugin_entry_##name
+#define ATTN_PLUGIN_DEFINE_(name)                                                                  \
+    extern const attn_plugin_entry_t attn_plugin_entry_##name;                                     \
+    const attn_plugin_entry_t attn_plugin_entry_##name
 #elif defined(_WIN32)
 #define ATTN_PLUGIN_DEFINE_(name)                                                                  \
     extern __declspec(dllexport) const attn_plugin_entry_t attn_plugin_entry;                      \
@@ -129,13 +131,12 @@ typedef struct attn_plugin_entry {
     const attn_plugin_entry_t attn_plugin_entry
 #endif
 #define ATTN_PLUGIN(name, list)                                                                    \
-    ATTN_PLUGIN_DEFINE_(name) = {                                                                  \
-        .struct_size = sizeof(attn_plugin_entry_t),                                                \
-        .abi_major = ATTN_ABI_MAJOR,                                                               \
-        .abi_minor = ATTN_ABI_MINOR,                                                               \
-        .backend_count = sizeof(list) / sizeof((list)[0]),                                         \
-        .backends = (list),                                                                        \
-    }
+    ATTN_PLUGIN_DEFINE_(name) = {sizeof(attn_plugin_entry_t),                                      \
+                                 ATTN_ABI_MAJOR,                                                   \
+                                 ATTN_ABI_MINOR,                                                   \
+                                 sizeof(list) / sizeof((list)[0]),                                 \
+                                 0,                                                                \
+                                 (list)}
 
 /** Fill `error` (NULL is fine) and return `status`: `return attn_fail(error, ATTN_ERROR_..., ...)`. */
 #if defined(__GNUC__)

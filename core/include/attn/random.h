@@ -10,6 +10,10 @@
 #include <math.h>
 #include <stdint.h>
 
+/** 2^-52 and 2^-32, exactly; C++ has hexadecimal since 2017 only. */
+#define ATTN_RANDOM_2_52 2.220446049250313080847263336181640625e-16
+#define ATTN_RANDOM_2_32 2.3283064365386962890625e-10
+
 /** 128 random bits for the counter (stream, index) under the key `seed`. */
 static inline void attn_random_bits(uint64_t seed, uint64_t stream, uint64_t index,
                                     uint32_t bits[4]) {
@@ -37,14 +41,15 @@ static inline uint64_t attn_random_u64(uint64_t seed, uint64_t stream, uint64_t 
 
 /** Uniform in (0, 1): never 0, never 1. */
 static inline double attn_random_uniform(uint64_t seed, uint64_t stream, uint64_t index) {
-    return ((double)(attn_random_u64(seed, stream, index) >> 12) + 0.5) * 0x1p-52;
+    return ((double)(attn_random_u64(seed, stream, index) >> 12) + 0.5) * ATTN_RANDOM_2_52;
 }
 
 /** Standard normal (Box and Muller, 1958). */
 static inline double attn_random_normal(uint64_t seed, uint64_t stream, uint64_t index) {
     uint32_t bits[4];
     attn_random_bits(seed, stream, index, bits);
-    double u = ((double)bits[0] + 0.5) * 0x1p-32, v = ((double)bits[1] + 0.5) * 0x1p-32;
+    double u = ((double)bits[0] + 0.5) * ATTN_RANDOM_2_32,
+           v = ((double)bits[1] + 0.5) * ATTN_RANDOM_2_32;
     return sqrt(-2.0 * log(u)) * cos(6.283185307179586476925 * v);
 }
 

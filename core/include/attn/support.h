@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /** Sizes of workspace pieces are rounded up to this, so that each piece starts on a cache line. */
 #define ATTN_PIECE_ALIGNMENT 64
@@ -26,18 +27,26 @@ static inline void *attn_host_allocate(const attn_host_t *host, size_t size) {
     const attn_ext_memory_t *memory =
         (const attn_ext_memory_t *)attn_host_extension(host, ATTN_EXT_MEMORY);
     if (memory) return memory->allocate(memory->user, size);
-    if (size > SIZE_MAX - ATTN_PIECE_ALIGNMENT) return NULL;
-    return aligned_alloc(ATTN_PIECE_ALIGNMENT,
-                         (size / ATTN_PIECE_ALIGNMENT + 1) * ATTN_PIECE_ALIGNMENT);
+    if (size > (size_t)-1 - ATTN_PIECE_ALIGNMENT) return NULL;
+    /* aligned_alloc() is no older than C11. What malloc() gave stands before what is returned: there is
+       room, as its own alignment is that of a pointer at least. */
+    char *whole = (char *)malloc(size + ATTN_PIECE_ALIGNMENT);
+    if (!whole) return NULL;
+    char *piece = whole + ATTN_PIECE_ALIGNMENT - (uintptr_t)whole % ATTN_PIECE_ALIGNMENT;
+    memcpy(piece - sizeof whole, &whole, sizeof whole);
+    return piece;
 }
 
 static inline void attn_host_release(const attn_host_t *host, void *memory) {
     const attn_ext_memory_t *service =
         (const attn_ext_memory_t *)attn_host_extension(host, ATTN_EXT_MEMORY);
-    if (service)
+    if (service) {
         service->release(service->user, memory);
-    else
-        free(memory);
+    } else if (memory) {
+        char *whole;
+        memcpy(&whole, (char *)memory - sizeof whole, sizeof whole);
+        free(whole);
+    }
 }
 
 /** The best tier that kernels may use. */
@@ -82,7 +91,7 @@ typedef struct attn_arena {
 
 /** Room for `count` times `size` bytes; NULL while counting. */
 static inline void *attn_arena_take(attn_arena_t *arena, int64_t count, uint64_t size) {
-    const uint64_t limit = SIZE_MAX / 4;
+    const uint64_t limit = (size_t)-1 / 4;
     if (count < 0 || (size && (uint64_t)count > (limit - arena->used) / size)) {
         arena->overflow = 1;
         return NULL;

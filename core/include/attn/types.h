@@ -32,7 +32,7 @@ enum attn_status_code {
     ATTN_ERROR_PLUGIN = 7,    /**< a file that is not a plugin, or a backend id taken already */
     ATTN_ERROR_ABI = 8,       /**< a plugin of another ABI major version */
     ATTN_ERROR_MEMORY = 9,    /**< no memory */
-    ATTN_ERROR_WORKSPACE = 10, /**< a workspace smaller than the plan asks, or misaligned */
+    ATTN_ERROR_WORKSPACE = 10 /**< a workspace smaller than the plan asks, or misaligned */
 };
 typedef int32_t attn_status_t;
 
@@ -58,7 +58,7 @@ enum attn_dtype_code {
     ATTN_BF16 = 4,
     ATTN_I8 = 5,
     ATTN_BOOL = 6, /**< one byte: 0 is false, all else true */
-    ATTN_I64 = 7,
+    ATTN_I64 = 7
 };
 typedef int32_t attn_dtype_t;
 
@@ -84,8 +84,8 @@ typedef struct attn_tensor {
 /** Which keys a query may see, by position. */
 enum attn_causal_code {
     ATTN_CAUSAL_NONE = 0,
-    ATTN_CAUSAL_TOP_LEFT = 1,     /**< query i sees keys j <= i */
-    ATTN_CAUSAL_BOTTOM_RIGHT = 2, /**< query i sees keys j <= i + m - n: the last sees all */
+    ATTN_CAUSAL_TOP_LEFT = 1,    /**< query i sees keys j <= i */
+    ATTN_CAUSAL_BOTTOM_RIGHT = 2 /**< query i sees keys j <= i + m - n: the last sees all */
 };
 
 /** Arrays that a run brings beside query, key, value and out; see attn_io_t. */
@@ -94,15 +94,15 @@ enum attn_input_bits {
     ATTN_INPUT_MASK = 1 << 1,
     ATTN_INPUT_KV_LENGTHS = 1 << 2,
     ATTN_INPUT_SINKS = 1 << 3,
-    ATTN_INPUT_SLOPES = 1 << 4,
+    ATTN_INPUT_SLOPES = 1 << 4
 };
 
 /** Stages of the logits, as ONNX Attention's qk_matmul_output_mode numbers them. */
 enum attn_scores_code {
-    ATTN_SCORES_RAW = 0,     /**< scale * Q K^T */
-    ATTN_SCORES_CAPPED = 1,  /**< after softcap */
-    ATTN_SCORES_MASKED = 2,  /**< after bias and masks; -inf where a key is not seen */
-    ATTN_SCORES_WEIGHTS = 3, /**< after softmax */
+    ATTN_SCORES_RAW = 0,    /**< scale * Q K^T */
+    ATTN_SCORES_CAPPED = 1, /**< after softcap */
+    ATTN_SCORES_MASKED = 2, /**< after bias and masks; -inf where a key is not seen */
+    ATTN_SCORES_WEIGHTS = 3 /**< after softmax */
 };
 
 /** What a problem asks for beyond the plain form: a backend declares which of these it can do. */
@@ -118,9 +118,9 @@ enum attn_feature_bits {
     ATTN_FEATURE_KV_LENGTHS = 1 << 8,
     ATTN_FEATURE_SINKS = 1 << 9,
     ATTN_FEATURE_SLOPES = 1 << 10,
-    ATTN_FEATURE_HALF = 1 << 11,   /**< f16 and bf16 */
-    ATTN_FEATURE_INT8 = 1 << 12,   /**< key and value in i8 */
-    ATTN_FEATURE_SCORES = 1 << 13, /**< can write scores (asked by giving the tensor) */
+    ATTN_FEATURE_HALF = 1 << 11,  /**< f16 and bf16 */
+    ATTN_FEATURE_INT8 = 1 << 12,  /**< key and value in i8 */
+    ATTN_FEATURE_SCORES = 1 << 13 /**< can write scores (asked by giving the tensor) */
 };
 
 /**

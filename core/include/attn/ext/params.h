@@ -16,7 +16,7 @@ enum attn_param_type_code {
     ATTN_PARAM_INTEGER = 1,
     ATTN_PARAM_NUMBER = 2,
     ATTN_PARAM_BOOLEAN = 3, /**< 0 or 1; also read from "false" and "true" */
-    ATTN_PARAM_CHOICE = 4,  /**< one of `choices`, by name; the value is its index */
+    ATTN_PARAM_CHOICE = 4   /**< one of `choices`, by name; the value is its index */
 };
 
 /** One parameter. Constant data, static text. */
