@@ -35,6 +35,9 @@ struct attn_context {
     library_t *libraries;
 };
 
+/* status.c: adds a name to what an error lists, as far as there is room. */
+void attn_list_name(char *list, size_t size, const char *name);
+
 /* memory.c: malloc-like, through the context's allocator. */
 extern const attn_ext_memory_t attn_default_memory;
 void *attn_allocate(const attn_context_t *context, size_t size);

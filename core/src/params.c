@@ -26,8 +26,7 @@ static attn_status_t read_choice(const attn_param_info_t *info, const char *text
             value->integer = i;
             return ATTN_OK;
         }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", info->choices[i]);
+        attn_list_name(names, sizeof names, info->choices[i]);
     }
     return attn_fail(error, ATTN_ERROR_RANGE, "parameter '%s': '%.30s' is not one of %s",
                      info->name, text, names);
@@ -69,6 +68,15 @@ static const attn_param_info_t *find(const attn_ext_params_t *params, const char
     return NULL;
 }
 
+static attn_status_t refuse_name(const attn_backend_t *backend, const attn_ext_params_t *known,
+                                 const char *name, attn_error_t *error) {
+    char names[128] = "";
+    for (uint32_t i = 0; known && i < known->count; i++)
+        attn_list_name(names, sizeof names, known->params[i].name);
+    return attn_fail(error, ATTN_ERROR_NOT_FOUND, "backend '%.30s' has no parameter '%.30s' (%s%s)",
+                     backend->id, name, *names ? "there are " : "it has none", names);
+}
+
 attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t *params,
                                uint32_t count, attn_value_t *values, attn_error_t *error) {
     const attn_ext_params_t *known = declared(backend);
@@ -84,10 +92,7 @@ attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t
         if (!params[i].name || !params[i].value)
             return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter %u: name or value is null", i);
         const attn_param_info_t *info = find(known, params[i].name, &index);
-        if (!info)
-            return attn_fail(error, ATTN_ERROR_NOT_FOUND,
-                             "backend '%.60s' has no parameter '%.60s'", backend->id,
-                             params[i].name);
+        if (!info) return refuse_name(backend, known, params[i].name, error);
         attn_status_t status = info->type == ATTN_PARAM_CHOICE
                                    ? read_choice(info, params[i].value, &values[index], error)
                                    : read_number(info, params[i].value, &values[index], error);

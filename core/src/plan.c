@@ -54,6 +54,14 @@ static attn_status_t prepare(attn_plan_t *plan, const attn_param_t *params, uint
     return status;
 }
 
+static attn_status_t refuse_id(const attn_context_t *context, const char *id, attn_error_t *error) {
+    char ids[128] = "";
+    for (uint32_t i = 0; i < context->backend_count; i++)
+        attn_list_name(ids, sizeof ids, context->backends[i].backend->id);
+    return attn_fail(error, ATTN_ERROR_NOT_FOUND, "unknown backend '%.60s' (there are %s)", id,
+                     ids);
+}
+
 attn_status_t attn_plan_create(const attn_context_t *context, const char *backend_id,
                                const attn_problem_t *problem, const attn_param_t *params,
                                uint32_t param_count, attn_plan_t **result, attn_error_t *error) {
@@ -64,8 +72,7 @@ attn_status_t attn_plan_create(const attn_context_t *context, const char *backen
     attn_status_t status = attn_problem_check(problem, error);
     if (status != ATTN_OK) return status;
     const attn_backend_t *backend = attn_backend_find(context, backend_id);
-    if (!backend)
-        return attn_fail(error, ATTN_ERROR_NOT_FOUND, "unknown backend '%.100s'", backend_id);
+    if (!backend) return refuse_id(context, backend_id, error);
     status = check_features(backend, attn_problem_features(problem), error);
     if (status != ATTN_OK) return status;
 

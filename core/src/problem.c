@@ -52,7 +52,7 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
                          problem->causal);
     if (isinf(problem->scale))
         return attn_fail(error, ATTN_ERROR_RANGE,
-                         "problem: scale must be finite (or NaN: default)");
+                         "problem: scale is not finite in single precision");
     if (problem->past < 0 || problem->past > far)
         return attn_fail(error, ATTN_ERROR_RANGE, "problem: past is %lld, must not be negative",
                          (long long)problem->past);
@@ -72,7 +72,9 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
     if (!(problem->softcap >= 0.0f) || isinf(problem->softcap))
         return attn_fail(error, ATTN_ERROR_RANGE, "problem: softcap is %s, must be 0 or more",
                          ATTN_SMALL ? "negative or not finite"
-                                    : attn_number_digits((double)problem->softcap, 6, text));
+                         : !isfinite(problem->softcap)
+                             ? "not finite in single precision"
+                             : attn_number_digits((double)problem->softcap, 6, text));
     if (problem->inputs & ~known)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "problem: unknown inputs 0x%x",
                          problem->inputs & ~known);

@@ -1,6 +1,9 @@
 /* Names and versions. */
 #include "internal.h"
 
+#include <stdio.h>
+#include <string.h>
+
 const char *attn_version(void) { return ATTN_VERSION; }
 
 const char *attn_status_name(attn_status_t status) {
@@ -30,4 +33,9 @@ const char *attn_status_name(attn_status_t status) {
     default:
         return "unknown status";
     }
+}
+
+void attn_list_name(char *list, size_t size, const char *name) {
+    const size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }

@@ -1,6 +1,6 @@
 import { readArray } from "./arrays.js";
 import { readAttention } from "./call.js";
-import { checkBytes, checkInteger, isTensor } from "./check.js";
+import { checkBytes, checkInteger, checkPositive, isTensor } from "./check.js";
 import { Core, quick, texts } from "./core.js";
 import { arrayClass, checkDtype, checkElements, dtypesOf } from "./dtypes.js";
 import { AttnError } from "./errors.js";
@@ -57,9 +57,7 @@ export class Attn extends Core {
         const empty = typeof shape === "number";
         const elements = empty ? undefined : checkElements(shape, "the elements", dtype);
         const length = empty ? shape : elements.length;
-        if (checkInteger(length, "length") < 1) {
-            throw new AttnError("ATTN_ERROR_SHAPE", `a tensor of ${length} elements`);
-        }
+        checkPositive(length, "length", "SHAPE");
         const from = isTensor(elements) ? elements.data : elements;
         return new Tensor(this.#session, arrayClass(dtype, elements), length, dtype, from);
     }

@@ -102,6 +102,12 @@ export function checkThreads(value, most) {
     throw new AttnError("ATTN_ERROR_RANGE", `threads: ${value} is outside 1..${most}`);
 }
 
+/** An integer from 1 on. */
+export function checkPositive(value, what, kind = "RANGE") {
+    if (checkInteger(value, what) >= 1) return value;
+    throw new AttnError(`ATTN_ERROR_${kind}`, `${what} is ${value}, must be at least 1`);
+}
+
 export function checkFinite(value, what) {
     if (!Number.isFinite(value)) throw wrong(what, "a finite number", value);
     return value;

@@ -30,7 +30,8 @@
  *   floats(at, offset, length)   a copy of floats in a scratch
  */
 import { isTensor } from "./check.js";
-import { AttnError, noMemory, store } from "./errors.js";
+import { noMemory, store } from "./errors.js";
+import { fromC } from "./words.js";
 
 export const INTERFACE = 4; // src/bindings.h
 
@@ -92,7 +93,7 @@ export class Native {
 /** Errors of the addon have a code and a line: the C side's. */
 function translate(error) {
     return typeof error?.code === "string" && error.code.startsWith("ATTN_")
-        ? new AttnError(error.code, error.message)
+        ? fromC(error.code, error.message)
         : error;
 }
 

@@ -1,6 +1,6 @@
 import { SCALES, hold, lend, listed } from "./arrays.js";
 import { PLACE, RUN, checkGiven } from "./call.js";
-import { checkInteger } from "./check.js";
+import { checkPositive } from "./check.js";
 import { AttnError } from "./errors.js";
 import { readChecked } from "./options.js";
 import { INPUTS } from "./rules.js";
@@ -62,7 +62,7 @@ export class Plan extends Runner {
     }
 
     error(given, stride = 1) {
-        if (checkInteger(stride, "stride") < 1) throw outside(`stride ${stride}`, Infinity, "rows");
+        checkPositive(stride, "stride");
         return this.#lend(
             this[read](given, [...PLACED, ...SHARED], "error"),
             PLACED,

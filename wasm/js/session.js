@@ -1,5 +1,6 @@
 /* One instance of the library: its context and its errors. The work is an engine's (engine.js). */
-import { AttnError, disposed } from "./errors.js";
+import { disposed } from "./errors.js";
+import { fromC } from "./words.js";
 
 export class Session {
     children = new Set(); // what dispose() ends with it: plans, streams and plugins
@@ -100,7 +101,7 @@ export class Session {
     }
 
     #error() {
-        return new AttnError(
+        return fromC(
             this.#engine.text("attnjs_error_code", this.#handle),
             this.#engine.text("attnjs_error_message", this.#handle),
         );
