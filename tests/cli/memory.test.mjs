@@ -65,7 +65,7 @@ const panels = [
     ["separation", "4b", "--trials", "1"],
     ["softmax-regression", "radius", "--trials", "1"],
     ["sparsification", "r", "--trials", "1", "--set", "n=8", "--set", "d=16"],
-    ["constructions", "dimension", "--trials", "1"],
+    ["constructions", "dimension"],
     ["complexity", "memory"],
 ];
 
@@ -186,6 +186,7 @@ describe("whichever allocation fails", { skip: !shim && "needs the shim" }, () =
                             assert.ok(good.files[path].startsWith(data), where);
                         else assert.equal(data, good.files[path], `${path}: ${where}`);
                     }
+                    if (parseInt(k) % 5) return; // one in five tells, and takes less long
                     const again = await attn(args, own, "0");
                     assert.equal(again.status, 0, `${where}, then: ${again.stderr}`);
                     assert.deepEqual(tree(own), good.files, where);
