@@ -1,5 +1,6 @@
 /* The package in Chromium: under a strict policy, with and without cross-origin isolation. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { launchChromium } from "../../../web/test/browser.mjs";
@@ -33,10 +34,10 @@ after(async () => {
 });
 
 /** What `body` returns in a new page, or the error it rejects with. */
-async function inPage(query, body, argument) {
+async function inPage(query, body, argument, { base } = server) {
     const page = await browser.newPage();
     try {
-        await page.goto(`${server.base}/page.html${query}`);
+        await page.goto(`${base}/page.html${query}`);
         return await page.evaluate(body, argument);
     } finally {
         await page.close();
@@ -94,6 +95,54 @@ test("in a web worker, with threads of its own", async () => {
     const double = await inPage("?isolated", inWorker, { threads: 2 });
     assert.deepEqual(double, { build: "threads", threads: 2, out: 3 });
 });
+
+const readme = readFileSync(fileURLToPath(new URL("../../README.md", import.meta.url)), "utf8");
+const [, readmePolicy] = readme.match(/```text\n(script-src .*)\n```/);
+const policies = [
+    ["README's policy is enough", (policy) => policy, { build: "relaxed", worker: "relaxed" }],
+    [
+        "without wasm-unsafe-eval",
+        (policy) => policy.replace("'wasm-unsafe-eval'", ""),
+        { code: "ATTN_ERROR_LOAD" },
+    ],
+    [
+        "without connect-src",
+        (policy) => policy.replace("connect-src 'self'", ""),
+        { code: "ATTN_ERROR_LOAD" },
+    ],
+    [
+        "with no workers",
+        (policy) => policy.replace("worker-src 'self'", "worker-src 'none'"),
+        { build: "relaxed", worker: "ATTN_ERROR_LOAD" },
+    ],
+];
+for (const [name, change, wanted] of policies) {
+    test(`Content-Security-Policy: ${name}`, async () => {
+        const strict = await serve(fileURLToPath(new URL("../..", import.meta.url)), {
+            texts: { "/page.html": "<!doctype html><title>x</title>" },
+            policy: `default-src 'none'; ${change(readmePolicy)}`,
+        });
+        const seen = await inPage(
+            "",
+            async () => {
+                const [main, worker] = await Promise.all(
+                    ["index", "worker"].map((entry) => import(`/dist/${entry}.js`)),
+                );
+                try {
+                    const { build } = await main.init();
+                    const other = await worker.init().catch((error) => ({ build: error.code }));
+                    other.dispose?.();
+                    return { build, worker: other.build };
+                } catch ({ code }) {
+                    return { code };
+                }
+            },
+            null,
+            strict,
+        ).finally(() => strict.close());
+        assert.deepEqual(seen, wanted);
+    });
+}
 
 test("softmax alone", async () => {
     const out = await inPage("", async () => {

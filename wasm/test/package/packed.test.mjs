@@ -38,6 +38,7 @@ test("the tarball has what it needs and nothing else", () => {
     const wanted = [
         "LICENSE",
         "README.md",
+        "REFERENCE.md",
         "package.json",
         "dist/index.js",
         "dist/node.js",
@@ -57,7 +58,7 @@ test("the tarball has what it needs and nothing else", () => {
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
         (name) =>
-            !/^(LICENSE|README\.md|package\.json|src\/bindings\.h|js\/[\w/.]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm))$/.test(
+            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/bindings\.h|js\/[\w/.]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm))$/.test(
                 name,
             ),
     );
@@ -78,6 +79,7 @@ test("README's examples of streams, tensors, threads and long calls", () => {
     const outputs = {
         "attn.stream(": /^512 8 1 \d+\n$/,
         "attn.tensor(": /^0\.5\n$/,
+        "grouped heads: four": /^bias is mask: true\nthe past is the other corner: true\n$/,
         "init(null, { threads: 2 })": /^threads 2 0\.5\n$/,
         "libattn/worker": /^12\.5 %\n[^]*100 %\n0\.5\n$/,
     };

@@ -1,0 +1,35 @@
+/* What README.md and REFERENCE.md say is so: the reference is the types', codes and limits are all there. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { reference } from "../reference.mjs";
+import { libraries } from "./support.mjs";
+
+const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
+const readme = read("../README.md");
+
+test("REFERENCE.md is made of the types as they are: node reference.mjs", () => {
+    assert.ok(read("../REFERENCE.md") === reference(), "stale: run node reference.mjs");
+});
+
+test("README's table of errors has each code once", () => {
+    const codes = (text) => [...text.matchAll(/ATTN_ERROR_\w+/g)].map(([code]) => code).sort();
+    const table = [...readme.matchAll(/^\| `(ATTN_ERROR_\w+)`/gm)].map(([, code]) => code);
+    const [, type] = read("../js/index.d.ts").match(/type AttnErrorCode =(.*?);\n/s);
+    assert.deepEqual(table.sort(), codes(type));
+});
+
+const rows = [...readme.matchAll(/^\| (softmax|linear|sparse|sketch) \| (\d+) \|/gm)];
+test("README's limits are what plans accept", () => {
+    const attn = libraries.get("simd");
+    const make = (options) => attn.plan({ dim: 64, ...options }).dispose();
+    assert.equal(rows.length, 4);
+    for (const [, backend, keys] of rows) {
+        for (const queries of [1, Number(keys)]) make({ backend, queries, keys: Number(keys) });
+        const more = { backend, queries: Number(keys) + 1 };
+        assert.throws(() => make(more), /would not fit in memory/, backend);
+    }
+    const [, most] = readme.match(/8 key\/value heads has (\d+) keys/);
+    make({ heads: 8, queries: 1, keys: Number(most) });
+    assert.throws(() => make({ heads: 8, queries: 1, keys: Number(most) + 1 }), /not fit/);
+});
