@@ -1,6 +1,7 @@
 /*
  * labs/separation_judge.c: the separation experiments' verdicts. What the definitions ask for is in
- * arXiv:2310.11685, Definitions 3.7, 3.8, D.1 and F.1; a last block of I that is cut is let pass.
+ * arXiv:2310.11685, Definitions 3.7, 3.8, D.1 (for X = all ones) and F.1 and Theorem E.4 (for X = I, which
+ * the paper's own b = 0.2 and c = 0.8 do not keep); a last block of I that is cut is let pass.
  */
 #include "labs/judge.h"
 #include "labs/separation_lab.h"
@@ -23,7 +24,10 @@ int separation_within(const lab_run_t *run, const double *row) {
     if (what.net == SEPARATION_REGRESSION) return 1;
     if (!(what.a[0] > 0 && what.a[0] < 0.1)) return 0;
     if (what.net == SEPARATION_CROSS) return what.a[1] > 1;
-    return what.a[1] >= 0.7 && fabs(what.b + what.c - 1) < 1e-9;
+    if (what.net == SEPARATION_SELF)
+        return what.a[1] >= 1 && what.b > 0 && what.b < 0.2 &&
+               fabs(what.b * what.b + what.c * what.c - 1) < 1e-9;
+    return what.a[1] >= 0.7 && what.b >= 0.1 && what.c >= 0.1 && fabs(what.b + what.c - 1) < 1e-9;
 }
 
 /* Which of the four decisions is wrong how often, over rows of trials. */

@@ -319,7 +319,7 @@ describe("attn lab run, several panels", () => {
 
     test("points outside of the claim's premises are shaded", () => {
         withFiles({}, (folder) => {
-            const panel = ["--panel", "3a,3b,4f,7d", "--trials=1", "-o", "out"];
+            const panel = ["--panel", "3a,3b,4d,5f,7d", "--trials=1", "-o", "out"];
             succeed(["run", "separation", ...panel], folder);
             const shades = (id) => {
                 const svg = read(folder, `out/separation-${id}.svg`);
@@ -333,7 +333,8 @@ describe("attn lab run, several panels", () => {
             const [all] = shades("3a"); // m = log n is below log(n / delta) at every n
             assert.equal(shades("3a").length, 1);
             assert.ok(shades("3b")[0] < 0.2 * all);
-            assert.equal(shades("4f").length, 2); // b + c = 1 at one point
+            assert.equal(shades("4d")[0], all); // b^2 + c^2 = 1 nowhere
+            assert.equal(shades("5f").length, 2); // b + c = 1 at one point
             assert.equal(shades("7d").length, 1);
         });
     });

@@ -129,10 +129,12 @@ static int32_t verdict_of(const char *lab_name, const char *id, const cell_t *ce
 static void verdicts_follow_the_numbers(void **state) {
     (void)state;
     /* Trials of a point within the premises; outside of them nothing is decided. */
-    assert_int_equal(VERDICT("separation", "4d", {"x", 1}, {"success", 0.5}, {"trials", 100}),
+    assert_int_equal(VERDICT("separation", "5d", {"x", 1}, {"success", 0.5}, {"trials", 100}),
                      LAB_FAILS);
-    assert_int_equal(VERDICT("separation", "4f", {"x", 0.7}, {"success", 1}, {"trials", 1000}),
+    assert_int_equal(VERDICT("separation", "5f", {"x", 0.7}, {"success", 1}, {"trials", 1000}),
                      LAB_UNDECIDED); /* b + c is not 1, as Definition D.1 asks */
+    assert_int_equal(VERDICT("separation", "4d", {"x", 1}, {"success", 0.5}, {"trials", 100}),
+                     LAB_UNDECIDED); /* b^2 + c^2 is not 1, as Theorem E.4 asks */
     assert_int_equal(VERDICT("separation", "7d", {"x", 2}, {"success", 0.5}, {"trials", 1000}),
                      LAB_FAILS);
     assert_int_equal(VERDICT("separation", "7d", {"x", 2}, {"success", 1}, {"trials", 1000}),
@@ -177,6 +179,25 @@ static void verdicts_follow_the_numbers(void **state) {
                      LAB_FAILS);
 }
 
+/** Premises are the run's, not the panel's: other settings may keep what the paper's do not. */
+static void settings_may_keep_the_premises(void **state) {
+    (void)state;
+    const lab_t *lab = lab_find("separation");
+    double row[LAB_COLUMNS] = {0.5};
+    lab_run_t run;
+    lab_run_init(&run, lab, lab_panel_find(lab, "4d"), 1);
+    for (int i = 0; i < 2; i++) {
+        row[0] = i ? 1.2 : 0.9; /* a1 */
+        assert_int_equal(lab_run_within(&run, row), 0);
+    }
+    assert_int_equal(lab_run_set(&run, "b", "0.1", NULL), ATTN_OK);
+    assert_int_equal(lab_run_set(&run, "c", "0.99498743710662", NULL), ATTN_OK);
+    assert_int_equal(lab_run_within(&run, row), 1);
+    row[0] = 0.9;
+    assert_int_equal(lab_run_within(&run, row), 0);
+}
+
 TEST_MAIN(cmocka_unit_test(intervals_decide), cmocka_unit_test(tallies_decide),
           cmocka_unit_test(words_are_cut), cmocka_unit_test(exponents_tell_their_curvature),
-          cmocka_unit_test(panels_are_judged), cmocka_unit_test(verdicts_follow_the_numbers))
+          cmocka_unit_test(panels_are_judged), cmocka_unit_test(verdicts_follow_the_numbers),
+          cmocka_unit_test(settings_may_keep_the_premises))
