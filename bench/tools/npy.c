@@ -160,7 +160,7 @@ attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, att
 
 attn_status_t npy_parse(void *bytes, size_t size, attn_tensor_t *tensor, int32_t *rank,
                         attn_error_t *error) {
-    const npy_wanted_t wanted = {.types = NPY_FLOAT32 | NPY_FLOAT64,
+    const npy_wanted_t wanted = {.types = NPY_FLOATS,
                                  .low = 2,
                                  .high = 4,
                                  .ranks = "2 (n, d), 3 (H, n, d) or 4 (B, H, n, d)"};

@@ -46,7 +46,7 @@ typedef struct npy_wanted {
 attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, attn_tensor_t *tensor,
                        int32_t *rank, attn_error_t *error);
 
-/** The same for float32 and float64 of rank 2 (n, d), 3 (H, n, d) or 4 (B, H, n, d). */
+/** The same for all floats of rank 2 (n, d), 3 (H, n, d) or 4 (B, H, n, d). */
 attn_status_t npy_parse(void *bytes, size_t size, attn_tensor_t *tensor, int32_t *rank,
                         attn_error_t *error);
 

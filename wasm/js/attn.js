@@ -117,9 +117,12 @@ export class Attn extends Core {
         const { length } = file; // now: memory that grows may take it away
         return this.#session.borrow((loan) => {
             const at = loan.scratch(file, "the .npy file");
-            const { offset, shape } = this.#session.describe("attnjs_read_npy", at, length);
+            const about = this.#session.describe("attnjs_read_npy", at, length);
+            const { offset, half, shape } = about;
             const count = shape.reduce((product, size) => product * size, 1);
-            return { data: loan.floats(at, offset, count), shape };
+            const type = half ? Uint16Array : Float32Array;
+            const elements = loan.elements(type, at, offset, count);
+            return { data: half ? Float32Array.from(elements, widen) : elements, shape };
         });
     }
 
@@ -131,6 +134,15 @@ export class Attn extends Core {
             return this.#session.measure("attnjs_count_nonfinite", at, length);
         });
     }
+}
+
+/** What the bits of an IEEE 754 binary16 are. */
+function widen(bits) {
+    const exponent = (bits >> 10) & 31;
+    const fraction = bits & 1023;
+    const size = exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
+    const value = exponent < 31 ? size : fraction ? NaN : Infinity;
+    return bits & 0x8000 ? -value : value;
 }
 
 /** The pieces of a UTF-8 text between start and end, start and end, ... */

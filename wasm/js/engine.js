@@ -27,7 +27,7 @@
  *   output(type, length, what, array, gaps)
  *                            {at, take}: room for a result, and take() is it: `array`, of which
  *                            what is in gaps stays, or a new one
- *   floats(at, offset, length)   a copy of floats in a scratch
+ *   elements(type, at, offset, length)   a copy of what is in a scratch
  */
 import { isTensor } from "./check.js";
 import { noMemory, store } from "./errors.js";
@@ -171,8 +171,8 @@ class Loan {
         return { at: bits(room), take };
     }
 
-    floats(at, offset, length) {
-        return new Float32Array(at.buffer, at.byteOffset + offset, length).slice();
+    elements(type, at, offset, length) {
+        return new type(at.buffer, at.byteOffset + offset, length).slice();
     }
 
     end() {}

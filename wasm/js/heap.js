@@ -169,8 +169,8 @@ class Loan {
         return { at, take };
     }
 
-    floats(at, offset, length) {
-        return this.#heap.view(Float32Array, at + offset, length).slice();
+    elements(type, at, offset, length) {
+        return this.#heap.view(type, at + offset, length).slice();
     }
 
     end() {

@@ -170,7 +170,7 @@ export interface Attn {
      */
     embed(text: string, dim: number): Embedding;
 
-    /** Read a .npy file: float32 or float64, rank 2 to 4, C or Fortran order. */
+    /** Read a .npy file: float16, float32 or float64, little-endian, rank 2 to 4, C or Fortran order. */
     readNpy(bytes: ArrayBuffer | ArrayBufferView): NpyArray;
 
     /** How many elements are NaN or infinite. */

@@ -179,8 +179,9 @@ char *attnjs_tokens(attnjs_t *js, const char *text, size_t size);
 attn_status_t attnjs_embed(attnjs_t *js, const char *text, size_t size, double dim, float *out);
 
 /**
- * Read the .npy file bytes[size], which becomes float32 elements in C order, in place. Says where
- * they are and how many: {"offset" in bytes, "shape"} as JSON.
+ * Read the .npy file bytes[size], which becomes elements in C order, in place: float32, or float16
+ * where the file has these. Says where they are and how many: {"offset" in bytes, "half", "shape"}
+ * as JSON.
  */
 char *attnjs_read_npy(attnjs_t *js, void *bytes, size_t size);
 

@@ -63,23 +63,24 @@ static size_t element_count(const attn_tensor_t *tensor) {
 }
 
 /* The elements of any tensor, one after the other in C order. */
-static void gather(const attn_tensor_t *tensor, float *out) {
+static void gather(const attn_tensor_t *tensor, size_t size, char *out) {
     const int64_t *shape = tensor->shape, *stride = tensor->stride;
     for (int64_t b = 0; b < shape[0]; b++)
         for (int64_t h = 0; h < shape[1]; h++)
-            for (int64_t i = 0; i < shape[2]; i++) {
-                const float *row =
-                    (const float *)tensor->data + b * stride[0] + h * stride[1] + i * stride[2];
-                for (int64_t c = 0; c < shape[3]; c++) *out++ = row[c * stride[3]];
-            }
+            for (int64_t i = 0; i < shape[2]; i++)
+                for (int64_t c = 0; c < shape[3]; c++, out += size) {
+                    const int64_t at =
+                        b * stride[0] + h * stride[1] + i * stride[2] + c * stride[3];
+                    memcpy(out, (const char *)tensor->data + (size_t)at * size, size);
+                }
 }
 
 /* A file in Fortran order becomes one in C order. */
 static attn_status_t order_elements(attnjs_t *js, attn_tensor_t *tensor) {
-    size_t size = element_count(tensor) * sizeof(float);
-    float *ordered = malloc(size + 1);
+    const size_t element = npy_element_size(tensor->dtype), size = element_count(tensor) * element;
+    char *ordered = malloc(size + 1);
     if (!ordered) return attnjs_no_memory(js, "the elements of the .npy file");
-    gather(tensor, ordered);
+    gather(tensor, element, ordered);
     memcpy(tensor->data, ordered, size);
     free(ordered);
     return ATTN_OK;
@@ -104,6 +105,7 @@ static void write_npy(attn_json_t *json, const void *subject) {
     const npy_t *npy = subject;
     attn_json_open(json, NULL, '{');
     attn_json_integer(json, "offset", (const char *)npy->tensor.data - npy->bytes);
+    attn_json_boolean(json, "half", npy->tensor.dtype == ATTN_F16);
     attn_json_open(json, "shape", '[');
     for (int axis = 4 - npy->rank; axis < 4; axis++)
         attn_json_integer(json, NULL, npy->tensor.shape[axis]);

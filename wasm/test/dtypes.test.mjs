@@ -7,6 +7,7 @@ import {
     largestProduct,
     libraries,
     makeProblem,
+    npyBytes,
     numbers,
     relativeBound,
 } from "./support.mjs";
@@ -182,3 +183,24 @@ test("half the bits stay f32 by default", () => {
     const attn = libraries.get("simd");
     assert.ok(attn.attention(query, key, value, sizes) instanceof Float32Array);
 });
+
+/* Beside what decodeF16() knows, infinities and NaN. */
+function anyF16(bits) {
+    if ((bits & 0x7c00) < 0x7c00) return decodeF16(bits);
+    return bits & 0x3ff ? NaN : bits & 0x8000 ? -Infinity : Infinity;
+}
+
+for (const [build, attn] of libraries) {
+    test(`${build}: a .npy file of float16 gives the numbers it stands for, in both orders`, () => {
+        const bits = Uint16Array.from({ length: 1 << 16 }, (_, i) => i);
+        const transposed = bits.map((_, i) => bits[(i % 256) * 256 + (i >> 8)]);
+        const expected = Array.from(bits, anyF16);
+        const rows = npyBytes([256, 256], bits, { descr: "<f2" });
+        const columns = npyBytes([256, 256], transposed, { descr: "<f2", fortran: true });
+        for (const file of [rows, columns]) {
+            const { data, shape } = attn.readNpy(file);
+            assert.deepEqual(shape, [256, 256]);
+            assert.deepEqual(Array.from(data), expected);
+        }
+    });
+}
