@@ -7,7 +7,7 @@ export interface Tick {
 }
 
 const textSpacing = 12; // pixels between two tokens
-const textSkipped = 3; // of so many tokens at least one is written, or none are
+const textSkipped = 6; // of so many tokens at least one is written, or none are
 const indexSpacing = 34;
 
 /** Tokens where there is room for them, indices otherwise. */

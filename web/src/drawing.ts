@@ -35,12 +35,17 @@ export interface Layout {
 const fontFamily = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const fontSize = 10;
 const longest = 68; // pixels for a token's text on either axis
+const mostLetters = 40; // that `longest` has room for, however narrow: words may have thousands
 const titleRoom = 15;
 const labelRoom = 11; // between the middles of two labels
 const indexRoom = 40; // the same for indices side by side
 const gap = 5; // between a label and the picture
 const squarest = 1.2; // height of the picture by its width, at most
 const flattest = 0.25;
+
+function isNamed(labels: Tick[], tokens: string[] | null): boolean {
+    return tokens !== null && labels[0]?.text === tokens[0];
+}
 
 export class Drawing {
     #context: CanvasRenderingContext2D;
@@ -65,15 +70,24 @@ export class Drawing {
         const { queries, keys } = this.#grid;
         const tokens = this.#tokens;
         this.#context.font = `${fontSize}px ${fontFamily}`;
-        const shape = Math.min(squarest, Math.max(flattest, queries / keys));
-        const left = titleRoom + this.#room(ticks(queries, width * shape, tokens));
-        const plot = width - left - fontSize;
-        const box = { left, top: 6, width: plot, height: Math.round(plot * shape) };
-        const columns = ticks(keys, plot, tokens);
-        const upright = tokens !== null && columns[0]?.text === tokens[0];
+        // Beside words there may be too little room for words: then there are none.
+        const narrow = this.#box(width, ticks(queries, width, tokens));
+        const names = isNamed(ticks(queries, narrow.height, tokens), tokens) ? tokens : null;
+        const box = names ? narrow : this.#box(width, ticks(queries, width, null));
+        const columns = ticks(keys, box.width, tokens);
+        const upright = isNamed(columns, tokens);
         const below = upright ? this.#room(columns) : fontSize + gap;
         const height = box.top + box.height + below + titleRoom;
-        return { box, width, height, rows: ticks(queries, box.height, tokens), columns, upright };
+        return { box, width, height, rows: ticks(queries, box.height, names), columns, upright };
+    }
+
+    /** Where the cells are, beside such names of rows. */
+    #box(width: number, rows: Tick[]): Box {
+        const { queries, keys } = this.#grid;
+        const shape = Math.min(squarest, Math.max(flattest, queries / keys));
+        const left = titleRoom + this.#room(rows);
+        const plot = width - left - fontSize;
+        return { left, top: 6, width: plot, height: Math.round(plot * shape) };
     }
 
     draw(layout: Layout, image: CanvasImageSource, cell: Cell | null): void {
@@ -96,7 +110,9 @@ export class Drawing {
     }
 
     #room(labels: Tick[]): number {
-        const widths = labels.map(({ text }) => this.#context.measureText(text).width);
+        const widths = labels.map(
+            ({ text }) => this.#context.measureText(text.slice(0, mostLetters)).width,
+        );
         return Math.min(longest, Math.max(...widths)) + gap + 1;
     }
 
@@ -177,7 +193,7 @@ export class Drawing {
     }
 
     #fitting(text: string): string {
-        let fitting = text;
+        let fitting = text.length > mostLetters ? `${text.slice(0, mostLetters)}…` : text;
         while (fitting.length > 1 && this.#context.measureText(fitting).width > longest) {
             fitting = `${fitting.slice(0, -2)}…`;
         }
