@@ -21,9 +21,10 @@ export function significant(value: number, digits = 4): string {
     return text.replace("-", minus);
 }
 
-/** A number without the zeros that say nothing: 0.5, 12, 0.031. */
+/** A number without the zeros that say nothing: 0.5, 12, 0.031. What may be counted is not rounded. */
 export function short(value: number, digits = 3): string {
-    if (!Number.isFinite(value) || value === 0) return significant(value);
+    if (!Number.isFinite(value)) return significant(value);
+    if (Number.isSafeInteger(value)) return String(value).replace("-", minus);
     const rounded = Number(value.toPrecision(digits));
     const size = Math.abs(rounded);
     return size < 1e-4 || size >= 1e7
@@ -45,8 +46,10 @@ export function milliseconds(value: number): string {
     return `${value < 0.0995 ? significant(value, 2) : significant(value, 3)} ms`;
 }
 
+/** 100 % is all of it, and 0 % nothing: what is near is not rounded to them. */
 export function percent(fraction: number): string {
-    return fraction === 1 ? "100 %" : `${significant(100 * fraction, 3)} %`;
+    if (fraction === 1) return "100 %";
+    return `${significant(Math.min(100 * fraction, 99.9), 3)} %`;
 }
 
 export function bytes(count: number): string {
