@@ -33,8 +33,12 @@ export class Heatmap {
         const follow = (event: PointerEvent) => onPoint(this.#cellAt(event.offsetX, event.offsetY));
         canvas.addEventListener("pointermove", follow);
         canvas.addEventListener("pointerdown", follow);
-        canvas.addEventListener("pointerleave", () => onPoint(null));
-        canvas.addEventListener("blur", () => onPoint(null));
+        canvas.addEventListener("pointerleave", ({ pointerType }) => {
+            if (pointerType === "mouse") onPoint(null); // a finger leaves as soon as it has pointed
+        });
+        canvas.addEventListener("blur", ({ relatedTarget }) => {
+            if (!isHeatmap(relatedTarget)) onPoint(null); // another has been pointed at already
+        });
         canvas.addEventListener("keydown", (event) => {
             const cell = this.#moved(event);
             if (cell === undefined) return;
@@ -98,6 +102,10 @@ export class Heatmap {
         }[key];
         return to && { row: clamp(to.row, rows), column: clamp(to.column, columns) };
     }
+}
+
+export function isHeatmap(target: EventTarget | null): boolean {
+    return target instanceof Element && target.matches(".picture canvas");
 }
 
 function clamp(index: number, count: number): number {

@@ -7,6 +7,11 @@ import { count } from "./format";
 import type { ArrayFile, Problem, Shape, Summary } from "./protocol";
 import { parseScale, type Settings } from "./state";
 
+export interface View {
+    batch: number;
+    head: number;
+}
+
 export interface InputEvents {
     /** There is a new text, or another dimension for it. */
     onText(): void;
@@ -31,15 +36,21 @@ export class InputPanel {
     #problem = find(document, "#input-problem", HTMLElement);
     #summary = find(document, "#summary", HTMLElement);
     #files: ArrayFiles | null = null;
+    #view: View = { batch: 0, head: 0 };
     #events: InputEvents;
 
-    constructor(settings: Settings, events: InputEvents) {
+    constructor(events: InputEvents) {
         this.#events = events;
-        this.#text.value = settings.text;
-        this.#offerDim(settings.dim);
-        this.#causal.checked = settings.causal;
-        this.#scale.value = settings.scale === null ? "" : String(settings.scale);
         this.#listen();
+    }
+
+    /** Set the fields, but those that the reader has changed by now. */
+    fill({ text, dim, causal, scale, batch, head }: Settings): void {
+        if (this.#text.value === this.#text.defaultValue) this.#text.value = text;
+        if (this.#dim.selectedOptions[0]?.defaultSelected) this.#offerDim(dim);
+        if (this.#causal.checked === this.#causal.defaultChecked) this.#causal.checked = causal;
+        if (this.#scale.value === this.#scale.defaultValue) this.#scale.value = String(scale ?? "");
+        this.#view = { batch, head };
     }
 
     get source(): Source {
@@ -59,8 +70,9 @@ export class InputPanel {
         return { causal: this.#causal.checked, scale: parseScale(this.#scale.value) };
     }
 
-    get view(): { batch: number; head: number } {
-        return { batch: this.#batch.selectedIndex, head: this.#head.selectedIndex };
+    /** Batch and head shown; of text, and until there are some to choose from, as was asked for. */
+    get view(): View {
+        return this.#view;
     }
 
     /** The input that is computed on from now on; no files: it is the text. */
@@ -69,8 +81,10 @@ export class InputPanel {
         this.#showSource(files);
         this.fail(null);
         const { shape, tokens, nonfinite } = summary;
-        fillChoice(this.#batch, shape.batch);
-        fillChoice(this.#head, shape.heads);
+        this.#view = {
+            batch: fillChoice(this.#batch, shape.batch, this.#view.batch),
+            head: fillChoice(this.#head, shape.heads, this.#view.head),
+        };
         const parts = tokens ? [count(tokens.length, "token")] : describe(shape);
         if (nonfinite > 0) parts.push(`${count(nonfinite, "element")} NaN or infinite`);
         this.#summary.textContent = parts.join(" · ");
@@ -80,6 +94,11 @@ export class InputPanel {
     /** Say what is wrong with the input; null: nothing. */
     fail(reason: string | null): void {
         showLine(this.#problem, reason);
+    }
+
+    /** Say what a link to this page does not have of what is shown. */
+    note(of: "text" | "files" | "plugin", note: string | null): void {
+        showLine(find(document, `#${of}-note`, HTMLElement), note);
     }
 
     #listen(): void {
@@ -92,8 +111,13 @@ export class InputPanel {
         this.#dim.addEventListener("change", onText);
         this.#scale.addEventListener("input", onProblem);
         this.#causal.addEventListener("change", onProblem);
-        this.#batch.addEventListener("change", onView);
-        this.#head.addEventListener("change", onView);
+        for (const select of [this.#batch, this.#head]) {
+            select.addEventListener("change", () => {
+                const [batch, head] = [this.#batch.selectedIndex, this.#head.selectedIndex];
+                this.#view = { batch, head };
+                onView();
+            });
+        }
         this.#form.addEventListener("submit", (event) => event.preventDefault());
         find(document, "#use-text", HTMLButtonElement).addEventListener("click", onText);
 
@@ -158,14 +182,16 @@ export class InputPanel {
     }
 }
 
-function fillChoice(select: HTMLSelectElement, count: number): void {
-    const chosen = Math.min(Math.max(0, select.selectedIndex), count - 1);
+/** Offers so many; returns which is chosen: the one wanted, or the nearest there is. */
+function fillChoice(select: HTMLSelectElement, count: number, wanted: number): number {
+    const chosen = Math.min(Math.max(0, wanted), count - 1);
     select.replaceChildren(
         ...Array.from({ length: count }, (_, i) => element("option", {}, String(i))),
     );
     select.selectedIndex = chosen;
     const field = select.closest("label");
     if (field) field.hidden = count === 1;
+    return chosen;
 }
 
 function describe(shape: Shape): string[] {

@@ -2,7 +2,7 @@
 
 import { element } from "./dom";
 import { bytes, count, milliseconds, percent, short, significant } from "./format";
-import type { Grid, Numbers } from "./protocol";
+import type { Grid, Numbers, Timing } from "./protocol";
 
 export interface Line {
     name: string;
@@ -12,24 +12,53 @@ export interface Line {
     value?: string;
 }
 
-export function numberLines(numbers: Numbers, error: number | null): Line[] {
-    const { gflops, kept } = numbers;
-    const line = (
-        name: string,
-        label: string,
-        value: number | null,
-        text: (v: number) => string,
-    ) =>
-        value === null
-            ? { name, label, text: name === "error" ? "…" : "not told" }
-            : { name, label, text: text(value), value: String(value) };
+/** null: not known yet. */
+export interface Findings {
+    numbers: Numbers;
+    error: number | null;
+    timing: Timing | null;
+}
+
+export function numberLines({ numbers, error, timing }: Findings): Line[] {
+    const { flops, kept, workspaceBytes } = numbers;
+    const gflops = timing && flops && flops / timing.milliseconds / 1e6;
     return [
         line("error", "Error against exact", error, significant),
-        line("time", `Time, median of ${numbers.timings}`, numbers.milliseconds, milliseconds),
-        line("gflops", "GFLOP/s", gflops, (value) => significant(value, 3)),
-        line("kept", "Pairs kept", kept, percent),
-        line("workspace", "Workspace", numbers.workspaceBytes, bytes),
+        line("time", timeLabel(timing), timing?.milliseconds ?? null, milliseconds),
+        { name: "spread", label: "Their range", text: timing ? range(timing) : pending },
+        line(
+            "gflops",
+            "GFLOP/s",
+            gflops,
+            (value) => significant(value, 3),
+            flops === null ? "not told" : pending,
+        ),
+        line("kept", "Pairs kept", kept, percent, "not told"),
+        line("workspace", "Workspace", workspaceBytes, bytes),
     ];
+}
+
+const pending = "…";
+
+function line(
+    name: string,
+    label: string,
+    value: number | null,
+    text: (value: number) => string,
+    absent = pending,
+): Line {
+    if (value === null) return { name, label, text: absent };
+    return { name, label, text: text(value), value: String(value) };
+}
+
+function timeLabel(timing: Timing | null): string {
+    return timing?.timings === 1
+        ? "Time of one run"
+        : `Time, median of ${timing?.timings ?? pending}`;
+}
+
+function range({ low, high }: Timing): string {
+    return `${milliseconds(low).replace(/ ms$/, "")} to ${milliseconds(high)}`;
 }
 
 export function factLines({ facts, kernel, form }: Numbers): Line[] {

@@ -1,30 +1,57 @@
-/** How long a run takes. */
+/** How long runs take, measured by turns: what disturbs one then disturbs the others too. */
 
-const budget = 40; // milliseconds for all timings of one plan
-const shortest = 1; // milliseconds a timing should last, well above the clock's resolution
-const most = 9;
+import type { Timing } from "./protocol";
 
-export interface Timing {
-    milliseconds: number;
-    timings: number;
+const budget = 600; // milliseconds for all turns, half of them to warm up
+const shortest = 2; // milliseconds a turn should last, well above the clock's resolution
+const leastRounds = 6; // where they take no more than
+const longest = 2400; // milliseconds for all turns
+const most = 15; // turns that count
+
+interface Runner {
+    run: () => void;
+    /** Runs in a turn. */
+    repeats: number;
+    /** Milliseconds of a run, turn by turn. */
+    samples: number[];
 }
 
 /**
- * The median of up to nine timings. Runs too short for the clock are timed several at once. Call
- * `run` once before: the engine compiles a kernel better after its first calls.
+ * A timing of each run: the median and the range of the later half of its turns. The earlier half
+ * warms up: engines compile code anew, and faster, while it runs. `pause` is called between turns;
+ * false: stop, there is no result.
  */
-export function measure(run: () => void): Timing {
-    const estimate = time(run, 1);
-    const repeats = Math.max(1, Math.ceil(shortest / Math.max(estimate, 1e-3)));
-    const spent = Math.max(estimate * repeats, shortest);
-    const timings = Math.max(1, Math.min(most, Math.floor(budget / spent)));
-    const samples = Array.from({ length: timings }, () => time(run, repeats));
-    samples.sort((a, b) => a - b);
-    return { milliseconds: samples[timings >> 1] ?? estimate, timings };
+export async function timeByTurns(
+    runs: readonly (() => void)[],
+    pause: () => Promise<boolean>,
+): Promise<Timing[] | null> {
+    const runners = runs.map((run): Runner => ({ run, repeats: 1, samples: [] }));
+    const start = performance.now();
+    for (let round = 1; isNeeded(round, performance.now() - start); round++) {
+        for (const runner of runners) {
+            takeTurn(runner);
+            if (!(await pause())) return null;
+        }
+    }
+    return runners.map(({ samples }) => summary(samples));
 }
 
-function time(run: () => void, repeats: number): number {
+function isNeeded(round: number, spent: number): boolean {
+    if (round <= 2) return true; // one to warm up, one that counts
+    return spent < budget || (round <= leastRounds && spent < longest);
+}
+
+function takeTurn(runner: Runner): void {
     const start = performance.now();
-    for (let i = 0; i < repeats; i++) run();
-    return (performance.now() - start) / repeats;
+    for (let i = 0; i < runner.repeats; i++) runner.run();
+    const sample = (performance.now() - start) / runner.repeats;
+    runner.samples.push(sample);
+    runner.repeats = Math.max(1, Math.ceil(shortest / Math.max(sample, 1e-3)));
+}
+
+function summary(samples: readonly number[]): Timing {
+    const counted = samples.slice(Math.max(samples.length >> 1, samples.length - most));
+    counted.sort((a, b) => a - b);
+    const at = (place: number) => counted[Math.round(place * (counted.length - 1))] ?? NaN;
+    return { milliseconds: at(0.5), low: at(0), high: at(1), timings: counted.length };
 }

@@ -8,9 +8,9 @@ import { find, message, showLine } from "./dom";
 import { significant } from "./format";
 import type { Cell } from "./drawing";
 import { Heatmap } from "./heatmap";
-import { factLines, fillList, numberLines, warnings } from "./lines";
+import { factLines, fillList, numberLines, warnings, type Findings } from "./lines";
 import type { Remote } from "comlink";
-import type { Engine, Grid, Numbers, Problem, Values } from "./protocol";
+import type { Engine, Grid, Problem, Timing, Values } from "./protocol";
 
 /** What a panel needs from the page around it. */
 export interface Surroundings {
@@ -23,8 +23,16 @@ export interface Surroundings {
     commandLine(panel: Panel): string;
     /** The panel's picture changed: colours are shared, so all may have to be drawn again. */
     onPicture(): void;
-    onParams(): void;
+    onSettings(): void;
     onPoint(cell: Cell | null): void;
+    /** Everything is computed, or failed, but for the time a run takes. */
+    onSolved(): void;
+}
+
+/** What a panel begins with. */
+export interface Initial {
+    params: Values;
+    difference: boolean;
 }
 
 const patience = 250; // milliseconds after which the other numbers do not wait for the error
@@ -42,8 +50,10 @@ export class Panel {
     #values: Float32Array | null = null;
     #cell: Cell | null = null;
     #ticket = 0;
+    #findings: Findings | null = null;
+    #isSolving = false;
 
-    constructor(backend: Backend, initial: Values, isReference: boolean, around: Surroundings) {
+    constructor(backend: Backend, initial: Initial, isReference: boolean, around: Surroundings) {
         this.id = backend.id;
         this.plugin = backend.origin === "built-in" ? null : backend.origin;
         this.#around = around;
@@ -56,7 +66,11 @@ export class Panel {
         this.#part(".reference").textContent = backend.reference;
         this.#part(".difference").classList.toggle("invisible", isReference);
         this.#differenceBox.disabled = isReference;
-        this.#differenceBox.addEventListener("change", () => around.onPicture());
+        this.#differenceBox.checked = initial.difference && !isReference;
+        this.#differenceBox.addEventListener("change", () => {
+            around.onSettings();
+            around.onPicture();
+        });
 
         const canvas = find(root, "canvas", HTMLCanvasElement);
         canvas.setAttribute("aria-label", `${backend.name}: weights by query and key; arrows move`);
@@ -64,8 +78,8 @@ export class Panel {
         canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
         this.#heatmap = new Heatmap(canvas, around.onPoint);
         const fields = this.#part(".controls");
-        this.#controls = makeControls(fields, backend.id, backend.params, initial, () => {
-            around.onParams();
+        this.#controls = makeControls(fields, backend.id, backend.params, initial.params, () => {
+            around.onSettings();
             void this.refresh();
         });
         this.#part(".command button").addEventListener("click", () => void this.#copyCommand());
@@ -85,26 +99,44 @@ export class Panel {
         return this.#values;
     }
 
+    get isSolving(): boolean {
+        return this.#isSolving;
+    }
+
     /** Compute everything again. What an earlier call still computes is never shown. */
     async refresh(): Promise<void> {
         const ticket = ++this.#ticket;
-        const { engine, problem } = this.#around;
+        this.#isSolving = true;
         this.element.ariaBusy = "true";
         this.#part("code").textContent = this.#around.commandLine(this);
         try {
-            const numbers = await engine.solve(this.id, problem(), this.#controls.values());
-            if (numbers === null || ticket !== this.#ticket) return;
-            this.#controls.reflect(numbers.facts);
-            await this.#refreshGrid(ticket);
-            if (ticket !== this.#ticket) return;
-            const early = setTimeout(() => this.#showNumbers(numbers, null), patience);
-            const error = await engine.error(this.id).finally(() => clearTimeout(early));
-            if (error === null || ticket !== this.#ticket) return;
-            this.#showNumbers(numbers, error);
+            await this.#solve(ticket);
         } catch (error) {
             if (ticket === this.#ticket) this.#fail(message(error));
         }
-        if (ticket === this.#ticket) this.element.ariaBusy = "false";
+        if (ticket !== this.#ticket) return;
+        this.#isSolving = false;
+        this.#around.onSolved();
+    }
+
+    async #solve(ticket: number): Promise<void> {
+        const { engine, problem } = this.#around;
+        const numbers = await engine.solve(this.id, problem(), this.#controls.values());
+        if (numbers === null || ticket !== this.#ticket) return;
+        this.#controls.reflect(numbers.facts);
+        await this.#refreshGrid(ticket);
+        if (ticket !== this.#ticket) return;
+        const show = (error: number | null) => this.#show({ numbers, error, timing: null });
+        const early = setTimeout(show, patience, null);
+        const error = await engine.error(this.id).finally(() => clearTimeout(early));
+        if (error !== null && ticket === this.#ticket) show(error);
+    }
+
+    /** How long a run takes, which is found last; null: nobody knows. */
+    showTiming(timing: Timing | null): void {
+        if (this.#isSolving) return;
+        if (this.#findings && timing) this.#show({ ...this.#findings, timing });
+        this.element.ariaBusy = "false";
     }
 
     /** Show another batch or head of what is computed. */
@@ -167,14 +199,15 @@ export class Panel {
         return `${query} → ${key}  ${sign}${significant(value, 3)}`;
     }
 
-    #showNumbers(numbers: Numbers, error: number | null): void {
-        showLine(this.#part(".problem"), warnings(numbers, this.grid));
-        fillList(this.#part(".numbers"), numberLines(numbers, error));
-        fillList(this.#part(".facts"), factLines(numbers));
+    #show(findings: Findings): void {
+        this.#findings = findings;
+        showLine(this.#part(".problem"), warnings(findings.numbers, this.grid));
+        fillList(this.#part(".numbers"), numberLines(findings));
+        fillList(this.#part(".facts"), factLines(findings.numbers));
     }
 
     #fail(reason: string): void {
-        this.grid = this.#values = null;
+        this.grid = this.#values = this.#findings = null;
         this.point(null);
         this.element.classList.add("failed");
         showLine(this.#part(".problem"), reason);

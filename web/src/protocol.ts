@@ -39,12 +39,19 @@ export interface Problem {
     scale: number | null;
 }
 
-export interface Numbers {
+/** How long a run takes. */
+export interface Timing {
+    /** The median of so many timings. */
     milliseconds: number;
-    /** How many timings that is the median of. */
     timings: number;
+    /** The least and the greatest of them. */
+    low: number;
+    high: number;
+}
+
+export interface Numbers {
     /** null, like the next: the backend does not say what it costs. */
-    gflops: number | null;
+    flops: number | null;
     /** Share of the (query, key) pairs that have a weight. */
     kept: number | null;
     workspaceBytes: number;
@@ -72,7 +79,8 @@ export const cellLimit = 256;
 
 /**
  * The worker's side. solve() begins a computation for a backend; heatmap() and error() continue the
- * latest one. Each resolves to null when a newer solve() of that backend has made it stale.
+ * latest one. Each resolves to null when a newer solve() of that backend has made it stale. time()
+ * times the latest computations of all backends, and resolves to null after any newer call.
  */
 export interface Engine {
     start(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }>;
@@ -83,4 +91,5 @@ export interface Engine {
     solve(backend: string, problem: Problem, params: Values): Promise<Numbers | null>;
     heatmap(backend: string, batch: number, head: number): Promise<Grid | null>;
     error(backend: string): Promise<number | null>;
+    time(): Promise<Record<string, Timing | undefined> | null>;
 }

@@ -1,6 +1,8 @@
-/** What the reader chose, kept in the address so that a link shows the same page. */
+/** What the reader chose, as a link has it. */
 
+import { pack } from "./packing";
 import type { Value, Values } from "./protocol";
+import { isKey } from "./store";
 
 export interface Settings {
     text: string;
@@ -8,33 +10,62 @@ export interface Settings {
     causal: boolean;
     /** null: the backend's default. */
     scale: number | null;
+    /** Batch and head shown. */
+    batch: number;
+    head: number;
     /** Parameters that differ from the default, by backend. */
     params: Map<string, Values>;
+    /** Backends shown by their difference from softmax. */
+    differences: string[];
+    /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
+    files: string | null;
+    plugins: string[];
 }
 
-const longestLink = 4000; // characters of text that an address carries
+/** How a link has its text: plain, packed, or the key under which the browser keeps it. */
+export type TextEntry = readonly [name: "text" | "packed" | "kept", value: string];
+
+/** null: the text is the one that needs no words. */
+export type Link = Omit<Settings, "text"> & { text: TextEntry | null };
+
+const textNames = ["text", "packed", "kept"] as const;
 
 /** Settings from the address; what it does not say stays as in `defaults`. */
-export function readSettings(hash: string, defaults: Settings): Settings {
-    const settings: Settings = { ...defaults, params: new Map() };
-    for (const [name, text] of new URLSearchParams(hash.replace(/^#/, ""))) {
+export function readLink(hash: string, defaults: Settings): Link {
+    const query = new URLSearchParams(hash.replace(/^#/, ""));
+    const link: Link = {
+        ...defaults,
+        text: null,
+        params: new Map(),
+        differences: query.getAll("difference"),
+        plugins: query.getAll("plugin").filter(isKey),
+    };
+    for (const [name, text] of query) {
+        const textName = textNames.find((known) => known === name);
         const dot = name.lastIndexOf("."); // ids of backends may have dots, parameters have none
-        if (dot > 0) setParam(settings, name.slice(0, dot), name.slice(dot + 1), parseValue(text));
-        else if (name === "text") settings.text = text;
-        else if (name === "dim" && /^[1-9]\d{0,3}$/.test(text)) settings.dim = Number(text);
-        else if (name === "causal") settings.causal = text === "1";
-        else if (name === "scale") settings.scale = parseScale(text);
+        if (dot > 0) setParam(link, name.slice(0, dot), name.slice(dot + 1), parseValue(text));
+        else if (textName) link.text = [textName, text];
+        else if (name === "dim" && /^[1-9]\d{0,3}$/.test(text)) link.dim = Number(text);
+        else if (name === "causal") link.causal = text === "1";
+        else if (name === "scale") link.scale = parseScale(text);
+        else if (name === "batch" || name === "head") link[name] = Number.parseInt(text) || 0;
+        else if (name === "files" && isKey(text)) link.files = text;
     }
-    return settings;
+    return link;
 }
 
-export function writeSettings(settings: Settings, defaults: Settings): string {
+export function writeLink(link: Link, defaults: Settings): string {
     const query = new URLSearchParams();
-    const { text, dim, causal, scale, params } = settings;
-    if (text !== defaults.text && text.length <= longestLink) query.set("text", text);
+    const { text, dim, causal, scale, batch, head, params, differences, files, plugins } = link;
+    if (text) query.set(...text);
     if (dim !== defaults.dim) query.set("dim", String(dim));
     if (causal) query.set("causal", "1");
     if (scale !== null) query.set("scale", String(scale));
+    if (batch > 0) query.set("batch", String(batch));
+    if (head > 0) query.set("head", String(head));
+    if (files !== null) query.set("files", files);
+    for (const key of plugins) query.append("plugin", key);
+    for (const backend of differences) query.append("difference", backend);
     for (const [backend, values] of params) {
         for (const [name, value] of Object.entries(values)) {
             query.set(`${backend}.${name}`, String(value));
@@ -43,14 +74,35 @@ export function writeSettings(settings: Settings, defaults: Settings): string {
     return query.toString();
 }
 
+/**
+ * Letters of text that a link has at most, packed. What follows the # never reaches a server: it is
+ * browsers that count, and the least of them takes 64 KiB.
+ */
+export const longestInLink = 32_000;
+
+const longestPacked = 1 << 20; // letters of text for which it is worth a try
+
+/** The shorter of text as it is and packed; null where both are too long for a link. */
+export async function textInLink(text: string): Promise<TextEntry | null> {
+    if (text.length > longestPacked) return null;
+    const entries: TextEntry[] = [
+        ["text", text],
+        ["packed", await pack(text)],
+    ];
+    const lengths = entries.map(([, value]) => String(new URLSearchParams({ "": value })).length);
+    const [plain = Infinity, packed = Infinity] = lengths;
+    if (Math.min(plain, packed) > longestInLink) return null;
+    return entries[packed < plain ? 1 : 0] ?? null;
+}
+
 /** A number typed by the reader; null for an empty field. */
 export function parseScale(text: string): number | null {
     const scale = Number.parseFloat(text);
     return Number.isFinite(scale) ? scale : null;
 }
 
-function setParam({ params }: Settings, backend: string, name: string, value: Value): void {
-    params.set(backend, { ...params.get(backend), [name]: value });
+function setParam(link: Link, backend: string, name: string, value: Value): void {
+    link.params.set(backend, { ...link.params.get(backend), [name]: value });
 }
 
 function parseValue(text: string): Value {

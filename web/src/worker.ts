@@ -3,7 +3,7 @@
 import { expose, transfer } from "comlink";
 import { init, type Attn, type Plan } from "libattn";
 import { inputFromFiles, inputFromText, type Input } from "./arrays";
-import { measure } from "./measure";
+import { timeByTurns } from "./measure";
 import { emptyGrid, poolRow } from "./pool";
 import type { Engine, Grid, Numbers, Problem, Values } from "./protocol";
 
@@ -19,6 +19,7 @@ const chunk = 1 << 19; // weights computed before newer requests get their turn
 let attn: Attn;
 let input: Input | null = null;
 const sessions = new Map<string, Session>();
+let era = 0; // of timings: what begins ends them
 
 const engine: Engine = {
     async start() {
@@ -69,6 +70,20 @@ const engine: Engine = {
         const { query, key, value } = session.input;
         return session.plan.error({ query, key, value, out: session.out });
     },
+
+    async time() {
+        const own = ++era;
+        const solved = [...sessions].filter(([, { plan, out }]) => plan && out);
+        const runs = solved.map(([, { plan, out, input: arrays }]) => () => {
+            const { query, key, value } = arrays;
+            if (out) plan?.run({ query, key, value, out });
+        });
+        const timings = await timeByTurns(runs, async () => {
+            await turn();
+            return own === era;
+        });
+        return timings && Object.fromEntries(solved.map(([id], i) => [id, timings[i]]));
+    },
 };
 
 /** Rows [first, last) of the grid, from one call for all their weights: each copies Q and K. */
@@ -98,6 +113,7 @@ function summary({ shape, tokens, nonfinite }: Input) {
 /** Start anew for a backend: whatever was under way for it is stale from now on. */
 function begin(backend: string): Session {
     if (!input) throw new Error("there is no input yet");
+    era++;
     sessions.get(backend)?.plan?.dispose();
     const session: Session = { input, plan: null, out: null };
     sessions.set(backend, session);
@@ -122,12 +138,10 @@ function solve(session: Session, plan: Plan): Numbers {
     const { query, key, value, shape } = session.input;
     const { out, degenerateRows } = plan.run({ query, key, value });
     session.out = out;
-    const timing = measure(() => plan.run({ query, key, value, out }));
     const { cost } = plan;
     const pairs = shape.batch * shape.heads * shape.queries * shape.keys;
     return {
-        ...timing,
-        gflops: cost && cost.flops / timing.milliseconds / 1e6,
+        flops: cost && cost.flops,
         kept: cost && cost.pairs / pairs,
         workspaceBytes: plan.workspaceBytes,
         kernel: plan.kernel,

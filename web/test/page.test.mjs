@@ -11,7 +11,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { serve } from "../serve.mjs";
 import { launchChromium, settled } from "./browser.mjs";
-import { npy, randomNpy } from "./npy.mjs";
+import { npy, npyOf, randomNpy, randomNumbers } from "./npy.mjs";
+import { change as changeOn, drop as dropOn } from "./reader.mjs";
 
 const backends = ["softmax", "linear", "sparse", "sketch"];
 const web = fileURLToPath(new URL("..", import.meta.url));
@@ -81,38 +82,9 @@ const picture = (backend) =>
         .locator("canvas")
         .evaluate((canvas) => canvas.toDataURL());
 
-/** Do something that makes the page compute, and wait until it has. */
-async function change(action) {
-    await page.evaluate(() => {
-        for (const each of document.querySelectorAll(".panel")) each.dataset.seen = "";
-        const notice = (changes) => changes.forEach(({ target }) => delete target.dataset.seen);
-        new MutationObserver(notice).observe(document.querySelector("#panels"), {
-            attributeFilter: ["aria-busy"],
-            subtree: true,
-        });
-    });
-    await action();
-    await page.waitForFunction(() => document.querySelector(".panel:not([data-seen])") !== null);
-    await settled(page);
-}
-
+const change = (action) => changeOn(page, action);
+const drop = (files) => dropOn(page, files);
 const write = (text) => change(() => page.fill("#text", text));
-
-/** Drop files on the page, as a reader does. */
-async function drop(files) {
-    const sent = Object.entries(files).map(([name, bytes]) => [name, bytes.toString("base64")]);
-    const transfer = await page.evaluateHandle((list) => {
-        const data = new DataTransfer();
-        for (const [name, base64] of list) {
-            const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-            data.items.add(new File([bytes], name));
-        }
-        return data;
-    }, sent);
-    for (const type of ["dragover", "drop"]) {
-        await page.dispatchEvent("body", type, { dataTransfer: transfer });
-    }
-}
 
 test("four panels have their numbers and no complaint", async () => {
     assert.equal(await page.locator(".panel").count(), backends.length);
@@ -137,6 +109,14 @@ test("a typed text is computed on", async () => {
     assert.match(await page.textContent("#summary"), /^1 token$/);
 });
 
+test("words of any length fit into the panels", async () => {
+    const widthOf = () =>
+        page.locator("canvas").evaluateAll((all) => all.map(({ clientWidth }) => clientWidth));
+    const before = await widthOf();
+    await write(`${"abcdefghij".repeat(300)} `.repeat(20));
+    assert.deepEqual(await widthOf(), before);
+});
+
 test("a text without tokens is one line, and the last results stay", async () => {
     const before = await errors();
     await page.fill("#text", "   ");
@@ -145,6 +125,47 @@ test("a text without tokens is one line, and the last results stay", async () =>
     assert.deepEqual(await errors(), before);
     await write("words again");
     assert.equal(await page.locator("#input-problem").isVisible(), false);
+});
+
+/** The page as it is while its module is still on the way; the function returned lets it come. */
+async function openSlowly(url) {
+    await page.close();
+    const context = await browser.newContext();
+    let arrive;
+    const arrived = new Promise((resolve) => (arrive = resolve));
+    await context.route("**/*.wasm", async (route) => {
+        await arrived;
+        await route.continue();
+    });
+    page = await context.newPage();
+    page.on("close", () => closings.push(context.close()));
+    await page.goto(url);
+    return arrive;
+}
+
+test("what is typed and chosen while the page still loads stays", async () => {
+    const arrive = await openSlowly(`${server.url}#dim=32&causal=1&scale=2`);
+    await page.fill("#text", "typed before all else");
+    await page.selectOption("#dim", "16");
+    await page.waitForTimeout(500); // longer than the pause after typing
+    assert.equal(await page.locator(".panel").count(), 0);
+    arrive();
+    await settled(page);
+    assert.equal(await page.inputValue("#text"), "typed before all else");
+    assert.match(await page.textContent("#summary"), /^4 tokens$/);
+    assert.equal(await page.inputValue("#dim"), "16");
+    assert.equal(await page.inputValue("#scale"), "2");
+    assert.equal(await page.isChecked("#causal"), true);
+    assert.match(await panel("softmax").locator("code").textContent(), /'typed before all else'/);
+});
+
+test("a file that is dropped while the page still loads is what it shows", async () => {
+    const arrive = await openSlowly(server.url);
+    await drop({ "x.npy": randomNpy([12, 8], 1) });
+    await page.waitForTimeout(300);
+    arrive();
+    await settled(page);
+    assert.match(await page.textContent("#summary"), /12 queries, 12 keys/);
 });
 
 test("a slider changes its own panel, numbers and heatmap, and no other", async () => {
@@ -187,6 +208,17 @@ test("causal keeps half of the pairs", async () => {
     assert.equal(await number("softmax", "kept"), 36 / 64);
 });
 
+test("what is nearly all is not 100 %", async () => {
+    const words = Array.from({ length: 90 }, (_, i) => `word${i}`);
+    await write(words.join(" "));
+    await change(() => page.fill("#sparse-block", "30"));
+    await change(() => page.fill("#sparse-global", "29"));
+    const kept = await number("sparse", "kept");
+    assert.ok(kept > 0.97 && kept < 1, String(kept));
+    const shown = await panel("sparse").locator("[data-name=kept] dd").textContent();
+    assert.ok(Number.parseFloat(shown) < 100, shown);
+});
+
 test("scale and dimension change the numbers, and the address keeps them", async () => {
     const before = await errors();
     await change(() => page.fill("#scale", "0.5"));
@@ -194,6 +226,7 @@ test("scale and dimension change the numbers, and the address keeps them", async
     await change(() => page.selectOption("#sketch-method", "ams"));
     const now = await errors();
     assert.notDeepEqual(now, before);
+    await page.waitForURL(/sketch\.method=ams/);
     page = await reopen(page.url());
     assert.deepEqual(await errors(), now);
     assert.equal(await page.inputValue("#sketch-method"), "ams");
@@ -260,6 +293,44 @@ describe("files", () => {
         await change(() => page.setInputFiles("#files", file));
         assert.match(await page.textContent("#summary"), /12 queries, 12 keys · dimension 8/);
     });
+
+    test("every kind of float that the command line reads is read, and no other", async () => {
+        const shape = [6, 4];
+        const eighths = randomNumbers(shape, 5).map((x) => Math.round(8 * x) / 8); // in all of them
+        const byColumns = eighths.map((_, i) => eighths[(i % 6) * 4 + Math.floor(i / 6)]);
+        const arrays = {
+            "<f2": (numbers) => Uint16Array.from(numbers, f16Bits),
+            "<f4": (numbers) => Float32Array.from(numbers),
+            "<f8": (numbers) => Float64Array.from(numbers),
+        };
+        const found = [];
+        for (const [descr, array] of Object.entries(arrays)) {
+            for (const [numbers, isFortran] of [
+                [eighths, false],
+                [byColumns, true],
+            ]) {
+                const file = npyOf(descr, shape, Buffer.from(array(numbers).buffer), isFortran);
+                await change(() => drop({ "x.npy": file }));
+                assert.match(await page.textContent("#summary"), /6 queries, 6 keys/, descr);
+                found.push(JSON.stringify(await errors()));
+            }
+        }
+        assert.equal(new Set(found).size, 1, found.join());
+        for (const descr of [">f4", "<i4"]) {
+            await drop({ "x.npy": npyOf(descr, shape, Buffer.alloc(96)) });
+            const line = page.locator("#input-problem", { hasText: descr });
+            await line.waitFor();
+            assert.match(await line.textContent(), /float32, float64 and float16/);
+        }
+    });
+
+    /** Of a multiple of 1/8 from -1 to 1. */
+    function f16Bits(x) {
+        if (x === 0) return 0;
+        const exponent = Math.floor(Math.log2(Math.abs(x)));
+        const fraction = Math.abs(x) / 2 ** exponent - 1;
+        return (x < 0 ? 0x8000 : 0) + ((exponent + 15) << 10) + fraction * 1024;
+    }
 
     test("NaN is counted and computed with", async () => {
         const numbers = Array.from({ length: 24 }, (_, i) => (i === 5 ? NaN : i / 24));
@@ -346,6 +417,52 @@ test("pointing at a cell names it in every panel", async () => {
     }
     await page.mouse.move(0, 0);
     assert.match(await panel("linear").locator(".readout").textContent(), /^largest: /);
+});
+
+test("what a finger pointed at stays until it points elsewhere", async () => {
+    await page.close();
+    page = await openPage({ hasTouch: true, viewport: { width: 390, height: 844 } });
+    await write("alpha beta gamma delta");
+    const tap = async (backend, x, y) => {
+        const canvas = panel(backend).locator("canvas");
+        await canvas.scrollIntoViewIfNeeded();
+        const { width } = await canvas.boundingBox();
+        await canvas.tap({ position: { x: x < 0 ? width + x : x, y } });
+        await page.waitForTimeout(100);
+    };
+    const readout = panel("sparse").locator(".readout");
+    await tap("linear", -20, 8);
+    assert.match(await readout.textContent(), /^“alpha” → “delta” {2}/);
+    await tap("sketch", 90, 8);
+    assert.match(await readout.textContent(), /^“alpha” → “alpha” {2}/);
+    await page.locator("h1").tap();
+    assert.match(await readout.textContent(), /^largest: /);
+});
+
+test("the axes have words of the example at every width", async () => {
+    await page.close();
+    const context = await browser.newContext();
+    page = await context.newPage();
+    page.on("close", () => closings.push(context.close()));
+    await page.addInitScript(() => {
+        globalThis.drawn = [];
+        const { fillText } = CanvasRenderingContext2D.prototype;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+            globalThis.drawn.push(text);
+            return fillText.call(this, text, ...rest);
+        };
+    });
+    await page.goto(server.url);
+    await settled(page);
+    for (const width of [360, 390, 700, 768, 1239, 1240, 1300, 1366, 1440, 1500, 1920]) {
+        await page.evaluate(() => (globalThis.drawn = []));
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForTimeout(200);
+        const drawn = await page.evaluate(() => globalThis.drawn);
+        const first = drawn.filter((text) => text === "Attention").length;
+        assert.ok(first >= 2 * backends.length, `${width} pixels: ${new Set(drawn).size} labels`);
+        assert.equal(drawn.filter((text) => /^\d+$/.test(text)).length, 0, `${width} pixels`);
+    }
 });
 
 test("the keyboard moves the crosshair", async () => {

@@ -1,0 +1,258 @@
+/** The page: one input, one panel for each backend, one colour scale, and an address for all of it. */
+
+import type { Remote } from "comlink";
+import type { Backend } from "libattn";
+import { Address } from "./address";
+import { readTheme } from "./colors";
+import { commandLine } from "./command";
+import { find, message } from "./dom";
+import type { Cell } from "./drawing";
+import type { ArrayFiles } from "./files";
+import { isHeatmap } from "./heatmap";
+import { InputPanel } from "./input";
+import { paintPanels } from "./painting";
+import { Panel } from "./panel";
+import type { ArrayFile, Engine, Summary } from "./protocol";
+import { readLink, type Link, type Settings } from "./state";
+import { keep, kept, newKey } from "./store";
+
+const referenceId = "softmax"; // exact, up to rounding
+
+export class Page {
+    #engine: Remote<Engine>;
+    #input: InputPanel;
+    #panels: Panel[] = [];
+    #address: Address | null = null;
+    #link: Link | null = null;
+    #ready: Promise<void>;
+    #summary: Summary | null = null;
+    #theme = readTheme();
+    #latest = 0; // input asked for
+    #timing = 0; // round of timings
+    /** Keys of what the browser keeps. */
+    #files: string | null = null;
+    #plugins: string[] = [];
+
+    /** Listens at once: what the reader does while the page still loads counts. */
+    constructor(engine: Remote<Engine>) {
+        this.#engine = engine;
+        this.#input = new InputPanel({
+            onText: () => void this.#load(null),
+            onFiles: (files) => void this.#load(files),
+            onPlugin: (file) => void this.#addPlugin(file),
+            onProblem: () => this.#refresh(),
+            onView: () => this.#refreshView(),
+        });
+        this.#ready = this.#start();
+        addEventListener("hashchange", () => location.reload()); // a link pasted over this one
+        addEventListener("pointerdown", ({ target }) => {
+            if (!isHeatmap(target)) this.#point(null); // a finger's pointing ends with its next
+        });
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+            this.#theme = readTheme();
+            this.#paint();
+        });
+    }
+
+    /** Resolves when the first input is taken. */
+    async open(): Promise<void> {
+        await this.#ready;
+        const files = await this.#keptFiles();
+        if (this.#latest === 0) await this.#load(files, this.#link?.files);
+    }
+
+    /** Make the panels, and set all as the link says. */
+    async #start(): Promise<void> {
+        const [about, demo] = await Promise.all([this.#engine.start(), readDemo()]);
+        const defaults = defaultSettings(demo);
+        const link = (this.#link = readLink(location.hash, defaults));
+        const address = new Address(defaults, (note) => this.#input.note("text", note));
+        const text = await address.read(link.text).catch((error: unknown) => {
+            this.#input.note("text", message(error));
+            return demo;
+        });
+        this.#input.fill({ ...link, text });
+        find(document, "#panels", HTMLElement).replaceChildren();
+        find(document, "#about", HTMLElement).textContent =
+            `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
+        this.#show(about.backends);
+        await this.#restorePlugins(link);
+        this.#address = address;
+    }
+
+    #show(backends: Backend[]): Panel[] {
+        const panels = backends.map((backend) => this.#makePanel(backend));
+        this.#panels.push(...panels);
+        const holder = find(document, "#panels", HTMLElement);
+        holder.append(...panels.map((panel) => panel.element));
+        return panels;
+    }
+
+    #makePanel(backend: Backend): Panel {
+        const initial = {
+            params: this.#link?.params.get(backend.id) ?? {},
+            difference: this.#link?.differences.includes(backend.id) ?? false,
+        };
+        return new Panel(backend, initial, backend.id === referenceId, {
+            engine: this.#engine,
+            problem: () => this.#input.problem,
+            view: () => this.#input.view,
+            tokens: () => this.#summary?.tokens ?? null,
+            reference: () => this.#panels.find(({ id }) => id === referenceId)?.grid ?? null,
+            commandLine: ({ id, changedParams, plugin }) =>
+                commandLine(id, this.#input.source, this.#input.problem, changedParams, plugin),
+            onPicture: () => this.#paint(),
+            onSettings: () => this.#remember(),
+            onPoint: (cell) => this.#point(cell),
+            onSolved: () => void this.#time(),
+        });
+    }
+
+    // --- input ---
+
+    /** Give the worker these files, or the text, and compute everything on them. */
+    async #load(files: ArrayFiles | null, key: string | null = null): Promise<void> {
+        const ticket = ++this.#latest;
+        try {
+            await this.#ready;
+            this.#remember();
+            const { text, dim } = this.#input;
+            const loading = files ? this.#engine.useFiles(files) : this.#engine.useText(text, dim);
+            const summary = await loading;
+            if (ticket !== this.#latest) return;
+            this.#summary = summary;
+            this.#files = key;
+            this.#input.accept(summary, files);
+            if (!files) this.#input.note("files", null);
+            this.#refresh();
+            if (files && !key) await this.#keepFiles(files, ticket);
+        } catch (error) {
+            if (ticket === this.#latest) this.#input.fail(message(error));
+        }
+    }
+
+    async #keepFiles(files: ArrayFiles, ticket: number): Promise<void> {
+        const key = newKey();
+        this.#input.note("files", null);
+        const isKept = await keep(key, files);
+        if (ticket !== this.#latest) return;
+        if (isKept) this.#files = key;
+        this.#input.note("files", isKept ? filesKept : filesLost);
+        this.#remember();
+    }
+
+    async #keptFiles(): Promise<ArrayFiles | null> {
+        const key = this.#link?.files;
+        const files = key ? await kept<ArrayFiles>(key) : null;
+        if (!key) return null;
+        this.#input.note(files ? "files" : "text", files ? filesKept : filesElsewhere);
+        if (files) this.#files = key;
+        return files ?? null;
+    }
+
+    /** Panels for the backends of a plugin, beside those that there are. */
+    async #addPlugin(file: ArrayFile): Promise<void> {
+        try {
+            await this.#ready;
+            const added = this.#show(await this.#engine.loadPlugin(file));
+            this.#input.fail(null);
+            for (const panel of added) void panel.refresh();
+            const key = newKey();
+            const isKept = await keep(key, file);
+            if (isKept) this.#plugins.push(key);
+            this.#input.note("plugin", isKept ? pluginKept : pluginLost);
+            this.#remember();
+        } catch (error) {
+            this.#input.fail(message(error));
+        }
+    }
+
+    /** The plugins of the link, as far as this browser has them. */
+    async #restorePlugins({ plugins }: Link): Promise<void> {
+        for (const key of plugins) {
+            try {
+                const file = await kept<ArrayFile>(key);
+                if (!file) throw new Error(pluginElsewhere);
+                this.#show(await this.#engine.loadPlugin(file));
+                this.#plugins.push(key);
+                this.#input.note("plugin", pluginKept);
+            } catch (error) {
+                this.#input.note("plugin", message(error));
+            }
+        }
+    }
+
+    // --- what is shown ---
+
+    #refresh(): void {
+        this.#remember();
+        for (const panel of this.#panels) void panel.refresh();
+    }
+
+    #refreshView(): void {
+        this.#remember();
+        for (const panel of this.#panels) void panel.refreshView();
+    }
+
+    #paint(): void {
+        paintPanels(this.#panels, this.#theme);
+    }
+
+    #point(cell: Cell | null): void {
+        for (const panel of this.#panels) panel.point(cell);
+    }
+
+    /** Time all backends by turns, once none of them computes any more. */
+    async #time(): Promise<void> {
+        if (this.#panels.some((panel) => panel.isSolving)) return;
+        const round = ++this.#timing;
+        const timings = await this.#engine.time();
+        if (timings === null || round !== this.#timing) return;
+        for (const panel of this.#panels) panel.showTiming(timings[panel.id] ?? null);
+    }
+
+    /** Keep what was chosen in the address. */
+    #remember(): void {
+        const { text, dim, problem, view } = this.#input;
+        this.#address?.write({
+            text,
+            dim,
+            ...problem,
+            ...view,
+            params: new Map(this.#panels.map(({ id, changedParams }) => [id, changedParams])),
+            differences: this.#panels.filter((it) => it.showsDifference).map(({ id }) => id),
+            files: this.#files,
+            plugins: this.#plugins,
+        });
+    }
+}
+
+const filesKept =
+    "This browser keeps the files for a reload: a link to this page shows them only here";
+const filesLost = "This browser does not keep the files: a reload loses them";
+const filesElsewhere =
+    "The link's files are kept in another browser, or no longer: open them again";
+const pluginKept =
+    "This browser keeps the plugin for a reload: a link to this page has it only here";
+const pluginLost = "This browser does not keep the plugin: a reload loses it";
+const pluginElsewhere = "The link's plugin is kept in another browser, or no longer: open it again";
+
+function defaultSettings(text: string): Settings {
+    return {
+        text,
+        dim: 64,
+        causal: false,
+        scale: null,
+        batch: 0,
+        head: 0,
+        params: new Map(),
+        differences: [],
+        files: null,
+        plugins: [],
+    };
+}
+
+async function readDemo(): Promise<string> {
+    const response = await fetch("demo.txt");
+    return response.ok ? (await response.text()).trim() : "";
+}

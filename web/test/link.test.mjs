@@ -1,0 +1,219 @@
+/** A reload, and a link opened elsewhere, show the same page again. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { serve } from "../serve.mjs";
+import { launchChromium, settled } from "./browser.mjs";
+import { randomNpy } from "./npy.mjs";
+import { change, drop } from "./reader.mjs";
+
+const web = fileURLToPath(new URL("..", import.meta.url));
+const run = promisify(execFile);
+
+let server, browser, context, page;
+let complaints = [];
+
+before(async () => {
+    server = await serve();
+    browser = await launchChromium();
+});
+
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+beforeEach(async () => {
+    complaints = [];
+    await elsewhere(server.url);
+});
+
+afterEach(async () => {
+    await context.close();
+    assert.deepEqual(complaints, []);
+});
+
+/** Opens an address as somebody else would, with a browser that has kept nothing. */
+async function elsewhere(url) {
+    await context?.close();
+    context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
+    page = await context.newPage();
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (line) => {
+        if (["error", "warning"].includes(line.type())) complaints.push(line.text());
+    });
+    await page.goto(url);
+    await settled(page);
+}
+
+async function reload() {
+    await written();
+    await page.reload();
+    await settled(page);
+}
+
+/** The address follows what is chosen after a moment. */
+async function written() {
+    let last;
+    for (let url = page.url(); url !== last; url = page.url()) {
+        last = url;
+        await page.waitForTimeout(600);
+    }
+    return last;
+}
+
+const panel = (backend) => page.locator(`[data-backend="${backend}"]`);
+const values = () =>
+    page.locator("[data-name=error] data").evaluateAll((all) => all.map(({ value }) => value));
+const readouts = () => page.locator(".readout").allTextContents();
+const words = (count) =>
+    Array.from({ length: count }, (_, i) => `word${(i * 7919) % 1000}`).join(" ");
+
+/** Letters that cannot be packed, in words of so many. */
+function noise(count, each) {
+    let state = 1;
+    const letter = (_, i) => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return i % each === each - 1 ? " " : String.fromCharCode(97 + ((state >>> 8) % 26));
+    };
+    return Array.from({ length: count }, letter).join("");
+}
+
+test("long text is whole in the link", async () => {
+    const text = `${words(700)}\nß𝒳, "quotes" & 100 % + more`; // 5000 characters and more
+    await change(page, () => page.fill("#text", text));
+    const shown = await values();
+    const url = await written();
+    assert.ok(url.length < text.length, `${url.length} letters of address`);
+    await elsewhere(url);
+    assert.equal(await page.inputValue("#text"), text);
+    assert.deepEqual(await values(), shown);
+    assert.equal(await page.locator("#text-note").isVisible(), false);
+});
+
+test("text too long for a link is kept by the browser, and the page says so", async () => {
+    const text = noise(60_000, 600);
+    await change(page, () => page.fill("#text", text));
+    assert.match(
+        await page.textContent("#text-note"),
+        /32.000 letters.*this browser keeps the text/,
+    );
+    await reload();
+    assert.equal(await page.inputValue("#text"), text);
+    assert.equal(await page.locator("#text-note").isVisible(), true);
+    const url = page.url();
+    assert.ok(url.length < 200, url);
+    await elsewhere(url);
+    assert.match(await page.textContent("#text-note"), /kept in another browser/);
+    await change(page, () => page.fill("#text", "short again"));
+    assert.equal(await page.locator("#text-note").isVisible(), false);
+});
+
+test("links with plain text stay readable; one that was cut short says so", async () => {
+    await elsewhere(`${server.url}#text=${encodeURIComponent("old & plain + text")}`);
+    assert.equal(await page.inputValue("#text"), "old & plain + text");
+    await change(page, () => page.fill("#text", words(700)));
+    const url = await written();
+    assert.match(url, /#packed=/);
+    const demo = (await readFile(join(web, "public/demo.txt"), "utf8")).trim();
+    for (const broken of [url.slice(0, -9), `${url}é`, `${server.url}#packed=`]) {
+        await elsewhere(broken);
+        assert.equal(await page.inputValue("#text"), demo);
+        assert.match(await page.textContent("#text-note"), /cannot be read: is it whole/);
+    }
+});
+
+test("a link does not unpack to more than a link can hold", async () => {
+    const url = await page.evaluate(async () => {
+        const stream = new Blob(["a ".repeat(8 << 20)]).stream();
+        const bytes = await new Response(
+            stream.pipeThrough(new CompressionStream("deflate-raw")),
+        ).bytes();
+        const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+        return `#packed=${letters.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
+    });
+    await elsewhere(server.url + url);
+    assert.match(await page.textContent("#text-note"), /cannot be read/);
+});
+
+test("differences, parameters and the problem are in the link", async () => {
+    await panel("linear").locator(".difference input").check();
+    await panel("sketch").locator(".difference input").check();
+    await change(page, () => page.fill("#sketch-size", "12"));
+    await change(page, () => page.check("#causal"));
+    const shown = [await values(), await readouts()];
+    await elsewhere(await written());
+    assert.deepEqual([await values(), await readouts()], shown);
+    assert.equal(await panel("linear").locator(".difference input").isChecked(), true);
+    assert.equal(await panel("sparse").locator(".difference input").isChecked(), false);
+    assert.equal(await page.locator("#difference-legend").isVisible(), true);
+});
+
+test("files, batch and head are there after a reload, and a link elsewhere says they are not", async () => {
+    const shape = [2, 3, 20, 8];
+    await change(page, () => drop(page, { "x.npy": randomNpy(shape, 1) }));
+    await page.selectOption("#head", "2");
+    await page.selectOption("#batch", "1");
+    assert.match(await page.textContent("#files-note"), /This browser keeps the files/);
+    await page.waitForTimeout(200);
+    const shown = [await values(), await readouts()];
+    await reload();
+    assert.deepEqual([await values(), await readouts()], shown);
+    assert.equal(await page.inputValue("#head"), "2");
+    assert.equal(await page.inputValue("#batch"), "1");
+    assert.match(await page.textContent("#summary"), /20 queries, 20 keys · dimension 8/);
+    await elsewhere(page.url());
+    assert.match(await page.textContent("#text-note"), /files are kept in another browser/);
+    assert.match(await page.textContent("#summary"), /tokens/);
+});
+
+test("back to the text after files, and the files are not asked for again", async () => {
+    await change(page, () => drop(page, { "x.npy": randomNpy([20, 8], 1) }));
+    await reload();
+    await change(page, () => page.click("#use-text"));
+    await reload();
+    assert.match(await page.textContent("#summary"), /tokens/);
+    assert.equal(await page.locator("#files-note").isVisible(), false);
+});
+
+test("a plugin is there after a reload, with its parameters", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "attn-plugin-"));
+    try {
+        const file = join(folder, "template.wasm");
+        const source = join(web, "../plugins/template/template.c");
+        await run(join(web, "../dev"), ["plugin", source, "-o", file]);
+        const plugin = { "template.wasm": await readFile(file) };
+        await change(page, () => drop(page, plugin));
+        const slider = panel("org.libattn.template").locator("input[type=range]");
+        await change(page, () => slider.fill("3"));
+        const shown = await values();
+        await reload();
+        assert.deepEqual(await values(), shown);
+        await elsewhere(page.url());
+        assert.match(await page.textContent("#plugin-note"), /kept in another browser/);
+        assert.equal(await page.locator(".panel").count(), 4);
+    } finally {
+        await rm(folder, { recursive: true });
+    }
+});
+
+test("a browser that keeps nothing says that a reload loses it", async () => {
+    await context.addInitScript(() => {
+        Object.defineProperty(globalThis, "indexedDB", {
+            get() {
+                throw new DOMException("not here", "SecurityError");
+            },
+        });
+    });
+    await page.reload();
+    await settled(page);
+    await change(page, () => drop(page, { "x.npy": randomNpy([20, 8], 1) }));
+    assert.match(await page.textContent("#files-note"), /a reload loses them/);
+});
