@@ -1,0 +1,78 @@
+/** Both pages by axe-core's rules, in light and dark, as they open and as they are after some use. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { serve } from "../serve.mjs";
+import { launchChromium, settled } from "./browser.mjs";
+import { randomNpy } from "./npy.mjs";
+import { change, drop } from "./reader.mjs";
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+let server, browser;
+
+before(async () => {
+    server = await serve();
+    browser = await launchChromium();
+});
+
+after(async () => {
+    await browser?.close();
+    await server?.close();
+});
+
+/** What is wrong with the page as it stands, a line each. */
+async function violations(page) {
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => (await globalThis.axe.run()).violations);
+    return found.flatMap(({ id, impact, nodes }) =>
+        nodes.map(({ target, failureSummary }) => `${impact} ${id} ${target}: ${failureSummary}`),
+    );
+}
+
+const uses = {
+    "index.html": {
+        async opens(page) {
+            await settled(page);
+        },
+        async "with differences, commands, files and a wrong value"(page) {
+            for (const box of await page.locator(".difference input:enabled").all())
+                await box.check();
+            for (const summary of await page.locator("summary").all()) await summary.click();
+            await change(page, () => drop(page, { "x.npy": randomNpy([2, 3, 9, 8], 1) }));
+            await change(page, () => page.fill("#sparse-local", "-3"));
+            await drop(page, { "x.npy": Buffer.from("no array") });
+            await page.locator("#input-problem").waitFor();
+        },
+    },
+    "labs.html#lab=separation&panel=7b&set.trials=5": {
+        async opens(page) {
+            await page.locator("#figure svg").waitFor();
+        },
+        async "with a figure, a table and a wrong value"(page) {
+            await page.click("#numbers summary");
+            await page.click("#run");
+            await page.waitForSelector(".lab-result[aria-busy=false]");
+            await page.fill("#set-trials", "0");
+        },
+    },
+};
+
+for (const colorScheme of ["light", "dark"]) {
+    for (const width of [390, 1366]) {
+        for (const [address, steps] of Object.entries(uses)) {
+            test(`${address}, ${colorScheme}, ${width} pixels wide: axe finds nothing`, async () => {
+                const viewport = { width, height: 900 };
+                const page = await browser.newPage({ colorScheme, viewport });
+                await page.goto(server.url + address);
+                for (const [name, step] of Object.entries(steps)) {
+                    await step(page);
+                    assert.deepEqual(await violations(page), [], name);
+                }
+                await page.close();
+            });
+        }
+    }
+}
