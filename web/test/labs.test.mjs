@@ -116,6 +116,50 @@ test("a panel runs: figure, progress, note, table, and a file with the numbers",
     assert.ok(readout.startsWith(`${x.label} = `) && readout.includes(`${main.label}: `), readout);
 });
 
+test("a finished panel has a verdict, how sure it is and what was found; an old one is marked", async () => {
+    await open(quick);
+    assert.equal(await page.locator("#verdict").isVisible(), false);
+    await runs(10);
+    const { verdict, sure, found } = await lab("separation", { trials: 5 }, { panel: "7b" });
+    assert.deepEqual(await page.locator("#verdict dd").allTextContents(), [verdict, sure, found]);
+    assert.ok(sure && found);
+    await page.click("#defaults");
+    assert.equal(await page.locator(".stale #verdict").count(), 1);
+    await page.selectOption("#panel", "7c");
+    assert.equal(await page.locator("#verdict").isVisible(), false);
+});
+
+test("numbers that are counted stand whole in the table and under the pointer", async () => {
+    await open("lab=complexity&panel=memory");
+    await page.click("#numbers summary");
+    await page.click("#run");
+    await finished();
+    const { text } = await downloaded();
+    const exact = text
+        .trimEnd()
+        .split("\n")
+        .slice(1)
+        .flatMap((line) => line.split(","));
+    const counted = exact.map(Number).filter((value) => Number.isInteger(value) && value > 1e6);
+    assert.ok(counted.length > 0, text);
+    const cells = await page.locator("#numbers td").allTextContents();
+    for (const value of counted) assert.ok(cells.includes(String(value)), String(value));
+    await page.hover("#figure svg", { position: { x: 900, y: 200 } });
+    const readout = await page.textContent("#readout");
+    assert.ok(
+        counted.some((value) => readout.includes(`: ${value}`)),
+        readout,
+    );
+});
+
+test("what a finger reads from a figure stays", async () => {
+    await open(quick, { hasTouch: true, viewport: { width: 390, height: 844 } });
+    await runs(10);
+    await page.locator("#figure svg").tap({ position: { x: 150, y: 100 } });
+    await page.waitForTimeout(200);
+    assert.match(await page.textContent("#readout"), / = /);
+});
+
 test("a changed control marks the figure as old, and changes command, address and numbers", async () => {
     await open(quick);
     await runs(10);
@@ -207,9 +251,12 @@ test("every panel can be chosen, with a control for each of its parameters", asy
     await open("");
     for (const { name, params, panels } of await labs()) {
         await page.selectOption("#lab", name);
-        for (const { id, x_param, fixed, idle } of panels) {
+        for (const { id, x_param, fixed, idle, claim, criterion } of panels) {
             await page.selectOption("#panel", id);
             assert.match(await page.textContent("#title"), new RegExp(`^${id}: `));
+            assert.ok(claim.length > 10 && criterion.length > 10, id);
+            assert.equal(await page.textContent("#claim"), claim);
+            assert.equal(await page.textContent("#criterion"), criterion);
             const free = params.filter(
                 (param) =>
                     param.name !== x_param &&

@@ -5,7 +5,7 @@ import { makeControls, type Controls } from "../controls";
 import { element, find, showLine } from "../dom";
 import { tick } from "../format";
 import type { Value, Values } from "../protocol";
-import { defaultSeed, type Choice } from "./state";
+import { defaultSeed, isTaken, type Choice } from "./state";
 
 const largestSeed = 2n ** 64n - 1n;
 const named = /parameter '(\w+)':? ?(.*)/;
@@ -36,7 +36,7 @@ export class Form {
         };
         this.#lab = choice.lab;
         this.#panel = choice.panel;
-        this.#seed.value = choice.seed;
+        this.#seed.value ||= choice.seed; // typed already, while the page loaded?
         this.#controls = this.#fill(choice.params);
         this.check();
     }
@@ -106,14 +106,14 @@ export class Form {
     }
 
     /**
-     * The parameters with the panel's values as defaults; not the one that is its axis, none that is idle there, and no choice
-     * that it makes: another choice is another panel. What asks for patience comes first.
+     * The parameters with the panel's values as defaults; not the one that is its axis, none that is
+     * idle, and no choice that it makes: another choice is another panel. What asks for patience comes
+     * first.
      */
     #params(): Param[] {
-        const { x_param, fixed, idle } = this.#panel;
+        const { fixed } = this.#panel;
         const shown = this.#lab.params.filter(
-            ({ name, type }) =>
-                name !== x_param && !idle.includes(name) && !(type === "choice" && name in fixed),
+            ({ name, type }) => isTaken(this.#panel, name) && !(type === "choice" && name in fixed),
         );
         const ordered = [
             ...shown.filter(({ name }) => name === "trials"),

@@ -22,6 +22,7 @@ async function open(): Promise<void> {
         event.preventDefault();
         void run();
     };
+    for (const selector of ["#run", "#defaults"]) button(selector).disabled = false;
     button("#stop").onclick = () => running?.abort();
     button("#copy").onclick = () => void copyCommand();
     addEventListener("hashchange", () => location.reload()); // a link pasted over this one
@@ -72,6 +73,8 @@ function show(choice: Choice): void {
     const { lab, panel } = choice;
     const { x, grid } = panel;
     find(document, "#title", HTMLElement).textContent = `${panel.id}: ${panel.title}`;
+    find(document, "#claim", HTMLElement).textContent = panel.claim;
+    find(document, "#criterion", HTMLElement).textContent = panel.criterion;
     find(document, "#reference", HTMLElement).textContent =
         `${lab.reference}. ${count(grid.length, "point")}, ${x.label} from ${tick(grid[0] ?? NaN)} ` +
         `to ${tick(grid.at(-1) ?? NaN)}.`;

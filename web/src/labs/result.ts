@@ -37,6 +37,7 @@ export class Result {
         this.#rows = [];
         this.#progress(0, "");
         this.#note("");
+        this.#judge(null);
         this.#root.classList.remove("stale");
         this.#draw();
         this.#fillTable();
@@ -52,9 +53,11 @@ export class Result {
         );
     }
 
-    finish({ note, seconds, rows }: LabResult): void {
+    finish(result: LabResult): void {
+        const { note, seconds, rows } = result;
         this.#progress(1, `${count(rows.length, "point")} in ${duration(seconds)}`);
         this.#note(note);
+        this.#judge(result);
         this.#draw();
         this.#fillTable();
     }
@@ -102,10 +105,10 @@ export class Result {
     #read(row: Row | null): void {
         const name = this.panel?.x.label ?? "x";
         const values = this.#curves.map(({ label, y, low, high }) => {
-            const value = significant(row?.[y] ?? NaN, 3);
+            const value = reading(row?.[y] ?? NaN);
             if (low === null || high === null) return `${label}: ${value}`;
             const [from, to] = [row?.[low] ?? NaN, row?.[high] ?? NaN];
-            return `${label}: ${value} (${significant(from, 3)} to ${significant(to, 3)})`;
+            return `${label}: ${value} (${reading(from)} to ${reading(to)})`;
         });
         find(document, "#readout", HTMLElement).textContent = row
             ? `${name} = ${short(row[0] ?? NaN, 6)}; ${values.join("; ")}`
@@ -122,6 +125,16 @@ export class Result {
         showLine(find(document, "#note", HTMLElement), text);
     }
 
+    /** What all points say of the claim; before they are all there, nothing. */
+    #judge(result: LabResult | null): void {
+        const block = find(document, "#verdict", HTMLElement);
+        block.hidden = result === null;
+        block.dataset.verdict = result?.verdict ?? "";
+        find(block, "dd.verdict", HTMLElement).textContent = result?.verdict ?? "";
+        find(block, "dd.sure", HTMLElement).textContent = result?.sure ?? "";
+        find(block, "dd.found", HTMLElement).textContent = result?.found ?? "";
+    }
+
     #fillTable(): void {
         const { panel } = this;
         const holder = find(this.#details, ".table", HTMLElement);
@@ -134,6 +147,10 @@ export class Result {
         const { lab, panel } = this.#choice;
         download(`${lab.name}-${panel.id}.csv`, csv(panel, this.#finished));
     }
+}
+
+function reading(value: number): string {
+    return Number.isSafeInteger(value) ? short(value) : significant(value, 3);
 }
 
 function duration(seconds: number): string {

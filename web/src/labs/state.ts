@@ -15,6 +15,11 @@ export interface Choice {
 
 export const defaultSeed = "1";
 
+/** Can the panel's parameter be set? Not the one that is its axis, and none that is idle. */
+export function isTaken({ x_param, idle }: LabPanel, name: string): boolean {
+    return name !== x_param && !idle.includes(name);
+}
+
 /** A choice from the address; what it says wrongly, or not, is as at first. */
 export function readChoice(hash: string, labs: readonly Lab[]): Choice {
     const query = new URLSearchParams(hash.replace(/^#/, ""));
@@ -24,7 +29,7 @@ export function readChoice(hash: string, labs: readonly Lab[]): Choice {
     if (!lab || !panel) throw new Error("there are no experiments");
     const params = lab.params.flatMap(({ name, type }) => {
         const text = query.get(`set.${name}`);
-        if (text === null || name === panel.x_param) return [];
+        if (text === null || !isTaken(panel, name)) return [];
         return [[name, type === "choice" || text.trim() === "" ? text : number(text)] as const];
     });
     const seed = query.get("seed") ?? defaultSeed;
