@@ -2,7 +2,7 @@
 
 import { element } from "./dom";
 import { bytes, count, milliseconds, percent, short, significant } from "./format";
-import type { Grid, Numbers, Timing } from "./protocol";
+import type { Accuracy, Grid, Numbers, Timing } from "./protocol";
 
 export interface Line {
     name: string;
@@ -15,15 +15,15 @@ export interface Line {
 /** null: not known yet. */
 export interface Findings {
     numbers: Numbers;
-    error: number | null;
+    accuracy: Accuracy | null;
     timing: Timing | null;
 }
 
-export function numberLines({ numbers, error, timing }: Findings): Line[] {
+export function numberLines({ numbers, accuracy, timing }: Findings): Line[] {
     const { flops, kept, workspaceBytes } = numbers;
     const gflops = timing && flops && flops / timing.milliseconds / 1e6;
     return [
-        line("error", "Error against exact", error, significant),
+        line("error", errorLabel(accuracy), accuracy?.error ?? null, significant),
         line("time", timeLabel(timing), timing?.milliseconds ?? null, milliseconds),
         { name: "spread", label: "Their range", text: timing ? range(timing) : pending },
         line(
@@ -49,6 +49,11 @@ function line(
 ): Line {
     if (value === null) return { name, label, text: absent };
     return { name, label, text: text(value), value: String(value) };
+}
+
+function errorLabel(accuracy: Accuracy | null): string {
+    const stride = accuracy?.stride ?? 1;
+    return stride === 1 ? "Error against exact" : `Error, over 1 query in ${stride}`;
 }
 
 function timeLabel(timing: Timing | null): string {

@@ -10,7 +10,7 @@ import type { Cell } from "./drawing";
 import { Heatmap } from "./heatmap";
 import { factLines, fillList, numberLines, warnings, type Findings } from "./lines";
 import type { Remote } from "comlink";
-import type { Engine, Grid, Problem, Timing, Values } from "./protocol";
+import type { Accuracy, Engine, Grid, Problem, Timing, Values } from "./protocol";
 
 /** What a panel needs from the page around it. */
 export interface Surroundings {
@@ -126,10 +126,10 @@ export class Panel {
         this.#controls.reflect(numbers.facts);
         await this.#refreshGrid(ticket);
         if (ticket !== this.#ticket) return;
-        const show = (error: number | null) => this.#show({ numbers, error, timing: null });
+        const show = (accuracy: Accuracy | null) => this.#show({ numbers, accuracy, timing: null });
         const early = setTimeout(show, patience, null);
-        const error = await engine.error(this.id).finally(() => clearTimeout(early));
-        if (error !== null && ticket === this.#ticket) show(error);
+        const accuracy = await engine.error(this.id).finally(() => clearTimeout(early));
+        if (accuracy && ticket === this.#ticket) show(accuracy);
     }
 
     /** How long a run takes, which is found last; null: nobody knows. */

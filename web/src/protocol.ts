@@ -39,6 +39,13 @@ export interface Problem {
     scale: number | null;
 }
 
+/** How far an output is from exact attention. */
+export interface Accuracy {
+    error: number;
+    /** Of so many queries one was looked at. */
+    stride: number;
+}
+
 /** How long a run takes. */
 export interface Timing {
     /** The median of so many timings. */
@@ -90,6 +97,6 @@ export interface Engine {
     useFiles(files: Record<Role, ArrayFile>): Promise<Summary>;
     solve(backend: string, problem: Problem, params: Values): Promise<Numbers | null>;
     heatmap(backend: string, batch: number, head: number): Promise<Grid | null>;
-    error(backend: string): Promise<number | null>;
+    error(backend: string): Promise<Accuracy | null>;
     time(): Promise<Record<string, Timing | undefined> | null>;
 }

@@ -5,7 +5,7 @@ import { init, type Attn, type Plan } from "libattn";
 import { inputFromFiles, inputFromText, type Input } from "./arrays";
 import { timeByTurns } from "./measure";
 import { emptyGrid, poolRow } from "./pool";
-import type { Engine, Grid, Numbers, Problem, Values } from "./protocol";
+import type { Engine, Grid, Numbers, Problem, Shape, Values } from "./protocol";
 
 /** The latest computation of one backend. */
 interface Session {
@@ -14,6 +14,7 @@ interface Session {
     out: Float32Array | null;
 }
 
+const errorWork = 2 ** 30; // multiplications that an error may cost, as for `attn compare`
 const chunk = 1 << 19; // weights computed before newer requests get their turn
 
 let attn: Attn;
@@ -67,8 +68,10 @@ const engine: Engine = {
         const session = sessions.get(backend);
         await turn();
         if (!session?.plan || !session.out || isStale(backend, session)) return null;
-        const { query, key, value } = session.input;
-        return session.plan.error({ query, key, value, out: session.out });
+        const { query, key, value, shape } = session.input;
+        const stride = errorStride(shape);
+        const error = session.plan.error({ query, key, value, out: session.out }, stride);
+        return { error, stride };
     },
 
     async time() {
@@ -104,6 +107,12 @@ function fillRows(
         const start = (row - first) * rowsPerCell * keys;
         poolRow(grid, row, weights.subarray(start, start + rowsPerCell * keys));
     }
+}
+
+/** The smallest stride over the queries for which the error is not too much work. */
+function errorStride({ batch, heads, queries, keys, dim, valueDim }: Shape): number {
+    const work = batch * heads * queries * keys * (dim + valueDim);
+    return Math.min(queries, Math.max(1, Math.ceil(work / errorWork)));
 }
 
 function summary({ shape, tokens, nonfinite }: Input) {

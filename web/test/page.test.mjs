@@ -518,6 +518,15 @@ test("a large input is pooled, and the page says how", async () => {
     assert.ok((await number("softmax", "error")) < 1e-5);
 });
 
+test("a very large input has its error over some of the queries, and says so", async () => {
+    await write(Array.from({ length: 4000 }, (_, i) => `word${i % 700}`).join(" "));
+    assert.match(
+        await panel("softmax").locator("[data-name=error] dt").textContent(),
+        /1 query in 2$/,
+    );
+    assert.ok((await number("softmax", "error")) < 1e-5);
+});
+
 test("the built page works from a folder of a plain server", async () => {
     const plain = await serve({ root: web });
     try {
