@@ -14,7 +14,7 @@ interface Session {
     out: Float32Array | null;
 }
 
-const errorWork = 2 ** 30; // multiplications that an error may cost, as for `attn compare`
+const errorWork = 2 ** 27; // multiplications that an error may cost: about half a second
 const chunk = 1 << 19; // weights computed before newer requests get their turn
 
 let attn: Attn;
