@@ -11,9 +11,9 @@
 #include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/shifts.h"
+#include "number/format.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { ROWS, DIM, RADIUS, CAP, STEP, TRIALS, PARAMS };
 
@@ -350,7 +350,7 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
         premises += row[PREMISES];
         all += row[MOVING];
     }
-    snprintf(
+    attn_format(
         text, size,
         "of %.0f descents %.0f or more still move at each point, and %.0f or more have shifts "
         "above float's rounding, which ratios and cosines are of; %.0f of %.0f steps are within "

@@ -1,9 +1,9 @@
 /* labs/sparsification_judge.c: captions and verdicts of the sparsification experiment. */
 #include "labs/judge.h"
 #include "labs/sparsification.h"
+#include "number/format.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* ---- captions ------------------------------------------------------------------------------------- */
 
@@ -15,7 +15,7 @@ static void note_errors(const double *rows, uint32_t count, char *text, size_t s
         share = fmax(share, row[SHARE]);
         for (int method = 0; method < SKETCHES; method++) within += row[WITHIN + method];
     }
-    snprintf(
+    attn_format(
         text, size,
         "above 12 r: %.0f of %.0f sketches with distortion below 1, whose entries move by at most "
         "%.2g of the proof's 6 r (A + A')_ij",
@@ -35,13 +35,13 @@ static void note_rates(const lab_run_t *run, const double *rows, uint32_t count,
         last = row[SIZES];
     }
     if (sparsification_rates_of(run->panel)->automatic)
-        snprintf(
+        attn_format(
             text, size,
             "sizes from %.0f to %.0f, as the bound asks; at %u of %u points it asks for d features "
             "or more, and nothing is drawn",
             first, last, missing, count);
     else
-        snprintf(text, size, "the bound for eps and delta asks for %.0f features", rows[ASKED]);
+        attn_format(text, size, "the bound for eps and delta asks for %.0f features", rows[ASKED]);
 }
 
 void sparsification_note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
@@ -54,9 +54,9 @@ void sparsification_note(const lab_run_t *run, const double *rows, uint32_t coun
     else if (columns == sparsification_rate_columns)
         note_rates(run, rows, count, text, size);
     else
-        snprintf(text, size,
-                 "one sketch of each of %.0f X; no seed: the same X gives the same sketch",
-                 run->values[TRIALS]);
+        attn_format(text, size,
+                    "one sketch of each of %.0f X; no seed: the same X gives the same sketch",
+                    run->values[TRIALS]);
 }
 
 int sparsification_within(const lab_run_t *run, const double *row) {
