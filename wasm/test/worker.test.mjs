@@ -133,6 +133,110 @@ test("errors are typed, and no call outlives dispose()", async () => {
     assert.throws(() => attn.backends(), { code: "ATTN_ERROR_DISPOSED" });
 });
 
+/* What the main entry refuses before it computes. */
+const wrong = {
+    "an array that is too long": [[new Float32Array(query.length + 1), key, value, sizes]],
+    "an out of integers": [[query, key, value, { ...sizes, out: new Int32Array(2160) }]],
+    "an out that is too short": [[query, key, value, { ...sizes, out: new Float32Array(3) }]],
+    "a mask that is a number": [[query, key, value, { ...sizes, mask: 5 }]],
+    "a mask of numbers": [[query, key, value, { ...sizes, mask: [0, 1] }]],
+    "a bias that is a list": [[query, key, value, { ...sizes, bias: [0, 1] }]],
+    "too few sinks": [[query, key, value, { ...sizes, sinks: new Float32Array(1) }]],
+    "lengths past the keys": [[query, key, value, { ...sizes, kvLengths: [51, 1] }]],
+    "no options": [[query, key, value]],
+    "null for options": [[query, key, value, null]],
+    "no arrays": [[], [undefined, key, value, sizes], [null, null, null, null], [{ dim: 4 }]],
+    "an unknown layout": [[query, key, value, { ...sizes, layout: "nhd" }]],
+    "strides of no out": [[query, key, value, { ...sizes, strides: { out: [1, 1, 1, 1] } }]],
+    "a text for a size": [[query, key, value, { ...sizes, heads: "4" }]],
+    "an unknown option": [[query, key, value, { ...sizes, dmi: 7 }]],
+    "an unknown backend": [[query, key, value, { ...sizes, backend: "sofmax" }]],
+    "an unknown parameter": [[query, key, value, { ...sizes, params: { blok: 1 } }]],
+    "floats for bits": [[query, key, value, { ...sizes, dtype: "f16" }]],
+    "heads that do not share": [[query, key, value, { ...sizes, kvHeads: 3 }]],
+};
+
+for (const [name, calls] of Object.entries(wrong)) {
+    test(`the same error as without a worker: ${name}`, async () => {
+        const attn = await init({ build: "simd" });
+        for (const args of calls) {
+            let expected;
+            assert.throws(
+                () => local.attention(...args),
+                (error) => Boolean((expected = error)),
+            );
+            await assert.rejects(attn.attention(...args), (error) => {
+                assert.equal(error.constructor, expected.constructor);
+                const known = expected.message.replace(/ \(there are .*/, "");
+                assert.equal(error.message.replace(/ \(there are .*/, ""), known);
+                assert.equal(error.code, expected.code);
+                return true;
+            });
+        }
+        attn.dispose();
+    });
+}
+
+test("a tensor is another instance's", async () => {
+    const attn = await init({ build: "simd" });
+    const tensor = local.tensor(query);
+    await assert.rejects(attn.attention(tensor, key, value, sizes), {
+        code: "ATTN_ERROR_ARGUMENT",
+        message: /query is a tensor/,
+    });
+    tensor.dispose();
+    attn.dispose();
+});
+
+test("an onProgress that throws rejects, at once and without anything uncaught", async () => {
+    const uncaught = [];
+    const watch = (error) => uncaught.push(error);
+    process.on("uncaughtException", watch).on("unhandledRejection", watch);
+    const attn = await init({ build: "simd" });
+    const reason = new Error("enough");
+    const onProgress = () => {
+        throw reason;
+    };
+    const started = performance.now();
+    const failing = attn.attention(long.query, long.key, long.value, { ...long.sizes, onProgress });
+    const waiting = attn.attention(query, key, value, sizes);
+    await assert.rejects(failing, reason);
+    const failed = performance.now() - started;
+    assert.deepEqual(await waiting, local.attention(query, key, value, sizes));
+    const last = { ...sizes, backend: "sketch", onProgress };
+    await assert.rejects(attn.attention(query, key, value, last), reason);
+    await attn.attention(long.query, long.key, long.value, long.sizes);
+    assert.ok(failed < performance.now() - started - failed, `failed after ${failed} ms`);
+    await assert.rejects(attn.attention(query, key, value, { ...sizes, onProgress: 1 }), TypeError);
+    attn.dispose();
+    process.off("uncaughtException", watch).off("unhandledRejection", watch);
+    assert.deepEqual(uncaught, []);
+});
+
+test("an out with strides, and its gaps stay", async () => {
+    const attn = await init({ build: "simd" });
+    const strides = { out: [2 * 4 * 30 * 9, 2 * 30 * 9, 18, 2] };
+    const [out, wanted] = [0, 0].map(() => new Float32Array(2 * 2 * 4 * 30 * 9).fill(7));
+    local.attention(query, key, value, { ...sizes, strides, out: wanted });
+    assert.equal(await attn.attention(query, key, value, { ...sizes, strides, out }), out);
+    assert.deepEqual(out, wanted);
+    assert.equal(out[1], 7);
+    attn.dispose();
+});
+
+test("arrays are copied as the call is made, and an out that is taken away is an error", async () => {
+    const attn = await init({ build: "simd" });
+    const first = attn.attention(query, key, value, sizes);
+    const [own, out] = [query.slice(), new Float32Array(2160)];
+    const second = attn.attention(own, key, value, sizes);
+    const third = attn.attention(query, key, value, { ...sizes, out });
+    own.fill(0);
+    structuredClone(out.buffer, { transfer: [out.buffer] });
+    assert.deepEqual(await second, await first);
+    await assert.rejects(third, { code: "ATTN_ERROR_SHAPE", message: /out was transferred/ });
+    attn.dispose();
+});
+
 test("a process ends by itself, and not before its calls", async () => {
     const entry = new URL("../dist/worker-node.js", import.meta.url).href;
     const script = `
