@@ -40,14 +40,19 @@ export function readArrays(options, dtypes) {
 /** An array, or { data, shape } of one. */
 export function readArray(value, name, dtypes = NONE) {
     if (!isShaped(value)) {
-        return { array: elementsOf(value, name, dtypes), given: value, shape: undefined };
+        return { array: elementsOf(value, name, dtypes), given: value, shape: shapeOf(value) };
     }
     const { data, shape } = readOptions(value, ["data", "shape"], name);
     return {
         array: elementsOf(data, name, dtypes),
         given: data,
-        shape: shape && readShape(shape, `${name}.shape`),
+        shape: shape ? readShape(shape, `${name}.shape`) : shapeOf(data),
     };
+}
+
+/** Only a tensor knows its own. */
+function shapeOf(value) {
+    return FULL && isTensor(value) ? value.shape : undefined;
 }
 
 function readShape(shape, what) {
@@ -125,5 +130,6 @@ export function listed(loan, at, { bias, mask }, places) {
 
 /** What the user is given of a result that went to the array of `output`, or became a new one. */
 export function handed({ array, given }, taken) {
+    if (FULL && isTensor(array)) return array.data;
     return taken === array ? given : taken;
 }

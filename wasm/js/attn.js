@@ -1,8 +1,8 @@
 import { readArray } from "./arrays.js";
 import { readAttention } from "./call.js";
-import { checkBytes, checkInteger, checkPositive, isTensor } from "./check.js";
+import { checkBytes, checkInteger, checkLength, checkPositive, isTensor } from "./check.js";
 import { Core, quick, texts } from "./core.js";
-import { arrayClass, checkDtype, checkElements, dtypesOf } from "./dtypes.js";
+import { arrayClass, checkDtype, dtypesOf } from "./dtypes.js";
 import { AttnError } from "./errors.js";
 import { readChecked } from "./options.js";
 import { Plan, start } from "./plan.js";
@@ -34,7 +34,7 @@ export class Attn extends Core {
             throw new AttnError("ATTN_ERROR_LOAD", message);
         }
         const session = new Session(engine);
-        super(session, more, Plan);
+        super(session, { ...more, blocking: engine.blocking }, Plan);
         this.#session = session;
         this.#load = { engine, session, readUrl };
         Object.freeze(this);
@@ -52,14 +52,21 @@ export class Attn extends Core {
         return loadPlugin(this, this.#load, source, options);
     }
 
-    tensor(shape, dtype = "f32") {
-        checkDtype(dtype, "dtype");
-        const empty = typeof shape === "number";
-        const elements = empty ? undefined : checkElements(shape, "the elements", dtype);
-        const length = empty ? shape : elements.length;
+    tensor(given, type) {
+        const dtype = checkDtype(type ?? "f32", "dtype");
+        if (typeof given === "number") return this.#tensor(given, dtype, {});
+        const read = readArray(given, "elements", { __proto__: null, elements: dtype });
+        const { array, shape } = read;
+        const from = isTensor(array) ? array.data : array;
+        const meaning = shape?.join(" * ");
+        const length = shape?.reduce((product, size) => product * size, 1) ?? array.length;
+        checkLength(array, "elements", { length, meaning });
+        return this.#tensor(length, dtype, { like: array, from, shape });
+    }
+
+    #tensor(length, dtype, { like, from, shape }) {
         checkPositive(length, "length", "SHAPE");
-        const from = isTensor(elements) ? elements.data : elements;
-        return new Tensor(this.#session, arrayClass(dtype, elements), length, dtype, from);
+        return new Tensor(this.#session, arrayClass(dtype, like), length, dtype, from, shape);
     }
 
     async attentionAsync(...args) {

@@ -13,6 +13,7 @@
  *                            rows, or a promise of them; -1 when it failed
  *   room(type, length, elements)
  *                            a Tensor's, zeros or a copy of elements: {engine, view, free}
+ *   blocking                 does start() compute in this thread?
  *   lend(beside)             a loan; `beside`: for a start()
  *
  * and a loan, which makes arguments of arrays that last until its end():
@@ -37,6 +38,7 @@ export const INTERFACE = 4; // src/bindings.h
 
 /** The addon. Its arguments are the arrays themselves. */
 export class Native {
+    blocking = false;
     #c;
     #options;
 

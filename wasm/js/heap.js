@@ -14,6 +14,7 @@ const INTERFACE = 4; // src/bindings.h
 const decoder = new TextDecoder();
 
 export class Heap {
+    blocking = true;
     #c;
     #opened;
 

@@ -26,9 +26,11 @@ export class Plan extends Runner {
         Object.freeze(this);
     }
 
-    async runAsync(arrays, options) {
-        const { signal } = readChecked(options ?? {}, ["signal"], "runAsync");
-        const job = this[prepare](this[read](arrays, RUN, "run"));
+    async runAsync(given, more) {
+        const call = this[read](given, [...RUN, "signal"], "runAsync");
+        const old = readChecked(more ?? {}, ["signal"], "runAsync");
+        const { signal = old.signal } = call.options;
+        const job = this[prepare](call);
         signal?.throwIfAborted();
         return this.#session.borrowAsync((loan) => {
             hold(loan, job.given, job.outputs);
@@ -61,12 +63,11 @@ export class Plan extends Runner {
         });
     }
 
-    error(given, stride = 1) {
-        checkPositive(stride, "stride");
-        return this.#lend(
-            this[read](given, [...PLACED, ...SHARED], "error"),
-            PLACED,
-            (loan, args) => this.#session.measure("attnjs_oracle_error", ...args, stride),
+    error(given, more) {
+        const call = this[read](given, [...PLACED, ...SHARED, "stride"], "error");
+        const stride = checkPositive(call.options.stride ?? more ?? 1, "stride");
+        return this.#lend(call, PLACED, (loan, args) =>
+            this.#session.measure("attnjs_oracle_error", ...args, stride),
         );
     }
 

@@ -1,6 +1,6 @@
 import { handed, hold, lend, listed, readArrays } from "./arrays.js";
 import { RUN, checkRun } from "./call.js";
-import { disposed } from "./errors.js";
+import { Held } from "./held.js";
 import { readChecked } from "./options.js";
 import { places } from "./shape.js";
 
@@ -15,18 +15,17 @@ export const lendJob = Symbol();
 /** A plan that runs; plan.js has what else one can do. Made by plan() of core.js. */
 export class Runner {
     #session;
-    #address;
+    #held; // C's plan
     #problem;
     #places = new Map(); // by layout
 
     constructor(session, address, backend, problem) {
         this.#session = session;
-        this.#address = address;
+        this.#held = new Held(session, this, "plan", address, destroy(session), backend);
         this.#problem = problem;
         this.backend = backend;
         this.sizes = Object.freeze(problem.sizes);
         this.inputs = Object.freeze(problem.inputs);
-        session.adopt(this);
     }
 
     run(arrays) {
@@ -38,17 +37,12 @@ export class Runner {
     }
 
     dispose() {
-        if (this.#address === 0) return;
-        const address = this.#address;
-        this.#address = 0; // first: a plugin's code may trap
-        this.#session.forget(this);
-        this.#session.destroy("attnjs_plan_destroy", address);
+        this.#held.dispose();
     }
 
     /** C's plan. */
     [handle]() {
-        if (this.#address === 0) throw disposed("the plan");
-        return this.#address;
+        return this.#held.value;
     }
 
     [read](given, names, what) {
@@ -93,5 +87,7 @@ export class Runner {
         return { args: [plan, listed(loan, at, given, place)], take };
     }
 }
+
+const destroy = (session) => (address) => session.destroy("attnjs_plan_destroy", address);
 
 if (Symbol.dispose) Runner.prototype[Symbol.dispose] = Runner.prototype.dispose;

@@ -72,7 +72,7 @@ function shapeSizes(options, arrays) {
     for (const name of SIZES) sizes[name] = options[name];
     for (const name of PLACED) {
         const shape = arrays[name]?.shape;
-        if (shape === undefined) continue;
+        if (!shape) continue;
         const axes = inOrder(AXES[name], options.layout);
         for (const [i, size] of widened(shape, 4).entries()) {
             if ((sizes[axes[i]] ??= size) === size) continue;

@@ -2,7 +2,7 @@ import { SCALES, checkRead, handed, hold, lend, listed } from "./arrays.js";
 import { outputOf, readCall } from "./call.js";
 import { checkBytes, checkInteger } from "./check.js";
 import { arrayClass } from "./dtypes.js";
-import { disposed } from "./errors.js";
+import { Held } from "./held.js";
 import { places, quotient } from "./shape.js";
 
 const APPEND = { needed: ["key", "value"], others: ["layout", ...SCALES] };
@@ -11,17 +11,16 @@ const QUERY = { needed: ["query"], others: ["out", "layout"] };
 /** A KV cache with a backend behind it. Made by Attn.stream() and fork(). */
 export class Stream {
     #session;
-    #address;
+    #held; // C's stream
     #dtypes;
 
     constructor(session, address, backend, sizes, dtypes) {
         this.#session = session;
-        this.#address = address;
+        this.#held = new Held(session, this, "stream", address, destroy(session), backend);
         this.#dtypes = dtypes;
         this.backend = backend;
         this.sizes = sizes;
         Object.freeze(this);
-        session.adopt(this);
     }
 
     append(...args) {
@@ -68,13 +67,11 @@ export class Stream {
     }
 
     fork() {
-        this.#alive();
-        const address = this.#session.make("attnjs_stream_fork", this.#address);
+        const address = this.#session.make("attnjs_stream_fork", this.#held.value);
         return new Stream(this.#session, address, this.backend, this.sizes, this.#dtypes);
     }
 
     truncate(length) {
-        this.#alive();
         this.#run("truncate", checkInteger(length, "length"));
         return this;
     }
@@ -91,7 +88,6 @@ export class Stream {
     restore(bytes) {
         const saved = checkBytes(bytes, "bytes");
         const { length } = saved;
-        this.#alive();
         this.#session.borrow((loan) => {
             this.#run("restore", loan.input(saved, "the saved stream"), length);
         });
@@ -99,29 +95,22 @@ export class Stream {
     }
 
     dispose() {
-        if (this.#address === 0) return;
-        this.#session.destroy("attnjs_stream_destroy", this.#address);
-        this.#address = 0;
-        this.#session.forget(this);
+        this.#held.dispose();
     }
 
     #read(args, names, what) {
-        this.#alive();
         return readCall(args, names, what, () => this.#dtypes);
     }
 
-    #alive() {
-        if (this.#address === 0) throw disposed("the stream");
-    }
-
     #run(name, ...args) {
-        this.#session.run(`attnjs_stream_${name}`, this.#address, ...args);
+        this.#session.run(`attnjs_stream_${name}`, this.#held.value, ...args);
     }
 
     #measure(name, ...args) {
-        this.#alive();
-        return this.#session.measure(`attnjs_stream_${name}`, this.#address, ...args);
+        return this.#session.measure(`attnjs_stream_${name}`, this.#held.value, ...args);
     }
 }
+
+const destroy = (session) => (address) => session.destroy("attnjs_stream_destroy", address);
 
 if (Symbol.dispose) Stream.prototype[Symbol.dispose] = Stream.prototype.dispose;

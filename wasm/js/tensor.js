@@ -3,39 +3,38 @@
  * copies. Natively an array like any other.
  */
 import { markTensor } from "./check.js";
-import { AttnError, disposed } from "./errors.js";
+import { AttnError } from "./errors.js";
+import { Held } from "./held.js";
 
 export class Tensor {
-    #room; // the engine's
-    #owner;
+    #held; // the engine's room
 
     /** `owner`: its session; `type`: the class of its array; zeros without `elements`. */
-    constructor(owner, type, length, dtype, elements) {
-        this.#room = owner.room(type, length, elements);
-        this.#owner = owner;
+    constructor(owner, type, length, dtype, elements, shape) {
+        const room = owner.room(type, length, elements);
+        this.#held = new Held(owner, this, "tensor", room, () => room.free());
         this.dtype = dtype;
         this.length = length;
-        owner.adopt(this);
+        this.shape = shape ? Object.freeze(shape) : null;
         markTensor(this);
         Object.freeze(this);
     }
 
-    /** A view as of now. */
+    /** A view as of now. It may outlive the tensor. */
     get data() {
-        return this.at().view();
+        const array = this.at().view();
+        this.#held.keep();
+        return array;
     }
 
     dispose() {
-        if (!this.#owner) return;
-        this.#owner.forget(this);
-        this.#owner = null;
-        this.#room.free();
+        this.#held.dispose();
     }
 
     /** The engine's room, which must be that engine's where one is given. */
-    at(engine = this.#room.engine) {
-        if (!this.#owner) throw disposed("the tensor");
-        if (engine === this.#room.engine) return this.#room;
+    at(engine) {
+        const room = this.#held.value;
+        if (engine === undefined || engine === room.engine) return room;
         throw new AttnError("ATTN_ERROR_ARGUMENT", "the tensor is another instance's");
     }
 }
