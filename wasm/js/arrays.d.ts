@@ -9,25 +9,25 @@ export type Layout = "bhnd" | "bnhd";
  */
 export type Stride = readonly [batch: number, head: number, row: number, column: number];
 
-/**
- * The strides of arrays that are not as the layout says. `out` needs an array to write to, and strides
- * that nest: each steps over all that the smaller ones reach, so that no two elements are one.
- */
+/** The strides of arrays that are not as the layout says. `out` needs an array to write to. */
 export interface Strides {
-    query?: Stride | undefined;
-    key?: Stride | undefined;
-    value?: Stride | undefined;
-    out?: Stride | undefined;
+    query?: Stride | null | undefined;
+    key?: Stride | null | undefined;
+    value?: Stride | null | undefined;
+    out?: Stride | null | undefined;
 }
 
 /** An element type of 16 bits: IEEE 754 binary16, or the upper half of a float32. */
 export type HalfDtype = "f16" | "bf16";
 
+/** Element types of query and output. */
+export type OutDtype = "f32" | HalfDtype;
+
 /**
  * How numbers are stored: all is computed in f32. f16 is a Uint16Array of its bits, or a Float16Array
  * where there is one; bf16 a Uint16Array of its bits; i8 an Int8Array with a scale for each token.
  */
-export type Dtype = "f32" | HalfDtype | "i8";
+export type Dtype = OutDtype | "i8";
 
 /** A Float16Array, which not every program has the type of. */
 export interface Float16ArrayLike extends ArrayBufferView {
@@ -40,19 +40,57 @@ export interface Float16ArrayLike extends ArrayBufferView {
 /** Elements of 16 bits. */
 export type HalfArray = Uint16Array | Float16ArrayLike;
 
-/** The same, that are read or written. */
-export type Halves = HalfArray | Tensor<HalfArray>;
+/** The class of arrays that an element type is in. */
+export interface ArrayTypes {
+    f32: Float32Array;
+    f16: HalfArray;
+    bf16: Uint16Array;
+    i8: Int8Array;
+}
 
-/** The arrays that a {@link Dtype} is in. */
-export type Elements = Floats | Halves | Int8Array | Tensor<Int8Array>;
+/** The same of arrays that a call makes: they are the caller's. */
+export interface NewTypes {
+    f32: Float32Array<ArrayBuffer>;
+    f16: Uint16Array<ArrayBuffer> | Float16ArrayLike;
+    bf16: Uint16Array<ArrayBuffer>;
+}
+
+/**
+ * An array that says its shape, e.g. what {@link Attn.readNpy} returns. The axes are in the order of the
+ * layout; those that are left out in front are 1, so that (rows, columns) is one head of one batch.
+ */
+export interface Shaped<Data> {
+    readonly data: Data;
+    /** 1 to 4 integers. */
+    readonly shape?: readonly number[] | null | undefined;
+}
+
+/** Elements of a class of arrays: as they are, in the module's memory, or with a shape. */
+export type ArrayInput<Data> = Data | Tensor<Data> | Shaped<Data | Tensor<Data>>;
+
+/** An array of a {@link Dtype} that is read or written. */
+export type Elements<D extends Dtype = Dtype> = D extends Dtype ? ArrayInput<ArrayTypes[D]> : never;
+
+/** An array that the results of a call are written to, or a new one. */
+export type Output<D extends OutDtype> = ArrayInput<ArrayTypes[D]> | NewTypes[D];
+
+/** Floats that are read or written; results that go to a Tensor are given as its `data`. */
+export type Floats = ArrayInput<Float32Array>;
+
+/** What is returned for the array that a result was to go to. */
+export type Written<Out> = Out extends { readonly data: infer Data } ? Written<Data> : Out;
 
 /**
  * Elements in the module's memory, which runs read and write in place: for keys and values that stay,
- * and for outputs that are used in place. Made by {@link Attn.tensor}, takes memory until disposed.
+ * and for outputs that are used in place. Made by {@link Attn.tensor}, takes memory until disposed. One
+ * that is dropped is freed as a {@link Plan} is, unless its `data` was got, also as a call's result:
+ * then only dispose() frees it.
  */
 export interface Tensor<Data = Float32Array> {
     readonly dtype: Dtype;
     readonly length: number;
+    /** That of the {@link Shaped} it was made of; calls then know it. `null`: none. */
+    readonly shape: readonly number[] | null;
     /**
      * They as an array. Get it anew for each use: an array that was got earlier is detached (its
      * length is 0) once the module's memory has grown. The calls that it is given to may themselves
@@ -64,39 +102,37 @@ export interface Tensor<Data = Float32Array> {
     [Symbol.dispose](): void;
 }
 
-/** Floats that are read or written; results that go to a Tensor are given as its `data`. */
-export type Floats = Float32Array | Tensor;
-
 /** The name of an array that runs bring beside query, key and value: see {@link InputArrays}. */
 export type InputName = "bias" | "mask" | "kvLengths" | "sinks" | "slopes";
 
-/** An array in the order (batch, head, query, key); of the first three axes, 1 is the same for all. */
-export interface Grid<Data> {
-    data: Data;
-    shape: readonly [batch: number, heads: number, queries: number, keys: number];
-}
+/** @deprecated {@link Shaped}. */
+export type Grid<Data> = Shaped<Data>;
 
 /**
  * Arrays that runs may bring, if the plan names them in {@link PlanOptions.inputs}, and then must.
- * Bias and mask without a shape have queries * keys elements, the same for all batches and heads, or
- * batch * heads * queries * keys.
+ * Bias and mask are in the order (batch, head, query, key). With a shape an axis of 1 is the same for
+ * all, but for the keys; without one they have queries * keys elements, the same for all batches and
+ * heads, or batch * heads * queries * keys.
  */
 export interface InputArrays {
     /**
      * Of key in i8, and needed then: what each token's elements are times, above 0, in the order
      * (batch, kvHead, key).
      */
-    keyScales?: Floats | undefined;
+    keyScales?: Floats | null | undefined;
     /** The same for value. */
-    valueScales?: Floats | undefined;
+    valueScales?: Floats | null | undefined;
     /** Added to the logits; -Infinity masks. */
-    bias?: Floats | Grid<Floats> | undefined;
-    /** 0 masks, all else does not. */
-    mask?: Uint8Array | Grid<Uint8Array> | undefined;
+    bias?: Floats | null | undefined;
+    /** 0 or false masks, all else does not. */
+    mask?: MaskArray | Shaped<MaskArray> | null | undefined;
     /** How many keys of each batch count, from 0 to `keys`. */
-    kvLengths?: readonly number[] | Int32Array | Uint32Array | undefined;
+    kvLengths?: readonly number[] | Int32Array | Uint32Array | null | undefined;
     /** For each head a logit more in the sum of weights, without a value. */
-    sinks?: Floats | undefined;
+    sinks?: Floats | null | undefined;
     /** ALiBi's slope of each head. */
-    slopes?: Floats | undefined;
+    slopes?: Floats | null | undefined;
 }
+
+/** Which keys are seen: bytes or booleans, one after the other. */
+export type MaskArray = Uint8Array | readonly boolean[];

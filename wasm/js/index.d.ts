@@ -19,24 +19,29 @@
  * memory, and an output may be the same array as an input. A {@link Tensor} is where the module
  * computes and not copied; nothing else hands out views of the module's memory.
  *
+ * An array may be given with its shape, {@link Shaped}: sizes then follow from it. In options `null`
+ * and `undefined` are the same: not given. Each option is read once, before anything is computed.
+ *
  * Errors: {@link AttnError} for what the library refuses, and TypeError for values of a wrong
  * JavaScript type and for options with an unknown name. Both are one line that names the value.
  * NaN and infinities in the inputs are no error: they are computed with as IEEE 754 says.
  */
 import type {
+    ArrayInput,
+    ArrayTypes,
+    Dtype,
     Elements,
     Floats,
-    HalfArray,
-    HalfDtype,
-    Halves,
-    InputArrays,
-    Layout,
-    Strides,
+    NewTypes,
+    OutDtype,
+    Output,
+    Shaped,
     Tensor,
+    Written,
 } from "./arrays.js";
 import type { Backend, Plugin } from "./backends.js";
-import type { AsyncOptions, Plan } from "./plan.js";
-import type { Dtypes, HalfOut, PlanOptions, Settings } from "./problem.js";
+import type { AsyncOptions, Plan, RunArrays, RunOptions, RunResult } from "./plan.js";
+import type { Dtypes, PlanOptions, ScoresMode, Settings } from "./problem.js";
 import type { Stream, StreamOptions } from "./stream.js";
 
 export * from "./arrays.js";
@@ -52,42 +57,54 @@ export * from "./stream.js";
 export type Build = "relaxed" | "simd" | "scalar" | "threads";
 
 /**
- * Options of {@link Attn.attention}. One of `dim`, `queries` and `keys` is needed; the other sizes
- * follow from the lengths of the arrays. With `strides` it is as for {@link PlanOptions}.
+ * Options of {@link Attn.attention}. Sizes follow from the shapes of arrays, and what these leave open
+ * from lengths: of flat arrays one of `dim`, `queries` and `keys` is needed. With `strides` it is as for
+ * {@link PlanOptions}.
  */
-export interface AttentionOptions extends Settings, InputArrays, Dtypes {
+export interface AttentionOptions<D extends OutDtype = "f32", K extends Dtype = D, Out = Output<D>>
+    extends Settings, RunArrays<Out>, Dtypes<D, K> {
     /** 1 by default. */
-    batch?: number | undefined;
-    /** 1 by default. */
-    heads?: number | undefined;
-    /** `heads` by default. */
-    kvHeads?: number | undefined;
-    queries?: number | undefined;
-    keys?: number | undefined;
-    dim?: number | undefined;
-    valueDim?: number | undefined;
-    /** Of q, k, v and the result; "bhnd" by default. */
-    layout?: Layout | undefined;
-    /** Of those that are not in the layout. */
-    strides?: Strides | undefined;
-    /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
-    out?: Floats | Halves | undefined;
+    batch?: number | null | undefined;
+    /** As many as the query has where `queries` and `dim` are known, else 1. */
+    heads?: number | null | undefined;
+    /** As many as the key has where `keys` and `dim` are known, else `heads`. */
+    kvHeads?: number | null | undefined;
+    queries?: number | null | undefined;
+    keys?: number | null | undefined;
+    dim?: number | null | undefined;
+    valueDim?: number | null | undefined;
+}
+
+/** {@link Attn.attention} by one object: its options, its arrays, and what it is to return. */
+export interface AttentionCall<
+    D extends OutDtype = "f32",
+    K extends Dtype = D,
+    Out extends Output<D> = Output<D>,
+>
+    extends AttentionOptions<D, K, Out>, Pick<RunOptions<D, K>, "query" | "key" | "value" | "lse"> {
+    /**
+     * `true`, or an array to write to: return the scores that `scoresMode` says. The name of a mode:
+     * return those. See {@link RunResult.scores}.
+     */
+    scores?: boolean | ScoresMode | Floats | null | undefined;
+    /** "raw" by default. */
+    scoresMode?: ScoresMode | null | undefined;
 }
 
 /** Text as a matrix: what {@link Attn.embed} returns. */
 export interface Embedding {
     /** rows * dim elements, one row for each token. */
-    x: Float32Array;
+    x: Float32Array<ArrayBuffer>;
     /** The text of each row. */
     tokens: string[];
     rows: number;
     dim: number;
 }
 
-/** A .npy file: what {@link Attn.readNpy} returns. */
+/** A .npy file: what {@link Attn.readNpy} returns. It is a {@link Shaped}. */
 export interface NpyArray {
     /** In C order (last axis fastest), whatever the order in the file. */
-    data: Float32Array;
+    data: Float32Array<ArrayBuffer>;
     shape: number[];
 }
 
@@ -105,11 +122,22 @@ export interface Attn {
     /** All backends with their parameters. */
     backends(): Backend[];
 
+    /**
+     * Do runAsync() and attentionAsync() compute in this thread, which then waits? They do in
+     * WebAssembly: there only their errors and results come by a promise. libattn/native has threads for
+     * them, libattn/worker a worker.
+     */
+    readonly blocking: boolean;
+
     /** Elements in the module's memory: so many zeros, or a copy of an array of their type. */
-    tensor(lengthOrData: number | Float32Array, dtype?: "f32"): Tensor;
-    tensor(lengthOrData: number | Uint16Array, dtype: HalfDtype): Tensor<Uint16Array>;
-    tensor<Data extends HalfArray>(data: Data, dtype: HalfDtype): Tensor<Data>;
-    tensor(lengthOrData: number | Int8Array, dtype: "i8"): Tensor<Int8Array>;
+    tensor(lengthOrData: number | Floats, dtype?: "f32" | null): Tensor;
+    tensor<H extends "f16" | "bf16">(length: number, dtype: H): Tensor<Uint16Array>;
+    tensor<Data extends ArrayTypes["f16"]>(
+        data: Data | Tensor<Data> | Shaped<Data | Tensor<Data>>,
+        dtype: "f16",
+    ): Tensor<Data>;
+    tensor(data: ArrayInput<Uint16Array>, dtype: "bf16"): Tensor<Uint16Array>;
+    tensor(lengthOrData: number | ArrayInput<Int8Array>, dtype: "i8"): Tensor<Int8Array>;
 
     /**
      * Load a plugin: a side module of WebAssembly, as plugins/template shows how to build one. Its
@@ -123,46 +151,54 @@ export interface Attn {
      * @param source its bytes, a URL, a response with it, or itself, compiled.
      * @param options `name`: what to call it; by default its URL, or "plugin.wasm".
      */
-    loadPlugin(source: Source, options?: { name?: string | undefined }): Promise<Plugin>;
+    loadPlugin(
+        source: Source,
+        options?: { name?: string | null | undefined } | null | undefined,
+    ): Promise<Plugin>;
 
     /** Prepare to solve a problem often. */
-    plan(options: PlanOptions & HalfOut): Plan<HalfArray>;
-    plan(options: PlanOptions): Plan;
+    plan<D extends OutDtype = "f32", K extends Dtype = D>(options: PlanOptions<D, K>): Plan<D, K>;
 
     /**
      * Attention in one call. For many calls of one shape, make a plan.
-     * @returns batch * heads * queries * valueDim elements: `options.out`, or a new array.
+     *
+     * With all in one object it returns what a run of a plan does: `out`, and `lse` and `scores` where
+     * they were asked for. With the arrays one after the other it returns `out` alone: batch * heads *
+     * queries * valueDim elements, `options.out` or a new array.
      */
-    attention(
-        query: Halves,
-        key: Elements,
-        value: Elements,
-        options: AttentionOptions & HalfOut,
-    ): HalfArray;
-    attention(
-        query: Floats,
-        key: Elements,
-        value: Elements,
-        options: AttentionOptions,
-    ): Float32Array;
+    attention<D extends OutDtype = "f32", K extends Dtype = D, Out extends Output<D> = NewTypes[D]>(
+        call: AttentionCall<D, K, Out>,
+    ): RunResult<Written<Out>>;
+    attention<D extends OutDtype = "f32", K extends Dtype = D, Out extends Output<D> = NewTypes[D]>(
+        query: Elements<D>,
+        key: Elements<K>,
+        value: Elements<K>,
+        options?: AttentionOptions<D, K, Out> | null | undefined,
+    ): Written<Out>;
 
-    /** The same as {@link Plan.runAsync} is to {@link Plan.run}. */
-    attentionAsync(
-        query: Halves,
-        key: Elements,
-        value: Elements,
-        options: AttentionOptions & AsyncOptions & HalfOut,
-    ): Promise<HalfArray>;
-    attentionAsync(
-        query: Floats,
-        key: Elements,
-        value: Elements,
-        options: AttentionOptions & AsyncOptions,
-    ): Promise<Float32Array>;
+    /** The same as {@link Plan.runAsync} is to {@link Plan.run}. See {@link blocking}. */
+    attentionAsync<
+        D extends OutDtype = "f32",
+        K extends Dtype = D,
+        Out extends Output<D> = NewTypes[D],
+    >(
+        call: AttentionCall<D, K, Out> & AsyncOptions,
+    ): Promise<RunResult<Written<Out>>>;
+    attentionAsync<
+        D extends OutDtype = "f32",
+        K extends Dtype = D,
+        Out extends Output<D> = NewTypes[D],
+    >(
+        query: Elements<D>,
+        key: Elements<K>,
+        value: Elements<K>,
+        options?: (AttentionOptions<D, K, Out> & AsyncOptions) | null | undefined,
+    ): Promise<Written<Out>>;
 
     /** Make an empty stream, for tokens that arrive one by one. Needs the softmax backend. */
-    stream(options: StreamOptions & HalfOut): Stream<HalfArray>;
-    stream(options: StreamOptions): Stream;
+    stream<D extends OutDtype = "f32", K extends Dtype = D>(
+        options: StreamOptions<D, K>,
+    ): Stream<D, K>;
 
     /**
      * Text as input for attention: hashed character n-grams plus sinusoidal positions, the same as
@@ -222,20 +258,37 @@ interface ModuleLike {
     readonly [Symbol.toStringTag]?: string;
 }
 
-/** Where the module comes from: its bytes, a URL, a response with it, or itself, compiled. */
+/** A Blob or a File. */
+interface BlobLike {
+    readonly size: number;
+    readonly type: string;
+    arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** Where the module comes from: its bytes, a URL, a response or a file with it, or itself, compiled. */
 export type Source =
     | ArrayBuffer
     | ArrayBufferView
     | string
     | UrlLike
     | ResponseLike
+    | BlobLike
     | ModuleLike
-    | Promise<ResponseLike>;
+    | Promise<ArrayBuffer | ArrayBufferView | ResponseLike | BlobLike>;
+
+/** Which module {@link init} takes. */
+export interface SourceOptions {
+    /**
+     * The module, instead of this package's own file: the best build that the engine can run, which
+     * `build` of the result names. A string is a URL; a relative one counts from the page.
+     */
+    source?: Source | null | undefined;
+}
 
 /** Options of {@link init}. */
-export interface InitOptions {
+export interface InitOptions extends SourceOptions {
     /** Take this build; a source that is another build, or an engine that has it not, is an error. */
-    build?: Build | undefined;
+    build?: Build | null | undefined;
     /**
      * Share the work of each run between so many threads, from 1 (the default) to 256; more than 1 take
      * the build "threads". In a browser the page must be cross-origin isolated (COOP and COEP headers):
@@ -243,14 +296,22 @@ export interface InitOptions {
      * and in a window, which may not sleep, it spins for the last task. Threads end with dispose(), and
      * keep no process of Node's alive. Results do not depend on how many there are.
      */
-    threads?: number | undefined;
+    threads?: number | null | undefined;
+}
+
+/** The library in WebAssembly. */
+export interface WasmAttn extends Attn {
+    readonly build: Build;
+    readonly blocking: true;
 }
 
 /**
- * Load the module and start the library in it. Without a source it takes the file of this package:
- * the best build that the engine can run, which `build` of the result names. In Node files are read
- * from disk, in a browser with fetch().
- *
- * @param source a string is a URL; a relative one counts from the page.
+ * Load the module and start the library in it. In Node files are read from disk, in a browser with
+ * fetch().
  */
-export function init(source?: Source | undefined | null, options?: InitOptions): Promise<Attn>;
+export function init(options?: InitOptions | null | undefined): Promise<WasmAttn>;
+/** @deprecated The source is an option like the others: `init({ source, threads })`. */
+export function init(
+    source: Source | null | undefined,
+    options?: Omit<InitOptions, "source"> | null | undefined,
+): Promise<WasmAttn>;

@@ -25,13 +25,13 @@ export { AttnError } from "./index.js";
 /** Options of {@link init}. */
 export interface NativeOptions {
     /** Threads that share the work of a run, from 1 (the default) to 1024. Results do not depend on it. */
-    threads?: number | undefined;
+    threads?: number | null | undefined;
     /** The highest instruction set to use ("scalar", "sse4", "avx2", ...); the best by default. */
-    tier?: string | undefined;
+    tier?: string | null | undefined;
     /** `false`: an AttnError "ATTN_ERROR_LOAD" where there is no addon. `true` by default. */
-    fallback?: boolean | undefined;
+    fallback?: boolean | null | undefined;
     /** The path of an addon that is to be used instead of the installed one. */
-    addon?: string | undefined;
+    addon?: string | null | undefined;
 }
 
 /** The library: `build` is "native", or the WebAssembly build that serves. */
@@ -43,4 +43,4 @@ export interface NativeAttn extends Attn {
 }
 
 /** Start the library. Each call makes a context, and threads, of its own. */
-export function init(options?: NativeOptions): Promise<NativeAttn>;
+export function init(options?: NativeOptions | null | undefined): Promise<NativeAttn>;

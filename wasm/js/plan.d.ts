@@ -1,36 +1,48 @@
 import type {
+    Dtype,
     Elements,
     Floats,
-    Halves,
     InputArrays,
     InputName,
     Layout,
+    NewTypes,
+    OutDtype,
+    Output,
     Strides,
+    Written,
 } from "./arrays.js";
 import type { Sizes } from "./problem.js";
 
-/** The arrays of {@link Plan.run}. */
-export interface RunOptions extends InputArrays {
-    /** batch * heads * queries * dim elements. */
-    query: Floats | Halves;
-    /** batch * kvHeads * keys * dim elements. */
-    key: Elements;
-    /** batch * kvHeads * keys * valueDim elements. */
-    value: Elements;
+/** What a run takes beside query, key and value. */
+export interface RunArrays<Out = unknown> extends InputArrays {
     /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
-    out?: Floats | Halves | undefined;
-    /** `true`: return the rows' log-sum-exp; an array: write them there. See {@link RunResult.lse}. */
-    lse?: boolean | Floats | undefined;
-    /** The same for the scores; see {@link RunResult.scores}. */
-    scores?: boolean | Floats | undefined;
+    out?: Out | null | undefined;
     /** Of query, key, value and out; "bhnd" by default. */
-    layout?: Layout | undefined;
+    layout?: Layout | null | undefined;
     /** Of those that are not in the layout. */
-    strides?: Strides | undefined;
+    strides?: Strides | null | undefined;
 }
 
-/** An AbortSignal. */
-interface SignalLike {
+/** The arrays of {@link Plan.run}. `D`: of query and out, `K`: of key and value. */
+export interface RunOptions<
+    D extends OutDtype = "f32",
+    K extends Dtype = D,
+    Out extends Output<D> = Output<D>,
+> extends RunArrays<Out> {
+    /** batch * heads * queries * dim elements. */
+    query: Elements<D>;
+    /** batch * kvHeads * keys * dim elements. */
+    key: Elements<K>;
+    /** batch * kvHeads * keys * valueDim elements. */
+    value: Elements<K>;
+    /** `true`: return the rows' log-sum-exp; an array: write them there. See {@link RunResult.lse}. */
+    lse?: boolean | Floats | null | undefined;
+    /** The same for the scores; see {@link RunResult.scores}. */
+    scores?: boolean | Floats | null | undefined;
+}
+
+/** An AbortSignal; structural, because not every program has the DOM's types. */
+export interface SignalLike {
     readonly aborted: boolean;
     throwIfAborted(): void;
     addEventListener(type: "abort", listener: () => void, options?: { once?: boolean }): void;
@@ -40,7 +52,7 @@ interface SignalLike {
 /** Options of {@link Plan.runAsync}. */
 export interface AsyncOptions {
     /** Rejects with the signal's reason, and stops computing before the run's next task. */
-    signal?: SignalLike | undefined;
+    signal?: SignalLike | null | undefined;
 }
 
 /** What {@link Plan.run} computed. The arrays are the caller's. */
@@ -62,34 +74,39 @@ export interface RunResult<Out = Float32Array> {
 }
 
 /** Which weights {@link Plan.weights} is to compute. */
-export interface WeightsOptions extends InputArrays {
-    query: Floats | Halves;
-    key: Elements;
+export interface WeightsOptions<
+    D extends OutDtype = "f32",
+    K extends Dtype = D,
+> extends InputArrays {
+    query: Elements<D>;
+    key: Elements<K>;
     /** Of query and key; "bhnd" by default. */
-    layout?: Layout | undefined;
+    layout?: Layout | null | undefined;
     /** Of those that are not in the layout. */
-    strides?: Strides | undefined;
+    strides?: Strides | null | undefined;
     /** 0 by default. */
-    batch?: number | undefined;
+    batch?: number | null | undefined;
     /** Of the query; 0 by default. */
-    head?: number | undefined;
+    head?: number | null | undefined;
     /** First query; 0 by default. */
-    first?: number | undefined;
+    first?: number | null | undefined;
     /** How many queries; all from `first` on by default. */
-    count?: number | undefined;
+    count?: number | null | undefined;
 }
 
 /** The arrays of {@link Plan.error}. */
-export interface ErrorOptions extends InputArrays {
-    query: Floats | Halves;
-    key: Elements;
-    value: Elements;
+export interface ErrorOptions<D extends OutDtype = "f32", K extends Dtype = D> extends InputArrays {
+    query: Elements<D>;
+    key: Elements<K>;
+    value: Elements<K>;
     /** The result that is to be judged. */
-    out: Floats | Halves;
+    out: Elements<D>;
     /** Of all four; "bhnd" by default. */
-    layout?: Layout | undefined;
+    layout?: Layout | null | undefined;
     /** Of those that are not in the layout. */
-    strides?: Strides | undefined;
+    strides?: Strides | null | undefined;
+    /** Look at every so-manieth query: 1, all, by default. */
+    stride?: number | null | undefined;
 }
 
 /** How much work one run of a plan is. */
@@ -116,9 +133,12 @@ export interface PlanFact {
 
 /**
  * A problem and the backend that solves it, prepared: run it as often as wanted. It holds memory in
- * the module until dispose(); any use after that throws an AttnError "ATTN_ERROR_DISPOSED".
+ * the module until dispose(); any use after that throws an AttnError "ATTN_ERROR_DISPOSED". One that is
+ * dropped without dispose() is freed when JavaScript's garbage is collected, which knows nothing of
+ * the module's memory and may come late: where `process.env.NODE_ENV` is "development" a warning says so,
+ * once for each kind.
  */
-export interface Plan<Out = Float32Array> {
+export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
     /** The backend's id. */
     readonly backend: string;
     readonly sizes: Sizes;
@@ -133,28 +153,42 @@ export interface Plan<Out = Float32Array> {
     readonly facts: readonly PlanFact[];
 
     /** Solve the problem on these arrays. */
-    run(arrays: RunOptions): RunResult<Out>;
+    run<Out extends Output<D> = NewTypes[D]>(
+        options: RunOptions<D, K, Out>,
+    ): RunResult<Written<Out>>;
 
     /**
      * The same beside this thread where there is the addon (libattn/native): arrays are read as they
      * are now, tensors and shared memory until the promise is settled, and dispose() waits. In
-     * WebAssembly there is no other thread: it has run when this returns.
+     * WebAssembly there is no other thread: this blocks, and has run when it returns
+     * ({@link Attn.blocking}); libattn/worker has one.
      */
-    runAsync(arrays: RunOptions, options?: AsyncOptions): Promise<RunResult<Out>>;
+    runAsync<Out extends Output<D> = NewTypes[D]>(
+        options: RunOptions<D, K, Out> & AsyncOptions,
+    ): Promise<RunResult<Written<Out>>>;
+    /** @deprecated The signal is an option like the others. */
+    runAsync<Out extends Output<D> = NewTypes[D]>(
+        arrays: RunOptions<D, K, Out>,
+        options: AsyncOptions | null | undefined,
+    ): Promise<RunResult<Written<Out>>>;
 
     /**
      * The effective attention weights of queries [first, first + count) of one batch and head, such
      * that out = weights * value: row r, key j is at r * keys + j. For every backend, also where it
      * never forms them.
      */
-    weights(options: WeightsOptions): Float32Array;
+    weights(options: WeightsOptions<D, K>): Float32Array<ArrayBuffer>;
 
     /**
      * How far `out` is from exact attention, computed in double precision: the relative error in the
-     * Frobenius norm over every `stride`-th query (1, all, by default). Costs queries * keys / stride.
-     * NaN when `out` has a NaN where exact attention has not.
+     * Frobenius norm over every `stride`-th query. Costs queries * keys / stride. NaN when `out` has a
+     * NaN where exact attention has not.
      */
-    error(arrays: ErrorOptions, stride?: number): number;
+    error(
+        options: ErrorOptions<D, K>,
+        /** @deprecated The stride is an option like the others. */
+        stride?: number | null | undefined,
+    ): number;
 
     /** Give the memory back. A second call does nothing. */
     dispose(): void;

@@ -1,5 +1,5 @@
 /* What is to be solved: sizes, rules, element types and the settings of a backend. */
-import type { Dtype, HalfDtype, InputName } from "./arrays.js";
+import type { Dtype, InputName, OutDtype } from "./arrays.js";
 
 /** All sizes of a problem, each an integer of at least 1; `heads` is a multiple of `kvHeads`. */
 export interface Sizes {
@@ -25,39 +25,34 @@ export type Causal = boolean | "none" | "top-left" | "bottom-right";
  */
 export interface Rules {
     /** Id of a backend; "softmax", which does all of these, by default. */
-    backend?: string | undefined;
+    backend?: string | null | undefined;
     /** `false` by default. */
-    causal?: Causal | undefined;
+    causal?: Causal | null | undefined;
     /** Factor of the logits, finite; by default the backend's, 1/sqrt(dim) for softmax. */
-    scale?: number | undefined;
+    scale?: number | null | undefined;
     /** Keys before the first query; 0 by default, and where causal is "bottom-right". */
-    past?: number | undefined;
+    past?: number | null | undefined;
     /** Keys seen to each side of a query's position; -1: all. All by default. */
-    window?: readonly [left: number, right: number] | undefined;
+    window?: readonly [left: number, right: number] | null | undefined;
     /** c of the logits' soft cap; 0, the default: none. */
-    softcap?: number | undefined;
+    softcap?: number | null | undefined;
 }
 
 /** Element types; other than f32 with softmax alone. */
-export interface Dtypes {
+export interface Dtypes<D extends OutDtype = OutDtype, K extends Dtype = Dtype> {
     /** Of query and out; "f32" by default. */
-    dtype?: "f32" | HalfDtype | undefined;
+    dtype?: D | null | undefined;
     /** Of key and value; `dtype` by default. */
-    kvDtype?: Dtype | undefined;
+    kvDtype?: K | null | undefined;
 }
 
-/** Those that have an output in 16 bits. */
-export interface HalfOut {
-    dtype: HalfDtype;
-}
-
-/** Parameters of a backend by name, as {@link Attn.backends} declares them. undefined: the default. */
-export type Params = Readonly<Record<string, number | string | boolean | undefined>>;
+/** Parameters of a backend by name, as {@link Attn.backends} declares them. null: the default. */
+export type Params = Readonly<Record<string, number | string | boolean | null | undefined>>;
 
 /** Rules and the settings of a backend. */
 export interface Settings extends Rules {
     /** Values outside their declared range are refused, never clamped. */
-    params?: Params | undefined;
+    params?: Params | null | undefined;
 }
 
 /**
@@ -67,21 +62,22 @@ export interface Settings extends Rules {
 export type ScoresMode = "raw" | "capped" | "masked" | "weights";
 
 /** Options of {@link Attn.plan}. */
-export interface PlanOptions extends Settings, Dtypes {
+export interface PlanOptions<D extends OutDtype = OutDtype, K extends Dtype = Dtype>
+    extends Settings, Dtypes<D, K> {
     /** 1 by default. */
-    batch?: number | undefined;
+    batch?: number | null | undefined;
     /** 1 by default. */
-    heads?: number | undefined;
+    heads?: number | null | undefined;
     /** `heads` by default; fewer: heads share keys and values (grouped-query attention). */
-    kvHeads?: number | undefined;
+    kvHeads?: number | null | undefined;
     queries: number;
     /** `queries` by default (self-attention). */
-    keys?: number | undefined;
+    keys?: number | null | undefined;
     dim: number;
     /** `dim` by default. */
-    valueDim?: number | undefined;
+    valueDim?: number | null | undefined;
     /** The arrays that each run brings; none by default. */
-    inputs?: readonly InputName[] | undefined;
+    inputs?: readonly InputName[] | null | undefined;
     /** What {@link RunOptions.scores} gives; "raw" by default. */
-    scoresMode?: ScoresMode | undefined;
+    scoresMode?: ScoresMode | null | undefined;
 }

@@ -15,32 +15,43 @@ export { AttnError } from "./index.js";
 export type {
     AttnErrorCode,
     Causal,
-    Grid,
     InputArrays,
     InputName,
     Layout,
+    MaskArray,
     Rules,
+    Shaped,
     Sizes,
     Source,
+    SourceOptions,
     Stride,
     Strides,
 } from "./index.js";
 
-type Types = "dtype" | "kvDtype";
-type Scales = "keyScales" | "valueScales";
-export type PlanOptions = Omit<full.PlanOptions, "backend" | "params" | "scoresMode" | Types>;
+type Data = Float32Array | full.Shaped<Float32Array>;
+type Inputs = "keyScales" | "valueScales" | "bias" | "sinks" | "slopes";
+type Own = Partial<Record<"bias" | "sinks" | "slopes" | "out", Data | null | undefined>>;
+type Arrays = Record<"query" | "key" | "value", Data>;
+
+export type PlanOptions = Omit<
+    full.PlanOptions,
+    "backend" | "params" | "scoresMode" | "dtype" | "kvDtype"
+>;
 export type AttentionOptions = Omit<
     full.AttentionOptions,
-    "backend" | "params" | "out" | Types | Scales
-> & { out?: Float32Array | undefined };
-type Arrays = "query" | "key" | "value";
-export type RunOptions = Omit<full.RunOptions, "scores" | "out" | Arrays | Scales> &
-    Record<Arrays, Float32Array> & { out?: Float32Array | undefined };
-export type RunResult = Omit<full.RunResult, "scores">;
+    "backend" | "params" | "out" | "dtype" | "kvDtype" | Inputs
+> &
+    Own;
+export type RunOptions = Omit<full.RunOptions, "scores" | "lse" | "out" | keyof Arrays | Inputs> &
+    Own &
+    Arrays & { lse?: boolean | Data | null | undefined };
+/** Attention by one object: its options and its arrays. */
+export type AttentionCall = AttentionOptions & RunOptions;
+export type RunResult = Omit<full.RunResult<Float32Array>, "scores">;
 
 export interface Plan extends Pick<full.Plan, "sizes" | "inputs" | "dispose"> {
     /** Solve the problem on these arrays. */
-    run(arrays: RunOptions): RunResult;
+    run(options: RunOptions): RunResult;
     [Symbol.dispose](): void;
 }
 
@@ -51,15 +62,18 @@ export interface Attn extends Pick<full.Attn, "version" | "tier" | "dispose"> {
     plan(options: PlanOptions): Plan;
 
     /** Attention in one call, as {@link full.Attn.attention}. */
+    attention(call: AttentionCall): RunResult;
     attention(
-        query: Float32Array,
-        key: Float32Array,
-        value: Float32Array,
-        options: AttentionOptions,
+        query: Data,
+        key: Data,
+        value: Data,
+        options?: AttentionOptions | null | undefined,
     ): Float32Array;
 
     [Symbol.dispose](): void;
 }
 
 /** Load the module and start the library in it; see libattn's init(). */
-export function init(source?: full.Source | undefined | null): Promise<Attn>;
+export function init(options?: full.SourceOptions | null | undefined): Promise<Attn>;
+/** @deprecated `init({ source })`. */
+export function init(source: full.Source | null | undefined): Promise<Attn>;

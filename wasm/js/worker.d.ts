@@ -16,25 +16,18 @@
 import type * as full from "./index.js";
 
 export { AttnError } from "./index.js";
-export type { AttnErrorCode, Backend, Build, InitOptions } from "./index.js";
+export type * from "./index.js";
 
-/** Any AbortSignal; structural, because not every program has the DOM's types. */
-export interface Signal {
-    readonly aborted: boolean;
-    throwIfAborted(): void;
-}
-
-type ArrayElements = Float32Array | full.HalfArray | Int8Array;
-
-/** `strides.out` is refused: the result is a new array. */
-export interface AttentionOptions extends full.AttentionOptions {
+/** What calls in the worker can have besides. */
+export interface LongOptions {
     /** Ends the call at once: it rejects with the signal's reason. */
-    signal?: Signal | undefined;
+    signal?: full.SignalLike | null | undefined;
     /**
      * Called with the part that is done, up to 1: after each key/value head in the layout "bhnd", and
-     * at the end alone where the heads cannot be told apart (the layout "bnhd", backend "sketch").
+     * at the end alone where the heads cannot be told apart (the layout "bnhd", backend "sketch"). Where
+     * it throws, the call ends and rejects with that.
      */
-    onProgress?: ((done: number) => void) | undefined;
+    onProgress?: ((done: number) => void) | null | undefined;
 }
 
 /** Calls run one after the other. For more at a time, make more of these. */
@@ -44,20 +37,26 @@ export interface Attn extends Pick<
 > {
     /**
      * As {@link full.Attn.attention}, in the worker: arrays are copied there, unless they are of
-     * shared memory; the result is moved back.
+     * shared memory; results are moved back. What is wrong with the arguments is the same error. Tensors
+     * are another instance's and refused.
      */
-    attention(
-        query: full.HalfArray,
-        key: ArrayElements,
-        value: ArrayElements,
-        options: AttentionOptions & { dtype: full.HalfDtype },
-    ): Promise<full.HalfArray>;
-    attention(
-        query: Float32Array,
-        key: ArrayElements,
-        value: ArrayElements,
-        options: AttentionOptions,
-    ): Promise<Float32Array>;
+    attention<
+        D extends full.OutDtype = "f32",
+        K extends full.Dtype = D,
+        Out extends full.Output<D> = full.NewTypes[D],
+    >(
+        call: full.AttentionCall<D, K, Out> & LongOptions,
+    ): Promise<full.RunResult<full.Written<Out>>>;
+    attention<
+        D extends full.OutDtype = "f32",
+        K extends full.Dtype = D,
+        Out extends full.Output<D> = full.NewTypes[D],
+    >(
+        query: full.Elements<D>,
+        key: full.Elements<K>,
+        value: full.Elements<K>,
+        options?: (full.AttentionOptions<D, K, Out> & LongOptions) | null | undefined,
+    ): Promise<full.Written<Out>>;
 
     /** End the worker. Calls that wait or run reject with an AttnError "ATTN_ERROR_DISPOSED". */
     dispose(): void;
@@ -65,4 +64,4 @@ export interface Attn extends Pick<
 }
 
 /** Start a worker. */
-export function init(options?: full.InitOptions): Promise<Attn>;
+export function init(options?: full.InitOptions | null | undefined): Promise<Attn>;

@@ -7,7 +7,9 @@ const either: Attn = native.build === "native" ? native : await initWasm();
 const reason: string = native.reason ?? "native";
 const x = new Float32Array(64);
 const out: Float32Array = await either.attentionAsync(x, x, x, { dim: 8, causal: true });
+const both = await native.attentionAsync({ query: x, key: x, value: x, dim: 8, lse: true });
 const plan = native.plan({ queries: 8, dim: 8 });
+await plan.runAsync({ query: x, key: x, value: x, signal: AbortSignal.timeout(5) });
 const result: RunResult = await plan.runAsync({ query: x, key: x, value: x, lse: true });
 
 // @ts-expect-error: there is no such option
@@ -15,4 +17,4 @@ await init({ thread: 2 });
 // @ts-expect-error: not a signal
 await plan.runAsync({ query: x, key: x, value: x }, { signal: 1 });
 
-export default [either, reason, out, result, native.threads, AttnError];
+export default [either, reason, out, result, native.threads, both.lse, AttnError];

@@ -4,6 +4,8 @@ import { init } from "libattn";
 await init(new URL("libattn.wasm", "https://example.org"));
 await init(fetch("libattn.wasm"));
 await init(new Response());
+await init({ source: new Blob() });
+await init({ source: fetch("libattn.wasm"), build: "simd" });
 const module: WebAssembly.Module = await WebAssembly.compileStreaming(fetch("libattn.wasm"));
 await init(module, { build: "simd" });
 const attn = await init();

@@ -15,7 +15,8 @@ import {
 
 const attn: Attn = await init();
 declare const somewhere: { readonly href: string; readonly protocol: string };
-const other: Attn = await init(somewhere, { build: "scalar" });
+const other: Attn = await init({ source: somewhere, build: "scalar", threads: null });
+await init(somewhere, { build: "scalar" }); // the old form
 declare const bytes: Uint8Array;
 await init(bytes);
 await init(bytes.buffer);
@@ -100,10 +101,42 @@ const quantised: Float32Array = attn.attention(x, new Int8Array(64), new Int8Arr
     ...{ dim: 8, kvDtype: "i8", keyScales: x, valueScales: x },
     strides: { query: [0, 0, 8, 1] },
 });
-using halves: Plan<HalfArray> = attn.plan({ queries: 4, dim: 8, dtype: "bf16" });
-const halfOut: HalfArray = halves.run({ query: bits, key: bits, value: bits }).out;
-using cache: Stream = attn.stream({ dim: 8, maxKeys: 100, kvDtype: "i8" });
+using halves: Plan<"bf16"> = attn.plan({ queries: 4, dim: 8, dtype: "bf16" });
+const halfOut: Uint16Array<ArrayBuffer> = halves.run({ query: bits, key: bits, value: bits }).out;
+using cache: Stream<"f32", "i8"> = attn.stream({ dim: 8, maxKeys: 100, kvDtype: "i8" });
 cache.append(new Int8Array(8), new Int8Array(8), { keyScales: x, valueScales: x });
+
+/* By one object, with shapes; null is absent. */
+const shaped = { data: x, shape: [2, 4, 8] };
+const named = attn.attention({
+    query: shaped,
+    key: shaped,
+    value: shaped,
+    lse: true,
+    scores: "weights",
+});
+const mine: Float32Array<ArrayBuffer> = named.out;
+const positional: Float32Array<ArrayBuffer> = attn.attention(shaped, shaped, shaped);
+const into: Float32Array = attn.attention(x, x, x, { dim: 8, out: zeros, mask: null });
+const namedInto: Float32Array = attn.attention({
+    query: x,
+    key: x,
+    value: x,
+    dim: 8,
+    out: zeros,
+}).out;
+attn.attention(attn.readNpy(bytes), zeros, { data: zeros, shape: [1, 8, 8] }, { causal: null });
+attn.attention(x, x, x, { dim: 8, mask: [true, false], kvLengths: null });
+attn.attention(x, x, x, { dim: 8, mask: { data: [true, false], shape: [2] } });
+const bits16: Uint16Array<ArrayBuffer> = attn.attention({
+    ...{ query: bits, key: bits, value: bits, dim: 8 },
+    dtype: "bf16",
+}).out;
+attn.attention(bits, kept, kept, { dim: 8, dtype: "f16", kvDtype: "i8", keyScales: x });
+cache.append({ key: kept, value: kept, keyScales: shaped }).query({ query: shaped });
+plan.error({ query: x, key: x, value: x, out, stride: 2 });
+const blocks: boolean = attn.blocking;
+const always: true = (await init()).blocking;
 
 const { tokens, dim }: { tokens: string[]; dim: number } = attn.embed("text", 8);
 const { data, shape }: { data: Float32Array; shape: number[] } = attn.readNpy(bytes);
@@ -128,6 +161,13 @@ export const all = [
     quantised,
     halfOut,
     fromKept,
+    mine,
+    positional,
+    into,
+    namedInto,
+    bits16,
+    blocks,
+    always,
 ];
 
 // @ts-expect-error a number is no source
@@ -158,6 +198,24 @@ attn.plan({ queries: 4, dim: 4, dtype: "f64" });
 attn.plan({ queries: 4, dim: 4, dtype: "i8" });
 // @ts-expect-error a result in 16 bits is no Float32Array
 export const wrong: Float32Array = attn.attention(bits, bits, bits, { dim: 8, dtype: "f16" });
+// @ts-expect-error floats are no halves
+attn.attention(x, x, x, { dim: 8, dtype: "f16" });
+// @ts-expect-error halves are no floats
+attn.attention(bits, bits, bits, { dim: 8 });
+// @ts-expect-error keys in i8 beside values in f32
+attn.attention(x, new Int8Array(64), x, { dim: 8, kvDtype: "i8" });
+// @ts-expect-error floats where keys are in i8
+attn.attention({ query: x, key: x, value: x, dim: 8, kvDtype: "i8" });
+// @ts-expect-error an out of another type
+attn.attention(x, x, x, { dim: 8, out: bits });
+// @ts-expect-error floats for a plan in bf16
+halves.run({ query: x, key: x, value: x });
+// @ts-expect-error floats for a stream in i8
+cache.append(x, x);
+// @ts-expect-error a shape is of numbers
+attn.attention({ data: x, shape: ["2"] }, x, x, { dim: 8 });
+// @ts-expect-error results by name only
+attn.attention(x, x, x, { dim: 8, lse: true });
 // @ts-expect-error strides are of four axes
 attn.attention(x, x, x, { dim: 8, strides: { key: [1, 2] } });
 // @ts-expect-error a stream has an end

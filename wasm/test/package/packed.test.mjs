@@ -153,7 +153,8 @@ const clients = [
     { file: "client.ts", lib: ["es2022", "dom"] },
     { file: "client-web.ts", lib: ["es2022", "dom"] },
     { file: "client-inline.ts", lib: ["es2022"] },
-    { file: "client-native.ts", lib: ["es2022"] },
+    { file: "client-native.ts", lib: ["es2022", "dom"] },
+    { file: "client-worker.ts", lib: ["es2022", "dom"] },
     { file: "client-labs.ts", lib: ["es2022", "dom"] },
 ];
 for (const { file, lib } of clients) {
