@@ -2,6 +2,7 @@
  * What C holds for an object of JavaScript's, a plan, a stream or a tensor: until that is disposed, until
  * its library is, or until nobody has the object any more.
  */
+import { FULL } from "./edition.js";
 import { disposed } from "./errors.js";
 
 const dropped = new FinalizationRegistry((held) => held.drop());
@@ -45,8 +46,8 @@ export class Held {
     }
 
     drop() {
-        warn(this.#what, this.#kept);
-        if (this.#kept) return;
+        if (FULL) warn(this.#what, this.#kept);
+        if (FULL && this.#kept) return;
         try {
             this.dispose();
         } catch {
