@@ -7,6 +7,7 @@
 
 #include "labs/lab.h"
 #include "labs/scaling.h"
+#include "number/format.h"
 
 /** Points, or comparisons, by what they say; those outside the claim's premises are not in it. */
 typedef struct tally {
@@ -28,10 +29,10 @@ int32_t tally_verdict(const tally_t *tally);
 void judge_tally(const tally_t *tally, const char *what, lab_finding_t *finding);
 
 /** Appends to finding->sure, cut where there is no room. */
-void judge_sure(lab_finding_t *finding, const char *format, ...) LAB_PRINTF(2, 3);
+void judge_sure(lab_finding_t *finding, const char *format, ...) ATTN_FORMAT_LIKE(2, 3);
 
 /** The same for finding->found. */
-void judge_found(lab_finding_t *finding, const char *format, ...) LAB_PRINTF(2, 3);
+void judge_found(lab_finding_t *finding, const char *format, ...) ATTN_FORMAT_LIKE(2, 3);
 
 /** How far from what is claimed an exponent still counts as it, and how wide its interval may be. */
 #define JUDGE_EXPONENT_SLACK 0.05

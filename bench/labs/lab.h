@@ -36,12 +36,6 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define LAB_PRINTF(FORMAT, FIRST) __attribute__((format(printf, FORMAT, FIRST)))
-#else
-#define LAB_PRINTF(FORMAT, FIRST)
-#endif
-
 enum { LAB_PARAMS = 24, LAB_COLUMNS = 32 }; /**< at most so many of a lab and of a panel */
 enum { LAB_NO_PARAM = -1 };
 
