@@ -129,6 +129,23 @@ test("a finished panel has a verdict, how sure it is and what was found; an old 
     assert.equal(await page.locator("#verdict").isVisible(), false);
 });
 
+test("rows outside of the claim's premises are shaded, and only they", async () => {
+    await open("lab=separation&panel=7d&set.trials=1");
+    await runs(81);
+    const { rows, within } = await lab("separation", { trials: 1 }, { panel: "7d" });
+    const outside = within.filter((is) => !is).length;
+    assert.ok(outside > 0 && outside < rows.length);
+    const shades = page.locator("#figure g[fill='var(--outside)'] rect");
+    const widths = await shades.evaluateAll((all) =>
+        all.map((rect) => Number(rect.getAttribute("width"))),
+    );
+    assert.equal(widths.filter((width) => width > 0).length, outside);
+    assert.equal(await page.locator("#outside").isVisible(), true);
+    await page.selectOption("#panel", "7b");
+    await runs(10);
+    assert.equal(await page.locator("#outside").isVisible(), false);
+});
+
 test("numbers that are counted stand whole in the table and under the pointer", async () => {
     await open("lab=complexity&panel=memory");
     await page.click("#numbers summary");

@@ -1,13 +1,16 @@
 /** The figure of a panel, drawn by Observable Plot from the rows there are. */
 
 import * as Plot from "@observablehq/plot";
-import type { LabAxis, LabPanel } from "libattn/labs";
+import type { LabAxis, LabPanel, LabResult } from "libattn/labs";
 import { tick } from "../format";
 import type { Curve } from "./curves";
 
 export type Row = readonly number[];
 
 const decadesWithSteps = 2; // up to so many, a logarithmic axis has ticks between powers of ten
+
+/** From one x to another. */
+export type Span = readonly [from: number, to: number];
 
 export interface Picture {
     panel: LabPanel;
@@ -16,11 +19,14 @@ export interface Picture {
     rows: readonly Row[];
     /** Values of x, also where nothing is yet. */
     xs: readonly number[];
+    /** Where the premises of the claim do not hold. */
+    outside: readonly Span[];
     width: number;
 }
 
 /** An SVG element. Its `value` is the row that is pointed at, and "input" says that it changed. */
-export function drawFigure({ panel, curves, rows, xs, width }: Picture): Element & { value?: Row } {
+export function drawFigure(picture: Picture): Element & { value?: Row } {
+    const { panel, curves, rows, xs, outside, width } = picture;
     const plot = Plot.plot({
         className: "plot",
         width,
@@ -34,7 +40,7 @@ export function drawFigure({ panel, curves, rows, xs, width }: Picture): Element
         x: { ...axis(panel.x, xs), nice: false, labelAnchor: "center", labelArrow: "none" },
         y: { ...axis(panel.y, valuesOf(curves, rows)), grid: true, labelArrow: "none" },
         marks: [
-            outside(panel, xs),
+            shade(outside),
             Plot.frame({ stroke: "var(--line)" }),
             ...curves.flatMap((curve) => band(curve, rows, panel)),
             ...curves.flatMap((curve) => line(curve, rows, panel)),
@@ -90,17 +96,33 @@ function powersOfTen([low, high]: [number, number]): number[] {
     return powers;
 }
 
-/** A shade over what the paper does not define. */
-function outside(panel: LabPanel, xs: readonly number[]) {
-    const [from, to] = extent(xs, panel.x.log);
-    const [low, high] = panel.defined ?? [from, to];
-    const spans = [
+/** Where a finished row is not within the claim's premises: half way to its neighbours. */
+export function outsideOf({ x: axis }: LabPanel, { rows, within }: LabResult): Span[] {
+    const points = rows.map((row, i) => ({ x: row[0] ?? NaN, isWithin: within[i] ?? true }));
+    points.sort((a, b) => a.x - b.x);
+    const between = (a: number, b: number) => (axis.log ? Math.sqrt(a * b) : (a + b) / 2);
+    return points.flatMap(({ x, isWithin }, i): Span[] => {
+        if (isWithin) return [];
+        const [before = x, after = x] = [points[i - 1]?.x, points[i + 1]?.x];
+        return [[between(before, x), between(x, after)]];
+    });
+}
+
+/** What is outside of where the paper defines the experiment, as far as that is known before a run. */
+export function undefinedOf({ x, grid, defined }: LabPanel): Span[] {
+    const [from, to] = extent(grid, x.log);
+    const [low, high] = defined ?? [from, to];
+    const spans: Span[] = [
         [from, Math.min(low, to)],
         [Math.max(high, from), to],
-    ].filter(([x1 = 0, x2 = 0]) => x1 < x2);
+    ];
+    return spans.filter(([x1, x2]) => x1 < x2);
+}
+
+function shade(spans: readonly Span[]) {
     return Plot.rectX(spans, {
-        x1: (span: number[]) => span[0],
-        x2: (span: number[]) => span[1],
+        x1: (span: Span) => span[0],
+        x2: (span: Span) => span[1],
         fill: "var(--outside)",
     });
 }

@@ -90,10 +90,8 @@ function show(choice: Choice): void {
         );
         return item;
     });
-    if (panel.defined) {
-        const swatch = element("span", { className: "swatch outside" });
-        items.push(element("li", {}, swatch, "outside the paper's definition"));
-    }
+    const shade = element("span", { className: "swatch outside" });
+    items.push(element("li", { id: "outside", hidden: true }, shade, "outside of the premises"));
     find(document, "#legend", HTMLElement).replaceChildren(...items);
 }
 

@@ -4,7 +4,7 @@ import type { LabPanel, LabProgress, LabResult } from "libattn/labs";
 import { find, showLine } from "../dom";
 import { count, short, significant } from "../format";
 import { curvesOf, type Curve } from "./curves";
-import { drawFigure, type Row } from "./figure";
+import { drawFigure, outsideOf, undefinedOf, type Row, type Span } from "./figure";
 import type { Choice } from "./state";
 import { csv, download, table } from "./table";
 
@@ -14,6 +14,7 @@ export class Result {
     #choice: Choice | null = null;
     #curves: Curve[] = [];
     #rows: Row[] = []; // by their points' number: with gaps while points are missing
+    #outside: Span[] = [];
     #drawn = 0;
     #timer = 0;
     #holder = find(document, "#figure", HTMLElement);
@@ -35,6 +36,7 @@ export class Result {
         this.#choice = choice;
         this.#curves = curvesOf(choice.panel);
         this.#rows = [];
+        this.#outside = undefinedOf(choice.panel);
         this.#progress(0, "");
         this.#note("");
         this.#judge(null);
@@ -55,6 +57,7 @@ export class Result {
 
     finish(result: LabResult): void {
         const { note, seconds, rows } = result;
+        if (this.panel) this.#outside = outsideOf(this.panel, result);
         this.#progress(1, `${count(rows.length, "point")} in ${duration(seconds)}`);
         this.#note(note);
         this.#judge(result);
@@ -71,6 +74,7 @@ export class Result {
 
     /** What is shown belongs to other settings. */
     outdate(): void {
+        this.#draw();
         if (this.#finished.length === 0) return;
         this.#root.classList.add("stale");
         this.#progress(0, "the settings have changed since: these are the numbers of before");
@@ -93,9 +97,17 @@ export class Result {
         const width = Math.floor(this.#holder.clientWidth);
         if (!panel || width === 0) return;
         const rows = this.#finished;
-        const plot = drawFigure({ panel, curves: this.#curves, rows, xs: panel.grid, width });
+        const plot = drawFigure({
+            panel,
+            curves: this.#curves,
+            rows,
+            xs: panel.grid,
+            outside: this.#outside,
+            width,
+        });
         plot.addEventListener("input", () => this.#read(plot.value ?? null));
         this.#holder.replaceChildren(plot);
+        find(document, "#outside", HTMLElement).hidden = this.#outside.length === 0;
         this.#read(null);
         this.#button.disabled = rows.length === 0;
         this.#root.dataset.points = String(rows.length);
