@@ -118,6 +118,9 @@ attn_status_t scaling_measure(const scaling_request_t *request, scaling_t *resul
     return status;
 }
 
+/* What rounding leaves of 0 is 0, and not "-0.00". */
+static double settle(double exponent) { return round(exponent * 1e12) / 1e12 + 0.0; }
+
 exponent_t scaling_exponent(const double *x, const double *y, int64_t count) {
     double log_x[MAX_POINTS], log_y[MAX_POINTS];
     if (count > MAX_POINTS) count = MAX_POINTS;
@@ -131,9 +134,9 @@ exponent_t scaling_exponent(const double *x, const double *y, int64_t count) {
     algebra_end_slopes(log_x, log_y, count, ends);
     if (count < 3) return (exponent_t){line.slope, NAN, NAN};
     return (exponent_t){
-        .value = line.slope,
-        .low = fmin(line.slope - line.half_width, fmin(ends[0], ends[1])),
-        .high = fmax(line.slope + line.half_width, fmax(ends[0], ends[1])),
+        .value = settle(line.slope),
+        .low = settle(fmin(line.slope - line.half_width, fmin(ends[0], ends[1]))),
+        .high = settle(fmax(line.slope + line.half_width, fmax(ends[0], ends[1]))),
     };
 }
 

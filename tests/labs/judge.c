@@ -63,6 +63,8 @@ static void exponents_tell_their_curvature(void **state) {
     /* 2 x^2 / (x^2 + 512^2) is 1 at 512 and 1.998 at 16384: the line's interval misses both. */
     assert_true(bent.value > 1.7 && bent.value < 1.97);
     assert_true(bent.low < 1.5 && bent.high > 2);
+    const exponent_t none = exponent_of(0, 0.1); /* 1.1 everywhere: no "-0.00" */
+    assert_true(none.value == 0 && !signbit(none.value) && !signbit(none.low));
     const double two[] = {1, 2};
     assert_true(isnan(scaling_exponent(two, two, 2).low));
 }
