@@ -6,17 +6,30 @@
 extern const lab_t lab_separation, lab_softmax_regression, lab_sparsification, lab_constructions,
     lab_complexity;
 
+/* Those whose backends are in this build; CMakeLists.txt says which are. */
 static const lab_t *const LABS[] = {
-    &lab_separation,    &lab_softmax_regression, &lab_sparsification,
-    &lab_constructions, &lab_complexity,
+#if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR
+    &lab_separation,
+#endif
+#if ATTN_HAS_SOFTMAX
+    &lab_softmax_regression,
+#endif
+#if ATTN_HAS_SOFTMAX && ATTN_HAS_SKETCH
+    &lab_sparsification,
+#endif
+#if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE
+    &lab_constructions,
+    &lab_complexity,
+#endif
+    NULL,
 };
 
-uint32_t lab_count(void) { return sizeof LABS / sizeof LABS[0]; }
+uint32_t lab_count(void) { return sizeof LABS / sizeof LABS[0] - 1; }
 
 const lab_t *lab_at(uint32_t index) { return index < lab_count() ? LABS[index] : NULL; }
 
 const lab_t *lab_find(const char *name) {
-    for (uint32_t i = 0; i < lab_count(); i++)
+    for (uint32_t i = 0; LABS[i]; i++)
         if (strcmp(LABS[i]->name, name) == 0) return LABS[i];
     return NULL;
 }

@@ -6,6 +6,12 @@ target_compile_options(
             -ffp-contract=off $<$<BOOL:${ATTN_WERROR}>:-Werror>)
 target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COMPACT}>
                                                   ATTN_SMALL=$<BOOL:${ATTN_SMALL}>)
+# The first FPU of this family rounds to 64 bits where a float or a double is meant, and then again.
+include(CheckSymbolExists)
+check_symbol_exists(__i386__ "" ATTN_TARGETS_I386)
+if(ATTN_TARGETS_I386)
+  target_compile_options(attn_options INTERFACE -msse2 -mfpmath=sse)
+endif()
 if(ATTN_SANITIZE)
   target_compile_options(attn_options INTERFACE -fsanitize=address,undefined
                                                 -fno-sanitize-recover=undefined)

@@ -1,5 +1,5 @@
-# Kernels are those of the target: with -m32 on an x86-64 machine there is none for its vectors. Compiled
-# and run where the compiler has that target's C library.
+# Kernels are those of the target: with -m32 on an x86-64 machine there are none for vectors. Compiled and
+# run where the compiler has that target's C library.
 cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
@@ -18,7 +18,7 @@ run(${CMAKE_COMMAND} -S ${ROOT} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_C_COMPI
     -DCMAKE_HAVE_LIBC_PTHREAD=1 -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DATTN_BUILD_TOOLS=OFF
     -DATTN_BUILD_TESTS=OFF -DATTN_PLUGINS=softmax -DATTN_SIMDE_INCLUDE=${SIMDE})
 file(READ ${WORK}/build/compile_commands.json commands)
-if(NOT commands MATCHES "ATTN_TIER=scalar" OR commands MATCHES "-mavx|-msse")
+if(NOT commands MATCHES "ATTN_TIER=scalar" OR commands MATCHES "-mavx|-msse4")
   message(FATAL_ERROR "kernels for another target than -m32: ${WORK}/build/compile_commands.json")
 endif()
 
