@@ -387,7 +387,7 @@ test("refused: what is no source at all", async () => {
     const attn = await init();
     await assert.rejects(attn.loadPlugin(), TypeError);
     await assert.rejects(attn.loadPlugin(5), /source must be .*, not 5/);
-    await assert.rejects(attn.loadPlugin("template.wasm"), TypeError);
+    await assert.rejects(attn.loadPlugin("template.wasm"), isError("PLUGIN", /is no URL/));
     await assert.rejects(attn.loadPlugin(bytes, { nam: "x" }), /unknown "nam"/);
     await assert.rejects(attn.loadPlugin(bytes, { name: 5 }), /name must be a string/);
     await assert.rejects(attn.loadPlugin(`${base}/none`), isError("PLUGIN", /HTTP status 404/));
