@@ -1,21 +1,17 @@
 /** Keeps what the reader chose in the address, and what does not fit there in this browser. */
 
 import { count } from "./format";
+import { Hash } from "./hash";
 import { unpack } from "./packing";
 import { longestInLink, textInLink, writeLink, type Settings, type TextEntry } from "./state";
 import { keep, kept, newKey } from "./store";
 
-const pause = 350; // milliseconds: Safari refuses more than 100 changes of the address in 30 s
-
 export class Address {
+    #hash = new Hash();
     #defaults: Settings;
-    #settings: Settings | null = null;
     #text: string;
     #entry: TextEntry | null = null;
     #key: string | null = null; // of this page's text: another page's is never written over
-    #written = -Infinity;
-    #timer = 0;
-    #writing = false;
     #onText: (note: string | null) => void;
 
     /** `onText` is told what the reader should know of the text in the link. */
@@ -36,29 +32,11 @@ export class Address {
         return text;
     }
 
-    /** Browsers take only so many changes of the address: this one is made soon. */
     write(settings: Settings): void {
-        this.#settings = settings;
-        if (this.#writing || this.#timer) return;
-        const wait = Math.max(0, this.#written + pause - performance.now());
-        this.#timer = setTimeout(() => void this.#write(), wait);
-    }
-
-    async #write(): Promise<void> {
-        const settings = this.#settings;
-        this.#timer = 0;
-        if (!settings) return;
-        this.#settings = null;
-        this.#writing = true;
-        try {
+        this.#hash.write(async () => {
             if (settings.text !== this.#text) await this.#place(settings.text);
-            const hash = writeLink({ ...settings, text: this.#entry }, this.#defaults);
-            history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
-        } finally {
-            this.#written = performance.now();
-            this.#writing = false;
-        }
-        if (this.#settings) this.write(this.#settings);
+            return writeLink({ ...settings, text: this.#entry }, this.#defaults);
+        });
     }
 
     /** Where the text goes: into the link, or into the browser. */

@@ -186,7 +186,7 @@ test("a changed control marks the figure as old, and changes command, address an
     const command = "attn lab run separation --panel 7b --trials 8 --seed 12 -o separation";
     assert.equal(await page.textContent("#command"), command);
     assert.equal(await page.locator(".lab-result.stale").count(), 1);
-    assert.match(page.url(), /#lab=separation&panel=7b&seed=12&set.trials=8$/);
+    await page.waitForURL(/#lab=separation&panel=7b&seed=12&set.trials=8$/);
     await runs(10);
     assert.equal(await page.locator(".lab-result.stale").count(), 0);
     assert.notEqual((await downloaded()).text, before);
@@ -283,6 +283,19 @@ test("every panel can be chosen, with a control for each of its parameters", asy
             assert.equal(await page.locator("#params .control").count(), free.length, id);
         }
     }
+});
+
+test("the address follows a slider, however often it moves", async () => {
+    await open(quick); // a browser that has enough of changes complains, which fails every test
+    const slider = control("n").locator("input[type=range]");
+    await slider.evaluate((range) => {
+        for (let step = 0; step < 1000; step++) {
+            range.value = String(step % 100);
+            range.dispatchEvent(new Event("input"));
+        }
+    });
+    const value = await page.inputValue("#set-n");
+    await page.waitForURL(new RegExp(`set\\.n=${value}\\b`));
 });
 
 test("an address with nonsense in it does no harm", async () => {

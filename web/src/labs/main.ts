@@ -3,6 +3,7 @@
 import { lab, labs, type LabProgress } from "libattn/labs";
 import { element, find, message } from "../dom";
 import { count, tick } from "../format";
+import { Hash } from "../hash";
 import { curvesOf } from "./curves";
 import { Form } from "./form";
 import { commandLine, readChoice, writeChoice, type Choice } from "./state";
@@ -14,6 +15,7 @@ const workers = Math.max(1, Math.min(mostWorkers, navigator.hardwareConcurrency 
 async function open(): Promise<void> {
     const all = await labs();
     const result = new Result();
+    const hash = new Hash();
     const form = new Form(all, readChoice(location.hash, all), changed);
     let running: AbortController | null = null;
 
@@ -33,7 +35,7 @@ async function open(): Promise<void> {
     function changed(): void {
         running?.abort();
         const { choice } = form;
-        history.replaceState(null, "", `#${writeChoice(choice)}`);
+        hash.write(() => writeChoice(choice));
         show(choice);
         if (choice.panel !== result.panel) result.begin(choice);
         else result.outdate();
