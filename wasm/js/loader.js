@@ -108,11 +108,9 @@ export async function compile(source, readUrl) {
     const bytes = await bytesOf(source, readUrl);
     return WebAssembly.compile(bytes).catch((cause) => {
         const { from } = bytes;
-        const start = from && JSON.stringify(new TextDecoder().decode(bytes.slice(0, 20)));
-        throw wrong(
-            `cannot compile${from ? ` ${from}, which begins with ${start}` : ""}: ${cause.message}`,
-            cause,
-        );
+        const start = new TextDecoder().decode(bytes.slice(0, 20));
+        const what = from ? ` ${from}, which begins with ${JSON.stringify(start)}` : "";
+        throw wrong(`cannot compile${what}: ${cause.message}`, cause);
     });
 }
 
@@ -135,7 +133,7 @@ async function bytesOf(source, readUrl) {
 
 function urlOf(text) {
     const base = globalThis.location?.href;
-    if (base || /^[^:/]+:/.test(text)) return new URL(text, base);
+    if (base || /^[a-z][\w+.-]*:/i.test(text)) return new URL(text, base);
     throw wrong(`${text} is no URL, and there is no page that it counts from: file:///... is one`);
 }
 
