@@ -125,7 +125,10 @@ function docOf(node) {
         .filter(ts.isJSDoc)
         .map((comment) => {
             const tags = (comment.tags ?? []).map((tag) => {
-                const name = tag.name ? `\`${tag.name.getText()}\`` : "Returns";
+                const word = tag.tagName.text;
+                const name = tag.name
+                    ? `\`${tag.name.getText()}\``
+                    : word[0].toUpperCase() + word.slice(1);
                 return `${name}: ${plain(ts.getTextOfJSDocComment(tag.comment))}`;
             });
             return [plain(ts.getTextOfJSDocComment(comment.comment)), ...tags]

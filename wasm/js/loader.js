@@ -108,8 +108,8 @@ export async function compile(source, readUrl) {
     const bytes = await bytesOf(source, readUrl);
     return WebAssembly.compile(bytes).catch((cause) => {
         const { from } = bytes;
-        const start = new TextDecoder().decode(bytes.slice(0, 20));
-        const what = from ? ` ${from}, which begins with ${JSON.stringify(start)}` : "";
+        const start = FULL && JSON.stringify(new TextDecoder().decode(bytes.slice(0, 20)));
+        const what = from ? ` ${from}${FULL ? `, which begins with ${start}` : ""}` : "";
         throw wrong(`cannot compile${what}: ${cause.message}`, cause);
     });
 }

@@ -1,10 +1,11 @@
 /* C's errors in the words of JavaScript: what is kv_heads there is kvHeads here. */
 import { SCALES } from "./arrays.js";
+import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
 import { INPUTS } from "./rules.js";
 import { SIZES } from "./shape.js";
 
-const NAMES = [...SIZES, ...INPUTS, ...SCALES, "kvDtype", "maxKeys"];
+const NAMES = [...SIZES, ...INPUTS, ...SCALES, ...(FULL ? ["kvDtype", "maxKeys"] : [])];
 
 /* By C's names, where these are others. */
 const WORDS = new Map(

@@ -79,8 +79,9 @@ test("README's examples of streams, tensors, threads and long calls", () => {
     const outputs = {
         "attn.stream(": /^512 8 1 \d+\n$/,
         "attn.tensor(": /^0\.5\n$/,
+        'scores: "weights"': /^24 6 18\n$/,
         "grouped heads: four": /^bias is mask: true\nthe past is the other corner: true\n$/,
-        "init(null, { threads: 2 })": /^threads 2 0\.5\n$/,
+        "init({ threads: 2 });\nconst x": /^threads 2 0\.5\n$/,
         "libattn/worker": /^12\.5 %\n[^]*100 %\n0\.5\n$/,
     };
     for (const name in outputs) assert.match(outputOfCode(readmeExample(name)), outputs[name]);
