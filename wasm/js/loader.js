@@ -134,7 +134,7 @@ async function bytesOf(source, readUrl) {
 function urlOf(text) {
     const base = globalThis.location?.href;
     if (base || /^[a-z][\w+.-]*:/i.test(text)) return new URL(text, base);
-    throw wrong(`${text} is no URL, and there is no page that it counts from: file:///... is one`);
+    throw wrong(`${text} is no URL without a page; file:///... is one`);
 }
 
 /** What `read` promises, or one line that says what could not be read. */
