@@ -13,8 +13,7 @@ import { AttnError, noMemory, store } from "./errors.js";
 const INTERFACE = 4; // src/bindings.h
 const decoder = new TextDecoder();
 
-export class Heap {
-    blocking = true;
+export class SmallHeap {
     #c;
     #opened;
 
@@ -64,6 +63,109 @@ export class Heap {
         return text;
     }
 
+    lend() {
+        return new SmallLoan(this);
+    }
+
+    /** The address of so many bytes. */
+    allocate(bytes, what) {
+        const address = this.make("attnjs_allocate", bytes);
+        if (address === 0) throw noMemory(`the ${bytes} bytes of ${what}`);
+        return address;
+    }
+
+    free(address) {
+        this.#c.attnjs_free(address);
+    }
+
+    /** So many elements of a type from an address on. */
+    view(type, address, length) {
+        return new type(this.memory, address, length);
+    }
+
+    get memory() {
+        return this.#c.memory.buffer;
+    }
+
+    #read(address) {
+        const bytes = new Uint8Array(this.memory, address);
+        return decoder.decode(bytes.slice(0, bytes.indexOf(0)));
+    }
+}
+
+/** What one call borrows of the heap. */
+class SmallLoan {
+    #heap;
+    #addresses = [];
+    #read = []; // where tensors are read in place
+    #inside = new Map(); // of arrays in the memory, what views them
+
+    constructor(heap) {
+        this.#heap = heap;
+    }
+
+    hold(array) {
+        if (FULL) this.#inside.set(array, this.#heap.inside(array));
+    }
+
+    input(array, what, length = array.length) {
+        if (FULL && isTensor(array)) {
+            const { address } = array.at(this.#heap);
+            this.#read.push(address);
+            return address;
+        }
+        const from = Array.isArray(array) ? Float64Array.from(array) : array;
+        if (FULL && !this.#inside.has(from)) this.hold(from);
+        const size = length * from.BYTES_PER_ELEMENT;
+        const at = this.#take(size, what);
+        const bytes = (FULL && this.#inside.get(from)?.(Uint8Array)) || bytesOf(from);
+        this.#heap.view(Uint8Array, at, size).set(bytes.subarray(0, size));
+        return at;
+    }
+
+    list(values) {
+        return this.input(values, "addresses");
+    }
+
+    /** C's outputs must not be what it reads: such a tensor is written elsewhere first. */
+    output(type, length, what, array, gaps) {
+        if (FULL && isTensor(array)) {
+            const { address, view } = array.at(this.#heap);
+            if (!this.#read.includes(address)) {
+                this.#read.push(address);
+                return { at: address, take: view };
+            }
+        }
+        const at = this.#take(length * type.BYTES_PER_ELEMENT, what);
+        const room = () => this.#heap.view(type, at, length);
+        const target = () => {
+            if (FULL && isTensor(array)) return array.data;
+            return FULL && array.length === 0 ? (this.#inside.get(array)?.(type) ?? array) : array;
+        };
+        if (gaps) room().set(target().subarray(0, length));
+        const take = () => (array === undefined ? room().slice() : store(room(), target(), what));
+        return { at, take };
+    }
+
+    end() {
+        for (const address of this.#addresses) this.#heap.free(address);
+    }
+
+    #take(bytes, what) {
+        const address = this.#heap.allocate(bytes, what);
+        this.#addresses.push(address);
+        return address;
+    }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }) {
+    return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** With what the whole library needs, and softmax alone does not. */
+export class Heap extends SmallHeap {
+    blocking = true;
+
     /** Nothing runs beside this thread: it has run when this returns. */
     start(session, ...args) {
         if (this.call("attnjs_run", session, ...args) !== 0) return -1;
@@ -84,107 +186,26 @@ export class Heap {
         return { engine: this, address, view, free: () => this.free(address) };
     }
 
-    /** The address of so many bytes. */
-    allocate(bytes, what) {
-        const address = this.make("attnjs_allocate", bytes);
-        if (address === 0) throw noMemory(`the ${bytes} bytes of ${what}`);
-        return address;
-    }
-
-    free(address) {
-        this.#c.attnjs_free(address);
-    }
-
-    /** So many elements of a type from an address on. */
-    view(type, address, length) {
-        return new type(this.#c.memory.buffer, address, length);
-    }
-
     /** Of an array in this memory, what views its place as a type from now on; undefined for others. */
     inside({ buffer, byteOffset, byteLength }) {
-        if (buffer !== this.#c.memory.buffer) return undefined;
+        if (buffer !== this.memory) return undefined;
         return (type) => this.view(type, byteOffset, byteLength / type.BYTES_PER_ELEMENT);
-    }
-
-    #read(address) {
-        const bytes = new Uint8Array(this.#c.memory.buffer, address);
-        return decoder.decode(bytes.slice(0, bytes.indexOf(0)));
     }
 }
 
-/** What one call borrows of the heap. */
-class Loan {
-    #heap;
-    #addresses = [];
-    #read = []; // where tensors are read in place
-    #inside = new Map(); // of arrays in the memory, what views them
+class Loan extends SmallLoan {
+    #whole;
 
     constructor(heap) {
-        this.#heap = heap;
-    }
-
-    hold(array) {
-        this.#inside.set(array, this.#heap.inside(array));
-    }
-
-    input(array, what, length = array.length) {
-        if (FULL && isTensor(array)) {
-            const { address } = array.at(this.#heap);
-            this.#read.push(address);
-            return address;
-        }
-        const from = Array.isArray(array) ? Float64Array.from(array) : array;
-        if (!this.#inside.has(from)) this.hold(from);
-        const size = length * from.BYTES_PER_ELEMENT;
-        const at = this.#take(size, what);
-        const bytes = this.#inside.get(from)?.(Uint8Array) ?? bytesOf(from);
-        this.#heap.view(Uint8Array, at, size).set(bytes.subarray(0, size));
-        return at;
+        super(heap);
+        this.#whole = heap;
     }
 
     scratch(array, what) {
         return this.input(array, what);
     }
 
-    list(values) {
-        return this.input(values, "addresses");
-    }
-
-    /** C's outputs must not be what it reads: such a tensor is written elsewhere first. */
-    output(type, length, what, array, gaps) {
-        if (FULL && isTensor(array)) {
-            const { address, view } = array.at(this.#heap);
-            if (!this.#read.includes(address)) {
-                this.#read.push(address);
-                return { at: address, take: view };
-            }
-        }
-        const at = this.#take(length * type.BYTES_PER_ELEMENT, what);
-        const room = () => this.#heap.view(type, at, length);
-        const target = () => {
-            if (FULL && isTensor(array)) return array.data;
-            return array.length > 0 ? array : (this.#inside.get(array)?.(type) ?? array);
-        };
-        if (gaps) room().set(target().subarray(0, length));
-        const take = () => (array === undefined ? room().slice() : store(room(), target(), what));
-        return { at, take };
-    }
-
     elements(type, at, offset, length) {
-        return this.#heap.view(type, at + offset, length).slice();
+        return this.#whole.view(type, at + offset, length).slice();
     }
-
-    end() {
-        for (const address of this.#addresses) this.#heap.free(address);
-    }
-
-    #take(bytes, what) {
-        const address = this.#heap.allocate(bytes, what);
-        this.#addresses.push(address);
-        return address;
-    }
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }) {
-    return new Uint8Array(buffer, byteOffset, byteLength);
 }

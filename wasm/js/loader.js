@@ -5,7 +5,7 @@
 import { checkBytes, checkOneOf, checkThreads, readOptions } from "./check.js";
 import { FULL } from "./edition.js";
 import { AttnError, notLoaded } from "./errors.js";
-import { Heap } from "./heap.js";
+import { Heap, SmallHeap } from "./heap.js";
 
 /* A module whose one function is `i32.const 0; i8x16.splat; BODY; drop`: valid where BODY is. */
 function probe(...body) {
@@ -56,7 +56,11 @@ export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
         if (FULL && threads > 1 && !shared)
             throw wrong("the module is of another build, without threads");
         const opened = shared ? await openTeam(module, threads) : await instantiate(module);
-        const attn = make(new Heap(opened.exports, opened.handle), { threads, ...about }, readUrl);
+        const attn = make(
+            new (FULL ? Heap : SmallHeap)(opened.exports, opened.handle),
+            { threads, ...about },
+            readUrl,
+        );
         if (options.build === undefined || attn.build === build) return attn;
         throw wrong(`the module is the ${attn.build} build, not ${build}`);
     };

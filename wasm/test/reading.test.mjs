@@ -10,7 +10,8 @@ import { init as initInline } from "libattn/inline";
 import { lab } from "libattn/labs";
 import { init as initSoftmax } from "libattn/softmax";
 import { init as initWorker } from "libattn/worker";
-import { libraries, makeProblem } from "./support.mjs";
+import { init as initSmall } from "../dist/softmax.js";
+import { libraries, makeProblem, moduleBytes } from "./support.mjs";
 
 const { query, key, value, sizes } = makeProblem({ heads: 2, queries: 4, keys: 6, dim: 8 }, 1);
 const mask = Uint8Array.from({ length: 24 }, (_, i) => i % 3);
@@ -68,6 +69,7 @@ const entries = {
     simd: libraries.get("simd"),
     native: libraries.get("native"),
     softmax: await initSoftmax(),
+    "softmax for browsers": await initSmall({ source: await moduleBytes("softmax") }),
     inline: await initInline(),
     worker: await initWorker({ build: "simd" }),
 };

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AttnError, init } from "libattn/softmax";
-import { assertClose, exactAttention, libraries, makeProblem } from "./support.mjs";
+import { init as initSmall } from "../dist/softmax.js";
+import { assertClose, exactAttention, libraries, makeProblem, moduleBytes } from "./support.mjs";
 
 const attn = await init();
 const CASES = [
@@ -73,6 +74,19 @@ test("says what it is, and what it has not", () => {
             return true;
         });
     }
+});
+
+test("the file for browsers computes the same, and has no name for what it has not", async () => {
+    const small = await initSmall({ source: await moduleBytes("softmax") });
+    const { query, key, value, sizes } = makeProblem({ heads: 2, queries: 33, dim: 12 }, 3);
+    const options = { ...sizes, causal: true, sinks: Float32Array.of(0.5, -1) };
+    const out = small.attention(query, key, value, options);
+    assert.deepEqual(out, attn.attention(query, key, value, options));
+    for (const name of ["backend", "params", "dtype", "keyScales", "signal"]) {
+        const wrong = { ...options, [name]: "f16" };
+        assert.throws(() => small.attention(query, key, value, wrong), TypeError, name);
+    }
+    small.dispose();
 });
 
 test("10000 plans, runs and disposes, and then its own", async () => {
