@@ -238,6 +238,20 @@ test("points are seen while others are computed; stop keeps them; the page stays
     assert.ok(delay < 500, `the page did not answer for ${delay} ms`); // 2 workers share 2 cores with it
 });
 
+test("a panel that is chosen while another runs says nothing of that run", async () => {
+    await open(long);
+    await page.click("#run");
+    await page.waitForFunction(
+        () => Number(document.querySelector(".lab-result").dataset.points) >= 1,
+    );
+    await page.selectOption("#panel", "7b");
+    await page.waitForTimeout(500);
+    assert.equal(await page.textContent("#status"), "");
+    assert.equal(await page.locator("#stop").isDisabled(), true);
+    await page.fill("#set-trials", "5");
+    await runs(10);
+});
+
 test("a wrong value has clear words beside its control, and does not run", async () => {
     await open(quick);
     await page.fill("#set-trials", "0");

@@ -34,6 +34,8 @@ async function open(): Promise<void> {
     /** The settings are others now: what is shown no longer is theirs. */
     function changed(): void {
         running?.abort();
+        running = null; // nobody waits for its end
+        busy(false);
         const { choice } = form;
         hash.write(() => writeChoice(choice));
         show(choice);
