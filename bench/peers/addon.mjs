@@ -1,4 +1,4 @@
-// libattn's addon in Node: `async=1` times runAsync().
+// libattn's addon in Node: `async=1` times runAsync(), with tensors, which it need not copy.
 
 import { init } from "../../wasm/js/native.js";
 import { serve } from "./worker.mjs";
@@ -6,12 +6,13 @@ import { serve } from "./worker.mjs";
 await serve(async ({ heads, kv_heads: kvHeads, queries, keys, dim, causal, threads, ...rest }) => {
     const attn = await init({ threads, fallback: false });
     const plan = attn.plan({ heads, kvHeads, queries, keys, dim, causal: causal === 1 });
-    const { query, key, value } = rest;
-    const io = { query, key, value, out: new Float32Array(heads * queries * dim) };
     const beside = rest.async === "1";
+    const place = (array) => (beside ? attn.tensor(array) : array);
+    const [query, key, value] = [rest.query, rest.key, rest.value].map(place);
+    const io = { query, key, value, out: place(new Float32Array(heads * queries * dim)) };
     return {
         about: `libattn ${attn.version}, addon in Node ${process.versions.node}, ${plan.kernel}`,
         run: beside ? () => plan.runAsync(io) : () => plan.run(io),
-        output: () => io.out,
+        output: () => (beside ? io.out.data : io.out),
     };
 });

@@ -173,7 +173,7 @@ test("the event loop turns while a run takes seconds", async (t) => {
     const work = await longWork(2);
     const { worst, time } = await heldUp(work);
     t.diagnostic(`${(time / 1000).toFixed(2)} s, worst delay ${worst.toFixed(1)} ms`);
-    assert.ok(time > 800, `${time} ms are not long`);
+    assert.ok(time > 400, `${time} ms are not long beside 20`);
     assert.ok(worst < 20, `the loop stood still for ${worst} ms`);
     work.plan.dispose();
 });
