@@ -75,7 +75,8 @@ ATTN_STEP void flash_begin(flash_tile_t *tile) {
 /** An attention sink: a logit (base 4) that takes part in the sum and has no value. */
 ATTN_INLINE void flash_sink(flash_tile_t *tile, float logit) {
     if (logit == -INFINITY) return;
-    for (int r = 0; r < TILE_ROWS; r++) tile->max[r] = logit, tile->sums[r][0] = 1.0f;
+    const float weight = 1.0f + 0.0f * logit; /* 4^(logit - logit): NaN where that is infinite */
+    for (int r = 0; r < TILE_ROWS; r++) tile->max[r] = logit, tile->sums[r][0] = weight;
 }
 
 /** L of a row. */

@@ -210,6 +210,29 @@ static void sinks(void **state) {
     attn_context_destroy(context);
 }
 
+/* What IEEE 754 says of exp(inf - inf), however many queries there are; -inf is no sink. */
+static void infinite_sinks(void **state) {
+    (void)state;
+    static const double sinks[] = {INFINITY, -INFINITY, NAN};
+    attn_context_t *context = fixture_context(1);
+    for (size_t q = 0; q < TEST_COUNT(QUERIES); q++)
+        for (size_t s = 0; s < TEST_COUNT(sinks); s++) {
+            attn_problem_t problem = fixture_problem(1, 1, QUERIES[q], KEYS, DIM, COLUMNS);
+            const look_t look = {.layout = LAYOUT_BHND, .lse = 1};
+            problem.inputs = ATTN_INPUT_SINKS;
+            test_label("%d queries, a sink of %g", (int)QUERIES[q], sinks[s]);
+            trial_t trial = trial_create(&problem, &look);
+            typed_set(&trial.sinks, 0, 0, 0, 0, sinks[s]);
+            trial_solve(context, &trial);
+            for (int64_t i = 0; i < QUERIES[q]; i++)
+                assert_true(!isnan(typed_get(&trial.out.tensor, 0, 0, i, 0)) ==
+                            (sinks[s] == (double)-INFINITY));
+            if (sinks[s] == (double)-INFINITY) trial_compare(&trial);
+            trial_destroy(&trial);
+        }
+    attn_context_destroy(context);
+}
+
 /* Scores come back from the kernel's base as finite as they were. */
 static void scores(void **state) {
     (void)state;
@@ -236,4 +259,5 @@ static void scores(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(largest_products_and_biases), cmocka_unit_test(softcaps),
-          cmocka_unit_test(slopes), cmocka_unit_test(sinks), cmocka_unit_test(scores))
+          cmocka_unit_test(slopes), cmocka_unit_test(sinks), cmocka_unit_test(infinite_sinks),
+          cmocka_unit_test(scores))
