@@ -58,36 +58,13 @@ separation_t separation_of(const lab_point_t *point) {
 
 /* ---- checks -------------------------------------------------------------------------------------- */
 
-enum {
-    FOR_REGRESSION =
-        1 << SEPARATION_NET | 1 << SEPARATION_N | 1 << SEPARATION_M | 1 << SEPARATION_TRIALS,
-    FOR_CROSS = FOR_REGRESSION | 1 << SEPARATION_D | 1 << SEPARATION_DELTA | 1 << SEPARATION_A0 |
-                1 << SEPARATION_A1 | 1 << SEPARATION_ROWS,
-    FOR_SELF = FOR_CROSS | 1 << SEPARATION_B | 1 << SEPARATION_C,
-};
-
-/* Nobody shall vary what makes no difference and conclude something from that. */
-static attn_status_t check_given(const lab_point_t *point, const separation_t *what,
-                                 attn_error_t *error) {
-    const lab_run_t *run = point->run;
-    const uint32_t known = what->net == SEPARATION_REGRESSION ? FOR_REGRESSION
-                           : what->net == SEPARATION_CROSS    ? FOR_CROSS
-                                                              : FOR_SELF;
-    for (uint32_t i = 0; i < SEPARATION_PARAMS; i++)
-        if ((run->given & ~known) >> i & 1)
-            return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                             "panel %s: its network has no parameter '%s'", run->panel->id,
-                             separation_params[i].name);
-    if ((int)what->net != (int)run->panel->fixed[0].value) /* a panel sets its network first */
-        return attn_fail(
-            error, ATTN_ERROR_ARGUMENT,
-            "parameter 'net': panel %s is about '%s', choose another panel", run->panel->id,
-            separation_params[SEPARATION_NET].choices[(int)run->panel->fixed[0].value]);
-    if ((run->given >> SEPARATION_DELTA & 1) && point->values[SEPARATION_M] > 0)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "parameter 'delta' only says what m is, and m is set (panel %s)",
-                         run->panel->id);
-    return ATTN_OK;
+/* Another network is another panel: its claim and its axis are about this one. */
+static attn_status_t check_net(const lab_run_t *run, attn_error_t *error) {
+    const double net = run->panel->fixed[0].value; /* a panel sets its network first */
+    if (run->values[SEPARATION_NET] == net) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                     "parameter 'net': panel %s is about '%s', choose another panel",
+                     run->panel->id, separation_params[SEPARATION_NET].choices[(int)net]);
 }
 
 static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
@@ -102,7 +79,7 @@ static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
                          "parameter 'm': log n is below 1 for n = %lld, so that no column of signs "
                          "is left",
                          (long long)what.n);
-    return check_given(point, &what, error);
+    return check_net(point->run, error);
 }
 
 /* ---- points -------------------------------------------------------------------------------------- */

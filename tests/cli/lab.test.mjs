@@ -121,7 +121,7 @@ describe("attn lab run", () => {
     test("JSON has the same numbers, and the command that makes them again", () => {
         const json = JSON.parse(read(folder, "out/separation-3b.json"));
         assert.equal(json.seed, 7);
-        assert.deepEqual(json.parameters, { net: "regression", n: 40, trials: 20 });
+        assert.deepEqual(json.parameters, { net: "regression", n: 40, delta: 0.01, trials: 20 });
         assert.equal(json.lab, "separation");
         assert.equal(json.panel.id, "3b");
         assert.match(json.tier, /^[a-z0-9_-]+$/);

@@ -64,8 +64,10 @@ static void check_panel(const lab_t *lab, const lab_panel_t *panel) {
     assert_true(panel->title && *panel->title && panel->x.label && panel->y.label);
     assert_true(panel->x.unit && panel->y.unit);
     assert_true(panel->x_param < (int32_t)lab->param_count);
-    for (uint32_t i = 0; i < panel->fixed_count; i++)
+    for (uint32_t i = 0; i < panel->fixed_count; i++) {
         assert_true((uint32_t)panel->fixed[i].param < lab->param_count);
+        assert_true(panel->fixed[i].param != panel->x_param);
+    }
     check_columns(panel);
     lab_run_init(&run, lab, panel, 3);
     assert_true(run.point_count >= 2);
@@ -76,6 +78,12 @@ static void check_panel(const lab_t *lab, const lab_panel_t *panel) {
     for (uint32_t i = 0; i < run.point_count; i++) assert_true(lab_run_cost(&run, i) > 0);
     lab_run_end(&run);
     attn_context_destroy(context);
+    for (uint32_t i = 0; i < lab->param_count; i++) { /* what is offered is taken, and no more */
+        const int offered = (int32_t)i != panel->x_param && !(panel->idle >> i & 1);
+        lab_run_init(&run, lab, panel, 3);
+        if (offered != !lab_run_takes(&run, i, NULL))
+            test_fail("%s: offered %d", lab->params[i].name, offered);
+    }
 }
 
 static void declarations_keep_the_rules(void **state) {

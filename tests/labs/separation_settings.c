@@ -91,7 +91,7 @@ static void wrong_settings_are_refused(void **state) {
     refuses("4d", "size", "3", ATTN_ERROR_NOT_FOUND, "separation|size");
     refuses("3a", "d", "7", ATTN_ERROR_ARGUMENT, "3a|'d'");
     refuses("7a", "b", "0.3", ATTN_ERROR_ARGUMENT, "7a|'b'");
-    refuses("4c", "delta", "0.1", ATTN_ERROR_ARGUMENT, "delta|4c");
+    refuses("3a", "rows", "distinct", ATTN_ERROR_ARGUMENT, "3a|'rows'");
     refuses("3b", "n", "1", ATTN_ERROR_RANGE, "'n'|1|2 to");
 }
 
