@@ -36,7 +36,7 @@ static int help(void) {
          "  attn run sparse --q x.npy --k x.npy --v x.npy --set block=16 -o o.npy\n"
          "\n"
          "The environment's ATTN_CPU limits the instruction set, as the option --cpu does.\n"
-         "An output replaces a file as cp does: mode and symbolic links stay. A file .attn-* "
+         "An output replaces a file as cp does: mode, owner and links stay. A file .attn-* "
          "beside it\n"
          "is of a run that was killed, and the next one that writes the same output removes it.\n"
          "Exit status: 0 done, 2 wrong input (one line on standard error says what, and no output\n"

@@ -49,7 +49,8 @@ static int find(output_t *output) {
 
 static int is_direct(const output_file_t *file) {
     return file->place.kind == PLACE_STREAM || file->place.kind == PLACE_STDOUT ||
-           (file->place.kind == PLACE_FILE && !platform_has_modes());
+           (file->place.kind == PLACE_FILE &&
+            (!platform_has_modes() || platform_is_bound(&file->place.info)));
 }
 
 static int write_parts(int descriptor, const output_file_t *file) {

@@ -16,6 +16,11 @@ void platform_hold_standard(void) {}
 
 int platform_has_modes(void) { return 0; }
 
+int platform_is_bound(const struct stat *file) {
+    (void)file;
+    return 0;
+}
+
 int platform_dress(int descriptor, const struct stat *like) {
     (void)descriptor, (void)like;
     return 0;
@@ -44,6 +49,10 @@ void platform_hold_standard(void) {
 }
 
 int platform_has_modes(void) { return 1; }
+
+int platform_is_bound(const struct stat *file) {
+    return file->st_nlink > 1 || (geteuid() != 0 && geteuid() != file->st_uid);
+}
 
 int platform_dress(int descriptor, const struct stat *like) {
     const uid_t same_owner = (uid_t)-1;

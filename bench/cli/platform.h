@@ -24,6 +24,9 @@ void platform_hold_standard(void);
 /** Whether there are modes and owners that a file can be given. */
 int platform_has_modes(void);
 
+/** Whether a file beside this one could not become it: it has other names, or another's file stays theirs. */
+int platform_is_bound(const struct stat *file);
+
 /**
  * Give the open file mode and owner of `like`, as far as this user may; 0, or an errno. What cannot
  * be kept opens it to nobody: without the group, the group may what all others may, and without

@@ -239,10 +239,22 @@ describe("what is replaced", () => {
         });
     });
 
-    // Where a folder lets this user make no file, or replace none, a file that is theirs to write is written.
+    test("all names of a file keep being its names", nativeOnly, () => {
+        withFiles({ ...files, "o.npy": Buffer.alloc(10000) }, (folder) => {
+            linkSync(join(folder, "o.npy"), join(folder, "other.npy"));
+            succeed(run("-o", "o.npy"), folder);
+            assert.equal(statSync(join(folder, "o.npy")).nlink, 2);
+            assert.deepEqual(shapeOf(folder, "other.npy"), [6, 4]);
+            assert.equal(statSync(join(folder, "other.npy")).size, x.length);
+        });
+    });
+
+    // Where a folder lets this user make no file, or replace none, or the file would be theirs from then on,
+    // it is written into.
     const folders = [
         ["a folder that is not for this user", 0o755],
         ["a sticky folder", 0o1777],
+        ["a folder that is for all", 0o777],
     ];
     for (const [what, bits] of folders) {
         test(`another's file in ${what} is written into`, { skip: noOther }, () => {
@@ -264,15 +276,20 @@ describe("what is replaced", () => {
         });
     }
 
-    test("another's file that is for all opens to nobody else", { skip: noOther }, () => {
-        withFiles({ ...files, "o.npy": "old" }, (folder) => {
-            chmodSync(folder, 0o777);
-            chmodSync(join(folder, "o.npy"), 0o4662);
-            const result = nobody(run("-o", "o.npy"), folder);
-            assert.equal(result.status, 0, result.stderr);
-            assert.equal(mode(folder, "o.npy"), "622"); // no longer root's, nor root's group's
-        });
-    });
+    test(
+        "another's file that is for all stays theirs, and is run as them no more",
+        { skip: noOther },
+        () => {
+            withFiles({ ...files, "o.npy": "old" }, (folder) => {
+                chmodSync(folder, 0o777);
+                chmodSync(join(folder, "o.npy"), 0o4662);
+                const result = nobody(run("-o", "o.npy"), folder);
+                assert.equal(result.status, 0, result.stderr);
+                assert.equal(mode(folder, "o.npy"), "662");
+                assert.equal(statSync(join(folder, "o.npy")).uid, 0);
+            });
+        },
+    );
 });
 
 describe("-o -", () => {
