@@ -1,6 +1,8 @@
 /*
  * The library in a worker. Jobs wait here and go over one at a time; a job that is aborted while it
  * runs ends its worker, and the next one starts another. So nothing is waited for, whatever it does.
+ * Each job has one answer, which is its own: it goes out as one message, and an ended worker is not
+ * heard, whatever it has sent before.
  */
 import { readAttention } from "./call.js";
 import { isTensor } from "./check.js";
@@ -23,7 +25,7 @@ export class Remote {
     }
 
     async open() {
-        const { about, backends } = await this.#job("init", this.#options, {});
+        const { about, backends } = await this.#job("about", null, {});
         this.#backends = backends;
         return Object.freeze(Object.assign(this, about));
     }
@@ -67,50 +69,51 @@ export class Remote {
     }
 
     #next() {
-        if (this.#running !== null || this.#waiting.length === 0) return;
-        const job = (this.#running = this.#waiting.shift());
-        const fresh = this.#worker === null;
-        this.#worker ??= this.#started({
-            onMessage: (message) => this.#receive(message),
-            onError: (cause) => {
-                this.#endWorker();
-                this.#finish()?.reject(notLoaded(cause));
-            },
-        });
-        try {
-            if (fresh && job.call !== "init") {
-                job.skip = true; // the answer to this is not the job's
-                this.#worker.post(["init", this.#options]);
+        while (this.#running === null && this.#waiting.length > 0) {
+            const job = (this.#running = this.#waiting.shift());
+            try {
+                this.#worker ??= this.#started();
+                this.#worker.post([this.#options, job.call, job.argument]);
+            } catch (error) {
+                this.#running = null;
+                job.reject(error); // its file was left behind, or what cannot be cloned
             }
-            this.#worker.post([job.call, job.argument]);
-        } catch (error) {
-            this.#finish().reject(error); // what cannot be cloned
         }
     }
 
-    /** A worker, or what stands for one that cannot be: its file was left behind. */
-    #started(listeners) {
+    /** A worker that is heard until it ends: Node's send what is still under way. */
+    #started() {
+        let ended = false;
+        const heard = (listener) => (what) => {
+            if (!ended) listener(what);
+        };
         try {
-            return this.#start(listeners);
-        } catch (cause) {
-            const post = () => {
-                throw notLoaded(cause);
+            const { post, end } = this.#start({
+                onMessage: heard((message) => this.#receive(message)),
+                onError: heard((cause) => this.#failed(notLoaded(cause))),
+            });
+            const stop = () => {
+                ended = true;
+                end();
             };
-            return { post, end() {} };
+            return { post, end: stop };
+        } catch (cause) {
+            throw notLoaded(cause);
         }
     }
 
     #receive([kind, value]) {
         const job = this.#running;
-        if (job === null) return;
-        if (kind === "progress") return this.#tell(job, value);
-        if (job.skip && kind === "result") {
-            job.skip = false;
-            return;
-        }
-        if (kind === "error") return this.#finish().reject(revive(value));
-        if (job.call === "attention" && !this.#tell(job, 1)) return;
-        this.#finish().resolve(value);
+        if (kind === "progress") this.#tell(job, value);
+        else if (kind === "unstarted") this.#failed(revive(value));
+        else if (kind === "error") this.#finish().reject(revive(value));
+        else if (this.#tell(job, 1)) this.#finish().resolve(value);
+    }
+
+    /** The worker is of no use; the next job starts another. */
+    #failed(error) {
+        this.#endWorker();
+        this.#finish()?.reject(error);
     }
 
     /** Calls onProgress; where that throws, the job has failed. */

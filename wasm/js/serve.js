@@ -2,14 +2,14 @@
 import { Whole, split } from "./parts.js";
 
 /**
- * Answers the jobs [call, argument] that come with `post`; returns what is to be called with each job.
- * Answers are [kind, value]: "progress", and then "result" or "error".
+ * Answers the jobs [options, call, argument] that come with `post`; returns what is to be called with
+ * each job. The first makes the library, with the options. Answers are [kind, value]: "progress", and
+ * then "result", "error" or, where there is no library, "unstarted".
  */
 export function serve(init, post) {
     let library;
     const work = {
-        async init(options) {
-            library = await init(options);
+        about() {
             const { version, build, tier, threads } = library;
             return { about: { version, build, tier, threads }, backends: library.backends() };
         },
@@ -21,15 +21,18 @@ export function serve(init, post) {
             return whole.result;
         },
     };
-    const answer = async ([call, argument]) => {
+    const answer = async ([options, call, argument]) => {
+        let failure = "unstarted";
         try {
-            const result = await work[call](argument);
+            library ??= await init(options);
+            failure = "error";
+            const result = work[call](argument);
             post(
                 ["result", result],
                 arraysOf(result).map(({ buffer }) => buffer),
             );
         } catch ({ name, code, message }) {
-            post(["error", { name, code, message }]);
+            post([failure, { name, code, message }]);
         }
     };
     let last = Promise.resolve(); // one at a time, because the first has to load the module

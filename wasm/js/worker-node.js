@@ -9,16 +9,16 @@ export { AttnError } from "./errors.js";
 /* It keeps the process alive while a job runs, and no longer. */
 export const init = makeRemoteInit(({ onMessage, onError }) => {
     const worker = new Worker(new URL("./served-node.js", import.meta.url), { execArgv: [] });
-    let jobs = 0;
-    const ended = (message) => {
-        if (message[0] !== "progress" && --jobs === 0) worker.unref();
+    worker.unref();
+    const answered = (message) => {
+        if (message[0] !== "progress") worker.unref();
         onMessage(message);
     };
-    const end = listen(worker, { onMessage: ended, onError });
+    const end = listen(worker, { onMessage: answered, onError });
     return {
         post: (message) => {
             worker.postMessage(message);
-            if (jobs++ === 0) worker.ref();
+            worker.ref();
         },
         end,
     };

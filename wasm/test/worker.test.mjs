@@ -1,7 +1,11 @@
 /* libattn/worker: the same numbers as a call, progress, and an end at any time. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { copyFile, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { AttnError, init } from "libattn/worker";
 import { libraries, makeProblem } from "./support.mjs";
@@ -111,6 +115,68 @@ test("an abort ends a running call at once, and the next one works", async () =>
         name: "AbortError",
     });
     attn.dispose();
+});
+
+/* What a worker has sent before it is ended comes later. */
+const unheard = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+const aborts = {
+    "before its first answer": async (stop) => {
+        await new Promise(setImmediate);
+        unheard();
+        stop();
+    },
+    "in its progress": (stop) => ({
+        onProgress() {
+            unheard();
+            stop();
+        },
+    }),
+};
+
+for (const [name, abort] of Object.entries(aborts)) {
+    test(`each call has its own result after an abort: ${name}`, async () => {
+        const attn = await init({ build: "simd" });
+        const stop = new AbortController();
+        const more = abort(() => stop.abort());
+        const options = { ...sizes, signal: stop.signal, ...more };
+        const first = attn.attention(query, key, value, options);
+        const x = new Float32Array(16).fill(3);
+        const second = attn.attention(x, x, x, { dim: 4 });
+        const third = attn.attention({ query: x, key: x, value: x, dim: 16 });
+        await assert.rejects(first, { name: "AbortError" });
+        assert.deepEqual([await second, (await third).out], [x, x]);
+        attn.dispose();
+    });
+}
+
+test("a worker that cannot load again is an error of each call until it can", async () => {
+    const dist = fileURLToPath(new URL("../dist/", import.meta.url));
+    const folder = await mkdtemp(join(tmpdir(), "libattn-"));
+    const scripts = (await readdir(dist)).filter((name) => name.endsWith(".js"));
+    for (const name of [...scripts, "libattn.simd.wasm"])
+        await copyFile(join(dist, name), join(folder, name));
+    await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+    const { init } = await import(pathToFileURL(join(folder, "worker-node.js")));
+    const attn = await init({ build: "simd" });
+    const call = () => attn.attention(query, key, value, sizes);
+    const restart = async () => {
+        const stop = new AbortController();
+        const options = { ...long.sizes, signal: stop.signal };
+        const running = attn.attention(long.query, long.key, long.value, options);
+        stop.abort();
+        await assert.rejects(running, { name: "AbortError" });
+    };
+    for (const name of ["libattn.simd.wasm", "served-node.js"]) {
+        const file = join(folder, name);
+        await rename(file, `${file}.gone`);
+        await restart();
+        for (const failing of [call(), call()])
+            await assert.rejects(failing, { name: "AttnError", code: "ATTN_ERROR_LOAD" }, name);
+        await rename(`${file}.gone`, file);
+        assert.deepEqual(await call(), local.attention(query, key, value, sizes));
+    }
+    attn.dispose();
+    await rm(folder, { recursive: true });
 });
 
 test("errors are typed, and no call outlives dispose()", async () => {
