@@ -25,7 +25,7 @@ export class Remote {
     }
 
     async open() {
-        const { about, backends } = await this.#job("about", null, {});
+        const { about, backends } = await this.#job("about", null, { __proto__: null });
         this.#backends = backends;
         return Object.freeze(Object.assign(this, about));
     }
