@@ -1,3 +1,5 @@
+const BRAND = Symbol.for("libattn.AttnError");
+
 /**
  * What the library refuses: `code` is the name of the C side's status and `message` its one line.
  * Codes of this package alone: ATTN_ERROR_DISPOSED, ATTN_ERROR_LOAD and ATTN_ERROR_TRAP.
@@ -6,6 +8,15 @@ export class AttnError extends Error {
     constructor(code, message, options) {
         super(message, options);
         this.code = code;
+    }
+
+    /** Also of the class of another file: each entry for browsers has its own. */
+    static [Symbol.hasInstance](value) {
+        return super[Symbol.hasInstance](value) || (this === AttnError && !!value?.[BRAND]);
+    }
+
+    get [BRAND]() {
+        return true;
     }
 
     /** Also where the class has another name, in a minified file. */
