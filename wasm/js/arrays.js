@@ -12,7 +12,7 @@ import {
 } from "./check.js";
 import { NONE, checkElements } from "./dtypes.js";
 import { FULL } from "./edition.js";
-import { AttnError } from "./errors.js";
+import { AttnError, missing } from "./errors.js";
 import { INPUTS } from "./rules.js";
 import { PLACED, checkShape } from "./shape.js";
 
@@ -50,6 +50,12 @@ export function readArray(value, name, dtypes = NONE) {
     };
 }
 
+/** The array of that name, which the call needs. */
+export function present(arrays, name) {
+    if (arrays[name]) return arrays[name];
+    throw missing(name);
+}
+
 /** Only a tensor knows its own. */
 function shapeOf(value) {
     return FULL && isTensor(value) ? value.shape : undefined;
@@ -80,12 +86,18 @@ function elementsOf(value, name, dtypes) {
     }
     if (name !== "mask") return checkElements(value, name, dtypes[name]);
     if (Array.isArray(value)) return Uint8Array.from(readList(value, name, checkBoolean));
-    return readElements(value, name, "bool", ["Uint8Array"]);
+    return readElements(
+        value,
+        name,
+        "bool",
+        ["Uint8Array"],
+        "a Uint8Array or an array of booleans",
+    );
 }
 
 /** The array `name`, checked, and how long it is: { array, given, length, gaps }. */
-export function checkPlaced(arrays, name, place, dtypes) {
-    const { array, given, shape } = arrays[name] ?? readArray(undefined, name, dtypes);
+export function checkPlaced(arrays, name, place) {
+    const { array, given, shape } = present(arrays, name);
     const { length, gaps } = place[name];
     checkShape(shape, place[name].shape, name);
     return { array: checkLength(array, name, place[name]), given, length, gaps };
@@ -98,10 +110,10 @@ export function checkPlaced(arrays, name, place, dtypes) {
 export function checkRead(arrays, names, place, dtypes) {
     const checked = { __proto__: null };
     for (const name of names) {
-        checked[name] = checkPlaced(arrays, name, place, dtypes);
+        checked[name] = checkPlaced(arrays, name, place);
         const scales = `${name}Scales`;
         if (FULL && (dtypes[name] === "i8" || (SCALES.includes(scales) && arrays[scales]))) {
-            checked[scales] = checkPlaced(arrays, scales, place, dtypes);
+            checked[scales] = checkPlaced(arrays, scales, place);
         }
     }
     return checked;

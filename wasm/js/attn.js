@@ -3,7 +3,7 @@ import { readAttention } from "./call.js";
 import { checkBytes, checkInteger, checkLength, checkPositive, isTensor } from "./check.js";
 import { Core, quick, texts } from "./core.js";
 import { arrayClass, checkDtype, dtypesOf } from "./dtypes.js";
-import { AttnError } from "./errors.js";
+import { AttnError, missing } from "./errors.js";
 import { readChecked } from "./options.js";
 import { Plan, start } from "./plan.js";
 import { loadPlugin } from "./plugin.js";
@@ -85,8 +85,8 @@ export class Attn extends Core {
 
     stream(given) {
         const options = readChecked(given, STREAM, "stream");
-        const { backend = "softmax" } = options;
-        const maxKeys = checkInteger(options.maxKeys, "maxKeys");
+        const { backend = "softmax", maxKeys } = options;
+        if (maxKeys === undefined) throw missing("maxKeys");
         options.queries = 1;
         const problem = { sizes: planSizes(options), dtypes: dtypesOf(options), inputs: [] };
         const { batch, heads, kvHeads, dim, valueDim } = problem.sizes;

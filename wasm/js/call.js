@@ -1,16 +1,9 @@
 /* A call of plan.run() or attention(), read and checked before anything is computed or sent. */
-import {
-    RESULTS,
-    SCALES,
-    checkPlaced,
-    checkRead,
-    isArray,
-    readArray,
-    readArrays,
-} from "./arrays.js";
+import { RESULTS, SCALES, checkPlaced, checkRead, isArray, present, readArrays } from "./arrays.js";
 import { checkOneOf } from "./check.js";
 import { arrayClass, dtypesOf } from "./dtypes.js";
 import { FULL } from "./edition.js";
+import { AttnError } from "./errors.js";
 import { checkInputs, givenInputs } from "./inputs.js";
 import { readChecked } from "./options.js";
 import { INPUTS, RULES, SCORES } from "./rules.js";
@@ -42,7 +35,7 @@ export function readCall(args, { needed, others, named = [] }, what, dtypesFor) 
     }
     const dtypes = dtypesFor(options);
     const arrays = readArrays(options, dtypes);
-    for (const name of needed) arrays[name] ??= readArray(undefined, name, dtypes);
+    for (const name of needed) present(arrays, name);
     return { options, arrays, dtypes, byName };
 }
 
@@ -75,20 +68,22 @@ export function checkGiven({ sizes, dtypes, inputs }, arrays, names, place) {
 /** What a run is to do: { given, outputs, place }. */
 export function checkRun(problem, arrays, place) {
     const given = checkGiven(problem, arrays, READ, place);
-    const outputs = { __proto__: null, out: outputOf(arrays, "out", place, problem.dtypes) };
+    const outputs = { __proto__: null, out: outputOf(arrays, "out", place) };
     for (const name of RESULTS) {
-        if (arrays[name]) outputs[name] = outputOf(arrays, name, place, problem.dtypes);
+        if (arrays[name]) outputs[name] = outputOf(arrays, name, place);
     }
     outputs.out.type = arrayClass(problem.dtypes.out, outputs.out.array ?? given.query.array);
     return { given, outputs, place };
 }
 
 /** The array a result goes to, and how long it is. A new one is made when the result is there. */
-export function outputOf(arrays, name, place, dtypes) {
+export function outputOf(arrays, name, place) {
     const type = Float32Array;
     if (arrays[name]?.array !== undefined) {
-        return { type, ...checkPlaced(arrays, name, place, dtypes) };
+        return { type, ...checkPlaced(arrays, name, place) };
     }
-    if (place[name].gaps) throw new TypeError(`strides.${name} needs ${name}, an array`);
+    if (place[name].gaps) {
+        throw new AttnError("ATTN_ERROR_ARGUMENT", `strides.${name} needs ${name}, an array`);
+    }
     return { type, array: undefined, given: undefined, length: place[name].length, gaps: false };
 }

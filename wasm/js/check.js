@@ -197,10 +197,10 @@ function wholeOf(buffer, what) {
  * A tensor of this element type, or a plain view of an array of one of these classes: also of another
  * realm, of shared memory, or of a buffer that can be resized.
  */
-export function readElements(value, what, dtype, types) {
+export function readElements(value, what, dtype, types, wanted = withArticle(types.join(" or "))) {
     if (types.includes(nameOf(value))) return plainView(value, what);
     if (FULL && isTensor(value) && value.dtype === dtype) return value;
-    throw wrong(what, withArticle(types.join(" or ")), value);
+    throw wrong(what, wanted, value);
 }
 
 /**

@@ -36,6 +36,10 @@ export function disposed(what) {
     return new AttnError("ATTN_ERROR_DISPOSED", `${what} was used after dispose()`);
 }
 
+export function missing(what) {
+    return new AttnError("ATTN_ERROR_ARGUMENT", `${what} is missing`);
+}
+
 export function noMemory(what) {
     return new AttnError("ATTN_ERROR_MEMORY", `no memory for ${what}`);
 }

@@ -1,5 +1,5 @@
 /* The arrays that a run may bring beside query, key and value. */
-import { readArray } from "./arrays.js";
+import { present } from "./arrays.js";
 import { checkLength } from "./check.js";
 import { AttnError } from "./errors.js";
 import { INPUTS } from "./rules.js";
@@ -13,7 +13,7 @@ export function checkInputs(arrays, declared, sizes) {
     const checked = { __proto__: null };
     for (const name of INPUTS) {
         if (declared.includes(name)) {
-            checked[name] = CHECKS[name](arrays[name] ?? readArray(undefined, name), name, sizes);
+            checked[name] = CHECKS[name](present(arrays, name), name, sizes);
         } else if (arrays[name]) {
             throw new AttnError(
                 "ATTN_ERROR_ARGUMENT",

@@ -48,7 +48,10 @@ export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
         const build =
             options.build ?? (FULL && threads > 1 ? "threads" : choose(Object.keys(files)));
         checkOneOf(build, Object.keys(files), "build");
-        if (!runs(build)) throw wrong(`this engine cannot run the ${build} build`);
+        if (!runs(build)) {
+            const message = `this engine cannot run the ${build} build`;
+            throw new AttnError("ATTN_ERROR_UNSUPPORTED", message);
+        }
         const source = await options.source;
         const own = source === undefined || source === null;
         const module = await (own ? compileOwn(files[build], readUrl) : compile(source, readUrl));

@@ -1,7 +1,7 @@
 /* The sizes of a problem: what is said, what follows from it, and where each array has its elements. */
 import { checkInteger, checkOneOf, readList, readOptions } from "./check.js";
 import { FULL } from "./edition.js";
-import { AttnError } from "./errors.js";
+import { AttnError, missing } from "./errors.js";
 
 export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "valueDim"];
 
@@ -29,7 +29,7 @@ export function planSizes(options) {
     const { batch = 1, heads = 1, kvHeads = heads, queries, keys = queries, dim } = options;
     const { valueDim = dim } = options;
     for (const name of ["queries", "dim"]) {
-        if (options[name] === undefined) throw new TypeError(`the plan needs ${name}`);
+        if (options[name] === undefined) throw missing(name);
     }
     return { batch, heads, kvHeads, queries, keys, dim, valueDim };
 }

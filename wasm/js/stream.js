@@ -44,7 +44,7 @@ export class Stream {
         const queries = quotient(arrays.query.array, "query", "batch * heads * dim", known);
         const place = places({ ...this.sizes, queries, keys: 1 }, options.layout);
         const given = checkRead(arrays, ["query"], place, this.#dtypes);
-        const to = outputOf(arrays, "out", place, this.#dtypes);
+        const to = outputOf(arrays, "out", place);
         const type = arrayClass(this.#dtypes.out, to.array ?? given.query.array);
         return this.#session.borrow((loan) => {
             hold(loan, given, { to });

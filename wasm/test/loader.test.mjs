@@ -60,7 +60,7 @@ test("from nothing, the best that the engine has", async () => {
 
 test("relaxed SIMD where there is none is refused", { skip: hasRelaxed }, async () => {
     await assert.rejects(init(null, { build: "relaxed" }), (error) => {
-        assert.equal(error.code, "ATTN_ERROR_LOAD");
+        assert.equal(error.code, "ATTN_ERROR_UNSUPPORTED");
         assert.match(error.message, /cannot run the relaxed build/);
         return true;
     });

@@ -82,7 +82,7 @@ test("errors of the library and of arguments reject, and are the run's own", asy
     const refused = linear.runAsync({ ...arraysOf(small), scores: true });
     assert.throws(() => attn.plan({ queries: 0, dim: 1 }), isCode("ATTN_ERROR_SHAPE")); // meanwhile
     await assert.rejects(refused, isCode("ATTN_ERROR_UNSUPPORTED"));
-    await assert.rejects(linear.runAsync({}), TypeError);
+    await assert.rejects(linear.runAsync({}), isCode("ATTN_ERROR_ARGUMENT"));
     await assert.rejects(linear.runAsync(arraysOf(small), { sginal: 1 }), /unknown "sginal"/);
     await assert.rejects(linear.runAsync(arraysOf(small), { signal: 1 }), /AbortSignal/);
     await assert.rejects(attn.attentionAsync(small.query, small.key, small.value), AttnError);
