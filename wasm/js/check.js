@@ -96,10 +96,10 @@ export function checkInteger(value, what) {
     return value;
 }
 
-/** How many threads: from 1 to `most`. */
-export function checkThreads(value, most) {
-    if (checkInteger(value, "threads") >= 1 && value <= most) return value;
-    throw new AttnError("ATTN_ERROR_RANGE", `threads: ${value} is outside 1..${most}`);
+/** An integer from `least` to `most`. */
+export function checkWithin(value, what, least, most) {
+    if (checkInteger(value, what) >= least && value <= most) return value;
+    throw new AttnError("ATTN_ERROR_RANGE", `${what}: ${value} is outside ${least}..${most}`);
 }
 
 /** An integer from 1 on. */

@@ -8,6 +8,7 @@ import {
     checkInteger,
     checkSignal,
     checkText,
+    checkWithin,
     readOptions,
 } from "./check.js";
 import { AttnError } from "./errors.js";
@@ -71,13 +72,7 @@ function readRequest(name, params, { panel = "", seed = 1, xs }) {
 function readLabOptions(given) {
     const options = readOptions(given, OPTIONS, "lab");
     const { workers = 1, signal, onProgress } = options;
-    checkInteger(workers, "workers");
-    if (workers < 1 || workers > MOST_WORKERS) {
-        throw new AttnError(
-            "ATTN_ERROR_RANGE",
-            `workers: ${workers} is outside 1 to ${MOST_WORKERS}`,
-        );
-    }
+    checkWithin(workers, "workers", 1, MOST_WORKERS);
     checkSignal(signal);
     checkFunction(onProgress, "onProgress");
     return { ...options, workers, __proto__: null };

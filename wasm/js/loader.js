@@ -2,7 +2,7 @@
  * From whatever init() was given to an instance of the module. The module imports nothing but, where
  * it has threads, its memory, so there is no glue: compile, instantiate, initialize.
  */
-import { checkBytes, checkOneOf, checkThreads, readOptions } from "./check.js";
+import { checkBytes, checkOneOf, checkWithin, readOptions } from "./check.js";
 import { FULL } from "./edition.js";
 import { AttnError, notLoaded } from "./errors.js";
 import { Heap, SmallHeap } from "./heap.js";
@@ -44,7 +44,7 @@ export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
     const names = openTeam ? ["build", "threads"] : ["build"];
     return async function init(given, more, about) {
         const options = readInit(given, more, names);
-        const threads = FULL ? checkThreads(options.threads ?? 1, 256) : 1;
+        const threads = FULL ? checkWithin(options.threads ?? 1, "threads", 1, 256) : 1;
         const build =
             options.build ?? (FULL && threads > 1 ? "threads" : choose(Object.keys(files)));
         checkOneOf(build, Object.keys(files), "build");

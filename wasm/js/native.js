@@ -2,7 +2,7 @@
 import Module from "node:module"; // as a whole: webpack would read what createRequire() is given
 import { resolve } from "node:path";
 import { Attn } from "./attn.js";
-import { checkText, checkThreads, readOptions } from "./check.js";
+import { checkText, checkWithin, readOptions } from "./check.js";
 import { INTERFACE, Native } from "./engine.js";
 import { AttnError } from "./errors.js";
 import { init as initWasm } from "./node.js";
@@ -58,7 +58,7 @@ export async function init(given) {
         fallback = true,
         addon: place,
     } = readOptions(given ?? {}, names, "init");
-    checkThreads(threads, MOST_THREADS);
+    checkWithin(threads, "threads", 1, MOST_THREADS);
     if (tier !== undefined) checkText(tier, "tier");
     if (place !== undefined) checkText(place, "addon");
     const { addon, reason } =

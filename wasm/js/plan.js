@@ -1,7 +1,6 @@
 import { SCALES, hold, lend, listed } from "./arrays.js";
 import { PLACE, RUN, checkGiven } from "./call.js";
-import { checkPositive } from "./check.js";
-import { AttnError } from "./errors.js";
+import { checkPositive, checkWithin } from "./check.js";
 import { readChecked } from "./options.js";
 import { INPUTS } from "./rules.js";
 import { Runner, handle, lendJob, placeOf, prepare, read } from "./runner.js";
@@ -50,13 +49,11 @@ export class Plan extends Runner {
         const call = this[read](given, names, "weights");
         const { options } = call;
         return this.#lend(call, QUERY_KEY, (loan, args) => {
-            const batch = checkIndex(options.batch ?? 0, "batch", batches);
-            const head = checkIndex(options.head ?? 0, "head", heads);
-            const first = checkIndex(options.first ?? 0, "first", queries);
-            const { count = queries - first } = options;
-            if (count < 1 || first + count > queries) {
-                throw outside(`count ${count} from query ${first} on`, queries, "queries");
-            }
+            const batch = checkWithin(options.batch ?? 0, "batch", 0, batches - 1);
+            const head = checkWithin(options.head ?? 0, "head", 0, heads - 1);
+            const first = checkWithin(options.first ?? 0, "first", 0, queries - 1);
+            const rest = queries - first;
+            const count = checkWithin(options.count ?? rest, "count", 1, rest);
             const rows = loan.output(Float32Array, count * keys, "the weights");
             this.#session.run("attnjs_weights", ...args, batch, head, first, count, rows.at);
             return rows.take();
@@ -102,13 +99,4 @@ export class Plan extends Runner {
             return body(loan, [plan, listed(loan, lend(loan, given), given, place)]);
         });
     }
-}
-
-function checkIndex(value, what, limit) {
-    if (value < 0 || value >= limit) throw outside(`${what} ${value}`, limit, what);
-    return value;
-}
-
-function outside(what, limit, of) {
-    return new AttnError("ATTN_ERROR_RANGE", `${what} is outside of the ${limit} ${of}`);
 }

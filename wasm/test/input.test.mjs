@@ -153,8 +153,8 @@ function refuse(build) {
         ["a misspelt array", run({ querry: query }), TypeError, /unknown "querry"/],
         ["nothing to run on", () => plan.run(), TypeError, /run must be an object, not undefined/],
         ["null for options", () => attn.plan(null), TypeError, /plan must be an object, not null/],
-        ["a head too many", weights({ head: 2 }), "RANGE", /head 2 is outside of the 2/],
-        ["a negative batch", weights({ batch: -1 }), "RANGE", /batch -1/],
+        ["a head too many", weights({ head: 2 }), "RANGE", /^head: 2 is outside 0..1$/],
+        ["a negative batch", weights({ batch: -1 }), "RANGE", /^batch: -1 is outside 0..0$/],
         [
             "a fraction of a query",
             weights({ first: 0.5 }),
@@ -165,9 +165,10 @@ function refuse(build) {
             "more rows than queries",
             weights({ first: 3, count: 2 }),
             "RANGE",
-            /count 2 from query 3/,
+            /^count: 2 is outside 1..1$/,
         ],
-        ["no rows", weights({ count: 0 }), "RANGE", /count 0/],
+        ["no rows", weights({ count: 0 }), "RANGE", /^count: 0 is outside 1..4$/],
+        ["a query past the last", weights({ first: 4 }), "RANGE", /^first: 4 is outside 0..3$/],
         [
             "a stride of 0",
             () => plan.error({ query, key, value, out: query }, 0),
