@@ -289,10 +289,12 @@ static void facts_end(void **state) {
         const attn_problem_t problem = fixture_problem(1, 1, 20, 30, 16, 5);
         attn_plan_t *plan =
             fixture_plan(context, SUBJECTS[s].backend, &problem, SUBJECTS[s].settings);
-        attn_fact_t fact = {.struct_size = sizeof fact};
+        attn_fact_t fact;
         uint32_t count = 0;
+        memset(&fact, 0xA5, sizeof fact);
         for (; attn_plan_fact(plan, count, &fact); count++) {
             assert_true(count < 100);
+            assert_true(fact.struct_size == sizeof fact && fact.reserved == 0);
             assert_true(strlen(fact.name) && strlen(fact.label));
         }
         assert_false(attn_plan_fact(plan, count + 1, &fact));

@@ -207,11 +207,17 @@ ATTN_API const char *attn_plan_kernel(const attn_plan_t *plan);
 /** The problem the plan was made for. */
 ATTN_API const attn_problem_t *attn_plan_problem(const attn_plan_t *plan);
 
-/** The plan's cost for one run; ATTN_ERROR_UNSUPPORTED when its backend has no attn.cost/1. */
+/**
+ * The plan's cost for one run; ATTN_ERROR_UNSUPPORTED when its backend has no attn.cost/1. `cost` is
+ * written as a whole, its struct_size too: it need not be set before.
+ */
 ATTN_API attn_status_t attn_plan_cost(const attn_plan_t *plan, attn_cost_t *cost,
                                       attn_error_t *error);
 
-/** Fact number `index` of the plan (attn/ext/facts.h); returns 0 past the last. */
+/**
+ * Fact number `index` of the plan (attn/ext/facts.h); returns 0 past the last. `fact` is written as a
+ * whole, its struct_size too: it need not be set before.
+ */
 ATTN_API int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fact_t *fact);
 
 /**
@@ -242,8 +248,8 @@ typedef struct attn_stream attn_stream_t;
 
 /**
  * Make an empty stream. Of `problem` counts what does not change: batch, heads, kv_heads, dim,
- * value_dim, dtypes, causal or not, scale, softcap, window (which needs causal; `queries` and `keys` are
- * ignored; inputs must be 0). Memory grows with the tokens, by doubling, up to `max_keys` of them. The caller
+ * value_dim, dtypes, causal or not, scale, softcap, window (without causal: one with 0 to the right);
+ * `queries` and `keys` are ignored, inputs must be 0. Memory grows with the tokens, by doubling, up to `max_keys` of them. The caller
  * destroys the stream, before the context. Errors as attn_plan_create().
  */
 ATTN_API attn_status_t attn_stream_create(const attn_context_t *context, const char *backend,

@@ -186,7 +186,7 @@ typedef struct attn_io {
     attn_tensor_t scores;       /**< f32 (B, H, n, m) out, or absent */
 } attn_io_t;
 
-/** How much work a plan is, for one run; what `attn.cost/1` fills. Host sets struct_size. */
+/** How much work a plan is, for one run; what `attn.cost/1` fills. Output: the host sets struct_size. */
 typedef struct attn_cost {
     uint32_t struct_size;
     uint32_t reserved;
@@ -196,7 +196,10 @@ typedef struct attn_cost {
     const char *form; /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
 } attn_cost_t;
 
-/** One thing a plan can tell of itself, e.g. the sketch size it chose. Strings live with the plan. */
+/**
+ * One thing a plan can tell of itself, e.g. the sketch size it chose. Strings live with the plan.
+ * Output: the host sets struct_size.
+ */
 typedef struct attn_fact {
     uint32_t struct_size;
     uint32_t reserved;
