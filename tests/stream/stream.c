@@ -66,6 +66,29 @@ static void an_empty_stream_gives_zeros(void **state) {
     attn_context_destroy(context);
 }
 
+/** Of 5 queries over 2 tokens 3 stand before the first: they see what their rule lets them see. */
+static void more_queries_than_tokens(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int sees = 0; sees < 2; sees++) {
+        attn_problem_t problem = tape_problem(5);
+        problem.causal = sees ? ATTN_CAUSAL_NONE : ATTN_CAUSAL_BOTTOM_RIGHT;
+        tape_t tape = tape_create(context, &problem, 10);
+        tape_append(&tape, tape.stream, 0, 2);
+        answer_t answer = tape_ask(&tape, tape.stream, 0, 5);
+        for (int64_t h = 0; h < 4; h++)
+            for (int64_t i = 0; i < 5; i++) {
+                const int any = sees || i >= 3;
+                test_label("sees %d, head %d, query %d", sees, (int)h, (int)i);
+                assert_true(isfinite(typed_get(&answer.lse.tensor, 1, h, i, 0)) == any);
+                assert_true((typed_get(&answer.out.tensor, 1, h, i, 0) != 0) == any);
+            }
+        answer_destroy(&answer);
+        tape_destroy(&tape);
+    }
+    attn_context_destroy(context);
+}
+
 static void forks_are_independent(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -224,6 +247,7 @@ static void what_is_no_saved_stream_changes_nothing(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(equals_the_batch_plan), cmocka_unit_test(an_empty_stream_gives_zeros),
-          cmocka_unit_test(forks_are_independent), cmocka_unit_test(truncated_tokens_are_forgotten),
+          cmocka_unit_test(more_queries_than_tokens), cmocka_unit_test(forks_are_independent),
+          cmocka_unit_test(truncated_tokens_are_forgotten),
           cmocka_unit_test(a_saved_stream_comes_back),
           cmocka_unit_test(what_is_no_saved_stream_changes_nothing))

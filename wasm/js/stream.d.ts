@@ -85,7 +85,9 @@ export interface Stream<D extends OutDtype = "f32", K extends Dtype = D> {
 
     /**
      * Answer the queries of the last tokens, as many as the array has. Each stands at its token's
-     * position, where causal, window or not. An empty stream gives zeros and an lse of -Infinity.
+     * position, where causal, window or not. Of more queries than tokens the first stand before the
+     * first token: with causal or a window they see none, which gives zeros and an lse of -Infinity and
+     * is no error. An empty stream gives the same to all.
      */
     query<Out extends Output<D> = NewTypes[D]>(call: QueryCall<D, Out>): StreamResult<Written<Out>>;
     query<Out extends Output<D> = NewTypes[D]>(

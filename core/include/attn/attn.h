@@ -278,7 +278,9 @@ ATTN_API attn_status_t attn_stream_append(attn_stream_t *stream, const attn_tens
 /**
  * Answer the queries (B, H, n, d) of the last n tokens, each standing at its token's position: out
  * (B, H, n, dv) and, when not NULL, lse (B, H, n, 1). Allocates only when n or the cache's capacity
- * is not that of the call before. An empty stream gives zeros and lse = -inf.
+ * is not that of the call before. A query before the first token, which the first have when there are
+ * more queries than tokens, sees what its rules let it see from there: with causal or a window nothing,
+ * that is zeros and lse = -inf, which is no error. An empty stream gives the same to all.
  */
 ATTN_API attn_status_t attn_stream_query(attn_stream_t *stream, const attn_tensor_t *query,
                                          const attn_tensor_t *out, const attn_tensor_t *lse,
