@@ -13,9 +13,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/attn-config-version.cmake
 install(FILES ${PROJECT_BINARY_DIR}/attn-config.cmake
               ${PROJECT_BINARY_DIR}/attn-config-version.cmake DESTINATION ${ATTN_CMAKE_DIR})
 
-# attn.pc finds the others from where it lies itself, so that a copy can be moved. Written when it is
+# attn.pc and attn-oracle.pc find the others from where they lie, so that a copy can be moved. Written when it is
 # installed, as only then the prefix is known to which a folder may be relative that it is not in.
-set(attn_pc ${PROJECT_BINARY_DIR}/attn.pc)
 set(attn_link "-lpthread -lm")
 foreach(library IN LISTS CMAKE_DL_LIBS)
   string(APPEND attn_link " -l${library}")
@@ -29,6 +28,7 @@ endif()
 configure_file(${PROJECT_SOURCE_DIR}/core/cmake/pkgconfig.cmake.in
                ${PROJECT_BINARY_DIR}/pkgconfig.cmake @ONLY)
 install(SCRIPT ${PROJECT_BINARY_DIR}/pkgconfig.cmake)
-install(FILES ${attn_pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/attn.pc ${PROJECT_BINARY_DIR}/attn-oracle.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
