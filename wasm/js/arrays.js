@@ -3,6 +3,7 @@ import {
     checkBoolean,
     checkInteger,
     checkLength,
+    isPlain,
     isTensor,
     isTyped,
     plainView,
@@ -68,7 +69,7 @@ function readShape(shape, what) {
 }
 
 function isShaped(value) {
-    return value !== null && typeof value === "object" && !isBare(value) && "data" in value;
+    return isPlain(value) && Object.hasOwn(value, "data");
 }
 
 function isBare(value) {

@@ -3,7 +3,7 @@
  *
  * A value may be code: a getter, a Proxy, a class that says another length. So whatever is read is
  * read once, here, into plain data (options and lists) or a plain view (arrays), and everything after
- * looks at that alone. Plain objects have no prototype: a name on Object.prototype is not an option.
+ * looks at that alone. Of options only what is their own is read: a name on Object.prototype is none.
  */
 import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
@@ -29,12 +29,13 @@ function show(value) {
 }
 
 function withArticle(noun) {
-    return `${/^[AEIOo]/.test(noun) ? "an" : "a"} ${noun}`;
+    return `${/^[AEIOio]/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
 function kindOf(value) {
     if (ArrayBuffer.isView(value)) return nameOf(value) ?? "DataView";
-    return Array.isArray(value) ? "Array" : "object";
+    if (Array.isArray(value)) return "Array";
+    return isPlain(value) ? "object" : "instance of a class";
 }
 
 function wrong(what, wanted, value) {
@@ -43,19 +44,27 @@ function wrong(what, wanted, value) {
 
 /* ---- options ---------------------------------------------------------------------------------- */
 
+/** Is it an object of no class, of any realm? What others hold need not be their properties. */
+export function isPlain(value) {
+    if (value === null || typeof value !== "object") return false;
+    const prototype = Object.getPrototypeOf(value);
+    return prototype === null || Object.hasOwn(prototype, "isPrototypeOf");
+}
+
+export function checkPlain(value, what) {
+    if (!isPlain(value)) throw wrong(what, "a plain object", value);
+    return value;
+}
+
 /** These options of `given`, without those that are null; a misspelt one is never ignored. */
 export function readOptions(given, names, what) {
-    if (given === null || typeof given !== "object" || kindOf(given) !== "object") {
-        throw wrong(what, "an object", given);
-    }
-    const own = Object.keys(given);
+    const own = Object.keys(checkPlain(given, what));
     const unknown = own.find((name) => !names.includes(name));
     if (unknown !== undefined)
         throw new TypeError(`${what}: unknown ${show(unknown)} (${hint(unknown, names)})`);
     const options = { __proto__: null };
     for (const name of names) {
-        if (name in Object.prototype && !own.includes(name)) continue;
-        const value = given[name];
+        const value = own.includes(name) ? given[name] : null;
         if (value !== undefined && value !== null) options[name] = value;
     }
     return options;

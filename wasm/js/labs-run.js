@@ -6,6 +6,7 @@ import {
     checkFinite,
     checkFunction,
     checkInteger,
+    checkPlain,
     checkSignal,
     checkText,
     checkWithin,
@@ -57,12 +58,11 @@ export function makeLabs({ readUrl, startWorker }) {
 /* ---- what the caller says ------------------------------------------------------------------------ */
 
 function readRequest(name, params, { panel = "", seed = 1, xs }) {
-    if (typeof params !== "object") readOptions(params, [], "params");
     return {
         lab: checkText(name, "the experiment's name"),
         panel: checkText(panel, "panel"),
         seed: readSeed(seed),
-        params: Object.entries(params)
+        params: Object.entries(checkPlain(params, "params"))
             .filter(([, value]) => value !== undefined && value !== null)
             .map(([key, value]) => [checkText(key, "a parameter's name"), readValue(value, key)]),
         xs: xs === undefined ? null : readPoints(xs),

@@ -2,7 +2,7 @@
  * From whatever init() was given to an instance of the module. The module imports nothing but, where
  * it has threads, its memory, so there is no glue: compile, instantiate, initialize.
  */
-import { checkBytes, checkOneOf, checkWithin, readOptions } from "./check.js";
+import { checkBytes, checkOneOf, checkWithin, isPlain, readOptions } from "./check.js";
 import { FULL } from "./edition.js";
 import { AttnError, notLoaded } from "./errors.js";
 import { Heap, SmallHeap } from "./heap.js";
@@ -78,9 +78,8 @@ export function readInit(given, more, names) {
 }
 
 function isSource(value) {
-    if (typeof value !== "object") return true;
-    if (Object.prototype.toString.call(value) !== "[object Object]") return true;
-    return ["href", "arrayBuffer", "then"].some((name) => name in value);
+    if (!isPlain(value)) return true;
+    return ["href", "arrayBuffer", "then"].some((name) => Object.hasOwn(value, name));
 }
 
 /** What reads a URL where it is not a file. */

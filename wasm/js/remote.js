@@ -163,17 +163,22 @@ function message({ problem, options, arrays, job: { given, outputs } }) {
         call[name] = isGrid ? { data, shape: given[name].shape } : data;
     }
     for (const name in outputs) {
-        if (outputs[name].gaps) call[name] = copied(outputs[name].array, name);
+        const { array, gaps } = outputs[name];
+        checkOwn(array, name);
+        if (gaps) call[name] = copied(array, name);
         else if (name !== "out") call[name] = true;
     }
     return call;
 }
 
+function checkOwn(array, name) {
+    if (!isTensor(array)) return;
+    const why = "is a tensor, which is another instance's: pass its data";
+    throw new AttnError("ATTN_ERROR_ARGUMENT", `${name} ${why}`);
+}
+
 function copied(array, name) {
-    if (isTensor(array)) {
-        const why = "is a tensor, which is another instance's: pass its data";
-        throw new AttnError("ATTN_ERROR_ARGUMENT", `${name} ${why}`);
-    }
+    checkOwn(array, name);
     const shared = Object.prototype.toString.call(array.buffer) === "[object SharedArrayBuffer]";
     return shared ? array : array.slice();
 }

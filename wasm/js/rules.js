@@ -1,5 +1,5 @@
 /* What a problem asks for beyond its sizes, checked and turned into the numbers that C reads. */
-import { checkFinite, checkInteger, checkOneOf, checkText, readList } from "./check.js";
+import { checkFinite, checkInteger, checkOneOf, checkPlain, checkText, readList } from "./check.js";
 import { dtypeCode } from "./dtypes.js";
 import { SIZES } from "./shape.js";
 
@@ -41,11 +41,8 @@ export function readWindow(value, what) {
 
 /** Parameters as text, the way a person writes them, by name. */
 export function readParams(params) {
-    if (typeof params !== "object") {
-        throw new TypeError("params must be an object of names and values");
-    }
     const texts = { __proto__: null };
-    for (const [name, value] of Object.entries(params)) {
+    for (const [name, value] of Object.entries(checkPlain(params, "params"))) {
         if (value === undefined || value === null) continue;
         const what = `params.${checkText(name, "the name of a parameter")}`;
         if (typeof value === "number") texts[name] = String(checkFinite(value, what));

@@ -150,9 +150,10 @@ for (const [input, code, words] of wrong) {
 
 const noValues = [
     [[7], /name must be a string/],
-    [["separation", 7], /params must be an object/],
+    [["separation", 7], /params must be a plain object/],
+    [["separation", new Map([["trials", 3]])], /params must be a plain object/],
     [["separation", { trials: {} }], /"trials" must be a string, not an object/],
-    [["separation", {}, 7], /lab must be an object/],
+    [["separation", {}, 7], /lab must be a plain object/],
     [["separation", {}, { pannel: "3b" }], /unknown "pannel"/],
     [["separation", {}, { seed: 1.5 }], /seed must be an integer/],
     [["separation", {}, { xs: ["a"] }], /a point of xs must be a finite number/],

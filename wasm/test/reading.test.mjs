@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { runInNewContext } from "node:vm";
 import { init as initInline } from "libattn/inline";
 import { lab } from "libattn/labs";
 import { init as initSoftmax } from "libattn/softmax";
@@ -200,6 +201,8 @@ for (const entry of ["", "/native", "/softmax", "/inline", "/worker", "/labs"]) 
             } else {
                 const attn = await init();
                 show(await attn.attention(x, x, x, { heads: 2, dim: 8, causal: true }));
+                const named = { query: x, key: x, value: x, heads: 2, dim: 8, causal: true };
+                show((await attn.attention(named)).out);
                 if (attn.plan) {
                     const plan = attn.plan({ heads: 2, queries: 8, dim: 8, causal: true });
                     show(plan.run({ query: x, key: x, value: x }).out);
@@ -229,3 +232,11 @@ for (const entry of ["", "/native", "/softmax", "/inline", "/worker", "/labs"]) 
         }
     });
 }
+
+test("plain objects of another realm and without a prototype are options", () => {
+    const attn = libraries.get("simd");
+    const foreign = runInNewContext("({ heads: 2, dim: 8, causal: true })");
+    const out = attn.attention(query, key, value, foreign);
+    const bare = { __proto__: null, heads: 2, dim: 8, causal: true };
+    assert.deepEqual(attn.attention(query, key, value, bare), out);
+});

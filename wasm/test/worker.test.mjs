@@ -246,11 +246,18 @@ for (const [name, calls] of Object.entries(wrong)) {
 test("a tensor is another instance's", async () => {
     const attn = await init({ build: "simd" });
     const tensor = local.tensor(query);
-    await assert.rejects(attn.attention(tensor, key, value, sizes), {
-        code: "ATTN_ERROR_ARGUMENT",
-        message: /query is a tensor/,
-    });
-    tensor.dispose();
+    const [out, lse] = [local.tensor(2 * 4 * 30 * 9), local.tensor(2 * 4 * 30)];
+    const call = { ...sizes, query, key, value };
+    for (const [name, array] of Object.entries({ query: tensor, out, lse })) {
+        const seen = [];
+        const onProgress = (done) => seen.push(done);
+        await assert.rejects(attn.attention({ ...call, [name]: array, onProgress }), {
+            code: "ATTN_ERROR_ARGUMENT",
+            message: new RegExp(`^${name} is a tensor`),
+        });
+        assert.deepEqual(seen, []);
+        array.dispose();
+    }
     attn.dispose();
 });
 
