@@ -77,6 +77,6 @@ attn_status_t head_weights(const head_t *head, const float *query, const float *
 double head_fact(const head_t *head, const char *name, double otherwise) {
     attn_fact_t fact = {.struct_size = sizeof fact};
     for (uint32_t i = 0; attn_plan_fact(head->plan, i, &fact); i++)
-        if (!fact.text && strcmp(fact.name, name) == 0) return fact.number;
+        if (strcmp(fact.name, name) == 0) return fact.number;
     return otherwise;
 }

@@ -271,6 +271,7 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
     case 1:
         fact->name = "exact";
         fact->label = "all features kept";
+        fact->text = plan->exact ? "yes" : "no";
         fact->number = plan->exact;
         return 1;
     case 2:

@@ -45,6 +45,15 @@ static void seed_decides(void **state) {
     attn_context_destroy(context);
 }
 
+static const char *text_of(const attn_plan_t *plan, const char *name) {
+    attn_fact_t fact = {.struct_size = sizeof fact};
+    for (uint32_t i = 0; attn_plan_fact(plan, i, &fact); i++)
+        if (strcmp(fact.name, name) == 0) return fact.text;
+    return NULL;
+}
+
+static const char *guarantee_of(const attn_plan_t *plan) { return text_of(plan, "guarantee"); }
+
 /** With all features kept nothing is lost: softmax attention within its own bounds. */
 static void exact_when_all_is_kept(void **state) {
     (void)state;
@@ -60,6 +69,7 @@ static void exact_when_all_is_kept(void **state) {
             attn_plan_t *plan =
                 fixture_plan(context, "sketch", &problem, settings(text, METHODS[m], sizes[s], 3));
             assert_true(fixture_fact(plan, "exact", -1) == 1);
+            assert_string_equal(text_of(plan, "exact"), "yes");
             assert_true(fixture_fact(plan, "size", -1) == 24);
             arrays_run(&arrays, plan);
             compare_output(&arrays, &SOFTMAX);
@@ -68,13 +78,6 @@ static void exact_when_all_is_kept(void **state) {
             arrays_destroy(&arrays);
         }
     attn_context_destroy(context);
-}
-
-static const char *guarantee_of(const attn_plan_t *plan) {
-    attn_fact_t fact = {.struct_size = sizeof fact};
-    for (uint32_t i = 0; attn_plan_fact(plan, i, &fact); i++)
-        if (strcmp(fact.name, "guarantee") == 0) return fact.text;
-    return NULL;
 }
 
 /** The size asked for is the size taken; "automatic" follows eps and delta, and is always told. */
@@ -88,6 +91,7 @@ static void sizes_are_told(void **state) {
             fixture_plan(context, "sketch", &problem, settings(text, METHODS[m], 77, 0));
         assert_true(fixture_fact(plan, "size", -1) == 77);
         assert_true(fixture_fact(plan, "exact", -1) == 0);
+        assert_string_equal(text_of(plan, "exact"), "no");
         assert_true(guarantee_of(plan) && strlen(guarantee_of(plan)) > 0);
         attn_plan_destroy(plan);
 

@@ -205,8 +205,8 @@ typedef struct attn_fact {
     uint32_t reserved;
     const char *name;  /**< machine-readable, e.g. "size" */
     const char *label; /**< for people, e.g. "sketch size" */
-    const char *text;  /**< NULL when the fact is a number */
-    double number;
+    const char *text;  /**< what to show; NULL when the fact is a number */
+    double number;     /**< the number; of a yes or no 1 or 0, beside its text */
 } attn_fact_t;
 
 /* ---- small helpers, inline so that plugins need no symbol of the host ------------------------ */
