@@ -130,6 +130,22 @@ static int takes_next_word(const option_t *option) {
     return kind_of(option) != OPTION_SWITCH && kind_of(option) != OPTION_MAYBE;
 }
 
+/* The word before an unexpected one, if it is an option whose value that word may have meant to be. */
+static const option_t *maybe_meant(const option_command_t *command, const char *before) {
+    const char *value;
+    const option_t *option = before[0] == '-' ? find(command->options, before, &value) : NULL;
+    return option && kind_of(option) == OPTION_MAYBE && !value ? option : NULL;
+}
+
+static int unexpected(const option_command_t *command, char **argv, int at) {
+    const option_t *option = maybe_meant(command, argv[at - 1]);
+    if (option)
+        return cli_complain(CLI_USAGE, "%s: unexpected '%s' (a value of --%s follows '=': --%s=%s)",
+                            command->name, argv[at], option->name, option->name, argv[at]);
+    return cli_complain(CLI_USAGE, "%s: unexpected '%s' (see attn %s --help)", command->name,
+                        argv[at], command->name);
+}
+
 /* Reads the option argv[*at] with its value, which may be the next word. */
 static int read_option(const option_command_t *command, int argc, char **argv, int *at,
                        int given[]) {
@@ -170,8 +186,7 @@ enum option_outcome options_parse(const option_command_t *command, int argc, cha
         }
         const option_t *argument = argument_number(command->options, arguments++);
         if (!argument) {
-            cli_complain(CLI_USAGE, "%s: unexpected '%s' (see attn %s --help)", command->name,
-                         argv[i], command->name);
+            unexpected(command, argv, i);
             return OPTIONS_WRONG;
         }
         *(const char **)argument->target = argv[i];

@@ -39,8 +39,10 @@ static int find(output_t *output) {
         if (code) return not_written(file, code);
         for (int j = 0; j < i; j++)
             if (place_is_same(&file->place, &output->files[j].place))
-                return cli_complain(CLI_USAGE, "%s: is named for two outputs, as %s", file->path,
-                                    output->files[j].path);
+                return cli_complain(
+                    CLI_USAGE, "%s is named for two outputs%s%s", file->path,
+                    strcmp(file->path, output->files[j].path) ? ", also as " : "",
+                    strcmp(file->path, output->files[j].path) ? output->files[j].path : "");
     }
     return CLI_OK;
 }

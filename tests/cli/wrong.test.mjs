@@ -52,6 +52,11 @@ const commands = [
     ["an unknown letter", run(...ok, "-x"), /unknown option '-x'/],
     ["no backend", ["run", "--q", "x.npy"], /BACKEND is missing/],
     ["a second backend", run("linear", ...ok), /unexpected 'linear'/],
+    [
+        "a value without its sign",
+        run(...ok, "--causal", "bottom-right"),
+        /unexpected 'bottom-right' \(.*--causal=bottom-right\)/,
+    ],
     ["no output", run(...inputs()), /--output is missing/],
     ["no keys", run("--q", "x.npy", "--v", "x.npy", "-o", "o.npy"), /--k is missing/],
     ["no value", run(...inputs(), "-o"), /--output needs a value/],
@@ -292,7 +297,11 @@ const commands = [
     ],
     ["an output that is a folder", run(...inputs(), "-o", "folder"), /names a folder/],
     ["an output without a name", run(...inputs(), "-o", "folder/"), /names a folder/],
-    ["one name for two outputs", run(...ok, "--lse", "o.npy"), /named for two outputs/],
+    [
+        "one name for two outputs",
+        run(...ok, "--lse", "o.npy"),
+        /o\.npy is named for two outputs\n$/,
+    ],
     [
         "a second output that fails",
         run(...ok, "--lse", "none/l.npy"),
