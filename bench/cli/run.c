@@ -103,6 +103,15 @@ static const char *corner_name(int32_t causal) {
                                             : "bottom-right";
 }
 
+/* A plan's cost knows of sizes and rules, not of what is in the arrays. */
+static const char *narrowing(uint32_t inputs) {
+    const uint32_t both = ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS;
+    return (inputs & both) == both          ? ", before mask and lengths"
+           : inputs & ATTN_INPUT_MASK       ? ", before mask"
+           : inputs & ATTN_INPUT_KV_LENGTHS ? ", before lengths"
+                                            : "";
+}
+
 static void report(const run_t *run) {
     const inputs_t *inputs = &run->inputs;
     const attn_problem_t *problem = &inputs->problem;
@@ -121,7 +130,9 @@ static void report(const run_t *run) {
     printf("time             %.4g ms\n", 1e3 * run->seconds);
     if (!isnan(cost->flops))
         printf("speed            %.4g GFLOP/s\n", 1e-9 * cost->flops / run->seconds);
-    if (!isnan(cost->pairs)) printf("pairs            %.4g%% of n m\n", 100 * cost->pairs / all);
+    if (!isnan(cost->pairs))
+        printf("pairs            %.4g%% of n m%s\n", 100 * cost->pairs / all,
+               narrowing(problem->inputs));
     printf("workspace        %s\n",
            table_bytes(workspace, (double)attn_plan_workspace_size(run->trial.plan)));
     printf("non-finite       %lld in Q, %lld in K, %lld in V\n",

@@ -116,6 +116,7 @@ describe("attn run softmax", () => {
                 const report = succeed(["run", "softmax", ...INPUTS, ...outputs, ...args], folder);
                 assert.match(report, /^backend +softmax /);
                 assert.match(report, /non-finite +0 in Q, 0 in K, 0 in V/);
+                assert.match(report, /^pairs +\S+% of n m$/m);
 
                 const { B = 1, H = 1, n, m = n, d, dv = d } = sizes;
                 const exact = attention(sizes, ...arrays(sizes));

@@ -219,7 +219,11 @@ describe("attn run softmax with", () => {
             const mode = number % 4;
             withFiles({ ...inputs, ...files }, (folder) => {
                 const all = ["run", "softmax", ...INPUTS, ...OUTPUTS, ...args];
-                succeed([...all, "--scores-mode", `${mode}`], folder);
+                const report = succeed([...all, "--scores-mode", `${mode}`], folder);
+                const uncounted = [rules.mask && "mask", rules.lengths && "lengths"];
+                const before = uncounted.filter(Boolean).join(" and ");
+                const pairs = new RegExp(`^pairs .* of n m${before && `, before ${before}`}$`, "m");
+                assert.match(report, pairs);
                 check(folder, base, attention({ ...base, ...rules }, q, k, v), mode);
             });
         });
