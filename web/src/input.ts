@@ -91,6 +91,15 @@ export class InputPanel {
         this.#summary.classList.toggle("warning", nonfinite > 0);
     }
 
+    /** There is none to compute on: say why, and nothing of the last. */
+    reject(reason: string): void {
+        this.#files = null;
+        this.#showSource(null);
+        this.#summary.textContent = "";
+        this.#summary.classList.remove("warning");
+        this.fail(reason);
+    }
+
     /** Say what is wrong with the input; null: nothing. */
     fail(reason: string | null): void {
         showLine(this.#problem, reason);

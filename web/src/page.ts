@@ -127,8 +127,19 @@ export class Page {
             this.#refresh();
             if (files && !key) await this.#keepFiles(files, ticket);
         } catch (error) {
-            if (ticket === this.#latest) this.#input.fail(message(error));
+            if (ticket !== this.#latest) return;
+            if (files)
+                this.#input.fail(message(error)); // what was there before stays
+            else this.#empty(message(error));
         }
+    }
+
+    /** The text that is to be seen gives no input: nothing that came from another one stays. */
+    #empty(reason: string): void {
+        this.#summary = this.#files = null;
+        this.#timing++;
+        this.#input.reject(reason);
+        for (const panel of this.#panels) panel.clear();
     }
 
     async #keepFiles(files: ArrayFiles, ticket: number): Promise<void> {
@@ -186,6 +197,7 @@ export class Page {
 
     #refresh(): void {
         this.#remember();
+        if (!this.#summary) return; // there is nothing to compute on
         for (const panel of this.#panels) void panel.refresh();
     }
 

@@ -126,10 +126,12 @@ export class Panel {
         this.#controls.reflect(numbers.facts);
         await this.#refreshGrid(ticket);
         if (ticket !== this.#ticket) return;
-        const show = (accuracy: Accuracy | null) => this.#show({ numbers, accuracy, timing: null });
+        const show = (accuracy: Accuracy | null) => {
+            if (ticket === this.#ticket) this.#show({ numbers, accuracy, timing: null });
+        };
         const early = setTimeout(show, patience, null);
         const accuracy = await engine.error(this.id).finally(() => clearTimeout(early));
-        if (accuracy && ticket === this.#ticket) show(accuracy);
+        if (accuracy) show(accuracy);
     }
 
     /** How long a run takes, which is found last; null: nobody knows. */
@@ -206,7 +208,15 @@ export class Panel {
         fillList(this.#part(".facts"), factLines(findings.numbers));
     }
 
-    #fail(reason: string): void {
+    /** There is no input: show nothing of the last. */
+    clear(): void {
+        this.#ticket++;
+        this.#isSolving = false;
+        this.#fail(null);
+        this.element.ariaBusy = "false";
+    }
+
+    #fail(reason: string | null): void {
         this.grid = this.#values = this.#findings = null;
         this.point(null);
         this.element.classList.add("failed");

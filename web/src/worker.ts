@@ -30,6 +30,7 @@ const engine: Engine = {
     },
 
     async useText(text, dim) {
+        input = null; // the text that there was is no more, whatever comes
         return summary((input = inputFromText(attn, text, dim)));
     },
 
@@ -121,7 +122,7 @@ function summary({ shape, tokens, nonfinite }: Input) {
 
 /** Start anew for a backend: whatever was under way for it is stale from now on. */
 function begin(backend: string): Session {
-    if (!input) throw new Error("there is no input yet");
+    if (!input) throw new Error("there is no input");
     era++;
     sessions.get(backend)?.plan?.dispose();
     const session: Session = { input, plan: null, out: null };

@@ -117,14 +117,21 @@ test("words of any length fit into the panels", async () => {
     assert.deepEqual(await widthOf(), before);
 });
 
-test("a text without tokens is one line, and the last results stay", async () => {
-    const before = await errors();
+test("a text without tokens is one line, and nothing of the last one stays", async () => {
     await page.fill("#text", "   ");
     await page.locator("#input-problem").waitFor();
     assert.match(await page.textContent("#input-problem"), /^[^\n]{10,}$/);
-    assert.deepEqual(await errors(), before);
+    assert.equal(await page.textContent("#summary"), "");
+    assert.equal(await page.locator("[data-backend] [data-name]").count(), 0);
+    assert.equal(await page.locator("canvas:visible").count(), 0);
+    await page.locator("#causal").click(); // there is still no input
+    await page.locator("#input-problem").waitFor();
+    assert.equal(await page.locator("[data-backend] [data-name]").count(), 0);
     await write("words again");
     assert.equal(await page.locator("#input-problem").isVisible(), false);
+    assert.match(await page.textContent("#summary"), /^2 tokens$/);
+    assert.equal(await page.locator(".panel canvas:visible").count(), backends.length);
+    await errors();
 });
 
 /** The page as it is while its module is still on the way; the function returned lets it come. */
