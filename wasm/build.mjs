@@ -1,6 +1,6 @@
 // Makes of js/ what is shipped in dist/: bundled, and for browsers minified, because comments are half of
-// it. A browser's entries are a file each. Node's share one more, so that an AttnError is one class there:
-// one, because each file that is imported takes Node a millisecond.
+// it. A browser's entries are a file each, and so is libattn/softmax of Node, which has less in it. Node's
+// others share one more: one, because each file that is imported takes Node a millisecond.
 //
 // usage: node build.mjs          (dist/libattn.simd.wasm must be built)
 
@@ -14,17 +14,10 @@ const BUNDLES = [
     ["thread"],
     ["thread-node"],
     ["softmax"],
+    ["softmax-node"],
     ["worker"],
     ["served"],
-    [
-        "node",
-        "softmax-node",
-        "worker-node",
-        "served-node",
-        "labs-node",
-        "labs-worker-node",
-        "native",
-    ],
+    ["node", "worker-node", "served-node", "labs-node", "labs-worker-node", "native"],
     ["labs"],
     ["labs-worker"],
     ["inline"],
@@ -55,7 +48,7 @@ async function build(names) {
         platform: "neutral",
         external: /^(node:|worker_threads$)/,
         moduleTypes: { ".wasm": "base64" },
-        plugins: names[0] === "softmax" ? [beside, small] : [beside],
+        plugins: names[0].startsWith("softmax") ? [beside, small] : [beside],
     });
     const { output } = await bundle.write({
         dir: made,

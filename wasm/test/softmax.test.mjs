@@ -48,31 +48,32 @@ test("every rule, as the whole library has it", () => {
 test("says what it is, and what it has not", () => {
     assert.equal(attn.build, "simd");
     assert.equal(attn.tier, "wasm128");
-    const refused = [
-        [() => attn.plan({ backend: "sparse", queries: 2, dim: 2 }), "NOT_FOUND", /sparse/],
+    assert.throws(() => attn.plan({ queries: 2, dim: 0 }), AttnError);
+    const x = new Float32Array(4);
+    const plan = attn.plan({ queries: 2, dim: 2 });
+    const more = {
+        backend: "softmax",
+        params: {},
+        dtype: "f32",
+        kvDtype: "f32",
+        scoresMode: "raw",
+    };
+    const call = { query: x, key: x, value: x, dim: 2 };
+    const calls = [
+        [(options) => attn.plan({ queries: 2, dim: 2, ...options }), { ...more, signal: null }],
+        [(options) => attn.attention(x, x, x, { dim: 2, ...options }), { ...more, keyScales: x }],
+        [(options) => attn.attention({ ...call, ...options }), { ...more, scores: true }],
         [
-            () => {
-                const x = new Float32Array(4);
-                const plan = attn.plan({ queries: 2, dim: 2 });
-                plan.run({ query: x, key: x, value: x, scores: true });
-            },
-            "UNSUPPORTED",
-            /scores/,
+            (options) => plan.run({ query: x, key: x, value: x, ...options }),
+            { keyScales: x, valueScales: x, scores: true },
         ],
     ];
-    for (const dtype of ["f16", "bf16"]) {
-        const make = () => attn.plan({ queries: 2, dim: 2, kvDtype: dtype });
-        refused.push([make, "UNSUPPORTED", /f16 and bf16/]);
-    }
-    refused.push([() => attn.plan({ queries: 2, dim: 2, kvDtype: "i8" }), "UNSUPPORTED", /f16|i8/]);
-    refused.push([() => attn.plan({ queries: 2, dim: 2, params: { a: 1 } }), "NOT_FOUND", /'a'/]);
-    for (const [act, code, message] of refused) {
-        assert.throws(act, (error) => {
-            assert.ok(error instanceof AttnError, error.stack);
-            assert.equal(error.code, `ATTN_ERROR_${code}`);
-            assert.match(error.message, message);
-            return true;
-        });
+    for (const [act, names] of calls) {
+        act({});
+        for (const name in names) {
+            const unknown = new RegExp(`: unknown "${name}" \\(there are (?!.*\\b${name}\\b)`);
+            assert.throws(() => act({ [name]: names[name] }), unknown);
+        }
     }
 });
 
