@@ -21,10 +21,11 @@ const BUNDLES = [
     ["labs"],
     ["labs-worker"],
     ["inline"],
+    ["native-web"],
 ];
 
 /* Browsers' entries that have files beside them, which they find by `new URL(..., import.meta.url)`. */
-const WITH_FILES = ["index", "softmax", "worker", "labs"];
+const WITH_FILES = ["index", "softmax", "worker", "labs", "native-web"];
 
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 mkdirSync(folder("dist"), { recursive: true });

@@ -1,6 +1,6 @@
 /**
  * libattn/native: libattn at the speed of C in Node, by an addon. The interface is that of libattn;
- * where no addon is installed for the platform, the WebAssembly module serves.
+ * where no addon is installed for the platform, as in browsers, the WebAssembly module serves.
  *
  * ```js
  * import { init } from "libattn/native";

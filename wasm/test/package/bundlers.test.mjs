@@ -24,6 +24,7 @@ after(() => close());
 /* Softmax of equal values is that value. */
 const ALL = `
     import { init } from "libattn";
+    import { init as initNative } from "libattn/native";
     import { init as initSoftmax } from "libattn/softmax";
     import { init as initWorker } from "libattn/worker";
 
@@ -31,15 +32,17 @@ const ALL = `
         const x = new Float32Array(64).fill(2);
         const options = { heads: 4, dim: 16 };
         const seen = [];
-        for (const start of [init, initSoftmax, initWorker, () => init(null, { threads: 2 })]) {
+        const initThreads = () => init({ threads: 2 });
+        for (const start of [init, initSoftmax, initWorker, initThreads, initNative]) {
             const attn = await start();
             seen.push(attn.build, (await attn.attention(x, x, x, options))[0]);
+            if (start === initNative) seen.push(attn.reason);
             attn.dispose();
         }
         document.title = seen.join(" ");
     }
     main();`;
-const ALL_SEEN = "relaxed 2 simd 2 relaxed 2 threads 2";
+const ALL_SEEN = "relaxed 2 simd 2 relaxed 2 threads 2 relaxed 2 addons are for Node";
 
 /* Without modules' await, which other formats of esbuild do not have. */
 const INLINE = `
