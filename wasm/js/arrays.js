@@ -3,6 +3,7 @@ import {
     checkBoolean,
     checkInteger,
     checkLength,
+    checkSize,
     isPlain,
     isTensor,
     isTyped,
@@ -63,7 +64,7 @@ function shapeOf(value) {
 }
 
 function readShape(shape, what) {
-    const sizes = readList(shape, what, checkInteger);
+    const sizes = readList(shape, what, checkSize);
     if (sizes.length > 0 && sizes.length <= 4) return sizes;
     throw new AttnError("ATTN_ERROR_SHAPE", `${what} has ${sizes.length} axes, must have 1 to 4`);
 }

@@ -1,6 +1,6 @@
 import { readArray } from "./arrays.js";
 import { readAttention } from "./call.js";
-import { checkBytes, checkInteger, checkLength, checkPositive, isTensor } from "./check.js";
+import { checkBytes, checkInteger, checkLength, checkSize, isTensor } from "./check.js";
 import { Core, quick, texts } from "./core.js";
 import { arrayClass, checkDtype, dtypesOf } from "./dtypes.js";
 import { AttnError, missing } from "./errors.js";
@@ -65,7 +65,7 @@ export class Attn extends Core {
     }
 
     #tensor(length, dtype, { like, from, shape }) {
-        checkPositive(length, "length", "SHAPE");
+        checkSize(length, "length");
         return new Tensor(this.#session, arrayClass(dtype, like), length, dtype, from, shape);
     }
 

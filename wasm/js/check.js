@@ -25,7 +25,7 @@ function show(value) {
     if (typeof value === "function" || typeof value === "symbol") return `a ${typeof value}`;
     if (FULL && isTensor(value)) return `a tensor of ${value.dtype}`;
     if (typeof value === "object") return withArticle(kindOf(value));
-    return String(value);
+    return typeof value === "bigint" ? `${value}n` : String(value);
 }
 
 function withArticle(noun) {
@@ -109,6 +109,11 @@ export function checkInteger(value, what) {
 export function checkWithin(value, what, least, most) {
     if (checkInteger(value, what) >= least && value <= most) return value;
     throw new AttnError("ATTN_ERROR_RANGE", `${what}: ${value} is outside ${least}..${most}`);
+}
+
+/** A size: an integer from 1 on. */
+export function checkSize(value, what) {
+    return checkPositive(value, what, "SHAPE");
 }
 
 /** An integer from 1 on. */
@@ -220,6 +225,11 @@ export function checkLength(array, what, { length, gaps, meaning }) {
     if (array.length === length || (gaps && array.length > length)) return array;
     throw new AttnError(
         "ATTN_ERROR_SHAPE",
-        `${what} has ${array.length} elements, but ${meaning} is ${length} elements`,
+        `${what} has ${array.length} elements, but ${meaning} is ${counted(length)} elements`,
     );
+}
+
+/** A count in a message: past 2^53 numbers are no longer whole. */
+function counted(length) {
+    return Number.isSafeInteger(length) ? length : "more than 2^53";
 }

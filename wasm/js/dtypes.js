@@ -15,6 +15,12 @@ export function checkDtype(name, what) {
     return checkOneOf(name, Object.keys(DTYPES), what);
 }
 
+/** Of queries and results, for which there are no scales. */
+export function checkOutDtype(name, what) {
+    const names = Object.keys(DTYPES).filter((other) => other !== "i8");
+    return checkOneOf(name, names, what);
+}
+
 /** The class of arrays for a type; of f16's two that of `like`, a checked array, where there is one. */
 export function arrayClass(dtype, like) {
     if (!FULL) return Float32Array;

@@ -6,7 +6,7 @@ const BRAND = Symbol.for("libattn.AttnError");
  */
 export class AttnError extends Error {
     constructor(code, message, options) {
-        super(message, options);
+        super(oneLine(message), options);
         this.code = code;
     }
 
@@ -51,4 +51,9 @@ export function store(result, array, what) {
         return array;
     }
     throw new AttnError("ATTN_ERROR_SHAPE", `${what} was transferred or resized during the run`);
+}
+
+/** What a user named may have line breaks, and an error is one line. */
+export function oneLine(text) {
+    return text.replace(/[\n\r\u2028\u2029]/g, " ");
 }

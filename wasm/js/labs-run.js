@@ -12,7 +12,7 @@ import {
     checkWithin,
     readOptions,
 } from "./check.js";
-import { AttnError } from "./errors.js";
+import { AttnError, oneLine } from "./errors.js";
 import { compileOwn } from "./loader.js";
 import { openSession } from "./labs-points.js";
 
@@ -90,7 +90,7 @@ function readSeed(seed) {
 /** As a person writes it: C reads it. */
 function readValue(value, name) {
     if (typeof value === "number" || typeof value === "boolean") return String(value);
-    return checkText(value, `parameter "${name}"`);
+    return checkText(value, `parameter "${oneLine(name)}"`);
 }
 
 function readPoints(xs) {

@@ -9,7 +9,7 @@ import {
     readList,
     readOptions,
 } from "./check.js";
-import { checkDtype } from "./dtypes.js";
+import { checkDtype, checkOutDtype } from "./dtypes.js";
 import { FULL } from "./edition.js";
 import { INPUTS, SCORES, checkCausal, readParams, readWindow } from "./rules.js";
 import { SIZES, checkLayout, readStrides } from "./shape.js";
@@ -21,12 +21,12 @@ const READERS = {
     past: checkInteger,
     window: readWindow,
     softcap: checkFinite,
-    inputs: (list, what) => readList(list, what, (name) => checkOneOf(name, INPUTS, "an input")),
+    inputs: (list, what) => readList(list, what, (name, at) => checkOneOf(name, INPUTS, at)),
     layout: checkLayout,
     strides: readStrides,
     ...(FULL && {
         backend: checkText,
-        dtype: checkDtype,
+        dtype: checkOutDtype,
         kvDtype: checkDtype,
         params: readParams,
         scoresMode: (mode, what) => checkOneOf(mode, SCORES, what),

@@ -1,6 +1,7 @@
 /* What a problem asks for beyond its sizes, checked and turned into the numbers that C reads. */
 import { checkFinite, checkInteger, checkOneOf, checkPlain, checkText, readList } from "./check.js";
 import { dtypeCode } from "./dtypes.js";
+import { oneLine } from "./errors.js";
 import { SIZES } from "./shape.js";
 
 export const RULES = ["causal", "scale", "past", "window", "softcap"];
@@ -44,7 +45,7 @@ export function readParams(params) {
     const texts = { __proto__: null };
     for (const [name, value] of Object.entries(checkPlain(params, "params"))) {
         if (value === undefined || value === null) continue;
-        const what = `params.${checkText(name, "the name of a parameter")}`;
+        const what = `params.${oneLine(checkText(name, "the name of a parameter"))}`;
         if (typeof value === "number") texts[name] = String(checkFinite(value, what));
         else texts[name] = checkText(typeof value === "boolean" ? String(value) : value, what);
     }

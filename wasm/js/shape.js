@@ -1,5 +1,5 @@
 /* The sizes of a problem: what is said, what follows from it, and where each array has its elements. */
-import { checkInteger, checkOneOf, readList, readOptions } from "./check.js";
+import { checkInteger, checkOneOf, checkSize, readList, readOptions } from "./check.js";
 import { FULL } from "./edition.js";
 import { AttnError, missing } from "./errors.js";
 
@@ -69,7 +69,9 @@ export function inferSizes(options, arrays) {
 /** The sizes in options, and what the shapes of arrays say; an error where two contradict each other. */
 function shapeSizes(options, arrays) {
     const sizes = { __proto__: null };
-    for (const name of SIZES) sizes[name] = options[name];
+    for (const name of SIZES) {
+        if (options[name] !== undefined) sizes[name] = checkSize(options[name], name);
+    }
     for (const name of PLACED) {
         const shape = arrays[name]?.shape;
         if (!shape) continue;

@@ -153,6 +153,7 @@ const noValues = [
     [["separation", 7], /params must be a plain object/],
     [["separation", new Map([["trials", 3]])], /params must be a plain object/],
     [["separation", { trials: {} }], /"trials" must be a string, not an object/],
+    [["separation", { "a\nb": {} }], /parameter "a b" must be a string/],
     [["separation", {}, 7], /lab must be a plain object/],
     [["separation", {}, { pannel: "3b" }], /unknown "pannel"/],
     [["separation", {}, { seed: 1.5 }], /seed must be an integer/],
