@@ -47,7 +47,10 @@ static void runs_take_time(void **state) {
         scaling_t result;
         assert_int_equal(scaling_measure(&request, &result, NULL), ATTN_OK);
         assert_true(result.seconds > 0);
-        assert_true(result.low <= result.seconds && result.seconds <= result.high);
+        if (isnan(result.low)) /* a slow machine: too few runs for an interval */
+            assert_true(isnan(result.high));
+        else
+            assert_true(result.low <= result.seconds && result.seconds <= result.high);
         assert_true(result.arrays == 4.0 * 64 * 8 * 4);
     }
 }
