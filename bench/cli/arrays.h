@@ -5,7 +5,7 @@
 #define ATTN_CLI_ARRAYS_H
 
 #include "attn/attn.h"
-#include "tools/npy.h"
+#include "npy/npy.h"
 
 enum { AXIS_BATCH, AXIS_HEADS, AXIS_ROWS, AXIS_COLUMNS };
 

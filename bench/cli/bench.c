@@ -5,8 +5,8 @@
 #include "cli/pieces.h"
 #include "cli/table.h"
 #include "cli/trial.h"
-#include "tools/accuracy.h"
-#include "tools/peak.h"
+#include "measure/accuracy.h"
+#include "measure/peak.h"
 
 #include "attn/random.h"
 

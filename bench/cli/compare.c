@@ -4,7 +4,7 @@
 #include "cli/inputs.h"
 #include "cli/table.h"
 #include "cli/trial.h"
-#include "tools/accuracy.h"
+#include "measure/accuracy.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/trial.h"
-#include "tools/embed.h"
-#include "tools/npy.h"
+#include "npy/npy.h"
+#include "text/embed.h"
 
 #include <stdio.h>
 #include <stdlib.h>

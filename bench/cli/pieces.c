@@ -2,9 +2,9 @@
 #include "cli/pieces.h"
 
 #include "cli/cli.h"
-#include "tools/measure.h"
-#include "tools/peak.h"
-#include "tools/pieces.h"
+#include "measure/measure.h"
+#include "measure/peak.h"
+#include "measure/pieces.h"
 
 #include "attn/attn.h"
 #include "attn/random.h"

@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "cli/table.h"
 #include "cli/trial.h"
-#include "tools/npy.h"
+#include "npy/npy.h"
 
 #include <math.h>
 #include <stdio.h>

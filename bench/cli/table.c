@@ -1,7 +1,7 @@
 /* cli/table.c: see table.h. */
 #include "cli/table.h"
 
-#include "tools/embed.h"
+#include "text/embed.h"
 
 #include <math.h>
 #include <stdlib.h>

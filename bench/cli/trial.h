@@ -8,7 +8,7 @@
 #include "cli/settings.h"
 
 #include "attn/attn.h"
-#include "tools/measure.h"
+#include "measure/measure.h"
 
 typedef struct trial {
     const attn_backend_t *backend;

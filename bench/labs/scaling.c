@@ -5,7 +5,7 @@
 #include "attn/support.h"
 #include "labs/algebra.h"
 #include "labs/head.h"
-#include "tools/measure.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include "attn/support.h"
 #include "labs/algebra.h"
 #include "labs/head.h"
+#include "measure/measure.h"
 #include "number/format.h"
 #include "number/number.h"
-#include "tools/measure.h"
 
 #include <math.h>
 #include <stdlib.h>

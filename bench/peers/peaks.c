@@ -3,9 +3,9 @@
  * threads that read at the same time, which share the way to memory; the others are of one thread.
  */
 #include <attn/attn.h>
-#include <tools/measure.h>
-#include <tools/peak.h>
-#include <tools/peak_kernels.h>
+#include <measure/measure.h>
+#include <measure/peak.h>
+#include <measure/peak_kernels.h>
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// The median, and an interval that holds the true median 95 times of 100: as bench/tools/measure.h.
+// The median, and an interval that holds the true median 95 times of 100: as bench/measure/measure.h.
 
 /** Largest k with P(Binomial(count, 1/2) < k) <= 2.5%, or 0. */
 function intervalRank(count) {

@@ -7,7 +7,7 @@ cmake_minimum_required(VERSION 3.22)
 # %.0f has no decimal point.
 set(float "%[-+ #0-9]*(\\.[1-9*][0-9]*)?l?[aefgAEFG]")
 set(writing "(printf|attn_fail) ?\\([^;]*${float}[^;]*")
-foreach(folder IN ITEMS core plugins bench/cli bench/labs bench/tools wasm/src wasm/native)
+foreach(folder IN ITEMS core plugins bench/cli bench/labs bench/measure wasm/src wasm/native)
   file(GLOB_RECURSE files ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h)
   foreach(file IN LISTS files)
     file(READ ${file} text)

@@ -1,6 +1,6 @@
 /* data.c: typed text, .npy files, and a look at whether numbers are finite. */
 #include "addon.h"
-#include "tools/embed.h"
+#include "text/embed.h"
 
 napi_value addon_count_nonfinite(napi_env env, napi_callback_info info) {
     addon_call_t call = addon_call(env, info);

@@ -1,7 +1,7 @@
 /* data.c: what gets data in: typed text, .npy files, and a look at whether it is finite. */
 #include "bindings.h"
-#include "tools/embed.h"
-#include "tools/npy.h"
+#include "npy/npy.h"
+#include "text/embed.h"
 
 #include <stdlib.h>
 #include <string.h>

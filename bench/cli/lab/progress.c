@@ -2,7 +2,7 @@
 #include "cli/lab/progress.h"
 
 #include "cli/lab/stop.h"
-#include "tools/measure.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /*
- * tools/npy.h: NumPy's array files (.npy), read from memory and written to memory.
+ * npy/npy.h: NumPy's array files (.npy), read from memory and written to memory.
  *
  * Format: NEP 1 and numpy.lib.format, versions 1.0, 2.0 and 3.0. Read: little-endian float16,
  * float32, float64, bool, int32 and int64, as far as the reader wants them, C and Fortran order.
  * Written: float32 or float16 in C order, version 1.0.
  */
-#ifndef ATTN_TOOLS_NPY_H
-#define ATTN_TOOLS_NPY_H
+#ifndef ATTN_NPY_H
+#define ATTN_NPY_H
 
 #include "attn/types.h"
 

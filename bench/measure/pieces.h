@@ -1,9 +1,9 @@
 /*
- * tools/pieces.h: what all kernels share (core/simd/tile.h, math.h, decode.h), each piece alone and
+ * measure/pieces.h: what all kernels share (core/simd/tile.h, math.h, decode.h), each piece alone and
  * on data in the nearest cache, so that a slow run can be told from a slow piece.
  */
-#ifndef ATTN_TOOLS_PIECES_H
-#define ATTN_TOOLS_PIECES_H
+#ifndef ATTN_MEASURE_PIECES_H
+#define ATTN_MEASURE_PIECES_H
 
 #include "simd/tiers.h"
 

@@ -1,5 +1,5 @@
-/* tools/embed.c: see embed.h. */
-#include "tools/embed.h"
+/* text/embed.c: see embed.h. */
+#include "text/embed.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* tools/peak_kernels.h: the loops that peak.c times, compiled once per tier. */
-#ifndef ATTN_TOOLS_PEAK_KERNELS_H
-#define ATTN_TOOLS_PEAK_KERNELS_H
+/* measure/peak_kernels.h: the loops that peak.c times, compiled once per tier. */
+#ifndef ATTN_MEASURE_PEAK_KERNELS_H
+#define ATTN_MEASURE_PEAK_KERNELS_H
 
 #include "simd/tiers.h"
 

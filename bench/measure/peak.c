@@ -1,8 +1,8 @@
-/* tools/peak.c: see peak.h. */
-#include "tools/peak.h"
+/* measure/peak.c: see peak.h. */
+#include "measure/peak.h"
 
-#include "tools/measure.h"
-#include "tools/peak_kernels.h"
+#include "measure/measure.h"
+#include "measure/peak_kernels.h"
 
 #include <stdlib.h>
 

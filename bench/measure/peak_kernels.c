@@ -1,5 +1,5 @@
 /*
- * tools/peak_kernels.c: the loops. How many independent accumulators it takes to hide the latency of
+ * measure/peak_kernels.c: the loops. How many independent accumulators it takes to hide the latency of
  * a multiply-add, and how many fit into the registers, differs from tier to tier and from engine to
  * engine: a few numbers are tried, and the best is the peak.
  */

@@ -1,4 +1,4 @@
-/* tools/pieces_kernels.c: see pieces.h. Compiled once per tier. */
+/* measure/pieces_kernels.c: see pieces.h. Compiled once per tier. */
 #include "pieces.h"
 
 #include "simd/decode.h"

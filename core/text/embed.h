@@ -1,5 +1,5 @@
 /*
- * tools/embed.h: text to vectors, without a trained model: what turns typed text into Q, K and V.
+ * text/embed.h: text to vectors, without a trained model: what turns typed text into Q, K and V.
  *
  * A token's vector is the sum of its hashed character n-grams, so that words that share letters
  * look alike (Bojanowski, Grave, Joulin, Mikolov, "Enriching Word Vectors with Subword
@@ -16,8 +16,8 @@
  *   - combining marks, variation selectors, skin tones and joiners stay with the token before them.
  * White space and control characters separate. A byte that is not UTF-8 counts as one letter.
  */
-#ifndef ATTN_TOOLS_EMBED_H
-#define ATTN_TOOLS_EMBED_H
+#ifndef ATTN_TEXT_EMBED_H
+#define ATTN_TEXT_EMBED_H
 
 #include "attn/types.h"
 

@@ -1,9 +1,9 @@
 /*
- * tools/peak.h: what this machine can do at most, measured: arithmetic from registers and reading
+ * measure/peak.h: what this machine can do at most, measured: arithmetic from registers and reading
  * from memory, both in one thread. Numbers of kernels are told as a share of these.
  */
-#ifndef ATTN_TOOLS_PEAK_H
-#define ATTN_TOOLS_PEAK_H
+#ifndef ATTN_MEASURE_PEAK_H
+#define ATTN_MEASURE_PEAK_H
 
 #include "attn/ext/cpu.h"
 

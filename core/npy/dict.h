@@ -1,8 +1,8 @@
 /*
- * tools/npy_dict.h: the header of an .npy file, as text: a Python dictionary literal (NEP 1).
+ * npy/dict.h: the header of an .npy file, as text: a Python dictionary literal (NEP 1).
  */
-#ifndef ATTN_TOOLS_NPY_DICT_H
-#define ATTN_TOOLS_NPY_DICT_H
+#ifndef ATTN_NPY_DICT_H
+#define ATTN_NPY_DICT_H
 
 #include "attn/types.h"
 

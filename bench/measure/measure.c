@@ -1,5 +1,5 @@
-/* tools/measure.c: see measure.h. */
-#include "tools/measure.h"
+/* measure/measure.c: see measure.h. */
+#include "measure/measure.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /*
- * tools/measure.h: how long something takes: repeated until a time budget is spent, told as the
+ * measure/measure.h: how long something takes: repeated until a time budget is spent, told as the
  * median and an interval that covers the true median with at least 95% confidence.
  *
  * The interval is between two order statistics, by the binomial distribution with p = 1/2: it
@@ -7,8 +7,8 @@
  * and Communication Systems", 2010, section 2.2). Below 6 samples no such interval exists, and the
  * smallest and largest are given.
  */
-#ifndef ATTN_TOOLS_MEASURE_H
-#define ATTN_TOOLS_MEASURE_H
+#ifndef ATTN_MEASURE_H
+#define ATTN_MEASURE_H
 
 #include "attn/types.h"
 

@@ -1,5 +1,5 @@
-/* tools/npy_dict.c: see npy_dict.h. */
-#include "tools/npy_dict.h"
+/* npy/dict.c: see dict.h. */
+#include "npy/dict.h"
 
 #include "attn/plugin.h"
 

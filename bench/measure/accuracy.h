@@ -1,9 +1,9 @@
 /*
- * tools/accuracy.h: the error column: how far an output is from exact softmax attention in double
+ * measure/accuracy.h: the error column: how far an output is from exact softmax attention in double
  * precision, within an amount of work.
  */
-#ifndef ATTN_TOOLS_ACCURACY_H
-#define ATTN_TOOLS_ACCURACY_H
+#ifndef ATTN_MEASURE_ACCURACY_H
+#define ATTN_MEASURE_ACCURACY_H
 
 #include "attn/types.h"
 

@@ -1,7 +1,7 @@
-/* tools/npy.c: see npy.h. */
-#include "tools/npy.h"
+/* npy/npy.c: see npy.h. */
+#include "npy/npy.h"
 
-#include "tools/npy_dict.h"
+#include "npy/dict.h"
 
 #include "attn/plugin.h"
 

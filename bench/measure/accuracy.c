@@ -1,5 +1,5 @@
-/* tools/accuracy.c: see accuracy.h. */
-#include "tools/accuracy.h"
+/* measure/accuracy.c: see accuracy.h. */
+#include "measure/accuracy.h"
 
 #include "attn/oracle.h"
 #include "attn/plugin.h"

@@ -1,0 +1,68 @@
+# cmake -DSOURCE=... -P rooms.cmake
+# The rooms of the house, and whose headers the sources in each may include: the room's own and those
+# named here. Only includes that name a room count ("room/header.h"); a longer folder's line wins.
+cmake_minimum_required(VERSION 3.22)
+
+# folder: prefixes of the headers
+set(rooms
+    "core/include: attn"
+    "core/json: json number attn"
+    "core/npy: npy attn"
+    "core/number: number"
+    "core/oracle: attn"
+    "core/simd: simd attn"
+    "core/src: attn json number simd"
+    "core/text: text attn"
+    "plugins/linear: attn simd"
+    "plugins/sketch: attn number simd softmax" # softmax with other keys
+    "plugins/softmax: attn simd"
+    "plugins/sparse: attn simd"
+    "plugins/template: attn"
+    "bench/measure: measure attn simd"
+    "bench/labs: labs attn json measure number"
+    "bench/cli: cli attn measure npy number text"
+    "bench/cli/lab: cli attn labs measure number"
+    "bench/peers: attn measure simd"
+    "wasm/native: attn text"
+    "wasm/src: attn json labs npy number text")
+
+set(prefixes "")
+set(folders "")
+foreach(room IN LISTS rooms)
+  string(REGEX MATCH "^([^:]+): (.*)$" room "${room}")
+  set(folder ${CMAKE_MATCH_1})
+  string(REPLACE " " ";" may_${folder} "${CMAKE_MATCH_2}")
+  list(APPEND folders ${folder})
+  list(APPEND prefixes ${may_${folder}})
+  get_filename_component(name ${folder} NAME)
+  list(APPEND prefixes ${name})
+endforeach()
+
+# The sources outside all rooms would be held to nothing.
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/core/*.[ch] ${SOURCE}/plugins/*.[ch]
+     ${SOURCE}/bench/*.[ch] ${SOURCE}/wasm/*.[ch])
+list(FILTER files EXCLUDE REGEX "/(node_modules|dist|build|test)/")
+foreach(file IN LISTS files)
+  set(in "")
+  foreach(folder IN LISTS folders)
+    if(file MATCHES "^${folder}/" AND folder STRGREATER "${in}")
+      set(in ${folder})
+    endif()
+  endforeach()
+  if(NOT in)
+    list(APPEND found "${file}: in no room")
+    continue()
+  endif()
+  file(STRINGS ${SOURCE}/${file} lines REGEX "^ *# *include *[<\"]([a-z_]+|\\.\\.)/")
+  foreach(line IN LISTS lines)
+    string(REGEX MATCH "[<\"]([a-z_]+|\\.\\.)/[^>\"]*" header "${line}")
+    set(prefix ${CMAKE_MATCH_1})
+    if(prefix STREQUAL ".." OR (prefix IN_LIST prefixes AND NOT prefix IN_LIST may_${in}))
+      list(APPEND found "${file}: ${line}")
+    endif()
+  endforeach()
+endforeach()
+if(found)
+  list(JOIN found "\n" lines)
+  message(FATAL_ERROR "includes across rooms (tests/rooms.cmake has who may include whom):\n${lines}")
+endif()
