@@ -41,6 +41,13 @@ const arithmetic_t EXACT_F32 = {.u = 0x1p-24,
                                 .steps = 24,
                                 .tiny = (double)FLT_MIN};
 
+/* Denormal doubles are kept: a weight loses half of the last one. */
+const arithmetic_t EXACT_F64 = {.u = 0x1p-53,
+                                .sum_u = 0x1p-53,
+                                .exponent = 1,
+                                .steps = 8, /* exp, sum, quotient, product */
+                                .tiny = 0x1p-1074};
+
 exact_t exact_create(const attn_problem_t *problem) {
     const int64_t m = problem->keys, dv = problem->value_dim;
     exact_t exact = {.lse = 0};

@@ -20,6 +20,9 @@ typedef struct arithmetic {
 /** The library's: f32, weights below the normal numbers may become 0. */
 extern const arithmetic_t EXACT_F32;
 
+/** The oracle's: double throughout, two passes, so that no maximum runs. */
+extern const arithmetic_t EXACT_F64;
+
 enum { EXACT_STAGES = 3 /* raw, capped, masked */ };
 
 typedef struct exact {

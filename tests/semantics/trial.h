@@ -45,7 +45,10 @@ void trial_give_workspace(const attn_plan_t *plan, trial_t *trial);
 /** Fail if a byte beside the workspace was written. */
 void trial_check_workspace(const trial_t *trial);
 
-/** Fail unless out, lse and scores are exact attention's, and the oracle says the same. */
+/**
+ * Fail unless out, lse and scores are exact attention's and, on the build's lowest tier, the oracle
+ * says the same: it has no tiers.
+ */
 void trial_compare(const trial_t *trial);
 
 /** Fail unless attn_weights() gives exact attention's weights. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 static char label[256] = "no case yet";
+static attn_tier_t tier = ATTN_TIER_SCALAR;
 
 uint64_t test_seed(void) {
     const char *text = getenv("ATTN_TEST_SEED");
@@ -21,12 +22,16 @@ int test_begin(void) {
         printf("skipped: %s\n", error.message);
         return 0;
     }
+    if (context) tier = attn_context_tier(context);
     printf("ATTN_TEST_SEED=%" PRIu64 ", tier %s\n", test_seed(),
-           context ? attn_tier_name(attn_context_tier(context)) : "unknown");
+           context ? attn_tier_name(tier) : "unknown");
     fflush(stdout);
     attn_context_destroy(context);
     return 1;
 }
+
+/* A WebAssembly module has one tier. */
+int test_is_lowest_tier(void) { return tier == ATTN_TIER_SCALAR || tier >= ATTN_TIER_WASM128; }
 
 void test_label(const char *format, ...) {
     va_list arguments;

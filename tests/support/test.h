@@ -24,6 +24,9 @@ uint64_t test_seed(void);
 /** Prints the seed; returns 0 when this machine has not the tier that ATTN_CPU asks for. */
 int test_begin(void);
 
+/** Whether this is the lowest of the build's tiers: what has no tiers need be tested on one only. */
+int test_is_lowest_tier(void);
+
 /** Remembers what is being tested, for the message of a later test_fail(). */
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
