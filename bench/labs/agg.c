@@ -1,7 +1,7 @@
 /* labs/agg.c: AGG by one linear-attention layer (Lemma A.9); see construction.h. */
 #include "attn/random.h"
 #include "labs/construction.h"
-#include "labs/tokens.h"
+#include "labs/layer.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -33,24 +33,4 @@ double algebra_spectral_norm(const double *a, int64_t rows, int64_t columns, dou
  */
 double algebra_distortion(double *s, double *t, int64_t n, double *scratch);
 
-/** The 97.5% quantile of Student's t with `freedom` >= 1 degrees of freedom, within 1%. */
-double algebra_student(int64_t freedom);
-
-/** A straight line through points: slope, and half the width of its 95% confidence interval. */
-typedef struct algebra_line {
-    double slope, intercept, half_width;
-} algebra_line_t;
-
-/**
- * Least squares through (x_i, y_i), count >= 2; the interval is Student's for normal residuals, NaN
- * for fewer than three points.
- */
-algebra_line_t algebra_fit(const double *x, const double *y, int64_t count);
-
-/**
- * Slopes of the parabola through the points, by least squares, at the least and the greatest x: how far
- * a line's slope is from being one number. Both the line's slope for fewer than four points.
- */
-void algebra_end_slopes(const double *x, const double *y, int64_t count, double slopes[2]);
-
 #endif

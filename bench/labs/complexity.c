@@ -9,6 +9,7 @@
 #include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/scaling.h"
+#include "labs/statistics.h"
 #include "number/format.h"
 #include "number/number.h"
 
@@ -210,7 +211,8 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
     const uint32_t width = run->panel->column_count;
     size_t used = 0;
     for (uint32_t k = 0; k < SCALING_KINDS && used < size; k++) {
-        const exponent_t exponent = scaling_fit_columns(rows, count, width, X, column_of(run, k));
+        const exponent_t exponent =
+            statistics_exponent_of_columns(rows, count, width, X, column_of(run, k));
         int wrote = attn_format(text + used, size - used, "%s%s %.2f (%.2f to %.2f",
                                 k ? ", " : opening(run), scaling_backend((enum scaling_kind)k),
                                 exponent.value, exponent.low, exponent.high);
@@ -229,7 +231,7 @@ static void judge_memory(const lab_run_t *run, const double *rows, uint32_t coun
     tally_t tally = {0};
     for (uint32_t k = 0; k < SCALING_KINDS; k++) {
         const exponent_t exponent =
-            scaling_fit_columns(rows, count, run->panel->column_count, X, AMOUNT + k);
+            statistics_exponent_of_columns(rows, count, run->panel->column_count, X, AMOUNT + k);
         tally_add(&tally,
                   judge_at_most(exponent.low, exponent.high, most[k] + JUDGE_EXPONENT_SLACK));
         judge_found(finding, "%s of %s is %.2f (%.2f to %.2f)", k ? "," : "The exponent",

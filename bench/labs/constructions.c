@@ -12,6 +12,7 @@
 #include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/scaling.h"
+#include "labs/statistics.h"
 #include "number/format.h"
 #include "number/number.h"
 
@@ -286,7 +287,7 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
     }
     exponent_t exponents[SCALING_KINDS];
     for (uint32_t k = 0; k < SCALING_KINDS; k++)
-        exponents[k] = scaling_fit_columns(rows, count, width, X, STATE + k);
+        exponents[k] = statistics_exponent_of_columns(rows, count, width, X, STATE + k);
     attn_format(text, size, "~ L^p, p: softmax %.2f, sparse %.2f, linear %.2f", exponents[0].value,
                 exponents[1].value, exponents[2].value);
 }

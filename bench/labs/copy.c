@@ -1,7 +1,7 @@
 /* labs/copy.c: COPY by softmax attention (Lemma A.11); see construction.h. */
 #include "attn/random.h"
 #include "labs/construction.h"
-#include "labs/tokens.h"
+#include "labs/layer.h"
 
 #include <math.h>
 #include <stdlib.h>

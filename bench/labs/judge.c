@@ -1,5 +1,7 @@
 /* labs/judge.c: see judge.h. */
 #include "labs/judge.h"
+
+#include "labs/statistics.h"
 #include "number/format.h"
 
 #include <math.h>
@@ -73,8 +75,8 @@ void judge_exponents(const lab_run_t *run, const double *rows, uint32_t count, u
     tally_t tally = {0};
     for (uint32_t i = 0; i < exponent_count; i++) {
         const judged_exponent_t *judged = &exponents[i];
-        const exponent_t exponent =
-            scaling_fit_columns(rows, count, run->panel->column_count, x, judged->column);
+        const exponent_t exponent = statistics_exponent_of_columns(
+            rows, count, run->panel->column_count, x, judged->column);
         tally_add(&tally, judge_exponent(&exponent, judged->claimed));
         judge_found(finding, "%s of %s is %.2f (%.2f to %.2f; claimed %g)",
                     i ? "," : "The exponent", judged->name, exponent.value, exponent.low,

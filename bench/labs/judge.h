@@ -6,7 +6,6 @@
 #define ATTN_LABS_JUDGE_H
 
 #include "labs/lab.h"
-#include "labs/scaling.h"
 #include "number/format.h"
 
 /** Points, or comparisons, by what they say; those outside the claim's premises are not in it. */

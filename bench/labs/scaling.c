@@ -3,7 +3,6 @@
 
 #include "attn/random.h"
 #include "attn/support.h"
-#include "labs/algebra.h"
 #include "labs/head.h"
 #include "measure/measure.h"
 
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 
 enum { STREAM_INPUTS = 500, INPUTS = 3 };
-enum { MAX_POINTS = 64 };
 enum { MEASURE_LEAST = 6 }; /* samples: the median of fewer has no 95% interval (measure.h) */
 
 const char *scaling_backend(enum scaling_kind kind) {
@@ -116,40 +114,6 @@ attn_status_t scaling_measure(const scaling_request_t *request, scaling_t *resul
     status = measure(context, request, &allocated, result, error);
     attn_context_destroy(context);
     return status;
-}
-
-/* What rounding leaves of 0 is 0, and not "-0.00". */
-static double settle(double exponent) { return round(exponent * 1e12) / 1e12 + 0.0; }
-
-exponent_t scaling_exponent(const double *x, const double *y, int64_t count) {
-    double log_x[MAX_POINTS], log_y[MAX_POINTS];
-    if (count > MAX_POINTS) count = MAX_POINTS;
-    if (count < 2) return (exponent_t){NAN, NAN, NAN};
-    for (int64_t i = 0; i < count; i++) {
-        log_x[i] = log(x[i]);
-        log_y[i] = log(y[i]);
-    }
-    const algebra_line_t line = algebra_fit(log_x, log_y, count);
-    double ends[2];
-    algebra_end_slopes(log_x, log_y, count, ends);
-    if (count < 3) return (exponent_t){line.slope, NAN, NAN};
-    return (exponent_t){
-        .value = settle(line.slope),
-        .low = settle(fmin(line.slope - line.half_width, fmin(ends[0], ends[1]))),
-        .high = settle(fmax(line.slope + line.half_width, fmax(ends[0], ends[1]))),
-    };
-}
-
-exponent_t scaling_fit_columns(const double *rows, uint32_t count, uint32_t width, uint32_t x,
-                               uint32_t y) {
-    double xs[MAX_POINTS], ys[MAX_POINTS];
-    int64_t used = 0;
-    for (uint32_t i = 0; i < count && used < MAX_POINTS; i++) {
-        xs[used] = rows[i * width + x];
-        ys[used] = rows[i * width + y];
-        used += xs[used] > 0 && ys[used] > 0;
-    }
-    return scaling_exponent(xs, ys, used);
 }
 
 /* ---- the state ------------------------------------------------------------------------------------ */

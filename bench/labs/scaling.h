@@ -34,22 +34,6 @@ attn_status_t scaling_measure(const scaling_request_t *request, scaling_t *resul
                               attn_error_t *error);
 
 /**
- * The exponent of the growth of y over x, and an interval: the 95% interval of a line through the
- * logarithms, widened to the slopes that a parabola through them has at both ends. A short range may
- * look straight and not have reached its exponent: points that bend say so.
- */
-typedef struct exponent {
-    double value, low, high;
-} exponent_t;
-
-/** Least squares over at most 64 points; NaN for fewer than 2, and no interval for fewer than 3. */
-exponent_t scaling_exponent(const double *x, const double *y, int64_t count);
-
-/** The same for two columns of rows of `width` numbers; what is not above 0 is left out. */
-exponent_t scaling_fit_columns(const double *rows, uint32_t count, uint32_t width, uint32_t x,
-                               uint32_t y);
-
-/**
  * Tokens whose key and value a later query can still need when `length` tokens are there: all for
  * softmax, those that the plugin's weights show for sparse, none for linear.
  */

@@ -1,60 +1,15 @@
 /*
  * labs/separation.c: the separation experiments as a lab: Figures 3, 4, 5 and 7 of arXiv:2310.11685.
- * The networks are in separation_net.c, their data in separation_data.c, the panels in
- * separation_panels.c.
+ * What a point's parameters come to is in separation_point.c, the networks in separation_net.c, their
+ * data in separation_data.c, the panels in separation_panels.c.
  */
 #include "labs/separation_lab.h"
 
 #include "attn/support.h"
+#include "labs/statistics.h"
 #include "number/format.h"
 
 #include <math.h>
-
-/* ---- parameters -------------------------------------------------------------------------------- */
-
-/* m, which follows n and delta where nobody set it (then it is 0). */
-static double width_of(const lab_point_t *point, enum separation_net net) {
-    const double *values = point->values;
-    const double n = values[SEPARATION_N], delta = values[SEPARATION_DELTA];
-    if (values[SEPARATION_M] > 0) return floor(values[SEPARATION_M]);
-    if (net == SEPARATION_REGRESSION) return floor(log(n));
-    if (net == SEPARATION_CROSS) return floor(log(n / delta));
-    return floor(fmax(log(n / delta), 15));
-}
-
-static double threshold_of(const separation_t *what) {
-    if (what->net == SEPARATION_REGRESSION) return 0.25; /* Lemma 5.2 */
-    if (what->net == SEPARATION_CROSS) return 0.9;
-    return (what->c + 0.1) * sqrt(log((double)what->n));
-}
-
-static int64_t queries_of(const separation_t *what) {
-    const int64_t kinds = what->d - 2;
-    if (!what->distinct) return what->n;
-    if (what->net == SEPARATION_CROSS) return 2;
-    return (kinds < what->n ? kinds : what->n) + 1;
-}
-
-separation_t separation_of(const lab_point_t *point) {
-    const double *values = point->values;
-    separation_t what = {
-        .net = (enum separation_net)values[SEPARATION_NET],
-        .n = (int64_t)values[SEPARATION_N],
-        .d = (int64_t)values[SEPARATION_D],
-        .a = {values[SEPARATION_A0], values[SEPARATION_A1]},
-        .b = values[SEPARATION_B],
-        .c = values[SEPARATION_C],
-        .trials = (int64_t)values[SEPARATION_TRIALS],
-        .distinct = values[SEPARATION_ROWS] != 0,
-    };
-    what.m = (int64_t)width_of(point, what.net);
-    what.stride = what.net == SEPARATION_REGRESSION
-                      ? what.m
-                      : (what.m + SEPARATION_BLOCK - 1) / SEPARATION_BLOCK * SEPARATION_BLOCK;
-    what.tau = threshold_of(&what);
-    what.queries = queries_of(&what);
-    return what;
-}
 
 /* ---- checks -------------------------------------------------------------------------------------- */
 
@@ -83,14 +38,6 @@ static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
 }
 
 /* ---- points -------------------------------------------------------------------------------------- */
-
-void separation_interval(int64_t hits, int64_t trials, double *low, double *high) {
-    const double z = 1.959963984540054, n = (double)trials, p = (double)hits / n;
-    const double center = p + z * z / (2 * n), scale = 1 + z * z / n;
-    const double width = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    *low = hits == 0 ? 0 : (center - width) / scale;
-    *high = hits == trials ? 1 : (center + width) / scale;
-}
 
 /* Counts over the trials of a point. */
 typedef struct counts {
@@ -133,8 +80,10 @@ static attn_status_t compute(const lab_point_t *point, double *row, attn_error_t
     const attn_status_t status = count_trials(&what, point, &counts, error);
     if (status) return status;
     const double trials = (double)what.trials;
-    row[SEPARATION_SUCCESS] = (double)counts.success / trials;
-    separation_interval(counts.success, what.trials, &row[SEPARATION_LOW], &row[SEPARATION_HIGH]);
+    const statistics_rate_t success = statistics_rate((double)counts.success, trials);
+    row[SEPARATION_SUCCESS] = success.rate;
+    row[SEPARATION_LOW] = success.low;
+    row[SEPARATION_HIGH] = success.high;
     row[SEPARATION_FEXP1] = (double)counts.positive[1][0] / trials;
     row[SEPARATION_FLIN1] = (double)counts.positive[1][1] / trials;
     row[SEPARATION_FEXP0] = (double)counts.positive[0][0] / trials;

@@ -78,7 +78,4 @@ attn_status_t separation_try(separation_nets_t *nets, const lab_point_t *point, 
 /** One point's parameters, those that follow others being filled in. */
 separation_t separation_of(const lab_point_t *point);
 
-/** Wilson's interval (1927) for `hits` of `trials`, at 95%. */
-void separation_interval(int64_t hits, int64_t trials, double *low, double *high);
-
 #endif

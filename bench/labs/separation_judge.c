@@ -5,6 +5,7 @@
  */
 #include "labs/judge.h"
 #include "labs/separation_lab.h"
+#include "labs/statistics.h"
 
 #include <math.h>
 
@@ -71,10 +72,9 @@ void separation_judge(const lab_run_t *run, const double *rows, uint32_t count,
         if (all.trials > 0) say_wrongs(&all, finding);
         return;
     }
-    double low, high;
-    separation_interval((int64_t)round(within.success), (int64_t)within.trials, &low, &high);
-    finding->verdict = judge_at_least(low, high, wanted);
+    const statistics_rate_t success = statistics_rate(round(within.success), within.trials);
+    finding->verdict = judge_at_least(success.low, success.high, wanted);
     judge_sure(finding, "success %.4g (95%% interval %.4g to %.4g) against %.4g, %u of %u points",
-               within.success / within.trials, low, high, wanted, points, count);
+               within.success / within.trials, success.low, success.high, wanted, points, count);
     say_wrongs(&within, finding);
 }

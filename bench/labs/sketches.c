@@ -2,10 +2,8 @@
 #include "labs/sketches.h"
 
 #include "attn/random.h"
-#include "labs/scaling.h"
+#include "labs/statistics.h"
 #include "number/format.h"
-
-#include <math.h>
 
 const char *const sketch_names[SKETCHES] = {"gaussian", "ams", "osnap", "leverage"};
 
@@ -15,23 +13,12 @@ uint64_t sketch_seed(uint64_t seed, uint64_t trial) {
     return attn_random_u64(seed, (uint64_t)STREAM_SEEDS << 32, trial) >> 11;
 }
 
-sketch_rate_t sketch_rate(double failed, double trials) {
-    static const double z = 1.959963984540054;
-    const double rate = failed / trials, scale = 1 + z * z / trials;
-    const double middle = (rate + z * z / (2 * trials)) / scale;
-    const double half =
-        z * sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials)) / scale;
-    /* Both ends without the rounding of middle and half. */
-    return (sketch_rate_t){rate, failed > 0 ? middle - half : 0,
-                           failed < trials ? middle + half : 1};
-}
-
 void sketch_note_exponents(const double *rows, uint32_t count, uint32_t width, uint32_t seconds,
                            uint32_t nonzero, char *text, size_t size) {
     size_t used = 0;
     for (uint32_t method = 0; method < SKETCHES && count > 1 && used < size; method++) {
         const exponent_t exponent =
-            scaling_fit_columns(rows, count, width, nonzero, seconds + method);
+            statistics_exponent_of_columns(rows, count, width, nonzero, seconds + method);
         const int wrote = attn_format(text + used, size - used, "%s%s %.2f (%.2f to %.2f)",
                                       method ? ", " : "time ~ nnz(X)^p, p: ", sketch_names[method],
                                       exponent.value, exponent.low, exponent.high);

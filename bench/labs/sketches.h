@@ -16,13 +16,6 @@ extern const char *const sketch_names[SKETCHES];
 /** A seed for the plugin (below 2^53), for each trial of a run. */
 uint64_t sketch_seed(uint64_t seed, uint64_t trial);
 
-/** A part of all trials, with its 95% interval (Wilson, 1927). */
-typedef struct sketch_rate {
-    double rate, low, high;
-} sketch_rate_t;
-
-sketch_rate_t sketch_rate(double failed, double trials);
-
 /**
  * "time ~ nnz(X)^p, p: gaussian 0.98 (0.95 to 1.02), ...", fitted over rows of `width` numbers, `seconds` being the
  * first method's column.

@@ -11,6 +11,7 @@
 #include "labs/judge.h"
 #include "labs/lab.h"
 #include "labs/shifts.h"
+#include "labs/statistics.h"
 #include "number/format.h"
 
 #include <math.h>
@@ -192,7 +193,7 @@ static void end_mean(double count, double *mean) {
     mean[0] = sum / count;
     if (count < 2) return;
     const double variance = fmax(0, (squares - sum * mean[0]) / (count - 1));
-    const double half = algebra_student((int64_t)count - 1) * sqrt(variance / count);
+    const double half = statistics_student((int64_t)count - 1) * sqrt(variance / count);
     mean[1] = mean[0] - half;
     mean[2] = mean[0] + half;
 }

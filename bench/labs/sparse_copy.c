@@ -1,7 +1,7 @@
 /* labs/sparse_copy.c: COPY by three sparse layers (Lemma A.12); see construction.h. */
 #include "attn/random.h"
 #include "labs/construction.h"
-#include "labs/tokens.h"
+#include "labs/layer.h"
 
 #include <math.h>
 #include <stdlib.h>

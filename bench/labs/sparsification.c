@@ -1,7 +1,7 @@
 /*
  * labs/sparsification.c: what the sketch plugin's methods do to symmetric attention, Q = K = X: the error
  * of the attention matrix against the bound 12 r, how often promises fail, and time against nnz(X)
- * (arXiv:2304.04397). README.md has the formulas.
+ * (arXiv:2304.04397). README.md has the formulas; the panels are in sparsification_panels.c.
  *
  * All points of a panel see the same X (trial by trial) and the same seeds of the sketch.
  */
@@ -30,215 +30,7 @@ static const attn_param_info_t params[PARAMS] = {
     [TRIALS] = LAB_INTEGER("trials", "trials", "", 1, 10000, 10, "sketches a point"),
 };
 
-/* ---- panels --------------------------------------------------------------------------------------- */
-
-/* Columns come in groups with one for each of the SKETCHES methods. */
-#define EACH(NAME, LABEL, MARK)                                                                    \
-    {"gaussian" NAME, "gaussian" LABEL, MARK, 0}, {"ams" NAME, "ams" LABEL, MARK, 0},              \
-        {"osnap" NAME, "osnap" LABEL, MARK, 0}, {                                                  \
-        "leverage" NAME, "leverage" LABEL, MARK, 0                                                 \
-    }
-
-const lab_column_t sparsification_error_columns[ERROR_COLUMNS] = {
-    [X] = {"x", "", LAB_HIDDEN, 0},
-    EACH("", "", LAB_LINE),
-    [BOUND] = {"bound", "12 r, where the distortion is below 1", LAB_BOUND, 0},
-    [PROOF] = {"proof", "largest 6 r (A + A')_ij, of the proof", LAB_BOUND, 0},
-    EACH("_eps", ": spectral distortion, largest", LAB_HIDDEN),
-    EACH("_within", ": sketches of distortion below 1", LAB_HIDDEN),
-    [VIOLATIONS] = {"violations", "of those, errors above 12 r", LAB_HIDDEN, 0},
-    [SHARE] = {"share", "of those, largest part of 6 r (A + A')_ij", LAB_HIDDEN, 0},
-};
-
-/* A rate and its band stand side by side: 3 columns a method. */
-#define RATE_OF(NAME)                                                                              \
-    {NAME, NAME, LAB_LINE, 0}, {NAME "_low", "95% interval", LAB_LOW, 0}, {                        \
-        NAME "_high", "95% interval", LAB_HIGH, 0                                                  \
-    }
-const lab_column_t sparsification_rate_columns[RATE_COLUMNS] = {
-    [X] = {"x", "", LAB_HIDDEN, 0},
-    RATE_OF("gaussian"),
-    RATE_OF("ams"),
-    RATE_OF("osnap"),
-    RATE_OF("leverage"),
-    [DELTA_LINE] = {"delta", "delta", LAB_BOUND, 0},
-    [SIZES] = {"size", "sketch size m", LAB_HIDDEN, 0},
-    [ASKED] = {"asked", "sketch size that the bound asks for", LAB_HIDDEN, 0},
-};
-
-const lab_column_t sparsification_fixed_columns[FIXED_COLUMNS] = {
-    [X] = {"x", "", LAB_HIDDEN, 0},
-    [FIXED_DISTORTION] = {"deterministic", "deterministic", LAB_LINE, 0},
-    [DRAWN_DISTORTION] = {"leverage", "leverage sampling", LAB_LINE, 0},
-    [FIXED_BOUND] = {"bound", "2 sqrt q / (q + 1), q = m / n", LAB_BOUND, 0},
-    [FIXED_ERROR] = {"error", "largest |A' - A|, deterministic", LAB_HIDDEN, 0},
-    [DRAWN_ERROR] = {"leverage_error", "largest |A' - A|, leverage sampling", LAB_HIDDEN, 0},
-    [FIXED_TWELVE] = {"twelve", "12 r", LAB_HIDDEN, 0},
-    [FIXED_KEPT] = {"kept", "features with weight, most", LAB_HIDDEN, 0},
-    [FIXED_ROUNDING] = {"rounding", "what reading logits in float can add", LAB_HIDDEN, 0},
-};
-
-const lab_column_t sparsification_time_columns[TIME_COLUMNS] = {
-    [X] = {"x", "", LAB_HIDDEN, 0},
-    EACH("", ", measured", LAB_LINE),
-    [NONZERO] = {"nonzero", "elements of X that are not 0", LAB_HIDDEN, 0},
-};
-
-static const double sizes[] = {8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384, 448};
-static const double above_n[] = {9, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384, 448};
-static const double small_sizes[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384};
-static const double radii[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.099};
-static const double deltas[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9};
-static const double densities[] = {0.02, 0.05, 0.1, 0.2, 0.5, 1};
-static const double features[] = {512, 1024, 2048, 4096, 8192, 16384};
-static const double tokens[] = {4, 8, 12, 16, 24, 32, 48, 64};
-
-static const lab_fixed_t many[] = {{TRIALS, 80}};
-static const lab_fixed_t wide[] = {{DIM, 4096}};
-
-/* ---- claims --------------------------------------------------------------------------------------- */
-
-#define TWELVE_R                                                                                   \
-    "Where a sketch has distortion below 1 and r < 0.1, no entry of the attention matrix moves "   \
-    "by "                                                                                          \
-    "more than 12 r (Lemmas 3.1 to 3.4)."
-#define BELOW_TWELVE_R                                                                             \
-    "Each sketch of distortion below 1 counts for it where its largest error is at most 12 r, "    \
-    "and "                                                                                         \
-    "against it where not."
-#define PROMISED(WHO, WHAT)                                                                        \
-    WHO " at the size that the bound for eps and delta asks for, or more, has " WHAT               \
-        " but for a part delta of the sketches"
-#define SPECTRAL "a distortion of at most eps"
-#define EACH_LOGIT "each logit within eps |x_i| |x_j|"
-#define SQUARES "|S' - S|_F of at most eps |X|_F^2"
-#define BELOW_DELTA(WHO)                                                                           \
-    "Each rate of " WHO                                                                            \
-    " at such a size: its 95% interval being at most delta counts for it, being "                  \
-    "above delta against it, and holding delta neither way; other methods promise something else."
-#define NNZ "Sketching takes time linear in nnz(X), but for a term of n alone (Theorem 3.5)."
-#define LINEAR_TIME                                                                                \
-    "Exponents of time over nnz(X): one counts for it where its interval comes within 0.05 of 1, " \
-    "against it where not, and is undecided where the interval is wider than 0.5."
-
-/* ---- panels --------------------------------------------------------------------------------------- */
-
-enum {
-    NO_PROMISE = 1 << EPS | 1 << DELTA,
-    NO_TIME = 1 << BUDGET,
-    FOR_TIME = NO_PROMISE | 1 << TRIALS,
-    ANY_SIZE = 1 << SIZE
-};
-
-#define ERRORS_OVER(ID, TITLE, X_PARAM, GRID, LABEL, UNIT)                                         \
-    .id = (ID), .title = (TITLE), .claim = TWELVE_R, .criterion = BELOW_TWELVE_R,                  \
-    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, UNIT, 1, 0, 0},                     \
-    .y = {"largest |A' - A|", "", 1, 0, 0}, .idle = NO_PROMISE | NO_TIME,                          \
-    LAB_COLUMNS_OF(sparsification_error_columns)
-#define RATES_OVER(ID, TITLE, CLAIM, WHO, X_PARAM, GRID, LABEL, UNIT, IDLE)                        \
-    .id = (ID), .title = (TITLE), .claim = (CLAIM), .criterion = BELOW_DELTA(WHO),                 \
-    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, UNIT, 1, 0, 0},                     \
-    .y = {"part of the sketches that fail", "", 0, 0, 1}, .fixed = many,                           \
-    .fixed_count = LAB_COUNT(many), .idle = (IDLE), LAB_COLUMNS_OF(sparsification_rate_columns)
-#define OVER_DELTA(ID, TITLE, CLAIM, WHO)                                                          \
-    RATES_OVER(ID, TITLE, CLAIM, WHO, DELTA, deltas, "delta", "", NO_TIME | ANY_SIZE)
-#define OVER_SIZE(ID, TITLE, CLAIM, WHO)                                                           \
-    RATES_OVER(ID, TITLE, CLAIM, WHO, SIZE, small_sizes, "sketch size m", "features", NO_TIME)
-#define TIMES_OVER(ID, TITLE, X_PARAM, GRID, LABEL)                                                \
-    .id = (ID), .title = (TITLE), .claim = NNZ, .criterion = LINEAR_TIME, .flags = LAB_SERIAL,     \
-    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, "", 1, 0, 0},                       \
-    .y = {"processor time", "s", 1, 0, 0}, .idle = FOR_TIME,                                       \
-    LAB_COLUMNS_OF(sparsification_time_columns)
-
-#define LEVERAGE_PROMISE PROMISED("Leverage sampling", SPECTRAL) " (Lemma 5.4)."
-#define GAUSSIAN_PROMISE PROMISED("A Gaussian sketch", EACH_LOGIT) " (Dasgupta and Gupta, 2003)."
-#define AMS_PROMISE PROMISED("An AMS or OSNAP sketch", SQUARES) " (Markov's inequality)."
-
-enum {
-    PANEL_SIZE,
-    PANEL_R,
-    PANEL_DETERMINISTIC,
-    PANEL_DELTA,
-    PANEL_DELTA_LOGIT,
-    PANEL_DELTA_FROBENIUS,
-    PANEL_RATE,
-    PANEL_RATE_LOGIT,
-    PANEL_RATE_FROBENIUS,
-    PANEL_NNZ,
-    PANEL_TOKENS,
-    PANEL_DENSITY,
-    PANELS
-};
-
-static const lab_panel_t panels[PANELS] = {
-    [PANEL_SIZE] = {ERRORS_OVER("size", "Error of the attention matrix over the sketch size", SIZE,
-                                sizes, "sketch size m", "features")},
-    [PANEL_R] = {ERRORS_OVER("r", "Error of the attention matrix over r", R, radii,
-                             "r = largest entry of X X^T", ""),
-                 .defined_low = 1e-4, .defined_high = 0.1},
-    [PANEL_DETERMINISTIC] =
-        {.id = "deterministic",
-         .title = "Distortion of the deterministic sketch over its size",
-         .claim = "Deterministic weights on m = O(eps^-2 n) features keep X X^T within 1 +- eps "
-                  "(Theorem 4.2; with the barrier method's constants eps = 2 sqrt q / (q + 1), q = "
-                  "m / n), "
-                  "and no entry of the attention matrix moves by more than 12 r (Theorem 3.6).",
-         .criterion = "Each largest distortion counts for it where it is at most that eps and what "
-                      "reading logits in float can add, against it where not; so does each largest "
-                      "error against 12 r where the distortion is below 1.",
-         .x_param = SIZE,
-         .grid = LAB_GRID(above_n),
-         .x = {"sketch size m", "features", 1, 0, 0},
-         .y = {"distortion, largest", "", 1, 0, 0},
-         .idle = NO_PROMISE | NO_TIME,
-         LAB_COLUMNS_OF(sparsification_fixed_columns)},
-    [PANEL_DELTA] = {OVER_DELTA("delta",
-                                "How often the distortion is above eps, at leverage's size",
-                                LEVERAGE_PROMISE, "leverage")},
-    [PANEL_DELTA_LOGIT] = {OVER_DELTA("delta-logit",
-                                      "How often a logit is off by more than eps |x_i| |x_j|, at "
-                                      "the Gaussian sketch's size",
-                                      GAUSSIAN_PROMISE, "gaussian")},
-    [PANEL_DELTA_FROBENIUS] = {OVER_DELTA("delta-frobenius",
-                                          "How often |S' - S|_F is above eps |X|_F^2, at the AMS "
-                                          "sketch's size",
-                                          AMS_PROMISE, "ams and osnap")},
-    [PANEL_RATE] = {OVER_SIZE("rate", "How often the distortion is above eps, over the sketch size",
-                              LEVERAGE_PROMISE, "leverage")},
-    [PANEL_RATE_LOGIT] = {OVER_SIZE("rate-logit",
-                                    "How often a logit is off by more than eps |x_i| |x_j|, over "
-                                    "the sketch size",
-                                    GAUSSIAN_PROMISE, "gaussian")},
-    [PANEL_RATE_FROBENIUS] = {OVER_SIZE(
-        "rate-frobenius",
-        "How often |S' - S|_F is above eps |X|_F^2, over the sketch "
-        "size",
-        AMS_PROMISE, "ams and osnap")},
-    [PANEL_NNZ] = {TIMES_OVER("nnz", "Time of a run over the features d of a dense X, nnz(X) = n d",
-                              DIM, features, "features d")},
-    [PANEL_TOKENS] = {TIMES_OVER("tokens",
-                                 "Time of a run over the tokens n of a dense X, nnz(X) = n d", ROWS,
-                                 tokens, "tokens n"),
-                      .fixed = wide, .fixed_count = LAB_COUNT(wide)},
-    [PANEL_DENSITY] = {TIMES_OVER("density",
-                                  "Time of a run over nnz(X) = density n d, at fixed n and d",
-                                  DENSITY, densities, "density"),
-                       .fixed = wide, .fixed_count = LAB_COUNT(wide)},
-};
-
 /* ---- a point ---------------------------------------------------------------------------------------- */
-
-const rates_t *sparsification_rates_of(const lab_panel_t *panel) {
-    static const rates_t rates[PANELS] = {
-        [PANEL_DELTA] = {SKETCH_DISTORTION, 1},
-        [PANEL_RATE] = {SKETCH_DISTORTION, 0},
-        [PANEL_DELTA_LOGIT] = {SKETCH_LOGIT, 1},
-        [PANEL_RATE_LOGIT] = {SKETCH_LOGIT, 0},
-        [PANEL_DELTA_FROBENIUS] = {SKETCH_FROBENIUS, 1},
-        [PANEL_RATE_FROBENIUS] = {SKETCH_FROBENIUS, 0},
-    };
-    return &rates[panel - panels];
-}
 
 static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
     const lab_panel_t *panel = point->run->panel;
@@ -265,7 +57,7 @@ static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
                          "density x d (%s) must be at least 2 n (%.0f): rows of X would be alike",
                          attn_number_digits(values[DENSITY] * values[DIM], 4, width),
                          2 * values[ROWS]);
-    if (point->run->panel == &panels[PANEL_DETERMINISTIC] && values[SIZE] <= values[ROWS])
+    if (point->run->panel->columns == sparsification_fixed_columns && values[SIZE] <= values[ROWS])
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "size (%.0f) must be above n (%.0f) for deterministic weights",
                          values[SIZE], values[ROWS]);
@@ -288,8 +80,8 @@ const lab_t lab_sparsification = {
         "each of its methods, and for deterministic weights.",
     .params = params,
     .param_count = PARAMS,
-    .panels = panels,
-    .panel_count = LAB_COUNT(panels),
+    .panels = sparsification_panels,
+    .panel_count = SPARSIFICATION_PANELS,
     .check = check,
     .point = compute_point,
     .cost = cost,

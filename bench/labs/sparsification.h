@@ -1,6 +1,6 @@
 /*
- * labs/sparsification.h: between the declaration of the sparsification experiment (sparsification.c) and
- * the computation of its points (sparsification_points.c).
+ * labs/sparsification.h: between the sparsification experiment (sparsification.c), its panels
+ * (sparsification_panels.c) and the computation of its points (sparsification_points.c).
  */
 #ifndef ATTN_LABS_SPARSIFICATION_H
 #define ATTN_LABS_SPARSIFICATION_H
@@ -48,6 +48,10 @@ extern const lab_column_t sparsification_error_columns[ERROR_COLUMNS];
 extern const lab_column_t sparsification_rate_columns[RATE_COLUMNS];
 extern const lab_column_t sparsification_fixed_columns[FIXED_COLUMNS];
 extern const lab_column_t sparsification_time_columns[TIME_COLUMNS];
+
+enum { SPARSIFICATION_PANELS = 12 };
+
+extern const lab_panel_t sparsification_panels[SPARSIFICATION_PANELS];
 
 /** A panel about rates: one measure for all methods. */
 typedef struct rates {

@@ -4,6 +4,7 @@
 #include "attn/support.h"
 #include "labs/algebra.h"
 #include "labs/barrier.h"
+#include "labs/statistics.h"
 #include "labs/symmetric.h"
 
 #include <math.h>
@@ -73,7 +74,7 @@ static attn_status_t compute_rate(const lab_point_t *point, symmetric_t *symmetr
         if (status) return status;
         failed += sketch_value(&result, rates->measure) > point->values[EPS];
     }
-    const sketch_rate_t rate = sketch_rate(failed, trials);
+    const statistics_rate_t rate = statistics_rate(failed, trials);
     row[RATE + 3 * method] = rate.rate;
     row[RATE + 3 * method + 1] = rate.low;
     row[RATE + 3 * method + 2] = rate.high;

@@ -1,4 +1,4 @@
-/* What the experiments measure with: eigenvalues, distortion, fitted lines. */
+/* What the experiments measure with: eigenvalues and distortion. */
 #include "labs/algebra.h"
 
 #include "attn/random.h"
@@ -65,29 +65,6 @@ static void distortion_is_the_largest_deviation(void **state) {
     assert_true(isinf(algebra_distortion(zero, t, N, scratch)));
 }
 
-/** The interval of a fit holds the true slope 95 times of 100. */
-static void fits_cover_the_slope(void **state) {
-    (void)state;
-    enum { POINTS = 6, TRIALS = 2000 };
-    int covered = 0;
-    for (int trial = 0; trial < TRIALS; trial++) {
-        double x[POINTS], y[POINTS];
-        for (int i = 0; i < POINTS; i++) {
-            x[i] = i;
-            y[i] =
-                1.5 * i - 2 + attn_random_normal(test_seed(), 100 + (uint64_t)trial, (uint64_t)i);
-        }
-        const algebra_line_t line = algebra_fit(x, y, POINTS);
-        covered += fabs(line.slope - 1.5) <= line.half_width;
-    }
-    const double deviation = sqrt(0.95 * 0.05 / TRIALS);
-    assert_true(fabs((double)covered / TRIALS - 0.95) < 4 * deviation + 0.005);
-    const double two[] = {1, 3}, line[] = {5, 9};
-    assert_true(fabs(algebra_fit(two, line, 2).slope - 2) < 1e-12);
-    assert_true(isnan(algebra_fit(two, line, 2).half_width));
-}
-
 TEST_MAIN(cmocka_unit_test(eigenvalues_keep_trace_and_squares),
           cmocka_unit_test(spectral_norm_of_a_product),
-          cmocka_unit_test(distortion_is_the_largest_deviation),
-          cmocka_unit_test(fits_cover_the_slope))
+          cmocka_unit_test(distortion_is_the_largest_deviation))

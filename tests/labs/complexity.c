@@ -1,5 +1,6 @@
 /* Exponents of what does not depend on the clock: counted work, and memory. */
 #include "labs/scaling.h"
+#include "labs/statistics.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
@@ -30,8 +31,8 @@ static void work_and_memory_grow_as_table_1_says(void **state) {
             working[p] = result.working;
             assert_true(isnan(result.seconds)); // nothing was to be run
         }
-        const double growth = scaling_exponent(length, flops, POINTS).value;
-        const double memory = scaling_exponent(length, working, POINTS).value;
+        const double growth = statistics_exponent(length, flops, POINTS).value;
+        const double memory = statistics_exponent(length, working, POINTS).value;
         test_label("%s", scaling_backend(table[i].kind));
         if (!(fabs(growth - table[i].flops) <= table[i].flops_off)) test_fail("work: %g", growth);
         if (!(memory >= table[i].working_low && memory <= table[i].working_high))

@@ -48,27 +48,6 @@ static void words_are_cut(void **state) {
     assert_int_equal(strlen(finding.found), sizeof finding.found - 1);
 }
 
-/** x^p over a range, and a law that has not reached its exponent there. */
-static exponent_t exponent_of(double p, double offset) {
-    static const double x[] = {512, 1024, 2048, 4096, 8192, 16384};
-    double y[TEST_COUNT(x)];
-    for (size_t i = 0; i < TEST_COUNT(x); i++) y[i] = pow(x[i], p) + offset;
-    return scaling_exponent(x, y, TEST_COUNT(x));
-}
-
-static void exponents_tell_their_curvature(void **state) {
-    (void)state;
-    const exponent_t pure = exponent_of(1.5, 0), bent = exponent_of(2, 512 * 512);
-    assert_true(fabs(pure.value - 1.5) < 1e-9 && pure.high - pure.low < 1e-6);
-    /* 2 x^2 / (x^2 + 512^2) is 1 at 512 and 1.998 at 16384: the line's interval misses both. */
-    assert_true(bent.value > 1.7 && bent.value < 1.97);
-    assert_true(bent.low < 1.5 && bent.high > 2);
-    const exponent_t none = exponent_of(0, 0.1); /* 1.1 everywhere: no "-0.00" */
-    assert_true(none.value == 0 && !signbit(none.value) && !signbit(none.low));
-    const double two[] = {1, 2};
-    assert_true(isnan(scaling_exponent(two, two, 2).low));
-}
-
 /** Every panel has a claim, a criterion and a judge, whose verdict follows the numbers. */
 static void panels_are_judged(void **state) {
     (void)state;
@@ -200,6 +179,6 @@ static void settings_may_keep_the_premises(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(intervals_decide), cmocka_unit_test(tallies_decide),
-          cmocka_unit_test(words_are_cut), cmocka_unit_test(exponents_tell_their_curvature),
-          cmocka_unit_test(panels_are_judged), cmocka_unit_test(verdicts_follow_the_numbers),
+          cmocka_unit_test(words_are_cut), cmocka_unit_test(panels_are_judged),
+          cmocka_unit_test(verdicts_follow_the_numbers),
           cmocka_unit_test(settings_may_keep_the_premises))

@@ -150,21 +150,5 @@ static void notes_say_what_is_outside(void **state) {
     attn_context_destroy(context);
 }
 
-static void intervals_are_wilsons(void **state) {
-    (void)state;
-    double low, high;
-    /* Newcombe (1998), table I, method 3: 81 of 263, 15 of 148, 0 of 20, 1 of 29. */
-    static const double known[][4] = {{81, 263, 0.2553, 0.3662},
-                                      {15, 148, 0.0624, 0.1605},
-                                      {0, 20, 0, 0.1611},
-                                      {1, 29, 0.0061, 0.1718}};
-    for (size_t i = 0; i < TEST_COUNT(known); i++) {
-        separation_interval((int64_t)known[i][0], (int64_t)known[i][1], &low, &high);
-        if (!(fabs(low - known[i][2]) <= 5e-5 && fabs(high - known[i][3]) <= 5e-5))
-            test_fail("%g of %g: %.4f to %.4f", known[i][0], known[i][1], low, high);
-    }
-}
-
 TEST_MAIN(cmocka_unit_test(panels_are_the_papers), cmocka_unit_test(wrong_settings_are_refused),
-          cmocka_unit_test(wrong_points_are_refused), cmocka_unit_test(notes_say_what_is_outside),
-          cmocka_unit_test(intervals_are_wilsons))
+          cmocka_unit_test(wrong_points_are_refused), cmocka_unit_test(notes_say_what_is_outside))

@@ -188,16 +188,6 @@ static void promises_fail_seldom(void **state) {
     attn_context_destroy(context);
 }
 
-/** Wilson's interval: ends at 0 and 1 where it must; a known value between. */
-static void rates_have_intervals(void **state) {
-    (void)state;
-    const sketch_rate_t none = sketch_rate(0, 20), all = sketch_rate(20, 20);
-    const sketch_rate_t half = sketch_rate(5, 10);
-    assert_true(none.low == 0 && none.rate == 0 && none.high > 0.1 && none.high < 0.2);
-    assert_true(all.high == 1 && all.rate == 1 && fabs(all.low + none.high - 1) < 1e-12);
-    assert_true(fabs(half.low - 0.2366) < 5e-5 && fabs(half.high - 0.7634) < 5e-5);
-}
-
 static void wrong_requests_are_refused(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -217,4 +207,4 @@ TEST_MAIN(cmocka_unit_test(inputs_keep_to_the_premises),
           cmocka_unit_test(barriers_keep_the_spectrum),
           cmocka_unit_test(deterministic_sketches_keep_their_bound),
           cmocka_unit_test(all_features_are_exact), cmocka_unit_test(promises_fail_seldom),
-          cmocka_unit_test(rates_have_intervals), cmocka_unit_test(wrong_requests_are_refused))
+          cmocka_unit_test(wrong_requests_are_refused))

@@ -1,11 +1,11 @@
 // Measures the table of backends in README.md and writes it there:
-//     ./dev build && ./dev wasm && node bench/readme-table.mjs
+//     ./dev build && ./dev wasm && node bench/measure/readme-table.mjs
 // Cells are speed / error, natively and for the same sources in WebAssembly under node:wasi.
 import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "..", "..");
 const shape = ["--n", "1024", "--d", "64", "--heads", "8", "--json"];
 
 function bench(command, args) {

@@ -1,29 +1,12 @@
 /*
- * labs/tokens.h: explicit constructions of efficient transformers: token embeddings times explicit
- * weight matrices give the queries, keys and values of an attention layer, which a plugin computes.
+ * labs/layer.h: a layer of one attention head, as the constructions of efficient transformers have it:
+ * token embeddings times explicit weight matrices give queries, keys and values, which a plugin takes.
  */
-#ifndef ATTN_LABS_TOKENS_H
-#define ATTN_LABS_TOKENS_H
+#ifndef ATTN_LABS_LAYER_H
+#define ATTN_LABS_LAYER_H
 
 #include "attn/attn.h"
-
-/** Row-major floats that a single free() gives back. */
-typedef struct matrix {
-    int64_t rows, columns;
-    float *data; /**< NULL: there was no memory */
-} matrix_t;
-
-/** Zeros. */
-matrix_t matrix_create(int64_t rows, int64_t columns);
-
-void matrix_destroy(matrix_t *matrix);
-
-static inline float *matrix_at(const matrix_t *matrix, int64_t row, int64_t column) {
-    return matrix->data + row * matrix->columns + column;
-}
-
-/** max |a - b|; both have the same shape. NaN where one has a NaN. */
-double matrix_distance(const matrix_t *a, const matrix_t *b);
+#include "labs/matrix.h"
 
 /** W (out x in) for q = W x and its like; zeros to be filled in by the construction. */
 typedef struct layer {

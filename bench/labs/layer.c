@@ -1,33 +1,9 @@
-/* labs/tokens.c: see tokens.h. */
-#include "labs/tokens.h"
+/* labs/layer.c: see layer.h. */
+#include "labs/layer.h"
 
 #include "labs/head.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-matrix_t matrix_create(int64_t rows, int64_t columns) {
-    matrix_t matrix = {.rows = rows, .columns = columns};
-    matrix.data = calloc((size_t)rows * (size_t)columns, sizeof *matrix.data);
-    return matrix;
-}
-
-void matrix_destroy(matrix_t *matrix) {
-    free(matrix->data);
-    *matrix = (matrix_t){.data = NULL};
-}
-
-double matrix_distance(const matrix_t *a, const matrix_t *b) {
-    double largest = 0;
-    for (int64_t i = 0; i < a->rows * a->columns; i++) {
-        const double off = fabs((double)a->data[i] - (double)b->data[i]);
-        if (!(off <= largest)) largest = off;
-        if (isnan(off)) return off;
-    }
-    return largest;
-}
-
-/* ---- layers -------------------------------------------------------------------------------------- */
 
 layer_t layer_create(const char *backend, int64_t width, int64_t dim, int64_t value_dim) {
     return (layer_t){
