@@ -3,8 +3,8 @@
 #define ATTN_TESTS_ATTENTION_H
 
 #include "npy.h"
-#include "semantics/exact.h"
-#include "semantics/typed.h"
+#include "support/exact.h"
+#include "support/typed.h"
 
 enum {
     ARRAY_Q,

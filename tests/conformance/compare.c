@@ -74,20 +74,17 @@ static void compare_row(tally_t *tally, const attention_case_t *c, const exact_t
     const array_file_t *y = &c->arrays[ARRAY_Y], *scores = &c->arrays[ARRAY_SCORES];
     for (int64_t k = 0; k < p->value_dim; k++) {
         const int64_t at[4] = {row[0], row[1], row[2], k};
-        double bound = own->out_bound[k];
-        if (p->dtype != ATTN_F32) bound += typed_rounding(p->dtype, fabs(own->out[k]) + bound);
         compare_both(tally, c, typed_get(&c->io.out, at[0], at[1], at[2], k), own->out[k],
-                     array_number(y, expected_index(y, p, at)), bound, theirs->out_bound[k], "Y",
-                     at);
+                     array_number(y, expected_index(y, p, at)), exact_out_bound(own, p, k),
+                     theirs->out_bound[k], "Y", at);
     }
     for (int64_t j = 0; scores->data && j < p->keys; j++) {
         const int64_t at[4] = {row[0], row[1], row[2], j};
         const int weights = p->scores == ATTN_SCORES_WEIGHTS;
-        const double exact = weights ? own->weight[j] : own->score[p->scores][j];
-        const double bound =
-            weights ? own->weight_bound[j] : own->score_bound[p->scores][j] + 0x1p-22 * fabs(exact);
-        compare_both(tally, c, typed_get(&c->io.scores, at[0], at[1], at[2], j), exact,
-                     array_number(scores, expected_index(scores, p, at)), bound,
+        compare_both(tally, c, typed_get(&c->io.scores, at[0], at[1], at[2], j),
+                     exact_score(own, p->scores, j),
+                     array_number(scores, expected_index(scores, p, at)),
+                     exact_score_bound(own, p->scores, j),
                      weights ? theirs->weight_bound[j] : theirs->score_bound[p->scores][j],
                      "qk_matmul_output", at);
     }

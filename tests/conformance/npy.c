@@ -1,6 +1,6 @@
 #include "npy.h"
 
-#include "semantics/typed.h"
+#include "support/typed.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* tanh and the element types: all 65536 numbers of f16 and bf16, and rounding to them. */
 #include "numbers.h"
 
-#include "typed.h"
+#include "support/typed.h"
 
 #include "support/fixture.h"
 #include "support/test.h"

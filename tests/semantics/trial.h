@@ -4,8 +4,8 @@
 #ifndef ATTN_TESTS_TRIAL_H
 #define ATTN_TESTS_TRIAL_H
 
-#include "exact.h"
-#include "typed.h"
+#include "support/exact.h"
+#include "support/typed.h"
 
 /** How the arrays of a trial look. */
 typedef struct look {

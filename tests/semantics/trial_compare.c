@@ -38,25 +38,20 @@ static void compare_oracle(const trial_t *trial, exact_t *exact, double *space,
 
 static void compare_scores(const trial_t *trial, const exact_t *exact, const int64_t at[4]) {
     const int32_t stage = trial->problem.scores;
-    const int weights = stage == ATTN_SCORES_WEIGHTS;
     for (int64_t j = 0; j < trial->problem.keys; j++) {
         const int64_t key[4] = {at[0], at[1], at[2], j};
-        if (weights && is_void(exact, j)) continue;
-        const double expected = weights ? exact->weight[j] : exact->score[stage][j];
-        const double bound = weights ? exact->weight_bound[j]
-                                     : exact->score_bound[stage][j] + 0x1p-22 * fabs(expected);
-        compare_number(typed_get(&trial->scores.tensor, at[0], at[1], at[2], j), expected, bound,
-                       "scores", key);
+        if (stage == ATTN_SCORES_WEIGHTS && is_void(exact, j)) continue;
+        compare_number(typed_get(&trial->scores.tensor, at[0], at[1], at[2], j),
+                       exact_score(exact, stage, j), exact_score_bound(exact, stage, j), "scores",
+                       key);
     }
 }
 
 static void compare_row(const trial_t *trial, const exact_t *exact, const int64_t at[4]) {
     const attn_problem_t *p = &trial->problem;
     for (int64_t c = 0; c < p->value_dim; c++) {
-        double bound = exact->out_bound[c];
-        if (p->dtype != ATTN_F32) bound += typed_rounding(p->dtype, fabs(exact->out[c]) + bound);
-        compare_number(typed_get(&trial->out.tensor, at[0], at[1], at[2], c), exact->out[c], bound,
-                       "out", (int64_t[]){at[0], at[1], at[2], c});
+        compare_number(typed_get(&trial->out.tensor, at[0], at[1], at[2], c), exact->out[c],
+                       exact_out_bound(exact, p, c), "out", (int64_t[]){at[0], at[1], at[2], c});
     }
     if (trial->lse.block)
         compare_number(typed_get(&trial->lse.tensor, at[0], at[1], at[2], 0), exact->lse,

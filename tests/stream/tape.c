@@ -175,7 +175,7 @@ static double largest_term(const tape_t *tape) {
 
 /*
  * Two correct computations of one sum differ by rounding alone. Each is within 2 u ((d + 12) T + 2 m
- * + 24) of the exact one, relative to the sum of absolute terms (semantics/exact.c; T as above), which
+ * + 24) of the exact one, relative to the sum of absolute terms (support/exact.c; T as above), which
  * is at most `largest`, the largest |v|; then it is rounded to be stored.
  */
 static void compare(const typed_t *actual, const typed_t *expected, const tape_t *tape,

@@ -4,7 +4,7 @@
 #ifndef ATTN_TESTS_TAPE_H
 #define ATTN_TESTS_TAPE_H
 
-#include "semantics/typed.h"
+#include "support/typed.h"
 #include "support/fixture.h"
 
 typedef struct tape {

@@ -1,15 +1,12 @@
 /*
  * What each backend defines, row by row, in double precision and straight from the formulas, and
- * how far a correct computation in float may be from it.
- *
- * The bounds are first-order error analysis (Higham, "Accuracy and Stability of Numerical
- * Algorithms", 2nd edition, chapters 3 and 4) with every constant counted, never tuned;
- * u = 2^-24 is the unit roundoff. reference.c derives them.
+ * how far a correct computation in float may be from it: softmax and sparse are exact.h's, under a
+ * pattern or none; linear is added here.
  */
 #ifndef ATTN_TESTS_REFERENCE_H
 #define ATTN_TESTS_REFERENCE_H
 
-#include "attn/types.h"
+#include "exact.h"
 
 typedef enum form { FORM_SOFTMAX, FORM_SPARSE, FORM_LINEAR } form_t;
 typedef enum feature_map { MAP_ELU1, MAP_LIN, MAP_RELU } feature_map_t;
@@ -25,10 +22,10 @@ typedef struct formula {
 typedef struct reference {
     double *out, *out_bound;             /**< dv */
     double *weight, *weight_bound;       /**< m; 0 and 0 where the query does not see the key */
-    double lse, lse_bound;               /**< softmax and sparse */
+    double lse, lse_bound;               /**< of softmax and sparse */
     double normaliser, normaliser_bound; /**< linear: sum_j phi(q_i).phi(k_j) */
     int64_t kept;                        /**< keys the query sees */
-    double *memory;                      /**< of all the arrays */
+    exact_t exact;                       /**< has the arrays */
 } reference_t;
 
 reference_t reference_create(const attn_problem_t *problem);

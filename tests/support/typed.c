@@ -1,6 +1,6 @@
 #include "typed.h"
 
-#include "support/test.h"
+#include "test.h"
 
 #include "attn/random.h"
 

@@ -7,6 +7,10 @@
 
 #include "attn/types.h"
 
+/** Whether a pattern has a pair of query and key, beside the problem's own rules. */
+typedef int exact_pattern_t(const void *pattern, const attn_problem_t *problem, int64_t query,
+                            int64_t key);
+
 /** How a computation rounds that is compared with the exact one. */
 typedef struct arithmetic {
     double u;        /**< unit roundoff of each operation */
@@ -30,7 +34,9 @@ typedef struct exact {
     double *weight, *weight_bound; /**< m; 0 and 0 where the query does not see the key */
     double *score[EXACT_STAGES], *score_bound[EXACT_STAGES]; /**< m each, as attn_oracle_score() */
     double lse, lse_bound;
-    int64_t seen; /**< keys */
+    int64_t seen;         /**< keys */
+    exact_pattern_t *has; /**< set by the caller: what the row is confined to; NULL: nothing */
+    const void *pattern;  /**< its first argument */
     double *memory;
 } exact_t;
 
@@ -41,8 +47,15 @@ void exact_destroy(exact_t *exact);
 int exact_sees(const attn_problem_t *problem, const attn_io_t *io, int64_t batch, int64_t head,
                int64_t query, int64_t key);
 
-/** Compute one row from io's inputs. */
+/** Compute one row from io's inputs, with the bounds of this arithmetic. */
 void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *io,
                const arithmetic_t *arithmetic, int64_t batch, int64_t head, int64_t query);
+
+/** What the row's out[column] in the problem's type may be off by. */
+double exact_out_bound(const exact_t *exact, const attn_problem_t *problem, int64_t column);
+
+/** The row's score of a key at a stage of attn_scores_code, and what it may be off by. */
+double exact_score(const exact_t *exact, int32_t stage, int64_t key);
+double exact_score_bound(const exact_t *exact, int32_t stage, int64_t key);
 
 #endif

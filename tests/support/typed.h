@@ -5,7 +5,7 @@
 #ifndef ATTN_TESTS_TYPED_H
 #define ATTN_TESTS_TYPED_H
 
-#include "support/arrays.h"
+#include "arrays.h"
 
 typedef struct typed {
     attn_tensor_t tensor;  /**< data NULL: absent */

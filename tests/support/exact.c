@@ -1,6 +1,6 @@
 /*
- * The bounds continue those of support/reference.c (Higham, chapters 3 and 4); u is the unit
- * roundoff, all constants are counted.
+ * First-order error analysis (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition,
+ * chapters 3 and 4); u is the unit roundoff, all constants are counted, none is tuned.
  *
  * Logits. d products, each rounded into a sum, and at most 8 roundings outside of it: the scale,
  * the change to base 4 and back, a quantised key times its token's scale:
@@ -20,10 +20,14 @@
  * The same goes for the sink, which is a logit with one more rounding. A weight is least when its own
  * logit is low by e_j and all others are high by theirs, and largest the other way round: A-_j and
  * A+_j, also where an e_j is large (a logit of 1e9, say) but has nothing to decide.
- * Sums as in reference.c, with a few more operations for values times their scale and for merging
- * parts: s = 2 m u_sum + 24 u, once in the term and once in the normaliser:
+ * Sums. exp is within 4 u (core/simd/math.h); a term passes at most m additions and, rescaled once in
+ * a block of at least 16 keys by an exp and a product, at most 5 m/16 roundings for that; product with
+ * the value and its scale, division and the merging of partial results take a few more:
+ * s = 2 m u_sum + 24 u, once in the term and once in the normaliser:
  *     |dA_j| <= max(A+_j - A_j, A_j - A-_j) + 2 s / (1 - 2 s) A+_j + tiny,
  *     |dO_c| <= sum_j |v_jc| |dA_j|.
+ * Underflow: exp below the smallest normal number may become 0 (tiny), and products with values below
+ * it lose bits: 2^-149 each.
  * The constants 4, 4 and 24 are those of arithmetic_t, for computations other than the library's.
  */
 #include "exact.h"
@@ -103,8 +107,15 @@ typedef struct place {
     const attn_problem_t *problem;
     const attn_io_t *io;
     const arithmetic_t *arithmetic;
+    const exact_t *exact; /* its pattern */
     int64_t batch, head, kv_head, query;
 } place_t;
+
+static int sees(const place_t *at, int64_t key) {
+    const exact_t *e = at->exact;
+    return exact_sees(at->problem, at->io, at->batch, at->head, at->query, key) &&
+           (!e->has || e->has(e->pattern, at->problem, at->query, key));
+}
 
 static double scaled(const attn_tensor_t *tensor, const attn_tensor_t *scales, const place_t *at,
                      int64_t key, int64_t column) {
@@ -144,7 +155,7 @@ static void masked_score(exact_t *e, const place_t *at, int64_t key) {
     const attn_problem_t *problem = at->problem;
     e->score[2][key] = -INFINITY;
     e->score_bound[2][key] = 0;
-    if (!exact_sees(problem, at->io, at->batch, at->head, at->query, key)) return;
+    if (!sees(at, key)) return;
     double bias = 0, distance = 0;
     if (problem->inputs & ATTN_INPUT_BIAS)
         bias = typed_get(&at->io->bias, at->batch, at->head, at->query, key);
@@ -257,7 +268,7 @@ static void weigh(exact_t *e, const place_t *at) {
 static void mix(exact_t *e, const place_t *at) {
     for (int64_t c = 0; c < at->problem->value_dim; c++) e->out[c] = e->out_bound[c] = 0;
     for (int64_t j = 0; j < at->problem->keys; j++) {
-        if (!exact_sees(at->problem, at->io, at->batch, at->head, at->query, j)) continue;
+        if (!sees(at, j)) continue;
         for (int64_t c = 0; c < at->problem->value_dim; c++) {
             const double value = scaled(&at->io->value, &at->io->value_scales, at, j, c);
             e->out[c] += e->weight[j] * value;
@@ -271,6 +282,7 @@ void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *i
     const place_t at = {.problem = problem,
                         .io = io,
                         .arithmetic = arithmetic,
+                        .exact = exact,
                         .batch = batch,
                         .head = head,
                         .kv_head = head / (problem->heads / problem->kv_heads),
@@ -283,4 +295,20 @@ void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *i
     }
     weigh(exact, &at);
     mix(exact, &at);
+}
+
+double exact_out_bound(const exact_t *exact, const attn_problem_t *problem, int64_t column) {
+    const double bound = exact->out_bound[column];
+    if (problem->dtype == ATTN_F32) return bound;
+    return bound + typed_rounding(problem->dtype, fabs(exact->out[column]) + bound);
+}
+
+double exact_score(const exact_t *exact, int32_t stage, int64_t key) {
+    return stage == ATTN_SCORES_WEIGHTS ? exact->weight[key] : exact->score[stage][key];
+}
+
+/* Logits are rounded to base 4 and back, constant and product. */
+double exact_score_bound(const exact_t *exact, int32_t stage, int64_t key) {
+    if (stage == ATTN_SCORES_WEIGHTS) return exact->weight_bound[key];
+    return exact->score_bound[stage][key] + 4 * EXACT_F32.u * fabs(exact->score[stage][key]);
 }
