@@ -4,18 +4,9 @@
 #include "number/format.h"
 
 #include "number/number.h"
+#include "number/sink.h"
 
 #include <stdint.h>
-
-typedef struct sink {
-    char *text;
-    size_t room, length;
-} sink_t;
-
-static void put(sink_t *sink, char c) {
-    if (sink->length + 1 < sink->room) sink->text[sink->length] = c;
-    sink->length++;
-}
 
 /* ---- integers -------------------------------------------------------------------------------- */
 
@@ -24,12 +15,12 @@ static void put_unsigned(sink_t *sink, uint64_t number, unsigned base, int width
     int count = 0;
     do digits[count++] = "0123456789abcdef"[number % base];
     while (number /= base);
-    for (int i = count; i < width; i++) put(sink, '0');
-    while (count) put(sink, digits[--count]);
+    for (int i = count; i < width; i++) sink_put(sink, '0');
+    while (count) sink_put(sink, digits[--count]);
 }
 
 static void put_signed(sink_t *sink, int64_t number) {
-    if (number < 0) put(sink, '-');
+    if (number < 0) sink_put(sink, '-');
     put_unsigned(sink, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, 10, 0);
 }
 
@@ -71,14 +62,14 @@ static spec_t read_spec(const char **format, int *star) {
 }
 
 static void put_string(sink_t *sink, const char *string, int precision) {
-    for (int i = 0; string[i] && i != precision; i++) put(sink, string[i]);
+    for (int i = 0; string[i] && i != precision; i++) sink_put(sink, string[i]);
 }
 
 int attn_vformat(char *text, size_t room, const char *format, va_list arguments) {
     sink_t sink = {text, room, 0};
     for (const char *at = format; *at; at++) {
         if (*at != '%') {
-            put(&sink, *at);
+            sink_put(&sink, *at);
             continue;
         }
         int star;
@@ -88,7 +79,7 @@ int attn_vformat(char *text, size_t room, const char *format, va_list arguments)
         const int wide = spec.size > sizeof(int);
         switch (*at) {
         case 'c':
-            put(&sink, (char)va_arg(arguments, int));
+            sink_put(&sink, (char)va_arg(arguments, int));
             break;
         case 's':
             put_string(&sink, va_arg(arguments, const char *), spec.precision);
@@ -107,10 +98,10 @@ int attn_vformat(char *text, size_t room, const char *format, va_list arguments)
             put_double(&sink, va_arg(arguments, double), *at, spec.precision);
             break;
         default: /* %% */
-            put(&sink, *at);
+            sink_put(&sink, *at);
         }
     }
-    if (room) text[sink.length < room ? sink.length : room - 1] = 0;
+    sink_end(text, room, sink.length);
     return (int)sink.length;
 }
 

@@ -6,6 +6,8 @@
  */
 #include "number/number.h"
 
+#include "number/sink.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -88,18 +90,8 @@ static void expand_bits(decimal_t *number, uint64_t bits, bool half_way) {
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-typedef struct sink {
-    char *text;
-    size_t room, length;
-} sink_t;
-
-static void put(sink_t *sink, char c) {
-    if (sink->length + 1 < sink->room) sink->text[sink->length] = c;
-    sink->length++;
-}
-
 static void put_text(sink_t *sink, const char *text) {
-    while (*text) put(sink, *text++);
+    while (*text) sink_put(sink, *text++);
 }
 
 /* Keep `count` digits; 0 or fewer leave at most what is rounded up. */
@@ -122,8 +114,8 @@ static void cut(decimal_t *number, int count) {
 static void put_places(sink_t *sink, const decimal_t *number, int first, int last) {
     for (int place = first; place >= last; place--) {
         const int i = number->exponent - place;
-        if (place == -1) put(sink, '.');
-        put(sink, i >= 0 && i < number->count ? number->digits[i] : '0');
+        if (place == -1) sink_put(sink, '.');
+        sink_put(sink, i >= 0 && i < number->count ? number->digits[i] : '0');
     }
 }
 
@@ -136,9 +128,9 @@ static void put_scientific(sink_t *sink, decimal_t *number) {
     number->exponent = 0;
     put_places(sink, number, 0, 1 - number->count);
     put_text(sink, exponent < 0 ? "e-" : "e+");
-    if (size >= 100) put(sink, (char)('0' + size / 100));
-    put(sink, (char)('0' + size / 10 % 10));
-    put(sink, (char)('0' + size % 10));
+    if (size >= 100) sink_put(sink, (char)('0' + size / 100));
+    sink_put(sink, (char)('0' + size / 10 % 10));
+    sink_put(sink, (char)('0' + size % 10));
 }
 
 static void put_finite(sink_t *sink, uint64_t bits, char kind, int precision) {
@@ -161,12 +153,12 @@ static void put_finite(sink_t *sink, uint64_t bits, char kind, int precision) {
 
 size_t attn_number_format(char *text, size_t room, double number, char kind, int precision) {
     sink_t sink = {text, room, 0};
-    if (signbit(number)) put(&sink, '-');
+    if (signbit(number)) sink_put(&sink, '-');
     if (isfinite(number))
         put_finite(&sink, bits_of(fabs(number)), kind, precision);
     else
         put_text(&sink, isnan(number) ? "nan" : "inf");
-    if (room) text[sink.length < room ? sink.length : room - 1] = 0;
+    sink_end(text, room, sink.length);
     return sink.length;
 }
 
