@@ -1,49 +1,64 @@
-# Kernels are written once, against core/simd/, and compiled once per tier. The list of tiers is the
-# same as ATTN_TIERS in core/simd/tiers.h: name, width in bits, flags.
+# Kernels are written once, against core/simd/, and compiled once per tier.
+
 # What the compiler makes code for, which flags like -m32 or a toolchain decide, not this machine.
 include(CheckSymbolExists)
 check_symbol_exists(__x86_64__ "" ATTN_TARGETS_X86_64)
 check_symbol_exists(__aarch64__ "" ATTN_TARGETS_AARCH64)
-if(ATTN_WASM)
-  # Unrolling beyond what the kernels say themselves costs 2 kB of download and gains nothing.
-  if(ATTN_WASM_RELAXED)
-    set(ATTN_TIER_LIST "wasmrelaxed:128:-msimd128 -mrelaxed-simd -fno-unroll-loops")
-  elseif(ATTN_WASM_SIMD)
-    set(ATTN_TIER_LIST "wasm128:128:-msimd128 -fno-unroll-loops")
-  else()
-    set(ATTN_TIER_LIST "scalar:0:-fno-unroll-loops")
-  endif()
+if(ATTN_WASM AND ATTN_WASM_RELAXED)
+  set(groups WASMRELAXED)
+elseif(ATTN_WASM AND ATTN_WASM_SIMD)
+  set(groups WASM128)
 elseif(ATTN_TARGETS_X86_64)
-  set(ATTN_TIER_LIST
-      "scalar:0:"
-      "sse4:128:-msse4.2"
-      "avx2:256:-mavx2 -mfma -mf16c"
-      "avx512:512:-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512")
+  set(groups SCALAR X86_64)
 elseif(ATTN_TARGETS_AARCH64)
-  set(ATTN_TIER_LIST "scalar:0:" "neon:128:")
+  set(groups SCALAR AARCH64)
 else()
-  set(ATTN_TIER_LIST "scalar:0:")
+  set(groups SCALAR)
+endif()
+
+# ATTN_TIERS, the names of this build's tiers, and for each ATTN_<name>_BITS, _ROWS, _COLUMNS and _FLAGS: out
+# of the list in core/simd/tiers.h.
+set(table ${PROJECT_SOURCE_DIR}/core/simd/tiers.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
+file(READ ${table} text)
+set(entry "X\\(([a-z0-9]+), [A-Z0-9]+, ([0-9]+), ([0-9]+), ([0-9]+), \"([^\"]*)\"")
+string(REGEX MATCHALL "define ATTN_TIERS_[A-Z0-9_]+|${entry}" lines "${text}")
+set(ATTN_TIERS "")
+foreach(line IN LISTS lines)
+  if(line MATCHES "^define ATTN_TIERS_(.+)")
+    set(group ${CMAKE_MATCH_1})
+  elseif(group IN_LIST groups AND line MATCHES "${entry}")
+    set(tier ${CMAKE_MATCH_1})
+    list(APPEND ATTN_TIERS ${tier})
+    set(ATTN_${tier}_BITS ${CMAKE_MATCH_2})
+    set(ATTN_${tier}_ROWS ${CMAKE_MATCH_3})
+    set(ATTN_${tier}_COLUMNS ${CMAKE_MATCH_4})
+    separate_arguments(ATTN_${tier}_FLAGS UNIX_COMMAND "${CMAKE_MATCH_5}")
+    if(ATTN_WASM) # more costs 2 kB of download and gains nothing
+      list(APPEND ATTN_${tier}_FLAGS -fno-unroll-loops)
+    endif()
+  endif()
+endforeach()
+if(NOT ATTN_TIERS)
+  message(FATAL_ERROR "no tiers for ${groups} in ${table}")
 endif()
 
 # attn_add_kernels(<target> <file.c>): add the file to the target, once for each tier.
 function(attn_add_kernels target file)
   get_filename_component(source ${file} ABSOLUTE)
   get_filename_component(name ${file} NAME_WE)
-  foreach(entry IN LISTS ATTN_TIER_LIST)
-    string(REPLACE ":" ";" entry "${entry}")
-    list(GET entry 0 tier)
-    list(GET entry 1 bits)
-    list(GET entry 2 flags)
-    separate_arguments(flags)
+  foreach(tier IN LISTS ATTN_TIERS)
     get_filename_component(folder ${source} DIRECTORY)
     get_filename_component(folder ${folder} NAME)
     set(object ${target}_${folder}_${name}_${tier})
     add_library(${object} OBJECT ${source})
     target_link_libraries(${object} PRIVATE attn_options attn_headers)
     target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/core)
-    target_compile_definitions(${object} PRIVATE ATTN_TIER=${tier} ATTN_SIMD_BITS=${bits})
+    target_compile_definitions(${object} PRIVATE ATTN_TIER=${tier} ATTN_SIMD_BITS=${ATTN_${tier}_BITS}
+                                                 ATTN_TILE_ROWS=${ATTN_${tier}_ROWS}
+                                                 ATTN_TILE_COLUMNS=${ATTN_${tier}_COLUMNS})
     # -O3: sums in arrays must become registers, also in builds that are otherwise for debugging.
-    target_compile_options(${object} PRIVATE ${flags} $<IF:$<BOOL:${ATTN_SMALL}>,-Oz,-O3>)
+    target_compile_options(${object} PRIVATE ${ATTN_${tier}_FLAGS} $<IF:$<BOOL:${ATTN_SMALL}>,-Oz,-O3>)
     attn_hide_symbols(${object})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
   endforeach()

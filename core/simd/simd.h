@@ -2,7 +2,8 @@
  * simd/simd.h: the vector vocabulary that every kernel is written in.
  *
  * `vf` is a vector of VF_LANES floats of the tier being compiled. The build defines ATTN_TIER (the
- * tier's name) and ATTN_SIMD_BITS (0: scalar, one lane) for each kernel file, once per tier.
+ * tier's name), ATTN_SIMD_BITS (0: scalar, one lane) and the shape of the tile for each kernel file,
+ * once per tier (tiers.h).
  *
  *     vf_zero() vf_set1(x)                     constants
  *     vf_load(p) vf_store(p, v)                VF_LANES floats, any alignment

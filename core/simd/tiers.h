@@ -1,6 +1,6 @@
 /*
- * simd/tiers.h: the list of tiers that a build contains, lowest first, and the tables of kernels
- * that hang on it. core/cmake/kernels.cmake compiles each kernel file once per name in this list.
+ * simd/tiers.h: the list of tiers, and the tables of kernels that hang on it.
+ * core/cmake/kernels.cmake compiles each kernel file once per tier of the build.
  *
  * A plugin describes its kernels as a struct of function pointers and declares one constant table
  * per tier:
@@ -15,17 +15,45 @@
 
 #include <stddef.h>
 
+/*
+ * All tiers, lowest first in each group, as
+ *     X(name, NAME, bits, rows, columns, flags, ...)
+ * with the width of a vector in bits (0: one float), the shape of the register tile (tile.h; the
+ * comment tells the registers of its sums) and the compiler's flags. kernels.cmake reads these lines.
+ */
+/* clang-format off */
+#define ATTN_TIERS_SCALAR(X, ...)                                                                  \
+    X(scalar, SCALAR, 0, 4, 2, "", __VA_ARGS__)
+#define ATTN_TIERS_X86_64(X, ...)                                                                  \
+    X(sse4, SSE4, 128, 6, 8, "-msse4.2", __VA_ARGS__) /* 12 of 16 */                               \
+    X(avx2, AVX2, 256, 6, 16, "-mavx2 -mfma -mf16c", __VA_ARGS__) /* 12 of 16 */                   \
+    X(avx512, AVX512, 512, 12, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__) /* 24 of 32 */
+#define ATTN_TIERS_AARCH64(X, ...)                                                                 \
+    X(neon, NEON, 128, 8, 12, "", __VA_ARGS__) /* 24 of 32 */
+#define ATTN_TIERS_WASM128(X, ...)                                                                 \
+    X(wasm128, WASM128, 128, 4, 8, "-msimd128", __VA_ARGS__) /* 8: engines keep registers */
+#define ATTN_TIERS_WASMRELAXED(X, ...)                                                             \
+    X(wasmrelaxed, WASMRELAXED, 128, 4, 8, "-msimd128 -mrelaxed-simd", __VA_ARGS__) /* 8 */
+/* clang-format on */
+
+#define ATTN_ALL_TIERS(X, ...)                                                                     \
+    ATTN_TIERS_SCALAR(X, __VA_ARGS__)                                                              \
+    ATTN_TIERS_X86_64(X, __VA_ARGS__)                                                              \
+    ATTN_TIERS_AARCH64(X, __VA_ARGS__)                                                             \
+    ATTN_TIERS_WASM128(X, __VA_ARGS__)                                                             \
+    ATTN_TIERS_WASMRELAXED(X, __VA_ARGS__)
+
+/* Those of this build. */
 #if defined(__x86_64__)
-#define ATTN_TIERS(X, a, b)                                                                        \
-    X(scalar, SCALAR, a, b) X(sse4, SSE4, a, b) X(avx2, AVX2, a, b) X(avx512, AVX512, a, b)
+#define ATTN_TIERS(X, ...) ATTN_TIERS_SCALAR(X, __VA_ARGS__) ATTN_TIERS_X86_64(X, __VA_ARGS__)
 #elif defined(__aarch64__)
-#define ATTN_TIERS(X, a, b) X(scalar, SCALAR, a, b) X(neon, NEON, a, b)
+#define ATTN_TIERS(X, ...) ATTN_TIERS_SCALAR(X, __VA_ARGS__) ATTN_TIERS_AARCH64(X, __VA_ARGS__)
 #elif defined(__wasm_relaxed_simd__) /* a WASM module is of one tier: engines validate it whole */
-#define ATTN_TIERS(X, a, b) X(wasmrelaxed, WASMRELAXED, a, b)
+#define ATTN_TIERS(X, ...) ATTN_TIERS_WASMRELAXED(X, __VA_ARGS__)
 #elif defined(__wasm_simd128__)
-#define ATTN_TIERS(X, a, b) X(wasm128, WASM128, a, b)
+#define ATTN_TIERS(X, ...) ATTN_TIERS_WASM128(X, __VA_ARGS__)
 #else
-#define ATTN_TIERS(X, a, b) X(scalar, SCALAR, a, b)
+#define ATTN_TIERS(X, ...) ATTN_TIERS_SCALAR(X, __VA_ARGS__)
 #endif
 
 #define ATTN_JOIN_(a, b) a##_##b
@@ -34,8 +62,9 @@
 /** The name of a symbol in the tier being compiled: ATTN_KERNEL(f) is f_avx2 and so on. */
 #define ATTN_KERNEL(name) ATTN_JOIN(name, ATTN_TIER)
 
-#define ATTN_TABLE_DECLARE_(suffix, code, type, name) extern const type name##_##suffix;
-#define ATTN_TABLE_PICK_(suffix, code, type, name)                                                 \
+#define ATTN_TABLE_DECLARE_(suffix, code, bits, rows, columns, flags, type, name)                  \
+    extern const type name##_##suffix;
+#define ATTN_TABLE_PICK_(suffix, code, bits, rows, columns, flags, type, name)                     \
     if (!best || (attn_tier_t)ATTN_TIER_##code <= tier) best = &name##_##suffix;
 
 /** Declares name_<tier> for all tiers and name(tier), which picks the best at or below `tier`. */

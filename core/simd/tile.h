@@ -1,8 +1,8 @@
 /*
  * simd/tile.h: the register tile, and the two products that all of attention is made of.
  *
- * A tile is TILE_ROWS rows by PANEL = TILE_VECTORS * VF_LANES columns, chosen so that its sums, one
- * panel's vectors and a broadcast fit the tier's registers. A panel holds PANEL vectors of length d
+ * A tile is TILE_ROWS rows by PANEL = TILE_VECTORS * VF_LANES columns, chosen (tiers.h) so that its
+ * sums, one panel's vectors and a broadcast fit the tier's registers. A panel holds PANEL vectors of length d
  * transposed, element k of vector j at panel[k*PANEL + j], so that a product reads it straight.
  * (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", 2008.)
  */
@@ -11,30 +11,15 @@
 
 #include "simd/simd.h"
 
-#if ATTN_SIMD_BITS == 512
-enum { TILE_ROWS = 12, TILE_VECTORS = 2 }; /* 24 sums of 32 registers */
-#define TILE_NAME "avx512 12x32"
-#elif ATTN_SIMD_BITS == 256
-enum { TILE_ROWS = 6, TILE_VECTORS = 2 }; /* 12 of 16 */
-#define TILE_NAME "avx2 6x16"
-#elif ATTN_SIMD_BITS == 128 && defined(__aarch64__)
-enum { TILE_ROWS = 8, TILE_VECTORS = 3 }; /* 24 of 32 */
-#define TILE_NAME "neon 8x12"
-#elif ATTN_SIMD_BITS == 128 && defined(__wasm__)
-enum { TILE_ROWS = 4, TILE_VECTORS = 2 }; /* 8: engines keep registers for themselves */
-#if defined(__wasm_relaxed_simd__)
-#define TILE_NAME "wasmrelaxed 4x8"
-#else
-#define TILE_NAME "wasm128 4x8"
-#endif
-#elif ATTN_SIMD_BITS == 128
-enum { TILE_ROWS = 6, TILE_VECTORS = 2 }; /* 12 of 16 */
-#define TILE_NAME "sse4 6x8"
-#else
-enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
-#define TILE_NAME "scalar 4x2"
-#endif
-enum { PANEL = TILE_VECTORS * VF_LANES };
+enum {
+    TILE_ROWS = ATTN_TILE_ROWS,
+    PANEL = ATTN_TILE_COLUMNS,
+    TILE_VECTORS = PANEL / VF_LANES,
+};
+#define TILE_STRING_(x) #x
+#define TILE_STRING(x) TILE_STRING_(x)
+#define TILE_NAME                                                                                  \
+    TILE_STRING(ATTN_TIER) " " TILE_STRING(ATTN_TILE_ROWS) "x" TILE_STRING(ATTN_TILE_COLUMNS)
 
 ATTN_INLINE int64_t tile_round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 ATTN_INLINE int64_t tile_min(int64_t a, int64_t b) { return a < b ? a : b; }

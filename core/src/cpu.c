@@ -5,19 +5,11 @@
 
 #include <string.h>
 
-/* In the order of the architectures' ladders, lowest first. */
+#define TIER_NAME(name, code, ...) {ATTN_TIER_##code, #name},
 static const struct {
     attn_tier_t tier;
     const char *name;
-} names[] = {
-    {ATTN_TIER_SCALAR, "scalar"},
-    {ATTN_TIER_SSE4, "sse4"},
-    {ATTN_TIER_AVX2, "avx2"},
-    {ATTN_TIER_AVX512, "avx512"},
-    {ATTN_TIER_NEON, "neon"},
-    {ATTN_TIER_WASM128, "wasm128"},
-    {ATTN_TIER_WASMRELAXED, "wasmrelaxed"},
-};
+} names[] = {ATTN_ALL_TIERS(TIER_NAME, )};
 enum { NAMES = sizeof names / sizeof names[0] };
 
 const char *attn_tier_name(attn_tier_t tier) {
@@ -60,10 +52,10 @@ static bool machine_has(attn_tier_t tier) {
 #endif
 }
 
-#define BUILT_TIER(suffix, code, a, b) ATTN_TIER_##code,
+#define TIER_CODE(name, code, ...) ATTN_TIER_##code,
 
 uint32_t attn_available_tiers(attn_tier_t *tiers, uint32_t capacity) {
-    static const attn_tier_t built[] = {ATTN_TIERS(BUILT_TIER, , )};
+    static const attn_tier_t built[] = {ATTN_TIERS(TIER_CODE, )};
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof built / sizeof built[0]; i++) {
         if (!machine_has(built[i])) continue;
