@@ -114,7 +114,7 @@ export class Attn extends Core {
             const bounds = this.#session.describe("attnjs_tokens", at, bytes.length);
             const rows = bounds.length / 2;
             const out = loan.output(Float32Array, rows * dim, "the vectors");
-            this.#session.run("attnjs_embed", at, bytes.length, dim, out.at);
+            this.#session.run("attnjs_embed", at, bytes.length, dim, out.at, rows * dim);
             return { x: out.take(), tokens: cut(bytes, bounds), rows, dim };
         });
     }

@@ -8,9 +8,9 @@
  */
 import { isTensor } from "./check.js";
 import { FULL } from "./edition.js";
+import { INTERFACE } from "./engine.js";
 import { AttnError, noMemory, store } from "./errors.js";
 
-const INTERFACE = 4; // src/bindings.h
 const decoder = new TextDecoder();
 
 export class SmallHeap {

@@ -2,7 +2,8 @@
 import Module from "node:module"; // as a whole: webpack would read what createRequire() is given
 import { resolve } from "node:path";
 import { Attn } from "./attn.js";
-import { INTERFACE, Native } from "./engine.js";
+import { INTERFACE } from "./engine.js";
+import { Native } from "./native-engine.js";
 import { readNative, withoutAddon } from "./native-options.js";
 import { init as initWasm } from "./node.js";
 

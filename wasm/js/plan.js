@@ -54,8 +54,10 @@ export class Plan extends Runner {
             const first = checkWithin(options.first ?? 0, "first", 0, queries - 1);
             const rest = queries - first;
             const count = checkWithin(options.count ?? rest, "count", 1, rest);
-            const rows = loan.output(Float32Array, count * keys, "the weights");
-            this.#session.run("attnjs_weights", ...args, batch, head, first, count, rows.at);
+            const length = count * keys;
+            const rows = loan.output(Float32Array, length, "the weights");
+            const which = [batch, head, first, count];
+            this.#session.run("attnjs_weights", ...args, ...which, rows.at, length);
             return rows.take();
         });
     }

@@ -32,7 +32,7 @@ export class Stream {
         const given = checkRead(arrays, ["key", "value"], place, this.#dtypes);
         this.#session.borrow((loan) => {
             hold(loan, given);
-            this.#run("append", listed(loan, lend(loan, given), given, place), tokens);
+            this.#run("append", tokens, listed(loan, lend(loan, given), given, place));
         });
         return this;
     }
@@ -53,7 +53,7 @@ export class Stream {
             const lse = loan.output(Float32Array, place.lse.length, "lse");
             at.out = out.at;
             at.lse = lse.at;
-            this.#run("query", listed(loan, at, given, place), queries);
+            this.#run("query", queries, listed(loan, at, given, place));
             return { out: handed(to, out.take()), lse: lse.take() };
         });
     }

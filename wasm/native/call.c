@@ -1,135 +1,237 @@
-/* call.c: arguments from JavaScript, results to it. */
-#include "addon.h"
+/* call.c: see call.h. */
+#include "call.h"
+#include "memory.h"
+#include "session.h"
+#include "stop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void addon_call_wrong(addon_call_t *call, size_t index, const char *wanted) {
+static void destroy_plan(void *plan) { attnjs_plan_destroy(plan); }
+
+static void destroy_stream(void *stream) { attnjs_stream_destroy(stream); }
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static bool wrong(const addon_call_t *call, size_t index, const char *wanted) {
     char message[96];
-    if (call->failed) return;
-    call->failed = true;
     snprintf(message, sizeof message, "argument %zu is not %s", index, wanted);
     napi_throw_type_error(call->env, "ERR_INVALID_ARG_TYPE", message);
+    return false;
 }
 
-addon_call_t addon_call_any(napi_env env, napi_callback_info info) {
-    addon_call_t call = {.env = env, .count = ADDON_ARGUMENTS};
-    if (napi_get_cb_info(env, info, &call.count, call.values, NULL, NULL) != napi_ok)
-        addon_call_wrong(&call, 0, "there");
-    return call;
+static addon_handle_t *read_handle(const addon_call_t *call, size_t index,
+                                   addon_destroy_t *destroy) {
+    addon_handle_t *handle = addon_handle_of(call->env, call->values[index], destroy);
+    if (!handle) wrong(call, index, "a handle in use");
+    return handle;
 }
 
-addon_call_t addon_call(napi_env env, napi_callback_info info) {
-    addon_call_t call = addon_call_any(env, info);
-    call.session = addon_handle(&call, 0, ADDON_SESSION);
-    if (call.session) call.js = &((addon_session_t *)call.session->item)->js;
-    return call;
+static bool read_session(addon_call_t *call, size_t index) {
+    call->session = read_handle(call, index, addon_session_destroy);
+    if (!call->session) return false;
+    call->arguments[index].session = &((addon_session_t *)call->session->item)->js;
+    return true;
 }
 
-double addon_number(addon_call_t *call, size_t index) {
-    double number = 0;
-    if (!call->failed && napi_get_value_double(call->env, call->values[index], &number) != napi_ok)
-        addon_call_wrong(call, index, "a number");
-    return number;
+static bool read_plan(addon_call_t *call, size_t index) {
+    call->plan = read_handle(call, index, destroy_plan);
+    if (!call->plan) return false;
+    call->arguments[index].plan = call->plan->item;
+    call->problem = *attn_plan_problem(call->plan->item);
+    return true;
 }
 
-addon_handle_t *addon_handle(addon_call_t *call, size_t index, addon_kind_t kind) {
-    void *data = NULL;
-    if (call->failed) return NULL;
-    if (napi_get_value_external(call->env, call->values[index], &data) == napi_ok && data) {
-        addon_handle_t *handle = data;
-        if (handle->kind == kind && handle->item && !handle->disposed) return handle;
+static bool read_stream(addon_call_t *call, size_t index) {
+    const addon_handle_t *stream = read_handle(call, index, destroy_stream);
+    if (stream) call->arguments[index].stream = stream->item;
+    return stream != NULL;
+}
+
+static bool read_number(addon_call_t *call, size_t index) {
+    double *number = &call->arguments[index].number;
+    return napi_get_value_double(call->env, call->values[index], number) == napi_ok ||
+           wrong(call, index, "a number");
+}
+
+/* Of the stream before it. */
+static bool read_tokens(addon_call_t *call, size_t index) {
+    if (!read_number(call, index)) return false;
+    call->problem =
+        attnjs_stream_call(call->arguments[index - 1].stream, call->arguments[index].number);
+    return true;
+}
+
+/* Of the plan, or the stream, before it. What computes has a workspace. */
+static bool read_arrays(addon_call_t *call, size_t index) {
+    attnjs_t *js = call->arguments[0].session;
+    call->arguments[index].list = call->list;
+    call->status =
+        addon_list(call->env, call->values[index], &call->problem, call->list, &js->error);
+    if (call->plan) addon_workspace_reserve(js, call->plan->item);
+    return true;
+}
+
+static bool read_problem(addon_call_t *call, size_t index) {
+    const addon_memory_t memory = addon_memory(call->env, call->values[index]);
+    call->arguments[index].list = memory.data;
+    return (memory.data && memory.size >= ATTNJS_NUMBERS * sizeof(double)) ||
+           wrong(call, index, "a problem");
+}
+
+static size_t count_texts(addon_memory_t memory) {
+    const char *text = memory.data;
+    size_t count = 0;
+    for (size_t i = 0; i < memory.size; i++) count += text[i] == 0;
+    return count;
+}
+
+static bool read_text(addon_call_t *call, size_t index) {
+    const addon_memory_t memory = addon_memory(call->env, call->values[index]);
+    call->arguments[index].text = memory.data;
+    return count_texts(memory) > 0 || wrong(call, index, "a text");
+}
+
+/* Whether it is one, and long enough, its length says, which is the next argument. */
+static bool read_array(addon_call_t *call, size_t index) {
+    call->arguments[index].data = addon_memory(call->env, call->values[index]).data;
+    return true;
+}
+
+/* How many elements, or pairs, an argument of this kind has at most. */
+static size_t capacity(const addon_call_t *call, size_t index, addon_kind_t kind) {
+    const addon_memory_t memory = addon_memory(call->env, call->values[index]);
+    if (kind == ADDON_PAIRS) return count_texts(memory) / 2;
+    return kind == ADDON_FLOATS ? memory.size / sizeof(float) : memory.size;
+}
+
+static bool read_length(addon_call_t *call, size_t index, addon_kind_t before) {
+    if (!read_number(call, index)) return false;
+    const double length = call->arguments[index].number;
+    if (!(length >= 0 && length <= (double)capacity(call, index - 1, before)))
+        return wrong(call, index - 1, "an array of so many elements");
+    call->arguments[index].length = (size_t)length;
+    return true;
+}
+
+static bool read_any(addon_call_t *call, size_t index) {
+    addon_handle_t *handle = addon_handle_any(call->env, call->values[index]);
+    call->arguments[index].handle = handle;
+    return handle || wrong(call, index, "a handle");
+}
+
+static bool read_maybe(addon_call_t *call, size_t index) {
+    const bool there = addon_memory(call->env, call->values[index]).data != NULL;
+    call->arguments[index].text = NULL;
+    return !there || read_text(call, index);
+}
+
+static bool read_flag(addon_call_t *call, size_t index) {
+    const addon_memory_t memory = addon_memory(call->env, call->values[index]);
+    call->arguments[index].data = memory.size >= sizeof(addon_stop_t) ? memory.data : NULL;
+    return true;
+}
+
+static bool read_argument(addon_call_t *call, const addon_function_t *function, size_t index) {
+    const addon_kind_t *kinds = function->kinds;
+    if (function->result == ADDON_GIVE_END) return index > 0 || read_any(call, 0);
+    switch (kinds[index]) {
+    case ADDON_NONE:
+        return true;
+    case ADDON_SESSION:
+        return read_session(call, index);
+    case ADDON_PLAN:
+        return read_plan(call, index);
+    case ADDON_STREAM:
+        return read_stream(call, index);
+    case ADDON_PROBLEM:
+        return read_problem(call, index);
+    case ADDON_ARRAYS:
+        return read_arrays(call, index);
+    case ADDON_NUMBER:
+        return read_number(call, index);
+    case ADDON_TOKENS:
+        return read_tokens(call, index);
+    case ADDON_TEXT:
+        return read_text(call, index);
+    case ADDON_PAIRS:
+    case ADDON_BYTES:
+    case ADDON_ROOM:
+    case ADDON_FLOATS:
+        return read_array(call, index);
+    case ADDON_LENGTH:
+        return read_length(call, index, kinds[index - 1]);
+    case ADDON_MAYBE:
+        return read_maybe(call, index);
+    case ADDON_FLAG:
+        return read_flag(call, index);
     }
-    addon_call_wrong(call, index, "a handle in use");
-    return NULL;
-}
-
-void *addon_item(addon_call_t *call, size_t index, addon_kind_t kind) {
-    const addon_handle_t *handle = addon_handle(call, index, kind);
-    return handle ? handle->item : NULL;
-}
-
-static size_t element_size(napi_typedarray_type type) {
-    switch (type) {
-    case napi_int8_array:
-    case napi_uint8_array:
-        return 1;
-    case napi_uint16_array:
-        return 2;
-    case napi_int32_array:
-    case napi_float32_array:
-        return 4;
-    case napi_float64_array:
-    case napi_bigint64_array:
-        return 8;
-    default:
-        return 0;
-    }
-}
-
-addon_array_t addon_array_of(addon_call_t *call, napi_value value) {
-    static double nothing; /* where an empty array begins: an address, unlike no array */
-    napi_typedarray_type type;
-    size_t length;
-    void *data;
-    bool is_array = false;
-    if (call->failed || napi_is_typedarray(call->env, value, &is_array) != napi_ok || !is_array ||
-        napi_get_typedarray_info(call->env, value, &type, &length, &data, NULL, NULL) != napi_ok)
-        return (addon_array_t){0};
-    const size_t size = length * element_size(type);
-    return (addon_array_t){size ? data : &nothing, size};
-}
-
-addon_array_t addon_array(addon_call_t *call, size_t index) {
-    return addon_array_of(call, call->values[index]);
-}
-
-void *addon_elements(addon_call_t *call, size_t index, double count, size_t size) {
-    const addon_array_t array = addon_array(call, index);
-    if (array.data && count >= 0 && count * (double)size <= (double)array.size) return array.data;
-    addon_call_wrong(call, index, "an array of so many elements");
-    return NULL;
-}
-
-const char *addon_texts(addon_call_t *call, size_t index, double count) {
-    const addon_array_t array = addon_array(call, index);
-    const char *text = array.data;
-    double found = 0;
-    for (size_t i = 0; i < array.size; i++) found += text[i] == 0;
-    if (text && found >= count) return text;
-    addon_call_wrong(call, index, "a list of so many texts");
-    return NULL;
+    return false;
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-napi_value addon_give_number(const addon_call_t *call, double number) {
+static napi_value give_number(napi_env env, double number) {
     napi_value value = NULL;
-    if (!call->failed) napi_create_double(call->env, number, &value);
+    napi_create_double(env, number, &value);
     return value;
 }
 
-static napi_value null_of(const addon_call_t *call) {
+static napi_value null_of(napi_env env) {
     napi_value value = NULL;
-    napi_get_null(call->env, &value);
+    napi_get_null(env, &value);
     return value;
 }
 
-napi_value addon_give_text(const addon_call_t *call, char *text) {
+static napi_value give_name(napi_env env, const char *name) {
     napi_value value = NULL;
-    if (!text) return null_of(call);
-    napi_create_string_utf8(call->env, text, NAPI_AUTO_LENGTH, &value);
+    napi_create_string_utf8(env, name, NAPI_AUTO_LENGTH, &value);
+    return value;
+}
+
+static napi_value give_text(napi_env env, char *text) {
+    napi_value value = text ? give_name(env, text) : null_of(env);
     free(text);
     return value;
 }
 
-napi_value addon_give_handle(addon_call_t *call, addon_kind_t kind, void *item) {
-    if (!item) return null_of(call);
-    napi_value value = addon_handle_create(call->env, kind, item, call->session);
-    if (value) return value;
-    if (kind == ADDON_PLAN) attnjs_plan_destroy(item);
-    if (kind == ADDON_STREAM) attnjs_stream_destroy(item);
-    attnjs_no_memory(call->js, "a handle");
-    return null_of(call);
+static napi_value give_handle(const addon_call_t *call, addon_destroy_t *destroy, void *item) {
+    if (!item) return null_of(call->env);
+    napi_value value = addon_handle_create(call->env, destroy, item, call->session);
+    if (!value) attnjs_no_memory(call->arguments[0].session, "a handle");
+    return value ? value : null_of(call->env);
+}
+
+static napi_value give(const addon_call_t *call, addon_result_t result) {
+    switch (result) {
+    case ADDON_GIVE_STATUS:
+    case ADDON_GIVE_NUMBER:
+        return give_number(call->env, call->result.number);
+    case ADDON_GIVE_TEXT:
+        return give_text(call->env, call->result.text);
+    case ADDON_GIVE_NAME:
+        return give_name(call->env, call->result.name);
+    case ADDON_GIVE_PLAN:
+        return give_handle(call, destroy_plan, call->result.plan);
+    case ADDON_GIVE_STREAM:
+        return give_handle(call, destroy_stream, call->result.stream);
+    case ADDON_GIVE_VALUE:
+        return call->result.value;
+    case ADDON_GIVE_END:
+        break;
+    }
+    return NULL;
+}
+
+napi_value addon_call(napi_env env, napi_callback_info info) {
+    addon_call_t call = {.env = env, .count = ADDON_ARGUMENTS};
+    void *data;
+    if (napi_get_cb_info(env, info, &call.count, call.values, NULL, &data) != napi_ok) return NULL;
+    const addon_function_t *function = data;
+    for (size_t i = 0; i < ADDON_ARGUMENTS; i++)
+        if (!read_argument(&call, function, i)) return NULL;
+    if (call.status != ATTN_OK) return give_number(env, -1);
+    function->call(&call);
+    return give(&call, function->result);
 }

@@ -1,28 +1,14 @@
-/* handle.c: contexts, plans and streams in JavaScript's hands, and when they go. */
-#include "addon.h"
+/* handle.c: see handle.h. */
+#include "handle.h"
 
 #include <stdlib.h>
-
-static void destroy(const addon_handle_t *handle) {
-    switch (handle->kind) {
-    case ADDON_SESSION:
-        addon_session_destroy(handle->item);
-        return;
-    case ADDON_PLAN:
-        attnjs_plan_destroy(handle->item);
-        return;
-    case ADDON_STREAM:
-        attnjs_stream_destroy(handle->item);
-        return;
-    }
-}
 
 /* The item goes when it is disposed and unused, the handle when it is also collected. */
 static void settle(addon_handle_t *handle) {
     addon_handle_t *parent = handle->parent;
     if (!handle->disposed || handle->users > 0) return;
     const bool goes = handle->item != NULL;
-    if (goes) destroy(handle);
+    if (goes) handle->destroy(handle->item);
     handle->item = NULL;
     if (handle->collected) free(handle);
     if (goes && parent) addon_handle_release(parent);
@@ -48,16 +34,28 @@ static void collect(napi_env env, void *data, void *hint) {
     settle(handle);
 }
 
-napi_value addon_handle_create(napi_env env, addon_kind_t kind, void *item,
+napi_value addon_handle_create(napi_env env, addon_destroy_t *destroy, void *item,
                                addon_handle_t *parent) {
     addon_handle_t *handle = calloc(1, sizeof *handle);
     napi_value external;
-    if (!handle) return NULL;
-    *handle = (addon_handle_t){.kind = kind, .item = item, .parent = parent};
-    if (napi_create_external(env, handle, collect, NULL, &external) != napi_ok) {
+    if (handle) *handle = (addon_handle_t){.destroy = destroy, .item = item, .parent = parent};
+    if (!handle || napi_create_external(env, handle, collect, NULL, &external) != napi_ok) {
         free(handle);
+        destroy(item);
         return NULL;
     }
     if (parent) addon_handle_hold(parent);
     return external;
+}
+
+addon_handle_t *addon_handle_any(napi_env env, napi_value value) {
+    void *data = NULL;
+    return napi_get_value_external(env, value, &data) == napi_ok ? data : NULL;
+}
+
+addon_handle_t *addon_handle_of(napi_env env, napi_value value, addon_destroy_t *destroy) {
+    addon_handle_t *handle = addon_handle_any(env, value);
+    const bool fits =
+        handle && handle->destroy == destroy && handle->item != NULL && !handle->disposed;
+    return fits ? handle : NULL;
 }

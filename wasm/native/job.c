@@ -3,13 +3,15 @@
  *
  * A job keeps references to its arrays, so that they are not collected, and holds its plan, so that
  * dispose() waits for it. What JavaScript could transfer or resize meanwhile, and so free, is not among
- * them: js/engine.js gives copies, or shared memory. What the run has to say goes to the job: the
+ * them: js/native-loan.js gives copies, or shared memory. What the run has to say goes to the job: the
  * session's error belongs to JavaScript's thread.
  */
-#include "addon.h"
+#include "job.h"
+#include "session.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct job {
     attnjs_t js;       /* a session for this run alone, in the same context */
@@ -42,7 +44,7 @@ static napi_value error_of(napi_env env, const char *code, const char *message) 
     return error;
 }
 
-static void settle(napi_env env, const job_t *job, bool ran) {
+static void settle(napi_env env, job_t *job, bool ran) {
     napi_value rows;
     if (!ran || is_stopped(job)) {
         napi_reject_deferred(env, job->deferred, error_of(env, "ATTN_STOPPED", "stopped"));
@@ -69,15 +71,20 @@ static void complete(napi_env env, napi_status status, void *data) {
     destroy(env, data);
 }
 
-/* A reference to all that the job uses: the list, the plan, the flag. */
+/* A reference to all that the job uses: the plan, the list, the flag. */
 static napi_status keep(const addon_call_t *call, job_t *job) {
     napi_value all;
     napi_status status = napi_create_array_with_length(call->env, 3, &all);
-    for (uint32_t i = 0; i < 3 && status == napi_ok; i++) {
-        static const size_t kept[] = {1, 2, 3};
-        status = napi_set_element(call->env, all, i, call->values[kept[i]]);
-    }
+    for (uint32_t i = 0; i < 3 && status == napi_ok; i++)
+        status = napi_set_element(call->env, all, i, call->values[1 + i]);
     return status == napi_ok ? napi_create_reference(call->env, all, 1, &job->arrays) : status;
+}
+
+static napi_value no_memory(const addon_call_t *call) {
+    napi_value failed = NULL;
+    attnjs_no_memory(call->arguments[0].session, "a job");
+    napi_create_double(call->env, -1, &failed);
+    return failed;
 }
 
 /* The promise comes last but one: one that was made is settled. */
@@ -94,29 +101,19 @@ static napi_value queue(const addon_call_t *call, job_t *job) {
         return promise;
     }
     destroy(env, job);
-    attnjs_no_memory(call->js, "a job");
-    return addon_give_number(call, -1);
+    return no_memory(call);
 }
 
-napi_value addon_start(napi_env env, napi_callback_info info) {
-    addon_call_t call = addon_call(env, info);
-    addon_handle_t *handle = addon_handle(&call, 1, ADDON_PLAN);
-    const addon_array_t stop = addon_array(&call, 3);
-    if (call.failed) return NULL;
+napi_value addon_job_start(const addon_call_t *call, const addon_stop_t *stop) {
+    attnjs_t *session = call->arguments[0].session;
     job_t *job = calloc(1, sizeof *job);
-    if (!job) {
-        attnjs_no_memory(call.js, "a job");
-        return addon_give_number(&call, -1);
-    }
-    job->js.context = call.js->context;
-    job->session = call.js;
-    addon_workspace_move(&job->js, call.js);
-    addon_workspace_reserve(&job->js, handle->item);
-    job->handle = handle;
-    job->stop = stop.size >= sizeof(addon_stop_t) ? stop.data : NULL;
-    addon_handle_hold(handle);
-    if (addon_list(&call, 2, attn_plan_problem(handle->item), call.js, job->list) == ATTN_OK)
-        return queue(&call, job);
-    destroy(env, job);
-    return addon_give_number(&call, -1);
+    if (!job) return no_memory(call);
+    job->js.context = session->context;
+    job->session = session;
+    addon_workspace_move(&job->js, session);
+    job->handle = call->plan;
+    job->stop = stop;
+    memcpy(job->list, call->list, sizeof job->list);
+    addon_handle_hold(job->handle);
+    return queue(call, job);
 }

@@ -1,9 +1,10 @@
 /* session.c: contexts, with the threads and the tier that were asked for. */
-#include "addon.h"
+#include "session.h"
 
 #include <stdlib.h>
 
-void addon_session_destroy(addon_session_t *session) {
+void addon_session_destroy(void *item) {
+    addon_session_t *session = item;
     attn_context_destroy(session->js.context);
     attn_context_destroy(session->owner);
     free(session->js.workspace);
@@ -34,51 +35,16 @@ static addon_session_t *open_session(int32_t threads, const char *tier, attn_err
     return NULL;
 }
 
-/* open(threads, tier): tier is a text, or a number for the best there is. */
-napi_value addon_open(napi_env env, napi_callback_info info) {
-    addon_call_t call = addon_call_any(env, info);
+napi_value addon_session_open(napi_env env, double threads, const char *tier) {
     attn_error_t error = {.status = ATTN_OK};
-    const double threads = addon_number(&call, 0);
-    const char *tier = addon_array(&call, 1).data ? addon_texts(&call, 1, 1) : NULL;
-    if (call.failed) return NULL;
     /* Beyond int32_t the library refuses any number: the nearest will do. */
     const int32_t count = threads >= 0 ? threads < INT32_MAX ? (int32_t)threads : INT32_MAX : -1;
     addon_session_t *session = open_session(count, tier, &error);
     if (session) {
-        napi_value handle = addon_handle_create(env, ADDON_SESSION, session, NULL);
+        napi_value handle = addon_handle_create(env, addon_session_destroy, session, NULL);
         if (handle) return handle;
-        addon_session_destroy(session);
         attn_fail(&error, ATTN_ERROR_MEMORY, "no memory for a handle");
     }
     napi_throw_error(env, attn_status_name(error.status), error.message);
     return NULL;
-}
-
-/* A session that is closed already is no error. */
-napi_value addon_close(napi_env env, napi_callback_info info) { return addon_dispose(env, info); }
-
-static napi_value text_of(const addon_call_t *call, const char *text) {
-    napi_value value = NULL;
-    if (!call->failed) napi_create_string_utf8(call->env, text, NAPI_AUTO_LENGTH, &value);
-    return value;
-}
-
-napi_value addon_error_code(napi_env env, napi_callback_info info) {
-    const addon_call_t call = addon_call(env, info);
-    return call.failed ? NULL : text_of(&call, attnjs_error_code(call.js));
-}
-
-napi_value addon_error_message(napi_env env, napi_callback_info info) {
-    const addon_call_t call = addon_call(env, info);
-    return call.failed ? NULL : text_of(&call, attnjs_error_message(call.js));
-}
-
-napi_value addon_about(napi_env env, napi_callback_info info) {
-    const addon_call_t call = addon_call(env, info);
-    return call.failed ? NULL : addon_give_text(&call, attnjs_about(call.js));
-}
-
-napi_value addon_backends(napi_env env, napi_callback_info info) {
-    const addon_call_t call = addon_call(env, info);
-    return call.failed ? NULL : addon_give_text(&call, attnjs_backends(call.js));
 }

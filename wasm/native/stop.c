@@ -3,7 +3,7 @@
  * (attn.threads/1); these leave out the tasks that have not begun when the flag of the run is set.
  * A run that was stopped has written anything, or nothing, to its outputs.
  */
-#include "addon.h"
+#include "stop.h"
 
 #include <stdatomic.h>
 

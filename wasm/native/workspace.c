@@ -2,7 +2,7 @@
  * workspace.c: scratch for runs. A session keeps that of its last run for the next, whichever thread
  * computes that: malloc would keep one and more for each thread of libuv's pool, all of them cold.
  */
-#include "addon.h"
+#include "session.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double attnjs_count_nonfinite(attnjs_t *js, float *data, double count) {
+double attnjs_count_nonfinite(attnjs_t *js, float *data, size_t count) {
     (void)js;
     const attn_tensor_t tensor = attn_tensor_bhnd(data, 1, 1, 1, (int64_t)count);
     return (double)attn_count_nonfinite(&tensor);
@@ -40,7 +40,7 @@ static void write_tokens(attn_json_t *json, const void *subject) {
     attn_json_close(json, ']');
 }
 
-char *attnjs_tokens(attnjs_t *js, const char *text, size_t size) {
+char *attnjs_tokens(attnjs_t *js, const void *text, size_t size) {
     const tokens_t tokens = split(js, text, size);
     if (!tokens.list) return NULL;
     char *json = attnjs_json(js, "the tokens of the text", write_tokens, &tokens);
@@ -48,12 +48,17 @@ char *attnjs_tokens(attnjs_t *js, const char *text, size_t size) {
     return json;
 }
 
-attn_status_t attnjs_embed(attnjs_t *js, const char *text, size_t size, double dim, float *out) {
+attn_status_t attnjs_embed(attnjs_t *js, const void *text, size_t size, double dim, float *out,
+                           size_t room) {
     const tokens_t tokens = split(js, text, size);
+    attn_status_t status = ATTN_OK;
     if (!tokens.list) return js->error.status;
-    embed_vectors(text, tokens.list, tokens.count, (int64_t)dim, 0, out);
+    if ((double)tokens.count * dim <= (double)room)
+        embed_vectors(text, tokens.list, tokens.count, (int64_t)dim, 0, out);
+    else
+        status = attn_fail(&js->error, ATTN_ERROR_SHAPE, "out: there is no room for the vectors");
     free(tokens.list);
-    return ATTN_OK;
+    return status;
 }
 
 /* ---- .npy ------------------------------------------------------------------------------------ */

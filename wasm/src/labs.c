@@ -1,5 +1,7 @@
-/* labs.c: see labs.h. */
-#include "labs.h"
+/*
+ * labs.c: the C side of libattn/labs: labs/lab.h as flat functions for js/labs*.js, in a module of their own.
+ */
+#include "bindings.h"
 #include "labs/lab.h"
 
 #include <stdio.h>
@@ -74,13 +76,13 @@ attn_status_t attnlabs_set(attnjs_t *js, attnlabs_run_t *run, const char *name, 
     return lab_run_set(&run->run, name, value, &js->error);
 }
 
-attn_status_t attnlabs_grid(attnjs_t *js, attnlabs_run_t *run, const double *xs, uint32_t count) {
+attn_status_t attnlabs_grid(attnjs_t *js, attnlabs_run_t *run, double *xs, size_t count) {
     double *copy = malloc(count * sizeof *copy + 1);
     if (!copy) return attnjs_no_memory(js, "the points of a run");
     memcpy(copy, xs, count * sizeof *copy);
     free(run->xs);
     run->xs = copy;
-    lab_run_grid(&run->run, copy, count);
+    lab_run_grid(&run->run, copy, (uint32_t)count);
     return ATTN_OK;
 }
 
@@ -123,11 +125,11 @@ static void write_settings(attn_json_t *json, const void *subject) {
     attn_json_close(json, '}');
 }
 
-char *attnlabs_settings(attnjs_t *js, const attnlabs_run_t *run) {
+char *attnlabs_settings(attnjs_t *js, attnlabs_run_t *run) {
     return attnjs_json(js, "the settings of a run", write_settings, &run->run);
 }
 
-attn_status_t attnlabs_point(attnjs_t *js, const attnlabs_run_t *run, uint32_t index, double *row) {
+attn_status_t attnlabs_point(attnjs_t *js, attnlabs_run_t *run, uint32_t index, double *row) {
     return lab_run_point(&run->run, index, row, &js->error);
 }
 
@@ -157,8 +159,7 @@ static void write_conclusion(attn_json_t *json, const void *subject) {
     attn_json_close(json, '}');
 }
 
-char *attnlabs_conclude(attnjs_t *js, const attnlabs_run_t *run, const double *rows,
-                        uint32_t count) {
+char *attnlabs_conclude(attnjs_t *js, attnlabs_run_t *run, double *rows, uint32_t count) {
     const rows_t all = {&run->run, rows, count};
     return attnjs_json(js, "what a run says", write_conclusion, &all);
 }

@@ -29,10 +29,10 @@ attn_problem_t attnjs_problem(const double *numbers) {
 }
 
 /* Points into `packed`; freed by the caller. */
-static attn_param_t *unpack_params(const char *packed, uint32_t count) {
-    attn_param_t *params = calloc((size_t)count + 1, sizeof *params);
+static attn_param_t *unpack_params(const char *packed, size_t count) {
+    attn_param_t *params = calloc(count + 1, sizeof *params);
     if (!params) return NULL;
-    for (uint32_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         params[i].name = packed;
         params[i].value = packed += strlen(packed) + 1;
         packed += strlen(packed) + 1;
@@ -41,7 +41,7 @@ static attn_param_t *unpack_params(const char *packed, uint32_t count) {
 }
 
 attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double *numbers,
-                                const char *params, uint32_t count) {
+                                const char *params, size_t count) {
     const attn_problem_t problem = attnjs_problem(numbers);
     attn_param_t *list = unpack_params(params, count);
     if (!list) {
@@ -49,7 +49,8 @@ attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double 
         return NULL;
     }
     attn_plan_t *plan = NULL;
-    if (attn_plan_create(js->context, backend, &problem, list, count, &plan, &js->error) != ATTN_OK)
+    if (attn_plan_create(js->context, backend, &problem, list, (uint32_t)count, &plan,
+                         &js->error) != ATTN_OK)
         plan = NULL;
     free(list);
     return plan;
@@ -97,7 +98,7 @@ static void write_plan(attn_json_t *json, const void *plan) {
     attn_json_close(json, '}');
 }
 
-char *attnjs_plan_describe(attnjs_t *js, const attn_plan_t *plan) {
+char *attnjs_plan_describe(attnjs_t *js, attn_plan_t *plan) {
     return attnjs_json(js, "the description of the plan", write_plan, plan);
 }
 
@@ -118,7 +119,7 @@ static void take_workspace(const attnjs_t *js, const attn_io_t *io) {
     if (io->workspace != js->workspace) free(io->workspace);
 }
 
-attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, const double *arrays) {
+attn_status_t attnjs_run(attnjs_t *js, attn_plan_t *plan, const double *arrays) {
     attn_io_t io = attnjs_io(attn_plan_problem(plan), arrays);
     js->report = (attn_report_t){.struct_size = sizeof js->report};
     io.report = &js->report;
@@ -128,22 +129,23 @@ attn_status_t attnjs_run(attnjs_t *js, const attn_plan_t *plan, const double *ar
     return status;
 }
 
-double attnjs_degenerate_rows(const attnjs_t *js) { return (double)js->report.degenerate_rows; }
+double attnjs_degenerate_rows(attnjs_t *js) { return (double)js->report.degenerate_rows; }
 
-attn_status_t attnjs_weights(attnjs_t *js, const attn_plan_t *plan, const double *arrays,
-                             double batch, double head, double first, double count, float *rows) {
+attn_status_t attnjs_weights(attnjs_t *js, attn_plan_t *plan, const double *arrays, double batch,
+                             double head, double first, double count, float *rows, size_t room) {
+    const int64_t keys = attn_plan_problem(plan)->keys;
+    if (!(count * (double)keys <= (double)room))
+        return attn_fail(&js->error, ATTN_ERROR_SHAPE, "rows: there is no room for the weights");
     attn_io_t io = attnjs_io(attn_plan_problem(plan), arrays);
     attn_status_t status = give_workspace(js, plan, &io);
     if (status == ATTN_OK)
         status = attn_weights(plan, &io, attnjs_integer(batch), attnjs_integer(head),
-                              attnjs_integer(first), attnjs_integer(count), rows,
-                              attn_plan_problem(plan)->keys, &js->error);
+                              attnjs_integer(first), attnjs_integer(count), rows, keys, &js->error);
     take_workspace(js, &io);
     return status;
 }
 
-double attnjs_oracle_error(attnjs_t *js, const attn_plan_t *plan, const double *arrays,
-                           double stride) {
+double attnjs_oracle_error(attnjs_t *js, attn_plan_t *plan, const double *arrays, double stride) {
     const attn_problem_t *p = attn_plan_problem(plan);
     const attn_io_t io = attnjs_io(p, arrays);
     double size = (double)(p->keys + p->value_dim) * (double)sizeof(double);

@@ -11,7 +11,7 @@ enum { ABOUT_SIZE = 160 };
 #error "define ATTNJS_BUILD"
 #endif
 
-int32_t attnjs_interface(void) { return ATTNJS_INTERFACE; }
+double attnjs_interface(void) { return ATTNJS_INTERFACE; }
 
 static attnjs_t *open_with(const attn_context_options_t *options) {
     attnjs_t *js = calloc(1, sizeof *js);
@@ -36,7 +36,7 @@ attnjs_t *attnjs_open_threads(double workers, double may_sleep) {
     return js;
 }
 
-attnjs_team_t *attnjs_team(const attnjs_t *js) { return js->team; }
+void *attnjs_team(attnjs_t *js) { return js->team; }
 #endif
 
 void attnjs_close(attnjs_t *js) {
@@ -48,9 +48,9 @@ void attnjs_close(attnjs_t *js) {
     free(js);
 }
 
-const char *attnjs_error_code(const attnjs_t *js) { return attn_status_name(js->error.status); }
+const char *attnjs_error_code(attnjs_t *js) { return attn_status_name(js->error.status); }
 
-const char *attnjs_error_message(const attnjs_t *js) { return js->error.message; }
+const char *attnjs_error_message(attnjs_t *js) { return js->error.message; }
 
 void *attnjs_allocate(double bytes) {
     const double limit = (double)(SIZE_MAX - ATTN_ALIGNMENT);

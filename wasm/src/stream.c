@@ -36,10 +36,9 @@ void attnjs_stream_destroy(attnjs_stream_t *stream) {
     free(stream);
 }
 
-attn_problem_t attnjs_stream_call(const attnjs_stream_t *stream, double queries, double keys) {
+attn_problem_t attnjs_stream_call(const attnjs_stream_t *stream, double tokens) {
     attn_problem_t problem = stream->problem;
-    problem.queries = attnjs_integer(queries);
-    problem.keys = attnjs_integer(keys);
+    problem.queries = problem.keys = attnjs_integer(tokens);
     return problem;
 }
 
@@ -47,32 +46,32 @@ static const attn_tensor_t *given(const attn_tensor_t *tensor) {
     return tensor->data ? tensor : NULL;
 }
 
-double attnjs_stream_length(attnjs_t *js, const attnjs_stream_t *stream) {
+double attnjs_stream_length(attnjs_t *js, attnjs_stream_t *stream) {
     (void)js;
     return (double)attn_stream_length(stream->stream);
 }
 
-double attnjs_stream_memory(attnjs_t *js, const attnjs_stream_t *stream) {
+double attnjs_stream_memory(attnjs_t *js, attnjs_stream_t *stream) {
     (void)js;
     return (double)attn_stream_memory(stream->stream);
 }
 
-attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, const double *arrays,
-                                   double tokens) {
-    const attn_problem_t call = attnjs_stream_call(stream, 1, tokens);
+attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, double tokens,
+                                   const double *arrays) {
+    const attn_problem_t call = attnjs_stream_call(stream, tokens);
     const attn_io_t io = attnjs_io(&call, arrays);
     return attn_stream_append(stream->stream, &io.key, &io.value, given(&io.key_scales),
                               given(&io.value_scales), &js->error);
 }
 
-attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, const double *arrays,
-                                  double queries) {
-    const attn_problem_t call = attnjs_stream_call(stream, queries, 1);
+attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, double tokens,
+                                  const double *arrays) {
+    const attn_problem_t call = attnjs_stream_call(stream, tokens);
     const attn_io_t io = attnjs_io(&call, arrays);
     return attn_stream_query(stream->stream, &io.query, &io.out, given(&io.lse), &js->error);
 }
 
-attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, const attnjs_stream_t *stream) {
+attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, attnjs_stream_t *stream) {
     attn_stream_t *copy;
     if (attn_stream_fork(stream->stream, &copy, &js->error) != ATTN_OK) return NULL;
     return wrap(js, copy, &stream->problem);
@@ -82,7 +81,7 @@ attn_status_t attnjs_stream_truncate(attnjs_t *js, attnjs_stream_t *stream, doub
     return attn_stream_truncate(stream->stream, attnjs_integer(length), &js->error);
 }
 
-double attnjs_stream_save(attnjs_t *js, const attnjs_stream_t *stream, void *bytes, size_t size) {
+double attnjs_stream_save(attnjs_t *js, attnjs_stream_t *stream, void *bytes, size_t size) {
     (void)js;
     return (double)attn_stream_save(stream->stream, bytes, size);
 }

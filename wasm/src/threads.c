@@ -6,9 +6,7 @@
  * left, and the caller works along. In a browser's window nobody may sleep (Atomics.wait throws), so
  * there the caller spins until the last task is done, which is at most one task's time.
  */
-#include "threads.h"
-
-#include "attn/attn.h"
+#include "bindings.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -86,7 +84,8 @@ void attnjs_team_stop(attnjs_team_t *team) {
 }
 
 /* No job ends before all workers have been at it: one that starts late misses none. */
-void attnjs_work(attnjs_team_t *team, double number) {
+void attnjs_work(void *pool, double number) {
+    attnjs_team_t *team = pool;
     for (int32_t seen = 0;;) {
         for (int i = 0; i < SPINS && atomic_load(&team->job) == seen; i++) continue;
         while (atomic_load(&team->job) == seen) sleep_while(&team->job, seen, -1);

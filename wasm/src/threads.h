@@ -12,10 +12,4 @@ const attn_ext_threads_t *attnjs_team_threads(const attnjs_team_t *team);
 /** Ends all workers. The team stays, because they may still look at it. */
 void attnjs_team_stop(attnjs_team_t *team);
 
-/** What a worker does until the team stops; `number` is from 1 to workers - 1. */
-void attnjs_work(attnjs_team_t *team, double number);
-/** The address behind a new stack, which grows downwards; and thread-local memory. */
-void *attnjs_worker_stack(void);
-void *attnjs_worker_local(void);
-
 #endif

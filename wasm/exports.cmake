@@ -1,0 +1,10 @@
+# attnjs_functions(VARIABLE SET...): the functions of src/functions.h in these sets.
+function(attnjs_functions variable)
+  set(list ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/src/functions.h)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(STRINGS ${list} lines REGEX "^FUNCTION\\(")
+  list(JOIN ARGN "|" sets)
+  list(FILTER lines INCLUDE REGEX "^FUNCTION\\((${sets}),")
+  list(TRANSFORM lines REPLACE "^FUNCTION\\([A-Z]+, [A-Z]+, ([a-z_]+),.*" "\\1")
+  set(${variable} ${lines} PARENT_SCOPE)
+endfunction()

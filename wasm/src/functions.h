@@ -1,0 +1,165 @@
+/*
+ * functions.h: every function that crosses the boundary between C and JavaScript, and what crosses
+ * with it. The prototypes (bindings.h), the exports of each module (../exports.cmake), and what
+ * the addon for Node checks before it calls (../native/functions.c) are made of this list.
+ *
+ *   FUNCTION(set, result, name, KIND(position, argument)...)
+ *
+ * Sets, by who has a function: every module and the addon (EVERY), every module (MODULE), the library
+ * (SOFTMAX), unless it is softmax alone (FULL), has threads alone (THREADS), can load plugins (PLUGIN);
+ * the experiments (LABS).
+ *
+ * Kinds of arguments:
+ *   SESSION, PLAN, STREAM, RUN   what a function with that result made
+ *   PROBLEM, ARRAYS              lists of numbers (bindings.h)
+ *   NUMBER, COUNT                a number
+ *   TOKENS                       how many the ARRAYS of a stream that follow have
+ *   TEXT                         ended by a zero
+ *   PAIRS                        names and values by turns, each ended by a zero
+ *   BYTES, ROOM, FLOATS, DOUBLES arrays; ROOM, FLOATS and DOUBLES may be written
+ *   LENGTH                       how many elements, or pairs, the argument before it has
+ *   ADDRESS                      memory of the module
+ * Results: what they say, and
+ *   STATUS                       not 0: it failed
+ *   NUMBER                       below 0, where it can fail: it failed
+ *   TEXT                         the caller's to free; NULL: it failed
+ *   NAME                         a text that is not to be freed
+ *   END                          nothing: the argument is no more, unless it was NULL
+ *
+ * Whoever includes this defines FUNCTION and the kinds of arguments, which are undefined behind it.
+ */
+/* One function, one line. */
+/* clang-format off */
+
+/* ---- session.c ------------------------------------------------------------------------------- */
+
+FUNCTION(MODULE, NUMBER, attnjs_interface, NONE)
+FUNCTION(MODULE, SESSION, attnjs_open, NONE)
+FUNCTION(EVERY, END, attnjs_close, SESSION(0))
+
+/** Of the last call that failed. */
+FUNCTION(EVERY, NAME, attnjs_error_code, SESSION(0))
+FUNCTION(EVERY, NAME, attnjs_error_message, SESSION(0))
+
+/** Memory aligned to ATTN_ALIGNMENT, or NULL, also for more bytes than there are addresses. */
+FUNCTION(MODULE, ADDRESS, attnjs_allocate, NUMBER(0, bytes))
+FUNCTION(MODULE, END, attnjs_free, ADDRESS(0, memory))
+
+/** {"version", "build", "tier"} as JSON. */
+FUNCTION(SOFTMAX, TEXT, attnjs_about, SESSION(0))
+/** The array of attn_describe(). */
+FUNCTION(FULL, TEXT, attnjs_backends, SESSION(0))
+
+/* ---- plan.c ---------------------------------------------------------------------------------- */
+
+FUNCTION(SOFTMAX, PLAN, attnjs_plan_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), PAIRS(3, params), LENGTH(4, count))
+FUNCTION(SOFTMAX, END, attnjs_plan_destroy, PLAN(0))
+/** {"kernel", "workspaceBytes", "cost", "facts"} as JSON; cost is null where the backend has none. */
+FUNCTION(FULL, TEXT, attnjs_plan_describe, SESSION(0), PLAN(1))
+
+FUNCTION(SOFTMAX, STATUS, attnjs_run, SESSION(0), PLAN(1), ARRAYS(2, arrays))
+/** Of the last run that succeeded. */
+FUNCTION(SOFTMAX, NUMBER, attnjs_degenerate_rows, SESSION(0))
+
+/** Writes count x keys weights to `rows`, which has room for so many. */
+FUNCTION(FULL, STATUS, attnjs_weights, SESSION(0), PLAN(1), ARRAYS(2, arrays), NUMBER(3, batch), NUMBER(4, head), NUMBER(5, first), NUMBER(6, count), FLOATS(7, rows), LENGTH(8, room))
+
+/** The relative error of `out` in the Frobenius norm (attn/oracle.h). */
+FUNCTION(FULL, NUMBER, attnjs_oracle_error, SESSION(0), PLAN(1), ARRAYS(2, arrays), NUMBER(3, stride))
+
+/* ---- stream.c -------------------------------------------------------------------------------- */
+
+/** Of `problem` counts what attn_stream_create() says. */
+FUNCTION(FULL, STREAM, attnjs_stream_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), NUMBER(3, max_keys))
+FUNCTION(FULL, END, attnjs_stream_destroy, STREAM(0))
+FUNCTION(FULL, NUMBER, attnjs_stream_length, SESSION(0), STREAM(1))
+FUNCTION(FULL, NUMBER, attnjs_stream_memory, SESSION(0), STREAM(1))
+/** Of the list count key, value and their scales. */
+FUNCTION(FULL, STATUS, attnjs_stream_append, SESSION(0), STREAM(1), TOKENS(2, tokens), ARRAYS(3, arrays))
+/** Of the list count query, out and lse. */
+FUNCTION(FULL, STATUS, attnjs_stream_query, SESSION(0), STREAM(1), TOKENS(2, tokens), ARRAYS(3, arrays))
+FUNCTION(FULL, STREAM, attnjs_stream_fork, SESSION(0), STREAM(1))
+FUNCTION(FULL, STATUS, attnjs_stream_truncate, SESSION(0), STREAM(1), NUMBER(2, length))
+/** Returns the bytes it takes; writes them where there is room for them. */
+FUNCTION(FULL, NUMBER, attnjs_stream_save, SESSION(0), STREAM(1), ROOM(2, bytes), LENGTH(3, size))
+FUNCTION(FULL, STATUS, attnjs_stream_restore, SESSION(0), STREAM(1), BYTES(2, bytes), LENGTH(3, size))
+
+/* ---- data.c ---------------------------------------------------------------------------------- */
+
+FUNCTION(FULL, NUMBER, attnjs_count_nonfinite, SESSION(0), FLOATS(1, data), LENGTH(2, count))
+
+/** The tokens of a UTF-8 text as JSON: start and end of each in bytes, one after the other. */
+FUNCTION(FULL, TEXT, attnjs_tokens, SESSION(0), BYTES(1, text), LENGTH(2, size))
+/** Their vectors: tokens x dim elements to `out`, which has room for so many; dim is at least 2. */
+FUNCTION(FULL, STATUS, attnjs_embed, SESSION(0), BYTES(1, text), LENGTH(2, size), NUMBER(3, dim), FLOATS(4, out), LENGTH(5, room))
+
+/**
+ * Read the .npy file bytes[size], which becomes elements in C order, in place: float32, or float16 where the
+ * file has these. Says where they are and how many: {"offset" in bytes, "half", "shape"} as JSON.
+ */
+FUNCTION(FULL, TEXT, attnjs_read_npy, SESSION(0), ROOM(1, bytes), LENGTH(2, size))
+
+/* ---- plugin.c: plugins that js/link.js has linked into this instance ------------------------- */
+
+FUNCTION(PLUGIN, STATUS, attnjs_plugin_register, SESSION(0), ADDRESS(1, entry), TEXT(2, origin))
+FUNCTION(PLUGIN, STATUS, attnjs_plugin_unregister, SESSION(0), ADDRESS(1, entry))
+
+/* ---- threads.c ------------------------------------------------------------------------------- */
+
+/** With so many workers, of which the caller is the first; in a browser's window it may not sleep. js/
+ *  starts the others, in attnjs_work(attnjs_team()). */
+FUNCTION(THREADS, SESSION, attnjs_open_threads, NUMBER(0, workers), NUMBER(1, may_sleep))
+FUNCTION(THREADS, ADDRESS, attnjs_team, SESSION(0))
+/** What a worker does until the team stops; `number` is from 1 to workers - 1. */
+FUNCTION(THREADS, NOTHING, attnjs_work, ADDRESS(0, team), NUMBER(1, number))
+/** The address behind a new stack, which grows downwards; and thread-local memory. */
+FUNCTION(THREADS, ADDRESS, attnjs_worker_stack, NONE)
+FUNCTION(THREADS, ADDRESS, attnjs_worker_local, NONE)
+
+/* ---- labs.c ---------------------------------------------------------------------------------- */
+
+/** The array of lab_describe(). */
+FUNCTION(LABS, TEXT, attnlabs_describe, SESSION(0))
+
+/** An empty name of a panel is the first one; a seed has two halves of 32 bits. */
+FUNCTION(LABS, RUN, attnlabs_create, SESSION(0), TEXT(1, lab), TEXT(2, panel), COUNT(3, high), COUNT(4, low))
+FUNCTION(LABS, END, attnlabs_destroy, RUN(0))
+
+FUNCTION(LABS, STATUS, attnlabs_set, SESSION(0), RUN(1), TEXT(2, name), TEXT(3, value))
+/** Points elsewhere than the panel has them; copied. */
+FUNCTION(LABS, STATUS, attnlabs_grid, SESSION(0), RUN(1), DOUBLES(2, xs), LENGTH(3, count))
+FUNCTION(LABS, STATUS, attnlabs_begin, SESSION(0), RUN(1))
+
+/** {"panel", "serial", "columns", "params": {name: value}, "xs", "costs"} as JSON, once it has begun. */
+FUNCTION(LABS, TEXT, attnlabs_settings, SESSION(0), RUN(1))
+
+/** Writes as many numbers to `row` as the panel has columns. */
+FUNCTION(LABS, STATUS, attnlabs_point, SESSION(0), RUN(1), COUNT(2, index), DOUBLES(3, row))
+
+/**
+ * What all rows say, {"note", "verdict", "sure", "found", "within": [...]} as JSON; `rows` has `count`
+ * rows in the order of x.
+ */
+FUNCTION(LABS, TEXT, attnlabs_conclude, SESSION(0), RUN(1), DOUBLES(2, rows), COUNT(3, count))
+
+/* clang-format on */
+
+#undef FUNCTION
+#undef NONE
+#undef SESSION
+#undef PLAN
+#undef STREAM
+#undef RUN
+#undef PROBLEM
+#undef ARRAYS
+#undef NUMBER
+#undef TOKENS
+#undef COUNT
+#undef LENGTH
+#undef TEXT
+#undef PAIRS
+#undef BYTES
+#undef ROOM
+#undef FLOATS
+#undef DOUBLES
+#undef ADDRESS

@@ -1,0 +1,180 @@
+/*
+ * The boundary between C and JavaScript (src/functions.h): each module has the functions that the list
+ * gives it, and the addon checks what it is given by the list, whatever calls it.
+ */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { moduleBytes } from "./support.mjs";
+
+const c = createRequire(import.meta.url)("../dist/libattn.node");
+
+const list = await readFile(new URL("../src/functions.h", import.meta.url), "utf8");
+const functions = Array.from(
+    list.matchAll(/^FUNCTION\((\w+), (\w+), (\w+), (.*)\)$/gm),
+    ([, set, result, name, rest]) => ({
+        ...{ set, result, name },
+        kinds: Array.from(rest.matchAll(/(\w+)\(\d/g), ([, kind]) => kind),
+    }),
+);
+const inSets = (...sets) =>
+    functions.filter(({ set }) => sets.includes(set)).map(({ name }) => name);
+
+const MODULES = {
+    simd: ["FULL", "PLUGIN", "SOFTMAX"],
+    scalar: ["FULL", "PLUGIN", "SOFTMAX"],
+    threads: ["FULL", "THREADS", "SOFTMAX"],
+    softmax: ["SOFTMAX"],
+    reactor: ["FULL", "SOFTMAX"],
+    labs: ["LABS"],
+};
+
+test("each module exports the functions of its sets, and no others of ours", async () => {
+    assert.ok(functions.length > 40);
+    for (const [build, sets] of Object.entries(MODULES)) {
+        const module = await WebAssembly.compile(await moduleBytes(build));
+        const names = WebAssembly.Module.exports(module).map(({ name }) => name);
+        const ours = names.filter((name) => /^attn/.test(name));
+        assert.deepEqual(ours.sort(), inSets("MODULE", "EVERY", ...sets).sort(), build);
+    }
+});
+
+test("the addon has those that need no module's memory, and one to start a run", () => {
+    const names = Object.keys(c).filter((name) => name !== "interface");
+    const listed = inSets("EVERY", "SOFTMAX", "FULL");
+    assert.deepEqual(names.sort(), ["attnjs_open", "attnjs_start", ...listed].sort());
+});
+
+/* ---- what the addon refuses ------------------------------------------------------------------------ */
+
+const text = (...texts) => new TextEncoder().encode(texts.map((one) => `${one}\0`).join(""));
+const [queries, dim] = [3, 4];
+const problem = [1, 1, 1, queries, queries, dim, dim, 0, NaN, 0, -1, -1, 0, 0, 0, 1, 1];
+const floats = (length) => new Float32Array(length).fill(1);
+
+/** A list of a run's arrays: query, key, value and out. */
+function listOf(...arrays) {
+    const strides = [queries * dim, queries * dim, dim, 1];
+    return [...arrays, ...Array(15).fill(0), ...Array(4).fill(strides).flat()];
+}
+
+/** Right arguments of every function, in objects that nothing else uses. */
+function rightArguments() {
+    const session = c.attnjs_open(1, 0);
+    const plan = c.attnjs_plan_create(
+        session,
+        text("softmax"),
+        Float64Array.from(problem),
+        text(),
+        0,
+    );
+    const streamed = Float64Array.from(problem);
+    streamed[3] = 1;
+    const stream = c.attnjs_stream_create(session, text("softmax"), streamed, 8);
+    const arrays = listOf(...[0, 0, 0, 0].map(() => floats(queries * dim)));
+    const right = {
+        ...{ SESSION: session, PLAN: plan, STREAM: stream, ARRAYS: arrays },
+        ...{ PROBLEM: Float64Array.from(problem), TEXT: text("softmax"), TOKENS: queries },
+        ...{ FLOATS: floats(12), BYTES: text("some words"), ROOM: new Uint8Array(100) },
+        PAIRS: text(),
+    };
+    const numbers = {
+        attnjs_weights: [0, 0, 0, queries],
+        attnjs_oracle_error: [1],
+        attnjs_embed: [dim],
+        attnjs_stream_create: [8],
+        attnjs_stream_truncate: [0],
+    };
+    const argumentsOf = ({ name, kinds }) => {
+        const left = [...(numbers[name] ?? [])];
+        const made = [];
+        for (const kind of kinds) {
+            if (kind === "NUMBER") made.push(left.shift());
+            else if (kind === "LENGTH")
+                made.push(name === "attnjs_plan_create" ? 0 : made.at(-1).length);
+            else made.push(right[kind]);
+        }
+        return made;
+    };
+    return { right, argumentsOf };
+}
+
+const called = functions.filter(({ set }) => ["EVERY", "SOFTMAX", "FULL"].includes(set));
+const living = called.filter(({ result }) => result !== "END");
+const refused = { name: "TypeError", code: "ERR_INVALID_ARG_TYPE" };
+
+test("right arguments are none of those that the addon refuses", () => {
+    const { argumentsOf } = rightArguments();
+    for (const one of living) c[one.name](...argumentsOf(one));
+});
+
+test("no function takes a wrong handle, a dead one, or something else for one", () => {
+    const { right, argumentsOf } = rightArguments();
+    const dead = rightArguments().right;
+    c.attnjs_plan_destroy(dead.PLAN);
+    c.attnjs_stream_destroy(dead.STREAM);
+    c.attnjs_close(dead.SESSION);
+    const handles = ["SESSION", "PLAN", "STREAM"];
+    for (const one of living) {
+        for (const [i, kind] of one.kinds.entries()) {
+            if (!handles.includes(kind)) continue;
+            const others = handles.filter((other) => other !== kind).map((other) => right[other]);
+            for (const wrong of [...others, dead[kind], 0, null, undefined, {}, floats(1)]) {
+                const given = argumentsOf(one).with(i, wrong);
+                const message = `argument ${i} is not a handle in use`;
+                assert.throws(() => c[one.name](...given), { ...refused, message }, one.name);
+            }
+        }
+    }
+});
+
+test("no function reads or writes past the end of an array", () => {
+    const { argumentsOf } = rightArguments();
+    const short = {
+        PROBLEM: new Float64Array(problem.length - 1),
+        TEXT: new Uint8Array([115, 111]), // without an end
+    };
+    let count = 0;
+    for (const one of living) {
+        for (const [i, kind] of one.kinds.entries()) {
+            const given = argumentsOf(one);
+            if (short[kind]) given[i] = short[kind];
+            else if (kind === "LENGTH") given[i] += 1;
+            else continue;
+            assert.throws(() => c[one.name](...given), refused, `${one.name} ${i}`);
+            given[i] = kind === "LENGTH" ? -1 : 0;
+            assert.throws(() => c[one.name](...given), refused, `${one.name} ${i}`);
+            if (kind === "LENGTH") {
+                given[i] = NaN;
+                assert.throws(() => c[one.name](...given), refused, `${one.name} ${i}`);
+            }
+            count++;
+        }
+    }
+    assert.ok(count >= 10, `${count} of them`);
+});
+
+test("no function takes a list with an array that is too short", () => {
+    const { right, argumentsOf } = rightArguments();
+    const full = queries * dim;
+    for (const one of living) {
+        const at = one.kinds.indexOf("ARRAYS");
+        if (at < 0) continue;
+        for (let i = 0; i < 4; i++) {
+            const arrays = [0, 0, 0, 0].map((_, k) => floats(k === i ? full - 1 : full));
+            assert.ok(c[one.name](...argumentsOf(one).with(at, listOf(...arrays))) < 0, one.name);
+            assert.match(c.attnjs_error_message(right.SESSION), /bytes, must have/);
+        }
+    }
+});
+
+test("what C writes by numbers has room: weights and vectors", () => {
+    const { right, argumentsOf } = rightArguments();
+    for (const name of ["attnjs_weights", "attnjs_embed"]) {
+        const given = argumentsOf(functions.find((one) => one.name === name));
+        given[given.length - 1] = 1;
+        assert.notEqual(c[name](...given), 0);
+        assert.match(c.attnjs_error_message(right.SESSION), /no room for the/);
+    }
+});
