@@ -4,21 +4,17 @@ import { describe, test } from "node:test";
 import {
     assertClose,
     exactAttention,
-    largestProduct,
+    largestError,
     libraries,
     makeProblem,
     npyBytes,
     numbers,
-    relativeBound,
 } from "./support.mjs";
 
 const SIZES = { batch: 2, heads: 4, kvHeads: 2, keys: 21, dim: 12, valueDim: 7 };
 
-/* What a number of a format is, from its definition; where it cannot tell numbers apart any more. */
-const HALVES = {
-    f16: { decode: decodeF16, unit: 2 ** -11, least: 2 ** -25 },
-    bf16: { decode: decodeBf16, unit: 2 ** -8, least: 2 ** -134 },
-};
+/* What a number of a format is, from its definition. */
+const HALVES = { f16: decodeF16, bf16: decodeBf16 };
 
 function decodeF16(bits) {
     const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
@@ -41,7 +37,7 @@ function random(dtype, count, next) {
     const low = dtype === "f16" ? 0x3000 : 0x3d80;
     const bits = () => (next() > 0.9 ? 1 : low + ((next() + 1) / 2) * (top - low));
     const array = Uint16Array.from({ length: count }, () => bits() + (next() < 0 ? 0x8000 : 0));
-    return { array, numbers: Float64Array.from(array, HALVES[dtype].decode) };
+    return { array, numbers: Float64Array.from(array, HALVES[dtype]) };
 }
 
 function same(array) {
@@ -60,35 +56,17 @@ function makeTyped(dtype, kvDtype, queries, seed) {
     if (kvDtype === "i8") {
         const scales = () => Float32Array.from({ length: tokens }, () => 0.02 + 0.015 * next());
         Object.assign(arrays, { keyScales: scales(), valueScales: scales() });
-        key.numbers.forEach((x, i, all) => (all[i] = x * arrays.keyScales[Math.floor(i / dim)]));
-        value.numbers.forEach(
-            (x, i, all) => (all[i] = x * arrays.valueScales[Math.floor(i / valueDim)]),
-        );
     }
     const sizes = { ...SIZES, queries };
-    const exact = exactAttention({
-        sizes,
-        query: query.numbers,
-        key: key.numbers,
-        value: value.numbers,
-    });
-    const bound = relativeBound(sizes, largestProduct(sizes, query.numbers, key.numbers));
-    return { sizes, dtypes: { dtype, kvDtype }, arrays, exact, bound };
+    const plain = { query: query.numbers, key: key.numbers, value: value.numbers };
+    const dtypes = { dtype, kvDtype };
+    const exact = exactAttention({ sizes, ...arrays, ...plain }, dtypes);
+    return { sizes, dtypes, arrays, exact };
 }
 
-/** Float32's error and one rounding to the output's format, element by element. */
-function toleranceOf({ exact, dtypes }) {
-    const half = HALVES[dtypes.dtype];
-    if (!half) return exact.tolerance;
-    return exact.tolerance.map(
-        (bound, i) => bound + half.unit * (Math.abs(exact.out[i]) + bound) + half.least,
-    );
-}
-
-function assertOut(out, problem, what) {
-    const half = HALVES[problem.dtypes.dtype];
-    const decoded = half ? Float64Array.from(out, half.decode) : out;
-    assertClose(decoded, problem.exact.out, toleranceOf(problem), what);
+function assertOut(out, { dtypes, exact }, what) {
+    const decode = HALVES[dtypes.dtype];
+    assertClose(decode ? Float64Array.from(out, decode) : out, exact.out, exact.outBound, what);
 }
 
 const PAIRS = [
@@ -112,7 +90,7 @@ for (const [build, attn] of libraries) {
                     const { out, lse } = plan.run({ ...arrays, lse: true });
                     assert.equal(out.constructor, arrays.query.constructor);
                     assertOut(out, problem, "out");
-                    assertClose(lse, exact.lse, exact.lseTolerance, "lse");
+                    assertClose(lse, exact.lse, exact.lseBound, "lse");
 
                     const given = new arrays.query.constructor(out.length);
                     assert.equal(plan.run({ ...arrays, out: given }).out, given);
@@ -120,11 +98,12 @@ for (const [build, attn] of libraries) {
 
                     const { query, key, keyScales } = arrays;
                     const rows = plan.weights({ query, key, keyScales, batch: 1, head: 3 });
-                    const expected = exact.weights.subarray(exact.weights.length - rows.length);
-                    const bounds = expected.map((weight) => problem.bound * weight);
+                    const [expected, bounds] = [exact.weights, exact.weightsBound].map((array) =>
+                        array.subarray(-rows.length),
+                    );
                     assertClose(rows, expected, bounds, "weights");
                     const error = plan.error({ ...arrays, out });
-                    const most = Math.hypot(...toleranceOf(problem)) / Math.hypot(...exact.out);
+                    const most = largestError(exact);
                     assert.ok(error > 0 && error <= most, `error ${error}, at most ${most}`);
                     plan.dispose();
 

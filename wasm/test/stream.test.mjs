@@ -5,10 +5,8 @@ import { AttnError, init } from "libattn";
 import {
     assertClose,
     exactAttention,
-    largestProduct,
     libraries,
     makeProblem,
-    relativeBound,
     swapHeadsAndRows,
 } from "./support.mjs";
 
@@ -44,8 +42,8 @@ function assertAnswers(stream, length, queries, causal) {
     };
     const exact = exactAttention(problem, { causal: causal ? "bottom-right" : "none" });
     const { out, lse } = stream.query(problem.query);
-    assertClose(out, exact.out, exact.tolerance, "out");
-    assertClose(lse, exact.lse, exact.lseTolerance, "lse");
+    assertClose(out, exact.out, exact.outBound, "out");
+    assertClose(lse, exact.lse, exact.lseBound, "lse");
 }
 
 const isRefused = (kind) => (error) =>
@@ -83,11 +81,15 @@ for (const [build, attn] of libraries) {
                 lse: true,
             });
             const { out, lse } = stream.query(query);
-            const product = largestProduct(SIZES, query, keysOf(0, 90), rules.scale);
-            const bound = 2 * relativeBound({ dim, keys: 90 }, product); // both are float32
-            const largest = tape.value.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-            assertClose(out, batchResult.out, bound * largest, "out");
-            assertClose(lse, batchResult.lse, bound, "lse");
+            const arrays = { query, key: keysOf(0, 90), value: valuesOf(0, 90) };
+            const exact = exactAttention(
+                { sizes: plan.sizes, ...arrays },
+                { ...rules, causal: "bottom-right" },
+            );
+            for (const result of [{ out, lse }, batchResult]) {
+                assertClose(result.out, exact.out, exact.outBound, "out");
+                assertClose(result.lse, exact.lse, exact.lseBound, "lse");
+            }
             plan.dispose();
             stream.dispose();
         });

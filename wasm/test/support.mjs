@@ -1,7 +1,10 @@
-/* What the tests share: all builds and the addon, random input, exact attention in double precision, .npy. */
+/* What the tests share: all builds and the addon, random input, exact attention with bounds, .npy. */
 import { readFile } from "node:fs/promises";
 import { init } from "libattn";
 import { init as initNative } from "libattn/native";
+import { exactAttention as exactReference } from "../../tests/exact/exact.mjs";
+
+export { largestError } from "../../tests/exact/exact.mjs";
 
 /** Those that this engine can run: Node 20 has relaxed SIMD behind a flag only. */
 export const BUILDS = ["simd", "scalar", "threads"];
@@ -75,13 +78,9 @@ export function eachRow({ batch, heads, kvHeads, queries, keys, dim, valueDim },
 const UNIT = 2 ** -24; // of float32: half the distance from 1 to the next number
 
 /**
- * How far float32 attention may be from exact attention in a row whose weights and sums of
- * absolute values are given, as a factor of sum_j A_j |v_j|.
- *
- * A logit is a sum of d products, rounded d + 2 times: its error is (d + 2) u T, with T the largest
- * scale * sum_c |q_c k_c| of the row. Subtracting the maximum rounds by u (|S| + |max|); exp adds a
- * few u of its own: 8. Both numerator and denominator inherit this and sum m terms, whose partial
- * sums are also rescaled: 2 m. (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1, 4.2.)
+ * How far a backend's output may be from that of its own weights, as a factor of sum_j A_j |v_j|, where
+ * no formula says what both are: sketches. The analysis is that of tests/support/exact.c, with T the
+ * largest scale * sum_c |q_c k_c| of all logits.
  */
 export function relativeBound({ dim, keys }, largestTerm) {
     return 2 * UNIT * ((dim + 4) * largestTerm + 2 * keys + 8);
@@ -105,47 +104,9 @@ export function sketchStretch(plan) {
     return (1 + Math.sqrt(plan.sizes.dim / size)) ** 2;
 }
 
-/** Exact softmax attention in double precision, with a bound on the error of float32. */
-export function exactAttention({ sizes, query, key, value }, { causal = "none", scale } = {}) {
-    const { batch, heads, queries, keys, dim, valueDim } = sizes;
-    const factor = scale ?? 1 / Math.sqrt(dim);
-    const rows = batch * heads * queries;
-    const result = {
-        out: new Float64Array(rows * valueDim),
-        tolerance: new Float64Array(rows * valueDim),
-        lse: new Float64Array(rows),
-        lseTolerance: new Float64Array(rows),
-        weights: new Float64Array(rows * keys),
-    };
-    eachRow(sizes, (b, h, i, at) => {
-        const limit = causalLimit(causal, sizes, i);
-        const logits = new Float64Array(limit);
-        let largestTerm = 0;
-        for (let j = 0; j < limit; j++) {
-            let terms = 0;
-            for (let c = 0; c < dim; c++) {
-                const product = factor * query[at.query + c] * key[at.key + j * dim + c];
-                logits[j] += product;
-                terms += Math.abs(product);
-            }
-            largestTerm = Math.max(largestTerm, terms);
-        }
-        const maximum = logits.reduce((a, x) => Math.max(a, x), -Infinity);
-        const sum = logits.reduce((a, x) => a + Math.exp(x - maximum), 0);
-        const bound = relativeBound(sizes, largestTerm);
-        result.lse[at.row] = limit === 0 ? -Infinity : maximum + Math.log(sum);
-        result.lseTolerance[at.row] = bound + 2 * UNIT * Math.abs(result.lse[at.row]);
-        for (let j = 0; j < limit; j++) {
-            const weight = Math.exp(logits[j] - maximum) / sum;
-            result.weights[at.row * keys + j] = weight;
-            for (let c = 0; c < valueDim; c++) {
-                const term = weight * value[at.value + j * valueDim + c];
-                result.out[at.row * valueDim + c] += term;
-                result.tolerance[at.row * valueDim + c] += bound * Math.abs(term);
-            }
-        }
-    });
-    return result;
+/** Exact attention with every rule, and bounds on float32's error: tests/exact/exact.mjs. */
+export function exactAttention({ sizes, ...arrays }, rules) {
+    return exactReference(sizes, arrays, rules);
 }
 
 /** Throws at the first element that is further off than its tolerance; returns the worst ratio. */
