@@ -2,12 +2,12 @@
 // package installed, HTML in a real browser.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { createReadStream, existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { serve } from "../../web/serve.mjs";
+import { launchChromium } from "../../web/test/browser.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const build = process.env.ATTN_BUILD ?? join(root, "build", "native");
@@ -54,29 +54,13 @@ test("the Node example runs", async () => {
     assert.ok(error("sparse") > 1e-3 && error("sparse") < 2, output);
 });
 
-test("the browser example runs", async (t) => {
-    const { chromium } = await import("playwright-core");
-    const executablePath = [process.env.CHROMIUM, "/usr/bin/chromium"].find(
-        (p) => p && existsSync(p),
-    );
-    if (!executablePath) return t.skip("no Chromium on this machine");
+test("the browser example runs", async () => {
     await writeFile(join(folder, "index.html"), example("html"));
-    const types = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
-    const server = createServer((request, response) => {
-        const path = request.url === "/" ? "/index.html" : request.url;
-        response.setHeader("Content-Type", types[extname(path)] ?? "application/octet-stream");
-        createReadStream(join(folder, path))
-            .on("error", () => response.writeHead(404).end())
-            .pipe(response);
-    });
-    await new Promise((done) => server.listen(0, "127.0.0.1", done));
-    const browser = await chromium.launch({
-        executablePath,
-        args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-    });
+    const server = await serve({ root: folder });
+    const browser = await launchChromium();
     try {
         const page = await browser.newPage();
-        await page.goto(`http://127.0.0.1:${server.address().port}/`);
+        await page.goto(server.url);
         await page.waitForFunction(() => document.querySelector("#result").textContent !== "");
         const text = await page.textContent("#result");
         assert.match(text, /^attention \d\.\d\d, is \d\.\d\d, .*values \d\.\d\d$/);
@@ -87,7 +71,7 @@ test("the browser example runs", async (t) => {
         assert.ok(Math.abs(sum - 1) < 0.05, `weights sum to ${sum}: ${text}`);
     } finally {
         await browser.close();
-        server.close();
+        await server.close();
     }
 });
 

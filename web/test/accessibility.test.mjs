@@ -3,25 +3,15 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { after, before, test } from "node:test";
-import { serve } from "../serve.mjs";
-import { launchChromium, settled } from "./browser.mjs";
+import { test } from "node:test";
+import { settled } from "./browser.mjs";
 import { randomNpy } from "./npy.mjs";
 import { change, drop } from "./reader.mjs";
+import { openSite } from "./site.mjs";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-let server, browser;
-
-before(async () => {
-    server = await serve();
-    browser = await launchChromium();
-});
-
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+const site = openSite();
 
 /** What is wrong with the page as it stands, a line each. */
 async function violations(page) {
@@ -65,8 +55,8 @@ for (const colorScheme of ["light", "dark"]) {
         for (const [address, steps] of Object.entries(uses)) {
             test(`${address}, ${colorScheme}, ${width} pixels wide: axe finds nothing`, async () => {
                 const viewport = { width, height: 900 };
-                const page = await browser.newPage({ colorScheme, viewport });
-                await page.goto(server.url + address);
+                const page = await site.browser.newPage({ colorScheme, viewport });
+                await page.goto(site.url + address);
                 for (const [name, step] of Object.entries(steps)) {
                     await step(page);
                     assert.deepEqual(await violations(page), [], name);

@@ -6,12 +6,11 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { afterEach, before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { lab, labs } from "libattn/labs";
-import { serve } from "../serve.mjs";
-import { launchChromium } from "./browser.mjs";
+import { openSite } from "./site.mjs";
 
 const pictures = fileURLToPath(new URL("../../build/", import.meta.url));
 const run = promisify(execFile);
@@ -21,19 +20,11 @@ const noCli = "there is no build/attn, and ATTN_CLI does not name one";
 const quick = "lab=separation&panel=7b&set.trials=5";
 const long = "lab=separation&panel=4a&set.trials=200"; // half a minute and more
 
-let server, browser, page;
+const site = openSite();
+let page;
 let complaints = []; // errors, warnings, refused and foreign loads
 
-before(async () => {
-    await mkdir(pictures, { recursive: true });
-    server = await serve();
-    browser = await launchChromium();
-});
-
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+before(() => mkdir(pictures, { recursive: true }));
 
 beforeEach(() => {
     complaints = [];
@@ -46,21 +37,21 @@ afterEach(async () => {
 });
 
 async function open(hash, options = {}) {
-    const context = await browser.newContext({
+    const context = await site.browser.newContext({
         viewport: { width: 1400, height: 900 },
         ...options,
     });
     page = await context.newPage();
     page.on("request", (request) => {
         const url = request.url();
-        if (!url.startsWith(server.url) && !url.startsWith("blob:")) complaints.push(url);
+        if (!url.startsWith(site.url) && !url.startsWith("blob:")) complaints.push(url);
     });
     page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (line) => {
         if (["error", "warning"].includes(line.type())) complaints.push(line.text());
     });
-    await page.goto(`${server.url}labs.html#${hash}`);
+    await page.goto(`${site.url}labs.html#${hash}`);
     await page.locator("#figure svg").waitFor();
 }
 

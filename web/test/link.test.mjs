@@ -6,33 +6,24 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { serve } from "../serve.mjs";
-import { launchChromium, settled } from "./browser.mjs";
+import { settled } from "./browser.mjs";
 import { randomNpy } from "./npy.mjs";
 import { change, drop } from "./reader.mjs";
+import { openSite } from "./site.mjs";
 
 const web = fileURLToPath(new URL("..", import.meta.url));
 const run = promisify(execFile);
 
-let server, browser, context, page;
+const site = openSite();
+let context, page;
 let complaints = [];
-
-before(async () => {
-    server = await serve();
-    browser = await launchChromium();
-});
-
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
 
 beforeEach(async () => {
     complaints = [];
-    await elsewhere(server.url);
+    await elsewhere(site.url);
 });
 
 afterEach(async () => {
@@ -43,7 +34,7 @@ afterEach(async () => {
 /** Opens an address as somebody else would, with a browser that has kept nothing. */
 async function elsewhere(url) {
     await context?.close();
-    context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
+    context = await site.browser.newContext({ viewport: { width: 1600, height: 1000 } });
     page = await context.newPage();
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (line) => {
@@ -117,13 +108,13 @@ test("text too long for a link is kept by the browser, and the page says so", as
 });
 
 test("links with plain text stay readable; one that was cut short says so", async () => {
-    await elsewhere(`${server.url}#text=${encodeURIComponent("old & plain + text")}`);
+    await elsewhere(`${site.url}#text=${encodeURIComponent("old & plain + text")}`);
     assert.equal(await page.inputValue("#text"), "old & plain + text");
     await change(page, () => page.fill("#text", words(700)));
     const url = await written();
     assert.match(url, /#packed=/);
     const demo = (await readFile(join(web, "public/demo.txt"), "utf8")).trim();
-    for (const broken of [url.slice(0, -9), `${url}é`, `${server.url}#packed=`]) {
+    for (const broken of [url.slice(0, -9), `${url}é`, `${site.url}#packed=`]) {
         await elsewhere(broken);
         assert.equal(await page.inputValue("#text"), demo);
         assert.match(await page.textContent("#text-note"), /cannot be read: is it whole/);
@@ -139,7 +130,7 @@ test("a link does not unpack to more than a link can hold", async () => {
         const letters = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
         return `#packed=${letters.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
     });
-    await elsewhere(server.url + url);
+    await elsewhere(site.url + url);
     assert.match(await page.textContent("#text-note"), /cannot be read/);
 });
 

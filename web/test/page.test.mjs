@@ -10,9 +10,10 @@ import { after, afterEach, before, beforeEach, describe, test } from "node:test"
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { serve } from "../serve.mjs";
-import { launchChromium, settled } from "./browser.mjs";
+import { settled } from "./browser.mjs";
 import { npy, npyOf, randomNpy, randomNumbers } from "./npy.mjs";
 import { change as changeOn, drop as dropOn } from "./reader.mjs";
+import { openSite } from "./site.mjs";
 
 const backends = ["softmax", "linear", "sparse", "sketch"];
 const web = fileURLToPath(new URL("..", import.meta.url));
@@ -22,22 +23,14 @@ const built = join(pictures, "attn");
 const cli = process.env.ATTN_CLI ?? (existsSync(built) ? built : null);
 const noCli = "there is no build/attn, and ATTN_CLI does not name one";
 
-let server, browser, page;
+const closings = []; // of contexts: they end with their page, and before the browser
+after(() => Promise.all(closings));
+const site = openSite();
+let page;
 const requests = []; // of all pages
 let complaints = []; // of the page under test: errors, warnings, refused loads
-const closings = []; // of contexts: they end with their page, and before the browser
 
-before(async () => {
-    await mkdir(pictures, { recursive: true });
-    server = await serve();
-    browser = await launchChromium();
-});
-
-after(async () => {
-    await Promise.all(closings);
-    await browser?.close();
-    await server?.close();
-});
+before(() => mkdir(pictures, { recursive: true }));
 
 beforeEach(async () => {
     complaints = [];
@@ -49,8 +42,8 @@ afterEach(async () => {
     assert.deepEqual(complaints, []);
 });
 
-async function openPage(options = {}, url = server.url) {
-    const context = await browser.newContext({
+async function openPage(options = {}, url = site.url) {
+    const context = await site.browser.newContext({
         viewport: { width: 1600, height: 1000 },
         ...options,
     });
@@ -137,7 +130,7 @@ test("a text without tokens is one line, and nothing of the last one stays", asy
 /** The page as it is while its module is still on the way; the function returned lets it come. */
 async function openSlowly(url) {
     await page.close();
-    const context = await browser.newContext();
+    const context = await site.browser.newContext();
     let arrive;
     const arrived = new Promise((resolve) => (arrive = resolve));
     await context.route("**/*.wasm", async (route) => {
@@ -151,7 +144,7 @@ async function openSlowly(url) {
 }
 
 test("what is typed and chosen while the page still loads stays", async () => {
-    const arrive = await openSlowly(`${server.url}#dim=32&causal=1&scale=2`);
+    const arrive = await openSlowly(`${site.url}#dim=32&causal=1&scale=2`);
     await page.fill("#text", "typed before all else");
     await page.selectOption("#dim", "16");
     await page.waitForTimeout(500); // longer than the pause after typing
@@ -167,7 +160,7 @@ test("what is typed and chosen while the page still loads stays", async () => {
 });
 
 test("a file that is dropped while the page still loads is what it shows", async () => {
-    const arrive = await openSlowly(server.url);
+    const arrive = await openSlowly(site.url);
     await drop({ "x.npy": randomNpy([12, 8], 1) });
     await page.waitForTimeout(300);
     arrive();
@@ -192,7 +185,7 @@ test("of many changes the last one counts", async () => {
         for (let size = 2; size <= 30; size++) await page.fill("#sketch-size", String(size));
     });
     const swift = await number("sketch", "error");
-    page = await reopen(`${server.url}#sketch.size=30`);
+    page = await reopen(`${site.url}#sketch.size=30`);
     assert.equal(await page.inputValue("#text"), text);
     assert.equal(swift, await number("sketch", "error"));
 });
@@ -241,10 +234,10 @@ test("scale and dimension change the numbers, and the address keeps them", async
 
 test("an address with nonsense in it does no harm", async () => {
     const before = await errors();
-    page = await reopen(`${server.url}#__proto__.scale=9&constructor.size=1&dim=abc&scale=x&=&.`);
+    page = await reopen(`${site.url}#__proto__.scale=9&constructor.size=1&dim=abc&scale=x&=&.`);
     assert.deepEqual(await errors(), before);
     assert.equal(await page.evaluate(() => ({}).scale), undefined);
-    page = await reopen(`${server.url}#sketch.size=nonsense&linear.feature_map=none`);
+    page = await reopen(`${site.url}#sketch.size=nonsense&linear.feature_map=none`);
     assert.deepEqual(await errors(), before);
 });
 
@@ -448,7 +441,7 @@ test("what a finger pointed at stays until it points elsewhere", async () => {
 
 test("the axes have words of the example at every width", async () => {
     await page.close();
-    const context = await browser.newContext();
+    const context = await site.browser.newContext();
     page = await context.newPage();
     page.on("close", () => closings.push(context.close()));
     await page.addInitScript(() => {
@@ -459,7 +452,7 @@ test("the axes have words of the example at every width", async () => {
             return fillText.call(this, text, ...rest);
         };
     });
-    await page.goto(server.url);
+    await page.goto(site.url);
     await settled(page);
     for (const width of [360, 390, 700, 768, 1239, 1240, 1300, 1366, 1440, 1500, 1920]) {
         await page.evaluate(() => (globalThis.drawn = []));

@@ -1,25 +1,15 @@
 /** What the page says of time, by a clock that only runs of the library move. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { serve } from "../serve.mjs";
-import { launchChromium, settled } from "./browser.mjs";
+import { test } from "node:test";
+import { settled } from "./browser.mjs";
+import { openSite } from "./site.mjs";
 
 const usual = [0.5, 0.6, 0.7, 0.8]; // milliseconds of a run, by plan
 const cold = { runs: 8, factor: 6 }; // the first runs of a plan, and how much longer they take
 const disturbed = { every: 10, factor: 3 };
 
-let server, browser;
-
-before(async () => {
-    server = await serve();
-    browser = await launchChromium();
-});
-
-after(async () => {
-    await browser?.close();
-    await server?.close();
-});
+const site = openSite();
 
 /** Goes before the worker's own code. */
 function moveClock(usual, cold, disturbed) {
@@ -47,14 +37,14 @@ function moveClock(usual, cold, disturbed) {
 }
 
 test("times are of warm code, by turns, with their range", async () => {
-    const page = await browser.newPage();
+    const page = await site.browser.newPage();
     await page.route("**/assets/worker-*.js", async (route) => {
         const response = await route.fetch();
         const settings = [usual, cold, disturbed].map((value) => JSON.stringify(value));
         const body = `(${moveClock})(${settings});${await response.text()}`;
         await route.fulfill({ response, body });
     });
-    const [worker] = await Promise.all([page.waitForEvent("worker"), page.goto(server.url)]);
+    const [worker] = await Promise.all([page.waitForEvent("worker"), page.goto(site.url)]);
     await settled(page);
 
     const median = page.locator("[data-name=time] data");
