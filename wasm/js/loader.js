@@ -2,37 +2,23 @@
  * From whatever init() was given to an instance of the module. The module imports nothing but, where
  * it has threads, its memory, so there is no glue: compile, instantiate, initialize.
  */
+import { relaxedSimd, simd } from "wasm-feature-detect";
 import { checkBytes, checkOneOf, checkWithin, isPlain, readOptions } from "./check.js";
 import { FULL } from "./edition.js";
 import { AttnError, notLoaded } from "./errors.js";
 import { Heap, SmallHeap } from "./heap.js";
 
-/* A module whose one function is `i32.const 0; i8x16.splat; BODY; drop`: valid where BODY is. */
-function probe(...body) {
-    const code = [0x00, 0x41, 0x00, 0xfd, 0x0f, ...body, 0x1a, 0x0b];
-    return new Uint8Array([
-        ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version
-        ...[0x01, 0x04, 0x01, 0x60, 0x00, 0x00], // one type: () -> ()
-        ...[0x03, 0x02, 0x01, 0x00], // one function of that type
-        ...[0x0a, code.length + 2, 0x01, code.length, ...code],
-    ]);
-}
-
-/* What an engine must have for a build: nothing, SIMD128, or i8x16.relaxed_swizzle of that. */
-const PROBES = {
-    __proto__: null,
-    relaxed: FULL && probe(0x41, 0x00, 0xfd, 0x0f, 0xfd, 0x80, 0x02),
-    simd: probe(),
-};
+/* What an engine must have for a build beyond WebAssembly itself. */
+const NEEDS = { relaxed: FULL && relaxedSimd, simd };
 
 /** The best of the builds that this engine can run; the first where it can run none. */
-function choose(builds) {
-    return builds.find(runs) ?? builds[0];
+async function choose(builds, threads) {
+    if (FULL && threads > 1) return "threads";
+    if (FULL) for (const build of builds) if (await runs(build)) return build;
+    return builds[0];
 }
 
-function runs(build) {
-    return !(build in PROBES) || WebAssembly.validate(PROBES[build]);
-}
+const runs = (build) => NEEDS[build]?.() ?? true;
 
 /**
  * Makes init(). `files`: by build, best first, what gives its source; `make(engine, more, readUrl)`: the
@@ -45,10 +31,9 @@ export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
     return async function init(given, more, about) {
         const options = readInit(given, more, names);
         const threads = FULL ? checkWithin(options.threads ?? 1, "threads", 1, 256) : 1;
-        const build =
-            options.build ?? (FULL && threads > 1 ? "threads" : choose(Object.keys(files)));
+        const build = options.build ?? (await choose(Object.keys(files), threads));
         checkOneOf(build, Object.keys(files), "build");
-        if (!runs(build)) {
+        if (!(await runs(build))) {
             const message = `this engine cannot run the ${build} build`;
             throw new AttnError("ATTN_ERROR_UNSUPPORTED", message);
         }
