@@ -113,7 +113,7 @@ const inCache =
     "Keys and values of 34 MB and less may lie in the last cache: then more than the peak of memory.";
 
 /**
- * `peak`: which measured peak is the plot's top line; `unit`: what speed is told in. The first
+ * `peak`: which measured peak is the plot's line; `unit`: what speed is told in. The first
  * contender of a row is the one the others are compared with.
  */
 export const families = [
