@@ -106,9 +106,8 @@ static int64_t pivoted_cholesky(double *gram, int64_t n, double tolerance, doubl
 static double rank_tolerance(int64_t terms) { return 0x1p-40 + (double)terms * 0x1p-52; }
 
 /*
- * scores_j = |L^-1 Z e_j|^2 for a basis Z of X's row space, the rows basis[order[i]] (or basis[i]
- * when order is NULL), and the Cholesky factor of Z Z^T: L_ik = factor[k][pivots[i]]. Row i of
- * L^-1 Z takes the place of row i of Z.
+ * scores_j = |L^-1 Z e_j|^2 for a basis Z of X's row space, whose row i is basis[pivots[i]], and the
+ * Cholesky factor of Z Z^T: L_ik = factor[k][pivots[i]]. Row i of L^-1 Z takes the place of row i of Z.
  */
 static void scores_of_basis(double *basis, int64_t dim, int64_t rank, const double *factor,
                             int64_t stride, const int64_t *pivots, double *scores) {

@@ -104,7 +104,8 @@ enum {
     ATTNJS_LIST = ATTNJS_STRIDES + 4 * 4
 };
 
-/** js/ passes integers only; whatever else comes is no size, and the checks say so. */
+/** js/ refuses what is no integer that a double holds exactly, so that only those come here. Others would
+ *  become -1, which the core refuses as a size; as a stride or a window it could not tell. */
 static inline int64_t attnjs_integer(double x) {
     return x >= -0x1p53 && x <= 0x1p53 ? (int64_t)x : -1;
 }
