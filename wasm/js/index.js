@@ -1,9 +1,9 @@
 /* libattn for browsers, workers and whatever has fetch(). Node's entry is node.js. */
 import { makeFullInit } from "./full.js";
-import { makeOpenTeam } from "./team.js";
+import { makeOpenPool } from "./pool.js";
 
 export { AttnError } from "./errors.js";
-export const init = makeFullInit({ openTeam: makeOpenTeam(startThread) });
+export const init = makeFullInit({ openPool: makeOpenPool(startThread) });
 
 /** Resolves when the thread has begun. */
 function startThread(job) {

@@ -23,11 +23,11 @@ const runs = (build) => NEEDS[build]?.() ?? true;
 /**
  * Makes init(). `files`: by build, best first, what gives its source; `make(engine, more, readUrl)`: the
  * library on an engine, `more` being what it is to tell of itself. Of the platform, `readUrl` gives the
- * bytes behind a URL where fetch() does not, and `openTeam(module, threads)`, where there are threads,
+ * bytes behind a URL where fetch() does not, and `openPool(module, threads)`, where there are threads,
  * { exports, handle }.
  */
-export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
-    const names = openTeam ? ["build", "threads"] : ["build"];
+export function makeInit({ readUrl = fetchBytes, openPool }, files, make) {
+    const names = openPool ? ["build", "threads"] : ["build"];
     return async function init(given, more, about) {
         const options = readInit(given, more, names);
         const threads = FULL ? checkWithin(options.threads ?? 1, "threads", 1, 256) : 1;
@@ -43,7 +43,7 @@ export function makeInit({ readUrl = fetchBytes, openTeam }, files, make) {
         const shared = FULL && files.threads && WebAssembly.Module.imports(module).length > 0;
         if (FULL && threads > 1 && !shared)
             throw wrong("the module is of another build, without threads");
-        const opened = shared ? await openTeam(module, threads) : await instantiate(module);
+        const opened = shared ? await openPool(module, threads) : await instantiate(module);
         const attn = make(
             new (FULL ? Heap : SmallHeap)(opened.exports, opened.handle),
             { threads, ...about },

@@ -1,10 +1,10 @@
 /* libattn for Node. */
 import { makeFullInit } from "./full.js";
 import { readUrl } from "./read.js";
-import { makeOpenTeam } from "./team.js";
+import { makeOpenPool } from "./pool.js";
 
 export { AttnError } from "./errors.js";
 export const init = makeFullInit({
     readUrl,
-    openTeam: makeOpenTeam(async (job) => (await import("./start-node.js")).startThread(job)),
+    openPool: makeOpenPool(async (job) => (await import("./start-node.js")).startThread(job)),
 });

@@ -1,7 +1,7 @@
 /* A thread in Node: node.js starts it. */
 import { parentPort, workerData } from "node:worker_threads";
-import { joinTeam } from "./team.js";
+import { joinPool } from "./pool.js";
 
-const work = await joinTeam(workerData);
+const work = await joinPool(workerData);
 parentPort.postMessage("ready");
 work();

@@ -1,10 +1,10 @@
 /* A thread in a browser: index.js starts it. */
-import { joinTeam } from "./team.js";
+import { joinPool } from "./pool.js";
 
 addEventListener(
     "message",
     async ({ data }) => {
-        const work = await joinTeam(data);
+        const work = await joinPool(data);
         postMessage("ready");
         work();
         close();

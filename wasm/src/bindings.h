@@ -23,7 +23,7 @@ typedef struct attnjs {
     attn_context_t *context;
     attn_error_t error;
     attn_report_t report;
-    attnjs_team_t *team; /* NULL: no threads */
+    attnjs_pool_t *pool; /* NULL: no threads */
     void *workspace;     /* for runs to which it is large enough; NULL: none, each has its own */
     size_t workspace_size;
 } attnjs_t;

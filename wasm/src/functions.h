@@ -107,11 +107,11 @@ FUNCTION(PLUGIN, STATUS, attnjs_plugin_unregister, SESSION(0), ADDRESS(1, entry)
 /* ---- threads.c ------------------------------------------------------------------------------- */
 
 /** With so many workers, of which the caller is the first; in a browser's window it may not sleep. js/
- *  starts the others, in attnjs_work(attnjs_team()). */
+ *  starts the others, in attnjs_work(attnjs_pool()). */
 FUNCTION(THREADS, SESSION, attnjs_open_threads, NUMBER(0, workers), NUMBER(1, may_sleep))
-FUNCTION(THREADS, ADDRESS, attnjs_team, SESSION(0))
-/** What a worker does until the team stops; `number` is from 1 to workers - 1. */
-FUNCTION(THREADS, NOTHING, attnjs_work, ADDRESS(0, team), NUMBER(1, number))
+FUNCTION(THREADS, ADDRESS, attnjs_pool, SESSION(0))
+/** What a worker does until the pool stops; `number` is from 1 to workers - 1. */
+FUNCTION(THREADS, NOTHING, attnjs_work, ADDRESS(0, pool), NUMBER(1, number))
 /** The address behind a new stack, which grows downwards; and thread-local memory. */
 FUNCTION(THREADS, ADDRESS, attnjs_worker_stack, NONE)
 FUNCTION(THREADS, ADDRESS, attnjs_worker_local, NONE)

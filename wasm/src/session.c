@@ -27,22 +27,22 @@ attnjs_t *attnjs_open(void) { return open_with(NULL); }
 
 #ifdef __wasm_atomics__
 attnjs_t *attnjs_open_threads(double workers, double may_sleep) {
-    attnjs_team_t *team = attnjs_team_create((uint32_t)workers, may_sleep != 0);
-    if (!team) return NULL;
+    attnjs_pool_t *pool = attnjs_pool_create((uint32_t)workers, may_sleep != 0);
+    if (!pool) return NULL;
     const attn_context_options_t options = {.struct_size = sizeof options,
-                                            .pool = attnjs_team_threads(team)};
+                                            .pool = attnjs_pool_threads(pool)};
     attnjs_t *js = open_with(&options);
-    if (js) js->team = team;
+    if (js) js->pool = pool;
     return js;
 }
 
-void *attnjs_team(attnjs_t *js) { return js->team; }
+void *attnjs_pool(attnjs_t *js) { return js->pool; }
 #endif
 
 void attnjs_close(attnjs_t *js) {
     if (!js) return;
 #ifdef __wasm_atomics__
-    if (js->team) attnjs_team_stop(js->team);
+    if (js->pool) attnjs_pool_stop(js->pool);
 #endif
     attn_context_destroy(js->context);
     free(js);

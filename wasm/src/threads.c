@@ -17,7 +17,7 @@ enum {
     SPINS = 4000         /* looks before one sleeps: jobs come in rows, and tasks end together */
 };
 
-struct attnjs_team {
+struct attnjs_pool {
     attn_ext_threads_t threads;
     int32_t may_sleep; /* the caller */
     attn_task_t *task;
@@ -37,62 +37,62 @@ static void wake(_Atomic int32_t *number) {
     __builtin_wasm_memory_atomic_notify((int32_t *)number, UINT32_MAX);
 }
 
-static void take_tasks(attnjs_team_t *team, uint32_t worker) {
+static void take_tasks(attnjs_pool_t *pool, uint32_t worker) {
     for (;;) {
-        const int64_t task = atomic_fetch_add_explicit(&team->next, 1, memory_order_relaxed);
-        if (task >= team->tasks) return;
-        team->task(team->data, task, worker);
+        const int64_t task = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (task >= pool->tasks) return;
+        pool->task(pool->data, task, worker);
     }
 }
 
-static void parallel_for(void *pool, int64_t tasks, attn_task_t *task, void *data) {
-    attnjs_team_t *team = pool;
+static void parallel_for(void *opaque, int64_t tasks, attn_task_t *task, void *data) {
+    attnjs_pool_t *pool = opaque;
     if (tasks < 2) {
         for (int64_t t = 0; t < tasks; t++) task(data, t, 0);
         return;
     }
-    team->task = task;
-    team->data = data;
-    team->tasks = tasks;
-    atomic_store_explicit(&team->next, 0, memory_order_relaxed);
-    atomic_store(&team->working, (int32_t)team->threads.workers - 1);
-    atomic_fetch_add(&team->job, 1); /* publishes what is above */
-    wake(&team->job);
-    take_tasks(team, 0);
-    for (int i = 0; i < SPINS && atomic_load(&team->working) != 0; i++) continue;
-    for (int32_t left; (left = atomic_load(&team->working)) != 0;)
-        if (team->may_sleep) sleep_while(&team->working, left, NAP);
+    pool->task = task;
+    pool->data = data;
+    pool->tasks = tasks;
+    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    atomic_store(&pool->working, (int32_t)pool->threads.workers - 1);
+    atomic_fetch_add(&pool->job, 1); /* publishes what is above */
+    wake(&pool->job);
+    take_tasks(pool, 0);
+    for (int i = 0; i < SPINS && atomic_load(&pool->working) != 0; i++) continue;
+    for (int32_t left; (left = atomic_load(&pool->working)) != 0;)
+        if (pool->may_sleep) sleep_while(&pool->working, left, NAP);
 }
 
-attnjs_team_t *attnjs_team_create(uint32_t workers, int32_t may_sleep) {
-    attnjs_team_t *team = calloc(1, sizeof *team);
-    if (!team) return NULL;
-    team->may_sleep = may_sleep;
-    team->threads = (attn_ext_threads_t){.struct_size = sizeof team->threads,
+attnjs_pool_t *attnjs_pool_create(uint32_t workers, int32_t may_sleep) {
+    attnjs_pool_t *pool = calloc(1, sizeof *pool);
+    if (!pool) return NULL;
+    pool->may_sleep = may_sleep;
+    pool->threads = (attn_ext_threads_t){.struct_size = sizeof pool->threads,
                                          .workers = workers,
-                                         .pool = team,
+                                         .pool = pool,
                                          .parallel_for = parallel_for};
-    return team;
+    return pool;
 }
 
-const attn_ext_threads_t *attnjs_team_threads(const attnjs_team_t *team) { return &team->threads; }
+const attn_ext_threads_t *attnjs_pool_threads(const attnjs_pool_t *pool) { return &pool->threads; }
 
-void attnjs_team_stop(attnjs_team_t *team) {
-    atomic_store(&team->stop, 1);
-    atomic_fetch_add(&team->job, 1);
-    wake(&team->job);
+void attnjs_pool_stop(attnjs_pool_t *pool) {
+    atomic_store(&pool->stop, 1);
+    atomic_fetch_add(&pool->job, 1);
+    wake(&pool->job);
 }
 
 /* No job ends before all workers have been at it: one that starts late misses none. */
-void attnjs_work(void *pool, double number) {
-    attnjs_team_t *team = pool;
+void attnjs_work(void *opaque, double number) {
+    attnjs_pool_t *pool = opaque;
     for (int32_t seen = 0;;) {
-        for (int i = 0; i < SPINS && atomic_load(&team->job) == seen; i++) continue;
-        while (atomic_load(&team->job) == seen) sleep_while(&team->job, seen, -1);
-        if (atomic_load(&team->stop)) return;
+        for (int i = 0; i < SPINS && atomic_load(&pool->job) == seen; i++) continue;
+        while (atomic_load(&pool->job) == seen) sleep_while(&pool->job, seen, -1);
+        if (atomic_load(&pool->stop)) return;
         seen++;
-        take_tasks(team, (uint32_t)number);
-        if (atomic_fetch_sub(&team->working, 1) == 1) wake(&team->working);
+        take_tasks(pool, (uint32_t)number);
+        if (atomic_fetch_sub(&pool->working, 1) == 1) wake(&pool->working);
     }
 }
 

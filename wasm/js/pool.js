@@ -9,18 +9,18 @@ const PAGES = 32; // of 64 KiB, as the module asks for
 const MOST = [65536, 32768, 16384]; // an engine may not give so much address space
 
 /** Makes what opens a module with so many threads; `startThread(job)` starts one beside this. */
-export function makeOpenTeam(startThread) {
-    return async function openTeam(module, threads) {
+export function makeOpenPool(startThread) {
+    return async function openPool(module, threads) {
         const memory = makeMemory();
         const { exports } = await instantiate(module, { env: { memory } });
         if (!exports.attnjs_open_threads) throw new AttnError("ATTN_ERROR_LOAD", "not libattn");
         exports.__wasm_call_ctors?.();
         const handle = exports.attnjs_open_threads(threads, Number(maySleep())) >>> 0;
         if (handle === 0) throw noMemory("a context");
-        const team = exports.attnjs_team(handle) >>> 0;
+        const pool = exports.attnjs_pool(handle) >>> 0;
         const jobs = [];
         for (let number = 1; number < threads; number++) {
-            jobs.push({ module, memory, team, number, ...makeRoom(exports) });
+            jobs.push({ module, memory, pool, number, ...makeRoom(exports) });
         }
         await Promise.all(jobs.map(startThread)).catch((cause) => {
             exports.attnjs_close(handle);
@@ -31,11 +31,11 @@ export function makeOpenTeam(startThread) {
 }
 
 /** In a new thread: becomes a worker, and returns what it is to do from then on. */
-export async function joinTeam({ module, memory, team, number, stack, local }) {
+export async function joinPool({ module, memory, pool, number, stack, local }) {
     const { exports } = await WebAssembly.instantiate(module, { env: { memory } });
     exports._emscripten_stack_restore(stack);
     exports.__wasm_init_tls(local);
-    return () => exports.attnjs_work(team, number);
+    return () => exports.attnjs_work(pool, number);
 }
 
 function makeRoom(exports) {
