@@ -1,6 +1,6 @@
 /*
  * Linear attention for one head. Tiles of queries go through in order; whole panels of keys that
- * all rows of a tile see are folded into the state (s, z), the others are weighed one by one.
+ * all rows of a tile see go into the state (s, z), the others are weighed one by one.
  * Compiled once per tier.
  */
 #include "kernels.h"
@@ -10,7 +10,7 @@
 
 enum {
     /* The rows of a tile have causal limits at most TILE_ROWS - 1 apart, and the keys before the
-     * lowest limit are folded but for less than a panel. */
+     * lowest limit are in the state but for less than a panel. */
     NEAR_PANELS = (PANEL - 1 + TILE_ROWS - 1 + PANEL - 1) / PANEL,
     NEAR_KEYS = NEAR_PANELS * PANEL,
 };
@@ -20,7 +20,7 @@ typedef struct linear_state {
     const attn_head_t *head;
     linear_map_t map;
     int64_t dim, value_dim, stride; /* stride: value_dim rounded up to whole vectors */
-    int64_t folded;                 /* keys [0, folded) are in (s, z) */
+    int64_t known;                  /* keys [0, known) are in (s, z) */
     float *s;                       /* [dim rounded up to TILE_ROWS][stride] */
     float *z, *z_abs;               /* [dim rounded up to VF_LANES]: sums of phi(k), |phi(k)| */
     float *panel;                   /* phi of keys: [dim rounded up to TILE_ROWS][PANEL] */
@@ -123,10 +123,10 @@ static void pack_queries(const linear_state_t *state, int64_t query_head,
 /* ---- the state ---------------------------------------------------------------------------------- */
 
 /* s += phi(K)^T V and z += phi(K)^T 1 for the next panel of keys (Lemma A.8). */
-static void fold_panel(linear_state_t *state, const linear_rows_t *rows) {
+static void add_panel(linear_state_t *state, const linear_rows_t *rows) {
     int64_t values_stride;
-    const int64_t count = pack_keys(state, state->folded, state->panel);
-    const float *values = value_rows(state, state->folded, count, &values_stride);
+    const int64_t count = pack_keys(state, state->known, state->panel);
+    const float *values = value_rows(state, state->known, count, &values_stride);
     for (int64_t k = 0; k < state->dim; k += TILE_ROWS)
         tile_accumulate(state->s + k * state->stride, state->stride, rows->ones,
                         state->panel + k * PANEL, PANEL, values, values_stride, count,
@@ -137,16 +137,16 @@ static void fold_panel(linear_state_t *state, const linear_rows_t *rows) {
             state->z[k] += vf_reduce_add(features);
             state->z_abs[k] += vf_reduce_add(vf_max(features, vf_sub(vf_zero(), features)));
         }
-    state->folded += count;
+    state->known += count;
 }
 
-/* Fold all panels that every row of the tile sees. */
-static void fold(linear_state_t *state, const linear_rows_t *rows) {
+/* The state update: all panels that every row of the tile sees. */
+static void update_state(linear_state_t *state, const linear_rows_t *rows) {
     const int64_t keys = state->head->problem->keys;
     int64_t seen = keys;
     for (int64_t r = 0; r < rows->count; r++) seen = tile_min(seen, rows->limit[r]);
-    while (state->folded < keys && (state->folded + PANEL <= seen || seen == keys))
-        fold_panel(state, rows);
+    while (state->known < keys && (state->known + PANEL <= seen || seen == keys))
+        add_panel(state, rows);
 }
 
 /* out = phi(Q) s, sum = phi(Q) z. */
@@ -185,7 +185,7 @@ static void weigh_panel(const linear_state_t *state, linear_rows_t *rows, int64_
 static void weigh_near_keys(const linear_state_t *state, linear_rows_t *rows) {
     int64_t end = 0, last[TILE_ROWS], values_stride;
     for (int64_t r = 0; r < rows->count; r++) end = tile_max(end, rows->limit[r]);
-    const int64_t base = state->folded;
+    const int64_t base = state->known;
     if (end <= base) return;
     for (int64_t first = base; first < end; first += PANEL) {
         pack_keys(state, first, state->panel);
@@ -245,7 +245,7 @@ static int64_t attend(const attn_head_t *head, linear_map_t map, const attn_quer
     int64_t degenerate = 0;
     for (int64_t done = 0; done < queries->count; done += TILE_ROWS) {
         linear_rows_t rows = begin_rows(&state, queries, done);
-        fold(&state, &rows);
+        update_state(&state, &rows);
         pack_queries(&state, queries->head, &rows);
         for (int64_t i = 0; i < TILE_ROWS * state.stride; i++) state.out[i] = 0.0f;
         read_state(&state, &rows);
