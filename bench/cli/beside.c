@@ -57,7 +57,7 @@ static int is_at(int descriptor, const char *path) {
            opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
 }
 
-/* What has no lock is nobody's. */
+/* A file without a lock belongs to no running process. */
 static void sweep(const char *path) {
     const int descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) return;

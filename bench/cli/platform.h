@@ -28,9 +28,9 @@ int platform_has_modes(void);
 int platform_is_bound(const struct stat *file);
 
 /**
- * Give the open file mode and owner of `like`, as far as this user may; 0, or an errno. What cannot
- * be kept opens it to nobody: without the group, the group may what all others may, and without
- * the owner nobody runs it as them.
+ * Give the open file the mode and owner of `like`, as far as this user may; 0, or an errno. Where
+ * that fails nobody gains rights: without the group, the group may do what all others may, and without
+ * the owner the set-user-ID and set-group-ID bits are dropped.
  */
 int platform_dress(int descriptor, const struct stat *like);
 

@@ -141,7 +141,7 @@ struct lab {
 
     /**
      * The seed is no parameter: every run has one. If there is a "trials", --trials sets it. A default
-     * of 0 below the minimum is `automatic`: it stands until somebody sets the parameter.
+     * of 0 below the minimum is `automatic`: it holds until the parameter is set.
      */
     const attn_param_info_t *params;
     uint32_t param_count;
@@ -223,7 +223,7 @@ struct lab_run {
 void lab_run_init(lab_run_t *run, const lab_t *lab, const lab_panel_t *panel, uint64_t seed);
 
 /**
- * Set a parameter from text, as a person writes it. Errors: a name that the lab has not
+ * Set a parameter from text, as a person writes it. Errors: a name that the lab does not have
  * (ATTN_ERROR_NOT_FOUND), x itself or text that is no number (ATTN_ERROR_ARGUMENT), a value outside the
  * declared range (ATTN_ERROR_RANGE).
  */

@@ -93,7 +93,7 @@ CROSS_FIXED(over_m, {SEPARATION_A1, 3}, {SEPARATION_N, 200}, {SEPARATION_D, 11})
 CROSS_FIXED(over_a1, {SEPARATION_N, 200}, {SEPARATION_D, 12});
 CROSS_FIXED(over_a0, {SEPARATION_A1, 3}, {SEPARATION_N, 200}, {SEPARATION_D, 12});
 
-/* What a network has not; delta, which m need not follow, is in every verdict. */
+/* Parameters that a network does not have; delta, which m need not follow, is in every verdict. */
 enum {
     NOT_SELF = 0,
     NOT_ONES = 0,

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* m, which follows n and delta where nobody set it (then it is 0). */
+/* m, which follows n and delta unless it is set (0: it is not). */
 static double width_of(const lab_point_t *point, enum separation_net net) {
     const double *values = point->values;
     const double n = values[SEPARATION_N], delta = values[SEPARATION_DELTA];

@@ -269,7 +269,7 @@ static double cost(const lab_point_t *point) {
 
 /* ---- about a run ---------------------------------------------------------------------------------- */
 
-/* Steps that are there, and all of them as the theorems ask; the loss is nobody's theorem. */
+/* Steps that are there, and all of them as the theorems ask; no theorem is about the loss. */
 static int within(const lab_run_t *run, const double *row) {
     return run->panel->columns == loss_columns || (row[TOLD] > 0 && row[PREMISES] == row[MOVING]);
 }

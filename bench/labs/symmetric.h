@@ -17,7 +17,7 @@ typedef struct symmetric {
     int64_t nonzero;         /* elements of X that are not 0 */
     double largest;          /* max |X X^T|, at most r */
     float *x;                /* n x d */
-    float *value, *out;      /* n x 1: what a run needs and nobody looks at */
+    float *value, *out;      /* n x 1: a run needs them, nothing reads them */
     float *weights, *lse;    /* n x n of the sketch, n */
     double *logits, *exact;  /* X X^T and its attention matrix */
     double *sketched, *work; /* S', and n x n + n */
@@ -63,7 +63,7 @@ attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symme
                                const sketch_request_t *request, sketch_result_t *result,
                                attn_error_t *error);
 
-/** The same for a sketch Y (n x size) that somebody else made, by plain softmax attention. */
+/** The same for a given sketch Y (n x size), by plain softmax attention. */
 attn_status_t symmetric_compare(const attn_context_t *context, symmetric_t *symmetric,
                                 const float *sketch, int64_t size, sketch_result_t *result,
                                 attn_error_t *error);

@@ -1,4 +1,4 @@
-// What is measured, and against whom: families of rows (problems), each with its contenders.
+// What is measured, and against what: families of rows (problems), each with its contenders.
 
 /** A number of bytes or operations a second is told as a share of one of these measured peaks. */
 export const units = {

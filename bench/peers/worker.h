@@ -37,7 +37,7 @@ typedef struct about {
 
 /**
  * Reads the task's sizes and, where arguments name their files, its arrays: query=, key=, value=,
- * and result= for what somebody else computed. 0 when all is well.
+ * and result= for the output of another program. 0 when all is well.
  */
 int task_read(task_t *task, int count, char **arguments, about_t *about);
 

@@ -5,7 +5,7 @@
  *
  * Attributes, inputs and expected outputs by their ONNX names; "Q:bfloat16=file" for a bfloat16
  * array that is stored as float32. Exit status: 0 the outputs agree, 1 they do not, 77 the machine
- * has not the tier that ATTN_CPU asks for.
+ * does not have the tier that ATTN_CPU asks for.
  *
  * ONNX Attention means: with 3-D arrays (B, n, H d) heads stand side by side; past and key make
  * `present`; a mask that is shorter than the keys is continued with "not seen"; causal masks are

@@ -68,7 +68,7 @@ static void built_in_backends(void **state) {
     attn_context_destroy(context);
 }
 
-/** Extensions that a backend has not are NULL, whatever they are called. */
+/** Extensions that a backend does not have are NULL, whatever their name. */
 static void unknown_extensions(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(0);
