@@ -371,9 +371,9 @@ describe("attn lab run, several panels", () => {
 
 describe("attn lab run, stopped", nativeOnly, () => {
     const long = ["lab", "run", "separation", "--panel", "3a", "-o", "out"];
-    const journal = "out/separation-3a.points";
+    const checkpoint = "out/separation-3a.points";
     const finished = (folder) =>
-        existsSync(join(folder, journal)) ? pointsOf(read(folder, journal)).length : 0;
+        existsSync(join(folder, checkpoint)) ? pointsOf(read(folder, checkpoint)).length : 0;
 
     /** Starts it, waits until `count` points are finished, and sends the signal. */
     async function stop(folder, count, signal) {

@@ -19,12 +19,12 @@ typedef struct place {
 
 typedef struct points {
     task_t *task;
-    journal_t *journal;
+    checkpoint_t *checkpoint;
     progress_t *progress;
     place_t *order; /* the most expensive first, so that no thread begins a long one at the end */
     uint32_t count, next;
     int status;     /* of the first failure */
-    int unwritable; /* the journal; a status */
+    int unwritable; /* the checkpoint; a status */
 #if !defined(__wasm__)
     uint32_t working; /* threads */
     pthread_mutex_t lock;
@@ -86,7 +86,7 @@ static void keep(points_t *points, const place_t *place, const outcome_t *outcom
         return;
     }
     if (points->unwritable) return;
-    points->unwritable = journal_add(points->journal, place->index);
+    points->unwritable = checkpoint_add(points->checkpoint, place->index);
     if (points->unwritable) {
         points->status = points->unwritable;
         return;
@@ -172,9 +172,9 @@ static int work(points_t *points, uint32_t threads) {
 
 /* ---- all of it ----------------------------------------------------------------------------------- */
 
-int points_compute(journal_t *journal, uint32_t threads, progress_t *progress) {
-    task_t *task = journal->task;
-    points_t points = {.task = task, .journal = journal, .progress = progress};
+int points_compute(checkpoint_t *checkpoint, uint32_t threads, progress_t *progress) {
+    task_t *task = checkpoint->task;
+    points_t points = {.task = task, .checkpoint = checkpoint, .progress = progress};
     double total = 0;
     int status = make_order(&points, &total);
     if (task->run.panel->flags & LAB_SERIAL) threads = 1;

@@ -39,14 +39,14 @@ static int prepare(making_t *making, task_t *task) {
 }
 
 /* Whether the folder has points of other settings; --restart empties what it has. */
-static int check_journal(const making_t *making, task_t *task) {
-    journal_t journal;
-    int status = journal_load(&journal, task, making->restart);
+static int check_checkpoint(const making_t *making, task_t *task) {
+    checkpoint_t checkpoint;
+    int status = checkpoint_load(&checkpoint, task, making->restart);
     if (!status && making->restart) {
-        status = journal_open(&journal);
+        status = checkpoint_open(&checkpoint);
         if (!status) status = documents_remove(task);
     }
-    journal_free(&journal);
+    checkpoint_free(&checkpoint);
     return status;
 }
 
@@ -71,7 +71,7 @@ static int prepare_all(making_t *making) {
         status = prepare(making, &making->tasks.items[i]);
     if (!status) status = make_folder(making->folder);
     for (uint32_t i = 0; i < making->tasks.count && !status; i++)
-        status = check_journal(making, &making->tasks.items[i]);
+        status = check_checkpoint(making, &making->tasks.items[i]);
     return status;
 }
 
@@ -91,7 +91,7 @@ static int kept(const making_t *making, int status) {
 }
 
 static int compute(making_t *making, task_t *task, uint32_t number) {
-    journal_t journal;
+    checkpoint_t checkpoint;
     attn_error_t error;
     char name[TASK_NAME];
     progress_t progress = {.panel = number + 1, .panels = making->tasks.count};
@@ -99,13 +99,13 @@ static int compute(making_t *making, task_t *task, uint32_t number) {
         return cli_reject(task_name(task, name), &error);
     memset(task->done, 0, task->run.point_count);
     task->finished = 0;
-    int status = journal_load(&journal, task, 0);
-    if (!status) status = journal_open(&journal);
+    int status = checkpoint_load(&checkpoint, task, 0);
+    if (!status) status = checkpoint_open(&checkpoint);
     if (!status) {
-        status = points_compute(&journal, making->threads, &progress);
+        status = points_compute(&checkpoint, making->threads, &progress);
         if (!task_is_complete(task)) status = kept(making, status ? status : CLI_FAILED);
     }
-    journal_free(&journal);
+    checkpoint_free(&checkpoint);
     if (!status) {
         status = documents_write(task);
         if (status) kept(making, status);

@@ -1,5 +1,5 @@
-/* cli/lab/journal.c: see journal.h. */
-#include "cli/lab/journal.h"
+/* cli/lab/checkpoint.c: see checkpoint.h. */
+#include "cli/lab/checkpoint.h"
 
 #include "cli/cli.h"
 #include "cli/files.h"
@@ -37,8 +37,8 @@ static void print_header(const void *data, FILE *out) {
 static size_t line_length(const char *text) { return strcspn(text, "\n"); }
 
 /* Says in which setting the file and this run differ: the first line that is not the same. */
-static int refuse(const journal_t *journal, const char *found) {
-    const char *wanted = journal->header;
+static int refuse(const checkpoint_t *checkpoint, const char *found) {
+    const char *wanted = checkpoint->header;
     while (*found && *wanted && line_length(found) == line_length(wanted) &&
            strncmp(found, wanted, line_length(found)) == 0) {
         found += line_length(found) + (found[line_length(found)] != 0);
@@ -49,8 +49,9 @@ static int refuse(const journal_t *journal, const char *found) {
     return cli_complain(CLI_USAGE,
                         "%s: holds points with %.*s, and now it is %.*s: choose another folder, "
                         "or drop them with --restart",
-                        journal->path, (int)(line_length(found) - skip_found), found + skip_found,
-                        (int)(line_length(wanted) - skip_wanted), wanted + skip_wanted);
+                        checkpoint->path, (int)(line_length(found) - skip_found),
+                        found + skip_found, (int)(line_length(wanted) - skip_wanted),
+                        wanted + skip_wanted);
 }
 
 /* ---- points -------------------------------------------------------------------------------------- */
@@ -76,82 +77,82 @@ static int read_point(task_t *task, const char *line) {
 }
 
 /* A last line without its end was being written when something happened: it is left out. */
-static int read_points(journal_t *journal, const char *bytes) {
-    const char *line = bytes + strlen(journal->header);
+static int read_points(checkpoint_t *checkpoint, const char *bytes) {
+    const char *line = bytes + strlen(checkpoint->header);
     for (const char *end; (end = strchr(line, '\n')); line = end + 1)
-        if (!read_point(journal->task, line))
+        if (!read_point(checkpoint->task, line))
             return cli_complain(CLI_USAGE,
                                 "%s: '%.*s' is no point of this panel: choose another folder, or "
                                 "drop all its points with --restart",
-                                journal->path, (int)(end - line < 40 ? end - line : 40), line);
-    journal->size = (size_t)(line - bytes);
+                                checkpoint->path, (int)(end - line < 40 ? end - line : 40), line);
+    checkpoint->size = (size_t)(line - bytes);
     return CLI_OK;
 }
 
-static int read_journal(journal_t *journal) {
+static int read_checkpoint(checkpoint_t *checkpoint) {
     char *bytes, *text;
     size_t size;
-    if (file_read(journal->path, &bytes, &size)) return CLI_USAGE;
+    if (file_read(checkpoint->path, &bytes, &size)) return CLI_USAGE;
     text = realloc(bytes, size + 1);
     if (!text) {
         free(bytes);
-        return cli_complain(CLI_USAGE, "%s: no memory", journal->path);
+        return cli_complain(CLI_USAGE, "%s: no memory", checkpoint->path);
     }
     text[size] = 0;
-    const size_t length = strlen(journal->header);
+    const size_t length = strlen(checkpoint->header);
     const size_t known = strlen(text) < sizeof magic - 1 ? strlen(text) : sizeof magic - 1;
     int status = CLI_OK;
     if (strncmp(text, magic, known) != 0)
-        status = cli_complain(CLI_USAGE, "%s: is no file of attn lab", journal->path);
-    else if (strncmp(text, journal->header, length) == 0)
-        status = read_points(journal, text);
-    else if (strncmp(text, journal->header, strlen(text)) != 0) /* else: cut within the header */
-        status = refuse(journal, text);
+        status = cli_complain(CLI_USAGE, "%s: is no file of attn lab", checkpoint->path);
+    else if (strncmp(text, checkpoint->header, length) == 0)
+        status = read_points(checkpoint, text);
+    else if (strncmp(text, checkpoint->header, strlen(text)) != 0) /* else: cut within the header */
+        status = refuse(checkpoint, text);
     free(text);
     return status;
 }
 
-int journal_load(journal_t *journal, task_t *task, int restart) {
+int checkpoint_load(checkpoint_t *checkpoint, task_t *task, int restart) {
     text_t header;
-    *journal = (journal_t){.task = task, .descriptor = -1};
+    *checkpoint = (checkpoint_t){.task = task, .descriptor = -1};
     if (text_make(&header, print_header, task)) return CLI_USAGE;
-    journal->header = header.bytes;
-    journal->path = task_path(task, "points");
-    if (!journal->path) return cli_complain(CLI_USAGE, "no memory for a path");
-    return restart || access(journal->path, F_OK) != 0 ? CLI_OK : read_journal(journal);
+    checkpoint->header = header.bytes;
+    checkpoint->path = task_path(task, "points");
+    if (!checkpoint->path) return cli_complain(CLI_USAGE, "no memory for a path");
+    return restart || access(checkpoint->path, F_OK) != 0 ? CLI_OK : read_checkpoint(checkpoint);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
 /* All of it or nothing: what a full disk cut off is taken back. */
-static int append(journal_t *journal, const char *bytes, size_t size) {
-    const int code = file_write(journal->descriptor, bytes, size);
+static int append(checkpoint_t *checkpoint, const char *bytes, size_t size) {
+    const int code = file_write(checkpoint->descriptor, bytes, size);
     if (!code) {
-        journal->size += size;
+        checkpoint->size += size;
         return CLI_OK;
     }
-    if (ftruncate(journal->descriptor, (off_t)journal->size) != 0)
-        cli_warn("%s: its last line is cut: %s", journal->path, strerror(errno));
-    return file_not_written(journal->path, code);
+    if (ftruncate(checkpoint->descriptor, (off_t)checkpoint->size) != 0)
+        cli_warn("%s: its last line is cut: %s", checkpoint->path, strerror(errno));
+    return file_not_written(checkpoint->path, code);
 }
 
 /* Two that write would take each other's points away. The lock goes with the descriptor. */
-static int lock(const journal_t *journal) {
-    if (platform_lock(journal->descriptor) == PLATFORM_HELD)
-        return cli_complain(CLI_USAGE, "%s: another attn is computing it", journal->path);
+static int lock(const checkpoint_t *checkpoint) {
+    if (platform_lock(checkpoint->descriptor) == PLATFORM_HELD)
+        return cli_complain(CLI_USAGE, "%s: another attn is computing it", checkpoint->path);
     return CLI_OK;
 }
 
-int journal_open(journal_t *journal) {
-    const int is_new = access(journal->path, F_OK) != 0;
-    journal->descriptor = open(journal->path, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    if (journal->descriptor < 0) return file_not_written(journal->path, errno);
-    if (lock(journal)) return CLI_USAGE;
-    if (ftruncate(journal->descriptor, (off_t)journal->size) != 0)
-        return file_not_written(journal->path, errno);
-    if (journal->size > 0) return CLI_OK;
-    const int status = append(journal, journal->header, strlen(journal->header));
-    if (status && is_new) unlink(journal->path);
+int checkpoint_open(checkpoint_t *checkpoint) {
+    const int is_new = access(checkpoint->path, F_OK) != 0;
+    checkpoint->descriptor = open(checkpoint->path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    if (checkpoint->descriptor < 0) return file_not_written(checkpoint->path, errno);
+    if (lock(checkpoint)) return CLI_USAGE;
+    if (ftruncate(checkpoint->descriptor, (off_t)checkpoint->size) != 0)
+        return file_not_written(checkpoint->path, errno);
+    if (checkpoint->size > 0) return CLI_OK;
+    const int status = append(checkpoint, checkpoint->header, strlen(checkpoint->header));
+    if (status && is_new) unlink(checkpoint->path);
     return status;
 }
 
@@ -170,18 +171,18 @@ static void print_point(const void *data, FILE *out) {
     fputc('\n', out);
 }
 
-int journal_add(journal_t *journal, uint32_t index) {
-    const point_t point = {journal->task, index};
+int checkpoint_add(checkpoint_t *checkpoint, uint32_t index) {
+    const point_t point = {checkpoint->task, index};
     text_t line;
     if (text_make(&line, print_point, &point)) return CLI_USAGE;
-    const int status = append(journal, line.bytes, line.size);
+    const int status = append(checkpoint, line.bytes, line.size);
     free(line.bytes);
     return status;
 }
 
-void journal_free(journal_t *journal) {
-    if (journal->descriptor >= 0) close(journal->descriptor);
-    free(journal->path);
-    free(journal->header);
-    *journal = (journal_t){.descriptor = -1};
+void checkpoint_free(checkpoint_t *checkpoint) {
+    if (checkpoint->descriptor >= 0) close(checkpoint->descriptor);
+    free(checkpoint->path);
+    free(checkpoint->header);
+    *checkpoint = (checkpoint_t){.descriptor = -1};
 }

@@ -1,6 +1,6 @@
 /*
- * cli/lab/journal.h: FOLDER/LAB-PANEL.points: the settings of a panel and each finished point, as
- * text, written as soon as it is finished. Whatever ends the program, the next run goes on from there.
+ * cli/lab/checkpoint.h: FOLDER/LAB-PANEL.points, a panel's checkpoint: its settings and each finished
+ * point, as text, written as soon as it is finished. Whatever ends the program, the next run resumes.
  * It stays when the panel is complete: then there is nothing left to compute.
  *
  *     attn lab points 1
@@ -10,31 +10,31 @@
  *     (an empty line)
  *     17 18 1 0.996...         the point's number, and all its columns, x first, without loss
  */
-#ifndef ATTN_CLI_LAB_JOURNAL_H
-#define ATTN_CLI_LAB_JOURNAL_H
+#ifndef ATTN_CLI_LAB_CHECKPOINT_H
+#define ATTN_CLI_LAB_CHECKPOINT_H
 
 #include "cli/lab/task.h"
 
-typedef struct journal {
+typedef struct checkpoint {
     task_t *task;
     char *path;
     char *header;
     size_t size;    /**< bytes of the file that are whole: the header and finished points */
     int descriptor; /**< -1: not open for writing */
-} journal_t;
+} checkpoint_t;
 
 /**
  * Take what the folder has of this panel, if anything; an exit status. Points of other settings are
  * a complaint, or ignored with `restart`. Nothing is written.
  */
-int journal_load(journal_t *journal, task_t *task, int restart);
+int checkpoint_load(checkpoint_t *checkpoint, task_t *task, int restart);
 
 /** Open for writing, behind what was loaded; an exit status. */
-int journal_open(journal_t *journal);
+int checkpoint_open(checkpoint_t *checkpoint);
 
 /** Write a finished point; an exit status. One thread at a time. */
-int journal_add(journal_t *journal, uint32_t index);
+int checkpoint_add(checkpoint_t *checkpoint, uint32_t index);
 
-void journal_free(journal_t *journal);
+void checkpoint_free(checkpoint_t *checkpoint);
 
 #endif
