@@ -8,21 +8,6 @@
 
 #include <string.h>
 
-/** Bytes of an element; 0 for an unknown type. */
-ATTN_INLINE int64_t convert_size(attn_dtype_t dtype) {
-    switch (dtype) {
-    case ATTN_F32:
-        return 4;
-    case ATTN_F16:
-    case ATTN_BF16:
-        return 2;
-    case ATTN_I8:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 /** to[i] = factor * element i of a row at `from`, `stride` elements apart. */
 ATTN_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype, int64_t stride,
                            int64_t count, float factor) {

@@ -57,7 +57,7 @@ ATTN_INLINE vf decode_load_first_(attn_dtype_t dtype, const char *row, int64_t a
     if (count >= VF_LANES) return decode_load_(dtype, row, at);
     if (dtype == ATTN_F32) return vf_load_first((const float *)(const void *)row + at, count);
     char lanes[VF_LANES * sizeof(float)] = {0};
-    const int64_t size = convert_size(dtype);
+    const int64_t size = attn_dtype_size(dtype);
     for (int64_t byte = 0; byte < count * size; byte++) lanes[byte] = row[at * size + byte];
     return decode_load_(dtype, lanes, 0);
 }
@@ -95,7 +95,7 @@ ATTN_INLINE void decode_dot_rows_(int rows, attn_dtype_t dtype, int64_t dim, con
     for (; k + at_once * VF_LANES <= dim; k += at_once * VF_LANES) {
         const char *at[DECODE_KEYS];
         ATTN_UNROLL
-        for (int j = 0; j < DECODE_KEYS; j++) at[j] = key[j] + k * convert_size(dtype);
+        for (int j = 0; j < DECODE_KEYS; j++) at[j] = key[j] + k * attn_dtype_size(dtype);
         ATTN_UNROLL
         for (int u = 0; u < at_once; u++) {
             vf column[DECODE_KEYS];
@@ -223,7 +223,7 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
                 vf_mul(vf_set1(s.keep[r]), vf_load(s.out + r * s.out_stride + c + v * VF_LANES));
     }
     work->done += rows * vectors * VF_LANES;
-    const int64_t size = convert_size(dtype), ahead = decode_ahead_(&s.values);
+    const int64_t size = attn_dtype_size(dtype), ahead = decode_ahead_(&s.values);
     const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
     for (int64_t turn = 0; turn < s.last - s.first; turn++) {
         const int64_t j = s.first + decode_turn_(rows, turn, s.last - s.first);
@@ -268,7 +268,7 @@ ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sum
         vf even = vf_load(out), odd = vf_load(out + VF_LANES);
         ATTN_UNROLL
         for (int i = 0; i < keys; i++) {
-            const char *at = value[i] + c * convert_size(dtype);
+            const char *at = value[i] + c * attn_dtype_size(dtype);
             even = vf_mul_add(weight[i], decode_load_(dtype, at, 0), even);
             odd = vf_mul_add(weight[i], decode_load_(dtype, at, VF_LANES), odd);
         }

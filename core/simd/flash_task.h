@@ -32,7 +32,7 @@ ATTN_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t t
 
 /* Element `index` of a tensor as an address. */
 ATTN_INLINE const void *flash_at(const attn_tensor_t *tensor, int64_t index) {
-    return (const char *)tensor->data + index * convert_size(tensor->dtype);
+    return (const char *)tensor->data + index * attn_dtype_size(tensor->dtype);
 }
 
 /* The scale of token `row` of key or value; 1 where there is none. */
@@ -163,7 +163,7 @@ ATTN_STEP void flash_write(const attn_head_t *head, int64_t query_head, int64_t 
                            const float *values, float row_lse) {
     const attn_tensor_t *out = &head->io->out, *lse = &head->io->lse;
     const int64_t at = attn_offset(out, head->batch, query_head, row);
-    convert_back((char *)out->data + at * convert_size(out->dtype), out->dtype, out->stride[3],
+    convert_back((char *)out->data + at * attn_dtype_size(out->dtype), out->dtype, out->stride[3],
                  values, head->problem->value_dim);
     if (lse->data) *attn_row(lse, head->batch, query_head, row) = row_lse;
 }

@@ -3,13 +3,11 @@
 #include "json/json.h"
 
 static void put_features(attn_json_t *json, uint64_t bits) {
-    static const char *const features[] = {
-        "causal", "grouped_heads", "lse",   "past",  "window", "softcap", "bias",
-        "mask",   "kv_lengths",    "sinks", "alibi", "half",   "int8",    "scores",
-    };
     attn_json_open(json, "features", '[');
-    for (size_t i = 0; i < sizeof features / sizeof features[0]; i++)
-        if (bits >> i & 1) attn_json_string(json, NULL, features[i]);
+#define PUT_FEATURE(name, bit, text, words)                                                        \
+    if (bits & ATTN_FEATURE_##name) attn_json_string(json, NULL, text);
+    ATTN_FEATURES(PUT_FEATURE)
+#undef PUT_FEATURE
     attn_json_close(json, ']');
 }
 

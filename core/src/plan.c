@@ -14,24 +14,17 @@ struct attn_plan {
     attn_problem_t problem;
 };
 
-/* Names of the feature bits, in their order. */
-static const char *const feature_names[] = {
-    "causal masks", "grouped heads", "lse",   "a past",        "sliding windows",
-    "softcap",      "bias",          "masks", "key lengths",   "attention sinks",
-    "ALiBi slopes", "f16 and bf16",  "i8",    "scores output",
-};
-
 static attn_status_t check_features(const attn_backend_t *backend, uint64_t needed,
                                     attn_error_t *error) {
     const uint64_t missing = needed & ~backend->features;
-    for (size_t i = 0; i < sizeof feature_names / sizeof feature_names[0]; i++)
-        if (missing >> i & 1)
-            return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not do %s",
-                             backend->id, feature_names[i]);
-    if (missing)
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not do all of this",
-                         backend->id);
-    return ATTN_OK;
+    const char *what = NULL;
+    if (!missing) return ATTN_OK;
+#define NAME_FIRST(name, bit, text, words)                                                         \
+    if (!what && (missing & ATTN_FEATURE_##name)) what = words;
+    ATTN_FEATURES(NAME_FIRST)
+#undef NAME_FIRST
+    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not do %s", backend->id,
+                     what ? what : "all of this");
 }
 
 static attn_status_t prepare(attn_plan_t *plan, const attn_param_t *params, uint32_t param_count,

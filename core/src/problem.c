@@ -134,17 +134,6 @@ typedef struct needed {
     bool written, broadcast;
 } needed_t;
 
-static const char *dtype_name(attn_dtype_t dtype) {
-    static const char *const names[] = {"?", "f32", "f64", "f16", "bf16", "i8", "bool", "i64"};
-    return dtype > 0 && dtype < (attn_dtype_t)(sizeof names / sizeof *names) ? names[dtype] : "?";
-}
-
-static uintptr_t dtype_alignment(attn_dtype_t dtype) {
-    if (dtype == ATTN_I64) return 8;
-    if (dtype == ATTN_F16 || dtype == ATTN_BF16) return 2;
-    return dtype == ATTN_F32 ? 4 : 1;
-}
-
 /* Each axis steps over all that those with no larger strides reach. In double, which does not overflow. */
 static bool axes_nest(const attn_tensor_t *tensor) {
     for (int k = 0; k < 4; k++) {
@@ -165,7 +154,8 @@ static attn_status_t check_tensor(const needed_t *needed, attn_error_t *error) {
     if (!tensor->data) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: no data", needed->name);
     if (tensor->dtype != needed->dtype)
         return attn_fail(error, ATTN_ERROR_DTYPE, "%s: dtype %d (%s) is not %s", needed->name,
-                         tensor->dtype, dtype_name(tensor->dtype), dtype_name(needed->dtype));
+                         tensor->dtype, attn_dtype_name(tensor->dtype),
+                         attn_dtype_name(needed->dtype));
     for (int k = 0; k < 4; k++) {
         const bool one_for_all = needed->broadcast && k < 3 && tensor->shape[k] == 1;
         if (tensor->shape[k] != shape[k] && !one_for_all)
@@ -182,9 +172,9 @@ static attn_status_t check_tensor(const needed_t *needed, attn_error_t *error) {
                          "%s: with strides (%lld, %lld, %lld, %lld) elements may overlap",
                          needed->name, (long long)tensor->stride[0], (long long)tensor->stride[1],
                          (long long)tensor->stride[2], (long long)tensor->stride[3]);
-    if ((uintptr_t)tensor->data % dtype_alignment(needed->dtype) != 0)
+    if ((uintptr_t)tensor->data % (uintptr_t)attn_dtype_size(needed->dtype) != 0)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: data is not aligned to its %d bytes",
-                         needed->name, (int)dtype_alignment(needed->dtype));
+                         needed->name, (int)attn_dtype_size(needed->dtype));
     return ATTN_OK;
 }
 
@@ -259,7 +249,7 @@ static attn_status_t check_inputs(const attn_problem_t *p, const attn_io_t *io,
     if (p->kv_dtype != ATTN_I8 && (io->key_scales.data || io->value_scales.data))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: given, but key and value are %s, not i8",
                          io->key_scales.data ? "key_scales" : "value_scales",
-                         dtype_name(p->kv_dtype));
+                         attn_dtype_name(p->kv_dtype));
     if (p->inputs & ATTN_INPUT_KV_LENGTHS) return check_lengths(p, &io->kv_lengths, error);
     return ATTN_OK;
 }

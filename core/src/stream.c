@@ -30,17 +30,13 @@ struct attn_stream {
     cache_t caches[CACHES];
 };
 
-static uint64_t element_size(attn_dtype_t dtype) {
-    return dtype == ATTN_F32 ? 4 : dtype == ATTN_I8 ? 1 : 2;
-}
-
 static uint64_t blocks(const attn_stream_t *stream) {
     return (uint64_t)(stream->problem.batch * stream->problem.kv_heads);
 }
 
 static void set_rows(attn_stream_t *stream) {
     const attn_problem_t *problem = &stream->problem;
-    const uint64_t size = element_size(problem->kv_dtype);
+    const uint64_t size = (uint64_t)attn_dtype_size(problem->kv_dtype);
     stream->caches[KEY].row = (uint64_t)problem->dim * size;
     stream->caches[VALUE].row = (uint64_t)problem->value_dim * size;
     if (problem->kv_dtype != ATTN_I8) return;

@@ -59,7 +59,7 @@ static int64_t block_of(const attn_head_t *head) {
     const attn_problem_t *problem = head->problem;
     const int copied = !in_place(&head->io->key) || !in_place(&head->io->value);
     if (row_count(problem) == 1 && !copied) return DECODE_CHUNK;
-    const int64_t keys = BLOCK_BYTES / (problem->dim * convert_size(problem->kv_dtype));
+    const int64_t keys = BLOCK_BYTES / (problem->dim * attn_dtype_size(problem->kv_dtype));
     return tile_min(MOST, tile_max(FEWEST, keys / FEWEST * FEWEST));
 }
 
@@ -100,7 +100,7 @@ static span_t begin_rows(const attn_head_t *head, const scratch_t *space, float 
 /* `count` rows of key or value from `first` on, with elements side by side: in place, or in f32. */
 static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tensor, int64_t first,
                              int64_t count, int64_t columns, float *copy) {
-    const int64_t size = convert_size(tensor->dtype);
+    const int64_t size = attn_dtype_size(tensor->dtype);
     const char *data = flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
     if (in_place(tensor))
         return (decode_rows_t){data, tensor->stride[2] * size, columns * size, tensor->dtype};

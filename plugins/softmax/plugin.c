@@ -236,11 +236,6 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     return ATTN_OK;
 }
 
-/* Bytes of an element. */
-static double size_of(attn_dtype_t dtype) {
-    return dtype == ATTN_F32 ? 4 : dtype == ATTN_I8 ? 1 : 2;
-}
-
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const attn_problem_t *problem = &((const softmax_plan_t *)base)->problem;
     const double heads = (double)problem->batch * (double)problem->heads;
@@ -248,8 +243,9 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const double width = (double)(problem->dim + problem->value_dim);
     cost->pairs = attn_problem_pairs(problem);
     cost->flops = 2.0 * cost->pairs * width;
-    cost->bytes = width * (heads * (double)problem->queries * size_of(problem->dtype) +
-                           kv_heads * (double)problem->keys * size_of(problem->kv_dtype));
+    cost->bytes =
+        width * (heads * (double)problem->queries * (double)attn_dtype_size(problem->dtype) +
+                 kv_heads * (double)problem->keys * (double)attn_dtype_size(problem->kv_dtype));
     cost->form = "n m (d + dv)";
 }
 

@@ -18,14 +18,10 @@ void die(const char *format, ...) {
     exit(1);
 }
 
-static int64_t size_of(attn_dtype_t dtype) {
-    return dtype == ATTN_I64 ? 8 : dtype == ATTN_F32 ? 4 : dtype == ATTN_BOOL ? 1 : 2;
-}
-
 array_file_t array_new(attn_dtype_t dtype, int rank, const int64_t *shape) {
     array_file_t array = {.dtype = dtype, .rank = rank, .count = 1};
     for (int k = 0; k < rank; k++) array.count *= array.shape[k] = shape[k];
-    array.data = calloc((size_t)array.count + 1, (size_t)size_of(dtype));
+    array.data = calloc((size_t)array.count + 1, (size_t)attn_dtype_size(dtype));
     if (!array.data) die("no memory for %" PRId64 " elements", array.count);
     return array;
 }
@@ -131,7 +127,7 @@ array_file_t array_read(const char *path) {
                   : kind == 'f'               ? ATTN_F32
                                               : ATTN_I64;
     const array_file_t result = array_new(array.dtype, array.rank, array.shape);
-    if (size_of(array.dtype) == width) {
+    if (attn_dtype_size(array.dtype) == width) {
         memcpy(result.data, bytes + data, size - data);
     } else {
         typed_t row = {.tensor = row_of(&result)};

@@ -58,14 +58,10 @@ void tape_destroy(tape_t *tape) {
     attn_stream_destroy(tape->stream);
 }
 
-static int64_t dtype_size(attn_dtype_t dtype) {
-    return dtype == ATTN_F32 ? 4 : dtype == ATTN_I8 ? 1 : 2;
-}
-
 /* Rows [first, first + count) of a tensor. */
 attn_tensor_t tape_part(const attn_tensor_t *tensor, int64_t first, int64_t count) {
     attn_tensor_t view = *tensor;
-    view.data = (char *)tensor->data + first * tensor->stride[2] * dtype_size(tensor->dtype);
+    view.data = (char *)tensor->data + first * tensor->stride[2] * attn_dtype_size(tensor->dtype);
     view.shape[2] = count;
     return view;
 }

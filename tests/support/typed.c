@@ -24,20 +24,6 @@ enum { GUARD = 256 };
 /* In pairs of bytes: quiet NaNs in f32, f16 and bf16 that no computation makes. */
 static const unsigned char CANARY[2] = {0xE5, 0x7F}, UNWRITTEN[2] = {0xF1, 0x7F};
 
-static size_t size_of(attn_dtype_t dtype) {
-    switch (dtype) {
-    case ATTN_I64:
-        return 8;
-    case ATTN_F32:
-        return 4;
-    case ATTN_F16:
-    case ATTN_BF16:
-        return 2;
-    default:
-        return 1;
-    }
-}
-
 static void *need(void *memory) {
     if (!memory) test_fail("the test itself has no memory");
     return memory;
@@ -59,7 +45,7 @@ static int64_t index_of(const attn_tensor_t *t, int64_t b, int64_t h, int64_t i,
 
 static void mark_elements(const attn_tensor_t *t, unsigned char *first,
                           const unsigned char pattern[2]) {
-    const size_t size = size_of(t->dtype);
+    const size_t size = (size_t)attn_dtype_size(t->dtype);
     FOR_EACH(t, b, h, i, c)
     fill_bytes(first + (size_t)index_of(t, b, h, i, c) * size, size, pattern);
 }
@@ -91,7 +77,7 @@ typed_t typed_create(attn_dtype_t dtype, layout_t layout, const int64_t shape[4]
     attn_tensor_t *t = &array.tensor;
     lay_out(layout, t);
     const int64_t last = index_of(t, shape[0] - 1, shape[1] - 1, shape[2] - 1, shape[3] - 1);
-    const size_t size = size_of(dtype), start = GUARD + (size_t)layout * size;
+    const size_t size = (size_t)attn_dtype_size(dtype), start = GUARD + (size_t)layout * size;
     array.size = start + (size_t)(last + 1) * size + GUARD;
     array.block = need(malloc(array.size));
     t->data = array.block + start;
@@ -144,7 +130,7 @@ double typed_get(const attn_tensor_t *t, int64_t batch, int64_t head, int64_t ro
     const int64_t at[4] = {batch, head, row, column};
     int64_t index = 0;
     for (int k = 0; k < 4; k++) index += t->shape[k] > 1 ? at[k] * t->stride[k] : 0;
-    const char *address = (const char *)t->data + index * (int64_t)size_of(t->dtype);
+    const char *address = (const char *)t->data + index * attn_dtype_size(t->dtype);
     if (t->dtype == ATTN_F32) {
         float x;
         memcpy(&x, address, sizeof x);
@@ -167,7 +153,7 @@ static double clamp(double x, double limit) { return fmin(fmax(x, -limit), limit
 void typed_set(typed_t *array, int64_t batch, int64_t head, int64_t row, int64_t column,
                double value) {
     const attn_tensor_t *t = &array->tensor;
-    const size_t size = size_of(t->dtype);
+    const size_t size = (size_t)attn_dtype_size(t->dtype);
     char *address = (char *)t->data + index_of(t, batch, head, row, column) * (int64_t)size;
     const float single = (float)value;
     const uint16_t half = t->dtype == ATTN_F16 || t->dtype == ATTN_BF16
@@ -206,7 +192,7 @@ void typed_seal(typed_t *array) {
 
 static void check_written(const typed_t *array, const char *name) {
     const attn_tensor_t *t = &array->tensor;
-    const size_t size = size_of(t->dtype);
+    const size_t size = (size_t)attn_dtype_size(t->dtype);
     unsigned char unwritten[8];
     fill_bytes(unwritten, sizeof unwritten, UNWRITTEN);
     FOR_EACH(t, b, h, i, c) {
@@ -251,7 +237,7 @@ void typed_check(const typed_t *array, const char *name) {
 
 void typed_check_same(const typed_t *a, const typed_t *b, const char *name) {
     const attn_tensor_t *t = &a->tensor;
-    const size_t size = size_of(t->dtype);
+    const size_t size = (size_t)attn_dtype_size(t->dtype);
     FOR_EACH(t, i, j, k, l) {
         const char *x = (const char *)t->data + index_of(t, i, j, k, l) * (int64_t)size;
         const char *y =

@@ -48,19 +48,49 @@ typedef struct attn_error {
 /* ---- tensors --------------------------------------------------------------------------------- */
 
 /**
- * Element types. Everything is computed in f32; query, key, value and out may also be stored in f16
- * (IEEE binary16) or bf16, key and value also in i8 with a scale for each token.
+ * Element types, the one list of them: X(name, number, text, bytes). Everything is computed in f32;
+ * query, key, value and out may also be stored in f16 (IEEE binary16) or bf16, key and value also in i8
+ * with a scale for each token. Of a bool's byte 0 is false, all else true.
  */
-enum attn_dtype_code {
-    ATTN_F32 = 1,
-    ATTN_F64 = 2,
-    ATTN_F16 = 3,
-    ATTN_BF16 = 4,
-    ATTN_I8 = 5,
-    ATTN_BOOL = 6, /**< one byte: 0 is false, all else true */
-    ATTN_I64 = 7
-};
+#define ATTN_DTYPES(X)                                                                             \
+    X(F32, 1, "f32", 4)                                                                            \
+    X(F64, 2, "f64", 8)                                                                            \
+    X(F16, 3, "f16", 2)                                                                            \
+    X(BF16, 4, "bf16", 2)                                                                          \
+    X(I8, 5, "i8", 1)                                                                              \
+    X(BOOL, 6, "bool", 1)                                                                          \
+    X(I64, 7, "i64", 8)
+
+#define ATTN_DTYPE_CODE_(name, number, text, bytes) ATTN_##name = number,
+enum attn_dtype_code { ATTN_DTYPES(ATTN_DTYPE_CODE_) ATTN_DTYPE_NONE = 0 };
+#undef ATTN_DTYPE_CODE_
 typedef int32_t attn_dtype_t;
+
+/** Bytes of an element; 0 for a number that is no element type. */
+static inline int64_t attn_dtype_size(attn_dtype_t dtype) {
+#define ATTN_DTYPE_SIZE_(name, number, text, bytes)                                                \
+    case number:                                                                                   \
+        return bytes;
+    switch (dtype) {
+        ATTN_DTYPES(ATTN_DTYPE_SIZE_)
+    default:
+        return 0;
+    }
+#undef ATTN_DTYPE_SIZE_
+}
+
+/** Its name, "f32"; "?" for a number that is no element type. */
+static inline const char *attn_dtype_name(attn_dtype_t dtype) {
+#define ATTN_DTYPE_NAME_(name, number, text, bytes)                                                \
+    case number:                                                                                   \
+        return text;
+    switch (dtype) {
+        ATTN_DTYPES(ATTN_DTYPE_NAME_)
+    default:
+        return "?";
+    }
+#undef ATTN_DTYPE_NAME_
+}
 
 /**
  * A view of memory somebody else owns, always in the logical order (batch, head, row, column),
@@ -105,23 +135,36 @@ enum attn_scores_code {
     ATTN_SCORES_WEIGHTS = 3 /**< after softmax */
 };
 
-/** What a problem asks for beyond the plain form: a backend declares which of these it can do. */
-enum attn_feature_bits {
-    ATTN_FEATURE_CAUSAL = 1 << 0,        /**< either corner */
-    ATTN_FEATURE_GROUPED_HEADS = 1 << 1, /**< heads != kv_heads */
-    ATTN_FEATURE_LSE = 1 << 2,           /**< can write lse (asked by giving the tensor) */
-    ATTN_FEATURE_PAST = 1 << 3,
-    ATTN_FEATURE_WINDOW = 1 << 4,
-    ATTN_FEATURE_SOFTCAP = 1 << 5,
-    ATTN_FEATURE_BIAS = 1 << 6,
-    ATTN_FEATURE_MASK = 1 << 7,
-    ATTN_FEATURE_KV_LENGTHS = 1 << 8,
-    ATTN_FEATURE_SINKS = 1 << 9,
-    ATTN_FEATURE_SLOPES = 1 << 10,
-    ATTN_FEATURE_HALF = 1 << 11,  /**< f16 and bf16 */
-    ATTN_FEATURE_INT8 = 1 << 12,  /**< key and value in i8 */
-    ATTN_FEATURE_SCORES = 1 << 13 /**< can write scores (asked by giving the tensor) */
-};
+/**
+ * What a problem asks for beyond the plain form; a backend declares which of these it can do. The one
+ * list of them: X(name, bit, text of the description, words for people).
+ *
+ *     CAUSAL         either corner
+ *     GROUPED_HEADS  heads != kv_heads
+ *     LSE            can write lse (asked for by giving the tensor)
+ *     HALF           query, key, value and out in f16 and bf16
+ *     INT8           key and value in i8
+ *     SCORES         can write scores (asked for by giving the tensor)
+ */
+#define ATTN_FEATURES(X)                                                                           \
+    X(CAUSAL, 0, "causal", "causal masks")                                                         \
+    X(GROUPED_HEADS, 1, "grouped_heads", "grouped heads")                                          \
+    X(LSE, 2, "lse", "lse")                                                                        \
+    X(PAST, 3, "past", "a past")                                                                   \
+    X(WINDOW, 4, "window", "sliding windows")                                                      \
+    X(SOFTCAP, 5, "softcap", "softcap")                                                            \
+    X(BIAS, 6, "bias", "bias")                                                                     \
+    X(MASK, 7, "mask", "masks")                                                                    \
+    X(KV_LENGTHS, 8, "kv_lengths", "key lengths")                                                  \
+    X(SINKS, 9, "sinks", "attention sinks")                                                        \
+    X(SLOPES, 10, "alibi", "ALiBi slopes")                                                         \
+    X(HALF, 11, "half", "f16 and bf16")                                                            \
+    X(INT8, 12, "int8", "i8")                                                                      \
+    X(SCORES, 13, "scores", "scores output")
+
+#define ATTN_FEATURE_BIT_(name, bit, text, words) ATTN_FEATURE_##name = 1 << bit,
+enum attn_feature_bits { ATTN_FEATURES(ATTN_FEATURE_BIT_) ATTN_FEATURE_NONE = 0 };
+#undef ATTN_FEATURE_BIT_
 
 /**
  * An attention problem: sizes and rules, no pointers. Fill it with attn_problem_init() and change
