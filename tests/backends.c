@@ -302,7 +302,7 @@ static void weights_give_output(void **state) {
 static attn_cost_t cost_of(const attn_context_t *context, const subject_t *subject,
                            const attn_problem_t *problem) {
     attn_plan_t *plan = fixture_plan(context, subject->backend, problem, subject->settings);
-    attn_cost_t cost = {0};
+    attn_cost_t cost = {.struct_size = sizeof cost};
     assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
     attn_plan_destroy(plan);
     return cost;

@@ -12,7 +12,7 @@ static const int64_t LONG = PTRDIFF_MAX / 256 + 1;
 static double pairs_of(const attn_context_t *context, const char *backend,
                        const attn_problem_t *problem, const char *settings) {
     attn_plan_t *plan = fixture_plan(context, backend, problem, settings);
-    attn_cost_t cost = {0};
+    attn_cost_t cost = {.struct_size = sizeof cost};
     assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
     attn_plan_destroy(plan);
     return cost.pairs;

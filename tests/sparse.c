@@ -158,7 +158,7 @@ static void cost_counts_kept_pairs(void **state) {
             test_label("n %" PRId64 " m %" PRId64 " causal %d", sizes[s][0], sizes[s][1], causal);
             attn_plan_t *plan =
                 fixture_plan(context, "sparse", &problem, settings_of(&formula, settings));
-            attn_cost_t cost = {0};
+            attn_cost_t cost = {.struct_size = sizeof cost};
             assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
             if (cost.pairs != kept_pairs(&formula, &problem))
                 test_fail("%.17g pairs, not %.17g", cost.pairs, kept_pairs(&formula, &problem));
@@ -177,7 +177,7 @@ static void grows_slower_than_dense(void **state) {
     double pairs[2], bytes[2];
     for (int i = 0; i < 2; i++) {
         attn_plan_t *plan = fixture_plan(context, "sparse", &problems[i], "local=1,global=1");
-        attn_cost_t cost = {0};
+        attn_cost_t cost = {.struct_size = sizeof cost};
         assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
         pairs[i] = cost.pairs;
         bytes[i] = (double)attn_plan_workspace_size(plan);

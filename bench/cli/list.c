@@ -17,11 +17,10 @@ static int print_json(const attn_context_t *context) {
 }
 
 static void print_backend(const attn_backend_t *backend, const char *origin) {
-    uint32_t count;
-    const attn_param_info_t *params = attn_backend_params(backend, &count);
+    attn_param_info_t info = {.struct_size = sizeof info};
     printf("%s %s: %s (%s)\n", backend->id, backend->version, backend->name, origin);
     printf("  %s\n  %s\n", backend->description, backend->reference);
-    for (uint32_t i = 0; i < count; i++) parameter_print(&params[i]);
+    for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++) parameter_print(&info);
 }
 
 static const char summary[] = "The backends there are, with their parameters, ranges and defaults.";

@@ -95,11 +95,9 @@ static int is_for(const assignment_t *parts, const attn_backend_t *backend) {
 }
 
 static int declares(const attn_backend_t *backend, const char *name, size_t length) {
-    uint32_t count;
-    const attn_param_info_t *params = attn_backend_params(backend, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (strlen(params[i].name) == length && strncmp(params[i].name, name, length) == 0)
-            return 1;
+    attn_param_info_t info = {.struct_size = sizeof info};
+    for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++)
+        if (strlen(info.name) == length && strncmp(info.name, name, length) == 0) return 1;
     return 0;
 }
 

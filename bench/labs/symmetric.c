@@ -211,10 +211,9 @@ enum sketch_measure sketch_promise(const char *method) {
 
 const char *const *sketch_methods(const attn_context_t *context) {
     const attn_backend_t *backend = attn_backend_find(context, "sketch");
-    uint32_t count = 0;
-    const attn_param_info_t *params = backend ? attn_backend_params(backend, &count) : NULL;
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(params[i].name, "method") == 0) return params[i].choices;
+    attn_param_info_t info = {.struct_size = sizeof info};
+    for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++)
+        if (strcmp(info.name, "method") == 0) return info.choices;
     return NULL;
 }
 

@@ -111,6 +111,34 @@ void attn_json_param(attn_json_t *json, const attn_param_info_t *info) {
     attn_json_close(json, '}');
 }
 
+/* The element type that an array has, or whose it shares. */
+static const char *dtype_of(attn_dtype_t dtype) {
+    if (dtype == ATTN_DTYPE_OF_QUERY) return "query";
+    if (dtype == ATTN_DTYPE_OF_KEY) return "key";
+    return attn_dtype_name(dtype);
+}
+
+void attn_json_array(attn_json_t *json, const attn_array_info_t *info, bool own) {
+    static const char *const roles[] = {"", "input", "output"};
+    static const char *const presences[] = {"", "required", "named", "optional", "int8"};
+    static const char *const axes[] = {"one",  "batch", "heads",     "kv_heads", "queries",
+                                       "keys", "dim",   "value_dim", "plan"};
+    attn_json_open(json, NULL, '{');
+    attn_json_string(json, "name", info->name);
+    attn_json_string(json, "role", roles[info->role]);
+    attn_json_string(json, "presence", presences[info->presence]);
+    attn_json_string(json, "dtype", dtype_of(info->dtype));
+    attn_json_open(json, "axes", '[');
+    for (int k = 0; k < 4; k++) attn_json_string(json, NULL, axes[info->axes[k]]);
+    attn_json_close(json, ']');
+    attn_json_open(json, "broadcast", '[');
+    for (int k = 0; k < 4; k++) attn_json_boolean(json, NULL, info->broadcast >> k & 1);
+    attn_json_close(json, ']');
+    attn_json_boolean(json, "own", own);
+    attn_json_string(json, "help", info->help);
+    attn_json_close(json, '}');
+}
+
 size_t attn_json_end(attn_json_t *json) {
     if (json->size) json->buffer[json->length < json->size ? json->length : json->size - 1] = '\0';
     return json->length;

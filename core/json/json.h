@@ -8,6 +8,7 @@
 #ifndef ATTN_JSON_H
 #define ATTN_JSON_H
 
+#include "attn/arrays.h"
 #include "attn/ext/params.h"
 
 #include <stdbool.h>
@@ -36,6 +37,9 @@ void attn_json_setting(attn_json_t *json, const char *name, const attn_param_inf
                        double value);
 /** A parameter as it is declared. */
 void attn_json_param(attn_json_t *json, const attn_param_info_t *info);
+
+/** An array of a run as it is declared; `own`: it is the backend's, not the library's. */
+void attn_json_array(attn_json_t *json, const attn_array_info_t *info, bool own);
 
 /** Ends the text, cut or not, with a zero where there is room at all; the length it needs without it. */
 size_t attn_json_end(attn_json_t *json);

@@ -16,9 +16,6 @@ static const void *host_extension(const attn_host_t *host, const char *id) {
 }
 
 static attn_status_t check_options(const attn_context_options_t *options, attn_error_t *error) {
-    if (options->struct_size != sizeof *options)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "options: struct_size is %u, expected %zu",
-                         options->struct_size, sizeof *options);
     if (options->threads < 0 || options->threads > MAX_THREADS)
         return attn_fail(error, ATTN_ERROR_RANGE, "threads: %d is outside 0..%d", options->threads,
                          MAX_THREADS);
@@ -36,7 +33,7 @@ static attn_status_t set_up(attn_context_t *context, const attn_context_options_
                                             .workers = 1,
                                             .parallel_for = attn_pool_parallel_for};
     if (options->pool) {
-        context->threads = *options->pool;
+        attn_struct_read(&context->threads, sizeof context->threads, options->pool, 0);
     } else if (options->threads > 1) {
         status = attn_pool_create(context, (uint32_t)options->threads, &context->pool, error);
         if (status != ATTN_OK) return status;
@@ -49,12 +46,15 @@ static attn_status_t set_up(attn_context_t *context, const attn_context_options_
 attn_status_t attn_context_create(const attn_context_options_t *options, attn_context_t **result,
                                   attn_error_t *error) {
     static const attn_context_options_t defaults = {.struct_size = sizeof defaults};
+    attn_context_options_t copy;
     attn_tier_t tier;
     if (!result)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "context: the result pointer is null");
     *result = NULL;
-    if (!options) options = &defaults;
-    attn_status_t status = check_options(options, error);
+    attn_status_t status = attn_struct_take(&copy, sizeof copy, options ? options : &defaults,
+                                            sizeof copy, "options", error);
+    options = &copy;
+    if (status == ATTN_OK) status = check_options(options, error);
     if (status != ATTN_OK) return status;
     status = attn_cpu_choose(options->cpu ? options->cpu : getenv("ATTN_CPU"), &tier, error);
     if (status != ATTN_OK) return status;

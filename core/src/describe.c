@@ -12,10 +12,19 @@ static void put_features(attn_json_t *json, uint64_t bits) {
 }
 
 static void put_params(attn_json_t *json, const attn_backend_t *backend) {
-    uint32_t count;
-    const attn_param_info_t *params = attn_backend_params(backend, &count);
+    attn_param_info_t info = {.struct_size = sizeof info};
     attn_json_open(json, "params", '[');
-    for (uint32_t i = 0; i < count; i++) attn_json_param(json, &params[i]);
+    for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++) attn_json_param(json, &info);
+    attn_json_close(json, ']');
+}
+
+static void put_arrays(attn_json_t *json, const attn_backend_t *backend) {
+    attn_array_info_t copy;
+    const attn_array_info_t *info;
+    attn_json_open(json, "arrays", '[');
+    for (uint32_t number = 0; (info = attn_array_declared(backend, number, &copy)); number++)
+        if ((info->feature & backend->features) == info->feature)
+            attn_json_array(json, info, number >= ATTN_ARRAY_OWN);
     attn_json_close(json, ']');
 }
 
@@ -29,6 +38,7 @@ static void put_backend(attn_json_t *json, const attn_backend_t *backend, const 
     attn_json_string(json, "origin", origin);
     put_features(json, backend->features);
     put_params(json, backend);
+    put_arrays(json, backend);
     attn_json_close(json, '}');
 }
 

@@ -3,6 +3,7 @@
 #define ATTN_INTERNAL_H
 
 #include "attn/attn.h"
+#include "attn/ext/inputs.h"
 #include "attn/ext/log.h"
 #include "attn/support.h"
 
@@ -38,6 +39,10 @@ struct attn_context {
 /* status.c: adds a name to what an error lists, as far as there is room. */
 void attn_list_name(char *list, size_t size, const char *name);
 
+/* status.c: attn_struct_read() of a struct called `what`, with an error. */
+attn_status_t attn_struct_take(void *to, uint32_t size, const void *from, uint32_t first,
+                               const char *what, attn_error_t *error);
+
 /* memory.c: malloc-like, through the context's allocator. */
 extern const attn_ext_memory_t attn_default_memory;
 void *attn_allocate(const attn_context_t *context, size_t size);
@@ -57,15 +62,58 @@ void attn_pool_parallel_for(void *pool, int64_t tasks, attn_task_t *task, void *
 attn_status_t attn_register_builtins(attn_context_t *context, attn_error_t *error);
 void attn_registry_clear(attn_context_t *context);
 
+/* registry.c: a backend's extension, or NULL; one of less than `size` bytes is none. */
+const void *attn_extension(const attn_backend_t *backend, const char *id, size_t size);
+
+/* registry.c: whether the backend has these features, with an error that names the first it lacks. */
+attn_status_t attn_features_check(const attn_backend_t *backend, uint64_t needed,
+                                  attn_error_t *error);
+
 /* loader.c */
 void attn_libraries_close(attn_context_t *context);
 
-/* params.c: text to values, in the order of the backend's declaration. `values` has room. */
+/* params.c: how many parameters the backend declares. */
+uint32_t attn_params_count(const attn_backend_t *backend);
+/* What is wrong with a backend's declaration; NULL: nothing. */
+const char *attn_params_malformed(const attn_backend_t *backend);
+/* Text to values, in the order of the backend's declaration. `values` has room. */
 attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t *params,
                                uint32_t count, attn_value_t *values, attn_error_t *error);
 
-/* problem.c: the shape of each array of a run, and the check against it. */
-attn_status_t attn_io_check(const attn_problem_t *problem, const attn_io_t *io,
-                            bool with_value_and_out, attn_error_t *error);
+/* problem.c: a caller's problem as this library has it, checked. */
+attn_status_t attn_problem_read(attn_problem_t *problem, const attn_problem_t *given,
+                                attn_error_t *error);
+
+/* What a run's arrays are checked against. */
+typedef struct attn_scope {
+    const attn_problem_t *problem;
+    const attn_backend_t *backend;
+    const attn_backend_plan_t *prepared; /* NULL: the backend's own shapes are not known yet */
+} attn_scope_t;
+
+/* arrays.c: array number `number` of a run as it is declared, which may be in `copy`; NULL past the
+ * last. */
+const attn_array_info_t *attn_array_declared(const attn_backend_t *backend, uint32_t number,
+                                             attn_array_info_t *copy);
+/* Its tensor, without data where there is none. */
+const attn_tensor_t *attn_array_in(const attn_io_t *io, uint32_t number);
+/* What it has to be: element type, shape, and strides without gaps. */
+attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
+                                const attn_array_info_t *info);
+int64_t attn_axis_extent(const attn_problem_t *problem, int32_t axis);
+const attn_ext_inputs_t *attn_own_arrays(const attn_backend_t *backend);
+/* What is wrong with a backend's declaration; NULL: nothing. */
+const char *attn_arrays_malformed(const attn_backend_t *backend);
+
+/* io.c: a caller's arrays as this library has them; `what`, like "the arrays", is for errors. */
+attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,
+                           attn_error_t *error);
+/* All arrays but those whose bits are set in `unused`, by their numbers. */
+attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
+                            attn_error_t *error);
+/* One array, which is there. */
+attn_status_t attn_tensor_check(const attn_scope_t *scope, uint32_t number,
+                                const attn_array_info_t *info, const attn_tensor_t *tensor,
+                                bool is_written, attn_error_t *error);
 
 #endif

@@ -8,14 +8,38 @@
 #include <string.h>
 
 static const attn_ext_params_t *declared(const attn_backend_t *backend) {
-    if (ATTN_SMALL || !backend || !backend->get_extension) return NULL; /* small: none has any */
-    return backend->get_extension(ATTN_EXT_PARAMS);
+    if (ATTN_SMALL || !backend) return NULL; /* small: none has any */
+    return attn_extension(backend, ATTN_EXT_PARAMS, sizeof(attn_ext_params_t));
 }
 
-const attn_param_info_t *attn_backend_params(const attn_backend_t *backend, uint32_t *count) {
+uint32_t attn_params_count(const attn_backend_t *backend) {
     const attn_ext_params_t *params = declared(backend);
-    if (count) *count = params ? params->count : 0;
-    return params && params->count ? params->params : NULL;
+    return params ? params->count : 0;
+}
+
+int32_t attn_backend_param(const attn_backend_t *backend, uint32_t index,
+                           attn_param_info_t *result) {
+    const attn_ext_params_t *params = declared(backend);
+    attn_param_info_t info;
+    if (!result || !params || index >= params->count) return 0;
+    /* They stand one behind the other, each as large as the plugin's header has them. */
+    const char *at = (const char *)params->params + index * (size_t)params->params->struct_size;
+    if (!attn_struct_read(&info, sizeof info, at, sizeof info)) return 0;
+    return attn_struct_write(result, &info, sizeof info, sizeof info);
+}
+
+static bool is_declared_well(const attn_param_info_t *info) {
+    const bool is_choice = info->type == ATTN_PARAM_CHOICE;
+    return info->name && info->type >= ATTN_PARAM_INTEGER && info->type <= ATTN_PARAM_CHOICE &&
+           (!is_choice || info->choices);
+}
+
+const char *attn_params_malformed(const attn_backend_t *backend) {
+    attn_param_info_t info = {.struct_size = sizeof info};
+    for (uint32_t i = 0; i < attn_params_count(backend); i++)
+        if (!attn_backend_param(backend, i, &info) || !is_declared_well(&info))
+            return "one of its parameters is malformed";
+    return NULL;
 }
 
 static attn_status_t read_choice(const attn_param_info_t *info, const char *text,
@@ -58,44 +82,42 @@ static attn_status_t read_number(const attn_param_info_t *info, const char *text
     return ATTN_OK;
 }
 
-static const attn_param_info_t *find(const attn_ext_params_t *params, const char *name,
-                                     uint32_t *index) {
-    for (uint32_t i = 0; params && i < params->count; i++)
-        if (strcmp(params->params[i].name, name) == 0) {
-            *index = i;
-            return &params->params[i];
-        }
-    return NULL;
+static bool find(const attn_backend_t *backend, const char *name, uint32_t *index,
+                 attn_param_info_t *info) {
+    info->struct_size = sizeof *info;
+    for (*index = 0; attn_backend_param(backend, *index, info); ++*index)
+        if (strcmp(info->name, name) == 0) return true;
+    return false;
 }
 
-static attn_status_t refuse_name(const attn_backend_t *backend, const attn_ext_params_t *known,
-                                 const char *name, attn_error_t *error) {
+static attn_status_t refuse_name(const attn_backend_t *backend, const char *name,
+                                 attn_error_t *error) {
     char names[128] = "";
-    for (uint32_t i = 0; known && i < known->count; i++)
-        attn_list_name(names, sizeof names, known->params[i].name);
+    attn_param_info_t info = {.struct_size = sizeof info};
+    for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++)
+        attn_list_name(names, sizeof names, info.name);
     return attn_fail(error, ATTN_ERROR_NOT_FOUND, "backend '%.30s' has no parameter '%.30s' (%s%s)",
                      backend->id, name, *names ? "there are " : "it has none", names);
 }
 
 attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t *params,
                                uint32_t count, attn_value_t *values, attn_error_t *error) {
-    const attn_ext_params_t *known = declared(backend);
-    for (uint32_t i = 0; known && i < known->count; i++) {
-        const attn_param_info_t *info = &known->params[i];
-        if (info->type == ATTN_PARAM_NUMBER)
-            values[i].number = info->initial;
+    attn_param_info_t info = {.struct_size = sizeof info};
+    uint32_t index;
+    for (index = 0; attn_backend_param(backend, index, &info); index++) {
+        if (info.type == ATTN_PARAM_NUMBER)
+            values[index].number = info.initial;
         else
-            values[i].integer = (int64_t)info->initial;
+            values[index].integer = (int64_t)info.initial;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = 0;
         if (!params[i].name || !params[i].value)
             return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter %u: name or value is null", i);
-        const attn_param_info_t *info = find(known, params[i].name, &index);
-        if (!info) return refuse_name(backend, known, params[i].name, error);
-        attn_status_t status = info->type == ATTN_PARAM_CHOICE
-                                   ? read_choice(info, params[i].value, &values[index], error)
-                                   : read_number(info, params[i].value, &values[index], error);
+        if (!find(backend, params[i].name, &index, &info))
+            return refuse_name(backend, params[i].name, error);
+        attn_status_t status = info.type == ATTN_PARAM_CHOICE
+                                   ? read_choice(&info, params[i].value, &values[index], error)
+                                   : read_number(&info, params[i].value, &values[index], error);
         if (status != ATTN_OK) return status;
     }
     return ATTN_OK;

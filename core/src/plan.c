@@ -1,6 +1,7 @@
 /* Plans: problem + backend + parameters, and running them. */
 #include "internal.h"
 
+#include "attn/ext/backward.h"
 #include "attn/ext/cost.h"
 #include "attn/ext/facts.h"
 #include "attn/ext/weights.h"
@@ -9,42 +10,42 @@
 
 struct attn_plan {
     const attn_context_t *context;
-    const attn_backend_t *backend;
-    attn_backend_plan_t *prepared;
     attn_problem_t problem;
+    attn_backend_plan_t *prepared;
+    attn_scope_t scope; /* of its runs */
 };
-
-static attn_status_t check_features(const attn_backend_t *backend, uint64_t needed,
-                                    attn_error_t *error) {
-    const uint64_t missing = needed & ~backend->features;
-    const char *what = NULL;
-    if (!missing) return ATTN_OK;
-#define NAME_FIRST(name, bit, text, words)                                                         \
-    if (!what && (missing & ATTN_FEATURE_##name)) what = words;
-    ATTN_FEATURES(NAME_FIRST)
-#undef NAME_FIRST
-    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not do %s", backend->id,
-                     what ? what : "all of this");
-}
 
 static attn_status_t prepare(attn_plan_t *plan, const attn_param_t *params, uint32_t param_count,
                              attn_error_t *error) {
     const attn_context_t *context = plan->context;
-    uint32_t declared;
-    attn_backend_params(plan->backend, &declared);
+    const uint32_t declared = attn_params_count(plan->scope.backend);
     attn_value_t *values = NULL;
     if (declared) {
         values = attn_allocate(context, declared * sizeof *values);
         if (!values) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for parameters");
     }
-    attn_status_t status = attn_params_read(plan->backend, params, param_count, values, error);
-    if (status == ATTN_OK && plan->backend->supports)
-        status = plan->backend->supports(&plan->problem, error);
+    attn_status_t status =
+        attn_params_read(plan->scope.backend, params, param_count, values, error);
+    if (status == ATTN_OK && plan->scope.backend->supports)
+        status = plan->scope.backend->supports(&plan->problem, error);
     if (status == ATTN_OK)
-        status =
-            plan->backend->plan(&context->host, &plan->problem, values, &plan->prepared, error);
+        status = plan->scope.backend->plan(&context->host, &plan->problem, values, &plan->prepared,
+                                           error);
     attn_release(context, values);
     return status;
+}
+
+/* Only inputs that the backend lets a problem name. */
+static attn_status_t check_own_inputs(const attn_backend_t *backend, uint32_t bits,
+                                      attn_error_t *error) {
+    attn_array_info_t copy;
+    const attn_array_info_t *info;
+    for (uint32_t i = ATTN_ARRAY_OWN; (info = attn_array_declared(backend, i, &copy)); i++)
+        bits &= ~info->bit;
+    if (!bits) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                     "problem: own_inputs 0x%x are none that backend '%.60s' declares", bits,
+                     backend->id);
 }
 
 static attn_status_t refuse_id(const attn_context_t *context, const char *id, attn_error_t *error) {
@@ -62,21 +63,25 @@ attn_status_t attn_plan_create(const attn_context_t *context, const char *backen
     if (!context || !backend_id || !result || (param_count && !params))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "plan: the context, the backend id, the parameters or the result is null");
-    attn_status_t status = attn_problem_check(problem, error);
+    attn_problem_t own;
+    attn_status_t status = attn_problem_read(&own, problem, error);
     if (status != ATTN_OK) return status;
     const attn_backend_t *backend = attn_backend_find(context, backend_id);
     if (!backend) return refuse_id(context, backend_id, error);
-    status = check_features(backend, attn_problem_features(problem), error);
+    status = attn_features_check(backend, attn_problem_features(&own), error);
+    if (!ATTN_SMALL && status == ATTN_OK) status = check_own_inputs(backend, own.own_inputs, error);
     if (status != ATTN_OK) return status;
 
     attn_plan_t *plan = attn_allocate(context, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
-    *plan = (attn_plan_t){.context = context, .backend = backend, .problem = *problem};
+    *plan = (attn_plan_t){.context = context, .problem = own};
+    plan->scope = (attn_scope_t){.problem = &plan->problem, .backend = backend};
     status = prepare(plan, params, param_count, error);
     if (status != ATTN_OK) {
         attn_release(context, plan);
         return status;
     }
+    plan->scope.prepared = plan->prepared;
     *result = plan;
     return ATTN_OK;
 }
@@ -100,27 +105,40 @@ const attn_problem_t *attn_plan_problem(const attn_plan_t *plan) {
     return plan ? &plan->problem : NULL;
 }
 
-static const void *extension(const attn_plan_t *plan, const char *id) {
-    return plan->backend->get_extension ? plan->backend->get_extension(id) : NULL;
+const attn_backend_t *attn_plan_backend(const attn_plan_t *plan) {
+    return plan ? plan->scope.backend : NULL;
 }
 
-attn_status_t attn_plan_cost(const attn_plan_t *plan, attn_cost_t *cost, attn_error_t *error) {
-    if (!plan || !cost)
+int32_t attn_plan_array(const attn_plan_t *plan, uint32_t number, attn_tensor_t *tensor) {
+    if (!plan || !tensor) return 0;
+    attn_array_info_t copy;
+    const attn_array_info_t *info = attn_array_declared(plan->scope.backend, number, &copy);
+    if (info) *tensor = attn_array_wanted(&plan->scope, number, info);
+    return info != NULL;
+}
+
+attn_status_t attn_plan_cost(const attn_plan_t *plan, attn_cost_t *result, attn_error_t *error) {
+    if (!plan || !result)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "cost: plan or result is null");
-    const attn_ext_cost_t *costs = extension(plan, ATTN_EXT_COST);
+    const attn_ext_cost_t *costs =
+        attn_extension(plan->scope.backend, ATTN_EXT_COST, sizeof *costs);
     if (!costs)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not tell its cost",
-                         plan->backend->id);
-    *cost = (attn_cost_t){.struct_size = sizeof *cost, .form = ""};
-    costs->cost(plan->prepared, cost);
+                         plan->scope.backend->id);
+    attn_cost_t cost = {.struct_size = sizeof cost, .form = ""};
+    costs->cost(plan->prepared, &cost);
+    if (!attn_struct_write(result, &cost, sizeof cost, sizeof cost))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "cost: struct_size is %u, expected %zu",
+                         result->struct_size, sizeof cost);
     return ATTN_OK;
 }
 
-int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fact_t *fact) {
-    const attn_ext_facts_t *facts = plan && fact ? extension(plan, ATTN_EXT_FACTS) : NULL;
-    if (!facts) return 0;
-    *fact = (attn_fact_t){.struct_size = sizeof *fact};
-    return facts->fact(plan->prepared, index, fact);
+int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fact_t *result) {
+    const attn_ext_facts_t *facts =
+        plan && result ? attn_extension(plan->scope.backend, ATTN_EXT_FACTS, sizeof *facts) : NULL;
+    attn_fact_t fact = {.struct_size = sizeof fact};
+    if (!facts || !facts->fact(plan->prepared, index, &fact)) return 0;
+    return attn_struct_write(result, &fact, sizeof fact, sizeof fact);
 }
 
 static attn_status_t check_workspace(const attn_plan_t *plan, const attn_io_t *io,
@@ -137,31 +155,49 @@ static attn_status_t check_workspace(const attn_plan_t *plan, const attn_io_t *i
     return ATTN_OK;
 }
 
-attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *io, attn_error_t *error) {
-    if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "run: the plan is null");
-    attn_status_t status = attn_io_check(&plan->problem, io, true, error);
-    if (status == ATTN_OK && io->lse.data)
-        status = check_features(plan->backend, ATTN_FEATURE_LSE, error);
-    if (status == ATTN_OK && io->scores.data)
-        status = check_features(plan->backend, ATTN_FEATURE_SCORES, error);
-    if (status == ATTN_OK) status = check_workspace(plan, io, error);
-    if (status != ATTN_OK) return status;
-    if (io->report) io->report->degenerate_rows = 0;
-    return plan->prepared->run(plan->prepared, io, error);
+/* A caller's arrays, checked but for those in `unused`, and its workspace. */
+static attn_status_t take(const attn_plan_t *plan, attn_io_t *io, const attn_io_t *given,
+                          uint64_t unused, attn_error_t *error) {
+    attn_status_t status = attn_io_read(io, given, "the arrays", error);
+    if (status == ATTN_OK) status = attn_io_check(&plan->scope, io, unused, error);
+    return status == ATTN_OK ? check_workspace(plan, io, error) : status;
 }
 
-attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *io, int64_t batch,
+attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *given, attn_error_t *error) {
+    if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "run: the plan is null");
+    attn_io_t io;
+    attn_report_t report = {.struct_size = sizeof report};
+    attn_status_t status = take(plan, &io, given, 0, error);
+    if (!ATTN_SMALL && status == ATTN_OK && io.report &&
+        !attn_struct_write(io.report, &report, sizeof report, sizeof report))
+        status = attn_fail(error, ATTN_ERROR_ARGUMENT, "report: struct_size is %u, expected %zu",
+                           io.report->struct_size, sizeof report);
+    if (status != ATTN_OK) return status;
+    attn_report_t *result = io.report;
+    if (result) io.report = &report;
+    status = plan->prepared->run(plan->prepared, &io, error);
+    if (result) attn_struct_write(result, &report, sizeof report, sizeof report);
+    return status;
+}
+
+/* For the weights alone. */
+static const uint64_t NO_VALUE_OR_RESULT = 1u << ATTN_ARRAY_VALUE | 1u << ATTN_ARRAY_VALUE_SCALES |
+                                           1u << ATTN_ARRAY_OUT | 1u << ATTN_ARRAY_LSE |
+                                           1u << ATTN_ARRAY_SCORES;
+
+attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int64_t batch,
                            int64_t head, int64_t first, int64_t count, float *rows,
                            int64_t row_stride, attn_error_t *error) {
     if (!plan || !rows)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "weights: the plan or the result is null");
     const attn_problem_t *problem = &plan->problem;
-    const attn_ext_weights_t *weights = extension(plan, ATTN_EXT_WEIGHTS);
+    const attn_ext_weights_t *weights =
+        attn_extension(plan->scope.backend, ATTN_EXT_WEIGHTS, sizeof *weights);
     if (!weights)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not tell its weights",
-                         plan->backend->id);
-    attn_status_t status = attn_io_check(problem, io, false, error);
-    if (status == ATTN_OK) status = check_workspace(plan, io, error);
+                         plan->scope.backend->id);
+    attn_io_t io;
+    attn_status_t status = take(plan, &io, given, NO_VALUE_OR_RESULT, error);
     if (status != ATTN_OK) return status;
     if (batch < 0 || batch >= problem->batch || head < 0 || head >= problem->heads || first < 0 ||
         count < 0 || first > problem->queries - count)
@@ -174,5 +210,56 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *io, int64_t
     if (row_stride < problem->keys && count > 1)
         return attn_fail(error, ATTN_ERROR_SHAPE, "weights: row_stride %lld is below keys (%lld)",
                          (long long)row_stride, (long long)problem->keys);
-    return weights->rows(plan->prepared, io, batch, head, first, count, rows, row_stride, error);
+    return weights->rows(plan->prepared, &io, batch, head, first, count, rows, row_stride, error);
+}
+
+/* ---- gradients ------------------------------------------------------------------------------------ */
+
+/* Which inputs may have a gradient, and that each is one of its array; dL/dout has to be there. */
+static attn_status_t check_gradients(const attn_scope_t *scope, const attn_ext_backward_t *backward,
+                                     const attn_io_t *io, const attn_io_t *gradients,
+                                     attn_error_t *error) {
+    attn_array_info_t copy;
+    const attn_array_info_t *info;
+    for (uint32_t number = 0; (info = attn_array_declared(scope->backend, number, &copy));
+         number++) {
+        const attn_tensor_t *gradient = attn_array_in(gradients, number);
+        const attn_tensor_t *array = attn_array_in(io, number);
+        const bool is_read = number == ATTN_ARRAY_OUT;
+        if (!gradient->data && !is_read) continue;
+        if (!is_read && (!(info->flags & ATTN_ARRAY_DIFFERENTIABLE) || !array->data ||
+                         number >= 64 || !(backward->arrays >> number & 1)))
+            return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                             "backend '%.60s' has no gradient of %.60s in this run",
+                             scope->backend->id, info->name);
+        attn_status_t status = attn_tensor_check(scope, number, info, gradient, !is_read, error);
+        if (status != ATTN_OK) return status;
+        for (int k = 0; k < 4; k++)
+            if (gradient->shape[k] != array->shape[k])
+                return attn_fail(error, ATTN_ERROR_SHAPE,
+                                 "gradient of %.60s: its shape is not the array's", info->name);
+    }
+    return ATTN_OK;
+}
+
+attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
+                            const attn_io_t *given_gradients, attn_error_t *error) {
+    if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: the plan is null");
+    if (!plan->problem.backward)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "backward: the plan's problem does not ask for it");
+    const attn_ext_backward_t *backward =
+        attn_extension(plan->scope.backend, ATTN_EXT_BACKWARD, sizeof *backward);
+    if (!backward)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' has no gradients",
+                         plan->scope.backend->id);
+    attn_io_t io, gradients;
+    attn_status_t status = take(plan, &io, given, 1u << ATTN_ARRAY_SCORES, error);
+    if (status == ATTN_OK && !io.lse.data)
+        status = attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: lse of the run is missing");
+    if (status == ATTN_OK)
+        status = attn_io_read(&gradients, given_gradients, "the gradients", error);
+    if (status == ATTN_OK) status = check_gradients(&plan->scope, backward, &io, &gradients, error);
+    if (status != ATTN_OK) return status;
+    return backward->backward(plan->prepared, &io, &gradients, error);
 }

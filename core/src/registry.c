@@ -24,6 +24,24 @@ const char *attn_backend_origin(const attn_context_t *context, uint32_t index) {
     return index < attn_backend_count(context) ? context->backends[index].origin : NULL;
 }
 
+const void *attn_extension(const attn_backend_t *backend, const char *id, size_t size) {
+    const void *extension = backend->get_extension ? backend->get_extension(id) : NULL;
+    return extension && attn_struct_size(extension) >= size ? extension : NULL;
+}
+
+attn_status_t attn_features_check(const attn_backend_t *backend, uint64_t needed,
+                                  attn_error_t *error) {
+    const uint64_t missing = needed & ~backend->features;
+    const char *what = NULL;
+    if (!missing) return ATTN_OK;
+#define NAME_FIRST(name, bit, text, words)                                                         \
+    if (!what && (missing & ATTN_FEATURE_##name)) what = words;
+    ATTN_FEATURES(NAME_FIRST)
+#undef NAME_FIRST
+    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not do %s", backend->id,
+                     what ? what : "all of this");
+}
+
 static attn_status_t check_entry(const attn_context_t *context, const attn_plugin_entry_t *entry,
                                  const char *origin, attn_error_t *error) {
     /* The version first: what else an entry of another major version holds is not known. */
@@ -36,9 +54,17 @@ static attn_status_t check_entry(const attn_context_t *context, const attn_plugi
                          "'%.150s' is not a plugin: its entry is malformed", origin);
     for (uint32_t i = 0; i < entry->backend_count; i++) {
         const attn_backend_t *backend = entry->backends[i];
-        if (!backend || backend->struct_size < sizeof *backend || !backend->id || !backend->plan)
+        attn_backend_t known;
+        if (ATTN_SMALL) continue; /* softmax alone */
+        if (!backend || !attn_struct_read(&known, sizeof known, backend, sizeof known) ||
+            !backend->id || !backend->plan)
             return attn_fail(error, ATTN_ERROR_PLUGIN,
                              "'%.150s' is not a plugin: its backend %u is malformed", origin, i);
+        const char *malformed = attn_params_malformed(backend);
+        if (!malformed) malformed = attn_arrays_malformed(backend);
+        if (malformed)
+            return attn_fail(error, ATTN_ERROR_PLUGIN, "plugin '%.120s': backend '%.60s': %s",
+                             origin, backend->id, malformed);
         bool taken = attn_backend_find(context, backend->id) != NULL;
         for (uint32_t k = 0; k < i; k++) taken |= strcmp(entry->backends[k]->id, backend->id) == 0;
         if (taken)

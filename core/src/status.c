@@ -39,3 +39,19 @@ void attn_list_name(char *list, size_t size, const char *name) {
     const size_t used = strlen(list);
     snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
+
+attn_status_t attn_struct_take(void *to, uint32_t size, const void *from, uint32_t first,
+                               const char *what, attn_error_t *error) {
+    if (ATTN_SMALL) { /* its only caller is built with it */
+        memcpy(to, from, size);
+        return ATTN_OK;
+    }
+    const uint32_t given = attn_struct_size(from);
+    if (attn_struct_read(to, size, from, first)) return ATTN_OK;
+    if (given < first || given > ATTN_STRUCT_LIMIT)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: struct_size is %u, expected %u to %u",
+                         what, given, first, size);
+    return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                     "%s: a field behind the first %u bytes is set, which libattn %s does not know",
+                     what, size, ATTN_VERSION);
+}

@@ -88,23 +88,24 @@ static attn_status_t create(const attn_context_t *context, const char *backend,
 }
 
 attn_status_t attn_stream_create(const attn_context_t *context, const char *backend,
-                                 const attn_problem_t *problem, int64_t max_keys,
+                                 const attn_problem_t *given, int64_t max_keys,
                                  attn_stream_t **result, attn_error_t *error) {
     if (result) *result = NULL;
-    if (!context || !backend || !problem || !result)
+    if (!context || !backend || !given || !result)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: the context, the backend, the problem or the result is null");
     if (max_keys < 1)
         return attn_fail(error, ATTN_ERROR_RANGE, "stream: max_keys is %lld, must be at least 1",
                          (long long)max_keys);
-    if (problem->struct_size != sizeof *problem)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "stream: the problem's struct_size is %u, expected %zu",
-                         problem->struct_size, sizeof *problem);
-    if (problem->inputs || problem->past)
+    attn_problem_t full;
+    const attn_problem_t *problem = &full;
+    attn_status_t status =
+        attn_struct_take(&full, sizeof full, given, ATTN_PROBLEM_FIRST, "stream: problem", error);
+    if (status != ATTN_OK) return status;
+    if (problem->inputs || problem->own_inputs || problem->past)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: a stream has no other inputs (0x%x) and no past (%lld)",
-                         problem->inputs, (long long)problem->past);
+                         problem->inputs | problem->own_inputs, (long long)problem->past);
     const bool has_window = problem->window_left >= 0 || problem->window_right >= 0;
     if (has_window && problem->causal == ATTN_CAUSAL_NONE && problem->window_right != 0)
         return attn_fail(
@@ -112,13 +113,12 @@ attn_status_t attn_stream_create(const attn_context_t *context, const char *back
             "stream: a window (%lld, %lld) needs causal, which aligns it with the last "
             "token",
             (long long)problem->window_left, (long long)problem->window_right);
-    attn_problem_t full = *problem;
     full.queries = 1;
     full.keys = max_keys;
     full.inputs = ATTN_INPUT_KV_LENGTHS;
     if (full.causal != ATTN_CAUSAL_NONE || has_window) full.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
     attn_plan_t *trial; /* says at once what the backend cannot do */
-    attn_status_t status = attn_plan_create(context, backend, &full, NULL, 0, &trial, error);
+    status = attn_plan_create(context, backend, &full, NULL, 0, &trial, error);
     if (status != ATTN_OK) return status;
     attn_plan_destroy(trial);
     return create(context, backend, &full, max_keys, result, error);

@@ -511,9 +511,9 @@ describe("wrong plugins", { skip: (!plugin || isWasi) && "no plugin to load" }, 
     const load = (folder) => attn(run(...ok, "--plugin", "./other.so"), folder);
 
     test("of another ABI major version", () => {
-        // attn_plugin_entry_t: struct_size 24, ABI 1.0, one backend.
-        const entry = Buffer.from("180000000100000001000000", "hex");
-        const other = Buffer.from("180000000200000001000000", "hex");
+        // attn_plugin_entry_t: struct_size 24, ABI 1.1, one backend.
+        const entry = Buffer.from("180000000100010001000000", "hex");
+        const other = Buffer.from("180000000200010001000000", "hex");
         refuse({ "other.so": patched(entry, other) }, load, /other\.so.*ABI/);
     });
 

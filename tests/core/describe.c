@@ -112,20 +112,26 @@ static void names_everything(void **state) {
         const attn_backend_t *backend = attn_backend_at(context, b);
         assert_non_null(strstr(text, backend->id));
         assert_non_null(strstr(text, backend->reference));
-        uint32_t count;
-        const attn_param_info_t *params = attn_backend_params(backend, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            assert_non_null(strstr(text, params[i].name));
-            assert_non_null(strstr(text, params[i].help));
-            for (int c = 0; params[i].choices && params[i].choices[c]; c++)
-                assert_non_null(strstr(text, params[i].choices[c]));
+        attn_param_info_t param = {.struct_size = sizeof param};
+        for (uint32_t i = 0; attn_backend_param(backend, i, &param); i++) {
+            assert_non_null(strstr(text, param.name));
+            assert_non_null(strstr(text, param.help));
+            for (int c = 0; param.choices && param.choices[c]; c++)
+                assert_non_null(strstr(text, param.choices[c]));
         }
+        attn_array_info_t array = {.struct_size = sizeof array};
+        for (uint32_t i = 0; attn_backend_array(backend, i, &array); i++)
+            if ((array.feature & backend->features) == array.feature) {
+                assert_non_null(strstr(text, array.name));
+                assert_non_null(strstr(text, array.help));
+            }
     }
     static const char *const keys[] = {
-        "\"id\"",        "\"name\"",     "\"version\"", "\"description\"", "\"reference\"",
-        "\"origin\"",    "\"features\"", "\"params\"",  "\"label\"",       "\"help\"",
-        "\"unit\"",      "\"type\"",     "\"min\"",     "\"max\"",         "\"default\"",
-        "\"automatic\"", "\"choices\"",  "\"built-in\""};
+        "\"id\"",        "\"name\"",     "\"version\"",  "\"description\"", "\"reference\"",
+        "\"origin\"",    "\"features\"", "\"params\"",   "\"label\"",       "\"help\"",
+        "\"unit\"",      "\"type\"",     "\"min\"",      "\"max\"",         "\"default\"",
+        "\"automatic\"", "\"choices\"",  "\"built-in\"", "\"arrays\"",      "\"role\"",
+        "\"presence\"",  "\"dtype\"",    "\"axes\"",     "\"broadcast\"",   "\"own\""};
     for (size_t k = 0; k < TEST_COUNT(keys); k++) assert_non_null(strstr(text, keys[k]));
     free(text);
     attn_context_destroy(context);

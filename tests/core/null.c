@@ -104,13 +104,24 @@ NULLS(attn_backend_origin) {
     assert_null(attn_backend_origin(NULL, 0));
 }
 
-NULLS(attn_backend_params) {
-    uint32_t count = 7;
+NULLS(attn_backend_param) {
+    attn_param_info_t info = {.struct_size = sizeof info};
     (void)state;
-    assert_null(attn_backend_params(NULL, &count));
-    assert_int_equal(count, 0);
-    assert_null(attn_backend_params(NULL, NULL));
-    attn_backend_params(attn_backend_at(context, 0), NULL);
+    assert_false(attn_backend_param(NULL, 0, &info));
+    assert_false(attn_backend_param(attn_backend_at(context, 0), 0, NULL));
+}
+
+NULLS(attn_backend_array) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    (void)state;
+    assert_true(attn_backend_array(NULL, 0, &info)); /* the library's own */
+    assert_false(attn_backend_array(NULL, ATTN_ARRAY_OWN, &info));
+    assert_false(attn_backend_array(attn_backend_at(context, 0), 0, NULL));
+}
+
+NULLS(attn_problem_add_input) {
+    REFUSED(attn_problem_add_input, NULL, NULL, "bias");
+    REFUSED(attn_problem_add_input, &problem, NULL, NULL);
 }
 
 NULLS(attn_plugin_load) {
@@ -195,6 +206,25 @@ NULLS(attn_plan_cost) {
     attn_cost_t cost;
     REFUSED(attn_plan_cost, NULL, &cost);
     REFUSED(attn_plan_cost, plan, NULL);
+}
+
+NULLS(attn_plan_backend) {
+    (void)state;
+    assert_null(attn_plan_backend(NULL));
+}
+
+NULLS(attn_plan_array) {
+    attn_tensor_t wanted;
+    (void)state;
+    assert_false(attn_plan_array(NULL, 0, &wanted));
+    assert_false(attn_plan_array(plan, 0, NULL));
+}
+
+NULLS(attn_backward) {
+    const attn_io_t io = {.struct_size = sizeof io};
+    REFUSED(attn_backward, NULL, &io, &io);
+    REFUSED(attn_backward, plan, NULL, &io);
+    REFUSED(attn_backward, plan, &io, NULL);
 }
 
 NULLS(attn_plan_fact) {
@@ -296,13 +326,15 @@ TEST_MAIN(cmocka_unit_test(set_up), TEST(attn_version), TEST(attn_status_name),
           TEST(attn_tier_name), TEST(attn_context_create), TEST(attn_context_destroy),
           TEST(attn_context_tier), TEST(attn_context_threads), TEST(attn_available_tiers),
           TEST(attn_backend_count), TEST(attn_backend_at), TEST(attn_backend_find),
-          TEST(attn_backend_origin), TEST(attn_backend_params), TEST(attn_plugin_load),
-          TEST(attn_plugin_register), TEST(attn_plugin_unregister), TEST(attn_describe),
-          TEST(attn_problem_init), TEST(attn_problem_check), TEST(attn_tensor_bhnd),
-          TEST(attn_tensor_bnhd), TEST(attn_count_nonfinite), TEST(attn_plan_create),
-          TEST(attn_plan_destroy), TEST(attn_plan_workspace_size), TEST(attn_plan_kernel),
-          TEST(attn_plan_problem), TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run),
-          TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
-          TEST(attn_stream_length), TEST(attn_stream_memory), TEST(attn_stream_append),
-          TEST(attn_stream_query), TEST(attn_stream_truncate), TEST(attn_stream_fork),
-          TEST(attn_stream_save), TEST(attn_stream_restore), cmocka_unit_test(tear_down))
+          TEST(attn_backend_origin), TEST(attn_backend_param), TEST(attn_backend_array),
+          TEST(attn_problem_add_input), TEST(attn_plan_backend), TEST(attn_plan_array),
+          TEST(attn_backward), TEST(attn_plugin_load), TEST(attn_plugin_register),
+          TEST(attn_plugin_unregister), TEST(attn_describe), TEST(attn_problem_init),
+          TEST(attn_problem_check), TEST(attn_tensor_bhnd), TEST(attn_tensor_bnhd),
+          TEST(attn_count_nonfinite), TEST(attn_plan_create), TEST(attn_plan_destroy),
+          TEST(attn_plan_workspace_size), TEST(attn_plan_kernel), TEST(attn_plan_problem),
+          TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run), TEST(attn_weights),
+          TEST(attn_stream_create), TEST(attn_stream_destroy), TEST(attn_stream_length),
+          TEST(attn_stream_memory), TEST(attn_stream_append), TEST(attn_stream_query),
+          TEST(attn_stream_truncate), TEST(attn_stream_fork), TEST(attn_stream_save),
+          TEST(attn_stream_restore), cmocka_unit_test(tear_down))

@@ -204,10 +204,8 @@ static void declared_ranges_hold(void **state) {
     attn_context_t *context = fixture_context(0);
     for (uint32_t b = 0; b < attn_backend_count(context); b++) {
         const attn_backend_t *backend = attn_backend_at(context, b);
-        uint32_t count;
-        const attn_param_info_t *params = attn_backend_params(backend, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            const attn_param_info_t *info = &params[i];
+        attn_param_info_t declared = {.struct_size = sizeof declared}, *info = &declared;
+        for (uint32_t i = 0; attn_backend_param(backend, i, info); i++) {
             const double inside[] = {info->minimum, info->maximum, info->initial};
             for (size_t k = 0; k < TEST_COUNT(inside); k++) {
                 attn_error_t error = {0};
@@ -289,9 +287,11 @@ static void facts_end(void **state) {
         const attn_problem_t problem = fixture_problem(1, 1, 20, 30, 16, 5);
         attn_plan_t *plan =
             fixture_plan(context, SUBJECTS[s].backend, &problem, SUBJECTS[s].settings);
-        attn_fact_t fact;
+        attn_fact_t fact = {.struct_size = sizeof fact};
         uint32_t count = 0;
         memset(&fact, 0xA5, sizeof fact);
+        assert_false(attn_plan_fact(plan, 0, &fact)); /* no room is said */
+        fact.struct_size = sizeof fact;
         for (; attn_plan_fact(plan, count, &fact); count++) {
             assert_true(count < 100);
             assert_true(fact.struct_size == sizeof fact && fact.reserved == 0);

@@ -299,12 +299,14 @@ static void cost_arguments(void **state) {
     (void)state;
     scene_t scene = scene_open("softmax", 0);
     attn_error_t error = {0};
-    attn_cost_t cost;
+    attn_cost_t cost = {.struct_size = sizeof cost};
     test_label("cost with null");
     fixture_expect(attn_plan_cost(NULL, &cost, &error), &error, ATTN_ERROR_ARGUMENT, "cost");
     fixture_expect(attn_plan_cost(scene.plan, NULL, &error), &error, ATTN_ERROR_ARGUMENT, "cost");
     test_label("it is written as a whole");
     memset(&cost, 0xA5, sizeof cost);
+    assert_int_equal(attn_plan_cost(scene.plan, &cost, NULL), ATTN_ERROR_ARGUMENT);
+    cost.struct_size = sizeof cost;
     assert_int_equal(attn_plan_cost(scene.plan, &cost, NULL), ATTN_OK);
     assert_true(cost.struct_size == sizeof cost && cost.reserved == 0);
     scene_close(&scene);

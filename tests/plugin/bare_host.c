@@ -15,14 +15,13 @@ enum { MAX_PARAMS = 16 };
 
 /** Every parameter at its default. */
 static void default_values(const attn_backend_t *backend, attn_value_t *values) {
-    uint32_t count;
-    const attn_param_info_t *params = attn_backend_params(backend, &count);
-    assert_true(count <= MAX_PARAMS);
-    for (uint32_t i = 0; i < count; i++) {
-        if (params[i].type == ATTN_PARAM_NUMBER)
-            values[i].number = params[i].initial;
+    attn_param_info_t info = {.struct_size = sizeof info};
+    for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++) {
+        assert_true(i < MAX_PARAMS);
+        if (info.type == ATTN_PARAM_NUMBER)
+            values[i].number = info.initial;
         else
-            values[i].integer = (int64_t)params[i].initial;
+            values[i].integer = (int64_t)info.initial;
     }
 }
 

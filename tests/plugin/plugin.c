@@ -102,7 +102,7 @@ static void template_tells_its_cost(void **state) {
     attn_context_t *context = context_with_template();
     static const int expected[] = {25 * 19, 19 * 20 / 2 + 6 * 19, 19 * 20 / 2};
     attn_problem_t problem = fixture_problem(2, 3, 25, 19, 6, 7);
-    attn_cost_t cost = {0};
+    attn_cost_t cost = {.struct_size = sizeof cost};
     for (problem.causal = 0; problem.causal <= ATTN_CAUSAL_BOTTOM_RIGHT; problem.causal++) {
         attn_plan_t *plan = fixture_plan(context, TEMPLATE_ID, &problem, NULL);
         assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);

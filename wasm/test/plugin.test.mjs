@@ -326,7 +326,7 @@ const refused = [
     ["libattn itself", await moduleBytes("scalar"), "PLUGIN", /no section dylink\.0/],
     ["an empty dylink.0", wasm(dylink()), "PLUGIN", /no section dylink\.0/],
     ["no symbol", variant(7), "PLUGIN", /^plugin 'x': it has no symbol attn_plugin_entry$/],
-    ["another ABI", variant(1), "ABI", /plugin 'x' is of ABI version 2\.0, this library of 1\.0/],
+    ["another ABI", variant(1), "ABI", /plugin 'x' is of ABI version 2\.0, this library of 1\.1/],
     ["the id of a built-in backend", variant(3), "PLUGIN", /'softmax' is registered already/],
     ["one good id and one taken", variant(4), "PLUGIN", /'softmax' is registered already/],
     ["no backends", variant(5), "PLUGIN", /'x' is not a plugin: its entry is malformed/],

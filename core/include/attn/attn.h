@@ -17,6 +17,11 @@
  * caller's attn_error_t (or nothing, for NULL); what it should have made is then NULL. There is no
  * global state: everything hangs on a context. Nothing is printed, nothing aborts.
  *
+ * Structs that begin with struct_size may be older or newer than the library (attn/grow.h): fields that
+ * the caller's lacks are zero, which is their default; a field that the library is too old for, and that
+ * is not zero, is ATTN_ERROR_ARGUMENT, as is a struct_size below the first version's. Of structs that
+ * are filled for the caller, who sets struct_size before, as much is written as there is room for.
+ *
  * NULL, in all functions alike: where it means something, their comments say so (`error`, options, an
  * array that is absent, what a destroy function gets). Any other pointer that is NULL is
  * ATTN_ERROR_ARGUMENT where a status is returned, and else what there is of nothing: 0, NULL, the
@@ -25,6 +30,7 @@
 #ifndef ATTN_ATTN_H
 #define ATTN_ATTN_H
 
+#include "attn/arrays.h"
 #include "attn/ext/cpu.h"
 #include "attn/ext/memory.h"
 #include "attn/ext/params.h"
@@ -119,9 +125,20 @@ ATTN_API const attn_backend_t *attn_backend_find(const attn_context_t *context, 
 /** Where backend number `index` came from: "built-in" or the path of its plugin. */
 ATTN_API const char *attn_backend_origin(const attn_context_t *context, uint32_t index);
 
-/** The parameters a backend declares, `*count` of them (may be NULL); NULL and 0 when none. Static data. */
-ATTN_API const attn_param_info_t *attn_backend_params(const attn_backend_t *backend,
-                                                      uint32_t *count);
+/**
+ * Parameter number `index` that a backend declares (attn/ext/params.h), in the order of its declaration;
+ * returns 0 past the last. The caller sets info->struct_size; texts are static.
+ */
+ATTN_API int32_t attn_backend_param(const attn_backend_t *backend, uint32_t index,
+                                    attn_param_info_t *info);
+
+/**
+ * Array number `number` of a run with this backend (attn/arrays.h): members of attn_io_t, then from
+ * ATTN_ARRAY_OWN on the backend's own; returns 0 past the last. A backend of NULL has no own ones. The
+ * caller sets info->struct_size; texts are static.
+ */
+ATTN_API int32_t attn_backend_array(const attn_backend_t *backend, uint32_t number,
+                                    attn_array_info_t *info);
 
 /**
  * Load a plugin's shared object from its path and register its backends: all of them or, on an
@@ -151,7 +168,9 @@ ATTN_API attn_status_t attn_plugin_unregister(attn_context_t *context,
 /**
  * All backends with their parameters as JSON: [{"id", "name", "version", "description",
  * "reference", "origin", "features": [...], "params": [{"name", "label", "help", "unit", "type",
- * "min", "max", "default", "automatic", "choices"}]}]. Writes at most `size` bytes with the
+ * "min", "max", "default", "automatic", "choices"}],
+ * "arrays": [{"name", "role", "presence", "dtype", "axes", "broadcast", "own", "help"}]}]; arrays
+ * are those that the backend has the feature for, in the order of their numbers. Writes at most `size` bytes with the
  * terminating zero (buffer may be NULL when size is 0); returns the length it needs without it.
  */
 ATTN_API size_t attn_describe(const attn_context_t *context, char *buffer, size_t size);
@@ -164,6 +183,15 @@ ATTN_API void attn_problem_init(attn_problem_t *problem, int64_t batch, int64_t 
 
 /** Check a problem by itself: sizes of at least 1, products that fit, heads % kv_heads == 0. */
 ATTN_API attn_status_t attn_problem_check(const attn_problem_t *problem, attn_error_t *error);
+
+/**
+ * Say that runs bring the input of this name, the library's or the backend's own: sets its bit in
+ * problem->inputs or own_inputs. Errors: no such input (ATTN_ERROR_NOT_FOUND), one that all or no runs
+ * have to bring (ATTN_ERROR_ARGUMENT).
+ */
+ATTN_API attn_status_t attn_problem_add_input(attn_problem_t *problem,
+                                              const attn_backend_t *backend, const char *name,
+                                              attn_error_t *error);
 
 /** A view of contiguous f32 memory in the order (batch, head, row, column): "BHND". */
 ATTN_API attn_tensor_t attn_tensor_bhnd(float *data, int64_t batch, int64_t heads, int64_t rows,
@@ -207,16 +235,25 @@ ATTN_API const char *attn_plan_kernel(const attn_plan_t *plan);
 /** The problem the plan was made for. */
 ATTN_API const attn_problem_t *attn_plan_problem(const attn_plan_t *plan);
 
+/** The backend it was made with. */
+ATTN_API const attn_backend_t *attn_plan_backend(const attn_plan_t *plan);
+
 /**
- * The plan's cost for one run; ATTN_ERROR_UNSUPPORTED when its backend has no attn.cost/1. `cost` is
- * written as a whole, its struct_size too: it need not be set before.
+ * What array number `number` (attn_backend_array()) is in this plan's runs: *tensor becomes a tensor
+ * without data, of the right element type and shape, contiguous; returns 0 past the last array.
+ */
+ATTN_API int32_t attn_plan_array(const attn_plan_t *plan, uint32_t number, attn_tensor_t *tensor);
+
+/**
+ * The plan's cost for one run; ATTN_ERROR_UNSUPPORTED when its backend has no attn.cost/1. The caller
+ * sets cost->struct_size.
  */
 ATTN_API attn_status_t attn_plan_cost(const attn_plan_t *plan, attn_cost_t *cost,
                                       attn_error_t *error);
 
 /**
- * Fact number `index` of the plan (attn/ext/facts.h); returns 0 past the last. `fact` is written as a
- * whole, its struct_size too: it need not be set before.
+ * Fact number `index` of the plan (attn/ext/facts.h); returns 0 past the last. The caller sets
+ * fact->struct_size.
  */
 ATTN_API int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fact_t *fact);
 
@@ -237,6 +274,16 @@ ATTN_API attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *io, at
 ATTN_API attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *io, int64_t batch,
                                     int64_t head, int64_t first, int64_t count, float *rows,
                                     int64_t row_stride, attn_error_t *error);
+
+/**
+ * Gradients of a loss through a run of this plan (attn/ext/backward.h): `io` are the run's arrays after it,
+ * with out and lse, `gradients` stand each at the place of its array: out (dL/dout) is read, those
+ * of differentiable inputs that have data are written. Errors as attn_run(), and ATTN_ERROR_UNSUPPORTED
+ * for a gradient that the backend has not; a plan whose problem does not say `backward` is
+ * ATTN_ERROR_ARGUMENT. Any thread, like attn_run().
+ */
+ATTN_API attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *io,
+                                     const attn_io_t *gradients, attn_error_t *error);
 
 /* ---- streams: tokens that arrive one by one --------------------------------------------------- */
 

@@ -6,7 +6,8 @@
  * get_extension("attn.<name>/1"). (The shape is CLAP's idea, https://cleveraudio.org.)
  *
  * A plugin needs no symbol of the host: it is given everything through pointers, and works when
- * every host extension is NULL.
+ * every host extension is NULL. Of the structs that it gets it reads no more than their struct_size says:
+ * attn_problem_copy(), attn_io_copy() and attn_own_array() of attn/support.h see to that.
  */
 #ifndef ATTN_PLUGIN_H
 #define ATTN_PLUGIN_H
@@ -22,7 +23,7 @@ extern "C" {
 
 /** A host loads plugins of its own major version, with any minor version. */
 #define ATTN_ABI_MAJOR 1
-#define ATTN_ABI_MINOR 0
+#define ATTN_ABI_MINOR 1
 
 typedef struct attn_host attn_host_t;
 typedef struct attn_backend attn_backend_t;
@@ -95,7 +96,8 @@ struct attn_backend {
                           const attn_value_t *values, attn_backend_plan_t **plan,
                           attn_error_t *error);
 
-    /** An extension of the backend (attn/ext/{params,weights,cost,facts}.h) or NULL. Any thread. */
+    /** An extension of the backend (attn/ext/{params,inputs,weights,cost,facts,backward}.h) or NULL. Any
+     *  thread. */
     const void *(*get_extension)(const char *id);
 };
 

@@ -18,6 +18,27 @@
 /** Sizes of workspace pieces are rounded up to this, so that each piece starts on a cache line. */
 #define ATTN_PIECE_ALIGNMENT 64
 
+/** The problem as this plugin's header has it: what an older host does not say is zero. */
+static inline attn_problem_t attn_problem_copy(const attn_problem_t *problem) {
+    attn_problem_t copy;
+    attn_struct_read(&copy, sizeof copy, problem, 0);
+    return copy;
+}
+
+/** The same of a run's arrays, to be changed. */
+static inline attn_io_t attn_io_copy(const attn_io_t *io) {
+    attn_io_t copy;
+    attn_struct_read(&copy, sizeof copy, io, 0);
+    return copy;
+}
+
+/** The backend's own array number `index` (attn/ext/inputs.h); NULL where the run has it not. */
+static inline const attn_tensor_t *attn_own_array(const attn_io_t *io, uint32_t index) {
+    if (!ATTN_STRUCT_HAS(io, own_count) || index >= io->own_count) return NULL;
+    const attn_tensor_t *tensor = io->own[index];
+    return tensor && tensor->data ? tensor : NULL;
+}
+
 static inline const void *attn_host_extension(const attn_host_t *host, const char *id) {
     return host && host->get_extension ? host->get_extension(host, id) : NULL;
 }

@@ -6,11 +6,14 @@
  * row, output O = A V, lse_i = log sum_j exp(S_ij).
  *
  * Everything here crosses the boundary between host and plugin: fixed-width integers only, and
- * structs that can grow begin with `struct_size` and are only ever appended to.
+ * structs that can grow begin with `struct_size` and are only ever appended to (attn/grow.h).
  */
 #ifndef ATTN_TYPES_H
 #define ATTN_TYPES_H
 
+#include "attn/grow.h"
+
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -22,9 +25,11 @@ extern "C" {
 /** What a call came to. The numbers are part of the ABI. */
 enum attn_status_code {
     ATTN_OK = 0,
-    ATTN_ERROR_ARGUMENT = 1, /**< a null pointer, an unknown struct_size, a malformed value */
-    ATTN_ERROR_SHAPE = 2,    /**< sizes that are not positive or do not fit together */
-    ATTN_ERROR_DTYPE = 3,    /**< an element type that is unknown or not the plan's */
+    ATTN_ERROR_ARGUMENT =
+        1,                /**< a null pointer, a struct_size below the first version's, a field that
+                                  this library is too old for, a malformed value */
+    ATTN_ERROR_SHAPE = 2, /**< sizes that are not positive or do not fit together */
+    ATTN_ERROR_DTYPE = 3, /**< an element type that is unknown or not the plan's */
     ATTN_ERROR_UNSUPPORTED =
         4,                    /**< a backend that cannot solve this problem; the message says why */
     ATTN_ERROR_NOT_FOUND = 5, /**< an unknown backend, parameter or tier */
@@ -145,6 +150,7 @@ enum attn_scores_code {
  *     HALF           query, key, value and out in f16 and bf16
  *     INT8           key and value in i8
  *     SCORES         can write scores (asked for by giving the tensor)
+ *     BACKWARD       `attn.backward/1`
  */
 #define ATTN_FEATURES(X)                                                                           \
     X(CAUSAL, 0, "causal", "causal masks")                                                         \
@@ -160,7 +166,8 @@ enum attn_scores_code {
     X(SLOPES, 10, "alibi", "ALiBi slopes")                                                         \
     X(HALF, 11, "half", "f16 and bf16")                                                            \
     X(INT8, 12, "int8", "i8")                                                                      \
-    X(SCORES, 13, "scores", "scores output")
+    X(SCORES, 13, "scores", "scores output")                                                       \
+    X(BACKWARD, 14, "backward", "gradients")
 
 #define ATTN_FEATURE_BIT_(name, bit, text, words) ATTN_FEATURE_##name = 1 << bit,
 enum attn_feature_bits { ATTN_FEATURES(ATTN_FEATURE_BIT_) ATTN_FEATURE_NONE = 0 };
@@ -192,7 +199,14 @@ typedef struct attn_problem {
     int64_t window_right;  /**< the same to the right */
     float softcap;         /**< c; 0: none */
     int32_t scores;        /**< enum attn_scores_code: what io->scores gets when it is there */
+
+    uint32_t
+        own_inputs;   /**< bit i: runs bring the backend's own array number i (`attn.inputs/1`) */
+    int32_t backward; /**< 1: the plan also does attn_backward() */
 } attn_problem_t;
+
+/** struct_size of the first version. */
+#define ATTN_PROBLEM_FIRST ((uint32_t)offsetof(attn_problem_t, own_inputs))
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
@@ -227,7 +241,15 @@ typedef struct attn_io {
     attn_tensor_t key_scales;   /**< f32 (B, Hkv, m, 1), above 0: key in i8 times this */
     attn_tensor_t value_scales; /**< the same for value */
     attn_tensor_t scores;       /**< f32 (B, H, n, m) out, or absent */
+
+    const attn_tensor_t *const
+        *own;           /**< the backend's own arrays, `own_count` of them in the order of
+                                          its declaration (`attn.inputs/1`); NULL: that one is absent */
+    uint64_t own_count; /**< those behind are absent */
 } attn_io_t;
+
+/** struct_size of the first version. */
+#define ATTN_IO_FIRST ((uint32_t)offsetof(attn_io_t, own))
 
 /** How much work a plan is, for one run; what `attn.cost/1` fills. Output: the host sets struct_size. */
 typedef struct attn_cost {
@@ -299,6 +321,7 @@ static inline uint64_t attn_problem_features(const attn_problem_t *problem) {
     if (problem->inputs & ATTN_INPUT_SLOPES) features |= ATTN_FEATURE_SLOPES;
     if (problem->dtype != ATTN_F32 || problem->kv_dtype != ATTN_F32) features |= ATTN_FEATURE_HALF;
     if (problem->kv_dtype == ATTN_I8) features |= ATTN_FEATURE_INT8;
+    if (ATTN_STRUCT_HAS(problem, backward) && problem->backward) features |= ATTN_FEATURE_BACKWARD;
     return features;
 }
 

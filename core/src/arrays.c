@@ -1,0 +1,172 @@
+/* The arrays of a run as they are declared: the library's list, and backends' own behind it. */
+#include "internal.h"
+
+#include <string.h>
+
+#if ATTN_SMALL
+#define ARRAYS ATTN_ARRAYS_OF_F32
+#else
+#define ARRAYS ATTN_ARRAYS
+#endif
+#if ATTN_COMPACT
+#define HELP(text) "" /* who downloads a module has the package's reference */
+#else
+#define HELP(text) text
+#endif
+
+typedef struct declared {
+    attn_array_info_t info;
+    size_t offset; /* of its tensor in attn_io_t */
+} declared_t;
+
+#define DECLARE(NAME, member, role_, presence_, dtype_, batch_, head_, row_, column_, broadcast_,  \
+                flags_, elements_, bit_, FEATURE, help_)                                           \
+    {{.struct_size = sizeof(attn_array_info_t),                                                    \
+      .role = ATTN_ROLE_##role_,                                                                   \
+      .presence = ATTN_PRESENCE_##presence_,                                                       \
+      .dtype = dtype_,                                                                             \
+      .axes = {ATTN_AXIS_##batch_, ATTN_AXIS_##head_, ATTN_AXIS_##row_, ATTN_AXIS_##column_},      \
+      .broadcast = broadcast_,                                                                     \
+      .flags = flags_,                                                                             \
+      .elements = ATTN_ELEMENTS_##elements_,                                                       \
+      .bit = bit_,                                                                                 \
+      .feature = ATTN_FEATURE_##FEATURE,                                                           \
+      .name = #member,                                                                             \
+      .help = HELP(help_)},                                                                        \
+     offsetof(attn_io_t, member)},
+static const declared_t declared[] = {ARRAYS(DECLARE)};
+
+enum { DECLARED = sizeof declared / sizeof *declared };
+#undef DECLARE
+
+const attn_ext_inputs_t *attn_own_arrays(const attn_backend_t *backend) {
+    if (ATTN_SMALL || !backend) return NULL; /* small: none has any */
+    return attn_extension(backend, ATTN_EXT_INPUTS, sizeof(attn_ext_inputs_t));
+}
+
+const attn_array_info_t *attn_array_declared(const attn_backend_t *backend, uint32_t number,
+                                             attn_array_info_t *copy) {
+    if (number < DECLARED) return &declared[number].info;
+    const attn_ext_inputs_t *own = attn_own_arrays(backend);
+    const uint32_t index = number - ATTN_ARRAY_OWN;
+    if (!own || index >= own->count) return NULL;
+    attn_struct_read(copy, sizeof *copy, own->arrays[index], 0);
+    copy->bit = copy->presence == ATTN_PRESENCE_NAMED ? 1u << index : 0;
+    copy->feature = 0;
+    return copy;
+}
+
+const attn_tensor_t *attn_array_in(const attn_io_t *io, uint32_t number) {
+    static const attn_tensor_t absent;
+    if (number < ATTN_ARRAY_OWN)
+        return (const attn_tensor_t *)(const void *)((const char *)io + declared[number].offset);
+    const uint32_t index = number - ATTN_ARRAY_OWN;
+    const bool is_there = index < io->own_count && io->own && io->own[index];
+    return is_there ? io->own[index] : &absent;
+}
+
+int64_t attn_axis_extent(const attn_problem_t *problem, int32_t axis) {
+    const int64_t extents[] = {
+        [ATTN_AXIS_ONE] = 1,
+        [ATTN_AXIS_BATCH] = problem->batch,
+        [ATTN_AXIS_HEADS] = problem->heads,
+        [ATTN_AXIS_KV_HEADS] = problem->kv_heads,
+        [ATTN_AXIS_QUERIES] = problem->queries,
+        [ATTN_AXIS_KEYS] = problem->keys,
+        [ATTN_AXIS_DIM] = problem->dim,
+        [ATTN_AXIS_VALUE_DIM] = problem->value_dim,
+        [ATTN_AXIS_PLAN] = 1,
+    };
+    return extents[axis];
+}
+
+attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
+                                const attn_array_info_t *info) {
+    const attn_problem_t *problem = scope->problem;
+    attn_tensor_t wanted = {.dtype = info->dtype};
+    if (info->dtype == ATTN_DTYPE_OF_QUERY) wanted.dtype = problem->dtype;
+    if (info->dtype == ATTN_DTYPE_OF_KEY) wanted.dtype = problem->kv_dtype;
+    for (int k = 0; k < 4; k++) wanted.shape[k] = attn_axis_extent(problem, info->axes[k]);
+    if (!ATTN_SMALL && number >= ATTN_ARRAY_OWN && scope->prepared) {
+        const attn_ext_inputs_t *own = attn_own_arrays(scope->backend);
+        if (own->shape) own->shape(scope->prepared, number - ATTN_ARRAY_OWN, wanted.shape);
+    }
+    int64_t stride = 1;
+    for (int k = 3; k >= 0; k--) {
+        wanted.stride[k] = stride;
+        if (__builtin_mul_overflow(stride, wanted.shape[k], &stride)) stride = 0;
+    }
+    return wanted;
+}
+
+/* ---- for programs --------------------------------------------------------------------------------- */
+
+int32_t attn_backend_array(const attn_backend_t *backend, uint32_t number,
+                           attn_array_info_t *result) {
+    attn_array_info_t copy;
+    const attn_array_info_t *info = attn_array_declared(backend, number, &copy);
+    return result && info && attn_struct_write(result, info, sizeof *info, sizeof *info);
+}
+
+attn_status_t attn_problem_add_input(attn_problem_t *problem, const attn_backend_t *backend,
+                                     const char *name, attn_error_t *error) {
+    if (!problem || !name)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "input: the problem or the name is null");
+    attn_array_info_t copy;
+    const attn_array_info_t *info;
+    for (uint32_t number = 0; (info = attn_array_declared(backend, number, &copy)); number++) {
+        if (strcmp(info->name, name) != 0 || info->role != ATTN_ROLE_INPUT) continue;
+        if (info->presence != ATTN_PRESENCE_NAMED)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT, "input '%.60s' is not one to be named",
+                             name);
+        if (number < ATTN_ARRAY_OWN)
+            problem->inputs |= info->bit;
+        else if (ATTN_STRUCT_HAS(problem, own_inputs))
+            problem->own_inputs |= info->bit;
+        else
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "input '%.60s': the problem's struct_size %u has no own_inputs", name,
+                             problem->struct_size);
+        return ATTN_OK;
+    }
+    return attn_fail(error, ATTN_ERROR_NOT_FOUND, "backend '%.60s' has no input '%.60s'",
+                     backend ? backend->id : "", name);
+}
+
+/* ---- of plugins ------------------------------------------------------------------------------------- */
+
+static bool is_declared_well(const attn_array_info_t *info) {
+    const bool follows = info->dtype == ATTN_DTYPE_OF_QUERY || info->dtype == ATTN_DTYPE_OF_KEY;
+    const bool is_input =
+        info->role == ATTN_ROLE_INPUT &&
+        (info->presence == ATTN_PRESENCE_NAMED || info->presence == ATTN_PRESENCE_REQUIRED);
+    const bool is_output =
+        info->role == ATTN_ROLE_OUTPUT && info->presence == ATTN_PRESENCE_OPTIONAL;
+    if (!info->name || !*info->name || !(is_input || is_output)) return false;
+    if (!follows && attn_dtype_size(info->dtype) == 0) return false;
+    if (info->elements < ATTN_ELEMENTS_ANY || info->elements > ATTN_ELEMENTS_POSITIVE) return false;
+    if (info->elements == ATTN_ELEMENTS_LENGTH && info->dtype != ATTN_I64) return false;
+    if (info->elements == ATTN_ELEMENTS_POSITIVE && info->dtype != ATTN_F32) return false;
+    for (int k = 0; k < 4; k++)
+        if (info->axes[k] < ATTN_AXIS_ONE || info->axes[k] > ATTN_AXIS_PLAN) return false;
+    return true;
+}
+
+const char *attn_arrays_malformed(const attn_backend_t *backend) {
+    const attn_ext_inputs_t *own = attn_own_arrays(backend);
+    if (!own) return NULL;
+    if (own->count > ATTN_MOST_OWN_ARRAYS || (own->count && !own->arrays))
+        return "its list of arrays is malformed";
+    for (uint32_t i = 0; i < own->count; i++) {
+        attn_array_info_t info, copy;
+        const attn_array_info_t *other;
+        if (!own->arrays[i] || !attn_struct_read(&info, sizeof info, own->arrays[i], sizeof info) ||
+            !is_declared_well(&info))
+            return "one of its arrays is malformed";
+        for (uint32_t number = 0; number < ATTN_ARRAY_OWN + i; number++)
+            if ((other = attn_array_declared(backend, number, &copy)) &&
+                strcmp(other->name, info.name) == 0)
+                return "two arrays have one name";
+    }
+    return NULL;
+}

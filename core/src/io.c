@@ -1,0 +1,176 @@
+/* The arrays that a run is given, against what its plan needs. */
+#include "internal.h"
+#include "number/number.h"
+
+#include "simd/task.h"
+
+#include <math.h>
+
+/* Each axis steps over all that those with no larger strides reach. In double, which does not overflow. */
+static bool axes_nest(const attn_tensor_t *tensor) {
+    for (int k = 0; k < 4; k++) {
+        const double stride = fabs((double)tensor->stride[k]);
+        double reach = 0;
+        for (int j = 0; j < 4; j++) {
+            const double other = fabs((double)tensor->stride[j]);
+            if (j != k && other <= stride) reach += (double)(tensor->shape[j] - 1) * other;
+        }
+        if (tensor->shape[k] > 1 && !(stride > reach)) return false;
+    }
+    return true;
+}
+
+/* An array as it is and as it has to be. */
+typedef struct checked {
+    const attn_array_info_t *info;
+    const attn_tensor_t *tensor;
+    attn_tensor_t wanted;
+} checked_t;
+
+static attn_status_t check_shape(const checked_t *checked, attn_error_t *error) {
+    const int64_t *shape = checked->tensor->shape, *wanted = checked->wanted.shape;
+    for (int k = 0; k < 4; k++)
+        if (shape[k] != wanted[k] && !(checked->info->broadcast >> k & 1 && shape[k] == 1))
+            return attn_fail(
+                error, ATTN_ERROR_SHAPE,
+                "%s: shape (%lld, %lld, %lld, %lld), the plan needs (%lld, %lld, %lld, %lld)%s",
+                checked->info->name, (long long)shape[0], (long long)shape[1], (long long)shape[2],
+                (long long)shape[3], (long long)wanted[0], (long long)wanted[1],
+                (long long)wanted[2], (long long)wanted[3],
+                checked->info->broadcast ? " or 1 for all" : "");
+    return ATTN_OK;
+}
+
+static attn_status_t check_memory(const checked_t *checked, bool is_written, attn_error_t *error) {
+    const attn_tensor_t *tensor = checked->tensor;
+    const char *name = checked->info->name;
+    const int size = (int)attn_dtype_size(tensor->dtype);
+    if (is_written && !axes_nest(tensor))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "%s: with strides (%lld, %lld, %lld, %lld) elements may overlap", name,
+                         (long long)tensor->stride[0], (long long)tensor->stride[1],
+                         (long long)tensor->stride[2], (long long)tensor->stride[3]);
+    if ((uintptr_t)tensor->data % (uintptr_t)size != 0)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: data is not aligned to its %d bytes",
+                         name, size);
+    if ((checked->info->flags & ATTN_ARRAY_UNIT_STRIDE) && tensor->stride[3] != 1)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: rows must have unit stride", name);
+    return ATTN_OK;
+}
+
+attn_status_t attn_tensor_check(const attn_scope_t *scope, uint32_t number,
+                                const attn_array_info_t *info, const attn_tensor_t *tensor,
+                                bool is_written, attn_error_t *error) {
+    const checked_t checked = {info, tensor, attn_array_wanted(scope, number, info)};
+    if (!tensor->data) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: no data", info->name);
+    if (tensor->dtype != checked.wanted.dtype)
+        return attn_fail(error, ATTN_ERROR_DTYPE, "%s: dtype %d (%s) is not %s", info->name,
+                         tensor->dtype, attn_dtype_name(tensor->dtype),
+                         attn_dtype_name(checked.wanted.dtype));
+    attn_status_t status = check_shape(&checked, error);
+    return status == ATTN_OK ? check_memory(&checked, is_written, error) : status;
+}
+
+/* ---- elements ------------------------------------------------------------------------------------- */
+
+static attn_status_t check_lengths(const attn_problem_t *problem, const char *name,
+                                   const attn_tensor_t *lengths, attn_error_t *error) {
+    for (int64_t b = 0; b < lengths->shape[0]; b++) {
+        const int64_t length = ((const int64_t *)lengths->data)[b * lengths->stride[0]];
+        if (length < 0 || length > problem->keys)
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "%s: sequence %lld has %lld keys, must be 0 to %lld", name,
+                             (long long)b, (long long)length, (long long)problem->keys);
+    }
+    return ATTN_OK;
+}
+
+/* Of the tokens that count: a cache need not fill the room it has left. */
+static attn_status_t check_positive(const attn_problem_t *problem, const attn_io_t *io,
+                                    const attn_array_info_t *info, const attn_tensor_t *tensor,
+                                    attn_error_t *error) {
+    const bool by_key = info->axes[2] == ATTN_AXIS_KEYS;
+    for (int64_t b = 0; b < tensor->shape[0]; b++)
+        for (int64_t h = 0; h < tensor->shape[1]; h++)
+            for (int64_t j = 0; j < (by_key ? attn_keys_of(problem, io, b) : tensor->shape[2]); j++)
+                for (int64_t c = 0; c < tensor->shape[3]; c++) {
+                    const float number =
+                        ((const float *)
+                             tensor->data)[b * tensor->stride[0] + h * tensor->stride[1] +
+                                           j * tensor->stride[2] + c * tensor->stride[3]];
+                    char text[32];
+                    if (!(number > 0.0f) || isinf(number))
+                        return attn_fail(error, ATTN_ERROR_RANGE,
+                                         "%s: batch %lld, head %lld, key %lld has %s, must be "
+                                         "positive and finite",
+                                         info->name, (long long)b, (long long)h, (long long)j,
+                                         attn_number_digits((double)number, 6, text));
+                }
+    return ATTN_OK;
+}
+
+static attn_status_t check_elements(const attn_problem_t *problem, const attn_io_t *io,
+                                    const attn_array_info_t *info, const attn_tensor_t *tensor,
+                                    attn_error_t *error) {
+    if (info->elements == ATTN_ELEMENTS_LENGTH)
+        return check_lengths(problem, info->name, tensor, error);
+    if (!ATTN_SMALL && info->elements == ATTN_ELEMENTS_POSITIVE)
+        return check_positive(problem, io, info, tensor, error);
+    return ATTN_OK;
+}
+
+/* ---- all arrays of a run ---------------------------------------------------------------------------- */
+
+static bool is_needed(const attn_problem_t *problem, uint32_t number,
+                      const attn_array_info_t *info) {
+    switch (info->presence) {
+    case ATTN_PRESENCE_REQUIRED:
+        return true;
+    case ATTN_PRESENCE_NAMED:
+        return (number < ATTN_ARRAY_OWN ? problem->inputs : problem->own_inputs) & info->bit;
+    case ATTN_PRESENCE_INT8:
+        return problem->kv_dtype == ATTN_I8;
+    default:
+        return false;
+    }
+}
+
+static attn_status_t check_absent(const attn_problem_t *problem, const attn_array_info_t *info,
+                                  attn_error_t *error) {
+    if (info->presence == ATTN_PRESENCE_NAMED)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "%s: given, but the plan's problem does not name it as an input",
+                         info->name);
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: given, but key and value are %s, not i8",
+                     info->name, attn_dtype_name(problem->kv_dtype));
+}
+
+attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
+                            attn_error_t *error) {
+    attn_array_info_t copy;
+    const attn_array_info_t *info;
+    for (uint32_t number = 0; (info = attn_array_declared(scope->backend, number, &copy));
+         number++) {
+        const attn_tensor_t *tensor = attn_array_in(io, number);
+        if (number < 64 && unused >> number & 1) continue;
+        const bool is_needed_here = is_needed(scope->problem, number, info);
+        attn_status_t status = ATTN_OK;
+        if (is_needed_here || (tensor->data && info->presence == ATTN_PRESENCE_OPTIONAL)) {
+            status = attn_features_check(scope->backend, info->feature, error);
+            if (status == ATTN_OK)
+                status = attn_tensor_check(scope, number, info, tensor,
+                                           info->role == ATTN_ROLE_OUTPUT, error);
+            if (status == ATTN_OK) status = check_elements(scope->problem, io, info, tensor, error);
+        } else if (tensor->data) {
+            status = check_absent(scope->problem, info, error);
+        }
+        if (status != ATTN_OK) return status;
+    }
+    return ATTN_OK;
+}
+
+attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,
+                           attn_error_t *error) {
+    if (!given) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s (attn_io_t) are null", what);
+    return attn_struct_take(io, sizeof *io, given, ATTN_IO_FIRST, "io", error);
+}

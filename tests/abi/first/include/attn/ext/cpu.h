@@ -1,0 +1,29 @@
+/*
+ * attn.cpu/1 (host): the best instruction set that kernels may use: what this machine has, already
+ * lowered by the context's mask (option `cpu` or the environment's ATTN_CPU).
+ */
+#ifndef ATTN_EXT_CPU_H
+#define ATTN_EXT_CPU_H
+
+#include <stdint.h>
+
+#define ATTN_EXT_CPU "attn.cpu/1"
+
+/** Instruction sets, lowest first within an architecture. The numbers are part of the ABI. */
+enum attn_tier_code {
+    ATTN_TIER_SCALAR = 0,
+    ATTN_TIER_SSE4 = 1,        /**< SSE4.2 */
+    ATTN_TIER_AVX2 = 2,        /**< AVX2, FMA, F16C */
+    ATTN_TIER_AVX512 = 3,      /**< AVX-512 F, BW, DQ, VL */
+    ATTN_TIER_NEON = 16,       /**< AArch64 */
+    ATTN_TIER_WASM128 = 32,    /**< SIMD128 */
+    ATTN_TIER_WASMRELAXED = 33 /**< SIMD128 and relaxed SIMD */
+};
+typedef int32_t attn_tier_t;
+
+typedef struct attn_ext_cpu {
+    uint32_t struct_size;
+    attn_tier_t tier;
+} attn_ext_cpu_t;
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * A complete plugin to copy: attention by position alone. Query i weighs key j by
+ * exp(-|i - j| / width), normalised over the keys it sees; queries and keys are not read.
+ * (The distance term of ALiBi, arXiv:2108.12409, as the only logit.)
+ */
+#include "attn/ext/cost.h"
+#include "attn/ext/params.h"
+#include "attn/ext/weights.h"
+#include "attn/pairs.h"
+#include "attn/support.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct template_plan {
+    attn_backend_plan_t base; /* first: what the host sees of it */
+    const attn_host_t *host;
+    attn_problem_t problem;
+    double width;
+} template_plan_t;
+
+/* Weights of query i, and the log of their sum; returns how many keys it sees, 0 to m. */
+static int64_t weigh(const template_plan_t *plan, int64_t i, double *weights, double *lse) {
+    const attn_problem_t *problem = &plan->problem;
+    int64_t seen = attn_causal_limit(problem, i), position = i;
+    if (problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT) position += problem->keys - problem->queries;
+    int64_t nearest = position < seen ? position : seen - 1;
+    double largest = -(double)(position - nearest) / plan->width, sum = 0.0;
+    for (int64_t j = 0; j < seen; j++)
+        sum += weights[j] = exp(-fabs((double)(position - j)) / plan->width - largest);
+    for (int64_t j = 0; j < seen; j++) weights[j] /= sum;
+    *lse = largest + log(sum);
+    return seen;
+}
+
+static float *row_of(const attn_tensor_t *t, int64_t b, int64_t h, int64_t i) {
+    return (float *)t->data + b * t->stride[0] + h * t->stride[1] + i * t->stride[2];
+}
+
+static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
+                         attn_error_t *error) {
+    const template_plan_t *plan = (const template_plan_t *)base;
+    const attn_problem_t *p = &plan->problem;
+    double *weights = io->workspace, *sums = weights + p->keys, lse;
+    (void)error;
+    for (int64_t task = 0; task < p->batch * p->heads * p->queries; task++) {
+        int64_t i = task % p->queries, h = task / p->queries % p->heads;
+        int64_t b = task / p->queries / p->heads, seen = weigh(plan, i, weights, &lse);
+        for (int64_t c = 0; c < p->value_dim; c++)
+            sums[c] = 0.0; /* and so for a row without keys */
+        for (int64_t j = 0; j < seen; j++) {
+            const float *value = row_of(&io->value, b, h / (p->heads / p->kv_heads), j);
+            for (int64_t c = 0; c < p->value_dim; c++)
+                sums[c] += weights[j] * value[c * io->value.stride[3]];
+        }
+        float *out = row_of(&io->out, b, h, i);
+        for (int64_t c = 0; c < p->value_dim; c++) out[c * io->out.stride[3]] = (float)sums[c];
+        if (io->lse.data) *row_of(&io->lse, b, h, i) = (float)lse;
+    }
+    return ATTN_OK;
+}
+
+static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
+                                 int64_t batch, int64_t head, int64_t first, int64_t count,
+                                 float *rows, int64_t row_stride, attn_error_t *error) {
+    const template_plan_t *plan = (const template_plan_t *)base;
+    double *weights = io->workspace, lse;
+    (void)batch, (void)head, (void)error;
+    for (int64_t r = 0; r < count; r++) {
+        int64_t seen = weigh(plan, first + r, weights, &lse);
+        for (int64_t j = 0; j < plan->problem.keys; j++)
+            rows[r * row_stride + j] = j < seen ? (float)weights[j] : 0.0f;
+    }
+    return ATTN_OK;
+}
+
+static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
+    const attn_problem_t *problem = &((const template_plan_t *)base)->problem;
+    const double heads = (double)(problem->batch * problem->heads);
+    const double kv_heads = (double)(problem->batch * problem->kv_heads);
+    cost->pairs = attn_problem_pairs(problem);
+    cost->flops = 2.0 * cost->pairs * (double)problem->value_dim;
+    cost->bytes = sizeof(float) * (double)problem->value_dim *
+                  (heads * (double)problem->queries + kv_heads * (double)problem->keys);
+    cost->form = "n m dv";
+}
+
+static void destroy(attn_backend_plan_t *base) {
+    attn_host_release(((template_plan_t *)base)->host, base);
+}
+
+static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
+                               const attn_value_t *values, attn_backend_plan_t **result,
+                               attn_error_t *error) {
+    template_plan_t *plan = attn_host_allocate(host, sizeof *plan);
+    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "template: no memory for the plan");
+    *plan = (template_plan_t){
+        .base = {.struct_size = sizeof plan->base,
+                 .workspace_size = (uint64_t)(problem->keys + problem->value_dim) * sizeof(double),
+                 .kernel = "plain C",
+                 .run = run,
+                 .destroy = destroy},
+        .host = host,
+        .problem = *problem,
+        .width = values[0].number,
+    };
+    *result = &plan->base;
+    return ATTN_OK;
+}
+
+static const void *get_extension(const char *id) {
+    static const attn_param_info_t width = {
+        .struct_size = sizeof width,
+        .type = ATTN_PARAM_NUMBER,
+        .name = "width",
+        .label = "width",
+        .help = "distance over which a key's weight falls by e",
+        .unit = "keys",
+        .minimum = 1.0,
+        .maximum = 1e6,
+        .initial = 16.0,
+    };
+    static const attn_ext_params_t params = {sizeof params, 1, &width};
+    static const attn_ext_weights_t weights = {sizeof weights, 0, weight_rows};
+    static const attn_ext_cost_t costs = {sizeof costs, 0, cost};
+    if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
+    if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
+    if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
+    return NULL;
+}
+
+static const attn_backend_t template_backend = {
+    .struct_size = sizeof(attn_backend_t),
+    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE,
+    .id = "org.libattn.template",
+    .name = "Template",
+    .version = "1.0.0",
+    .description = "Attention by position alone: weights fall exponentially with distance.",
+    .reference = "the distance term of ALiBi, arXiv:2108.12409",
+    .plan = make_plan,
+    .get_extension = get_extension,
+};
+
+static const attn_backend_t *const backends[] = {&template_backend};
+ATTN_PLUGIN(template, backends);
