@@ -1,4 +1,4 @@
-/* The arrays of one call: read from what the user gave, checked, and in the list that src/arrays.c reads. */
+/* The arrays of one call: read from what the user gave, and checked. */
 import {
     checkBoolean,
     checkInteger,
@@ -21,7 +21,6 @@ import { PLACED, checkShape } from "./shape.js";
 export const SCALES = FULL ? ["keyScales", "valueScales"] : [];
 export const RESULTS = FULL ? ["lse", "scores"] : ["lse"];
 const ARRAYS = [...PLACED, ...INPUTS, ...SCALES, ...RESULTS];
-const ADDRESSES = [...PLACED, "lse", ...INPUTS, "keyScales", "valueScales", "scores"];
 
 /**
  * Those of the options that are arrays, by name: { array, given, shape }. `array` is a tensor or a plain
@@ -119,31 +118,4 @@ export function checkRead(arrays, names, place, dtypes) {
         }
     }
     return checked;
-}
-
-/** Holds the arrays of records: to be called before a call makes its first argument (engine.js). */
-export function hold(loan, ...groups) {
-    for (const { array } of groups.flatMap((group) => Object.values(group))) {
-        if (array !== undefined) loan.hold(array);
-    }
-}
-
-/** Arrays to read as arguments, by name. */
-export function lend(loan, checked) {
-    const at = { __proto__: null };
-    for (const name in checked)
-        at[name] = loan.input(checked[name].array, name, checked[name].length);
-    return at;
-}
-
-/** Arguments, the extents of bias and mask, and the strides of what has a place. */
-export function listed(loan, at, { bias, mask }, places) {
-    const extents = [bias, mask].flatMap((grid) => (grid?.shape ?? [0, 0, 0]).slice(0, 3));
-    return loan.list([...ADDRESSES.map((name) => at[name] ?? 0), ...extents, ...places.strides]);
-}
-
-/** What the user is given of a result that went to the array of `output`, or became a new one. */
-export function handed({ array, given }, taken) {
-    if (FULL && isTensor(array)) return array.data;
-    return taken === array ? given : taken;
 }

@@ -1,13 +1,14 @@
 import { readArray } from "./arrays.js";
 import { readAttention } from "./call.js";
 import { checkBytes, checkInteger, checkLength, checkSize, isTensor } from "./check.js";
-import { Core, quick, texts } from "./core.js";
-import { arrayClass, checkDtype, dtypesOf } from "./dtypes.js";
+import { Core, planFor, texts } from "./core.js";
+import { arrayClass, checkDtype } from "./dtypes.js";
 import { AttnError, missing } from "./errors.js";
+import { computeBeside } from "./job.js";
 import { readChecked } from "./options.js";
-import { Plan, start } from "./plan.js";
+import { Plan } from "./plan.js";
 import { loadPlugin } from "./plugin.js";
-import { RULES, problemNumbers } from "./rules.js";
+import { RULES, problemOf } from "./rules.js";
 import { Session } from "./session.js";
 import { planSizes } from "./shape.js";
 import { Stream } from "./stream.js";
@@ -70,37 +71,32 @@ export class Attn extends Core {
     }
 
     async attentionAsync(...args) {
-        const call = readAttention(args, ["signal"]);
-        const { signal } = call.options;
+        const { problem, job, result, options } = readAttention(args, ["signal"]);
+        const { signal } = options;
         signal?.throwIfAborted();
         return this.#session.borrowAsync(async (loan) => {
-            const plan = this[quick](call, loan);
-            try {
-                return call.result(await plan[start](call.job, loan, signal));
-            } finally {
-                plan.dispose();
-            }
-        });
+            const plan = this[planFor](problem);
+            return result(await computeBeside(this.#session, plan, job, loan, signal));
+        }, job);
     }
 
     stream(given) {
         const options = readChecked(given, STREAM, "stream");
-        const { backend = "softmax", maxKeys } = options;
+        const { maxKeys } = options;
         if (maxKeys === undefined) throw missing("maxKeys");
         options.queries = 1;
-        const problem = { sizes: planSizes(options), dtypes: dtypesOf(options), inputs: [] };
+        const problem = problemOf(options, planSizes(options), []);
         const { batch, heads, kvHeads, dim, valueDim } = problem.sizes;
-        const numbers = problemNumbers(problem, options);
         const address = this.#session.borrow((loan) =>
             this.#session.make(
                 "attnjs_stream_create",
-                loan.input(texts(backend), "a text"),
-                loan.input(numbers, "the problem"),
+                loan.input(texts(problem.backend), "a text"),
+                loan.input(problem.numbers, "the problem"),
                 maxKeys,
             ),
         );
         const sizes = Object.freeze({ batch, heads, kvHeads, dim, valueDim, maxKeys });
-        return new Stream(this.#session, address, backend, sizes, problem.dtypes);
+        return new Stream(this.#session, address, problem.backend, sizes, problem.dtypes);
     }
 
     embed(text, dim) {

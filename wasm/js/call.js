@@ -6,7 +6,7 @@ import { FULL } from "./edition.js";
 import { AttnError } from "./errors.js";
 import { checkInputs, givenInputs } from "./inputs.js";
 import { readChecked } from "./options.js";
-import { INPUTS, RULES, SCORES } from "./rules.js";
+import { INPUTS, RULES, SCORES, problemOf } from "./rules.js";
 import { PLACED, SIZES, inferSizes, places } from "./shape.js";
 
 export const PLACE = ["layout", "strides"];
@@ -33,10 +33,9 @@ export function readCall(args, { needed, others, named = [] }, what, dtypesFor) 
             options[needed[i]] = array ?? undefined;
         });
     }
-    const dtypes = dtypesFor(options);
-    const arrays = readArrays(options, dtypes);
+    const arrays = readArrays(options, dtypesFor(options));
     for (const name of needed) present(arrays, name);
-    return { options, arrays, dtypes, byName };
+    return { options, arrays, byName };
 }
 
 /** The same of attention(), with its `problem` and `job`, and `result` of a run's: all that was asked for by name. */
@@ -44,9 +43,9 @@ export function readAttention(args, more = []) {
     const others = [...PLAN, ...INPUTS, ...SCALES, ...PLACE, "out", ...more];
     const names = { needed: READ, others, named: [...RESULTS, ...MODE] };
     const call = readCall(args, names, "attention", settle);
-    const { options, arrays, dtypes, byName } = call;
-    const problem = { sizes: inferSizes(options, arrays), dtypes, inputs: givenInputs(arrays) };
-    const job = checkRun(problem, arrays, places(problem.sizes, options.layout, options.strides));
+    const { options, arrays, byName } = call;
+    const problem = problemOf(options, inferSizes(options, arrays), givenInputs(arrays));
+    const job = checkJob(problem, arrays, places(problem.sizes, options.layout, options.strides));
     return { ...call, problem, job, result: byName ? (result) => result : ({ out }) => out };
 }
 
@@ -59,21 +58,29 @@ function settle(options) {
     return dtypesOf(options);
 }
 
-/** The arrays that a call reads, checked: { array, length, shape } by name. */
-export function checkGiven({ sizes, dtypes, inputs }, arrays, names, place) {
-    const given = checkInputs(arrays, inputs, sizes);
-    return Object.assign(given, checkRead(arrays, names, place, dtypes));
+/** The options of a call on a plan for this problem, with the arrays among them as arrays.js reads these. */
+export function readPlanCall(given, names, what, { dtypes }) {
+    const options = readChecked(given, names, what);
+    return Object.assign(options, readArrays(options, dtypes));
 }
 
-/** What a run is to do: { given, outputs, place }. */
-export function checkRun(problem, arrays, place) {
-    const given = checkGiven(problem, arrays, READ, place);
+/**
+ * What a call is to do with its arrays, checked: { given, outputs, place }. `needed`: those it reads beside the
+ * inputs; a run, where they are not said, has outputs too.
+ */
+export function checkJob({ sizes, dtypes, inputs }, arrays, place, needed) {
+    const given = checkInputs(arrays, inputs, sizes);
+    Object.assign(given, checkRead(arrays, needed ?? READ, place, dtypes));
+    return { given, outputs: needed ? null : outputsOf(arrays, given, place, dtypes), place };
+}
+
+function outputsOf(arrays, given, place, dtypes) {
     const outputs = { __proto__: null, out: outputOf(arrays, "out", place) };
     for (const name of RESULTS) {
         if (arrays[name]) outputs[name] = outputOf(arrays, name, place);
     }
-    outputs.out.type = arrayClass(problem.dtypes.out, outputs.out.array ?? given.query.array);
-    return { given, outputs, place };
+    outputs.out.type = arrayClass(dtypes.out, outputs.out.array ?? given.query.array);
+    return outputs;
 }
 
 /** The array a result goes to, and how long it is. A new one is made when the result is there. */

@@ -1,18 +1,19 @@
-import { hold } from "./arrays.js";
 import { MODE, PLAN, readAttention } from "./call.js";
-import { dtypesOf } from "./dtypes.js";
+import { compute } from "./job.js";
 import { readChecked } from "./options.js";
-import { problemNumbers } from "./rules.js";
-import { compute } from "./runner.js";
+import { problemOf } from "./rules.js";
 import { planSizes } from "./shape.js";
 
 /* For the class that extends Core. */
-export const quick = Symbol("quick");
+export const planFor = Symbol("planFor");
+export const forget = Symbol("forget");
 
 /** What every entry of the package can do: attention and plans. */
 export class Core {
     #session;
     #Plan;
+    #last; // C's plan of the last attention()
+    #what; // and what it is for
 
     /** `more`: what the instance tells of itself beside what C tells; `Plan`: the class of plans. */
     constructor(session, more, Plan) {
@@ -23,49 +24,52 @@ export class Core {
 
     plan(given) {
         const options = readChecked(given, [...PLAN, ...MODE, "inputs"], "plan");
-        const { inputs = [] } = options;
-        return this.#plan(
-            { sizes: planSizes(options), dtypes: dtypesOf(options), inputs },
-            options,
-        );
+        const problem = problemOf(options, planSizes(options), options.inputs ?? []);
+        return new this.#Plan(this.#session, this.#make(problem), problem);
     }
 
     attention(...args) {
-        const call = readAttention(args);
-        return this.#session.borrow((loan) => {
-            const plan = this[quick](call, loan);
-            try {
-                return call.result(plan[compute](call.job, loan));
-            } finally {
-                plan.dispose();
-            }
-        });
+        const { problem, job, result } = readAttention(args);
+        return this.#session.borrow(
+            (loan) => result(compute(this.#session, this[planFor](problem), job, loan)),
+            job,
+        );
     }
 
     dispose() {
+        this[forget]();
         this.#session.close();
     }
 
-    /** A plan for one call of attention(), whose loan holds its arrays from here on. */
-    [quick]({ problem, options, job }, loan) {
-        hold(loan, job.given, job.outputs);
-        return this.#plan(problem, options);
+    /** C's plan for a call of attention(): that of the last call, where this is the same problem. */
+    [planFor](problem) {
+        const { backend, numbers, params } = problem;
+        const what = [backend, ...numbers, ...params].join("\0");
+        if (this.#what !== what) {
+            const made = this.#make(problem);
+            this[forget]();
+            this.#last = made;
+            this.#what = what;
+        }
+        return this.#last;
     }
 
-    #plan(problem, options) {
-        const { backend = "softmax", params = {} } = options;
-        const numbers = problemNumbers(problem, options);
-        const pairs = Object.entries(params).flat();
-        const address = this.#session.borrow((loan) =>
+    /** Ends that plan; runs under way keep what they have. */
+    [forget]() {
+        if (this.#what !== undefined) this.#session.destroy("attnjs_plan_destroy", this.#last);
+        this.#what = undefined;
+    }
+
+    #make({ backend, numbers, params }) {
+        return this.#session.borrow((loan) =>
             this.#session.make(
                 "attnjs_plan_create",
                 loan.input(texts(backend), "a text"),
                 loan.input(numbers, "the problem"),
-                loan.input(texts(...pairs), "the parameters"),
-                pairs.length / 2,
+                loan.input(texts(...params), "the parameters"),
+                params.length / 2,
             ),
         );
-        return new this.#Plan(this.#session, address, backend, problem);
     }
 }
 

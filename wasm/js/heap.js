@@ -105,7 +105,7 @@ class SmallLoan {
     }
 
     hold(array) {
-        if (FULL) this.#inside.set(array, this.#heap.inside(array));
+        this.#inside.set(array, this.#heap.inside(array));
     }
 
     input(array, what, length = array.length) {
@@ -168,8 +168,7 @@ export class Heap extends SmallHeap {
 
     /** Nothing runs beside this thread: it has run when this returns. */
     start(session, ...args) {
-        if (this.call("attnjs_run", session, ...args) !== 0) return -1;
-        return this.call("attnjs_degenerate_rows", session);
+        return this.call("attnjs_run", session, ...args);
     }
 
     lend() {

@@ -1,6 +1,6 @@
 /* Plugins at run time, from a side module of WebAssembly. What linking one takes stands in link.js. */
 import { checkBytes, checkText, readOptions } from "./check.js";
-import { texts } from "./core.js";
+import { forget, texts } from "./core.js";
 import { AttnError } from "./errors.js";
 import { guard, link, refused } from "./link.js";
 import { compile } from "./loader.js";
@@ -50,6 +50,7 @@ export async function loadPlugin(attn, { engine, session, readUrl }, given, more
         };
         const added = attn.backends().slice(before);
         return adopted(
+            attn,
             session,
             name,
             added.map(({ id }) => id),
@@ -62,10 +63,11 @@ export async function loadPlugin(attn, { engine, session, readUrl }, given, more
 }
 
 /** The plugin; it ends with the library, or before. */
-function adopted(session, name, backends, end) {
+function adopted(attn, session, name, backends, end) {
     const child = { dispose: () => (child.gone = true) };
     session.adopt(child);
     return new Plugin(name, backends, () => {
+        attn[forget]();
         checkUnused(session, name, backends);
         session.forget(child);
         if (!child.gone) end();

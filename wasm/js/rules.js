@@ -1,6 +1,6 @@
 /* What a problem asks for beyond its sizes, checked and turned into the numbers that C reads. */
 import { checkFinite, checkInteger, checkOneOf, checkPlain, checkText, readList } from "./check.js";
-import { dtypeCode } from "./dtypes.js";
+import { dtypeCode, dtypesOf } from "./dtypes.js";
 import { oneLine } from "./errors.js";
 import { SIZES } from "./shape.js";
 
@@ -11,11 +11,15 @@ export const INPUTS = ["bias", "mask", "kvLengths", "sinks", "slopes"];
 const CAUSAL = ["none", "top-left", "bottom-right"];
 export const SCORES = ["raw", "capped", "masked", "weights"];
 
-/** A problem, { sizes, dtypes, inputs }, as src/bindings.h lists it; `options` are checked (options.js). */
-export function problemNumbers({ sizes, dtypes, inputs }, options) {
+/**
+ * A problem from its options, which are checked (options.js): { sizes, dtypes, inputs, backend, numbers, params },
+ * the numbers as src/bindings.h lists them, and the parameters' names and values by turns.
+ */
+export function problemOf(options, sizes, inputs) {
     const { causal = "none", scale, past = 0, window = [-1, -1], softcap = 0 } = options;
-    const { scoresMode = "raw" } = options;
-    return [
+    const { scoresMode = "raw", backend = "softmax", params = {} } = options;
+    const dtypes = dtypesOf(options);
+    const numbers = [
         ...SIZES.map((name) => sizes[name]),
         CAUSAL.indexOf(causal),
         scale ?? NaN,
@@ -27,6 +31,7 @@ export function problemNumbers({ sizes, dtypes, inputs }, options) {
         dtypeCode(dtypes.query),
         dtypeCode(dtypes.key),
     ];
+    return { sizes, dtypes, inputs, backend, numbers, params: Object.entries(params).flat() };
 }
 
 export function checkCausal(value, what) {

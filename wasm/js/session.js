@@ -1,5 +1,7 @@
 /* One instance of the library: its context and its errors. The work is an engine's (engine.js). */
+import { FULL } from "./edition.js";
 import { disposed } from "./errors.js";
+import { arraysOf } from "./job.js";
 import { fromC } from "./words.js";
 
 export class Session {
@@ -70,9 +72,9 @@ export class Session {
         this.#engine.call(name, handle);
     }
 
-    /** Calls `body` with a loan that lasts as long as the call. */
-    borrow(body) {
-        const loan = this.#lend();
+    /** Calls `body` with a loan that lasts as long as the call, and holds the arrays of a job. */
+    borrow(body, job) {
+        const loan = this.#lend(job, false);
         try {
             return body(loan);
         } finally {
@@ -81,8 +83,8 @@ export class Session {
     }
 
     /** The same for a start(), until the promise is settled that `body` returns. */
-    async borrowAsync(body) {
-        const loan = this.#lend(true);
+    async borrowAsync(body, job) {
+        const loan = this.#lend(job, true);
         try {
             return await body(loan);
         } finally {
@@ -90,9 +92,11 @@ export class Session {
         }
     }
 
-    #lend(beside) {
+    #lend(job, beside) {
         this.#alive();
-        return this.#engine.lend(beside);
+        const loan = this.#engine.lend(beside);
+        if (FULL && job) arraysOf(job).forEach((array) => loan.hold(array));
+        return loan;
     }
 
     #alive() {

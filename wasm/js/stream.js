@@ -1,8 +1,9 @@
-import { SCALES, checkRead, handed, hold, lend, listed } from "./arrays.js";
+import { SCALES, checkRead } from "./arrays.js";
 import { outputOf, readCall } from "./call.js";
 import { checkBytes, checkInteger } from "./check.js";
 import { arrayClass } from "./dtypes.js";
 import { Held } from "./held.js";
+import { lendJob } from "./job.js";
 import { places, quotient } from "./shape.js";
 
 const APPEND = { needed: ["key", "value"], others: ["layout", ...SCALES] };
@@ -30,10 +31,7 @@ export class Stream {
         const tokens = quotient(arrays.key.array, "key", "batch * kvHeads * dim", known);
         const place = places({ ...this.sizes, queries: 1, keys: tokens }, options.layout);
         const given = checkRead(arrays, ["key", "value"], place, this.#dtypes);
-        this.#session.borrow((loan) => {
-            hold(loan, given);
-            this.#run("append", tokens, listed(loan, lend(loan, given), given, place));
-        });
+        this.#lend("append", tokens, { given, outputs: null, place });
         return this;
     }
 
@@ -44,17 +42,13 @@ export class Stream {
         const queries = quotient(arrays.query.array, "query", "batch * heads * dim", known);
         const place = places({ ...this.sizes, queries, keys: 1 }, options.layout);
         const given = checkRead(arrays, ["query"], place, this.#dtypes);
-        const to = outputOf(arrays, "out", place);
-        const type = arrayClass(this.#dtypes.out, to.array ?? given.query.array);
-        return this.#session.borrow((loan) => {
-            hold(loan, given, { to });
-            const at = lend(loan, given);
-            const out = loan.output(type, to.length, "out", to.array);
-            const lse = loan.output(Float32Array, place.lse.length, "lse");
-            at.out = out.at;
-            at.lse = lse.at;
-            this.#run("query", queries, listed(loan, at, given, place));
-            return { out: handed(to, out.take()), lse: lse.take() };
+        const out = outputOf(arrays, "out", place);
+        out.type = arrayClass(this.#dtypes.out, out.array ?? given.query.array);
+        const lse = outputOf({ __proto__: null }, "lse", place);
+        return this.#lend("query", queries, {
+            given,
+            outputs: { __proto__: null, out, lse },
+            place,
         });
     }
 
@@ -100,6 +94,15 @@ export class Stream {
 
     #read(args, names, what) {
         return readCall(args, names, what, () => this.#dtypes);
+    }
+
+    /** Calls a function on the arrays of a job of so many tokens; gives its results. */
+    #lend(name, tokens, job) {
+        return this.#session.borrow((loan) => {
+            const { list, take } = lendJob(loan, job);
+            this.#run(name, tokens, list);
+            return take();
+        }, job);
     }
 
     #run(name, ...args) {

@@ -17,7 +17,7 @@ typedef struct job {
     attnjs_t js;       /* a session for this run alone, in the same context */
     attnjs_t *session; /* has its workspace before and after */
     addon_handle_t *handle;
-    attn_status_t status;
+    double rows; /* degenerate ones; below 0: it failed */
     double list[ATTNJS_LIST];
     const addon_stop_t *stop; /* NULL: nobody can stop it */
     napi_ref arrays;
@@ -32,7 +32,7 @@ static void execute(napi_env env, void *data) {
     (void)env;
     if (is_stopped(job)) return;
     addon_stop_watch(job->stop);
-    job->status = attnjs_run(&job->js, job->handle->item, job->list);
+    job->rows = attnjs_run(&job->js, job->handle->item, job->list);
     addon_stop_watch(NULL);
 }
 
@@ -48,11 +48,11 @@ static void settle(napi_env env, job_t *job, bool ran) {
     napi_value rows;
     if (!ran || is_stopped(job)) {
         napi_reject_deferred(env, job->deferred, error_of(env, "ATTN_STOPPED", "stopped"));
-    } else if (job->status != ATTN_OK) {
+    } else if (job->rows < 0) {
         napi_reject_deferred(env, job->deferred,
                              error_of(env, attnjs_error_code(&job->js), job->js.error.message));
     } else {
-        napi_create_double(env, attnjs_degenerate_rows(&job->js), &rows);
+        napi_create_double(env, job->rows, &rows);
         napi_resolve_deferred(env, job->deferred, rows);
     }
 }

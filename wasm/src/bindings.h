@@ -16,13 +16,12 @@
 #include "json/json.h"
 
 /** Changes whenever a function does; js/ refuses a module with another number. */
-#define ATTNJS_INTERFACE 5
+#define ATTNJS_INTERFACE 6
 
 /** One per instance of the module: the context and what the last call had to say. */
 typedef struct attnjs {
     attn_context_t *context;
     attn_error_t error;
-    attn_report_t report;
     attnjs_pool_t *pool; /* NULL: no threads */
     void *workspace;     /* for runs to which it is large enough; NULL: none, each has its own */
     size_t workspace_size;

@@ -57,9 +57,8 @@ FUNCTION(SOFTMAX, END, attnjs_plan_destroy, PLAN(0))
 /** {"kernel", "workspaceBytes", "cost", "facts"} as JSON; cost is null where the backend has none. */
 FUNCTION(FULL, TEXT, attnjs_plan_describe, SESSION(0), PLAN(1))
 
-FUNCTION(SOFTMAX, STATUS, attnjs_run, SESSION(0), PLAN(1), ARRAYS(2, arrays))
-/** Of the last run that succeeded. */
-FUNCTION(SOFTMAX, NUMBER, attnjs_degenerate_rows, SESSION(0))
+/** Returns how many rows were degenerate. */
+FUNCTION(SOFTMAX, NUMBER, attnjs_run, SESSION(0), PLAN(1), ARRAYS(2, arrays))
 
 /** Writes count x keys weights to `rows`, which has room for so many. */
 FUNCTION(FULL, STATUS, attnjs_weights, SESSION(0), PLAN(1), ARRAYS(2, arrays), NUMBER(3, batch), NUMBER(4, head), NUMBER(5, first), NUMBER(6, count), FLOATS(7, rows), LENGTH(8, room))

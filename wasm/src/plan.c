@@ -119,17 +119,15 @@ static void take_workspace(const attnjs_t *js, const attn_io_t *io) {
     if (io->workspace != js->workspace) free(io->workspace);
 }
 
-attn_status_t attnjs_run(attnjs_t *js, attn_plan_t *plan, const double *arrays) {
+double attnjs_run(attnjs_t *js, attn_plan_t *plan, const double *arrays) {
+    attn_report_t report = {.struct_size = sizeof report};
     attn_io_t io = attnjs_io(attn_plan_problem(plan), arrays);
-    js->report = (attn_report_t){.struct_size = sizeof js->report};
-    io.report = &js->report;
+    io.report = &report;
     attn_status_t status = give_workspace(js, plan, &io);
     if (status == ATTN_OK) status = attn_run(plan, &io, &js->error);
     take_workspace(js, &io);
-    return status;
+    return status == ATTN_OK ? (double)report.degenerate_rows : -1;
 }
-
-double attnjs_degenerate_rows(attnjs_t *js) { return (double)js->report.degenerate_rows; }
 
 attn_status_t attnjs_weights(attnjs_t *js, attn_plan_t *plan, const double *arrays, double batch,
                              double head, double first, double count, float *rows, size_t room) {
