@@ -161,7 +161,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
     *plan = (linear_plan_t){
         .host = host,
         .kernels = attn_linear_kernels(attn_host_tier(host)),
-        .problem = *problem,
+        .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? 1.0f : problem->scale,
         .map = (linear_map_t)values[0].integer,
     };

@@ -206,7 +206,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
     *plan = (sketch_plan_t){
         .host = host,
         .kernels = attn_sketch_kernels(attn_host_tier(host)),
-        .problem = *problem,
+        .problem = attn_problem_copy(problem),
         .method = (enum attn_sketch_method)values[METHOD].integer,
         .rank = attn_sketch_rank(problem, values[RANK].integer),
         .seed = (uint64_t)values[SEED].integer,

@@ -101,7 +101,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
                  .run = run,
                  .destroy = destroy},
         .host = host,
-        .problem = *problem,
+        .problem = attn_problem_copy(problem),
         .width = values[0].number,
     };
     *result = &plan->base;

@@ -4,8 +4,8 @@
 #ifndef ATTN_TESTS_TAPE_H
 #define ATTN_TESTS_TAPE_H
 
-#include "support/typed.h"
 #include "support/fixture.h"
+#include "support/typed.h"
 
 typedef struct tape {
     const attn_context_t *context;
