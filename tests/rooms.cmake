@@ -6,6 +6,7 @@ cmake_minimum_required(VERSION 3.22)
 # folder: prefixes of the headers
 set(rooms
     "core/include: attn"
+    "core/flash: flash attn simd"
     "core/json: json number attn"
     "core/npy: npy attn"
     "core/number: number"
@@ -15,8 +16,8 @@ set(rooms
     "core/text: text attn"
     "plugins/linear: attn simd"
     "plugins/sketch: attn number simd softmax" # softmax with other keys
-    "plugins/softmax: attn simd"
-    "plugins/sparse: attn simd"
+    "plugins/softmax: attn flash"
+    "plugins/sparse: attn flash simd"
     "plugins/template: attn"
     "bench/measure: measure attn simd"
     "bench/labs: labs attn json measure number"

@@ -12,17 +12,16 @@
  * low bits of a logit that counts would be lost in it, while S - M, taken at the end, loses only
  * bits of logits that are far from M.
  *
- * Keys come in segments: packed panels, their values, and for each row the range of positions that
- * it sees. Dense attention is one segment; a sparse pattern is several.
+ * Keys come in segments (simd/task.h): packed panels, their values, and for each row the range of
+ * them that it sees. Dense attention is one segment; a sparse pattern is several, some of which have
+ * a map of positions.
  */
 #ifndef ATTN_SIMD_FLASH_H
 #define ATTN_SIMD_FLASH_H
 
-#include "attn/types.h"
 #include "simd/math.h"
+#include "simd/task.h"
 #include "simd/tile.h"
-
-#include <string.h>
 
 /* In powers of four: weights stay below 2^8, and their sums far below what a float holds. */
 #define FLASH_SLACK 4.0f
@@ -31,14 +30,6 @@ enum {
     FLASH_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
     FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
-
-/* Keys that stand side by side in memory: `panels` packed by tile_pack(), `values` with rows of
- * unit stride. */
-typedef struct flash_segment {
-    const float *panels;
-    const float *values;
-    int64_t values_stride;
-} flash_segment_t;
 
 /* What changes logits beside scale and ranges. Strides in elements. */
 typedef struct flash_rules {
@@ -87,7 +78,7 @@ ATTN_INLINE float flash_sum(const flash_tile_t *tile, int64_t r) {
 /* ---- logits, stage by stage ---------------------------------------------------------------------- */
 
 /* S of all rows for the keys [base, base + keys), `keys` a multiple of PANEL. */
-ATTN_STEP void flash_products(flash_tile_t *tile, const flash_segment_t *segment, int64_t base,
+ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                               int64_t keys) {
     for (int64_t j = 0; j < keys; j += PANEL)
         tile_panel_product(tile->dim, tile->query, segment->panels + (base + j) * tile->dim,
@@ -106,29 +97,36 @@ ATTN_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
 }
 
 /* What is added to row r's logits for the keys [base, base + keys): bias, mask and ALiBi, times
- * `unit`: log4(e), or 1 for natural logits. */
-ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, int64_t base, int64_t keys,
-                               float unit, float *offsets) {
+ * `unit`: log4(e), or 1 for natural logits. `map` is the segment's. */
+ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *map, int64_t base,
+                               int64_t keys, float unit, float *offsets) {
     const flash_rules_t *rules = &tile->rules;
     const int64_t row = tile_min(r, tile->rows - 1);
     const float *bias = rules->bias ? rules->bias + row * rules->bias_row : NULL;
     const uint8_t *mask = rules->mask ? rules->mask + row * rules->mask_row : NULL;
     const float slope = rules->slope * unit;
     for (int64_t j = 0; j < keys; j++) {
-        offsets[j] = bias ? bias[(base + j) * rules->bias_key] * unit : 0.0f;
-        if (mask && !mask[(base + j) * rules->mask_key]) offsets[j] = -INFINITY;
+        const int64_t key = map ? map[base + j] : base + j;
+        offsets[j] = bias ? bias[key * rules->bias_key] * unit : 0.0f;
+        if (mask && !mask[key * rules->mask_key]) offsets[j] = -INFINITY;
     }
-    for (int64_t j = 0; slope != 0.0f && j < keys; j++)
-        offsets[j] -= slope * fabsf((float)(rules->position + row - base - j));
+    for (int64_t j = 0; slope != 0.0f && j < keys; j++) {
+        const int64_t key = map ? map[base + j] : base + j;
+        offsets[j] -= slope * fabsf((float)(rules->position + row - key));
+    }
 }
 
 /* An offset of -inf masks: also a logit that is NaN. */
-ATTN_STEP void flash_add_offsets(flash_tile_t *tile, int64_t base, int64_t keys, float unit) {
+ATTN_STEP void flash_add_offsets(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                 int64_t keys, float unit) {
     float offsets[FLASH_KEYS] = {0};
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
         const int64_t seen = tile_min(keys, tile->last[r] - base);
-        flash_offsets(tile, r, base, seen, unit, offsets);
+        if (ATTN_SMALL || !segment->map) /* known while compiling: keys follow each other */
+            flash_offsets(tile, r, NULL, base, seen, unit, offsets);
+        else
+            flash_offsets(tile, r, segment->map, base, seen, unit, offsets);
         for (int64_t j = 0; j < seen; j += VF_LANES) {
             const vf offset = vf_load(offsets + j), below = vf_sub(vf_set1(-FLT_MAX), offset);
             vf_store(row + j, vf_select_positive(below, offset, vf_add(vf_load(row + j), offset)));
@@ -149,9 +147,10 @@ ATTN_STEP void flash_mask_ranges(flash_tile_t *tile, int64_t base, int64_t keys)
 }
 
 /* The stages after the product. */
-ATTN_INLINE void flash_shape(flash_tile_t *tile, int64_t base, int64_t keys) {
+ATTN_INLINE void flash_shape(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                             int64_t keys) {
     if (tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
-    if (tile->rules.has_offsets) flash_add_offsets(tile, base, keys, ATTN_LOG4_E);
+    if (tile->rules.has_offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
     flash_mask_ranges(tile, base, keys);
 }
 
@@ -218,13 +217,13 @@ ATTN_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *las
     *first = *last ? *first / PANEL * PANEL : 0;
 }
 
-/** Let the tile see the keys [base, base + FLASH_KEYS) of a segment. */
-ATTN_INLINE void flash_step(flash_tile_t *tile, const flash_segment_t *segment, int64_t base) {
+/** Let the tile see the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS. */
+ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                            int64_t keys) {
     float keep[FLASH_ROWS];
     int64_t first[TILE_ROWS], last[TILE_ROWS];
-    int64_t keys = tile_min(FLASH_KEYS, tile_round_up(tile->high - base, PANEL));
     flash_products(tile, segment, base, keys);
-    flash_shape(tile, base, keys);
+    flash_shape(tile, segment, base, keys);
     flash_softmax(tile, keys, keep);
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
@@ -240,7 +239,7 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const flash_segment_t *segment, 
  * Let `count` tiles, whose ranges are set, see a whole segment. Block by block for all of them, so
  * that a block's keys and values are read from the nearest cache by all but the first.
  */
-ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const flash_segment_t *segment) {
+ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segment_t *segment) {
     int64_t low = INT64_MAX, high = 0;
     for (int64_t t = 0; t < count; t++) {
         flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
@@ -251,8 +250,12 @@ ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const flash_segm
     }
     for (int64_t base = low; base < high; base += FLASH_KEYS)
         for (int64_t t = 0; t < count; t++)
-            if (tiles[t].low < base + FLASH_KEYS && base < tiles[t].high)
-                flash_step(&tiles[t], segment, base);
+            if (tiles[t].low < base + FLASH_KEYS && base < tiles[t].high) {
+                const int64_t first = tile_max(base, tiles[t].low);
+                flash_step(&tiles[t], segment, first,
+                           tile_min(base + FLASH_KEYS - first,
+                                    tile_round_up(tiles[t].high - first, PANEL)));
+            }
 }
 
 /* From base 4 to base e. A finite logit stays finite: rounded up twice on its way to base 4 and back,
@@ -277,18 +280,17 @@ ATTN_STEP void flash_end(flash_tile_t *tile, int64_t r) {
         vf_store(row + c, vf_mul(vf_load(row + c), vf_set1(scale)));
 }
 
-/* The weights of row r for the keys [base, base + keys), whose logits are in the tile's scores. */
-ATTN_INLINE void flash_weights_row(flash_tile_t *tile, int64_t r, int64_t base, int64_t keys,
-                                   const int64_t *map, float *row) {
-    float *scores = tile->scores + r * FLASH_KEYS;
-    const vf shift = vf_set1(tile->max[r]);
-    const float sum = flash_sum(tile, r);
-    const vf scale = vf_set1(sum == 0.0f ? 0.0f : 1.0f / sum);
-    for (int64_t j = 0; j < keys; j += VF_LANES)
-        vf_store(scores + j, vf_mul(scale, vf_exp4(vf_sub(vf_load(scores + j), shift))));
-    const int64_t last = tile_min(base + keys, tile->last[r]);
-    for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
-        row[map ? map[j] : j] = scores[j - base];
+/* ---- scores --------------------------------------------------------------------------------------- */
+
+/* From logits to weights, once the tile has seen all its segments. */
+ATTN_INLINE void flash_weigh(flash_tile_t *tile, int64_t keys) {
+    for (int64_t r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        const float sum = flash_sum(tile, r);
+        const vf shift = vf_set1(tile->max[r]), scale = vf_set1(sum == 0.0f ? 0.0f : 1.0f / sum);
+        for (int64_t j = 0; j < keys; j += VF_LANES)
+            vf_store(row + j, vf_mul(scale, vf_exp4(vf_sub(vf_load(row + j), shift))));
+    }
 }
 
 /* From base 4 to natural logits. */
@@ -300,41 +302,38 @@ ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
         }
 }
 
-/**
- * The weights of the first `count` rows of these tiles, once they have seen all their segments, to
- * rows[r*stride + j] for position j, or map[j] where the segment's keys come from all over. Keys
- * that a row does not see are left alone.
- */
-ATTN_STEP void flash_weights(flash_tile_t *tiles, const flash_segment_t *segment,
-                             const int64_t *map, float *rows, int64_t stride, int64_t count) {
-    for (int64_t done = 0; done < count; done += TILE_ROWS, tiles++, rows += TILE_ROWS * stride) {
-        int64_t low, high;
-        flash_span(tiles, &low, &high);
-        for (int64_t base = low; base < high; base += FLASH_KEYS) {
-            const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
-            flash_products(tiles, segment, base, keys);
-            flash_shape(tiles, base, keys);
-            for (int64_t r = 0; r < tile_min(TILE_ROWS, count - done); r++)
-                flash_weights_row(tiles, r, base, keys, map, rows + r * stride);
-        }
+/* The tile's scores for the keys [base, base + keys), as they are after `stage`. */
+ATTN_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                           int64_t keys, int32_t stage) {
+    flash_products(tile, segment, base, keys);
+    if (stage == ATTN_SCORES_WEIGHTS) {
+        flash_shape(tile, segment, base, keys);
+        flash_weigh(tile, keys);
+        return;
     }
+    if (stage != ATTN_SCORES_RAW && tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
+    flash_naturalise(tile, keys);
+    if (stage == ATTN_SCORES_MASKED && tile->rules.has_offsets)
+        flash_add_offsets(tile, segment, base, keys, 1.0f);
 }
 
-/** The logits of a tile's rows against all `count` keys, as they are after `stage`. */
-ATTN_STEP void flash_logits(flash_tile_t *tile, const flash_segment_t *segment, int64_t count,
-                            int32_t stage, float *rows, int64_t stride) {
-    for (int64_t base = 0; base < count; base += FLASH_KEYS) {
-        const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(count - base, PANEL));
-        flash_products(tile, segment, base, keys);
-        if (stage != ATTN_SCORES_RAW && tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
-        flash_naturalise(tile, keys);
-        if (stage == ATTN_SCORES_MASKED) {
-            if (tile->rules.has_offsets) flash_add_offsets(tile, base, keys, 1.0f);
-            flash_mask_ranges(tile, base, keys);
+/**
+ * The scores of a tile's rows, as they are after `stage`, to rows[r*stride + j] for position j. Keys
+ * of the segment that a row does not see are left alone.
+ */
+ATTN_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
+                            float *rows, int64_t stride) {
+    int64_t low, high;
+    flash_span(tile, &low, &high);
+    for (int64_t base = low; base < high; base += FLASH_KEYS) {
+        const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
+        flash_score(tile, segment, base, keys, stage);
+        for (int64_t r = 0; r < tile->rows; r++) {
+            const float *row = tile->scores + r * FLASH_KEYS;
+            const int64_t last = tile_min(base + keys, tile->last[r]);
+            for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
+                rows[r * stride + (segment->map ? segment->map[j] : j)] = row[j - base];
         }
-        for (int64_t r = 0; r < tile->rows; r++)
-            memcpy(rows + r * stride + base, tile->scores + r * FLASH_KEYS,
-                   (size_t)tile_min(keys, count - base) * sizeof(float));
     }
 }
 

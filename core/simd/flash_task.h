@@ -41,18 +41,18 @@ ATTN_INLINE float flash_token_scale(const attn_tensor_t *scales, const attn_head
     return scales->data ? *attn_row(scales, head->batch, head->kv_head, row) : 1.0f;
 }
 
-/**
- * Pack keys number first <= j < first + count of the head as one panel, and copy their values to
- * rows `values_stride` apart in f32 (NULL: not wanted). Key j stands at position map[j]; without a map, at
- * j. `rows` has room for PANEL rows.
- */
-ATTN_STEP void flash_pack(const attn_head_t *head, const int64_t *map, int64_t first, int64_t count,
-                          float *panel, float *values, int64_t values_stride, float *rows) {
+/** Pack panel number `panel` of a segment of the head, and copy its values in f32 where they are wanted.
+ * `rows` has room for PANEL rows. */
+ATTN_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
+                          float *rows) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *key = &head->io->key, *value = &head->io->value;
     const int64_t dim = problem->dim, value_dim = problem->value_dim;
+    const int64_t first = panel * PANEL, count = tile_min(PANEL, segment->count - first);
+    const int64_t *map = ATTN_SMALL ? NULL : segment->map;
+    float *packed = segment->panels + first * dim;
     if (!map && key->dtype == ATTN_F32) {
-        tile_pack(panel, PANEL, count, dim, attn_row(key, head->batch, head->kv_head, first),
+        tile_pack(packed, PANEL, count, dim, attn_row(key, head->batch, head->kv_head, first),
                   key->stride[2], key->stride[3], 1.0f);
     } else {
         for (int64_t j = 0; j < count; j++) {
@@ -61,11 +61,11 @@ ATTN_STEP void flash_pack(const attn_head_t *head, const int64_t *map, int64_t f
                         flash_at(key, attn_offset(key, head->batch, head->kv_head, at)), key->dtype,
                         key->stride[3], dim, flash_token_scale(&head->io->key_scales, head, at));
         }
-        tile_pack(panel, PANEL, count, dim, rows, dim, 1, 1.0f);
+        tile_pack(packed, PANEL, count, dim, rows, dim, 1, 1.0f);
     }
-    for (int64_t j = 0; values && j < count; j++) {
-        const int64_t at = map ? map[first + j] : first + j;
-        convert_row(values + j * values_stride,
+    for (int64_t j = first; segment->copy && j < first + count; j++) {
+        const int64_t at = map ? map[j] : j;
+        convert_row(segment->copy + j * segment->values_stride,
                     flash_at(value, attn_offset(value, head->batch, head->kv_head, at)),
                     value->dtype, value->stride[3], value_dim,
                     flash_token_scale(&head->io->value_scales, head, at));

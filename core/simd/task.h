@@ -22,6 +22,38 @@ static inline int64_t attn_keys_of(const attn_problem_t *problem, const attn_io_
     return ((const int64_t *)io->kv_lengths.data)[batch * io->kv_lengths.stride[0]];
 }
 
+/* Keys first <= j < last, by position or by number in a list. */
+typedef struct attn_range {
+    int64_t first, last;
+} attn_range_t;
+
+/* Keys that stand side by side in memory: all of a head's, or those that a pattern gathers. */
+typedef struct attn_segment {
+    int64_t count;
+    const int64_t *map;  /* their positions; NULL: 0, 1, 2, ... */
+    float *panels;       /* packed by tile_pack() */
+    float *copy;         /* where values are copied to; NULL when they are read in place */
+    const float *values; /* rows of unit stride; NULL when only weights are wanted */
+    int64_t values_stride;
+} attn_segment_t;
+
+/*
+ * Which keys a query sees of those that the problem's rules let it see. What it sees is cut into
+ * ranges, the same number for each query: the first `in_place` of them are ranges of the head's keys,
+ * the others ranges of a list that is gathered once a head, so that keys from all over are read side
+ * by side. Plain data, owned by the plan.
+ */
+typedef struct attn_pattern attn_pattern_t;
+struct attn_pattern {
+    int32_t ranges, in_place;
+    int64_t gathered;   /* keys in the list */
+    const int64_t *map; /* their positions */
+    /* Range number `index` of a query in a sequence of which `keys` keys count: no key twice, and none
+     * that attn_key_range() hides. */
+    attn_range_t (*range)(const attn_pattern_t *pattern, const attn_problem_t *problem,
+                          int64_t keys, int64_t query, int32_t index);
+};
+
 /* Consecutive queries that read this head. */
 typedef struct attn_queries {
     int64_t head; /* query head */

@@ -4,9 +4,9 @@
  *
  * A plugin describes its kernels as a struct of function pointers and declares one constant table
  * per tier:
- *     ATTN_KERNEL_TABLES(softmax_kernels_t, attn_softmax_kernels)          (kernels.h)
- *     const softmax_kernels_t ATTN_KERNEL(attn_softmax_kernels) = {...};   (kernels.c, per tier)
- *     const softmax_kernels_t *k = attn_softmax_kernels(tier);             (plugin.c)
+ *     ATTN_KERNEL_TABLES(linear_kernels_t, attn_linear_kernels)          (kernels.h)
+ *     const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {...};   (kernels.c, per tier)
+ *     const linear_kernels_t *k = attn_linear_kernels(tier);             (plugin.c)
  */
 #ifndef ATTN_SIMD_TIERS_H
 #define ATTN_SIMD_TIERS_H

@@ -100,7 +100,7 @@ const commands = [
         /'linear' does not do sliding windows/,
     ],
     ["a mask on one", ["run", "linear", ...ok, "--mask=mask.npy"], /'linear' does not do masks/],
-    ["a softcap on one", ["run", "sparse", ...ok, "--softcap=3"], /'sparse' does not do softcap/],
+    ["a softcap on one", ["run", "sketch", ...ok, "--softcap=3"], /'sketch' does not do softcap/],
     ["a negative softcap", run(...ok, "--softcap=-1"), /softcap is -1, must be 0 or more/],
     ["no softcap", run(...ok, "--softcap=much"), /--softcap: 'much' is not a finite number/],
     ["scores of one", ["run", "linear", ...ok, "--scores=s.npy"], /does not do scores/],

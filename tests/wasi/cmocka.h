@@ -39,6 +39,9 @@ static inline int cmocka_run(const struct CMUnitTest *tests, size_t count) {
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \
     ((void)(setup), (void)(teardown), cmocka_run(tests, sizeof(tests) / sizeof((tests)[0])))
 
+#define cmocka_run_group_tests_name(name, tests, setup, teardown)                                  \
+    (printf("[==========] %s\n", name), cmocka_run_group_tests(tests, setup, teardown))
+
 #define print_error(...) fprintf(stderr, __VA_ARGS__)
 #define print_message(...) printf(__VA_ARGS__)
 #define fail() cmocka_failed(__FILE__, __LINE__, "fail()")

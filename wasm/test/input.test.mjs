@@ -280,9 +280,9 @@ function refuse(build) {
         ],
         [
             "a mask where there is none",
-            make({ backend: "sparse", inputs: ["mask"] }),
+            make({ backend: "sketch", inputs: ["mask"] }),
             "UNSUPPORTED",
-            /sparse.*masks/,
+            /sketch.*masks/,
         ],
         [
             "scores where there are none",

@@ -9,7 +9,7 @@
  * values are fetched, during the sums the next block's keys. One row waits for memory anyway, which
  * is read fastest as a few long stretches side by side: its block is the whole chunk.
  */
-#include "kernels.h"
+#include "flash/kernels.h"
 
 #include "simd/decode.h"
 #include "simd/decode_row.h"
@@ -68,15 +68,11 @@ static int64_t head_of_row(const attn_head_t *head, int64_t row) {
     return head->kv_head * (problem->heads / problem->kv_heads) + row / problem->queries;
 }
 
-/* The keys first <= j < last that any row sees. */
-typedef struct span {
-    int64_t first, last;
-} span_t;
-
-static span_t begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
+/* Returns the keys that any row sees. */
+static attn_range_t begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
     const attn_problem_t *problem = head->problem;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch), rows = row_count(problem);
-    span_t span = {INT64_MAX, 0};
+    attn_range_t span = {INT64_MAX, 0};
     for (int64_t i = 0; i < rows * space->width; i++) space->queries[i] = 0.0f;
     for (int64_t i = 0; i < rows * space->out_stride; i++) out[i] = 0.0f;
     for (int64_t i = 0; i < rows * block_of(head); i++) space->scores[i] = 0.0f;
@@ -129,9 +125,9 @@ static decode_scales_t scales_of(const attn_head_t *head, const attn_tensor_t *s
 
 /* The keys of a block that some of these rows see, and whether all see the same of them: no row
  * another range, no key masked by itself. */
-static span_t span_of(const decode_row_t *rows, int64_t count, int64_t base, int64_t keys,
-                      int *alike) {
-    span_t span = {INT64_MAX, 0};
+static attn_range_t span_of(const decode_row_t *rows, int64_t count, int64_t base, int64_t keys,
+                            int *alike) {
+    attn_range_t span = {INT64_MAX, 0};
     *alike = !rows[0].rules.has_offsets;
     for (int64_t r = 0; r < count; r++) {
         const int64_t first = tile_max(0, rows[r].first - base);
@@ -151,7 +147,7 @@ static span_t span_of(const decode_row_t *rows, int64_t count, int64_t base, int
  */
 static void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base, int64_t count) {
     int alike;
-    const span_t span = span_of(rows, sums->rows, base, count, &alike);
+    const attn_range_t span = span_of(rows, sums->rows, base, count, &alike);
     if (span.first >= span.last) return;
     sums->first = span.first;
     sums->last = span.last;
@@ -227,7 +223,7 @@ static void attend(const attn_head_t *head, int64_t first, decode_partial_t *par
                    void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const scratch_t space = lay_out(head->problem, &arena);
-    const span_t span = begin_rows(head, &space, out);
+    const attn_range_t span = begin_rows(head, &space, out);
     const int64_t end = tile_min(first + DECODE_CHUNK, span.last);
     const int64_t block = block_of(head);
     for (int64_t base = tile_max(first, span.first); base < end; base += block)

@@ -1,33 +1,34 @@
-/* kernels.h: exact attention for one head, as tables of kernels, one per tier. */
-#ifndef ATTN_SOFTMAX_KERNELS_H
-#define ATTN_SOFTMAX_KERNELS_H
+/* flash/kernels.h: exact attention for one head, as tables of kernels, one per tier. */
+#ifndef ATTN_FLASH_KERNELS_H
+#define ATTN_FLASH_KERNELS_H
 
 #include "simd/task.h"
 #include "simd/tiers.h"
 
-/* One head's keys and values, ready to be read by all its queries. */
-typedef struct softmax_head {
-    attn_head_t head;
-    float *panels;       /* keys, packed */
-    float *copy;         /* where pack() copies values to; NULL when they are read in place */
-    const float *values; /* rows of unit stride; NULL when only weights are wanted */
-    int64_t values_stride;
-} softmax_head_t;
+enum { FLASH_ALL, FLASH_GATHERED, FLASH_SEGMENTS = ATTN_SMALL ? 1 : 2 };
 
-typedef struct softmax_kernels {
+/* One head's keys and values, ready to be read by all its queries. */
+typedef struct flash_head {
+    attn_head_t head;
+    const attn_pattern_t *pattern; /* NULL: dense */
+    attn_segment_t segments[FLASH_SEGMENTS];
+} flash_head_t;
+
+typedef struct flash_kernels {
     const char *name;
     int64_t panel; /* keys a panel */
     int64_t rows;  /* queries that a task should have */
     /* Counts the bytes of attn_queries_t.scratch. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
-    /* Pack panel number `panel` of the head's keys, and its values if they need it. */
-    void (*pack)(const softmax_head_t *head, int64_t panel, void *scratch);
+    /* Pack panel number `panel` of a segment's keys, and its values if they need it. */
+    void (*pack)(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
+                 void *scratch);
     /* Output and lse of the queries. */
-    void (*attend)(const softmax_head_t *head, const attn_queries_t *queries);
+    void (*attend)(const flash_head_t *head, const attn_queries_t *queries);
     /* Scores of the queries at a stage (enum attn_scores_code): rows[r*stride + j], all written. */
-    void (*scores)(const softmax_head_t *head, const attn_queries_t *queries, int32_t stage,
+    void (*scores)(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
                    float *rows, int64_t stride);
-} softmax_kernels_t;
+} flash_kernels_t;
 
 /*
  * Decoding: a few queries, whose keys are read once, straight from where they are. The keys are cut
@@ -53,7 +54,7 @@ typedef struct decode_kernels {
                   float *outs);
 } decode_kernels_t;
 
-ATTN_KERNEL_TABLES(softmax_kernels_t, attn_softmax_kernels)
+ATTN_KERNEL_TABLES(flash_kernels_t, attn_flash_kernels)
 ATTN_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
 
 #endif

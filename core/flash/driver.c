@@ -1,0 +1,64 @@
+/* A plan of exact attention: which kernels, which way, what it costs. */
+#include "flash/driver.h"
+
+#include <math.h>
+
+static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
+                         attn_error_t *error) {
+    const flash_plan_t *plan = (const flash_plan_t *)base;
+    (void)error;
+    if (!ATTN_SMALL && plan->decode && !io->scores.data)
+        attn_decode_run(plan, io);
+    else
+        attn_prefill_run(plan, io);
+    return ATTN_OK;
+}
+
+static void destroy(attn_backend_plan_t *base) {
+    attn_host_release(((flash_plan_t *)base)->host, base);
+}
+
+attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
+                              const attn_problem_t *problem, flash_plan_t *plan,
+                              const attn_pattern_t *pattern, attn_backend_plan_t **result,
+                              attn_error_t *error) {
+    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "%s: no memory for the plan", id);
+    *plan = (flash_plan_t){
+        .host = host,
+        .kernels = attn_flash_kernels(attn_host_tier(host)),
+        .pattern = pattern,
+        .problem = *problem,
+        .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
+    };
+    if (!ATTN_SMALL && !pattern &&
+        problem->heads / problem->kv_heads * problem->queries <= DECODE_ROWS)
+        plan->decode = attn_decode_kernels(attn_host_tier(host));
+    attn_arena_t prefill = {.base = NULL}, decode = {.base = NULL};
+    attn_prefill_workspace(plan, &prefill);
+    if (!ATTN_SMALL && plan->decode) attn_decode_workspace(plan, &decode);
+    if (prefill.overflow || decode.overflow) {
+        attn_host_release(host, plan);
+        return attn_fail(error, ATTN_ERROR_MEMORY, "%s: the workspace would not fit in memory", id);
+    }
+    plan->base = (attn_backend_plan_t){
+        .struct_size = sizeof plan->base,
+        .workspace_size = prefill.used > decode.used ? prefill.used : decode.used,
+        .kernel = plan->kernels->name,
+        .run = run,
+        .destroy = destroy,
+    };
+    *result = &plan->base;
+    return ATTN_OK;
+}
+
+void attn_flash_cost(const flash_plan_t *plan, double pairs, attn_cost_t *cost) {
+    const attn_problem_t *problem = &plan->problem;
+    const double heads = (double)problem->batch * (double)problem->heads;
+    const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
+    const double width = (double)(problem->dim + problem->value_dim);
+    cost->pairs = pairs;
+    cost->flops = 2.0 * pairs * width;
+    cost->bytes =
+        width * (heads * (double)problem->queries * (double)attn_dtype_size(problem->dtype) +
+                 kv_heads * (double)problem->keys * (double)attn_dtype_size(problem->kv_dtype));
+}

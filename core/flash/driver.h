@@ -1,0 +1,56 @@
+/*
+ * flash/driver.h: exact softmax attention over the keys that a pattern keeps, for the backends that
+ * differ in the pattern alone. All of a problem's rules, types and outputs are the driver's; a backend
+ * adds what is its own: parameters, the pattern, facts and cost.
+ *
+ * Prefill goes through the key/value heads: pack the head's keys, and once more those that the
+ * pattern gathers, then let all queries that read them attend, task by task. A few queries of dense
+ * attention are decoded: their keys are read once, in place.
+ */
+#ifndef ATTN_FLASH_DRIVER_H
+#define ATTN_FLASH_DRIVER_H
+
+#include "attn/ext/cost.h"
+#include "attn/ext/weights.h"
+#include "flash/kernels.h"
+
+/** What the driver can do, for any pattern. */
+#define FLASH_FEATURES                                                                             \
+    (ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE | ATTN_FEATURE_PAST |     \
+     ATTN_FEATURE_WINDOW | ATTN_FEATURE_SOFTCAP | ATTN_FEATURE_BIAS | ATTN_FEATURE_MASK |          \
+     ATTN_FEATURE_KV_LENGTHS | ATTN_FEATURE_SINKS | ATTN_FEATURE_SLOPES |                          \
+     (ATTN_SMALL ? 0 : ATTN_FEATURE_SCORES | ATTN_FEATURE_HALF | ATTN_FEATURE_INT8))
+
+/* First member of a backend's plan. */
+typedef struct flash_plan {
+    attn_backend_plan_t base;
+    const attn_host_t *host;
+    const flash_kernels_t *kernels;
+    const decode_kernels_t *decode; /* NULL: too many queries, or a pattern */
+    const attn_pattern_t *pattern;  /* NULL: dense */
+    attn_problem_t problem;
+    float scale;
+} flash_plan_t;
+
+/**
+ * Make a plan of `memory`, which the backend `id` took from the host; NULL says that there was none,
+ * and a pattern stands in the same memory. A plan that cannot be made gives the memory back.
+ */
+attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
+                              const attn_problem_t *problem, flash_plan_t *memory,
+                              const attn_pattern_t *pattern, attn_backend_plan_t **result,
+                              attn_error_t *error);
+
+/** For `attn.weights/1` of a backend whose plans these are. */
+extern const attn_ext_weights_t attn_flash_weights;
+
+/** What `pairs` kept pairs cost, with the inputs and the output. */
+void attn_flash_cost(const flash_plan_t *plan, double pairs, attn_cost_t *cost);
+
+/* The two ways of a run: prefill.c and decode.c. Counting a workspace takes an arena without memory. */
+void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena);
+void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io);
+void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena);
+void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io);
+
+#endif

@@ -1,0 +1,168 @@
+/* Prefill: many queries a head, against keys that are packed once for all of them. */
+#include "flash/driver.h"
+
+/* The workspace: one head's packed keys and values, all and gathered, then a scratch for each worker. */
+typedef struct workspace {
+    float *panels[FLASH_SEGMENTS], *values[FLASH_SEGMENTS];
+    char *scratch;
+    uint64_t scratch_size;
+} workspace_t;
+
+/* Segments that a head has. */
+static int segment_count(const flash_plan_t *plan) {
+    return ATTN_SMALL || !plan->pattern ? 1 : FLASH_SEGMENTS;
+}
+
+static int64_t key_count(const flash_plan_t *plan, int segment) {
+    return segment == FLASH_ALL ? plan->problem.keys : plan->pattern->gathered;
+}
+
+static int64_t panel_count(const flash_plan_t *plan, int segment) {
+    return (key_count(plan, segment) + plan->kernels->panel - 1) / plan->kernels->panel;
+}
+
+/* Floats from row to row of copied values: whole cache lines. */
+static int64_t values_stride(const attn_problem_t *problem) {
+    const int64_t line = ATTN_PIECE_ALIGNMENT / sizeof(float);
+    return (problem->value_dim + line - 1) / line * line;
+}
+
+static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
+    const attn_problem_t *problem = &plan->problem;
+    const uint64_t panel_size = (uint64_t)plan->kernels->panel * (uint64_t)problem->dim;
+    attn_arena_t scratch = {.base = NULL};
+    plan->kernels->scratch(problem, &scratch);
+    arena->overflow |= scratch.overflow;
+    workspace_t space = {.scratch_size = scratch.used};
+    for (int s = 0; s < segment_count(plan); s++) {
+        space.panels[s] = attn_arena_take(arena, panel_count(plan, s), panel_size * sizeof(float));
+        space.values[s] = attn_arena_take(arena, key_count(plan, s),
+                                          (uint64_t)values_stride(problem) * sizeof(float));
+    }
+    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
+    return space;
+}
+
+void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena) { lay_out(plan, arena); }
+
+typedef struct run {
+    const flash_plan_t *plan;
+    workspace_t space;
+    flash_head_t head;
+    int64_t tasks; /* of a key/value head */
+} run_t;
+
+static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
+    attn_arena_t arena = {.base = io->workspace};
+    run_t run = {.plan = plan, .space = lay_out(plan, &arena)};
+    run.head.head = (attn_head_t){.problem = &plan->problem, .io = io, .scale = plan->scale};
+    run.head.pattern = plan->pattern;
+    for (int s = 0; s < segment_count(plan); s++) {
+        run.head.segments[s].count = key_count(plan, s);
+        run.head.segments[s].panels = run.space.panels[s];
+        if (s == FLASH_GATHERED) run.head.segments[s].map = plan->pattern->map;
+    }
+    return run;
+}
+
+/* ---- packing ---------------------------------------------------------------------------------- */
+
+/* Whether every row of a head's values starts on a cache line, so that no vector spans two. */
+static int is_aligned(const attn_tensor_t *value, const float *first_row) {
+    return (uintptr_t)first_row % ATTN_PIECE_ALIGNMENT == 0 &&
+           value->stride[2] * (int64_t)sizeof(float) % ATTN_PIECE_ALIGNMENT == 0;
+}
+
+/* Values are read in place where they are aligned rows of f32 with unit stride, else from a copy:
+ * copied once, they are read by every tile of queries. */
+static void choose_values(run_t *run, int s) {
+    const attn_head_t *head = &run->head.head;
+    const attn_tensor_t *value = &head->io->value;
+    attn_segment_t *segment = &run->head.segments[s];
+    segment->copy = NULL;
+    segment->values = NULL;
+    if (!value->data) return;
+    if (s == FLASH_ALL && value->dtype == ATTN_F32 && value->stride[3] == 1) {
+        segment->values = attn_row(value, head->batch, head->kv_head, 0);
+        segment->values_stride = value->stride[2];
+        if (is_aligned(value, segment->values)) return;
+    }
+    segment->values = segment->copy = run->space.values[s];
+    segment->values_stride = values_stride(&run->plan->problem);
+}
+
+static void pack_task(void *data, int64_t task, uint32_t worker) {
+    const run_t *run = data;
+    const int64_t panels = panel_count(run->plan, FLASH_ALL);
+    const int gathered = !ATTN_SMALL && task >= panels;
+    run->plan->kernels->pack(&run->head.head, &run->head.segments[gathered],
+                             gathered ? task - panels : task,
+                             run->space.scratch + worker * run->space.scratch_size);
+}
+
+static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
+    int64_t panels = 0;
+    run->head.head.batch = batch;
+    run->head.head.kv_head = kv_head;
+    for (int s = 0; s < segment_count(run->plan); s++) {
+        choose_values(run, s);
+        panels += panel_count(run->plan, s);
+    }
+    attn_host_parallel_for(run->plan->host, panels, pack_task, run);
+}
+
+/* ---- attending -------------------------------------------------------------------------------- */
+
+/* The last queries first: under a causal mask they see most, and small tasks at the end leave no
+ * thread waiting for long. */
+static void attend_task(void *data, int64_t task, uint32_t worker) {
+    const run_t *run = data;
+    const attn_io_t *io = run->head.head.io;
+    attn_queries_t queries =
+        attn_queries_of(&run->head.head, run->plan->kernels->rows, run->tasks - 1 - task);
+    queries.scratch = run->space.scratch + worker * run->space.scratch_size;
+    run->plan->kernels->attend(&run->head, &queries);
+    if (ATTN_SMALL || !io->scores.data) return;
+    run->plan->kernels->scores(
+        &run->head, &queries, run->plan->problem.scores,
+        attn_row(&io->scores, run->head.head.batch, queries.head, queries.first),
+        io->scores.stride[2]);
+}
+
+void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
+    const attn_problem_t *problem = &plan->problem;
+    run_t run = begin(plan, io);
+    run.tasks =
+        attn_query_blocks(problem, plan->kernels->rows) * (problem->heads / problem->kv_heads);
+    for (int64_t b = 0; b < problem->batch; b++)
+        for (int64_t h = 0; h < problem->kv_heads; h++) {
+            pack_head(&run, b, h);
+            attn_host_parallel_for(plan->host, run.tasks, attend_task, &run);
+        }
+}
+
+static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
+                                 int64_t batch, int64_t head, int64_t first, int64_t count,
+                                 float *rows, int64_t row_stride, attn_error_t *error) {
+    const flash_plan_t *plan = (const flash_plan_t *)base;
+    attn_io_t keys_only = *io;
+    keys_only.value.data = NULL;
+    run_t run = begin(plan, &keys_only);
+    (void)error;
+    pack_head(&run, batch, head / (plan->problem.heads / plan->problem.kv_heads));
+    for (int64_t done = 0; done < count; done += plan->kernels->rows) {
+        const int64_t left = count - done;
+        const attn_queries_t queries = {
+            .head = head,
+            .first = first + done,
+            .count = left < plan->kernels->rows ? left : plan->kernels->rows,
+            .scratch = run.space.scratch,
+        };
+        plan->kernels->scores(&run.head, &queries, ATTN_SCORES_WEIGHTS, rows + done * row_stride,
+                              row_stride);
+    }
+    return ATTN_OK;
+}
+
+const attn_ext_weights_t attn_flash_weights = {.struct_size = sizeof attn_flash_weights,
+                                               .rows = weight_rows};
