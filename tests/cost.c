@@ -42,15 +42,21 @@ static attn_problem_t short_problem(void) {
     return problem;
 }
 
+/** With a past, windows, and arrays that the plan cannot know and count for nothing. */
+static attn_problem_t short_problem_with_rules(void) {
+    attn_problem_t problem = short_problem();
+    if (problem.causal != ATTN_CAUSAL_BOTTOM_RIGHT) problem.past = draw(2) * draw(40);
+    problem.window_left = draw(26) - 1;
+    problem.window_right = problem.causal ? draw(2) - 1 : draw(26) - 1;
+    if (draw(4) == 0) problem.inputs = ATTN_INPUT_KV_LENGTHS;
+    return problem;
+}
+
 static void windows_pair_by_pair(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     for (int trial = 0; trial < 5000; trial++) {
-        attn_problem_t problem = short_problem();
-        if (problem.causal != ATTN_CAUSAL_BOTTOM_RIGHT) problem.past = draw(2) * draw(40);
-        problem.window_left = draw(26) - 1;
-        problem.window_right = problem.causal ? draw(2) - 1 : draw(26) - 1;
-        if (draw(4) == 0) problem.inputs = ATTN_INPUT_KV_LENGTHS;
+        const attn_problem_t problem = short_problem_with_rules();
         double seen = 0;
         for (int64_t i = 0; i < problem.queries; i++) {
             int64_t first, last;
@@ -73,8 +79,8 @@ static double seen_pairs(const formula_t *formula, const attn_problem_t *problem
 static void patterns_pair_by_pair(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
-    for (int trial = 0; trial < 5000; trial++) {
-        const attn_problem_t problem = short_problem();
+    for (int trial = 0; trial < 10000; trial++) {
+        const attn_problem_t problem = trial % 2 ? short_problem() : short_problem_with_rules();
         formula_t formula = {.form = FORM_SPARSE, .block = 1 + draw(9), .local = 1 + draw(4)};
         formula.global = draw(10);
         char settings[96];

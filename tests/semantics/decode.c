@@ -7,10 +7,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { CHUNK = 1024 /* keys a chunk, as plugins/softmax/kernels.h has it */ };
+enum { CHUNK = 1024 /* keys a chunk, as core/flash/kernels.h has it */ };
 
 static void several_chunks(void **state) {
     (void)state;
+    if (!trial_is_dense()) return; /* there are no chunks */
     static const int64_t lengths[] = {CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 70, 4 * CHUNK};
     attn_context_t *context = fixture_context(2);
     for (size_t l = 0; l < TEST_COUNT(lengths); l++)
@@ -34,6 +35,7 @@ static void several_chunks(void **state) {
 /* The largest logit in each of the chunks in turn: sums must be rescaled both ways. */
 static void maximum_in_any_chunk(void **state) {
     (void)state;
+    if (!trial_is_dense()) return; /* there are no chunks */
     attn_context_t *context = fixture_context(1);
     for (int64_t at = 5; at < 3 * CHUNK; at += CHUNK / 2) {
         attn_problem_t problem = fixture_problem(1, 2, 2, 3 * CHUNK, 8, 8);
@@ -73,6 +75,7 @@ static void the_border(void **state) {
  * tails, all rows seeing the same or not. */
 static void every_number_of_rows(void **state) {
     (void)state;
+    if (!trial_is_dense()) return; /* there are no groups */
     static const attn_dtype_t types[] = {ATTN_F32, ATTN_F16, ATTN_BF16, ATTN_I8};
     attn_context_t *context = fixture_context(1);
     for (int64_t rows = 1; rows <= 16; rows++)
@@ -162,7 +165,7 @@ static void scores_while_decoding(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(several_chunks), cmocka_unit_test(maximum_in_any_chunk),
-          cmocka_unit_test(the_border), cmocka_unit_test(every_number_of_rows),
-          cmocka_unit_test(all_dimensions), cmocka_unit_test(threads_change_no_bit),
-          cmocka_unit_test(scores_while_decoding))
+SEMANTICS_MAIN(cmocka_unit_test(several_chunks), cmocka_unit_test(maximum_in_any_chunk),
+               cmocka_unit_test(the_border), cmocka_unit_test(every_number_of_rows),
+               cmocka_unit_test(all_dimensions), cmocka_unit_test(threads_change_no_bit),
+               cmocka_unit_test(scores_while_decoding))

@@ -198,5 +198,5 @@ static void unusual_strides(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(alone), cmocka_unit_test(in_pairs), cmocka_unit_test(in_crowds),
-          cmocka_unit_test(weights_of_features), cmocka_unit_test(unusual_strides))
+SEMANTICS_MAIN(cmocka_unit_test(alone), cmocka_unit_test(in_pairs), cmocka_unit_test(in_crowds),
+               cmocka_unit_test(weights_of_features), cmocka_unit_test(unusual_strides))

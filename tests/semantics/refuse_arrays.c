@@ -20,7 +20,7 @@ static scene_t scene_open(attn_dtype_t kv_dtype, uint32_t inputs) {
     problem.kv_dtype = kv_dtype;
     const look_t look = {.layout = LAYOUT_PADDED, .lse = 1, .scores = 1};
     scene_t scene = {.context = fixture_context(1)};
-    scene.plan = fixture_plan(scene.context, "softmax", &problem, NULL);
+    scene.plan = trial_plan(scene.context, &problem);
     scene.trial = trial_create(&problem, &look);
     trial_give_workspace(scene.plan, &scene.trial);
     return scene;
@@ -201,6 +201,6 @@ static void scores_where_there_are_none(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(wrong_arrays), cmocka_unit_test(wrong_types),
-          cmocka_unit_test(arrays_nobody_asked_for), cmocka_unit_test(wrong_numbers),
-          cmocka_unit_test(scores_out_of_place), cmocka_unit_test(scores_where_there_are_none))
+SEMANTICS_MAIN(cmocka_unit_test(wrong_arrays), cmocka_unit_test(wrong_types),
+               cmocka_unit_test(arrays_nobody_asked_for), cmocka_unit_test(wrong_numbers),
+               cmocka_unit_test(scores_out_of_place), cmocka_unit_test(scores_where_there_are_none))

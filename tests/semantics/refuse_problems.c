@@ -1,4 +1,6 @@
 /* Problems that contradict themselves are refused by name, as is what a backend lacks. */
+#include "trial.h"
+
 #include "support/fixture.h"
 #include "support/test.h"
 
@@ -81,8 +83,9 @@ static void wrong_problems(void **state) {
         PROBLEMS[i].spoil(&problem);
         fixture_expect(attn_problem_check(&problem, &error), &error, PROBLEMS[i].status,
                        PROBLEMS[i].words);
-        fixture_expect(fixture_try_plan(context, "softmax", &problem, NULL, &plan, &error), &error,
-                       PROBLEMS[i].status, PROBLEMS[i].words);
+        fixture_expect(
+            fixture_try_plan(context, trial_subject()->backend, &problem, NULL, &plan, &error),
+            &error, PROBLEMS[i].status, PROBLEMS[i].words);
         assert_null(plan);
         assert_int_equal(attn_problem_check(&problem, NULL), PROBLEMS[i].status);
     }
@@ -127,7 +130,7 @@ static const struct {
     {ATTN_FEATURE_HALF | ATTN_FEATURE_INT8, needs_i8, ""},
 };
 
-/* What a backend does not declare it refuses by name; softmax declares all. */
+/* What a backend does not declare it refuses by name; the subjects declare all. */
 static void features_that_lack(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -152,10 +155,10 @@ static void features_that_lack(void **state) {
             assert_null(plan);
         }
     }
-    const attn_backend_t *softmax = attn_backend_find(context, "softmax");
+    const attn_backend_t *subject = attn_backend_find(context, trial_subject()->backend);
     for (size_t i = 0; i < TEST_COUNT(NEEDS); i++)
-        assert_true((softmax->features & NEEDS[i].feature) == NEEDS[i].feature);
+        assert_true((subject->features & NEEDS[i].feature) == NEEDS[i].feature);
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(wrong_problems), cmocka_unit_test(features_that_lack))
+SEMANTICS_MAIN(cmocka_unit_test(wrong_problems), cmocka_unit_test(features_that_lack))

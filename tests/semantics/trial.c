@@ -9,6 +9,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- subjects -------------------------------------------------------------------------------- */
+
+/* A pattern that thins keys out, and one that keeps all of them, most through its list. */
+static const trial_subject_t SUBJECTS[] = {
+    {"softmax", "", {.form = FORM_SOFTMAX}},
+    {"sparse",
+     "block=5,local=2,global=2",
+     {.form = FORM_SPARSE, .block = 5, .local = 2, .global = 2}},
+    {"sparse",
+     "block=7,local=1,global=7",
+     {.form = FORM_SPARSE, .block = 7, .local = 1, .global = 7}},
+};
+static size_t turn; /* the subject's number, from 1 on */
+
+const trial_subject_t *trial_subject(void) { return &SUBJECTS[turn - 1]; }
+
+int trial_is_dense(void) { return trial_subject()->formula.form == FORM_SOFTMAX; }
+
+int trial_next_subject(void) {
+    attn_context_t *context = fixture_context(1);
+    int found = 0;
+    while (!found && turn < TEST_COUNT(SUBJECTS))
+        found = attn_backend_find(context, SUBJECTS[turn++].backend) != NULL;
+    attn_context_destroy(context);
+    return found;
+}
+
+attn_plan_t *trial_plan(const attn_context_t *context, const attn_problem_t *problem) {
+    return fixture_plan(context, trial_subject()->backend, problem, trial_subject()->settings);
+}
+
+static int keeps(const void *formula, int64_t position, int64_t key) {
+    return reference_keeps(formula, position, key);
+}
+
+exact_t trial_exact(const trial_t *trial) {
+    exact_t exact = exact_create(&trial->problem);
+    exact.has = keeps;
+    exact.pattern = &trial_subject()->formula;
+    return exact;
+}
+
+int trial_sees(const trial_t *trial, int64_t batch, int64_t head, int64_t query, int64_t key) {
+    const attn_problem_t *p = &trial->problem;
+    return exact_sees(p, &trial->io, batch, head, query, key) &&
+           reference_keeps(&trial_subject()->formula, exact_position(p, &trial->io, batch, query),
+                           key);
+}
+
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
 static double uniform(uint64_t stream, uint64_t index) {
@@ -157,13 +206,14 @@ void trial_destroy(trial_t *trial) {
 
 void trial_label(const trial_t *trial, const char *what) {
     const attn_problem_t *p = &trial->problem;
-    test_label("%s: B %" PRId64 " H %" PRId64 "/%" PRId64 " n %" PRId64 " m %" PRId64 " d %" PRId64
-               " dv %" PRId64 " causal %d past %" PRId64 " window %" PRId64 ",%" PRId64
-               " cap %g inputs %x dtypes %d,%d scale %g layout %d axes %d,%d scores %d",
-               what, p->batch, p->heads, p->kv_heads, p->queries, p->keys, p->dim, p->value_dim,
-               p->causal, p->past, p->window_left, p->window_right, (double)p->softcap, p->inputs,
-               p->dtype, p->kv_dtype, (double)p->scale, (int)trial->look.layout,
-               trial->look.bias_axes, trial->look.mask_axes, trial->look.scores ? p->scores : -1);
+    test_label("%s %s %s: B %" PRId64 " H %" PRId64 "/%" PRId64 " n %" PRId64 " m %" PRId64
+               " d %" PRId64 " dv %" PRId64 " causal %d past %" PRId64 " window %" PRId64
+               ",%" PRId64 " cap %g inputs %x dtypes %d,%d scale %g layout %d axes %d,%d scores %d",
+               trial_subject()->backend, trial_subject()->settings, what, p->batch, p->heads,
+               p->kv_heads, p->queries, p->keys, p->dim, p->value_dim, p->causal, p->past,
+               p->window_left, p->window_right, (double)p->softcap, p->inputs, p->dtype,
+               p->kv_dtype, (double)p->scale, (int)trial->look.layout, trial->look.bias_axes,
+               trial->look.mask_axes, trial->look.scores ? p->scores : -1);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -212,7 +262,7 @@ void trial_run(const attn_plan_t *plan, trial_t *trial) {
 }
 
 void trial_solve(const attn_context_t *context, trial_t *trial) {
-    attn_plan_t *plan = fixture_plan(context, "softmax", &trial->problem, NULL);
+    attn_plan_t *plan = trial_plan(context, &trial->problem);
     trial_run(plan, trial);
     attn_plan_destroy(plan);
 }

@@ -1,11 +1,40 @@
 /*
  * One problem with all the arrays it asks for, solved and compared number by number.
+ *
+ * The rules are the same for every backend that computes exact attention over the keys of a pattern:
+ * each test runs over all of these, the subjects.
  */
 #ifndef ATTN_TESTS_TRIAL_H
 #define ATTN_TESTS_TRIAL_H
 
 #include "support/exact.h"
+#include "support/reference.h"
+#include "support/test.h"
 #include "support/typed.h"
+
+/** A backend, and the pattern that its settings say. */
+typedef struct trial_subject {
+    const char *backend, *settings;
+    formula_t formula;
+} trial_subject_t;
+
+/** The one whose turn it is, and whether it keeps all keys by having no pattern. */
+const trial_subject_t *trial_subject(void);
+int trial_is_dense(void);
+
+/** Goes on to the next that this build has; returns 0 after the last. */
+int trial_next_subject(void);
+
+/** main() of a test of semantics: all tests, for each subject. */
+#define SEMANTICS_MAIN(...)                                                                        \
+    int main(void) {                                                                               \
+        const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
+        int failed = 0;                                                                            \
+        if (!test_begin()) return TEST_SKIPPED;                                                    \
+        while (trial_next_subject())                                                               \
+            failed += cmocka_run_group_tests_name(trial_subject()->backend, tests, NULL, NULL);    \
+        return failed;                                                                             \
+    }
 
 /** How the arrays of a trial look. */
 typedef struct look {
@@ -33,7 +62,16 @@ void trial_destroy(trial_t *trial);
 /** Names the trial for the message of a test that fails. */
 void trial_label(const trial_t *trial, const char *what);
 
-/** Seal the inputs, run softmax (which must succeed), check guards. */
+/** Whether a query sees a key, by every rule and by the pattern. */
+int trial_sees(const trial_t *trial, int64_t batch, int64_t head, int64_t query, int64_t key);
+
+/** exact_create() under the subject's pattern. */
+exact_t trial_exact(const trial_t *trial);
+
+/** A plan of the subject. */
+attn_plan_t *trial_plan(const attn_context_t *context, const attn_problem_t *problem);
+
+/** Seal the inputs, run the subject (which must succeed), check guards. */
 void trial_solve(const attn_context_t *context, trial_t *trial);
 
 /** The same with a plan that is there. */
@@ -47,7 +85,7 @@ void trial_check_workspace(const trial_t *trial);
 
 /**
  * Fail unless out, lse and scores are exact attention's and, on the build's lowest tier, the oracle
- * says the same: it has no tiers.
+ * says the same, where there is no pattern: it has neither.
  */
 void trial_compare(const trial_t *trial);
 

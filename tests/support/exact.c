@@ -86,6 +86,11 @@ static int64_t position_of(const attn_problem_t *problem, int64_t length, int64_
     return problem->past + query;
 }
 
+int64_t exact_position(const attn_problem_t *problem, const attn_io_t *io, int64_t batch,
+                       int64_t query) {
+    return position_of(problem, length_of(problem, io, batch), query);
+}
+
 int exact_sees(const attn_problem_t *problem, const attn_io_t *io, int64_t batch, int64_t head,
                int64_t query, int64_t key) {
     const int64_t length = length_of(problem, io, batch);
@@ -114,7 +119,8 @@ typedef struct place {
 static int sees(const place_t *at, int64_t key) {
     const exact_t *e = at->exact;
     return exact_sees(at->problem, at->io, at->batch, at->head, at->query, key) &&
-           (!e->has || e->has(e->pattern, at->problem, at->query, key));
+           (!e->has ||
+            e->has(e->pattern, exact_position(at->problem, at->io, at->batch, at->query), key));
 }
 
 static double scaled(const attn_tensor_t *tensor, const attn_tensor_t *scales, const place_t *at,

@@ -7,9 +7,8 @@
 
 #include "attn/types.h"
 
-/** Whether a pattern has a pair of query and key, beside the problem's own rules. */
-typedef int exact_pattern_t(const void *pattern, const attn_problem_t *problem, int64_t query,
-                            int64_t key);
+/** Whether a pattern has a key for a query at this key position, beside the problem's own rules. */
+typedef int exact_pattern_t(const void *pattern, int64_t position, int64_t key);
 
 /** How a computation rounds that is compared with the exact one. */
 typedef struct arithmetic {
@@ -46,6 +45,10 @@ void exact_destroy(exact_t *exact);
 /** Whether a query sees a key, by every rule of the problem. */
 int exact_sees(const attn_problem_t *problem, const attn_io_t *io, int64_t batch, int64_t head,
                int64_t query, int64_t key);
+
+/** The key position at which a query stands. */
+int64_t exact_position(const attn_problem_t *problem, const attn_io_t *io, int64_t batch,
+                       int64_t query);
 
 /** Compute one row from io's inputs, with the bounds of this arithmetic. */
 void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *io,

@@ -34,20 +34,23 @@ static double element(const attn_tensor_t *t, int64_t b, int64_t h, int64_t i, i
     return data[b * t->stride[0] + h * t->stride[1] + i * t->stride[2] + c * t->stride[3]];
 }
 
-/** Eq. 6, counted from 0; a query's position is moved by m - n in the bottom-right corner. */
-static int sees_sparse(const void *formula, const attn_problem_t *problem, int64_t query,
-                       int64_t key) {
-    const formula_t *f = formula;
-    int64_t position = query;
-    if (problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT) position += problem->keys - problem->queries;
+/** Eq. 6, counted from 0. */
+int reference_keeps(const formula_t *f, int64_t position, int64_t key) {
     const int64_t distance = position > key ? position - key : key - position;
-    return distance < f->local * f->block || key % f->block >= f->block - f->global;
+    return f->form != FORM_SPARSE || distance < f->local * f->block ||
+           key % f->block >= f->block - f->global;
+}
+
+static int keeps(const void *formula, int64_t position, int64_t key) {
+    return reference_keeps(formula, position, key);
 }
 
 int reference_sees(const formula_t *formula, const attn_problem_t *problem, int64_t query,
                    int64_t key) {
-    if (key >= attn_causal_limit(problem, query)) return 0;
-    return formula->form != FORM_SPARSE || sees_sparse(formula, problem, query, key);
+    int64_t first, last;
+    attn_key_range(problem, problem->keys, query, &first, &last);
+    return key >= first && key < last &&
+           reference_keeps(formula, attn_query_position(problem, problem->keys, query), key);
 }
 
 static double phi(feature_map_t map, double x) {
@@ -92,7 +95,7 @@ static void mix_values(reference_t *r, const formula_t *f, const attn_problem_t 
 
 static void softmax_row(reference_t *r, const formula_t *f, const attn_problem_t *problem,
                         const attn_io_t *io, const int64_t at[3]) {
-    r->exact.has = f->form == FORM_SPARSE ? sees_sparse : NULL;
+    r->exact.has = keeps;
     r->exact.pattern = f;
     exact_row(&r->exact, problem, io, &EXACT_F32, at[0], at[1], at[2]);
     r->kept = r->exact.seen;

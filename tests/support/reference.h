@@ -31,7 +31,10 @@ typedef struct reference {
 reference_t reference_create(const attn_problem_t *problem);
 void reference_destroy(reference_t *reference);
 
-/** Does this query see this key under the formula and the problem's causal rule? */
+/** Does the formula keep this key for a query at this key position? */
+int reference_keeps(const formula_t *formula, int64_t position, int64_t key);
+
+/** Does this query see this key under the formula and the problem's rules, when all keys count? */
 int reference_sees(const formula_t *formula, const attn_problem_t *problem, int64_t query,
                    int64_t key);
 
