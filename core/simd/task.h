@@ -29,12 +29,12 @@ typedef struct attn_range {
 
 /* Keys that stand side by side in memory: all of a head's, or those that a pattern gathers. */
 typedef struct attn_segment {
-    int64_t count;
-    const int64_t *map;  /* their positions; NULL: 0, 1, 2, ... */
     float *panels;       /* packed by tile_pack() */
     float *copy;         /* where values are copied to; NULL when they are read in place */
     const float *values; /* rows of unit stride; NULL when only weights are wanted */
     int64_t values_stride;
+    int64_t count;
+    const int64_t *map; /* their positions; NULL: 0, 1, 2, ... */
 } attn_segment_t;
 
 /*
