@@ -1,5 +1,6 @@
 // Runs the command line: natively or, when ATTN_CLI names a .wasm file, under node's WASI.
 
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,6 +32,31 @@ function run([file, ...args], folder, options) {
     const result = spawnSync(file, args, { cwd: folder, encoding: "utf8", ...options });
     if (result.error) throw result.error;
     return result;
+}
+
+/** What a command prints that succeeds without a complaint. */
+export function succeed(args, folder, options) {
+    const result = attn(args, folder, options);
+    assert.equal(result.status, 0, result.signal ?? result.stderr);
+    assert.equal(result.stderr, "");
+    return result.stdout;
+}
+
+/** The result of a command is a refusal: nothing printed, and one line that `says` matches. */
+export function assertRefused({ status, stdout, stderr }, says, expected = 2) {
+    assert.equal(status, expected, stderr);
+    assert.equal(stdout, "");
+    assert.match(stderr, /^attn: [^\n]+\n$/);
+    assert.match(stderr, says);
+}
+
+/** Every number is within its tolerance of what is expected. */
+export function assertClose(actual, expected, tolerance, what) {
+    assert.equal(actual.length, expected.length, what);
+    actual.forEach((x, i) => {
+        const fits = Object.is(x, expected[i]) || Math.abs(x - expected[i]) <= tolerance[i];
+        assert.ok(fits, `${what}[${i}]: ${x}, expected ${expected[i]} +- ${tolerance[i]}`);
+    });
 }
 
 /** Calls `body(folder)` with a new folder that holds `files`, and removes it when that is done. */

@@ -1,74 +1,14 @@
 // The papers' experiments from outside: files, resuming, wrong input.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import {
-    cpSync,
-    existsSync,
-    mkdirSync,
-    mkdtempSync,
-    readFileSync,
-    rmSync,
-    writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
-import { attn, attnAfter, contents, isWasi, program, withFiles } from "./command.mjs";
-
-const nativeOnly = { skip: isWasi && "native only" };
-const HEADER = "x,success,low,high,fexp1,flin1,fexp0,flin0,trials";
-
-const read = (folder, name) => readFileSync(join(folder, name), "utf8");
-const parseCsv = (text) => {
-    const [names, ...rows] = text.trimEnd().split("\n");
-    const keys = names.split(",");
-    return rows.map((row) =>
-        Object.fromEntries(
-            row.split(",").map((cell, i) => [keys[i], cell === "" ? null : Number(cell)]),
-        ),
-    );
-};
-const pointsOf = (text) =>
-    text
-        .slice(text.indexOf("\n\n") + 2)
-        .split("\n")
-        .slice(0, -1);
-
-function succeed(args, folder) {
-    const result = attn(["lab", ...args], folder);
-    assert.equal(result.status, 0, result.signal ?? result.stderr);
-    assert.equal(result.stderr, "");
-    return result.stdout;
-}
-
-function refuse(args, folder, message, status = 2) {
-    const result = attn(["lab", ...args], folder);
-    assert.equal(result.status, status, result.stderr);
-    assert.equal(result.stdout, "");
-    assert.match(result.stderr, /^attn: [^\n]+\n$/);
-    assert.match(result.stderr, message);
-}
-
-const small = ["run", "separation", "--panel", "3b", "--set", "n=40", "--trials", "20"];
-
-/** Tags that open and close in order, attributes in quotes, no stray "<" or "&". */
-function assertWellFormed(xml) {
-    const open = [];
-    const rest = xml.replaceAll(
-        /<(\/?)([a-zA-Z]+)((?:\s+[a-zA-Z:-]+="[^"<]*")*)\s*(\/?)>/g,
-        (tag, closes, name, attributes, alone) => {
-            if (closes) assert.equal(open.pop(), name, tag);
-            else if (!alone) open.push(name);
-            assert.doesNotMatch(attributes, /\b(?:nan|inf)\b/i, tag);
-            return "";
-        },
-    );
-    assert.deepEqual(open, []);
-    assert.doesNotMatch(rest.replaceAll(/&(?:amp|lt|gt|quot);/g, ""), /[<>&]/);
-}
+import { attn, contents, isWasi, withFiles } from "./command.mjs";
+import { HEADER, assertWellFormed, nativeOnly, parseCsv, pointsOf, read } from "./lab.mjs";
+import { refuse, small, succeed } from "./lab.mjs";
 
 describe("attn lab list", () => {
     test("as text and as JSON", () => {
@@ -365,85 +305,6 @@ describe("attn lab run, several panels", () => {
             }
             const figures = read(folder, "out/report.html").match(/<figure /g);
             assert.equal(figures.length, chosen.length);
-        });
-    });
-});
-
-describe("attn lab run, stopped", nativeOnly, () => {
-    const long = ["lab", "run", "separation", "--panel", "3a", "-o", "out"];
-    const checkpoint = "out/separation-3a.points";
-    const finished = (folder) =>
-        existsSync(join(folder, checkpoint)) ? pointsOf(read(folder, checkpoint)).length : 0;
-
-    /** Starts it, waits until `count` points are finished, and sends the signal. */
-    async function stop(folder, count, signal) {
-        const child = spawn(program, long, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-        let stderr = "";
-        child.stderr.on("data", (bytes) => (stderr += bytes));
-        const end = new Promise((resolve) => child.on("close", (_, by) => resolve(by)));
-        while (finished(folder) < count && child.exitCode === null) await sleep(5);
-        child.kill(signal);
-        assert.equal(await end, signal);
-        return stderr;
-    }
-
-    test("keeps what is finished", async () => {
-        const folder = mkdtempSync(join(tmpdir(), "attn-lab-"));
-        try {
-            const stderr = await stop(folder, 3, "SIGINT");
-            const first = finished(folder);
-            assert.ok(first >= 3 && first < 191);
-            const said = new RegExp(`^attn: stopped: ${first} of 191 points are finished and kept`);
-            assert.match(stderr, said);
-            assert.ok(!existsSync(join(folder, "out/separation-3a.csv")));
-
-            assert.equal(await stop(folder, first + 2, "SIGKILL"), "");
-            const second = finished(folder);
-            assert.ok(second >= first + 2);
-            assert.match(await stop(folder, second + 1, "SIGTERM"), /^attn: stopped: /);
-            assert.ok(finished(folder) > second);
-        } finally {
-            rmSync(folder, { recursive: true });
-        }
-    });
-
-    test("refuses a second one in the same folder", async () => {
-        const folder = mkdtempSync(join(tmpdir(), "attn-lab-"));
-        const child = spawn(program, long, { cwd: folder, stdio: "ignore" });
-        const end = new Promise((resolve) => child.on("close", (_, by) => resolve(by)));
-        try {
-            while (finished(folder) < 1 && child.exitCode === null) await sleep(5);
-            refuse(long.slice(1), folder, /separation-3a\.points: another attn is computing it/);
-        } finally {
-            child.kill("SIGKILL");
-            assert.equal(await end, "SIGKILL");
-            rmSync(folder, { recursive: true });
-        }
-    });
-
-    // The file's limit stands for a full disk.
-    test("by a full disk", () => {
-        withFiles({}, (folder) => {
-            const args = ["lab", ...small, "-o", "out"];
-            const result = attnAfter("trap '' XFSZ\nulimit -f 4", args, folder);
-            assert.equal(result.status, 1);
-            assert.match(
-                result.stderr,
-                /^attn: out\/separation-3b\.points: cannot be written: [^\n]+\nattn: stopped: \d+ of 100/,
-            );
-            const kept = pointsOf(read(folder, "out/separation-3b.points"));
-            assert.ok(kept.length > 0 && kept.length < 100);
-            assert.match(read(folder, "out/separation-3b.points"), /\n$/);
-            assert.deepEqual(Object.keys(contents(join(folder, "out"))), ["separation-3b.points"]);
-            const later = attnAfter("trap '' XFSZ\nulimit -f 20", args, folder);
-            assert.equal(later.status, 1);
-            assert.match(
-                later.stderr,
-                /json: cannot be written: [^\n]+\nattn: stopped: 100 of 100/,
-            );
-            assert.deepEqual(Object.keys(contents(join(folder, "out"))), ["separation-3b.points"]);
-            const report = succeed([...small, "-o", "out"], folder);
-            assert.match(report, / 0 points in [0-9.]+ s, 100 from before/);
         });
     });
 });

@@ -1,5 +1,8 @@
 // NumPy's .npy files in a few lines: what the tests feed to the command line and read back.
 
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
 const writers = {
     "<f4": (data, x, at) => data.writeFloatLE(x, at),
     "<f8": (data, x, at) => data.writeDoubleLE(x, at),
@@ -84,3 +87,6 @@ export function parseNpy(bytes) {
         data.push(size === 4 ? bytes.readFloatLE(at) : halfValue(bytes.readUInt16LE(at)));
     return { shape, data, descr };
 }
+
+/** A file as parseNpy() gives it. */
+export const read = (folder, name) => parseNpy(readFileSync(join(folder, name)));

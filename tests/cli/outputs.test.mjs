@@ -23,7 +23,8 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { random } from "./attention.mjs";
-import { attn, attnAfter, contents, isWasi, program, shim, withFiles } from "./command.mjs";
+import { assertRefused, attn, attnAfter, contents, isWasi } from "./command.mjs";
+import { program, shim, succeed, withFiles } from "./command.mjs";
 import { npy, parseNpy } from "./npy.mjs";
 
 const nativeOnly = { skip: isWasi && "native only" };
@@ -32,21 +33,10 @@ const files = { "x.npy": x };
 const inputs = ["--q", "x.npy", "--k", "x.npy", "--v", "x.npy"];
 const run = (...args) => ["run", "softmax", ...inputs, ...args];
 
-function succeed(args, folder, options) {
-    const result = attn(args, folder, options);
-    assert.equal(result.status, 0, result.signal ?? result.stderr);
-    assert.equal(result.stderr, "");
-    return result.stdout;
-}
-
 /** The command is refused in one line, and leaves the folder as it was. */
 function refuse(args, folder, says, options) {
     const before = contents(folder);
-    const { status, stdout, stderr } = attn(args, folder, options);
-    assert.equal(status, 2, stderr);
-    assert.equal(stdout, "");
-    assert.match(stderr, /^attn: [^\n]+\n$/);
-    assert.match(stderr, says);
+    assertRefused(attn(args, folder, options), says);
     assert.deepEqual(contents(folder), before);
 }
 

@@ -1,34 +1,15 @@
 // Every rule of `attn run` against attention in double precision.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import { largestError } from "../exact/exact.mjs";
-import { attention, random } from "./attention.mjs";
-import { attn, withFiles } from "./command.mjs";
-import { halfBits, halfValue, npy, parseNpy } from "./npy.mjs";
+import { arrays, attention, leading, random } from "./attention.mjs";
+import { assertClose, attn, succeed, withFiles } from "./command.mjs";
+import { halfBits, halfValue, npy, read } from "./npy.mjs";
 
-const read = (folder, name) => parseNpy(readFileSync(join(folder, name)));
 const round = (x) => halfValue(halfBits(x));
-const leading = (rank, ...sizes) => sizes.slice(4 - rank);
 const product = (shape) => shape.reduce((a, b) => a * b, 1);
-
-function succeed(args, folder) {
-    const result = attn(args, folder);
-    assert.equal(result.status, 0, result.signal ?? result.stderr);
-    assert.equal(result.stderr, "");
-    return result.stdout;
-}
-
-function assertClose(actual, expected, tolerance, what) {
-    assert.equal(actual.length, expected.length, what);
-    actual.forEach((x, i) => {
-        const fits = x === expected[i] || Math.abs(x - expected[i]) <= tolerance[i];
-        assert.ok(fits, `${what}[${i}]: ${x}, expected ${expected[i]} +- ${tolerance[i]}`);
-    });
-}
 
 /** An array that broadcasts to (B, H, n, m): a file, and the same as a function of b, h, i, j. */
 function broadcast(shape, values, descr = "<f4") {
@@ -182,10 +163,6 @@ const cases = [
         },
     },
 ];
-
-function arrays({ B, H, Hkv, n, m, d, dv }) {
-    return [random(B * H * n * d, 1), random(B * Hkv * m * d, 2), random(B * Hkv * m * dv, 3)];
-}
 
 const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
 const OUTPUTS = ["-o", "o.npy", "--lse", "l.npy", "--weights", "w.npy", "--scores", "s_out.npy"];

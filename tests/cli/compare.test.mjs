@@ -1,0 +1,250 @@
+// attn list, compare and bench: what they say of backends, errors and speed.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { largestError } from "../exact/exact.mjs";
+import { attention, arrays, inputFiles } from "./attention.mjs";
+import { attn, isWasi, plugin, succeed, withFiles } from "./command.mjs";
+import { npy, read } from "./npy.mjs";
+
+const BUILT_IN = ["softmax", "linear", "sparse", "sketch"];
+const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
+/** What printing a number with nine digits changes of it, at most. */
+const PRINTED = 0.5e-8;
+const noPlugin = (!plugin || isWasi) && "no plugin to load";
+
+describe("attn list", () => {
+    test("names the backends and their parameters", () => {
+        const text = succeed(["list"]);
+        for (const id of BUILT_IN) assert.match(text, new RegExp(`^${id} .*\\(built-in\\)$`, "m"));
+        assert.match(text, /--set feature_map=elu1, lin, relu \(default elu1\)/);
+    });
+
+    test("--json has all of it", () => {
+        const list = JSON.parse(succeed(["list", "--json"]));
+        assert.deepEqual(
+            list.map((backend) => backend.id),
+            BUILT_IN,
+        );
+        const names = list.map((backend) => backend.params.map((param) => param.name));
+        for (const name of ["block", "local", "global"]) assert.ok(names[2].includes(name));
+        for (const name of ["method", "size", "eps", "delta", "seed"])
+            assert.ok(names[3].includes(name));
+    });
+
+    test("--plugin adds its backends", { skip: noPlugin }, () => {
+        const list = JSON.parse(succeed(["list", "--json", "--plugin", plugin]));
+        assert.equal(list.length, 5);
+        assert.equal(list[4].origin, plugin);
+    });
+});
+
+describe("attn compare", () => {
+    const sizes = { H: 2, n: 48, d: 16 };
+    const quick = ["--time", "0.01"];
+    const KEYS = [
+        ...["backend", "kernel", "ms", "ms_low", "ms_high", "gflops"],
+        ...["workspace", "pairs", "error", "degenerate_rows", "note"],
+    ];
+
+    test("--json: all backends, with errors that hold", () => {
+        withFiles(inputFiles(sizes, 3), (folder) => {
+            const report = JSON.parse(succeed(["compare", ...INPUTS, "--json", ...quick], folder));
+            assert.deepEqual(report.q, [2, 48, 16]);
+            assert.deepEqual(report.nonfinite, { q: 0, k: 0, v: 0 });
+            assert.deepEqual(
+                report.rows.map((row) => row.backend),
+                BUILT_IN,
+            );
+            const exact = attention(sizes, ...arrays(sizes));
+            const norm = Math.hypot(...exact.out);
+            for (const row of report.rows) {
+                assert.deepEqual(Object.keys(row), KEYS);
+                assert.ok(
+                    row.ms_low <= row.ms && row.ms <= row.ms_high && row.ms_low > 0,
+                    row.backend,
+                );
+                succeed(["run", row.backend, ...INPUTS, "-o", "o.npy"], folder);
+                const out = read(folder, "o.npy").data;
+                const error = Math.hypot(...out.map((x, i) => x - exact.out[i])) / norm;
+                // Both are of doubles: each sums d products, m terms and a few more (exact.c).
+                const doubles = 4 * (48 + 16 + 16) * 2 ** -53;
+                assert.ok(
+                    Math.abs(row.error - error) <= PRINTED * error + doubles,
+                    `${row.backend}: ${row.error}, ${error}`,
+                );
+            }
+            assert.ok(report.rows[0].error <= largestError(exact));
+            assert.equal(report.rows[0].pairs, 1);
+            assert.ok(report.rows[2].pairs < 1);
+        });
+    });
+
+    test("--backends, --set and --seed", () => {
+        withFiles(inputFiles(sizes, 3), (folder) => {
+            const compare = (...args) =>
+                JSON.parse(succeed(["compare", ...INPUTS, "--json", ...quick, ...args], folder))
+                    .rows;
+            const names = compare("--backends", "sketch,softmax").map((row) => row.backend);
+            assert.deepEqual(names, ["sketch", "softmax"]);
+            // All blocks local: sparse attention is exact; a sketch as wide as d too.
+            const [, , sparse, sketch] = compare(
+                "--set",
+                "sparse.local=65536",
+                "--set=size=16",
+                "--causal",
+            );
+            const most = largestError(
+                attention({ ...sizes, causal: "top-left" }, ...arrays(sizes)),
+            );
+            assert.ok(sparse.error <= most && sketch.error <= most);
+            const seeds = ["1", "2"].map(
+                (seed) => compare("--seed", seed, "--set", "size=4").at(-1).error,
+            );
+            assert.notEqual(seeds[0], seeds[1]);
+        });
+    });
+
+    test("degenerate rows are counted, and what is not a number is null", () => {
+        const files = inputFiles({ n: 6, d: 4 }, 2);
+        files["q.npy"] = npy([6, 4], new Array(24).fill(0));
+        withFiles(files, (folder) => {
+            const args = ["compare", ...INPUTS, "--json", ...quick, "--backends", "linear"];
+            const [row] = JSON.parse(succeed([...args, "--set", "feature_map=lin"], folder)).rows;
+            assert.equal(row.degenerate_rows, 6);
+        });
+        files["v.npy"] = npy([6, 4], new Array(24).fill(NaN));
+        withFiles(files, (folder) => {
+            const { status, stdout, stderr } = attn(
+                ["compare", ...INPUTS, "--json", ...quick],
+                folder,
+            );
+            assert.equal(status, 0);
+            assert.match(stderr, /^attn: warning: .* 24 in V;/);
+            const report = JSON.parse(stdout);
+            assert.equal(report.nonfinite.v, 24);
+            assert.equal(report.rows.length, 4);
+        });
+    });
+
+    test("a backend that cannot stays, with the reason", { skip: noPlugin }, () => {
+        withFiles(inputFiles({ H: 4, Hkv: 2, n: 8, d: 4 }, 3), (folder) => {
+            const args = ["compare", ...INPUTS, "--json", ...quick, "--plugin", plugin, "--causal"];
+            const { rows } = JSON.parse(succeed(args, folder));
+            assert.equal(rows.length, 5);
+            const refused = rows.filter((row) => row.ms === null);
+            for (const row of refused) {
+                assert.equal(row.error, null);
+                assert.match(row.note, /\S/);
+            }
+            assert.ok(refused.length < 5);
+        });
+    });
+
+    test("text, Markdown and CSV have the same rows", () => {
+        withFiles(inputFiles(sizes, 3), (folder) => {
+            const lines = (...args) =>
+                succeed(["compare", ...INPUTS, ...quick, ...args], folder)
+                    .trimEnd()
+                    .split("\n");
+            assert.deepEqual(
+                lines()
+                    .slice(-4)
+                    .map((line) => line.split(" ")[0]),
+                BUILT_IN,
+            );
+            const markdown = lines("--md").slice(-6);
+            assert.equal(new Set(markdown.map((line) => line.length)).size, 1);
+            assert.match(markdown[1], /^(\| -+:? )+\|$/);
+            const csv = lines("--csv");
+            assert.equal(csv[0], KEYS.join(","));
+            assert.deepEqual(
+                csv.slice(1).map((line) => line.split(",")[0]),
+                BUILT_IN,
+            );
+        });
+    });
+});
+
+describe("attn bench", () => {
+    const TOP = ["host", "compiler", "commit", "peak_gflops", "read_gbps", "rows"];
+    const KEYS = [
+        ...[
+            "backend",
+            "n",
+            "m",
+            "d",
+            "dv",
+            "heads",
+            "causal",
+            "threads",
+            "tier",
+            "ms",
+            "ms_low",
+            "ms_high",
+        ],
+        ...["gflops", "percent_of_peak", "gbps", "error"],
+    ];
+
+    test("--json has the promised form and consistent numbers", () => {
+        const report = JSON.parse(
+            succeed(["bench", "--json", "--n=32,48", "--d", "16", "--heads=2", "--time=0.01"]),
+        );
+        assert.deepEqual(Object.keys(report), TOP);
+        assert.ok(report.peak_gflops > 0 && report.read_gbps > 0);
+        assert.equal(report.rows.length, 8);
+        for (const row of report.rows) {
+            assert.deepEqual(Object.keys(row), KEYS);
+            assert.equal(row.m, row.n);
+            assert.equal(row.dv, 16);
+            assert.equal(row.causal, false);
+            const percent = (100 * row.gflops) / report.peak_gflops;
+            assert.ok(Math.abs(row.percent_of_peak - percent) <= 3 * PRINTED * percent);
+        }
+        for (const n of [32, 48]) {
+            const rows = report.rows.filter((row) => row.n === n);
+            const [softmax, ...others] = rows.map(({ error }) => error);
+            assert.equal(rows[0].backend, "softmax"); // whose error is rounding's, theirs formulas'
+            for (const error of others) assert.ok(0 < softmax && softmax < error);
+        }
+    });
+
+    test("lists multiply, and options reach the problem", () => {
+        const args = ["--backend", "softmax", "--backend=linear", "--n=8", "--m=16,24", "--dv=4,8"];
+        const json = succeed([
+            "bench",
+            "--json",
+            "--causal",
+            "--time=0.005",
+            "--d=8",
+            "--heads=1,2",
+            ...args,
+        ]);
+        const { rows } = JSON.parse(json);
+        assert.equal(rows.length, 2 * 2 * 2 * 2);
+        assert.ok(rows.every((row) => row.causal === true && row.n === 8));
+        assert.deepEqual(new Set(rows.map((row) => row.m)), new Set([16, 24]));
+        assert.deepEqual(new Set(rows.map((row) => row.dv)), new Set([4, 8]));
+    });
+
+    test("--kernels times every piece on every tier", () => {
+        const rows = JSON.parse(succeed(["bench", "--kernels", "--json", "--time=0.002"]));
+        const tiers = new Set(rows.map(({ tier }) => tier));
+        assert.ok(tiers.size >= 1);
+        assert.equal(rows.length, 7 * tiers.size);
+        for (const { piece, rows: queries, ns, gflops, percent_of_peak: percent, gbps } of rows) {
+            assert.ok(ns > 0, piece);
+            assert.ok(gflops > 0 || queries === null, piece);
+            assert.ok(percent > 0 || queries === null, piece);
+            assert.ok(gbps > 0 || piece === "exponentials", piece);
+        }
+    });
+
+    test("text, Markdown and CSV", () => {
+        const args = ["bench", "--backend=softmax", "--n=8", "--d=8", "--time=0.005"];
+        assert.match(succeed(args), /GFLOP\/s of multiply-adds[^]*\nsoftmax/);
+        assert.match(succeed([...args, "--md"]), /^\| softmax/m);
+        assert.equal(succeed([...args, "--csv"]).split("\n")[0], KEYS.join(","));
+    });
+});
