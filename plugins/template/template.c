@@ -1,9 +1,11 @@
 /*
  * A complete plugin to copy: attention by position alone. Query i weighs key j by
  * exp(-|i - j| / width), normalised over the keys it sees; queries and keys are not read.
- * (The distance term of ALiBi, arXiv:2108.12409, as the only logit.)
+ * (The distance term of ALiBi, arXiv:2108.12409, as the only logit.) The width is a parameter, or an
+ * array of the plugin's own with one for each head.
  */
 #include "attn/ext/cost.h"
+#include "attn/ext/inputs.h"
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
 #include "attn/pairs.h"
@@ -19,15 +21,24 @@ typedef struct template_plan {
     double width;
 } template_plan_t;
 
+/* Arrays of its own, in the order of their declaration below. */
+enum { WIDTHS };
+
+static double width_of(const template_plan_t *plan, const attn_io_t *io, int64_t head) {
+    const attn_tensor_t *widths = attn_own_array(io, WIDTHS);
+    return widths ? (double)((const float *)widths->data)[head * widths->stride[1]] : plan->width;
+}
+
 /* Weights of query i, and the log of their sum; returns how many keys it sees, 0 to m. */
-static int64_t weigh(const template_plan_t *plan, int64_t i, double *weights, double *lse) {
+static int64_t weigh(const template_plan_t *plan, double width, int64_t i, double *weights,
+                     double *lse) {
     const attn_problem_t *problem = &plan->problem;
     int64_t seen = attn_causal_limit(problem, i), position = i;
     if (problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT) position += problem->keys - problem->queries;
     int64_t nearest = position < seen ? position : seen - 1;
-    double largest = -(double)(position - nearest) / plan->width, sum = 0.0;
+    double largest = -(double)(position - nearest) / width, sum = 0.0;
     for (int64_t j = 0; j < seen; j++)
-        sum += weights[j] = exp(-fabs((double)(position - j)) / plan->width - largest);
+        sum += weights[j] = exp(-fabs((double)(position - j)) / width - largest);
     for (int64_t j = 0; j < seen; j++) weights[j] /= sum;
     *lse = largest + log(sum);
     return seen;
@@ -45,7 +56,8 @@ static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
     (void)error;
     for (int64_t task = 0; task < p->batch * p->heads * p->queries; task++) {
         int64_t i = task % p->queries, h = task / p->queries % p->heads;
-        int64_t b = task / p->queries / p->heads, seen = weigh(plan, i, weights, &lse);
+        int64_t b = task / p->queries / p->heads;
+        int64_t seen = weigh(plan, width_of(plan, io, h), i, weights, &lse);
         for (int64_t c = 0; c < p->value_dim; c++)
             sums[c] = 0.0; /* and so for a row without keys */
         for (int64_t j = 0; j < seen; j++) {
@@ -65,9 +77,9 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
                                  float *rows, int64_t row_stride, attn_error_t *error) {
     const template_plan_t *plan = (const template_plan_t *)base;
     double *weights = io->workspace, lse;
-    (void)batch, (void)head, (void)error;
+    (void)batch, (void)error;
     for (int64_t r = 0; r < count; r++) {
-        int64_t seen = weigh(plan, first + r, weights, &lse);
+        int64_t seen = weigh(plan, width_of(plan, io, head), first + r, weights, &lse);
         for (int64_t j = 0; j < plan->problem.keys; j++)
             rows[r * row_stride + j] = j < seen ? (float)weights[j] : 0.0f;
     }
@@ -120,10 +132,23 @@ static const void *get_extension(const char *id) {
         .maximum = 1e6,
         .initial = 16.0,
     };
+    static const attn_array_info_t widths = {
+        .struct_size = sizeof widths,
+        .role = ATTN_ROLE_INPUT,
+        .presence = ATTN_PRESENCE_NAMED,
+        .dtype = ATTN_F32,
+        .axes = {ATTN_AXIS_ONE, ATTN_AXIS_HEADS, ATTN_AXIS_ONE, ATTN_AXIS_ONE},
+        .elements = ATTN_ELEMENTS_POSITIVE,
+        .name = "widths",
+        .help = "each head's own width, in place of the parameter",
+    };
+    static const attn_array_info_t *const arrays[] = {[WIDTHS] = &widths};
+    static const attn_ext_inputs_t inputs = {sizeof inputs, 1, arrays, NULL};
     static const attn_ext_params_t params = {sizeof params, 1, &width};
     static const attn_ext_weights_t weights = {sizeof weights, 0, weight_rows};
     static const attn_ext_cost_t costs = {sizeof costs, 0, cost};
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
+    if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
     if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
     if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
     return NULL;

@@ -97,6 +97,109 @@ static void template_computes_its_formula(void **state) {
     attn_context_destroy(context);
 }
 
+/** Each head with a width of its own is the head of a plan with that width. */
+static void template_takes_an_array_of_its_own(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_template();
+    const attn_backend_t *backend = attn_backend_find(context, TEMPLATE_ID);
+    attn_array_info_t info = {.struct_size = sizeof info};
+    assert_true(attn_backend_array(backend, ATTN_ARRAY_OWN, &info));
+    assert_string_equal(info.name, "widths");
+    attn_problem_t problem = fixture_problem(1, 3, 25, 19, 6, 7);
+    arrays_t expected = arrays_create(&problem, LAYOUT_BHND, 1);
+    arrays_t actual = arrays_create(&problem, LAYOUT_BHND, 1);
+    float numbers[] = {1.5f, 99.0f, 4.0f, 99.0f, 32.0f};
+    static const char *const settings[] = {"width=1.5", "width=4", "width=32"};
+    attn_tensor_t widths = attn_tensor_bhnd(numbers, 1, 3, 1, 1);
+    widths.stride[1] = 2;
+    const attn_tensor_t *const own[] = {&widths};
+    assert_int_equal(attn_problem_add_input(&problem, backend, "widths", NULL), ATTN_OK);
+    actual.io.own = own;
+    actual.io.own_count = 1;
+    attn_plan_t *plan = fixture_plan(context, TEMPLATE_ID, &problem, NULL);
+    attn_tensor_t wanted;
+    assert_true(attn_plan_array(plan, ATTN_ARRAY_OWN, &wanted));
+    assert_true(wanted.shape[1] == 3 && wanted.shape[3] == 1 && wanted.dtype == ATTN_F32);
+    arrays_run(&actual, plan);
+    for (int64_t h = 0; h < 3; h++) {
+        float weights[25 * 19], of_one[25 * 19];
+        attn_plan_t *one = fixture_plan(context, TEMPLATE_ID, &expected.problem, settings[h]);
+        arrays_reset(&expected);
+        arrays_run(&expected, one);
+        assert_int_equal(attn_weights(plan, &actual.io, 0, h, 0, 25, weights, 19, NULL), ATTN_OK);
+        assert_int_equal(attn_weights(one, &expected.io, 0, h, 0, 25, of_one, 19, NULL), ATTN_OK);
+        assert_memory_equal(weights, of_one, sizeof weights);
+        for (int64_t i = 0; i < 25; i++)
+            for (int64_t c = 0; c < 7; c++)
+                assert_true(array_get(&actual.out, 0, h, i, c) ==
+                            array_get(&expected.out, 0, h, i, c));
+        attn_plan_destroy(one);
+    }
+    attn_plan_destroy(plan);
+    arrays_destroy(&actual);
+    arrays_destroy(&expected);
+    attn_context_destroy(context);
+}
+
+static void template_refuses_a_wrong_array_of_its_own(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_template();
+    const attn_backend_t *backend = attn_backend_find(context, TEMPLATE_ID);
+    attn_problem_t problem = fixture_problem(1, 3, 5, 5, 6, 7);
+    arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 0);
+    attn_error_t error = {0};
+    float numbers[] = {1.5f, 2.0f, 4.0f};
+    attn_tensor_t widths = attn_tensor_bhnd(numbers, 1, 3, 1, 1);
+    const attn_tensor_t *const own[] = {&widths};
+    attn_plan_t *plan = fixture_plan(context, TEMPLATE_ID, &problem, NULL);
+    arrays_give_workspace(&arrays, plan);
+    arrays.io.own = own;
+    arrays.io.own_count = 1;
+    test_label("widths of a problem that does not name them");
+    fixture_expect(attn_run(plan, &arrays.io, &error), &error, ATTN_ERROR_ARGUMENT, "widths|name");
+    attn_plan_destroy(plan);
+
+    assert_int_equal(attn_problem_add_input(&problem, backend, "widths", NULL), ATTN_OK);
+    plan = fixture_plan(context, TEMPLATE_ID, &problem, NULL);
+    static const struct {
+        int64_t heads;
+        attn_dtype_t dtype;
+        float number;
+        attn_status_t status;
+        const char *words;
+    } cases[] = {
+        {2, ATTN_F32, 1, ATTN_ERROR_SHAPE, "widths|(1, 2, 1, 1)|(1, 3, 1, 1)"},
+        {3, ATTN_F16, 1, ATTN_ERROR_DTYPE, "widths|f16|f32"},
+        {3, 99, 1, ATTN_ERROR_DTYPE, "widths|99|f32"},
+        {3, ATTN_F32, 0, ATTN_ERROR_RANGE, "widths|positive"},
+        {3, ATTN_F32, NAN, ATTN_ERROR_RANGE, "widths|positive"},
+    };
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        test_label("widths, case %zu", i);
+        widths = attn_tensor_bhnd(numbers, 1, cases[i].heads, 1, 1);
+        widths.dtype = cases[i].dtype;
+        numbers[1] = cases[i].number;
+        fixture_expect(attn_run(plan, &arrays.io, &error), &error, cases[i].status, cases[i].words);
+    }
+    arrays.io.own_count = 0;
+    test_label("no widths");
+    fixture_expect(attn_run(plan, &arrays.io, &error), &error, ATTN_ERROR_ARGUMENT,
+                   "widths|no data");
+    attn_plan_destroy(plan);
+    problem.own_inputs = 2;
+    fixture_expect(fixture_try_plan(context, TEMPLATE_ID, &problem, NULL, &plan, &error), &error,
+                   ATTN_ERROR_ARGUMENT, "own_inputs|0x2");
+    problem.own_inputs = 1;
+    fixture_expect(fixture_try_plan(context, "softmax", &problem, NULL, &plan, &error), &error,
+                   ATTN_ERROR_ARGUMENT, "own_inputs|0x1|softmax");
+    fixture_expect(attn_problem_add_input(&problem, backend, "lengths", &error), &error,
+                   ATTN_ERROR_NOT_FOUND, "lengths");
+    fixture_expect(attn_problem_add_input(&problem, backend, "query", &error), &error,
+                   ATTN_ERROR_ARGUMENT, "query");
+    arrays_destroy(&arrays);
+    attn_context_destroy(context);
+}
+
 static void template_tells_its_cost(void **state) {
     (void)state;
     attn_context_t *context = context_with_template();
@@ -218,6 +321,8 @@ static void registering_in_the_program(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(template_is_listed), cmocka_unit_test(template_computes_its_formula),
+          cmocka_unit_test(template_takes_an_array_of_its_own),
+          cmocka_unit_test(template_refuses_a_wrong_array_of_its_own),
           cmocka_unit_test(template_tells_its_cost),
           cmocka_unit_test(template_parameters_are_checked),
           cmocka_unit_test(files_that_are_no_plugins), cmocka_unit_test(plugins_that_do_not_fit),
