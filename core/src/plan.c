@@ -227,8 +227,8 @@ static attn_status_t check_gradients(const attn_scope_t *scope, const attn_ext_b
         const attn_tensor_t *array = attn_array_in(io, number);
         const bool is_read = number == ATTN_ARRAY_OUT;
         if (!gradient->data && !is_read) continue;
-        if (!is_read && (!(info->flags & ATTN_ARRAY_DIFFERENTIABLE) || !array->data ||
-                         number >= 64 || !(backward->arrays >> number & 1)))
+        const bool is_known = number >= ATTN_ARRAY_OWN || backward->arrays >> number & 1;
+        if (!is_read && !(is_known && array->data && info->flags & ATTN_ARRAY_DIFFERENTIABLE))
             return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                              "backend '%.60s' has no gradient of %.60s in this run",
                              scope->backend->id, info->name);

@@ -4,6 +4,7 @@
  * (The distance term of ALiBi, arXiv:2108.12409, as the only logit.) The width is a parameter, or an
  * array of the plugin's own with one for each head.
  */
+#include "attn/ext/backward.h"
 #include "attn/ext/cost.h"
 #include "attn/ext/inputs.h"
 #include "attn/ext/params.h"
@@ -86,6 +87,82 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     return ATTN_OK;
 }
 
+/* A gradient with zeros in it; 0 where it is not wanted. */
+static int begin_gradient(const attn_tensor_t *gradient) {
+    if (!gradient || !gradient->data) return 0;
+    for (int64_t b = 0; b < gradient->shape[0]; b++)
+        for (int64_t h = 0; h < gradient->shape[1]; h++)
+            for (int64_t i = 0; i < gradient->shape[2]; i++)
+                for (int64_t c = 0; c < gradient->shape[3]; c++)
+                    row_of(gradient, b, h, i)[c * gradient->stride[3]] = 0.0f;
+    return 1;
+}
+
+/*
+ * Gradients through the row a_j = exp(l_j) / sum_k exp(l_k), l_j = -|p - j| / w, of query head h:
+ * dV_j += a_j dO to `values`, and, as dl_j = a_j (dO.V_j - sum_k a_k dO.V_k), returned is
+ * dw = sum_j dl_j |p - j| / w^2.
+ */
+static double row_backward(const template_plan_t *plan, const attn_io_t *io,
+                           const attn_tensor_t *out_gradient, const int64_t at[3], double *weights,
+                           double *values) {
+    const attn_problem_t *p = &plan->problem;
+    const int64_t b = at[0], h = at[1], i = at[2];
+    const double width = width_of(plan, io, h);
+    double lse, mean = 0.0, sum = 0.0, scaled = 0.0;
+    const int64_t seen = weigh(plan, width, i, weights, &lse);
+    const int64_t position = attn_query_position(p, p->keys, i);
+    const float *out = row_of(out_gradient, b, h, i);
+    for (int64_t j = 0; j < seen; j++) {
+        const float *value = row_of(&io->value, b, h / (p->heads / p->kv_heads), j);
+        double product = 0.0;
+        for (int64_t c = 0; c < p->value_dim; c++) {
+            const double gradient = out[c * out_gradient->stride[3]];
+            product += gradient * (double)value[c * io->value.stride[3]];
+            values[j * p->value_dim + c] += weights[j] * gradient;
+        }
+        const double distance = fabs((double)(position - j));
+        mean += weights[j] * product;
+        sum += weights[j] * product * distance;
+        scaled += weights[j] * distance;
+    }
+    return (sum - mean * scaled) / (width * width);
+}
+
+/* All queries that read one key/value head, whose dV is summed in double. */
+static void head_backward(const template_plan_t *plan, const attn_io_t *io,
+                          const attn_io_t *gradients, int64_t b, int64_t kv_head, double *widths) {
+    const attn_problem_t *p = &plan->problem;
+    const attn_tensor_t *value = &gradients->value;
+    const int64_t group = p->heads / p->kv_heads;
+    double *weights = io->workspace, *values = weights + p->keys + p->value_dim;
+    memset(values, 0, (size_t)(p->keys * p->value_dim) * sizeof *values);
+    for (int64_t h = kv_head * group; h < (kv_head + 1) * group; h++)
+        for (int64_t i = 0; i < p->queries; i++)
+            widths[h] +=
+                row_backward(plan, io, &gradients->out, (int64_t[]){b, h, i}, weights, values);
+    for (int64_t j = 0; value->data && j < p->keys; j++)
+        for (int64_t c = 0; c < p->value_dim; c++)
+            row_of(value, b, kv_head, j)[c * value->stride[3]] =
+                (float)values[j * p->value_dim + c];
+}
+
+static attn_status_t backward(const attn_backend_plan_t *base, const attn_io_t *io,
+                              const attn_io_t *gradients, attn_error_t *error) {
+    const template_plan_t *plan = (const template_plan_t *)base;
+    const attn_problem_t *p = &plan->problem;
+    const attn_tensor_t *widths = attn_own_array(gradients, WIDTHS);
+    double *sums = (double *)io->workspace + p->keys + p->value_dim + p->keys * p->value_dim;
+    (void)error;
+    begin_gradient(&gradients->query); /* which no result depends on */
+    begin_gradient(&gradients->key);
+    memset(sums, 0, (size_t)p->heads * sizeof *sums);
+    for (int64_t b = 0; b < p->batch; b++)
+        for (int64_t h = 0; h < p->kv_heads; h++) head_backward(plan, io, gradients, b, h, sums);
+    for (int64_t h = 0; widths && h < p->heads; h++) *row_of(widths, 0, h, 0) = (float)sums[h];
+    return ATTN_OK;
+}
+
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const attn_problem_t *problem = &((const template_plan_t *)base)->problem;
     const double heads = (double)(problem->batch * problem->heads);
@@ -101,19 +178,26 @@ static void destroy(attn_backend_plan_t *base) {
     attn_host_release(((template_plan_t *)base)->host, base);
 }
 
-static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
+/* A row's weights and sums; for gradients also those of a head's values, and of all widths. */
+static uint64_t workspace_of(const attn_problem_t *problem) {
+    int64_t row = problem->keys + problem->value_dim, head = problem->keys * problem->value_dim;
+    return (uint64_t)(problem->backward ? row + head + problem->heads : row) * sizeof(double);
+}
+
+static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *given,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
+    const attn_problem_t problem = attn_problem_copy(given);
     template_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "template: no memory for the plan");
     *plan = (template_plan_t){
         .base = {.struct_size = sizeof plan->base,
-                 .workspace_size = (uint64_t)(problem->keys + problem->value_dim) * sizeof(double),
+                 .workspace_size = workspace_of(&problem),
                  .kernel = "plain C",
                  .run = run,
                  .destroy = destroy},
         .host = host,
-        .problem = attn_problem_copy(problem),
+        .problem = problem,
         .width = values[0].number,
     };
     *result = &plan->base;
@@ -137,6 +221,7 @@ static const void *get_extension(const char *id) {
         .role = ATTN_ROLE_INPUT,
         .presence = ATTN_PRESENCE_NAMED,
         .dtype = ATTN_F32,
+        .flags = ATTN_ARRAY_DIFFERENTIABLE,
         .axes = {ATTN_AXIS_ONE, ATTN_AXIS_HEADS, ATTN_AXIS_ONE, ATTN_AXIS_ONE},
         .elements = ATTN_ELEMENTS_POSITIVE,
         .name = "widths",
@@ -145,10 +230,14 @@ static const void *get_extension(const char *id) {
     static const attn_array_info_t *const arrays[] = {[WIDTHS] = &widths};
     static const attn_ext_inputs_t inputs = {sizeof inputs, 1, arrays, NULL};
     static const attn_ext_params_t params = {sizeof params, 1, &width};
+    static const attn_ext_backward_t gradients = {
+        sizeof gradients, 0, 1u << ATTN_ARRAY_QUERY | 1u << ATTN_ARRAY_KEY | 1u << ATTN_ARRAY_VALUE,
+        backward};
     static const attn_ext_weights_t weights = {sizeof weights, 0, weight_rows};
     static const attn_ext_cost_t costs = {sizeof costs, 0, cost};
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
     if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
+    if (strcmp(id, ATTN_EXT_BACKWARD) == 0) return &gradients;
     if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
     if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
     return NULL;
@@ -156,7 +245,8 @@ static const void *get_extension(const char *id) {
 
 static const attn_backend_t template_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE,
+    .features =
+        ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE | ATTN_FEATURE_BACKWARD,
     .id = "org.libattn.template",
     .name = "Template",
     .version = "1.0.0",
