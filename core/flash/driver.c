@@ -27,7 +27,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
         .host = host,
         .kernels = attn_flash_kernels(attn_host_tier(host)),
         .pattern = pattern,
-        .problem = *problem,
+        .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
     };
     if (!ATTN_SMALL && !pattern &&

@@ -145,7 +145,7 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
                                  int64_t batch, int64_t head, int64_t first, int64_t count,
                                  float *rows, int64_t row_stride, attn_error_t *error) {
     const flash_plan_t *plan = (const flash_plan_t *)base;
-    attn_io_t keys_only = *io;
+    attn_io_t keys_only = attn_io_copy(io);
     keys_only.value.data = NULL;
     run_t run = begin(plan, &keys_only);
     (void)error;
