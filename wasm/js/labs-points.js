@@ -1,45 +1,33 @@
-/*
- * The experiments from the side that computes: an instance of the module that begins a run and answers
- * for its points. Messages: {module, request} begins and is answered by the settings; {index} by {row};
- * {conclude: numbers} by {note, verdict, sure, found, within}; each by {error: {code, message}} where it fails.
- */
-import { AttnError } from "./errors.js";
+/* The experiments from the side that computes, an instance of the module in a worker: labs-run.js asks it. */
 import { Heap } from "./heap.js";
 import { Session } from "./session.js";
 
 const encoder = new TextEncoder();
 const imports = { clock: { now: () => performance.now() } };
 
-export async function openSession(module) {
+/** For serve(): what describes the experiments, and runs points of one. */
+export async function open({ module }) {
     const { exports } = await WebAssembly.instantiate(module, imports);
     exports._initialize();
-    return new Session(new Heap(exports));
+    return new Labs(new Session(new Heap(exports)));
 }
 
-/** What a worker answers a message with. */
-export function makeAnswer() {
-    let points;
-    return async (message) => {
-        try {
-            if (message.module) {
-                points = new Points(await openSession(message.module), message.request);
-                return points.settings;
-            }
-            if (message.conclude) return points.conclude(message.conclude);
-            return { row: points.row(message.index) };
-        } catch (error) {
-            const code = error instanceof AttnError ? error.code : null;
-            return { error: { code, message: code ? error.message : String(error) } };
-        }
-    };
-}
-
-class Points {
+class Labs {
     #session;
     #run;
+    #columns;
 
-    constructor(session, { lab, panel, seed, params, xs }) {
+    constructor(session) {
         this.#session = session;
+    }
+
+    describe() {
+        return this.#session.describe("attnlabs_describe");
+    }
+
+    /** Begins a run; returns its settings. */
+    begin({ lab, panel, seed, params, xs }) {
+        const session = this.#session;
         this.#run = this.#named("make", "attnlabs_create", [], [lab, panel], seed);
         for (const pair of params) this.#named("run", "attnlabs_set", [this.#run], pair);
         if (xs) {
@@ -48,19 +36,23 @@ class Points {
             );
         }
         session.run("attnlabs_begin", this.#run);
-        this.settings = session.describe("attnlabs_settings", this.#run);
+        const settings = session.describe("attnlabs_settings", this.#run);
+        this.#columns = settings.columns.length;
+        return settings;
     }
 
-    row(index) {
+    /** The row of a point. */
+    point(index) {
         return this.#session.borrow((loan) => {
-            const row = loan.output(Float64Array, this.settings.columns.length, "a row");
+            const row = loan.output(Float64Array, this.#columns, "a row");
             this.#session.run("attnlabs_point", this.#run, index, row.at);
             return Array.from(row.take());
         });
     }
 
+    /** What the numbers of all rows say. */
     conclude(numbers) {
-        const count = numbers.length / this.settings.columns.length;
+        const count = numbers.length / this.#columns;
         return this.#session.borrow((loan) =>
             this.#session.describe(
                 "attnlabs_conclude",

@@ -14,18 +14,16 @@ import {
 } from "./check.js";
 import { AttnError, oneLine } from "./errors.js";
 import { compileOwn } from "./loader.js";
-import { openSession } from "./labs-points.js";
+import { Remote } from "./remote.js";
+import { callOn } from "./stub.js";
 
 /* Literal, so that bundlers see it and carry the file along. */
 const file = () => new URL("../dist/libattn.labs.wasm", import.meta.url);
 const MOST_WORKERS = 256;
 const OPTIONS = ["panel", "seed", "xs", "workers", "signal", "onProgress"];
 
-/**
- * labs() and lab() for a platform: `readUrl` gives the bytes behind a URL there, and `startWorker`
- * a worker as {post(message), stop()}, which calls onMessage and onError.
- */
-export function makeLabs({ readUrl, startWorker }) {
+/** labs() and lab() for a platform: `start` as remote.js wants it, `readUrl` gives the bytes behind a URL. */
+export function makeLabs(start, readUrl) {
     let loading;
     const load = () =>
         (loading ??= compileOwn(file, readUrl).catch((error) => {
@@ -35,11 +33,11 @@ export function makeLabs({ readUrl, startWorker }) {
 
     return {
         async labs() {
-            const session = await openSession(await load());
+            const helper = new Helper(start, await load());
             try {
-                return session.describe("attnlabs_describe");
+                return await helper.ask("describe");
             } finally {
-                session.close();
+                helper.stop();
             }
         },
 
@@ -49,7 +47,8 @@ export function makeLabs({ readUrl, startWorker }) {
             const request = readRequest(name, params ?? {}, options);
             signal?.throwIfAborted();
             const module = await load();
-            const run = new Run({ lab: name, seed, module, request, startWorker, onProgress });
+            const hire = () => new Helper(start, module);
+            const run = new Run({ lab: name, seed, request, hire, onProgress });
             return unlessAborted(signal, () => run.result(workers)).finally(() => run.stop());
         },
     };
@@ -135,7 +134,7 @@ class Run {
     /** No worker is left, and none comes. */
     stop() {
         this.#stopped = true;
-        for (const worker of this.#crew) worker.stop();
+        for (const helper of this.#crew) helper.stop();
     }
 
     async result(workers) {
@@ -148,31 +147,30 @@ class Run {
         const others = Array.from({ length: count - 1 }, () => this.#hire());
         await Promise.all([
             this.#work(first),
-            ...others.map((hired) => hired.then(([worker]) => this.#work(worker))),
+            ...others.map((hired) => hired.then(([helper]) => this.#work(helper))),
         ]);
         const seconds = this.#seconds();
         const rows = this.#rows;
         const inOrder = [...rows].sort(([a], [b]) => a - b);
-        const conclusion = await first.ask({ conclude: inOrder.flat() });
+        const conclusion = await first.ask("conclude", Float64Array.from(inOrder.flat()));
         const within = rows.map((row) => conclusion.within[inOrder.indexOf(row)]);
         const { lab, seed } = this.#what;
         return { lab, panel, seed, params, columns, rows, ...conclusion, within, seconds };
     }
 
-    /** A worker that has begun, with the settings it found. */
+    /** A helper that has begun, with the settings it found. */
     async #hire() {
-        const { startWorker, module, request } = this.#what;
+        const { hire, request } = this.#what;
         if (this.#stopped) throw new Error("the run has ended");
-        const worker = new Asked(startWorker);
-        this.#crew.push(worker);
-        return [worker, await worker.ask({ module, request })];
+        const helper = hire();
+        this.#crew.push(helper);
+        return [helper, await helper.ask("begin", request)];
     }
 
-    async #work(worker) {
+    async #work(helper) {
         while (this.#next < this.#settings.xs.length) {
             const index = this.#next++;
-            const { row } = await worker.ask({ index });
-            this.#finish(index, row);
+            this.#finish(index, await helper.ask("point", index));
         }
     }
 
@@ -196,40 +194,19 @@ class Run {
     }
 }
 
-/** A worker that is asked one thing at a time. */
-class Asked {
-    #worker;
-    #pending;
+/** A worker with an instance of the module: labs-points.js says what it can be asked. */
+class Helper {
+    #remote;
 
-    constructor(startWorker) {
-        this.#worker = startWorker({
-            onMessage: (answer) =>
-                Object.hasOwn(answer, "error")
-                    ? this.#pending.reject(readError(answer.error))
-                    : this.#pending.resolve(answer),
-            onError: (error) =>
-                this.#pending.reject(
-                    new AttnError(
-                        "ATTN_ERROR_LOAD",
-                        `the worker failed: ${error?.message ?? "it could not start"}`,
-                        { cause: error },
-                    ),
-                ),
-        });
+    constructor(start, module) {
+        this.#remote = new Remote(start, { module });
     }
 
-    ask(message) {
-        return new Promise((resolve, reject) => {
-            this.#pending = { resolve, reject };
-            this.#worker.post(message);
-        });
+    async ask(method, ...args) {
+        return (await callOn(this.#remote, 0, method, args)).value;
     }
 
     stop() {
-        this.#worker.stop();
+        this.#remote.dispose();
     }
-}
-
-function readError({ code, message }) {
-    return code ? new AttnError(code, message) : new Error(message);
 }

@@ -1,6 +1,7 @@
 /* A thread of Node for libattn/labs. */
 import { parentPort } from "node:worker_threads";
-import { makeAnswer } from "./labs-points.js";
+import { open } from "./labs-points.js";
+import { serve } from "./serve.js";
 
-const answer = makeAnswer();
-parentPort.on("message", async (message) => parentPort.postMessage(await answer(message)));
+const post = (message, transfer) => parentPort.postMessage(message, transfer);
+parentPort.on("message", serve(open, post));

@@ -1,5 +1,6 @@
 /* A browser's worker for libattn/labs. */
-import { makeAnswer } from "./labs-points.js";
+import { open } from "./labs-points.js";
+import { serve } from "./serve.js";
 
-const answer = makeAnswer();
-addEventListener("message", async ({ data }) => postMessage(await answer(data)));
+const receive = serve(open, (message, transfer) => postMessage(message, transfer));
+addEventListener("message", ({ data }) => receive(data));

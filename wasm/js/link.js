@@ -4,6 +4,7 @@
  * and of the table, shares the stack, and is given the functions that it imports.
  */
 import { AttnError } from "./errors.js";
+import { refused } from "./plugin-source.js";
 
 const ENTRY = "attn_plugin_entry"; // ATTN_PLUGIN_SYMBOL
 const RAW = Symbol("the functions that do not guard");
@@ -20,10 +21,6 @@ const MATH = {
 const SAME =
     "acos acosh asin asinh atan atan2 atanh cbrt cos cosh exp expm1 hypot log log10 log1p log2 sin sinh tan tanh";
 for (const name of SAME.split(" ")) MATH[name] = Math[name];
-
-export function refused(name, why, cause) {
-    return new AttnError("ATTN_ERROR_PLUGIN", `plugin '${name}': ${why}`, { cause });
-}
 
 /**
  * The exports `c` with functions that say in an AttnError that code trapped. A trap leaves the stack

@@ -1,7 +1,6 @@
 /* The options of a problem, and of the calls on it: their names, and what each must be. */
 import {
     checkFinite,
-    checkFunction,
     checkInteger,
     checkOneOf,
     checkSignal,
@@ -31,7 +30,6 @@ const READERS = {
         params: readParams,
         scoresMode: (mode, what) => checkOneOf(mode, SCORES, what),
         signal: checkSignal,
-        onProgress: checkFunction,
     }),
 };
 const COUNTS = FULL ? ["maxKeys", "head", "first", "count", "stride"] : [];

@@ -1,65 +1,72 @@
 /*
- * The library in a worker. Jobs wait here and go over one at a time; a job that is aborted while it
- * runs ends its worker, and the next one starts another. So nothing is waited for, whatever it does.
- * Each job has one answer, which is its own: it goes out as one message, and an ended worker is not
- * heard, whatever it has sent before.
+ * The protocol between a program and its worker, from the program's side: serve.js is the other one.
+ *
+ *   to the worker      ["open", options]       first of all
+ *                      ["call", id, target, method, args, watched]
+ *                                              a method of what has the id `target`; 0: the root
+ *                      ["cancel", id]          nobody waits for this call any more
+ *                      ["release", id]         nor needs what it made
+ *   from the worker    ["progress", id, done]  so much of a call that is watched
+ *                      ["result", id, value, made, state]
+ *                                              `made`: what is told of a result that stays in the worker,
+ *                                              with the call's id; `state`: of the target
+ *                      ["error", id, error]    { name, code, message }
+ *                      ["unstarted", id, error]
+ *                                              the worker's, which is of no use
+ *
+ * Calls wait here and go over one at a time. Each has one answer, which is its own, and an ended worker
+ * is not heard, whatever it has sent before. A call that is aborted while it runs ends its worker, and
+ * the next one starts another: so nothing is waited for. Where something is held in the worker, that
+ * would be lost: there the call is let go, and the worker goes on when it has finished.
  */
-import { readAttention } from "./call.js";
-import { isTensor } from "./check.js";
-import { AttnError, disposed, notLoaded, store } from "./errors.js";
-import { compile, readInit } from "./loader.js";
+import { AttnError, disposed, notLoaded } from "./errors.js";
+
+const UNWATCHED = { __proto__: null };
 
 export class Remote {
     #start;
     #options;
-    #backends;
     #worker = null;
     #running = null;
     #waiting = [];
+    #held = new Set(); // what held.js frees
+    #count = 0;
     #disposed = false;
 
-    /** `start({ onMessage, onError })` gives a new worker: { post(message), end() }. */
+    /**
+     * `start({ onMessage, onError })` gives a new worker: { post(message, transfer), end(), work(isBusy) },
+     * the last of which is told whether there is something to wait for.
+     */
     constructor(start, options) {
         this.#start = start;
         this.#options = options;
     }
 
-    async open() {
-        const { about, backends } = await this.#job("about", null, { __proto__: null });
-        this.#backends = backends;
-        return Object.freeze(Object.assign(this, about));
+    /* What held.js asks of a session. */
+
+    adopt(held) {
+        this.#held.add(held);
     }
 
-    backends() {
-        if (this.#disposed) throw disposed("libattn");
-        return structuredClone(this.#backends);
+    forget(held) {
+        this.#held.delete(held);
     }
 
-    /** Whatever is wrong with the arguments is said here, by the same checks as without a worker. */
-    async attention(...args) {
-        const call = readAttention(args, ["signal", "onProgress"]);
-        const computed = await this.#job("attention", message(call), call.options);
-        return call.result(delivered(computed, call.job.outputs));
-    }
-
-    dispose() {
-        this.#disposed = true;
-        this.#endWorker();
-        const jobs = [this.#running, ...this.#waiting.splice(0)];
-        this.#running = null;
-        for (const job of jobs) job?.reject(disposed("libattn"));
-    }
-
-    #job(call, argument, { signal, onProgress }) {
+    /** The answer of a call: { id, value, made, state }. */
+    call(target, method, args = [], transfer = [], { signal, onProgress } = UNWATCHED) {
         return new Promise((resolve, reject) => {
-            if (this.#disposed) throw disposed("libattn");
+            this.check();
             signal?.throwIfAborted();
+            const watched = Boolean(signal || onProgress);
+            const id = ++this.#count;
+            const message = ["call", id, target, method, args, watched];
+            const job = { id, message, transfer, onProgress, isOver: false };
             const abort = () => this.#stop(job, signal.reason);
             const settle = (how) => (value) => {
                 signal?.removeEventListener("abort", abort);
+                job.isOver = true;
                 how(value);
             };
-            const job = { call, argument, onProgress };
             job.resolve = settle(resolve);
             job.reject = settle(reject);
             signal?.addEventListener("abort", abort);
@@ -68,15 +75,40 @@ export class Remote {
         });
     }
 
+    /** Frees what a call has made, after the calls that there are already. */
+    release(id) {
+        if (this.#disposed) return;
+        this.#waiting.push({ message: ["release", id], reject: null });
+        this.#next();
+    }
+
+    check() {
+        if (this.#disposed) throw disposed("libattn");
+    }
+
+    dispose() {
+        this.#disposed = true;
+        this.#endWorker();
+        const jobs = [this.#running, ...this.#waiting.splice(0)];
+        this.#running = null;
+        for (const job of jobs) job?.reject?.(disposed("libattn"));
+    }
+
     #next() {
         while (this.#running === null && this.#waiting.length > 0) {
-            const job = (this.#running = this.#waiting.shift());
+            const job = this.#waiting.shift();
+            if (!job.reject) {
+                this.#worker?.post(job.message); // a release: nothing is left of an ended worker
+                continue;
+            }
+            this.#running = job;
             try {
                 this.#worker ??= this.#started();
-                this.#worker.post([this.#options, job.call, job.argument]);
+                this.#worker.post(job.message, job.transfer);
+                this.#worker.work(true);
             } catch (error) {
                 this.#running = null;
-                job.reject(error); // its file was left behind, or what cannot be cloned
+                job.reject(error); // its file was left behind
             }
         }
     }
@@ -88,26 +120,28 @@ export class Remote {
             if (!ended) listener(what);
         };
         try {
-            const { post, end } = this.#start({
+            const worker = this.#start({
                 onMessage: heard((message) => this.#receive(message)),
                 onError: heard((cause) => this.#failed(notLoaded(cause))),
             });
-            const stop = () => {
+            worker.post(["open", this.#options]);
+            const end = () => {
                 ended = true;
-                end();
+                worker.end();
             };
-            return { post, end: stop };
+            return { ...worker, end };
         } catch (cause) {
             throw notLoaded(cause);
         }
     }
 
-    #receive([kind, value]) {
+    #receive([kind, id, value, made, state]) {
         const job = this.#running;
+        if (id !== job?.id) return;
         if (kind === "progress") this.#tell(job, value);
         else if (kind === "unstarted") this.#failed(revive(value));
         else if (kind === "error") this.#finish().reject(revive(value));
-        else if (this.#tell(job, 1)) this.#finish().resolve(value);
+        else if (this.#tell(job, 1)) this.#finish().resolve({ id, value, made, state });
     }
 
     /** The worker is of no use; the next job starts another. */
@@ -116,10 +150,10 @@ export class Remote {
         this.#finish()?.reject(error);
     }
 
-    /** Calls onProgress; where that throws, the job has failed. */
+    /** Calls onProgress; where that throws, the job has failed. Does it still run? */
     #tell(job, done) {
         try {
-            job.onProgress?.(done);
+            if (!job.isOver) job.onProgress?.(done);
         } catch (error) {
             this.#stop(job, error);
         }
@@ -130,88 +164,31 @@ export class Remote {
     #finish() {
         const job = this.#running;
         this.#running = null;
+        this.#worker?.work(false);
         this.#next();
         return job;
     }
 
     #stop(job, reason) {
-        if (this.#running === job) {
+        job.reject(reason);
+        if (this.#running !== job) {
+            this.#waiting = this.#waiting.filter((other) => other !== job);
+        } else if (this.#held.size > 0) {
+            this.#worker.post(["cancel", job.id]);
+        } else {
             this.#endWorker();
             this.#finish();
-        } else {
-            this.#waiting = this.#waiting.filter((other) => other !== job);
         }
-        job.reject(reason);
     }
 
     #endWorker() {
         this.#worker?.end();
         this.#worker = null;
+        for (const held of this.#held) held.dispose();
     }
-}
-
-if (Symbol.dispose) Remote.prototype[Symbol.dispose] = Remote.prototype.dispose;
-
-/** A call as one object that can be cloned, all sizes said: arrays are copies, unless of shared memory. */
-function message({ problem, options, arrays, job: { given, outputs } }) {
-    const call = { __proto__: null, ...options, ...problem.sizes };
-    for (const name of ["signal", "onProgress", "out"]) delete call[name];
-    for (const name in given) {
-        const { array } = name === "kvLengths" ? arrays[name] : given[name];
-        const data = copied(array, name);
-        const isGrid = name === "bias" || name === "mask";
-        call[name] = isGrid ? { data, shape: given[name].shape } : data;
-    }
-    for (const name in outputs) {
-        const { array, gaps } = outputs[name];
-        checkOwn(array, name);
-        if (gaps) call[name] = copied(array, name);
-        else if (name !== "out") call[name] = true;
-    }
-    return call;
-}
-
-function checkOwn(array, name) {
-    if (!isTensor(array)) return;
-    const why = "is a tensor, which is another instance's: pass its data";
-    throw new AttnError("ATTN_ERROR_ARGUMENT", `${name} ${why}`);
-}
-
-function copied(array, name) {
-    checkOwn(array, name);
-    const shared = Object.prototype.toString.call(array.buffer) === "[object SharedArrayBuffer]";
-    return shared ? array : array.slice();
-}
-
-/** What a run computed, written to the arrays that were given for it. */
-function delivered(computed, outputs) {
-    for (const name in outputs) {
-        const { array, given } = outputs[name];
-        if (array === undefined) continue;
-        const { buffer, byteOffset, length } = computed[name];
-        store(new array.constructor(buffer, byteOffset, length), array, name); // f16 has two classes
-        computed[name] = given;
-    }
-    return computed;
 }
 
 function revive({ name, code, message }) {
     if (name === "AttnError") return new AttnError(code, message);
     return name === "TypeError" ? new TypeError(message) : new Error(message);
-}
-
-/** init() on a platform. */
-export function makeRemoteInit(start, readUrl) {
-    return async function init(given) {
-        const options = readInit(given, null, ["build", "threads"]);
-        const { source } = options;
-        if (source) options.source = await compile(await source, readUrl);
-        const remote = new Remote(start, options);
-        try {
-            return await remote.open();
-        } catch (error) {
-            remote.dispose();
-            throw error;
-        }
-    };
 }

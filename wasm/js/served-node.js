@@ -2,8 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { init } from "./node.js";
 import { serve } from "./serve.js";
+import { served } from "./served-attn.js";
 
-parentPort.on(
-    "message",
-    serve(init, (message, transfer) => parentPort.postMessage(message, transfer)),
-);
+const post = (message, transfer) => parentPort.postMessage(message, transfer);
+parentPort.on("message", serve(init, post, served));

@@ -1,6 +1,7 @@
 /* The worker of libattn/worker in a browser. */
 import { init } from "./index.js";
 import { serve } from "./serve.js";
+import { served } from "./served-attn.js";
 
-const answer = serve(init, (message, transfer) => postMessage(message, transfer));
-addEventListener("message", ({ data }) => answer(data));
+const receive = serve(init, (message, transfer) => postMessage(message, transfer), served);
+addEventListener("message", ({ data }) => receive(data));

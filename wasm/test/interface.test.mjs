@@ -145,8 +145,8 @@ function check(name, attn) {
             message: "key is missing",
         });
         if (!attn.plan) return;
-        const plan = attn.plan({ ...sizes, causal: true, inputs: null });
-        assertNear(plan.run({ query, key, value, lse: null, layout: null }).out);
+        const plan = await attn.plan({ ...sizes, causal: true, inputs: null });
+        assertNear((await plan.run({ query, key, value, lse: null, layout: null })).out);
         plan.dispose();
     });
 }

@@ -94,8 +94,9 @@ function readOnce(attn) {
         close(await attn.attention(query, key, value, all));
         if (attn.plan) {
             const inputs = once(["mask"]);
-            const plan = attn.plan(once({ ...sizes, causal: true, window: once([3, 0]), inputs }));
-            close(plan.run(once({ query, key, value, mask: shaped2(), strides: once({}) })).out);
+            const plan = await attn.plan(once({ ...sizes, causal: true, window: once([3, 0]), inputs }));
+            const arrays = { query, key, value, mask: shaped2(), strides: once({}) };
+            close((await plan.run(once(arrays))).out);
             plan.dispose();
         }
     });
@@ -105,10 +106,10 @@ function readOnce(attn) {
         const strides = fickle({ query: place });
         close(await attn.attention(query, key, value, fickle({ ...options, strides })));
         if (attn.plan) {
-            const plan = attn.plan(
+            const plan = await attn.plan(
                 fickle({ ...sizes, causal: true, window: [3, 0], inputs: ["mask"] }),
             );
-            close(plan.run(fickle({ query, key, value, mask })).out);
+            close((await plan.run(fickle({ query, key, value, mask }))).out);
             plan.dispose();
         }
     });
@@ -203,14 +204,16 @@ for (const entry of ["", "/native", "/softmax", "/inline", "/worker", "/labs"]) 
                 const named = { query: x, key: x, value: x, heads: 2, dim: 8, causal: true };
                 show((await attn.attention(named)).out);
                 if (attn.plan) {
-                    const plan = attn.plan({ heads: 2, queries: 8, dim: 8, causal: true });
-                    show(plan.run({ query: x, key: x, value: x }).out);
+                    const plan = await attn.plan({ heads: 2, queries: 8, dim: 8, causal: true });
+                    show((await plan.run({ query: x, key: x, value: x })).out);
                     plan.dispose();
                 }
                 if (attn.stream) {
-                    const stream = attn.stream({ heads: 2, dim: 8, maxKeys: 8, causal: true });
-                    show(stream.append(x, x).query(x).out);
-                    show(await attn.attentionAsync(x, x, x, { heads: 2, dim: 8, causal: true }));
+                    const options = { heads: 2, dim: 8, maxKeys: 8, causal: true };
+                    const stream = await attn.stream(options);
+                    show((await (await stream.append(x, x)).query(x)).out);
+                    const again = attn.attentionAsync ?? attn.attention;
+                    show(await again.call(attn, x, x, x, { heads: 2, dim: 8, causal: true }));
                     stream.dispose();
                 }
                 attn.dispose();

@@ -82,7 +82,8 @@ test("README's examples of streams, tensors, threads and long calls", () => {
         'scores: "weights"': /^24 6 18\n$/,
         "grouped heads: four": /^bias is mask: true\nthe past is the other corner: true\n$/,
         "init({ threads: 2 });\nconst x": /^threads 2 0\.5\n$/,
-        "libattn/worker": /^12\.5 %\n[^]*100 %\n0\.5\n$/,
+        "onProgress: (done)": /^12\.5 %\n[^]*100 %\n0\.5\n$/,
+        "await attn.tensor(": /^\d\S* \S.* true\n0\.5 0\.5 0\.5\n$/,
     };
     for (const name in outputs) assert.match(outputOfCode(readmeExample(name)), outputs[name]);
 });
