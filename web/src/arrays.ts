@@ -1,13 +1,13 @@
 /** Q, K and V: from text, or from three .npy files that have to fit together. */
 
-import type { Attn } from "libattn";
-import type { ArrayFile, Role, Shape, Summary } from "./protocol";
+import type { Attn, Tensor } from "libattn/worker";
+import type { ArrayFile, Role, Shape, Summary } from "./types";
 
-/** Contiguous arrays in the order (batch, head, row, column). */
+/** Contiguous arrays in the order (batch, head, row, column), which the worker holds. */
 export interface Input extends Summary {
-    query: Float32Array;
-    key: Float32Array;
-    value: Float32Array;
+    query: Tensor;
+    key: Tensor;
+    value: Tensor;
 }
 
 interface Array4 extends Record<Size, number> {
@@ -16,8 +16,8 @@ interface Array4 extends Record<Size, number> {
     data: Float32Array;
 }
 
-export function inputFromText(attn: Attn, text: string, dim: number): Input {
-    const { x, tokens, rows } = attn.embed(text, dim);
+export async function inputFromText(attn: Attn, text: string, dim: number): Promise<Input> {
+    const { x, tokens, rows } = await attn.embed(text, dim);
     if (rows === 0) throw new Error("the text has no word in it");
     const shape: Shape = {
         batch: 1,
@@ -28,14 +28,13 @@ export function inputFromText(attn: Attn, text: string, dim: number): Input {
         dim,
         valueDim: dim,
     };
-    return { query: x, key: x, value: x, shape, tokens, nonfinite: attn.countNonfinite(x) };
+    return { ...(await hold(attn, x, x, x)), shape, tokens };
 }
 
-export function inputFromFiles(attn: Attn, files: Record<Role, ArrayFile>): Input {
-    const query = readArray(attn, "Q", files.query);
-    const key = files.key === files.query ? query : readArray(attn, "K", files.key);
-    const value = files.value === files.query ? query : readArray(attn, "V", files.value);
-    const arrays = [query, key, value];
+export async function inputFromFiles(attn: Attn, files: Record<Role, ArrayFile>): Promise<Input> {
+    const query = await readArray(attn, "Q", files.query);
+    const key = files.key === files.query ? query : await readArray(attn, "K", files.key);
+    const value = files.value === files.query ? query : await readArray(attn, "V", files.value);
 
     fit(query, key, "columns", "columns (d)");
     fit(key, value, "rows", "rows (m)");
@@ -55,21 +54,30 @@ export function inputFromFiles(attn: Attn, files: Record<Role, ArrayFile>): Inpu
         dim: query.columns,
         valueDim: value.columns,
     };
-    const distinct = [...new Set(arrays)];
-    const nonfinite = distinct.reduce((sum, array) => sum + attn.countNonfinite(array.data), 0);
-    return {
-        query: query.data,
-        key: key.data,
-        value: value.data,
-        shape,
-        tokens: null,
-        nonfinite,
-    };
+    return { ...(await hold(attn, query.data, key.data, value.data)), shape, tokens: null };
 }
 
-function readArray(attn: Attn, role: string, file: ArrayFile): Array4 {
+/** Gives the worker the arrays, each once, and counts what is not finite. */
+async function hold(attn: Attn, ...arrays: [Float32Array, Float32Array, Float32Array]) {
+    const tensors = new Map<Float32Array, Tensor>();
+    let nonfinite = 0;
+    for (const array of new Set(arrays)) {
+        const tensor = await attn.tensor(array);
+        tensors.set(array, tensor);
+        nonfinite += await attn.countNonfinite(tensor);
+    }
+    const [query, key, value] = arrays.map((array) => tensors.get(array));
+    if (!query || !key || !value) throw new Error("an array was not taken");
+    return { query, key, value, nonfinite };
+}
+
+export function release({ query, key, value }: Input): void {
+    for (const tensor of [query, key, value]) tensor.dispose();
+}
+
+async function readArray(attn: Attn, role: string, file: ArrayFile): Promise<Array4> {
     try {
-        const { data, shape } = attn.readNpy(file.bytes);
+        const { data, shape } = await attn.readNpy(file.bytes);
         const [columns = 1, rows = 1, heads = 1, batch = 1] = shape.toReversed();
         const name = `${role} (${shape.join(", ")})`;
         return { name, data, batch, heads, rows, columns };

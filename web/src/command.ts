@@ -1,7 +1,7 @@
 /** The command line that computes a panel's numbers again. */
 
 import type { ArrayFiles } from "./files";
-import type { Problem, Values } from "./protocol";
+import type { Problem, Values } from "./types";
 
 export type Source =
     { kind: "text"; text: string; dim: number } | { kind: "files"; files: ArrayFiles };

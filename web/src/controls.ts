@@ -3,7 +3,7 @@
 import type { BooleanParam, ChoiceParam, NumberParam, Param, PlanFact } from "libattn";
 import { element } from "./dom";
 import { short } from "./format";
-import type { Value, Values } from "./protocol";
+import type { Value, Values } from "./types";
 import { sliderScale } from "./scale";
 
 /** One parameter's control. */

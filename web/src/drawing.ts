@@ -2,7 +2,7 @@
 
 import { bareName, ticks, type Tick } from "./axes";
 import type { Theme } from "./colors";
-import type { Grid } from "./protocol";
+import type { Grid } from "./types";
 
 export interface Cell {
     row: number;

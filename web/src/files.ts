@@ -1,7 +1,7 @@
 /** Which of the chosen files is Q, K and V, and which a plugin. */
 
 import { message } from "./dom";
-import type { ArrayFile, Role } from "./protocol";
+import type { ArrayFile, Role } from "./types";
 
 const words: Record<Role, string[]> = {
     query: ["q", "query", "queries"],

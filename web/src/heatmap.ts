@@ -2,7 +2,7 @@
 
 import { colorize, type Theme } from "./colors";
 import { Drawing, type Cell, type Layout } from "./drawing";
-import type { Grid } from "./protocol";
+import type { Grid } from "./types";
 
 export interface Picture {
     grid: Grid;

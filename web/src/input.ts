@@ -4,7 +4,7 @@ import type { Source } from "./command";
 import { element, find, showLine } from "./dom";
 import { isPlugin, readFile, readFiles, type ArrayFiles } from "./files";
 import { count } from "./format";
-import type { ArrayFile, Problem, Shape, Summary } from "./protocol";
+import type { ArrayFile, Problem, Shape, Summary } from "./types";
 import { parseScale, type Settings } from "./state";
 
 export interface View {

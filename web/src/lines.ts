@@ -2,7 +2,7 @@
 
 import { element } from "./dom";
 import { bytes, count, milliseconds, percent, short, significant } from "./format";
-import type { Accuracy, Grid, Numbers, Timing } from "./protocol";
+import type { Accuracy, Grid, Numbers, Timing } from "./types";
 
 export interface Line {
     name: string;

@@ -1,13 +1,11 @@
 /** Opens the page. */
 
-import { wrap } from "comlink";
 import { element, find, message } from "./dom";
+import { Engine } from "./engine";
 import { Page } from "./page";
-import type { Engine } from "./protocol";
 
 async function open(): Promise<void> {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-    await new Page(wrap<Engine>(worker)).open();
+    await new Page(new Engine()).open();
 }
 
 open().catch((error: unknown) => {

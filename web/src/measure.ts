@@ -1,6 +1,6 @@
 /** How long runs take, measured by turns: what disturbs one then disturbs the others too. */
 
-import type { Timing } from "./protocol";
+import type { Timing } from "./types";
 
 const budget = 600; // milliseconds for all turns, half of them to warm up
 const shortest = 2; // milliseconds a turn should last, well above the clock's resolution
@@ -8,8 +8,11 @@ const leastRounds = 6; // where they take no more than
 const longest = 2400; // milliseconds for all turns
 const most = 15; // turns that count
 
+/** Runs something so often, and says how many milliseconds one run took. */
+export type Run = (repeats: number) => Promise<number>;
+
 interface Runner {
-    run: () => void;
+    run: Run;
     /** Runs in a turn. */
     repeats: number;
     /** Milliseconds of a run, turn by turn. */
@@ -18,20 +21,13 @@ interface Runner {
 
 /**
  * A timing of each run: the median and the range of the later half of its turns. The earlier half
- * warms up: engines compile code anew, and faster, while it runs. `pause` is called between turns;
- * false: stop, there is no result.
+ * warms up: engines compile code anew, and faster, while it runs.
  */
-export async function timeByTurns(
-    runs: readonly (() => void)[],
-    pause: () => Promise<boolean>,
-): Promise<Timing[] | null> {
+export async function timeByTurns(runs: readonly Run[]): Promise<Timing[]> {
     const runners = runs.map((run): Runner => ({ run, repeats: 1, samples: [] }));
-    const start = performance.now();
-    for (let round = 1; isNeeded(round, performance.now() - start); round++) {
-        for (const runner of runners) {
-            takeTurn(runner);
-            if (!(await pause())) return null;
-        }
+    let spent = 0;
+    for (let round = 1; isNeeded(round, spent); round++) {
+        for (const runner of runners) spent += await takeTurn(runner);
     }
     return runners.map(({ samples }) => summary(samples));
 }
@@ -41,12 +37,13 @@ function isNeeded(round: number, spent: number): boolean {
     return spent < budget || (round <= leastRounds && spent < longest);
 }
 
-function takeTurn(runner: Runner): void {
-    const start = performance.now();
-    for (let i = 0; i < runner.repeats; i++) runner.run();
-    const sample = (performance.now() - start) / runner.repeats;
+/** Returns how long it took. */
+async function takeTurn(runner: Runner): Promise<number> {
+    const { repeats } = runner;
+    const sample = await runner.run(repeats);
     runner.samples.push(sample);
     runner.repeats = Math.max(1, Math.ceil(shortest / Math.max(sample, 1e-3)));
+    return repeats * sample;
 }
 
 function summary(samples: readonly number[]): Timing {

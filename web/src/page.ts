@@ -1,25 +1,25 @@
 /** The page: one input, one panel for each backend, one colour scale, and an address for all of it. */
 
-import type { Remote } from "comlink";
 import type { Backend } from "libattn";
 import { Address } from "./address";
 import { readTheme } from "./colors";
 import { commandLine } from "./command";
 import { find, message } from "./dom";
 import type { Cell } from "./drawing";
+import type { Engine } from "./engine";
 import type { ArrayFiles } from "./files";
 import { isHeatmap } from "./heatmap";
 import { InputPanel } from "./input";
 import { paintPanels } from "./painting";
 import { Panel } from "./panel";
-import type { ArrayFile, Engine, Summary } from "./protocol";
+import type { ArrayFile, Summary } from "./types";
 import { readLink, type Link, type Settings } from "./state";
 import { keep, kept, newKey } from "./store";
 
 const referenceId = "softmax"; // exact, up to rounding
 
 export class Page {
-    #engine: Remote<Engine>;
+    #engine: Engine;
     #input: InputPanel;
     #panels: Panel[] = [];
     #address: Address | null = null;
@@ -34,7 +34,7 @@ export class Page {
     #plugins: string[] = [];
 
     /** Listens at once: what the reader does while the page still loads counts. */
-    constructor(engine: Remote<Engine>) {
+    constructor(engine: Engine) {
         this.#engine = engine;
         this.#input = new InputPanel({
             onText: () => void this.#load(null),

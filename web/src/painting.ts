@@ -5,7 +5,7 @@ import { find, showLine } from "./dom";
 import { count } from "./format";
 import { drawLegend } from "./legend";
 import type { Panel } from "./panel";
-import type { Grid } from "./protocol";
+import type { Grid } from "./types";
 
 interface Range {
     min: number;

@@ -7,14 +7,14 @@ import { makeControls, type Controls } from "./controls";
 import { find, message, showLine } from "./dom";
 import { significant } from "./format";
 import type { Cell } from "./drawing";
+import type { Engine } from "./engine";
 import { Heatmap } from "./heatmap";
 import { factLines, fillList, numberLines, warnings, type Findings } from "./lines";
-import type { Remote } from "comlink";
-import type { Accuracy, Engine, Grid, Problem, Timing, Values } from "./protocol";
+import type { Accuracy, Grid, Problem, Timing, Values } from "./types";
 
 /** What a panel needs from the page around it. */
 export interface Surroundings {
-    engine: Remote<Engine>;
+    engine: Engine;
     problem(): Problem;
     view(): { batch: number; head: number };
     tokens(): string[] | null;

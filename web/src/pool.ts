@@ -1,4 +1,4 @@
-import { cellLimit, type Grid } from "./protocol";
+import { cellLimit, type Grid } from "./types";
 
 /** An empty grid for a matrix of weights, with as few weights in a cell as the limit allows. */
 export function emptyGrid(queries: number, keys: number): Grid {

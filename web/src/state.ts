@@ -1,7 +1,7 @@
 /** What the reader chose, as a link has it. */
 
 import { pack } from "./packing";
-import type { Value, Values } from "./protocol";
+import type { Value, Values } from "./types";
 import { isKey } from "./store";
 
 export interface Settings {

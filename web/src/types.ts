@@ -1,6 +1,6 @@
-/** What the page and its worker say to each other. */
+/** What the page computes on, and what it finds. */
 
-import type { Backend, PlanFact } from "libattn";
+import type { PlanFact } from "libattn";
 
 export type Value = string | number | boolean;
 export type Values = Record<string, Value>;
@@ -23,7 +23,7 @@ export interface Shape {
     valueDim: number;
 }
 
-/** What the page needs to know of an input whose arrays stay in the worker. */
+/** What there is to know of an input whose arrays stay in the worker. */
 export interface Summary {
     shape: Shape;
     /** The text's tokens, or null for arrays from files. */
@@ -83,20 +83,3 @@ export interface Grid {
 }
 
 export const cellLimit = 256;
-
-/**
- * The worker's side. solve() begins a computation for a backend; heatmap() and error() continue the
- * latest one. Each resolves to null when a newer solve() of that backend has made it stale. time()
- * times the latest computations of all backends, and resolves to null after any newer call.
- */
-export interface Engine {
-    start(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }>;
-    useText(text: string, dim: number): Promise<Summary>;
-    /** The backends that a plugin, a .wasm file, brings. */
-    loadPlugin(file: ArrayFile): Promise<Backend[]>;
-    useFiles(files: Record<Role, ArrayFile>): Promise<Summary>;
-    solve(backend: string, problem: Problem, params: Values): Promise<Numbers | null>;
-    heatmap(backend: string, batch: number, head: number): Promise<Grid | null>;
-    error(backend: string): Promise<Accuracy | null>;
-    time(): Promise<Record<string, Timing | undefined> | null>;
-}

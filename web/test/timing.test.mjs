@@ -38,7 +38,7 @@ function moveClock(usual, cold, disturbed) {
 
 test("times are of warm code, by turns, with their range", async () => {
     const page = await site.browser.newPage();
-    await page.route("**/assets/worker-*.js", async (route) => {
+    await page.route("**/assets/served-*.js", async (route) => {
         const response = await route.fetch();
         const settings = [usual, cold, disturbed].map((value) => JSON.stringify(value));
         const body = `(${moveClock})(${settings});${await response.text()}`;

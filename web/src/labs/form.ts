@@ -4,7 +4,7 @@ import type { Lab, LabPanel, Param } from "libattn/labs";
 import { makeControls, type Controls } from "../controls";
 import { element, find, showLine } from "../dom";
 import { tick } from "../format";
-import type { Value, Values } from "../protocol";
+import type { Value, Values } from "../types";
 import { defaultSeed, isTaken, type Choice } from "./state";
 
 const largestSeed = 2n ** 64n - 1n;

@@ -2,7 +2,7 @@
 
 import type { Lab, LabPanel } from "libattn/labs";
 import { quote } from "../command";
-import type { Values } from "../protocol";
+import type { Values } from "../types";
 
 export interface Choice {
     lab: Lab;
