@@ -243,6 +243,77 @@ static void report_is_optional(void **state) {
     attn_context_destroy(context);
 }
 
+/** An embedder's pool that counts tasks. */
+typedef struct counter {
+    int64_t tasks;
+} counter_t;
+
+static void counting(void *pool, int64_t tasks, attn_task_t *task, void *data) {
+    ((counter_t *)pool)->tasks += tasks;
+    for (int64_t t = 0; t < tasks; t++) task(data, t, 0);
+}
+
+static attn_context_t *counting_context(counter_t *counter, uint32_t workers) {
+    const attn_ext_threads_t pool = {
+        .struct_size = sizeof pool, .workers = workers, .pool = counter, .parallel_for = counting};
+    const attn_context_options_t options = {.struct_size = sizeof options, .pool = &pool};
+    attn_context_t *context = NULL;
+    assert_int_equal(attn_context_create(&options, &context, NULL), ATTN_OK);
+    return context;
+}
+
+/** The same keys and values for each query head of a group: as they are, or copied. */
+static arrays_t group_arrays(const attn_problem_t *problem, int64_t kv_heads) {
+    arrays_t arrays = arrays_create(problem, LAYOUT_BHND, 0);
+    array_t *inputs[] = {&arrays.key, &arrays.value};
+    const int64_t repeat = problem->kv_heads / kv_heads;
+    for (int a = 0; a < 2; a++) {
+        const int64_t *shape = inputs[a]->tensor.shape;
+        uint64_t index = 0;
+        for (int64_t b = 0; b < shape[0]; b++)
+            for (int64_t h = 0; h < shape[1]; h += repeat)
+                for (int64_t i = 0; i < shape[2]; i++)
+                    for (int64_t c = 0; c < shape[3]; c++, index++)
+                        for (int64_t r = 0; r < repeat; r++)
+                            array_set(inputs[a], b, h + r, i, c,
+                                      (float)fixture_draw(index, 4001) / 1000 - 2);
+    }
+    return arrays;
+}
+
+/**
+ * A group shares the state: the bits and the count of heads that have it for themselves, in one task for
+ * each key/value head, or in more where there are workers for them.
+ */
+static void groups_share_the_state(void **state) {
+    (void)state;
+    static const uint32_t workers[] = {1, 4, 5, 64};
+    static const int64_t tasks[] = {4, 4, 8, 12}; /* 2 batches of 2 heads, groups of 3 */
+    for (int map = MAP_ELU1; map <= MAP_RELU; map++)
+        for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
+            attn_problem_t problem = fixture_problem(2, 6, 70, 83, 9, 10);
+            problem.causal = causal;
+            arrays_t apart = group_arrays(&problem, 2);
+            label((feature_map_t)map, &problem);
+            attn_context_t *one = fixture_context(1);
+            fixture_solve(one, "linear", SETTINGS[map], &apart);
+            attn_context_destroy(one);
+            problem.kv_heads = 2;
+            for (size_t w = 0; w < TEST_COUNT(workers); w++) {
+                counter_t counter = {0};
+                arrays_t shared = group_arrays(&problem, 2);
+                attn_context_t *context = counting_context(&counter, workers[w]);
+                fixture_solve(context, "linear", SETTINGS[map], &shared);
+                array_check_same(&apart.out, &shared.out, "out of shared keys");
+                assert_int_equal(apart.report.degenerate_rows, shared.report.degenerate_rows);
+                assert_int_equal(counter.tasks, tasks[w]);
+                attn_context_destroy(context);
+                arrays_destroy(&shared);
+            }
+            arrays_destroy(&apart);
+        }
+}
+
 /** NaN and infinities reach exactly the rows whose sums they are in. */
 static void special_inputs(void **state) {
     (void)state;
@@ -269,4 +340,5 @@ TEST_MAIN(cmocka_unit_test(all_lengths), cmocka_unit_test(all_dimensions),
           cmocka_unit_test(very_negative_features), cmocka_unit_test(scale_of_the_query),
           cmocka_unit_test(degenerate_rows_are_counted),
           cmocka_unit_test(late_cancellation_is_counted), cmocka_unit_test(relu_without_features),
-          cmocka_unit_test(report_is_optional), cmocka_unit_test(special_inputs))
+          cmocka_unit_test(report_is_optional), cmocka_unit_test(groups_share_the_state),
+          cmocka_unit_test(special_inputs))

@@ -1,5 +1,5 @@
 /*
- * Linear attention for one head. Tiles of queries go through in order; whole panels of keys that
+ * Linear attention for one key/value head. Tiles of queries go through in order; whole panels of keys that
  * all rows of a tile see go into the state (s, z), the others are weighed one by one.
  * Compiled once per tier.
  */
@@ -239,25 +239,36 @@ static linear_state_t begin(const attn_head_t *head, linear_map_t map,
     return state;
 }
 
-static int64_t attend(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries) {
+/* Output of a tile of one query head, with the state as it is; returns how many rows were degenerate. */
+static int64_t attend_tile(const linear_state_t *state, int64_t query_head, linear_rows_t rows) {
+    const attn_head_t *head = state->head;
     const attn_tensor_t *out = &head->io->out;
+    int64_t degenerate = 0;
+    pack_queries(state, query_head, &rows);
+    for (int64_t i = 0; i < TILE_ROWS * state->stride; i++) state->out[i] = 0.0f;
+    read_state(state, &rows);
+    weigh_near_keys(state, &rows);
+    for (int64_t r = 0; r < rows.count; r++) {
+        float *target = attn_row(out, head->batch, query_head, rows.first + r);
+        const float scale = inverse(&rows, r);
+        for (int64_t c = 0; c < state->value_dim; c++)
+            target[c * out->stride[3]] =
+                rows.sum[r] == 0.0f ? 0.0f : scale * state->out[r * state->stride + c];
+        degenerate += is_degenerate(&rows, state->dim, r);
+    }
+    return degenerate;
+}
+
+/* Query heads see the same keys: the state goes on once for all of them. */
+static int64_t attend(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
+                      int64_t heads) {
     linear_state_t state = begin(head, map, queries);
     int64_t degenerate = 0;
     for (int64_t done = 0; done < queries->count; done += TILE_ROWS) {
-        linear_rows_t rows = begin_rows(&state, queries, done);
+        const linear_rows_t rows = begin_rows(&state, queries, done);
         update_state(&state, &rows);
-        pack_queries(&state, queries->head, &rows);
-        for (int64_t i = 0; i < TILE_ROWS * state.stride; i++) state.out[i] = 0.0f;
-        read_state(&state, &rows);
-        weigh_near_keys(&state, &rows);
-        for (int64_t r = 0; r < rows.count; r++) {
-            float *target = attn_row(out, head->batch, queries->head, rows.first + r);
-            const float scale = inverse(&rows, r);
-            for (int64_t c = 0; c < state.value_dim; c++)
-                target[c * out->stride[3]] =
-                    rows.sum[r] == 0.0f ? 0.0f : scale * state.out[r * state.stride + c];
-            degenerate += is_degenerate(&rows, state.dim, r);
-        }
+        for (int64_t h = 0; h < heads; h++)
+            degenerate += attend_tile(&state, queries->head + h, rows);
     }
     return degenerate;
 }

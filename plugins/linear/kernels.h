@@ -1,4 +1,4 @@
-/* kernels.h: linear attention for one query head, as tables of kernels, one per tier. */
+/* kernels.h: linear attention for one key/value head, as tables of kernels, one per tier. */
 #ifndef ATTN_LINEAR_KERNELS_H
 #define ATTN_LINEAR_KERNELS_H
 
@@ -12,8 +12,10 @@ typedef struct linear_kernels {
     const char *name;
     /* Counts the bytes of attn_queries_t.scratch. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
-    /* Output of all queries of a query head; returns how many rows were degenerate. */
-    int64_t (*attend)(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries);
+    /* Output of the queries of `heads` query heads from queries->head on, which share the state;
+     * returns how many rows were degenerate. */
+    int64_t (*attend)(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
+                      int64_t heads);
     /* Weights of the queries: rows[r*stride + j], all of them written. */
     void (*weights)(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
                     float *rows, int64_t stride);

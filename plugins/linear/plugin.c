@@ -1,6 +1,7 @@
 /*
  * linear: attention through feature maps, with cost linear in n and m and a state that does not
- * grow. One task is one query head.
+ * grow. One task is a key/value head's group of query heads, which share the state, or a part of it
+ * where that leaves no worker idle.
  */
 #include "attn/ext/cost.h"
 #include "attn/ext/params.h"
@@ -27,8 +28,17 @@ typedef struct workspace {
     uint64_t scratch_size;
 } workspace_t;
 
+/* How many parts a group is cut into: each builds the state anew. */
+static int64_t part_count(const linear_plan_t *plan) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t kv_heads = problem->batch * problem->kv_heads;
+    const int64_t group = problem->heads / problem->kv_heads;
+    const int64_t parts = (attn_host_workers(plan->host) - 1) / kv_heads + 1;
+    return parts < group ? parts : group;
+}
+
 static int64_t task_count(const linear_plan_t *plan) {
-    return plan->problem.batch * plan->problem.heads;
+    return plan->problem.batch * plan->problem.kv_heads * part_count(plan);
 }
 
 static workspace_t lay_out(const linear_plan_t *plan, attn_arena_t *arena) {
@@ -63,13 +73,17 @@ static attn_head_t head_of(const linear_plan_t *plan, const attn_io_t *io, int64
 static void attend_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const linear_plan_t *plan = run->plan;
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t group = problem->heads / problem->kv_heads, parts = part_count(plan);
+    const int64_t part = task % parts, kv_head = task / parts % problem->kv_heads;
+    const int64_t first = part * group / parts, last = (part + 1) * group / parts;
     const attn_queries_t queries = {
-        .head = task % plan->problem.heads,
-        .count = plan->problem.queries,
+        .head = kv_head * group + first,
+        .count = problem->queries,
         .scratch = run->space.scratch + worker * run->space.scratch_size,
     };
-    const attn_head_t head = head_of(plan, run->io, task / plan->problem.heads, queries.head);
-    run->space.degenerate[task] = plan->kernels->attend(&head, plan->map, &queries);
+    const attn_head_t head = head_of(plan, run->io, task / parts / problem->kv_heads, queries.head);
+    run->space.degenerate[task] = plan->kernels->attend(&head, plan->map, &queries, last - first);
 }
 
 static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
