@@ -70,17 +70,7 @@ static attn_status_t find_element(const char *descr, uint32_t types, const eleme
 }
 
 size_t npy_element_size(attn_dtype_t dtype) {
-    switch (dtype) {
-    case ATTN_I64:
-        return 8;
-    case ATTN_F32:
-    case NPY_I32:
-        return 4;
-    case ATTN_F16:
-        return 2;
-    default:
-        return 1;
-    }
+    return dtype == NPY_I32 ? sizeof(int32_t) : (size_t)attn_dtype_size(dtype);
 }
 
 static size_t size_in_file(const element_t *element) {

@@ -34,6 +34,10 @@ static double element(const attn_tensor_t *tensor, int64_t batch, int64_t head, 
                           (tensor->shape[2] > 1 ? row * tensor->stride[2] : 0) +
                           (tensor->shape[3] > 1 ? column * tensor->stride[3] : 0);
     switch (tensor->dtype) {
+    case ATTN_F32:
+        return ((const float *)tensor->data)[index];
+    case ATTN_F64:
+        return ((const double *)tensor->data)[index];
     case ATTN_F16:
         return half_to_double(((const uint16_t *)tensor->data)[index]);
     case ATTN_BF16:
@@ -45,7 +49,7 @@ static double element(const attn_tensor_t *tensor, int64_t batch, int64_t head, 
     case ATTN_I64:
         return (double)((const int64_t *)tensor->data)[index];
     default:
-        return ((const float *)tensor->data)[index];
+        return NAN;
     }
 }
 
@@ -151,7 +155,9 @@ static int all_finite(const double *row, int64_t count) {
 
 double attn_oracle_error(const attn_problem_t *problem, const attn_io_t *io, int64_t stride,
                          double *scratch) {
-    if (!scratch) return -1;
+    if (!scratch || !attn_dtype_size(io->query.dtype) || !attn_dtype_size(io->key.dtype) ||
+        !attn_dtype_size(io->value.dtype) || !attn_dtype_size(io->out.dtype))
+        return -1;
     if (stride < 1) stride = 1;
     double *exact = scratch + problem->keys;
     double difference = 0, norm = 0;
