@@ -15,7 +15,7 @@ enum { PIECES_KEYS = 96, PIECES_DIM = 64, PIECES_MOST_ROWS = 16 };
 /* What the pieces work on. */
 typedef struct pieces_arrays {
     int64_t keys_count, dim; /* what the constants above say, but nothing a compiler could use */
-    float query[PIECES_MOST_ROWS * PIECES_DIM], keep[PIECES_MOST_ROWS];
+    float query[PIECES_MOST_ROWS * PIECES_DIM], rescale[PIECES_MOST_ROWS];
     float keys[PIECES_KEYS * PIECES_DIM], panels[PIECES_KEYS * PIECES_DIM];
     float values[PIECES_KEYS * PIECES_DIM];
     float scores[PIECES_MOST_ROWS * PIECES_KEYS], out[PIECES_MOST_ROWS * PIECES_DIM];

@@ -35,7 +35,8 @@ static void exponentials(pieces_arrays_t *a) {
 }
 
 static void accumulate(pieces_arrays_t *a) {
-    tile_accumulate(a->out, DIM, a->keep, a->scores, KEYS, a->values, DIM, a->keys_count, a->dim);
+    tile_accumulate(a->out, DIM, a->rescale, a->scores, KEYS, a->values, DIM, a->keys_count,
+                    a->dim);
 }
 
 static decode_rows_t rows_at(const pieces_arrays_t *a, const float *data) {
@@ -63,7 +64,7 @@ static void sums_of_one(pieces_arrays_t *a) {
                           .columns = a->dim,
                           .out = a->out,
                           .out_stride = a->dim,
-                          .keep = a->keep,
+                          .rescale = a->rescale,
                           .weights = a->scores,
                           .weights_stride = KEYS,
                           .values = rows_at(a, a->values),

@@ -7,7 +7,7 @@
  * Keys go in blocks: their logits, their weights, the sum of their values. Several rows compute
  * longer than memory takes, if it does not stand still meanwhile: during the products the block's
  * values are fetched, during the sums the next block's keys. One row waits for memory anyway, which
- * is read fastest as a few long stretches side by side: its block is the whole chunk.
+ * is read fastest as a few long stretches side by side: its block is the whole split.
  */
 #include "flash/kernels.h"
 
@@ -36,7 +36,7 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     space.rows = attn_arena_take(arena, DECODE_ROWS, sizeof(decode_row_t));
     space.queries = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(float));
     space.scores =
-        attn_arena_take(arena, tile_max(DECODE_ROWS * MOST, DECODE_CHUNK), sizeof(float));
+        attn_arena_take(arena, tile_max(DECODE_ROWS * MOST, DECODE_SPLIT), sizeof(float));
     space.keys = attn_arena_take(arena, problem->dim, MOST * sizeof(float));
     space.values = attn_arena_take(arena, problem->value_dim, MOST * sizeof(float));
     return space;
@@ -58,7 +58,7 @@ static int64_t row_count(const attn_problem_t *problem) {
 static int64_t block_of(const attn_head_t *head) {
     const attn_problem_t *problem = head->problem;
     const int copied = !in_place(&head->io->key) || !in_place(&head->io->value);
-    if (row_count(problem) == 1 && !copied) return DECODE_CHUNK;
+    if (row_count(problem) == 1 && !copied) return DECODE_SPLIT;
     const int64_t keys = BLOCK_BYTES / (problem->dim * attn_dtype_size(problem->kv_dtype));
     return tile_min(MOST, tile_max(FEWEST, keys / FEWEST * FEWEST));
 }
@@ -79,7 +79,7 @@ static attn_range_t begin_rows(const attn_head_t *head, const scratch_t *space, 
     for (int64_t r = 0; r < rows; r++) {
         decode_row_t *row = &space->rows[r];
         const int64_t query_head = head_of_row(head, r), query = r % problem->queries;
-        row->rules = flash_rules(head, query_head, query);
+        row->mods = flash_mods_of(head, query_head, query);
         attn_key_range(problem, keys, query, &row->first, &row->last);
         decode_row_begin(row);
         flash_read_queries(head, query_head, query, 1, space->queries + r * space->width, 0,
@@ -128,7 +128,7 @@ static decode_scales_t scales_of(const attn_head_t *head, const attn_tensor_t *s
 static attn_range_t span_of(const decode_row_t *rows, int64_t count, int64_t base, int64_t keys,
                             int *alike) {
     attn_range_t span = {INT64_MAX, 0};
-    *alike = !rows[0].rules.has_offsets;
+    *alike = !rows[0].mods.has_offsets;
     for (int64_t r = 0; r < count; r++) {
         const int64_t first = tile_max(0, rows[r].first - base);
         const int64_t last = tile_min(keys, rows[r].last - base);
@@ -158,7 +158,7 @@ static void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t bas
     for (int64_t r = 0; r < sums->rows; r++) {
         decode_sums_t one = *sums;
         one.out += r * sums->out_stride;
-        one.keep += r;
+        one.rescale += r;
         one.weights += r * sums->weights_stride;
         one.first = tile_max(0, rows[r].first - base);
         one.last = tile_min(count, rows[r].last - base);
@@ -167,7 +167,7 @@ static void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t bas
 }
 
 static void add_values(const attn_head_t *head, const scratch_t *space, const decode_rows_t *values,
-                       const decode_rows_t *ahead, const float *keep, float *out, int64_t base,
+                       const decode_rows_t *ahead, const float *rescale, float *out, int64_t base,
                        int64_t count) {
     const int64_t rows = row_count(head->problem), block = block_of(head);
     decode_sums_t sums = {.columns = head->problem->value_dim,
@@ -179,7 +179,7 @@ static void add_values(const attn_head_t *head, const scratch_t *space, const de
     for (int64_t r = 0; r < rows; r += sums.rows) {
         sums.rows = rows - r >= DECODE_GROUP ? DECODE_GROUP : rows - r >= 2 ? 2 : 1;
         sums.out = out + r * space->out_stride;
-        sums.keep = keep + r;
+        sums.rescale = rescale + r;
         sums.weights = space->scores + r * block;
         add_group(space->rows + r, &sums, base, count);
     }
@@ -189,7 +189,7 @@ static void attend_block(const attn_head_t *head, const scratch_t *space, float 
                          int64_t count) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
-    float keep[DECODE_ROWS];
+    float rescale[DECODE_ROWS];
     const decode_rows_t keys = rows_of(head, &io->key, base, count, problem->dim, space->keys);
     const decode_rows_t values =
         rows_of(head, &io->value, base, count, problem->value_dim, space->values);
@@ -210,21 +210,21 @@ static void attend_block(const attn_head_t *head, const scratch_t *space, float 
     for (int64_t r = 0; r < dots.rows; r++) {
         decode_row_t *row = &space->rows[r];
         float *scores = space->scores + r * dots.scores_stride;
-        keep[r] = decode_weigh(row, scores, base, count, &key_scales);
+        rescale[r] = decode_weigh(row, scores, base, count, &key_scales);
         decode_scale(scores, &value_scales, tile_max(0, row->first - base),
                      tile_min(count, row->last - base));
     }
-    add_values(head, space, &values, &later_keys, keep, out, base, count);
+    add_values(head, space, &values, &later_keys, rescale, out, base, count);
 }
 
-/* ---- one chunk of keys, and all of them ---------------------------------------------------------- */
+/* ---- one split of keys, and all of them ---------------------------------------------------------- */
 
 static void attend(const attn_head_t *head, int64_t first, decode_partial_t *partial, float *out,
                    void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const scratch_t space = lay_out(head->problem, &arena);
     const attn_range_t span = begin_rows(head, &space, out);
-    const int64_t end = tile_min(first + DECODE_CHUNK, span.last);
+    const int64_t end = tile_min(first + DECODE_SPLIT, span.last);
     const int64_t block = block_of(head);
     for (int64_t base = tile_max(first, span.first); base < end; base += block)
         attend_block(head, &space, out, base, tile_min(block, end - base));
@@ -234,20 +234,20 @@ static void attend(const attn_head_t *head, int64_t first, decode_partial_t *par
     }
 }
 
-/* Sums of chunks add up once they are worth the same: times 4^(M_chunk - M). */
-static void merge(const attn_head_t *head, int64_t chunks, const decode_partial_t *partials,
-                  float *outs) {
+/* Sums of splits add up once they are worth the same: times 4^(M_split - M). */
+static void combine(const attn_head_t *head, int64_t splits, const decode_partial_t *partials,
+                    float *outs) {
     const attn_problem_t *problem = head->problem;
     const int64_t rows = row_count(problem), stride = out_stride(problem);
     for (int64_t row = 0; row < rows; row++) {
         const int64_t query_head = head_of_row(head, row);
         const float sink = flash_sink_of(head, query_head);
         float *out = outs + row * stride, max = sink;
-        for (int64_t c = 0; c < chunks; c++)
+        for (int64_t c = 0; c < splits; c++)
             max = partials[c].max[row] > max ? partials[c].max[row] : max;
         const float shift = max < -FLT_MAX ? 0.0f : max;
         float sum = exp2f(2.0f * (sink - shift));
-        for (int64_t c = 0; c < chunks; c++) {
+        for (int64_t c = 0; c < splits; c++) {
             const float factor = exp2f(2.0f * (partials[c].max[row] - shift));
             const float *part = outs + (c * rows + row) * stride;
             sum += factor * partials[c].sum[row];
@@ -264,5 +264,5 @@ const decode_kernels_t ATTN_KERNEL(attn_decode_kernels) = {
     .out_stride = out_stride,
     .scratch = scratch,
     .attend = attend,
-    .merge = merge,
+    .combine = combine,
 };

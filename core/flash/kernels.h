@@ -31,12 +31,13 @@ typedef struct flash_kernels {
 } flash_kernels_t;
 
 /*
- * Decoding: a few queries, whose keys are read once, straight from where they are. The keys are cut
- * into chunks of fixed length, each a task with a partial result; merging them ends the run.
+ * Decoding: a few queries, whose keys are read once, straight from where they are. Split-KV: the keys
+ * are cut into splits of fixed length, each a task with a partial result; combining them ends the run
+ * (Dao, Haziza, Massa, Sizov, "Flash-Decoding for long-context inference", 2023).
  */
-enum { DECODE_ROWS = 16 /* query rows (group * queries) at most */, DECODE_CHUNK = 1024 };
+enum { DECODE_ROWS = 16 /* query rows (group * queries) at most */, DECODE_SPLIT = 1024 };
 
-/* Maximum, sum and output of each row over one chunk of keys; owned by the plan's workspace. */
+/* Maximum, sum and output of each row over one split of keys; owned by the plan's workspace. */
 typedef struct decode_partial {
     float max[DECODE_ROWS], sum[DECODE_ROWS];
 } decode_partial_t;
@@ -46,12 +47,12 @@ typedef struct decode_kernels {
     int64_t (*out_stride)(const attn_problem_t *problem);
     /* Counts the bytes of `scratch`. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
-    /* The rows of one key/value head over the keys [first, first + DECODE_CHUNK). */
+    /* The rows of one key/value head over the keys [first, first + DECODE_SPLIT). */
     void (*attend)(const attn_head_t *head, int64_t first, decode_partial_t *partial, float *out,
                    void *scratch);
-    /* Merge the chunks' partial results of one key/value head into out and lse. */
-    void (*merge)(const attn_head_t *head, int64_t chunks, const decode_partial_t *partials,
-                  float *outs);
+    /* Combine the splits' partial results of one key/value head into out and lse. */
+    void (*combine)(const attn_head_t *head, int64_t splits, const decode_partial_t *partials,
+                    float *outs);
 } decode_kernels_t;
 
 ATTN_KERNEL_TABLES(flash_kernels_t, attn_flash_kernels)

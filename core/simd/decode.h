@@ -190,7 +190,7 @@ typedef struct decode_sums {
     int64_t rows, columns;
     float *out;           /* [rows][out_stride] */
     int64_t out_stride;   /* at least columns rounded up to VF_LANES */
-    const float *keep;    /* [rows]: what `out` is multiplied by first */
+    const float *rescale; /* [rows]: factors that `out` is multiplied by first */
     const float *weights; /* [rows][weights_stride] */
     int64_t weights_stride;
     decode_rows_t values, ahead;
@@ -220,7 +220,7 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++)
             sums[r][v] =
-                vf_mul(vf_set1(s.keep[r]), vf_load(s.out + r * s.out_stride + c + v * VF_LANES));
+                vf_mul(vf_set1(s.rescale[r]), vf_load(s.out + r * s.out_stride + c + v * VF_LANES));
     }
     work->done += rows * vectors * VF_LANES;
     const int64_t size = attn_dtype_size(dtype), ahead = decode_ahead_(&s.values);
@@ -287,8 +287,8 @@ ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sum
 }
 
 ATTN_INLINE void decode_wide_(attn_dtype_t dtype, const decode_sums_t *s) {
-    for (int64_t c = 0; s->keep[0] != 1.0f && c < s->columns; c += VF_LANES)
-        vf_store(s->out + c, vf_mul(vf_set1(s->keep[0]), vf_load(s->out + c)));
+    for (int64_t c = 0; s->rescale[0] != 1.0f && c < s->columns; c += VF_LANES)
+        vf_store(s->out + c, vf_mul(vf_set1(s->rescale[0]), vf_load(s->out + c)));
     const int64_t part = (s->last - s->first) / DECODE_KEYS, ahead = decode_ahead_(&s->values);
     int64_t j = s->first;
     for (; j < s->first + part; j++) decode_wide_row_(DECODE_KEYS, dtype, s, j, part, ahead);
@@ -337,7 +337,7 @@ ATTN_STEP int decode_all_finite(const decode_rows_t *values, int64_t first, int6
 ATTN_STEP void decode_sums_seen(const decode_sums_t *work) {
     const attn_dtype_t dtype = decode_dtype(&work->values);
     for (int64_t c = 0; c < work->columns; c += VF_LANES) {
-        vf sum = vf_mul(vf_set1(work->keep[0]), vf_load(work->out + c));
+        vf sum = vf_mul(vf_set1(work->rescale[0]), vf_load(work->out + c));
         for (int64_t j = work->first; j < work->last; j++) {
             const char *value = work->values.data + j * work->values.stride;
             if (work->weights[j] == 0.0f) continue;
@@ -348,7 +348,8 @@ ATTN_STEP void decode_sums_seen(const decode_sums_t *work) {
     }
 }
 
-/** out[r][c] = keep[r]*out[r][c] + sum_j weights[r][j] * values[j][c]; rows: 1, 2 or DECODE_GROUP. */
+/** out[r][c] = rescale[r]*out[r][c] + sum_j weights[r][j] * values[j][c]; rows: 1, 2 or
+ *  DECODE_GROUP. */
 ATTN_STEP void decode_sums(decode_sums_t *work) {
     switch (decode_dtype(&work->values)) {
     case ATTN_F16:

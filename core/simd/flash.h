@@ -2,8 +2,8 @@
  * simd/flash.h: tiles of queries walk over their keys with the online softmax.
  *
  * For each row the sums L = sum 4^(S - M) and O = sum 4^(S - M) v are kept, where M is at most
- * FLASH_SLACK below the largest logit so far: it moves only when it must, and then L and O are
- * multiplied by 4^(M_old - M_new). Only a block of FLASH_KEYS logits exists at a time. (Milakov and
+ * FLASH_RESCALE_THRESHOLD below the largest logit so far. Rescaling is lazy: M moves only when it must,
+ * and then L and O are multiplied by the rescale factor 4^(M_old - M_new). Only a block of FLASH_KEYS logits exists at a time. (Milakov and
  * Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention",
  * 2022.) Logits are in base 4: queries carry scale * log4(e), and whatever is finite in base e is so
  * in base 4, which base 2 could not say.
@@ -24,15 +24,15 @@
 #include "simd/tile.h"
 
 /* In powers of four: weights stay below 2^8, and their sums far below what a float holds. */
-#define FLASH_SLACK 4.0f
+#define FLASH_RESCALE_THRESHOLD 4.0f
 
 enum {
     FLASH_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
     FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
 
-/* What changes logits beside scale and ranges. Strides in elements. */
-typedef struct flash_rules {
+/* Score modifiers: what changes logits beside scale and ranges. Strides in elements. */
+typedef struct flash_mods {
     float softcap;     /* base 4; 0: none */
     float slope;       /* ALiBi; 0: none */
     const float *bias; /* of the tile's first row; NULL: none */
@@ -40,12 +40,12 @@ typedef struct flash_rules {
     int64_t bias_row, bias_key, mask_row, mask_key;
     int64_t position; /* key position of the tile's first row */
     int has_offsets;  /* whether there is a bias, a mask or a slope */
-} flash_rules_t;
+} flash_mods_t;
 
 /* Up to TILE_ROWS queries on their way. Rows from `rows` on are not there: they repeat the last. */
 typedef struct flash_tile {
     int64_t rows, dim, value_dim;
-    flash_rules_t rules;
+    flash_mods_t mods;
     const float *query; /* packed [dim][TILE_ROWS], times scale * log4(e) */
     float *out;         /* [TILE_ROWS][out_stride]; NULL when only the normaliser is wanted */
     int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
@@ -93,26 +93,26 @@ ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
 
 ATTN_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
     for (int r = 0; r < tile->rows; r++)
-        flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->rules.softcap);
+        flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->mods.softcap);
 }
 
 /* What is added to row r's logits for the keys [base, base + keys): bias, mask and ALiBi, times
  * `unit`: log4(e), or 1 for natural logits. `map` is the segment's. */
 ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *map, int64_t base,
                                int64_t keys, float unit, float *offsets) {
-    const flash_rules_t *rules = &tile->rules;
+    const flash_mods_t *mods = &tile->mods;
     const int64_t row = tile_min(r, tile->rows - 1);
-    const float *bias = rules->bias ? rules->bias + row * rules->bias_row : NULL;
-    const uint8_t *mask = rules->mask ? rules->mask + row * rules->mask_row : NULL;
-    const float slope = rules->slope * unit;
+    const float *bias = mods->bias ? mods->bias + row * mods->bias_row : NULL;
+    const uint8_t *mask = mods->mask ? mods->mask + row * mods->mask_row : NULL;
+    const float slope = mods->slope * unit;
     for (int64_t j = 0; j < keys; j++) {
         const int64_t key = map ? map[base + j] : base + j;
-        offsets[j] = bias ? bias[key * rules->bias_key] * unit : 0.0f;
-        if (mask && !mask[key * rules->mask_key]) offsets[j] = -INFINITY;
+        offsets[j] = bias ? bias[key * mods->bias_key] * unit : 0.0f;
+        if (mask && !mask[key * mods->mask_key]) offsets[j] = -INFINITY;
     }
     for (int64_t j = 0; slope != 0.0f && j < keys; j++) {
         const int64_t key = map ? map[base + j] : base + j;
-        offsets[j] -= slope * fabsf((float)(rules->position + row - key));
+        offsets[j] -= slope * fabsf((float)(mods->position + row - key));
     }
 }
 
@@ -149,8 +149,8 @@ ATTN_STEP void flash_mask_ranges(flash_tile_t *tile, int64_t base, int64_t keys)
 /* The stages after the product. */
 ATTN_INLINE void flash_shape(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                              int64_t keys) {
-    if (tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
-    if (tile->rules.has_offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
+    if (tile->mods.softcap != 0.0f) flash_softcap(tile, keys);
+    if (tile->mods.has_offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
     flash_mask_ranges(tile, base, keys);
 }
 
@@ -161,37 +161,38 @@ ATTN_INLINE vf flash_row_max(const float *row, int64_t keys) {
     return largest;
 }
 
-/* Whether a row has a logit that is more than FLASH_SLACK above its M. A row's NaN is its own. */
+/* Whether a logit of any row is more than FLASH_RESCALE_THRESHOLD above the row's M. A row's NaN is
+ * its own. */
 ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, int64_t keys) {
     vf above = vf_set1(-INFINITY);
     for (int r = 0; r < tile->rows; r++)
         above = vf_max(
             vf_sub(flash_row_max(tile->scores + r * FLASH_KEYS, keys), vf_set1(tile->max[r])),
             above);
-    return vf_any_greater(above, vf_set1(FLASH_SLACK));
+    return vf_any_greater(above, vf_set1(FLASH_RESCALE_THRESHOLD));
 }
 
 /* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
- * depend on its neighbours. keep[r] is what the old sums of row r are worth then. */
-ATTN_STEP void flash_move(flash_tile_t *tile, int64_t keys, float *keep) {
-    for (int r = 0; r < FLASH_ROWS; r++) keep[r] = tile->max[r];
+ * depend on its neighbours. rescale[r] is what the old sums of row r are worth then. */
+ATTN_STEP void flash_rescale(flash_tile_t *tile, int64_t keys, float *rescale) {
+    for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = tile->max[r];
     for (int r = 0; r < tile->rows; r++) {
         const float max = vf_reduce_max(flash_row_max(tile->scores + r * FLASH_KEYS, keys));
-        if (max - tile->max[r] > FLASH_SLACK) tile->max[r] = max;
+        if (max - tile->max[r] > FLASH_RESCALE_THRESHOLD) tile->max[r] = max;
     }
     for (int r = 0; r < FLASH_ROWS; r += VF_LANES)
-        vf_store(keep + r, vf_exp4(vf_sub(vf_load(keep + r), vf_load(tile->max + r))));
+        vf_store(rescale + r, vf_exp4(vf_sub(vf_load(rescale + r), vf_load(tile->max + r))));
     for (int r = 0; r < tile->rows; r++)
-        vf_store(tile->sums[r], vf_mul(vf_set1(keep[r]), vf_load(tile->sums[r])));
+        vf_store(tile->sums[r], vf_mul(vf_set1(rescale[r]), vf_load(tile->sums[r])));
 }
 
 /**
- * Logits to weights 4^(S - M) in place, and their sums; keep[r] is what the old sums of row r are
+ * Logits to weights 4^(S - M) in place, and their sums; rescale[r] is what the old sums of row r are
  * worth now. A row that has seen nothing yet has weights 4^-inf = 0 by themselves.
  */
-ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *keep) {
-    for (int r = 0; r < FLASH_ROWS; r++) keep[r] = 1.0f;
-    if (flash_outgrown(tile, keys)) flash_move(tile, keys, keep);
+ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *rescale) {
+    for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = 1.0f;
+    if (flash_outgrown(tile, keys)) flash_rescale(tile, keys, rescale);
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
         const vf max = vf_set1(tile->max[r]);
@@ -220,19 +221,19 @@ ATTN_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *las
 /** Let the tile see the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS. */
 ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                             int64_t keys) {
-    float keep[FLASH_ROWS];
+    float rescale[FLASH_ROWS];
     int64_t first[TILE_ROWS], last[TILE_ROWS];
     flash_products(tile, segment, base, keys);
     flash_shape(tile, segment, base, keys);
-    flash_softmax(tile, keys, keep);
+    flash_softmax(tile, keys, rescale);
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
         first[r] = tile_max(0, tile->first[r] - base);
         last[r] = tile_min(keys, tile->last[r] - base);
     }
-    tile_accumulate_ranges(tile->out, tile->out_stride, keep, tile->scores, FLASH_KEYS,
+    tile_accumulate_ranges(tile->out, tile->out_stride, rescale, tile->scores, FLASH_KEYS,
                            segment->values + base * segment->values_stride, segment->values_stride,
-                           first, last, tile->rules.has_offsets, tile->value_dim);
+                           first, last, tile->mods.has_offsets, tile->value_dim);
 }
 
 /**
@@ -311,9 +312,9 @@ ATTN_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, in
         flash_weigh(tile, keys);
         return;
     }
-    if (stage != ATTN_SCORES_RAW && tile->rules.softcap != 0.0f) flash_softcap(tile, keys);
+    if (stage != ATTN_SCORES_RAW && tile->mods.softcap != 0.0f) flash_softcap(tile, keys);
     flash_naturalise(tile, keys);
-    if (stage == ATTN_SCORES_MASKED && tile->rules.has_offsets)
+    if (stage == ATTN_SCORES_MASKED && tile->mods.has_offsets)
         flash_add_offsets(tile, segment, base, keys, 1.0f);
 }
 

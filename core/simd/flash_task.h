@@ -73,31 +73,31 @@ ATTN_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment
 }
 
 /* What changes the logits of the tile whose first row is query `row`. */
-ATTN_STEP flash_rules_t flash_rules(const attn_head_t *head, int64_t query_head, int64_t row) {
+ATTN_STEP flash_mods_t flash_mods_of(const attn_head_t *head, int64_t query_head, int64_t row) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
     const attn_tensor_t *bias = &io->bias, *mask = &io->mask;
-    flash_rules_t rules = {
+    flash_mods_t mods = {
         .softcap = problem->softcap * ATTN_LOG4_E,
         .position = attn_query_position(problem, attn_keys_of(problem, io, head->batch), row),
         .has_offsets =
             (problem->inputs & (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)) != 0,
     };
     if (problem->inputs & ATTN_INPUT_SLOPES)
-        rules.slope = ((const float *)io->slopes.data)[query_head * io->slopes.stride[1]];
+        mods.slope = ((const float *)io->slopes.data)[query_head * io->slopes.stride[1]];
     if (problem->inputs & ATTN_INPUT_BIAS) {
-        rules.bias =
+        mods.bias =
             (const float *)bias->data + attn_broadcast_offset(bias, head->batch, query_head, row);
-        rules.bias_row = bias->shape[2] > 1 ? bias->stride[2] : 0;
-        rules.bias_key = bias->stride[3];
+        mods.bias_row = bias->shape[2] > 1 ? bias->stride[2] : 0;
+        mods.bias_key = bias->stride[3];
     }
     if (problem->inputs & ATTN_INPUT_MASK) {
-        rules.mask =
+        mods.mask =
             (const uint8_t *)mask->data + attn_broadcast_offset(mask, head->batch, query_head, row);
-        rules.mask_row = mask->shape[2] > 1 ? mask->stride[2] : 0;
-        rules.mask_key = mask->stride[3];
+        mods.mask_row = mask->shape[2] > 1 ? mask->stride[2] : 0;
+        mods.mask_key = mask->stride[3];
     }
-    return rules;
+    return mods;
 }
 
 /* The sink of a query head, base 4; -inf without one. */
@@ -134,7 +134,7 @@ ATTN_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *q
         tile->rows = tile_min(TILE_ROWS, queries->count - done);
         tile->dim = problem->dim;
         tile->value_dim = problem->value_dim;
-        tile->rules = flash_rules(head, queries->head, first);
+        tile->mods = flash_mods_of(head, queries->head, first);
         tile->query = packed;
         tile->out = with_output ? scratch->out + done * scratch->out_stride : NULL;
         tile->out_stride = scratch->out_stride;

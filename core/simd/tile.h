@@ -80,17 +80,17 @@ ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
 /* The next `vectors` (a constant) vectors of columns of tile_accumulate(); the last is cut off
  * after `tail` lanes when reading `values`. */
 ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *restrict out,
-                                          int64_t out_stride, const float *keep,
+                                          int64_t out_stride, const float *rescale,
                                           const float *restrict weights, int64_t weights_stride,
                                           const float *restrict values, int64_t values_stride,
                                           int64_t count) {
     vf sums[TILE_ROWS][TILE_VECTORS];
     ATTN_UNROLL
     for (int r = 0; r < TILE_ROWS; r++) {
-        const vf kept = vf_set1(keep[r]);
+        const vf factor = vf_set1(rescale[r]);
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++)
-            sums[r][v] = vf_mul(kept, vf_load(out + r * out_stride + v * VF_LANES));
+            sums[r][v] = vf_mul(factor, vf_load(out + r * out_stride + v * VF_LANES));
     }
     ATTN_UNROLL_8
     for (int64_t j = 0; j < count; j++) {
@@ -117,24 +117,24 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
 }
 
 /**
- * out[r][c] = keep[r]*out[r][c] + sum_{j<count} weights[r][j] * values[j][c], for TILE_ROWS rows and
- * `columns` columns. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
+ * out[r][c] = rescale[r]*out[r][c] + sum_{j<count} weights[r][j] * values[j][c], for TILE_ROWS rows
+ * and `columns` columns. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
  * is read only where it has columns.
  */
-ATTN_STEP void tile_accumulate(float *restrict out, int64_t out_stride, const float *keep,
+ATTN_STEP void tile_accumulate(float *restrict out, int64_t out_stride, const float *rescale,
                                const float *restrict weights, int64_t weights_stride,
                                const float *restrict values, int64_t values_stride, int64_t count,
                                int64_t columns) {
     int64_t c = 0;
     for (; c + PANEL <= columns; c += PANEL)
-        tile_accumulate_columns_(TILE_VECTORS, VF_LANES, out + c, out_stride, keep, weights,
+        tile_accumulate_columns_(TILE_VECTORS, VF_LANES, out + c, out_stride, rescale, weights,
                                  weights_stride, values + c, values_stride, count);
     for (; c + VF_LANES <= columns; c += VF_LANES)
-        tile_accumulate_columns_(1, VF_LANES, out + c, out_stride, keep, weights, weights_stride,
+        tile_accumulate_columns_(1, VF_LANES, out + c, out_stride, rescale, weights, weights_stride,
                                  values + c, values_stride, count);
     if (c < columns)
-        tile_accumulate_columns_(1, columns - c, out + c, out_stride, keep, weights, weights_stride,
-                                 values + c, values_stride, count);
+        tile_accumulate_columns_(1, columns - c, out + c, out_stride, rescale, weights,
+                                 weights_stride, values + c, values_stride, count);
 }
 
 /** Whether `rows` rows of `columns` floats are all finite. */
@@ -153,7 +153,7 @@ ATTN_STEP int tile_all_finite(const float *values, int64_t stride, int64_t rows,
  * (0 * NaN is NaN): keys that no row sees are not read, and where rows differ, or keys are `masked`
  * one by one, and a value is not finite, each row goes alone and leaves out weights of zero.
  */
-ATTN_STEP void tile_accumulate_ranges(float *restrict out, int64_t out_stride, const float *keep,
+ATTN_STEP void tile_accumulate_ranges(float *restrict out, int64_t out_stride, const float *rescale,
                                       const float *restrict weights, int64_t weights_stride,
                                       const float *restrict values, int64_t values_stride,
                                       const int64_t *first, const int64_t *last, int masked,
@@ -166,13 +166,13 @@ ATTN_STEP void tile_accumulate_ranges(float *restrict out, int64_t out_stride, c
     if (low > high) low = high;
     const float *seen = values + low * values_stride;
     if (same || tile_all_finite(seen, values_stride, high - low, columns)) {
-        tile_accumulate(out, out_stride, keep, weights + low, weights_stride, seen, values_stride,
-                        high - low, columns);
+        tile_accumulate(out, out_stride, rescale, weights + low, weights_stride, seen,
+                        values_stride, high - low, columns);
         return;
     }
     for (int r = 0; r < TILE_ROWS; r++)
         for (int64_t c = 0; c < columns; c += VF_LANES) {
-            vf sum = vf_mul(vf_set1(keep[r]), vf_load(out + r * out_stride + c));
+            vf sum = vf_mul(vf_set1(rescale[r]), vf_load(out + r * out_stride + c));
             for (int64_t j = first[r]; j < last[r]; j++) {
                 const float weight = weights[r * weights_stride + j];
                 if (masked && weight == 0.0f) continue;

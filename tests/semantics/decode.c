@@ -1,4 +1,4 @@
-/* Decoding: chunks of keys and their merging, the border to prefill, and any number of threads. */
+/* Decoding: splits of keys and their combining, the border to prefill, and any number of threads. */
 #include "trial.h"
 
 #include "support/fixture.h"
@@ -7,19 +7,19 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { CHUNK = 1024 /* keys a chunk, as core/flash/kernels.h has it */ };
+enum { SPLIT = 1024 /* keys a split, as core/flash/kernels.h has it */ };
 
-static void several_chunks(void **state) {
+static void several_splits(void **state) {
     (void)state;
-    if (!trial_is_dense()) return; /* there are no chunks */
-    static const int64_t lengths[] = {CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 70, 4 * CHUNK};
+    if (!trial_is_dense()) return; /* there are no splits */
+    static const int64_t lengths[] = {SPLIT - 1, SPLIT, SPLIT + 1, 2 * SPLIT + 70, 4 * SPLIT};
     attn_context_t *context = fixture_context(2);
     for (size_t l = 0; l < TEST_COUNT(lengths); l++)
         for (int kind = 0; kind < 9; kind++) {
             attn_problem_t problem = fixture_problem(1, 4, 1 + kind % 4, lengths[l], 9, 10);
             problem.kv_heads = kind % 2 ? 1 : 4;
             if (kind == 1) problem.past = lengths[l] - 3, problem.window_left = 40;
-            if (kind == 2) problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT, problem.window_left = CHUNK;
+            if (kind == 2) problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT, problem.window_left = SPLIT;
             if (kind == 3) problem.inputs = ATTN_INPUT_KV_LENGTHS | ATTN_INPUT_SINKS;
             if (kind == 4) problem.inputs = ATTN_INPUT_SLOPES, problem.past = lengths[l] - 1;
             if (kind == 5) problem.inputs = ATTN_INPUT_MASK | ATTN_INPUT_BIAS;
@@ -27,22 +27,22 @@ static void several_chunks(void **state) {
             if (kind == 7) problem.dtype = problem.kv_dtype = ATTN_BF16, problem.softcap = 3;
             if (kind == 8) problem.kv_dtype = ATTN_F16, problem.causal = ATTN_CAUSAL_TOP_LEFT;
             const look_t look = {.layout = (layout_t)(kind % LAYOUT_COUNT), .lse = 1};
-            trial_check(context, &problem, &look, "several chunks");
+            trial_check(context, &problem, &look, "several splits");
         }
     attn_context_destroy(context);
 }
 
-/* The largest logit in each of the chunks in turn: sums must be rescaled both ways. */
-static void maximum_in_any_chunk(void **state) {
+/* The largest logit in each of the splits in turn: sums must be rescaled both ways. */
+static void maximum_in_any_split(void **state) {
     (void)state;
-    if (!trial_is_dense()) return; /* there are no chunks */
+    if (!trial_is_dense()) return; /* there are no splits */
     attn_context_t *context = fixture_context(1);
-    for (int64_t at = 5; at < 3 * CHUNK; at += CHUNK / 2) {
-        attn_problem_t problem = fixture_problem(1, 2, 2, 3 * CHUNK, 8, 8);
+    for (int64_t at = 5; at < 3 * SPLIT; at += SPLIT / 2) {
+        attn_problem_t problem = fixture_problem(1, 2, 2, 3 * SPLIT, 8, 8);
         problem.inputs = at % 2 ? ATTN_INPUT_SINKS : 0;
         const look_t look = {.layout = LAYOUT_BHND, .lse = 1};
         trial_t trial = trial_create(&problem, &look);
-        trial_label(&trial, "maximum in a chunk");
+        trial_label(&trial, "maximum in a split");
         for (int64_t k = 0; k < 8; k++) typed_set(&trial.key, 0, 0, at, k, 12);
         for (int64_t k = 0; k < 8; k++) typed_set(&trial.key, 0, 1, at, k, -12);
         trial_solve(context, &trial);
@@ -154,7 +154,7 @@ static void scores_while_decoding(void **state) {
     attn_context_t *context = fixture_context(1);
     for (int32_t stage = 0; stage < 4; stage++)
         for (int64_t n = 1; n <= 6; n++) {
-            attn_problem_t problem = fixture_problem(1, 4, n, CHUNK + 60, 6, 7);
+            attn_problem_t problem = fixture_problem(1, 4, n, SPLIT + 60, 6, 7);
             problem.kv_heads = 2;
             problem.scores = stage;
             problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
@@ -165,7 +165,7 @@ static void scores_while_decoding(void **state) {
     attn_context_destroy(context);
 }
 
-SEMANTICS_MAIN(cmocka_unit_test(several_chunks), cmocka_unit_test(maximum_in_any_chunk),
+SEMANTICS_MAIN(cmocka_unit_test(several_splits), cmocka_unit_test(maximum_in_any_split),
                cmocka_unit_test(the_border), cmocka_unit_test(every_number_of_rows),
                cmocka_unit_test(all_dimensions), cmocka_unit_test(threads_change_no_bit),
                cmocka_unit_test(scores_while_decoding))

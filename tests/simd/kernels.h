@@ -28,10 +28,10 @@ typedef struct simd_kernels {
                  int64_t row_stride, int64_t column_stride, float factor);
     void (*product)(int64_t d, const float *rows, const float *panel, float *scores,
                     int64_t stride);
-    void (*accumulate)(float *out, int64_t out_stride, const float *keep, const float *weights,
+    void (*accumulate)(float *out, int64_t out_stride, const float *rescale, const float *weights,
                        int64_t weights_stride, const float *values, int64_t values_stride,
                        int64_t count, int64_t columns);
-    void (*accumulate_ranges)(float *out, int64_t out_stride, const float *keep,
+    void (*accumulate_ranges)(float *out, int64_t out_stride, const float *rescale,
                               const float *weights, int64_t weights_stride, const float *values,
                               int64_t values_stride, const int64_t *first, const int64_t *last,
                               int64_t columns);

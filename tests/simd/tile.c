@@ -92,7 +92,7 @@ static void panel_product(void **state) {
 /** What accumulate() and its ranged form work on. */
 typedef struct sums {
     int64_t rows, count, columns, width, stride, weights_stride, values_stride;
-    float *out, *before, *keep, *weights, *values;
+    float *out, *before, *rescale, *weights, *values;
 } sums_t;
 
 static sums_t sums_create(const simd_kernels_t *k, int64_t count, int64_t columns) {
@@ -103,7 +103,7 @@ static sums_t sums_create(const simd_kernels_t *k, int64_t count, int64_t column
     s.values_stride = columns + 1;
     s.out = numbers(s.rows * s.stride, 0, 3);
     s.before = numbers(s.rows * s.stride, 0, 3);
-    s.keep = numbers(s.rows, 0, 4);
+    s.rescale = numbers(s.rows, 0, 4);
     s.weights = numbers(s.rows * s.weights_stride, 0, 5);
     s.values = numbers(count * s.values_stride, 0, 6);
     for (int64_t j = 0; j < count; j++) s.values[j * s.values_stride + columns] = NAN; // no column
@@ -113,15 +113,15 @@ static sums_t sums_create(const simd_kernels_t *k, int64_t count, int64_t column
 static void sums_destroy(sums_t *s) {
     free(s->out);
     free(s->before);
-    free(s->keep);
+    free(s->rescale);
     free(s->weights);
     free(s->values);
 }
 
-/** Row r against keep out + sum of the keys [first, last); the space behind the row is untouched. */
+/** Row r against rescale out + sum of the keys [first, last); the space behind the row is untouched. */
 static void check_row(const sums_t *s, int64_t r, int64_t first, int64_t last) {
     for (int64_t c = 0; c < s->columns; c++) {
-        const double start = (double)s->keep[r] * (double)s->before[r * s->stride + c];
+        const double start = (double)s->rescale[r] * (double)s->before[r * s->stride + c];
         double sum = start, absolute = fabs(start);
         for (int64_t j = first; j < last; j++) {
             const double term = (double)s->weights[r * s->weights_stride + j] *
@@ -144,7 +144,7 @@ static void accumulation(void **state) {
         for (int64_t count = 0; count < 40; count += 13) {
             test_label("%" PRId64 " values of %" PRId64 " columns", count, columns);
             sums_t s = sums_create(k, count, columns);
-            k->accumulate(s.out, s.stride, s.keep, s.weights, s.weights_stride, s.values,
+            k->accumulate(s.out, s.stride, s.rescale, s.weights, s.weights_stride, s.values,
                           s.values_stride, count, columns);
             for (int64_t r = 0; r < s.rows; r++) check_row(&s, r, 0, count);
             sums_destroy(&s);
@@ -173,7 +173,7 @@ static void accumulation_of_ranges(void **state) {
                 s.values[(2 + s.rows) * s.values_stride] = NAN;
             for (int64_t j = 25; j < COUNT && kind > 0; j++)
                 for (int64_t c = 0; c < columns; c++) s.values[j * s.values_stride + c] = INFINITY;
-            k->accumulate_ranges(s.out, s.stride, s.keep, s.weights, s.weights_stride, s.values,
+            k->accumulate_ranges(s.out, s.stride, s.rescale, s.weights, s.weights_stride, s.values,
                                  s.values_stride, first, last, columns);
             for (int64_t r = 0; r < s.rows; r++) check_row(&s, r, first[r], last[r]);
             sums_destroy(&s);
