@@ -94,7 +94,9 @@ function readOnce(attn) {
         close(await attn.attention(query, key, value, all));
         if (attn.plan) {
             const inputs = once(["mask"]);
-            const plan = await attn.plan(once({ ...sizes, causal: true, window: once([3, 0]), inputs }));
+            const plan = await attn.plan(
+                once({ ...sizes, causal: true, window: once([3, 0]), inputs }),
+            );
             const arrays = { query, key, value, mask: shaped2(), strides: once({}) };
             close((await plan.run(once(arrays))).out);
             plan.dispose();
