@@ -83,7 +83,9 @@ test("no chunk of weights sends or copies Q and K", async (t) => {
     assert.ok(chunks.length >= 4 * 4 && posts.length >= chunks.length, `${chunks.length} chunks`);
     assert.deepEqual(new Set(posts), new Set([0]));
     const copied = chunks.map(({ rows, allocated }) => allocated - 4 * rows * tokens);
-    t.diagnostic(`${chunks.length} chunks, at most ${Math.max(...copied)} bytes beside the weights`);
+    t.diagnostic(
+        `${chunks.length} chunks, at most ${Math.max(...copied)} bytes beside the weights`,
+    );
     for (const bytes of copied) assert.ok(bytes <= most, `${bytes} bytes`);
     await page.close();
 });
