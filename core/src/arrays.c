@@ -5,12 +5,9 @@
 
 #if ATTN_SMALL
 #define ARRAYS ATTN_ARRAYS_OF_F32
+#define HELP(text) "" /* nobody asks */
 #else
 #define ARRAYS ATTN_ARRAYS
-#endif
-#if ATTN_COMPACT
-#define HELP(text) "" /* who downloads a module has the package's reference */
-#else
 #define HELP(text) text
 #endif
 

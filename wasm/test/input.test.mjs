@@ -172,7 +172,7 @@ function refuse(build) {
             "a scale of 0",
             i8({ keyScales: Float32Array.of(...scales.subarray(1), 0) }),
             "RANGE",
-            /keyScales.* key 5 has scale 0/,
+            /keyScales.* key 5 has 0, must be positive/,
         ],
         ["scales of floats", run({ valueScales: scales }), "ARGUMENT", /valueScales: .* not i8/],
         ["strides that are none", strided(3), TypeError, /strides must be a plain object, not 3/],
