@@ -30,6 +30,7 @@ static const uint64_t input_seed = 1;
 
 typedef struct bench {
     settings_t settings; /* its threads: those of the context in use */
+    given_t given;
     format_t formats;
     option_texts_t backends;
     option_integers_t n, m, d, dv, heads, threads;
@@ -85,20 +86,22 @@ static void measure_peaks(bench_t *bench) {
 }
 
 static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn_problem_t *problem,
-                       const attn_io_t *inputs) {
+                       const attn_io_t *inputs, array_t *shared) {
     const measure_t never = {.median = NAN, .low = NAN, .high = NAN};
     measure_t time;
     double relative;
     trial_t trial;
     int status = CLI_OK;
     const attn_status_t planned =
-        trial_plan(&trial, bench->context, backend, problem, &bench->settings);
+        trial_plan(&trial, bench->context, backend, problem, &bench->settings, &bench->given);
     if (planned == ATTN_OK) measure_peaks(bench);
     if (planned == ATTN_ERROR_UNSUPPORTED) {
         cli_warn("%s with n = %lld, m = %lld: %s", backend->id, (long long)problem->queries,
                  (long long)problem->keys, trial.error.message);
         add_row(bench, &trial, problem, &never, NAN);
-    } else if (planned || trial_prepare(&trial, inputs, 0) ||
+    } else if (!planned && trial_load(&trial, shared)) {
+        status = CLI_USAGE;
+    } else if (planned || trial_prepare(&trial, inputs) ||
                trial_time(&trial, bench->seconds, &time) ||
                accuracy_error(problem, &trial.io, accuracy_stride_for_rows(problem, CHECKED_ROWS),
                               &relative, &trial.error)) {
@@ -112,7 +115,10 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
 
 static int measure_problem(bench_t *bench, const attn_problem_t *problem) {
     attn_error_t error;
-    if (attn_problem_check(problem, &error)) return cli_reject(NULL, &error);
+    attn_problem_t posed = *problem;
+    array_t shared[ATTN_ARRAY_OWN] = {0};
+    if (given_pose(&bench->given, NULL, &posed, &error) || attn_problem_check(&posed, &error))
+        return cli_reject(NULL, &error);
     const int64_t h = problem->heads, n = problem->queries, m = problem->keys;
     const int64_t d = problem->dim, dv = problem->value_dim;
     float *q = random_array(0, h, n, d), *k = random_array(1, h, m, d);
@@ -130,7 +136,8 @@ static int measure_problem(bench_t *bench, const attn_problem_t *problem) {
                               .value = attn_tensor_bhnd(v, 1, h, m, dv)};
     for (int i = 0; !status && i < bench->selection.count; i++)
         status = measure_one(bench, attn_backend_at(bench->context, bench->selection.indices[i]),
-                             problem, &inputs);
+                             &posed, &inputs, shared);
+    for (int number = 0; number < ATTN_ARRAY_OWN; number++) array_free(&shared[number]);
     free(q);
     free(k);
     free(v);
@@ -168,6 +175,7 @@ static int measure_threads(bench_t *bench) {
         status = settings_context(&bench->settings, &bench->context);
         if (!status) status = settings_select(bench->context, &bench->backends, &bench->selection);
         if (!status) status = settings_check(&bench->settings, bench->context, &bench->selection);
+        if (!status) status = given_check(&bench->given, bench->context, &bench->selection);
         if (!status) status = measure_sizes(bench);
         attn_context_destroy(bench->context);
         bench->context = NULL;
@@ -235,7 +243,8 @@ static const char details[] =
     "vectors of the scalar tier's pieces, not of its peak).\n"
     "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
-    "one.";
+    "one. --input NAME=VALUE goes to every backend that has the array; files have to fit all "
+    "sizes.";
 
 int cli_bench(int argc, char **argv) {
     bench_t bench = {
@@ -254,6 +263,7 @@ int cli_bench(int argc, char **argv) {
         {"causal", 0, OPTION_SWITCH, NULL, "query i sees keys j <= i", &bench.causal, 0, 0},
         {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,
          0},
+        GIVEN_INPUT(bench.given),
         SETTINGS_PARAMETERS(bench.settings),
         SETTINGS_CPU(bench.settings),
         SETTINGS_PLUGIN(bench.settings),

@@ -17,7 +17,7 @@ typedef struct beside {
     int descriptor;
 } beside_t;
 
-enum { BESIDE_MOST = 8 };
+enum { BESIDE_MOST = 16 };
 
 /**
  * Open one, empty, for a place that is free or a file; 0, or an errno. At most BESIDE_MOST at a

@@ -41,7 +41,7 @@ typedef struct compare {
     table_t table;
 } compare_t;
 
-/* All plans before the first run, so that a wrong parameter is found at once. */
+/* All plans and arrays before the first run, so that a wrong one is found at once. */
 static int plan_all(compare_t *compare) {
     compare->trials = calloc((size_t)compare->selection.count, sizeof *compare->trials);
     if (!compare->trials)
@@ -50,10 +50,12 @@ static int plan_all(compare_t *compare) {
         trial_t *trial = &compare->trials[i];
         const attn_backend_t *backend =
             attn_backend_at(compare->context, compare->selection.indices[i]);
-        const attn_status_t status = trial_plan(trial, compare->context, backend,
-                                                &compare->inputs.problem, &compare->settings);
+        const attn_status_t status =
+            trial_plan(trial, compare->context, backend, &compare->inputs.problem,
+                       &compare->settings, &compare->inputs.given);
         if (status && status != ATTN_ERROR_UNSUPPORTED)
             return cli_reject(backend->id, &trial->error);
+        if (!status && trial_load(trial, compare->inputs.shared)) return CLI_USAGE;
     }
     return CLI_OK;
 }
@@ -93,8 +95,7 @@ static int measure_one(compare_t *compare, trial_t *trial) {
         add_absent_row(compare, trial);
         return CLI_OK;
     }
-    if (trial_prepare(trial, &compare->inputs.io, 0) ||
-        trial_time(trial, compare->seconds, &time) ||
+    if (trial_prepare(trial, &compare->inputs.io) || trial_time(trial, compare->seconds, &time) ||
         accuracy_error(&compare->inputs.problem, &trial->io, compare->stride, &relative,
                        &trial->error))
         return cli_reject(trial->backend->id, &trial->error);
@@ -167,6 +168,8 @@ static int execute(compare_t *compare) {
     if (!status)
         status = settings_select(compare->context, &compare->backends, &compare->selection);
     if (!status) status = settings_check(&compare->settings, compare->context, &compare->selection);
+    if (!status)
+        status = given_check(&compare->inputs.given, compare->context, &compare->selection);
     if (!status) status = inputs_load(&compare->inputs);
     if (!status) status = plan_all(compare);
     if (!status) compare->stride = accuracy_stride(&compare->inputs.problem, ACCURACY_WORK);
@@ -187,14 +190,14 @@ static const char details[] =
     "plan chose, or why the backend cannot solve the problem.\n"
     "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
-    "one.";
+    "one. --input NAME=VALUE goes to every backend that has the array.";
 
 int cli_compare(int argc, char **argv) {
     compare_t compare = {.settings = {.threads = 1},
                          .inputs = {.rules = {.scale = NAN}},
                          .seconds = 0.5,
                          .table = table_make(columns, COLUMNS)};
-    const option_t options[] = {
+    option_t options[OPTION_LIST_SIZE] = {
         INPUTS_ARRAYS(compare.inputs),
         {"backends", 0, OPTION_TEXTS, "A,B,...", "which backends, in this order (default: all)",
          &compare.backends, 0, 0},
@@ -206,8 +209,9 @@ int cli_compare(int argc, char **argv) {
         {"time", 0, OPTION_NUMBER, "SECONDS", "how long to time each backend (default 0.5)",
          &compare.seconds, 0, 3600},
         FORMAT_OPTIONS(compare.formats),
-        {.name = NULL},
+        GIVEN_INPUT(compare.inputs.given),
     };
+    given_add_flags(&compare.inputs.given, ATTN_ROLE_INPUT, options);
     const option_command_t command = {"compare", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;

@@ -119,6 +119,7 @@ static int pose(inputs_t *inputs) {
     inputs->problem.past = past;
     inputs->problem.scores = inputs->scores;
     if (rules_pose(&inputs->rules, &inputs->problem)) return CLI_USAGE;
+    if (given_pose(&inputs->given, NULL, &inputs->problem, &error)) return cli_reject(NULL, &error);
     if (attn_problem_check(&inputs->problem, &error)) return cli_reject(NULL, &error);
     return CLI_OK;
 }
@@ -128,7 +129,6 @@ static void collect(inputs_t *inputs) {
                              .query = inputs->arrays[INPUT_QUERY].tensor,
                              .key = inputs->arrays[INPUT_KEY].tensor,
                              .value = inputs->arrays[INPUT_VALUE].tensor};
-    rules_attach(&inputs->rules, &inputs->io);
 }
 
 static void count_nonfinite(inputs_t *inputs) {
@@ -145,7 +145,6 @@ static void count_nonfinite(inputs_t *inputs) {
 int inputs_load(inputs_t *inputs) {
     int status = load_all(inputs);
     if (!status) status = pose(inputs);
-    if (!status) status = rules_load(&inputs->rules, &inputs->problem);
     if (status) return status;
     collect(inputs);
     count_nonfinite(inputs);
@@ -154,7 +153,7 @@ int inputs_load(inputs_t *inputs) {
 
 void inputs_free(inputs_t *inputs) {
     for (int which = 0; which < INPUT_COUNT; which++) array_free(&inputs->arrays[which]);
-    rules_free(&inputs->rules);
+    for (int number = 0; number < ATTN_ARRAY_OWN; number++) array_free(&inputs->shared[number]);
 }
 
 const char *inputs_shape(const inputs_t *inputs, int which, char text[96]) {

@@ -6,6 +6,7 @@
 #define ATTN_CLI_INPUTS_H
 
 #include "cli/arrays.h"
+#include "cli/given.h"
 #include "cli/options.h"
 #include "cli/rules.h"
 
@@ -17,12 +18,14 @@ typedef struct inputs {
     const char *paths[INPUT_COUNT]; /* --q, --k, --v */
     const char *pasts[INPUT_COUNT]; /* --past-k, --past-v; NULL for Q */
     rules_t rules;
+    given_t given;
     int32_t scores; /* enum attn_scores_code */
 
     array_t arrays[INPUT_COUNT]; /* with the past in front */
     int64_t nonfinite[INPUT_COUNT];
     attn_problem_t problem;
-    attn_io_t io; /* the inputs of a run */
+    attn_io_t io;                   /* Q, K and V of a run */
+    array_t shared[ATTN_ARRAY_OWN]; /* more of the library's, which trial_load() reads */
 } inputs_t;
 
 /* For option tables, with `inputs` an inputs_t. */

@@ -1,5 +1,6 @@
-/* cli/list.c: `attn list`: the backends and their parameters. */
+/* cli/list.c: `attn list`: the backends, their parameters and their own arrays. */
 #include "cli/cli.h"
+#include "cli/declared.h"
 #include "cli/parameter.h"
 #include "cli/settings.h"
 
@@ -21,9 +22,13 @@ static void print_backend(const attn_backend_t *backend, const char *origin) {
     printf("%s %s: %s (%s)\n", backend->id, backend->version, backend->name, origin);
     printf("  %s\n  %s\n", backend->description, backend->reference);
     for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++) parameter_print(&info);
+    attn_array_info_t array = {.struct_size = sizeof array};
+    for (uint32_t number = ATTN_ARRAY_OWN; attn_backend_array(backend, number, &array); number++)
+        declared_print(&array);
 }
 
-static const char summary[] = "The backends there are, with their parameters, ranges and defaults.";
+static const char summary[] =
+    "The backends there are, with their parameters, ranges and defaults, and arrays of their own.";
 
 int cli_list(int argc, char **argv) {
     settings_t settings = {.threads = 1};

@@ -209,12 +209,26 @@ static void print_usage(const option_command_t *command) {
     puts(" [OPTION...]\n");
 }
 
+enum { LEFT_WIDTH = 22, HELP_WIDTH = 72 };
+
+/* Breaks between words; texts from declarations may be long. */
+static void print_words(const char *text) {
+    while (strlen(text) > HELP_WIDTH) {
+        int length = HELP_WIDTH;
+        while (length > 0 && text[length] != ' ') length--;
+        if (length == 0) break;
+        printf("%.*s\n  %*s  ", length, text, LEFT_WIDTH, "");
+        text += length + 1;
+    }
+    puts(text);
+}
+
 static void print_line(const char *left, const char *help) {
-    enum { WIDTH = 22 };
-    if (strlen(left) > WIDTH)
-        printf("  %s\n  %*s  %s\n", left, WIDTH, "", help);
+    if (strlen(left) > LEFT_WIDTH)
+        printf("  %s\n  %*s  ", left, LEFT_WIDTH, "");
     else
-        printf("  %-*s  %s\n", WIDTH, left, help);
+        printf("  %-*s  ", LEFT_WIDTH, left);
+    print_words(help);
 }
 
 static void print_option(const option_t *option) {

@@ -13,13 +13,14 @@
 typedef struct run {
     settings_t settings;
     inputs_t inputs;
-    const char *backend, *out, *lse, *weights, *scores, *present_key, *present_value;
+    const char *backend, *weights, *present_key, *present_value;
     int64_t scores_mode; /* -1: none given */
 
     attn_context_t *context;
     trial_t trial;
     float *weight_rows; /* (B, H, n, m) */
     double seconds;
+    int is_on_stdout; /* an array, which has it alone */
 } run_t;
 
 static int compute_weights(run_t *run) {
@@ -44,30 +45,61 @@ static int compute(run_t *run) {
     const attn_backend_t *backend = attn_backend_find(run->context, run->backend);
     if (!backend)
         return cli_complain(CLI_USAGE, "unknown backend '%s' (see attn list)", run->backend);
-    if (trial_plan(trial, run->context, backend, &run->inputs.problem, &run->settings) ||
-        trial_prepare(trial, &run->inputs.io,
-                      (run->lse ? TRIAL_LSE : 0) | (run->scores ? TRIAL_SCORES : 0)))
+    if (trial_plan(trial, run->context, backend, &run->inputs.problem, &run->settings,
+                   &run->inputs.given))
         return cli_reject(NULL, &trial->error);
+    if (trial_load(trial, run->inputs.shared)) return CLI_USAGE;
+    if (trial_prepare(trial, &run->inputs.io)) return cli_reject(NULL, &trial->error);
     const double start = measure_clock();
     if (trial_run(trial)) return cli_reject(NULL, &trial->error);
     run->seconds = measure_clock() - start;
     return run->weights ? compute_weights(run) : CLI_OK;
 }
 
-/* A file to be: the last `rank` dimensions of a tensor in C order. */
-typedef struct target {
-    const char *path;
-    attn_tensor_t tensor;
-    int32_t rank;
-    char header[NPY_HEADER_SIZE];
-} target_t;
+/* All files of a run, on their way. */
+typedef struct targets {
+    int count;
+    char headers[BESIDE_MOST][NPY_HEADER_SIZE];
+    output_t output;
+} targets_t;
 
-static void add_target(target_t *target, output_t *output) {
-    const attn_tensor_t *tensor = &target->tensor;
+/* A file of the last `rank` dimensions of a tensor in C order; a path of NULL is none. */
+static int add_target(run_t *run, targets_t *targets, const char *path, const attn_tensor_t *tensor,
+                      int32_t rank) {
+    if (!path) return CLI_OK;
+    if (targets->count == BESIDE_MOST)
+        return cli_complain(CLI_USAGE, "more than %d outputs", BESIDE_MOST);
+    char *header = targets->headers[targets->count++];
     size_t bytes = npy_element_size(tensor->dtype);
     for (int axis = 0; axis < 4; axis++) bytes *= (size_t)tensor->shape[axis];
-    const size_t size = npy_header(target->header, tensor->dtype, target->rank, tensor->shape);
-    output_add(output, target->path, target->header, size, tensor->data, bytes);
+    const size_t size = npy_header(header, tensor->dtype, rank, tensor->shape);
+    output_add(&targets->output, path, header, size, tensor->data, bytes);
+    run->is_on_stdout |= place_is_stdout(path);
+    return CLI_OK;
+}
+
+/* An output without the axes that Q's file lacks, and without those at its end that are always 1. */
+static int add_output(run_t *run, targets_t *targets, uint32_t number,
+                      const attn_array_info_t *info) {
+    attn_tensor_t tensor = run->trial.arrays[number].tensor;
+    const int32_t lacking = 4 - run->inputs.arrays[INPUT_QUERY].rank;
+    int32_t rank = 4, left = 0;
+    while (rank > 1 && info->axes[rank - 1] == ATTN_AXIS_ONE) rank--;
+    const int32_t moved = 4 - rank;
+    while (left < lacking && rank > 1 && tensor.shape[left] == 1) left++, rank--;
+    for (int axis = 3; axis >= 0; axis--)
+        tensor.shape[axis] = axis >= moved ? tensor.shape[axis - moved] : 1;
+    return add_target(run, targets, given_value(&run->inputs.given, number, info, NULL), &tensor,
+                      rank);
+}
+
+static int add_outputs(run_t *run, targets_t *targets) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    for (uint32_t number = 0; attn_backend_array(run->trial.backend, number, &info); number++)
+        if (info.role == ATTN_ROLE_OUTPUT && run->trial.arrays[number].memory &&
+            add_output(run, targets, number, &info))
+            return CLI_USAGE;
+    return CLI_OK;
 }
 
 /* A file's array as it is in memory, but in C order. */
@@ -77,24 +109,19 @@ static int order(array_t *array, const char *path) {
 
 static int write_outputs(run_t *run) {
     const attn_problem_t *problem = &run->inputs.problem;
-    const int64_t b = problem->batch, h = problem->heads, n = problem->queries;
     array_t *key = &run->inputs.arrays[INPUT_KEY], *value = &run->inputs.arrays[INPUT_VALUE];
     if (order(key, run->present_key) || order(value, run->present_value)) return CLI_USAGE;
-    const int32_t rank = run->inputs.arrays[INPUT_QUERY].rank;
-    const attn_tensor_t lse = attn_tensor_bhnd(run->trial.lse, 1, b, h, n);
-    const attn_tensor_t weights = attn_tensor_bhnd(run->weight_rows, b, h, n, problem->keys);
-    target_t targets[] = {
-        {.path = run->out, .tensor = run->trial.io.out, .rank = rank},
-        {.path = run->lse, .tensor = lse, .rank = rank - 1},
-        {.path = run->weights, .tensor = weights, .rank = rank},
-        {.path = run->scores, .tensor = run->trial.io.scores, .rank = rank},
-        {.path = run->present_key, .tensor = key->tensor, .rank = key->rank},
-        {.path = run->present_value, .tensor = value->tensor, .rank = value->rank},
-    };
-    output_t output = {.count = 0};
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        if (targets[i].path) add_target(&targets[i], &output);
-    return output_write(&output);
+    const attn_tensor_t weights = attn_tensor_bhnd(run->weight_rows, problem->batch, problem->heads,
+                                                   problem->queries, problem->keys);
+    targets_t targets = {.count = 0};
+    int status = add_outputs(run, &targets);
+    if (!status)
+        status =
+            add_target(run, &targets, run->weights, &weights, run->inputs.arrays[INPUT_QUERY].rank);
+    if (!status) status = add_target(run, &targets, run->present_key, &key->tensor, key->rank);
+    if (!status)
+        status = add_target(run, &targets, run->present_value, &value->tensor, value->rank);
+    return status ? status : output_write(&targets.output);
 }
 
 static const char *corner_name(int32_t causal) {
@@ -148,15 +175,10 @@ static void report(const run_t *run) {
     }
 }
 
-/* Then it has the array alone. */
-static int takes_stdout(const run_t *run) {
-    return place_is_stdout(run->out) || place_is_stdout(run->lse) ||
-           place_is_stdout(run->weights) || place_is_stdout(run->scores) ||
-           place_is_stdout(run->present_key) || place_is_stdout(run->present_value);
-}
-
 static int check_options(run_t *run) {
-    if (run->scores_mode >= 0 && !run->scores)
+    attn_array_info_t info = {.struct_size = sizeof info};
+    attn_backend_array(NULL, ATTN_ARRAY_SCORES, &info);
+    if (run->scores_mode >= 0 && !given_value(&run->inputs.given, ATTN_ARRAY_SCORES, &info, NULL))
         return cli_complain(CLI_USAGE, "--scores-mode needs --scores");
     run->inputs.scores = run->scores_mode > 0 ? (int32_t)run->scores_mode : ATTN_SCORES_RAW;
     return CLI_OK;
@@ -169,10 +191,11 @@ static int execute(run_t *run) {
     selection_t selection;
     if (!status) status = settings_select(run->context, &backend, &selection);
     if (!status) status = settings_check(&run->settings, run->context, &selection);
+    if (!status) status = given_check(&run->inputs.given, run->context, &selection);
     if (!status) status = inputs_load(&run->inputs);
     if (!status) status = compute(run);
     if (!status) status = write_outputs(run);
-    if (!status && !takes_stdout(run)) report(run);
+    if (!status && !run->is_on_stdout) report(run);
     return status;
 }
 
@@ -189,22 +212,25 @@ static const char details[] =
     "none gets zeros, and -inf as lse. Query i stands at key i, or behind the past at p + i, or,\n"
     "aligned bottom-right, at i + m - n. Masks and biases have up to 4 dimensions and broadcast "
     "as\n"
-    "in NumPy; columns may be missing where --kv-lens says that no sequence has a key.";
+    "in NumPy; columns may be missing where --kv-lens says that no sequence has a key. Arrays of "
+    "a\n"
+    "backend's own (attn list) go by --input and --output. A file that is aligned from the right "
+    "may\n"
+    "lack axes in front, and at the end those that are always 1; outputs lack the latter, and in\n"
+    "front those that Q lacks.";
 
 int cli_run(int argc, char **argv) {
     run_t run = {
         .settings = {.threads = 1}, .inputs = {.rules = {.scale = NAN}}, .scores_mode = -1};
-    const option_t options[] = {
+    option_t options[OPTION_LIST_SIZE] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "softmax, or another that attn list shows",
          &run.backend, 0, 0},
         INPUTS_ARRAYS(run.inputs),
-        {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "O.npy",
-         "where the result goes: of Q's rank, float32, or float16 where Q is", &run.out, 0, 0},
-        {"lse", 0, OPTION_TEXT, "L.npy", "also write log sum_j exp(S_ij): (n), (H, n) or (B, H, n)",
-         &run.lse, 0, 0},
+        {"output", 'o', OPTION_TEXTS | OPTION_REQUIRED, "O.npy",
+         "the result: of Q's rank, float32, or float16 where Q is; NAME=FILE: another output",
+         &run.inputs.given.outputs, 0, 0},
         {"weights", 0, OPTION_TEXT, "W.npy",
          "also write the effective weights: (n, m), (H, n, m) or (B, H, n, m)", &run.weights, 0, 0},
-        {"scores", 0, OPTION_TEXT, "S.npy", "also write the logits, likewise", &run.scores, 0, 0},
         {"scores-mode", 0, OPTION_INTEGER, "MODE",
          "0: scale Q K^T (default), 1: after softcap, 2: after masks, 3: softmax", &run.scores_mode,
          0, 3},
@@ -217,8 +243,10 @@ int cli_run(int argc, char **argv) {
         SETTINGS_THREADS(run.settings),
         SETTINGS_CPU(run.settings),
         SETTINGS_PLUGIN(run.settings),
-        {.name = NULL},
+        GIVEN_INPUT(run.inputs.given),
     };
+    given_add_flags(&run.inputs.given, ATTN_ROLE_INPUT, options);
+    given_add_flags(&run.inputs.given, ATTN_ROLE_OUTPUT, options);
     const option_command_t command = {"run", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;

@@ -1,7 +1,7 @@
 /* cli/trial.c: see trial.h. */
 #include "cli/trial.h"
 
-#include "cli/arrays.h"
+#include "cli/load.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,16 +14,27 @@ float *trial_floats(int64_t batch, int64_t heads, int64_t rows, int64_t columns)
 
 attn_status_t trial_plan(trial_t *trial, const attn_context_t *context,
                          const attn_backend_t *backend, const attn_problem_t *problem,
-                         const settings_t *settings) {
+                         const settings_t *settings, const given_t *given) {
     parameters_t parameters;
+    attn_problem_t posed = *problem;
     settings_parameters(settings, backend, &parameters);
-    *trial = (trial_t){.backend = backend};
-    attn_status_t status = attn_plan_create(context, backend->id, problem, parameters.params,
-                                            parameters.count, &trial->plan, &trial->error);
+    *trial = (trial_t){.backend = backend, .given = given};
+    attn_status_t status = given_pose(given, backend, &posed, &trial->error);
+    if (!status)
+        status = attn_plan_create(context, backend->id, &posed, parameters.params, parameters.count,
+                                  &trial->plan, &trial->error);
     trial->cost = (attn_cost_t){.struct_size = sizeof trial->cost};
     if (status || attn_plan_cost(trial->plan, &trial->cost, NULL))
         trial->cost.flops = trial->cost.bytes = trial->cost.pairs = NAN;
     return status;
+}
+
+int trial_load(trial_t *trial, array_t shared[ATTN_ARRAY_OWN]) {
+    const int status = load_inputs(trial->given, trial->plan, 0, ATTN_ARRAY_OWN, shared);
+    trial->shared = shared;
+    if (status) return status;
+    return load_inputs(trial->given, trial->plan, ATTN_ARRAY_OWN, DECLARED_MOST,
+                       &trial->arrays[ATTN_ARRAY_OWN]);
 }
 
 static attn_status_t no_memory(trial_t *trial, const char *what, double bytes) {
@@ -42,35 +53,53 @@ static attn_status_t make_workspace(trial_t *trial) {
     return ATTN_OK;
 }
 
-/* An output (B, H, n, columns) of the problem, in C order. */
-static attn_status_t make_output(trial_t *trial, const char *what, attn_dtype_t dtype,
-                                 int64_t columns, attn_tensor_t *tensor) {
-    const attn_problem_t *problem = attn_plan_problem(trial->plan);
-    const int64_t b = problem->batch, h = problem->heads, n = problem->queries;
-    const int64_t shape[4] = {b, h, n, columns};
-    *tensor = attn_tensor_bhnd(array_allocate(dtype, shape), b, h, n, columns);
-    tensor->dtype = dtype;
-    if (tensor->data) return ATTN_OK;
-    return no_memory(trial, what,
-                     (double)npy_element_size(dtype) * (double)b * (double)h * (double)n *
-                         (double)columns);
+static attn_status_t make_output(trial_t *trial, uint32_t number, const attn_array_info_t *info) {
+    array_t *array = &trial->arrays[number];
+    attn_tensor_t *tensor = &array->tensor;
+    attn_plan_array(trial->plan, number, tensor);
+    if (tensor->dtype != ATTN_F32 && tensor->dtype != ATTN_F16)
+        return attn_fail(&trial->error, ATTN_ERROR_UNSUPPORTED,
+                         "output '%.60s': elements of %s are not written to files", info->name,
+                         attn_dtype_name(tensor->dtype));
+    array->memory = tensor->data = array_allocate(tensor->dtype, tensor->shape);
+    double bytes = (double)npy_element_size(tensor->dtype);
+    for (int axis = 0; axis < 4; axis++) bytes *= (double)tensor->shape[axis];
+    return array->memory ? ATTN_OK : no_memory(trial, info->name, bytes);
 }
 
-attn_status_t trial_prepare(trial_t *trial, const attn_io_t *inputs, int outputs) {
-    const attn_problem_t *problem = attn_plan_problem(trial->plan);
-    attn_io_t *io = &trial->io;
-    *io = *inputs;
+static attn_status_t make_outputs(trial_t *trial) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    attn_status_t status = ATTN_OK;
+    for (uint32_t number = 0; !status && attn_backend_array(trial->backend, number, &info);
+         number++)
+        if (info.role == ATTN_ROLE_OUTPUT && (info.presence == ATTN_PRESENCE_REQUIRED ||
+                                              given_value(trial->given, number, &info, NULL)))
+            status = make_output(trial, number, &info);
+    return status;
+}
+
+/* Puts all arrays into their places in the trial's attn_io_t. */
+static void place(trial_t *trial) {
+    for (uint32_t number = 0; number < ATTN_ARRAY_OWN; number++) {
+        const array_t *shared = trial->shared ? &trial->shared[number] : NULL;
+        const array_t *array = shared && shared->memory ? shared : &trial->arrays[number];
+        if (array->memory) *declared_place(&trial->io, number) = array->tensor;
+    }
+    for (int i = 0; i < ATTN_MOST_OWN_ARRAYS; i++) {
+        const array_t *array = &trial->arrays[ATTN_ARRAY_OWN + i];
+        trial->own[i] = array->memory ? &array->tensor : NULL;
+    }
+    trial->io.own = trial->own;
+    trial->io.own_count = ATTN_MOST_OWN_ARRAYS;
+}
+
+attn_status_t trial_prepare(trial_t *trial, const attn_io_t *inputs) {
+    trial->io = *inputs;
     trial->report = (attn_report_t){.struct_size = sizeof trial->report};
-    io->report = &trial->report;
+    trial->io.report = &trial->report;
     attn_status_t status = make_workspace(trial);
-    if (!status)
-        status = make_output(trial, "output", problem->dtype, problem->value_dim, &io->out);
-    if (!status && outputs & TRIAL_LSE) status = make_output(trial, "lse", ATTN_F32, 1, &io->lse);
-    if (!status && outputs & TRIAL_SCORES)
-        status = make_output(trial, "scores", ATTN_F32, problem->keys, &io->scores);
-    trial->out = io->out.data;
-    trial->lse = io->lse.data;
-    trial->scores = io->scores.data;
+    if (!status) status = make_outputs(trial);
+    place(trial);
     return status;
 }
 
@@ -100,8 +129,6 @@ const char *trial_facts(const trial_t *trial, char *text, size_t size) {
 void trial_free(trial_t *trial) {
     attn_plan_destroy(trial->plan);
     free(trial->workspace);
-    free(trial->out);
-    free(trial->lse);
-    free(trial->scores);
+    for (int number = 0; number < DECLARED_MOST; number++) array_free(&trial->arrays[number]);
     *trial = (trial_t){.plan = NULL};
 }

@@ -5,6 +5,8 @@
 #ifndef ATTN_CLI_TRIAL_H
 #define ATTN_CLI_TRIAL_H
 
+#include "cli/arrays.h"
+#include "cli/given.h"
 #include "cli/settings.h"
 
 #include "attn/attn.h"
@@ -18,20 +20,32 @@ typedef struct trial {
     attn_cost_t cost; /**< NaN in all numbers where the backend does not tell */
     attn_error_t error;
     void *workspace;
-    void *out; /**< of the problem's dtype */
-    float *lse, *scores;
+    const given_t *given;
+    const array_t *shared; /**< the library's inputs; NULL: none but those of trial_prepare() */
+    array_t
+        arrays[DECLARED_MOST]; /**< its own: outputs, and the inputs that the backend declares */
+    const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
 } trial_t;
 
-/** The plan, without arrays. trial_free() in any case. */
+/**
+ * The plan for `problem` with the inputs that are given, without arrays. trial_free() in any case;
+ * `given` lives as long.
+ */
 attn_status_t trial_plan(trial_t *trial, const attn_context_t *context,
                          const attn_backend_t *backend, const attn_problem_t *problem,
-                         const settings_t *settings);
+                         const settings_t *settings, const given_t *given);
 
-/** Outputs that a trial makes beside `out`. */
-enum trial_outputs { TRIAL_LSE = 1 << 0, TRIAL_SCORES = 1 << 1 };
+/**
+ * Read what is given for the plan: the library's arrays into `shared`, unless they are there, the
+ * backend's own into the trial; an exit status. `shared` lives as long as the trial.
+ */
+int trial_load(trial_t *trial, array_t shared[ATTN_ARRAY_OWN]);
 
-/** Room for workspace, output and `outputs` (of enum trial_outputs); `inputs` has the inputs. */
-attn_status_t trial_prepare(trial_t *trial, const attn_io_t *inputs, int outputs);
+/**
+ * Room for workspace and outputs: those that every run has and those that are given a file; `inputs` has
+ * Q, K and V. The trial stays where it is from then on.
+ */
+attn_status_t trial_prepare(trial_t *trial, const attn_io_t *inputs);
 
 /** Run the plan once. */
 attn_status_t trial_run(trial_t *trial);

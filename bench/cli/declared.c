@@ -1,0 +1,104 @@
+/* cli/declared.c: see declared.h. */
+#include "cli/declared.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what the command line alone has --------------------------------------------------------- */
+
+/* The paper's slopes: a geometric sequence from 2^(-8/H) with that ratio (arXiv:2108.12409, 3). */
+static void fill_slopes(float *slopes, int64_t heads) {
+    for (int64_t h = 0; h < heads; h++)
+        slopes[h] = (float)exp2(-8.0 * (double)(h + 1) / (double)heads);
+}
+
+/* A column that a mask or a bias lacks is of a key that nobody sees. */
+static const unsigned char hidden = 0;
+static const float infinitely_less = -INFINITY;
+
+static const declared_special_t specials[ATTN_ARRAY_OWN] = {
+    [ATTN_ARRAY_BIAS] = {.padding = &infinitely_less},
+    [ATTN_ARRAY_MASK] = {.padding = &hidden},
+    [ATTN_ARRAY_KV_LENGTHS] = {.flag = "kv-lens"},
+    [ATTN_ARRAY_SLOPES] = {.flag = "alibi", .fill = fill_slopes, .filled = "2^(-8 i / H)"},
+};
+
+const declared_special_t *declared_special(uint32_t number) {
+    static const declared_special_t none = {.flag = NULL};
+    return number < ATTN_ARRAY_OWN ? &specials[number] : &none;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+const char *declared_flag(uint32_t number, const attn_array_info_t *info,
+                          char text[DECLARED_TEXT]) {
+    const char *flag = declared_special(number)->flag;
+    snprintf(text, DECLARED_TEXT, "%s", flag ? flag : info->name);
+    for (char *c = text; *c; c++)
+        if (*c == '_') *c = '-';
+    return text;
+}
+
+int declared_is_choice(const attn_array_info_t *info) {
+    return info->presence == ATTN_PRESENCE_NAMED || info->presence == ATTN_PRESENCE_OPTIONAL;
+}
+
+int declared_list_axis(const attn_array_info_t *info) {
+    int axis = -1;
+    for (int k = 0; k < 4; k++) {
+        if (info->axes[k] == ATTN_AXIS_ONE) continue;
+        if (axis >= 0 || info->axes[k] > ATTN_AXIS_KV_HEADS) return -1;
+        axis = k;
+    }
+    return axis;
+}
+
+const char *declared_owners(const attn_array_info_t *info, int axis) {
+    return info->axes[axis] == ATTN_AXIS_BATCH   ? "batches"
+           : info->axes[axis] == ATTN_AXIS_HEADS ? "heads"
+                                                 : "key/value heads";
+}
+
+const char *declared_axes(const attn_array_info_t *info, char text[DECLARED_TEXT]) {
+    static const char *const letters[] = {
+        [ATTN_AXIS_ONE] = "1",        [ATTN_AXIS_BATCH] = "B",      [ATTN_AXIS_HEADS] = "H",
+        [ATTN_AXIS_KV_HEADS] = "Hkv", [ATTN_AXIS_QUERIES] = "n",    [ATTN_AXIS_KEYS] = "m",
+        [ATTN_AXIS_DIM] = "d",        [ATTN_AXIS_VALUE_DIM] = "dv", [ATTN_AXIS_PLAN] = "plan",
+    };
+    size_t used = 0;
+    for (int k = 0; k < 4; k++)
+        used += (size_t)snprintf(text + used, DECLARED_TEXT - used, "%s%s%s", k ? ", " : "(",
+                                 letters[info->axes[k]], info->broadcast >> k & 1 ? "|1" : "");
+    snprintf(text + used, DECLARED_TEXT - used, ")");
+    return text;
+}
+
+const char *declared_kind(const attn_array_info_t *info, char text[DECLARED_TEXT]) {
+    char axes[DECLARED_TEXT];
+    const char *dtype = info->dtype == ATTN_DTYPE_OF_QUERY ? "as Q"
+                        : info->dtype == ATTN_DTYPE_OF_KEY ? "as K"
+                                                           : attn_dtype_name(info->dtype);
+    snprintf(text, DECLARED_TEXT, "%s %.48s", dtype, declared_axes(info, axes));
+    return text;
+}
+
+void declared_print(const attn_array_info_t *info) {
+    const int is_input = info->role == ATTN_ROLE_INPUT;
+    char kind[DECLARED_TEXT];
+    printf("  --%s %s=%s: %s%s\n      %s\n", is_input ? "input" : "output", info->name,
+           declared_list_axis(info) >= 0 && is_input ? "A,B,... or FILE" : "FILE",
+           declared_kind(info, kind), info->presence == ATTN_PRESENCE_REQUIRED ? ", required" : "",
+           info->help);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+#define PLACE(NAME, member, role, presence, dtype, batch, head, row, column, broadcast, flags,     \
+              elements, bit, feature, help)                                                        \
+    [ATTN_ARRAY_##NAME] = offsetof(attn_io_t, member),
+
+attn_tensor_t *declared_place(attn_io_t *io, uint32_t number) {
+    static const size_t places[] = {ATTN_ARRAYS(PLACE)};
+    return (attn_tensor_t *)(void *)((char *)io + places[number]);
+}

@@ -1,0 +1,180 @@
+/* cli/given.c: see given.h. */
+#include "cli/given.h"
+
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- NAME=VALUE ------------------------------------------------------------------------------ */
+
+/* The value behind "NAME=", and the length of the name; NULL where `text` has none. */
+static const char *value_of(const char *text, size_t *length) {
+    *length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return *length && text[*length] == '=' ? text + *length + 1 : NULL;
+}
+
+static const option_texts_t *list_of(const given_t *given, int32_t role) {
+    return role == ATTN_ROLE_INPUT ? &given->inputs : &given->outputs;
+}
+
+static const char *option_of(int32_t role) { return role == ATTN_ROLE_INPUT ? "input" : "output"; }
+
+/* Whether an entry of a list is for the array of this name; a file without a name is the result's. */
+static int is_for(const char *text, const char *name, const char **value) {
+    size_t length;
+    *value = value_of(text, &length);
+    if (*value) return strlen(name) == length && strncmp(text, name, length) == 0;
+    *value = text;
+    return strcmp(name, "out") == 0;
+}
+
+/* How often an array is given, and its last value. */
+static int find(const given_t *given, uint32_t number, const attn_array_info_t *info,
+                const char **found) {
+    const option_texts_t *list = list_of(given, info->role);
+    const char *value;
+    int count = 0;
+    *found = number < ATTN_ARRAY_OWN ? given->flagged[number] : NULL;
+    count += *found != NULL;
+    for (int i = 0; i < list->count; i++)
+        if (is_for(list->items[i], info->name, &value)) {
+            *found = value;
+            count++;
+        }
+    return count;
+}
+
+const char *given_value(const given_t *given, uint32_t number, const attn_array_info_t *info,
+                        char label[DECLARED_TEXT]) {
+    const char *value;
+    char flag[DECLARED_TEXT];
+    if (!find(given, number, info, &value)) return NULL;
+    if (label && number < ATTN_ARRAY_OWN && given->flagged[number])
+        snprintf(label, DECLARED_TEXT, "--%.60s", declared_flag(number, info, flag));
+    else if (label)
+        snprintf(label, DECLARED_TEXT, "--%s %.50s", option_of(info->role), info->name);
+    return value;
+}
+
+/* ---- flags ----------------------------------------------------------------------------------- */
+
+static option_t make_flag(given_t *given, uint32_t number, const attn_array_info_t *info) {
+    const declared_special_t *special = declared_special(number);
+    char kind[DECLARED_TEXT];
+    snprintf(given->helps[number], sizeof given->helps[number], "%s%s: %.120s%s%s",
+             info->role == ATTN_ROLE_OUTPUT ? "also write " : "", declared_kind(info, kind),
+             info->help, special->filled ? "; auto: " : "", special->filled ? special->filled : "");
+    return (option_t){.name = declared_flag(number, info, given->flags[number]),
+                      .kind = special->fill ? OPTION_MAYBE : OPTION_TEXT,
+                      .value = info->role == ATTN_ROLE_INPUT && declared_list_axis(info) >= 0
+                                   ? "A,B,...|FILE"
+                                   : "FILE",
+                      .help = given->helps[number],
+                      .target = &given->flagged[number]};
+}
+
+void given_add_flags(given_t *given, int32_t role, option_t options[OPTION_LIST_SIZE]) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    int count = 0;
+    while (options[count].name) count++;
+    for (uint32_t number = 0; attn_backend_array(NULL, number, &info); number++)
+        if (info.role == role && declared_is_choice(&info) && count < OPTION_LIST_SIZE - 1)
+            options[count++] = make_flag(given, number, &info);
+    options[count] = (option_t){.name = NULL};
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+typedef struct checked {
+    const given_t *given;
+    int32_t role;
+    const char *text; /* NAME=VALUE */
+} checked_t;
+
+static int is_named(const attn_array_info_t *info, int32_t role, uint32_t number) {
+    return info->role == role &&
+           (number >= ATTN_ARRAY_OWN || number == ATTN_ARRAY_OUT || declared_is_choice(info));
+}
+
+/* Looks through the arrays from `number` on: 1 when the text is for one of them; an exit status. */
+static int look(const checked_t *checked, const attn_backend_t *backend, uint32_t number,
+                int *found) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    const char *value;
+    for (; attn_backend_array(backend, number, &info); number++) {
+        if (!is_named(&info, checked->role, number) || !is_for(checked->text, info.name, &value))
+            continue;
+        *found = 1;
+        if (find(checked->given, number, &info, &value) > 1)
+            return cli_complain(CLI_USAGE, "--%s: '%s' is given twice", option_of(checked->role),
+                                info.name);
+    }
+    return CLI_OK;
+}
+
+static size_t add_names(char *text, size_t size, size_t used, const attn_backend_t *backend,
+                        uint32_t number, int32_t role) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    for (; used < size && attn_backend_array(backend, number, &info); number++)
+        if (is_named(&info, role, number))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", info.name);
+    return used;
+}
+
+static int complain_unknown(const checked_t *checked, const attn_context_t *context,
+                            const selection_t *selection) {
+    char names[512] = "";
+    size_t length, used = add_names(names, sizeof names, 0, NULL, 0, checked->role);
+    for (int i = 0; i < selection->count; i++)
+        used = add_names(names, sizeof names, used, attn_backend_at(context, selection->indices[i]),
+                         ATTN_ARRAY_OWN, checked->role);
+    value_of(checked->text, &length);
+    return cli_complain(CLI_USAGE, "--%s: there is no %s '%.*s'; there are %s",
+                        option_of(checked->role), option_of(checked->role), (int)length,
+                        checked->text, names);
+}
+
+static int check(const checked_t *checked, const attn_context_t *context,
+                 const selection_t *selection) {
+    size_t length;
+    int found = 0;
+    if (checked->role == ATTN_ROLE_INPUT && !value_of(checked->text, &length))
+        return cli_complain(CLI_USAGE, "--input: '%s' is not of the form NAME=VALUE",
+                            checked->text);
+    int status = look(checked, NULL, 0, &found);
+    for (int i = 0; !status && i < selection->count; i++)
+        status =
+            look(checked, attn_backend_at(context, selection->indices[i]), ATTN_ARRAY_OWN, &found);
+    if (status || found) return status;
+    return complain_unknown(checked, context, selection);
+}
+
+int given_check(const given_t *given, const attn_context_t *context, const selection_t *selection) {
+    for (int32_t role = ATTN_ROLE_INPUT; role <= ATTN_ROLE_OUTPUT; role++) {
+        const option_texts_t *list = list_of(given, role);
+        for (int i = 0; i < list->count; i++) {
+            const checked_t checked = {given, role, list->items[i]};
+            if (check(&checked, context, selection)) return CLI_USAGE;
+        }
+    }
+    return CLI_OK;
+}
+
+/* ---- the problem ----------------------------------------------------------------------------- */
+
+attn_status_t given_pose(const given_t *given, const attn_backend_t *backend,
+                         attn_problem_t *problem, attn_error_t *error) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    attn_status_t status = ATTN_OK;
+    for (uint32_t number = 0; !status && attn_backend_array(backend, number, &info); number++) {
+        if (info.role != ATTN_ROLE_INPUT) continue;
+        const int is_given = given_value(given, number, &info, NULL) != NULL;
+        if (is_given && info.presence == ATTN_PRESENCE_NAMED)
+            status = attn_problem_add_input(problem, backend, info.name, error);
+        else if (!is_given && number >= ATTN_ARRAY_OWN && info.presence == ATTN_PRESENCE_REQUIRED)
+            status = attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' needs --input %s",
+                               backend->id, info.name);
+    }
+    return status;
+}

@@ -1,0 +1,214 @@
+/* cli/load.c: see load.h. */
+#include "cli/load.h"
+
+#include "cli/cli.h"
+#include "number/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* An array that is to come. */
+typedef struct load {
+    char label[DECLARED_TEXT]; /* "--mask" */
+    const char *text;          /* a list or a file */
+    const attn_array_info_t *info;
+    const declared_special_t *special;
+    attn_tensor_t wanted;
+    int64_t columns; /* the fewest, where there may be fewer than wanted */
+} load_t;
+
+/* ---- one number for each head or batch: a list on the command line, or a file of rank 1 -------- */
+
+/* A number up to a comma or the end: such a text is no file's name. */
+static int begins_list(const char *text) {
+    const char *end;
+    attn_number_read(text, &end);
+    return end != text && (*end == ',' || !*end);
+}
+
+static int read_item(const load_t *load, const char *word, void *data, int64_t index) {
+    if (load->wanted.dtype == ATTN_I64) {
+        if (option_integer(word, (int64_t *)data + index)) return CLI_OK;
+        return cli_complain(CLI_USAGE, "%s: '%s' is not a whole number", load->label, word);
+    }
+    const char *end;
+    const float value = (float)attn_number_read(word, &end);
+    ((float *)data)[index] = value;
+    if (end != word && !*end && isfinite(value)) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: '%s' is not a finite number", load->label, word);
+}
+
+static int check_count(const load_t *load, int axis, int64_t count) {
+    const int64_t wanted = load->wanted.shape[axis];
+    if (count == wanted) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: %lld value%s for %lld %s", load->label, (long long)count,
+                        count == 1 ? "" : "s", (long long)wanted,
+                        declared_owners(load->info, axis));
+}
+
+static int read_list(const load_t *load, int axis, array_t *array) {
+    int64_t commas = 0;
+    for (const char *c = load->text; *c; c++) commas += *c == ',';
+    if (check_count(load, axis, commas + 1)) return CLI_USAGE;
+    const char *item = load->text;
+    for (int64_t index = 0; index <= commas; index++) {
+        char word[32];
+        const size_t length = strcspn(item, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), item);
+        if (read_item(load, word, array->memory, index)) return CLI_USAGE;
+        item += length + 1;
+    }
+    return CLI_OK;
+}
+
+/* A list as text, or the numbers that "auto" stands for. */
+static int make_list(const load_t *load, int axis, int is_auto, array_t *array) {
+    if (load->wanted.dtype != ATTN_F32 && load->wanted.dtype != ATTN_I64)
+        return cli_complain(CLI_USAGE, "%s: numbers of %s come from a file, not from a list",
+                            load->label, attn_dtype_name(load->wanted.dtype));
+    array->memory = array_allocate(load->wanted.dtype, load->wanted.shape);
+    if (!array->memory) return cli_complain(CLI_USAGE, "%s: no memory", load->label);
+    array->tensor = load->wanted;
+    array->tensor.data = array->memory;
+    if (!is_auto) return read_list(load, axis, array);
+    load->special->fill(array->memory, load->wanted.shape[axis]);
+    return CLI_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Element types of files that become elements of `dtype`; 0 for none. */
+static uint32_t types_for(attn_dtype_t dtype) {
+    return dtype == ATTN_F32    ? NPY_FLOATS
+           : dtype == ATTN_F16  ? NPY_FLOAT16
+           : dtype == ATTN_BOOL ? NPY_BOOL
+           : dtype == ATTN_I64  ? NPY_INTEGERS
+                                : 0;
+}
+
+static int read_file(const load_t *load, npy_wanted_t wanted, array_t *array) {
+    wanted.types = types_for(load->wanted.dtype);
+    if (!wanted.types)
+        return cli_complain(CLI_USAGE, "%s: elements of %s are not read from files", load->label,
+                            attn_dtype_name(load->wanted.dtype));
+    return array_load(array, load->text, &wanted);
+}
+
+/* Moves all axes to the left, and axes of 1 behind them. */
+static void shift(attn_tensor_t *tensor, int by) {
+    for (int k = 0; k < 4; k++) {
+        tensor->shape[k] = k + by < 4 ? tensor->shape[k + by] : 1;
+        tensor->stride[k] = k + by < 4 ? tensor->stride[k + by] : 1;
+    }
+}
+
+/* Elements as the plan wants them. */
+static int convert(const load_t *load, array_t *array) {
+    const attn_tensor_t *tensor = &array->tensor;
+    const int is_apart = load->info->flags & ATTN_ARRAY_UNIT_STRIDE && tensor->stride[3] != 1;
+    if (tensor->dtype == load->wanted.dtype && !is_apart) return CLI_OK;
+    return array_copy(array, NULL, load->wanted.dtype, load->text);
+}
+
+static int load_listed_file(const load_t *load, int axis, array_t *array) {
+    const npy_wanted_t wanted = {.low = 1, .high = 1, .ranks = "1"};
+    if (read_file(load, wanted, array) || check_count(load, axis, array->tensor.shape[3]))
+        return CLI_USAGE;
+    shift(&array->tensor, 3 - axis);
+    return convert(load, array);
+}
+
+static int fits(const load_t *load, const int64_t shape[4]) {
+    for (int k = 0; k < 4; k++) {
+        if (shape[k] == load->wanted.shape[k]) continue;
+        const int may_widen = k == 3 && load->special->padding;
+        if (shape[k] == 1 && (load->info->broadcast >> k & 1 || may_widen)) continue;
+        if (!may_widen || shape[k] < load->columns || shape[k] > load->wanted.shape[k]) return 0;
+    }
+    return 1;
+}
+
+/* Aligned from the right, as in NumPy; axes at the end that are always 1 may be left out. */
+static int align(const load_t *load, array_t *array) {
+    attn_tensor_t tensor = array->tensor;
+    for (int left_out = 0; left_out + array->rank <= 4; left_out++) {
+        if (fits(load, tensor.shape)) {
+            array->tensor = tensor;
+            return 1;
+        }
+        if (load->info->axes[3 - left_out] != ATTN_AXIS_ONE) return 0;
+        shift(&tensor, 1);
+    }
+    return 0;
+}
+
+/* "(B, H, n, m)", whatever may be 1. */
+static const char *axes_of(const load_t *load, char text[DECLARED_TEXT]) {
+    attn_array_info_t info = *load->info;
+    info.broadcast = 0;
+    return declared_axes(&info, text);
+}
+
+static int misfit(const load_t *load, const array_t *array) {
+    const int64_t *wanted = load->wanted.shape;
+    char shape[96], axes[DECLARED_TEXT];
+    return cli_complain(CLI_USAGE, "%s: %s %s does not %s %s = (%lld, %lld, %lld, %lld)",
+                        load->label, load->text, array_shape(array, shape),
+                        load->info->broadcast ? "broadcast to" : "fit", axes_of(load, axes),
+                        (long long)wanted[0], (long long)wanted[1], (long long)wanted[2],
+                        (long long)wanted[3]);
+}
+
+static int load_file(const load_t *load, array_t *array) {
+    char ranks[2 * DECLARED_TEXT], axes[DECLARED_TEXT];
+    axes_of(load, axes);
+    snprintf(ranks, sizeof ranks, "1 (%s to 4 %s", strrchr(axes, ' ') + 1, axes);
+    const npy_wanted_t wanted = {.low = 1, .high = 4, .ranks = ranks};
+    if (read_file(load, wanted, array)) return CLI_USAGE;
+    if (!align(load, array)) return misfit(load, array);
+    if (convert(load, array)) return CLI_USAGE;
+    if (!load->special->padding || array->tensor.shape[3] == load->wanted.shape[3]) return CLI_OK;
+    return array_widen(array, load->wanted.shape[3], load->special->padding, load->text);
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static int load_one(const load_t *load, array_t *array) {
+    const int axis = declared_list_axis(load->info);
+    if (axis < 0) return load_file(load, array);
+    const int is_auto = load->special->fill && (!*load->text || strcmp(load->text, "auto") == 0);
+    if (is_auto || begins_list(load->text)) return make_list(load, axis, is_auto, array);
+    if (*load->text) return load_listed_file(load, axis, array);
+    return cli_complain(CLI_USAGE, "%s: '' is neither a list nor a file", load->label);
+}
+
+/* The most keys that a sequence has. */
+static int64_t longest(const attn_plan_t *plan, const array_t *kv_lengths) {
+    const attn_problem_t *problem = attn_plan_problem(plan);
+    const int64_t *lengths = kv_lengths->tensor.data;
+    int64_t most = 0;
+    if (!lengths) return problem->keys;
+    for (int64_t b = 0; b < problem->batch; b++) most = lengths[b] > most ? lengths[b] : most;
+    return most;
+}
+
+int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, uint32_t end,
+                array_t *arrays) {
+    const attn_backend_t *backend = attn_plan_backend(plan);
+    attn_array_info_t info = {.struct_size = sizeof info};
+    for (int padded = 0; padded < 2;
+         padded++) /* what key lengths leave to others comes after them */
+        for (uint32_t number = first; number < end; number++) {
+            load_t load = {.special = declared_special(number), .info = &info};
+            array_t *array = &arrays[number - first];
+            if (array->memory || (load.special->padding != NULL) != padded) continue;
+            if (!attn_backend_array(backend, number, &info)) break;
+            if (info.role != ATTN_ROLE_INPUT) continue;
+            load.text = given_value(given, number, &info, load.label);
+            if (!load.text || !attn_plan_array(plan, number, &load.wanted)) continue;
+            if (padded) load.columns = longest(plan, &arrays[ATTN_ARRAY_KV_LENGTHS - first]);
+            if (load_one(&load, array)) return CLI_USAGE;
+        }
+    return CLI_OK;
+}

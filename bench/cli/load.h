@@ -1,0 +1,18 @@
+/*
+ * cli/load.h: the inputs that the command line gives, from lists and files to arrays of a plan's runs.
+ */
+#ifndef ATTN_CLI_LOAD_H
+#define ATTN_CLI_LOAD_H
+
+#include "cli/arrays.h"
+#include "cli/given.h"
+
+/**
+ * Read the inputs with numbers in [first, end) that are given and that arrays[number - first] has not
+ * yet, and fit them to the plan; an exit status. Masks and biases may lack columns that no sequence has
+ * a key for.
+ */
+int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, uint32_t end,
+                array_t *arrays);
+
+#endif
