@@ -1,0 +1,177 @@
+/** Files and plugins that a reader drops on the page. */
+
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { settled } from "./browser.mjs";
+import { npy, npyOf, randomNpy, randomNumbers } from "./npy.mjs";
+import {
+    backends,
+    change,
+    drop,
+    errors,
+    number,
+    openSlowly,
+    page,
+    panel,
+    picture,
+    run,
+    site,
+    testOrigins,
+    web,
+    write,
+} from "./panels.mjs";
+
+test("a file that is dropped while the page still loads is what it shows", async () => {
+    const arrive = await openSlowly(site.url);
+    await drop({ "x.npy": randomNpy([12, 8], 1) });
+    await page.waitForTimeout(300);
+    arrive();
+    await settled(page);
+    assert.match(await page.textContent("#summary"), /12 queries, 12 keys/);
+});
+
+describe("files", () => {
+    const heads = { batch: 1, query: 4, key: 2 };
+
+    test("Q, K and V are told apart by their names", async () => {
+        await change(() =>
+            drop({
+                "v.npy": randomNpy([heads.key, 30, 6], 3),
+                "my_q.npy": randomNpy([heads.query, 20, 8], 1),
+                "keys.npy": randomNpy([heads.key, 30, 8], 2),
+            }),
+        );
+        const summary = await page.textContent("#summary");
+        assert.match(summary, /20 queries, 30 keys · dimensions 8 and 6 · 4 heads/);
+        assert.equal(await page.locator("#head option").count(), heads.query);
+        assert.ok((await number("softmax", "error")) < 1e-5);
+        const first = await picture("softmax");
+        await page.selectOption("#head", "3");
+        await page.waitForFunction(
+            ([selector, old]) => document.querySelector(selector).toDataURL() !== old,
+            ["[data-backend=softmax] canvas", first],
+        );
+        await change(() => page.click("#use-text"));
+        assert.match(await page.textContent("#summary"), /tokens/);
+    });
+
+    test("a single file is all three", async () => {
+        const file = { name: "x.npy", mimeType: "", buffer: randomNpy([12, 8], 1) };
+        await change(() => page.setInputFiles("#files", file));
+        assert.match(await page.textContent("#summary"), /12 queries, 12 keys · dimension 8/);
+    });
+
+    test("every kind of float that the command line reads is read, and no other", async () => {
+        const shape = [6, 4];
+        const eighths = randomNumbers(shape, 5).map((x) => Math.round(8 * x) / 8); // in all of them
+        const byColumns = eighths.map((_, i) => eighths[(i % 6) * 4 + Math.floor(i / 6)]);
+        const arrays = {
+            "<f2": (numbers) => Uint16Array.from(numbers, f16Bits),
+            "<f4": (numbers) => Float32Array.from(numbers),
+            "<f8": (numbers) => Float64Array.from(numbers),
+        };
+        const found = [];
+        for (const [descr, array] of Object.entries(arrays)) {
+            for (const [numbers, isFortran] of [
+                [eighths, false],
+                [byColumns, true],
+            ]) {
+                const file = npyOf(descr, shape, Buffer.from(array(numbers).buffer), isFortran);
+                await change(() => drop({ "x.npy": file }));
+                assert.match(await page.textContent("#summary"), /6 queries, 6 keys/, descr);
+                found.push(JSON.stringify(await errors()));
+            }
+        }
+        assert.equal(new Set(found).size, 1, found.join());
+        for (const descr of [">f4", "<i4"]) {
+            await drop({ "x.npy": npyOf(descr, shape, Buffer.alloc(96)) });
+            const line = page.locator("#input-problem", { hasText: descr });
+            await line.waitFor();
+            assert.match(await line.textContent(), /float32, float64 and float16/);
+        }
+    });
+
+    /** Of a multiple of 1/8 from -1 to 1. */
+    function f16Bits(x) {
+        if (x === 0) return 0;
+        const exponent = Math.floor(Math.log2(Math.abs(x)));
+        const fraction = Math.abs(x) / 2 ** exponent - 1;
+        return (x < 0 ? 0x8000 : 0) + ((exponent + 15) << 10) + fraction * 1024;
+    }
+
+    test("NaN is counted and computed with", async () => {
+        const numbers = Array.from({ length: 24 }, (_, i) => (i === 5 ? NaN : i / 24));
+        await change(() => drop({ "x.npy": npy([6, 4], numbers) }));
+        assert.match(await page.textContent("#summary"), /1 element NaN or infinite/);
+        assert.match(await panel("softmax").locator(".problem").textContent(), /NaN or infinite/);
+    });
+
+    const q = randomNpy([8, 4], 1);
+    const wrong = {
+        "no .npy file": { "x.npy": Buffer.from("hello, this is not an array") },
+        "an empty file": { "x.npy": Buffer.alloc(0) },
+        "a truncated file": { "x.npy": q.subarray(0, q.length - 3) },
+        "another kind of file": { "x.txt": Buffer.from("hello") },
+        "two files": { "q.npy": q, "k.npy": q },
+        "names that say nothing": { "1.npy": q, "2.npy": q, "3.npy": q },
+        "columns that differ": { "q.npy": q, "k.npy": randomNpy([8, 5], 1), "v.npy": q },
+        "heads that differ": { "q.npy": q, "k.npy": q, "v.npy": randomNpy([2, 8, 4], 1) },
+        "heads that do not divide": {
+            "q.npy": randomNpy([3, 8, 4], 1),
+            "k.npy": randomNpy([2, 8, 4], 1),
+            "v.npy": randomNpy([2, 8, 4], 1),
+        },
+        "rows that differ": { "q.npy": q, "k.npy": q, "v.npy": randomNpy([9, 4], 1) },
+    };
+    for (const [name, files] of Object.entries(wrong)) {
+        test(`${name}: one clear line, and the page goes on`, async () => {
+            const before = await errors();
+            await drop(files);
+            await page.locator("#input-problem").waitFor();
+            assert.match(await page.textContent("#input-problem"), /^[^\n]{10,200}$/);
+            assert.deepEqual(await errors(), before);
+            await write("and on it goes");
+            assert.equal(await page.locator("#input-problem").isVisible(), false);
+        });
+    }
+});
+
+test("a plugin that is dropped has a panel like the others, once", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "attn-plugin-"));
+    const file = join(folder, "template.wasm");
+    const source = join(web, "../plugins/template/template.c");
+    try {
+        await run(join(web, "../dev"), ["plugin", source, "-o", file]);
+        const plugin = { "template.wasm": await readFile(file) };
+        await change(() => drop(plugin));
+        assert.equal(await page.locator(".panel").count(), backends.length + 1);
+        const id = '"org.libattn.template"';
+        assert.equal(await panel(id).locator("h2").textContent(), "Template");
+        const before = [await number(id, "error"), await picture(id)];
+        assert.ok(before[0] > 1e-4 && Number.isFinite(before[0]));
+        assert.ok((await number(id, "time")) > 0);
+        const slider = panel(id).locator("input[type=range]");
+        await change(() => slider.fill("0"));
+        assert.notEqual(await number(id, "error"), before[0]);
+        assert.notEqual(await picture(id), before[1]);
+        assert.match(
+            await panel(id).locator("code").textContent(),
+            /--backends org\.libattn\.template --plugin \.\/template\.so --set width=1$/,
+        );
+        await drop(plugin);
+        await page.locator("#input-problem").waitFor();
+        assert.match(await page.textContent("#input-problem"), /template' is registered already$/);
+        assert.equal(await page.locator(".panel").count(), backends.length + 1);
+        await drop({ "x.wasm": Buffer.from("hello") });
+        await page.locator("#input-problem", { hasText: "cannot compile" }).waitFor();
+        await write("and on it goes");
+        assert.equal(await page.locator("#input-problem").isVisible(), false);
+    } finally {
+        await rm(folder, { recursive: true });
+    }
+});
+
+testOrigins();

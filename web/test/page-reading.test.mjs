@@ -1,0 +1,135 @@
+/** What the page says of a cell, of the axes and of inputs that are larger than its pictures. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { settled } from "./browser.mjs";
+import {
+    backends,
+    closings,
+    number,
+    openPage,
+    page,
+    panel,
+    picture,
+    readNumber,
+    show,
+    site,
+    testOrigins,
+    write,
+} from "./panels.mjs";
+
+test("pointing at a cell names it in every panel", async () => {
+    await write("alpha beta gamma delta");
+    const canvas = panel("linear").locator("canvas");
+    const { width } = await canvas.boundingBox();
+    await canvas.hover({ position: { x: width - 20, y: 8 } });
+    for (const backend of backends) {
+        assert.match(
+            await panel(backend).locator(".readout").textContent(),
+            /^“alpha” → “delta” {2}/,
+        );
+    }
+    await page.mouse.move(0, 0);
+    assert.match(await panel("linear").locator(".readout").textContent(), /^largest: /);
+});
+
+test("what a finger pointed at stays until it points elsewhere", async () => {
+    await page.close();
+    show(await openPage({ hasTouch: true, viewport: { width: 390, height: 844 } }));
+    await write("alpha beta gamma delta");
+    const tap = async (backend, x, y) => {
+        const canvas = panel(backend).locator("canvas");
+        await canvas.scrollIntoViewIfNeeded();
+        const { width } = await canvas.boundingBox();
+        await canvas.tap({ position: { x: x < 0 ? width + x : x, y } });
+        await page.waitForTimeout(100);
+    };
+    const readout = panel("sparse").locator(".readout");
+    await tap("linear", -20, 8);
+    assert.match(await readout.textContent(), /^“alpha” → “delta” {2}/);
+    await tap("sketch", 90, 8);
+    assert.match(await readout.textContent(), /^“alpha” → “alpha” {2}/);
+    await page.locator("h1").tap();
+    assert.match(await readout.textContent(), /^largest: /);
+});
+
+test("the axes have words of the example at every width", async () => {
+    await page.close();
+    const context = await site.browser.newContext();
+    show(await context.newPage());
+    page.on("close", () => closings.push(context.close()));
+    await page.addInitScript(() => {
+        globalThis.drawn = [];
+        const { fillText } = CanvasRenderingContext2D.prototype;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+            globalThis.drawn.push(text);
+            return fillText.call(this, text, ...rest);
+        };
+    });
+    await page.goto(site.url);
+    await settled(page);
+    for (const width of [360, 390, 700, 768, 1239, 1240, 1300, 1366, 1440, 1500, 1920]) {
+        await page.evaluate(() => (globalThis.drawn = []));
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForTimeout(200);
+        const drawn = await page.evaluate(() => globalThis.drawn);
+        const first = drawn.filter((text) => text === "Attention").length;
+        assert.ok(first >= 2 * backends.length, `${width} pixels: ${new Set(drawn).size} labels`);
+        assert.equal(drawn.filter((text) => /^\d+$/.test(text)).length, 0, `${width} pixels`);
+    }
+});
+
+test("the keyboard moves the crosshair", async () => {
+    await write("alpha beta gamma delta");
+    await panel("sparse").locator("canvas").focus();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"]) {
+        await page.keyboard.press(key);
+    }
+    const readout = panel("softmax").locator(".readout");
+    assert.match(await readout.textContent(), /^“beta” → “beta” {2}/);
+    await page.keyboard.press("Escape");
+    assert.match(await readout.textContent(), /^largest: /);
+});
+
+test("the difference from softmax has its own scale", async () => {
+    await write("alpha beta gamma delta");
+    const before = await picture("linear");
+    await panel("linear").locator(".difference input").check();
+    await page.locator("#difference-legend").waitFor();
+    assert.notEqual(await picture("linear"), before);
+
+    // A row of weights sums to 1, so a row of differences sums to 0.
+    const readings = [];
+    await panel("linear").locator("canvas").focus();
+    await page.keyboard.press("Home");
+    for (let key = 0; key < 4; key++) {
+        readings.push(await panel("linear").locator(".readout").textContent());
+        await page.keyboard.press("ArrowRight");
+    }
+    const values = readings.map((text) => readNumber(text.split("  ")[1]));
+    const sum = values.reduce((total, value) => total + value, 0);
+    const rounding = values.reduce((total, value) => total + 0.005 * Math.abs(value), 0);
+    assert.ok(values.some((value) => value !== 0));
+    assert.ok(Math.abs(sum) <= rounding, `${values} sum to ${sum}`);
+});
+
+test("a large input is pooled, and the page says how", async () => {
+    const words = Array.from({ length: 600 }, (_, i) => `word${i}`);
+    await write(words.join(" "));
+    assert.equal(
+        await page.textContent("#pooling"),
+        "Each cell is the mean of 3 queries × 3 keys.",
+    );
+    assert.ok((await number("softmax", "error")) < 1e-5);
+});
+
+test("a very large input has its error over some of the queries, and says so", async () => {
+    await write("alpha beta gamma delta ".repeat(350));
+    assert.match(
+        await panel("softmax").locator("[data-name=error] dt").textContent(),
+        /1 query in 2$/,
+    );
+    assert.ok((await number("softmax", "error")) < 1e-5);
+});
+
+testOrigins();

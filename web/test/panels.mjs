@@ -1,0 +1,119 @@
+/** The page of the backends under test, opened for each test anew, and what stands in its panels. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { settled } from "./browser.mjs";
+import { change as changeOn, drop as dropOn } from "./reader.mjs";
+import { openSite } from "./site.mjs";
+
+export const backends = ["softmax", "linear", "sparse", "sketch"];
+export const web = fileURLToPath(new URL("..", import.meta.url));
+export const pictures = fileURLToPath(new URL("../../build/", import.meta.url));
+export const run = promisify(execFile);
+const built = join(pictures, "attn");
+export const cli = process.env.ATTN_CLI ?? (existsSync(built) ? built : null);
+export const noCli = "there is no build/attn, and ATTN_CLI does not name one";
+
+export const closings = []; // of contexts: they end with their page, and before the browser
+after(() => Promise.all(closings));
+export const site = openSite();
+export let page;
+const requests = []; // of all pages
+let complaints = []; // of the page under test: errors, warnings, refused loads
+
+before(() => mkdir(pictures, { recursive: true }));
+
+beforeEach(async () => {
+    complaints = [];
+    show(await openPage());
+});
+
+afterEach(async () => {
+    await page.close();
+    assert.deepEqual(complaints, []);
+});
+
+/** From now on this is the page under test. */
+export function show(opened) {
+    page = opened;
+}
+
+export async function openPage(options = {}, url = site.url) {
+    const context = await site.browser.newContext({
+        viewport: { width: 1600, height: 1000 },
+        ...options,
+    });
+    const opened = await context.newPage();
+    opened.on("close", () => closings.push(context.close()));
+    opened.on("request", (request) => requests.push(request.url()));
+    opened.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
+    opened.on("pageerror", (error) => complaints.push(String(error)));
+    opened.on("console", (line) => {
+        if (["error", "warning"].includes(line.type())) complaints.push(line.text());
+    });
+    await opened.goto(url);
+    await settled(opened);
+    return opened;
+}
+
+export const panel = (backend) => page.locator(`[data-backend=${backend}]`);
+
+export async function number(backend, name) {
+    const value = await panel(backend).locator(`[data-name=${name}] data`).getAttribute("value");
+    assert.match(value, /\d/, `${backend} has no number for ${name}`);
+    return Number(value);
+}
+
+export const errors = () => Promise.all(backends.map((backend) => number(backend, "error")));
+
+export const picture = (backend) =>
+    panel(backend)
+        .locator("canvas")
+        .evaluate((canvas) => canvas.toDataURL());
+
+export const change = (action) => changeOn(page, action);
+export const drop = (files) => dropOn(page, files);
+export const write = (text) => change(() => page.fill("#text", text));
+
+/** A number as the page writes it, such as −1.234 × 10⁻⁷. */
+export function readNumber(text) {
+    const [mantissa, exponent] = text.replace("−", "-").split(" × 10");
+    const digits = (exponent ?? "⁰")
+        .replace("⁻", "-")
+        .replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹]/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(digit));
+    return Number(mantissa) * 10 ** Number(digits);
+}
+
+/** The page as it is while its module is still on the way; the function returned lets it come. */
+export async function openSlowly(url) {
+    await page.close();
+    const context = await site.browser.newContext();
+    let arrive;
+    const arrived = new Promise((resolve) => (arrive = resolve));
+    await context.route("**/*.wasm", async (route) => {
+        await arrived;
+        await route.continue();
+    });
+    show(await context.newPage());
+    page.on("close", () => closings.push(context.close()));
+    await page.goto(url);
+    return arrive;
+}
+
+/** The last test of a file. */
+export function testOrigins() {
+    test("no request ever left the page's origin", () => {
+        assert.ok(requests.length > 0);
+        const own = /^http:\/\/localhost:\d+\//;
+        assert.deepEqual(
+            requests.filter((url) => !own.test(url)),
+            [],
+        );
+    });
+}
