@@ -13,11 +13,12 @@ set(rooms
     "core/oracle: attn"
     "core/simd: simd attn"
     "core/src: attn json number simd"
+    "core/stream: stream attn"
     "core/text: text attn"
-    "plugins/linear: attn simd"
-    "plugins/sketch: attn number simd softmax" # softmax with other keys
-    "plugins/softmax: attn flash"
-    "plugins/sparse: attn flash simd"
+    "plugins/linear: attn simd stream"
+    "plugins/sketch: attn number simd softmax stream" # softmax with other keys
+    "plugins/softmax: attn flash stream"
+    "plugins/sparse: attn flash simd stream"
     "plugins/template: attn"
     "bench/measure: measure attn simd"
     "bench/labs: labs attn json measure number"

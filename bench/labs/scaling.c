@@ -168,12 +168,14 @@ attn_status_t scaling_cache_bytes(const attn_context_t *context, int64_t length,
     attn_problem_t problem = head_problem(1, 1, dim, dim);
     problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
     attn_stream_t *stream;
-    attn_status_t status = attn_stream_create(context, "softmax", &problem, length, &stream, error);
+    attn_status_t status =
+        attn_stream_create(context, "softmax", &problem, NULL, 0, length, &stream, error);
     if (status) return status;
     float *zeros = calloc((size_t)(length * dim), sizeof *zeros);
     if (zeros) {
         const attn_tensor_t tokens = attn_tensor_bhnd(zeros, 1, 1, length, dim);
-        status = attn_stream_append(stream, &tokens, &tokens, NULL, NULL, error);
+        const attn_io_t io = {.struct_size = sizeof io, .key = tokens, .value = tokens};
+        status = attn_stream_append(stream, &io, error);
     } else {
         status =
             attn_fail(error, ATTN_ERROR_MEMORY, "no memory for %lld tokens", (long long)length);

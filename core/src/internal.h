@@ -84,6 +84,24 @@ attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t
 attn_status_t attn_problem_read(attn_problem_t *problem, const attn_problem_t *given,
                                 attn_error_t *error);
 
+/* What a plan or a stream is asked for: a problem, whose backend it is for, and values of its parameters,
+ * which the caller releases. */
+typedef struct attn_request {
+    attn_problem_t problem;
+    const attn_backend_t *backend;
+    attn_value_t *values; /* NULL: it has none */
+} attn_request_t;
+
+/* plan.c: all of it checked. */
+attn_status_t attn_request_read(const attn_context_t *context, const char *backend,
+                                const attn_problem_t *problem, const attn_param_t *params,
+                                uint32_t param_count, attn_request_t *request, attn_error_t *error);
+
+/* plan.c: the backend reports to `own`, from where it goes to the caller's, `result`. */
+attn_status_t attn_report_begin(attn_io_t *io, attn_report_t *own, attn_report_t **result,
+                                attn_error_t *error);
+void attn_report_end(attn_report_t *result, const attn_report_t *own);
+
 /* What a run's arrays are checked against. */
 typedef struct attn_scope {
     const attn_problem_t *problem;

@@ -15,26 +15,6 @@ struct attn_plan {
     attn_scope_t scope; /* of its runs */
 };
 
-static attn_status_t prepare(attn_plan_t *plan, const attn_param_t *params, uint32_t param_count,
-                             attn_error_t *error) {
-    const attn_context_t *context = plan->context;
-    const uint32_t declared = attn_params_count(plan->scope.backend);
-    attn_value_t *values = NULL;
-    if (declared) {
-        values = attn_allocate(context, declared * sizeof *values);
-        if (!values) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for parameters");
-    }
-    attn_status_t status =
-        attn_params_read(plan->scope.backend, params, param_count, values, error);
-    if (status == ATTN_OK && plan->scope.backend->supports)
-        status = plan->scope.backend->supports(&plan->problem, error);
-    if (status == ATTN_OK)
-        status = plan->scope.backend->plan(&context->host, &plan->problem, values, &plan->prepared,
-                                           error);
-    attn_release(context, values);
-    return status;
-}
-
 /* Only inputs that the backend lets a problem name. */
 static attn_status_t check_own_inputs(const attn_backend_t *backend, uint32_t bits,
                                       attn_error_t *error) {
@@ -56,27 +36,56 @@ static attn_status_t refuse_id(const attn_context_t *context, const char *id, at
                      ids);
 }
 
-attn_status_t attn_plan_create(const attn_context_t *context, const char *backend_id,
+static attn_status_t read_values(const attn_context_t *context, const attn_param_t *params,
+                                 uint32_t count, attn_request_t *request, attn_error_t *error) {
+    const uint32_t declared = attn_params_count(request->backend);
+    if (!declared) return attn_params_read(request->backend, params, count, NULL, error);
+    request->values = attn_allocate(context, declared * sizeof *request->values);
+    if (!request->values) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for parameters");
+    attn_status_t status =
+        attn_params_read(request->backend, params, count, request->values, error);
+    if (status != ATTN_OK) attn_release(context, request->values);
+    return status;
+}
+
+attn_status_t attn_request_read(const attn_context_t *context, const char *backend,
+                                const attn_problem_t *problem, const attn_param_t *params,
+                                uint32_t param_count, attn_request_t *request,
+                                attn_error_t *error) {
+    *request = (attn_request_t){.values = NULL};
+    attn_status_t status = attn_problem_read(&request->problem, problem, error);
+    if (status != ATTN_OK) return status;
+    request->backend = attn_backend_find(context, backend);
+    if (!request->backend) return refuse_id(context, backend, error);
+    status = attn_features_check(request->backend, attn_problem_features(&request->problem), error);
+    if (!ATTN_SMALL && status == ATTN_OK)
+        status = check_own_inputs(request->backend, request->problem.own_inputs, error);
+    if (status == ATTN_OK && request->backend->supports)
+        status = request->backend->supports(&request->problem, error);
+    return status == ATTN_OK ? read_values(context, params, param_count, request, error) : status;
+}
+
+attn_status_t attn_plan_create(const attn_context_t *context, const char *backend,
                                const attn_problem_t *problem, const attn_param_t *params,
                                uint32_t param_count, attn_plan_t **result, attn_error_t *error) {
     if (result) *result = NULL;
-    if (!context || !backend_id || !result || (param_count && !params))
+    if (!context || !backend || !result || (param_count && !params))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "plan: the context, the backend id, the parameters or the result is null");
-    attn_problem_t own;
-    attn_status_t status = attn_problem_read(&own, problem, error);
+    attn_request_t request;
+    attn_status_t status =
+        attn_request_read(context, backend, problem, params, param_count, &request, error);
     if (status != ATTN_OK) return status;
-    const attn_backend_t *backend = attn_backend_find(context, backend_id);
-    if (!backend) return refuse_id(context, backend_id, error);
-    status = attn_features_check(backend, attn_problem_features(&own), error);
-    if (!ATTN_SMALL && status == ATTN_OK) status = check_own_inputs(backend, own.own_inputs, error);
-    if (status != ATTN_OK) return status;
-
     attn_plan_t *plan = attn_allocate(context, sizeof *plan);
-    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
-    *plan = (attn_plan_t){.context = context, .problem = own};
-    plan->scope = (attn_scope_t){.problem = &plan->problem, .backend = backend};
-    status = prepare(plan, params, param_count, error);
+    if (plan) {
+        *plan = (attn_plan_t){.context = context, .problem = request.problem};
+        plan->scope = (attn_scope_t){.problem = &plan->problem, .backend = request.backend};
+        status = request.backend->plan(&context->host, &plan->problem, request.values,
+                                       &plan->prepared, error);
+    } else {
+        status = attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
+    }
+    attn_release(context, request.values);
     if (status != ATTN_OK) {
         attn_release(context, plan);
         return status;
@@ -163,20 +172,30 @@ static attn_status_t take(const attn_plan_t *plan, attn_io_t *io, const attn_io_
     return status == ATTN_OK ? check_workspace(plan, io, error) : status;
 }
 
+attn_status_t attn_report_begin(attn_io_t *io, attn_report_t *own, attn_report_t **result,
+                                attn_error_t *error) {
+    *own = (attn_report_t){.struct_size = sizeof *own};
+    *result = io->report;
+    if (!io->report) return ATTN_OK;
+    io->report = own;
+    if (ATTN_SMALL || attn_struct_write(*result, own, sizeof *own, sizeof *own)) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "report: struct_size is %u, expected %zu",
+                     (*result)->struct_size, sizeof *own);
+}
+
+void attn_report_end(attn_report_t *result, const attn_report_t *own) {
+    if (result) attn_struct_write(result, own, sizeof *own, sizeof *own);
+}
+
 attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *given, attn_error_t *error) {
     if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "run: the plan is null");
     attn_io_t io;
-    attn_report_t report = {.struct_size = sizeof report};
+    attn_report_t report, *result;
     attn_status_t status = take(plan, &io, given, 0, error);
-    if (!ATTN_SMALL && status == ATTN_OK && io.report &&
-        !attn_struct_write(io.report, &report, sizeof report, sizeof report))
-        status = attn_fail(error, ATTN_ERROR_ARGUMENT, "report: struct_size is %u, expected %zu",
-                           io.report->struct_size, sizeof report);
+    if (status == ATTN_OK) status = attn_report_begin(&io, &report, &result, error);
     if (status != ATTN_OK) return status;
-    attn_report_t *result = io.report;
-    if (result) io.report = &report;
     status = plan->prepared->run(plan->prepared, &io, error);
-    if (result) attn_struct_write(result, &report, sizeof report, sizeof report);
+    attn_report_end(result, &report);
     return status;
 }
 

@@ -8,6 +8,8 @@
 #include "simd/math.h"
 #include "simd/tile.h"
 
+#include <string.h>
+
 enum {
     /* The rows of a tile have causal limits at most TILE_ROWS - 1 apart, and the keys before the
      * lowest limit are in the state but for less than a panel. */
@@ -20,7 +22,8 @@ typedef struct linear_state {
     const attn_head_t *head;
     linear_map_t map;
     int64_t dim, value_dim, stride; /* stride: value_dim rounded up to whole vectors */
-    int64_t known;                  /* keys [0, known) are in (s, z) */
+    int64_t before;                 /* keys before the head's, in (s, z) */
+    int64_t known;                  /* and the head's keys [0, known) */
     float *s;                       /* [dim rounded up to TILE_ROWS][stride] */
     float *z, *z_abs;               /* [dim rounded up to VF_LANES]: sums of phi(k), |phi(k)| */
     float *panel;                   /* phi of keys: [dim rounded up to TILE_ROWS][PANEL] */
@@ -123,14 +126,15 @@ static void pack_queries(const linear_state_t *state, int64_t query_head,
 /* ---- the state ---------------------------------------------------------------------------------- */
 
 /* s += phi(K)^T V and z += phi(K)^T 1 for the next panel of keys (Lemma A.8). */
-static void add_panel(linear_state_t *state, const linear_rows_t *rows) {
+ATTN_STEP void add_panel(linear_state_t *state) {
     int64_t values_stride;
+    float ones[TILE_ROWS];
+    for (int r = 0; r < TILE_ROWS; r++) ones[r] = 1.0f;
     const int64_t count = pack_keys(state, state->known, state->panel);
     const float *values = value_rows(state, state->known, count, &values_stride);
     for (int64_t k = 0; k < state->dim; k += TILE_ROWS)
-        tile_accumulate(state->s + k * state->stride, state->stride, rows->ones,
-                        state->panel + k * PANEL, PANEL, values, values_stride, count,
-                        state->value_dim);
+        tile_accumulate(state->s + k * state->stride, state->stride, ones, state->panel + k * PANEL,
+                        PANEL, values, values_stride, count, state->value_dim);
     for (int64_t k = 0; k < state->dim; k++)
         for (int64_t j = 0; j < PANEL; j += VF_LANES) {
             const vf features = vf_load(state->panel + k * PANEL + j);
@@ -145,8 +149,7 @@ static void update_state(linear_state_t *state, const linear_rows_t *rows) {
     const int64_t keys = state->head->problem->keys;
     int64_t seen = keys;
     for (int64_t r = 0; r < rows->count; r++) seen = tile_min(seen, rows->limit[r]);
-    while (state->known < keys && (state->known + PANEL <= seen || seen == keys))
-        add_panel(state, rows);
+    while (state->known < keys && (state->known + PANEL <= seen || seen == keys)) add_panel(state);
 }
 
 /* out = phi(Q) s, sum = phi(Q) z. */
@@ -215,9 +218,10 @@ static linear_rows_t begin_rows(const linear_state_t *state, const attn_queries_
  * is off by about sqrt(N) eps sum |terms|. (Higham and Mary, "A New Approach to Probabilistic
  * Rounding Error Analysis", 2019.)
  */
-static int is_degenerate(const linear_rows_t *rows, int64_t dim, int64_t r) {
-    const float rounding = FLT_EPSILON * sqrtf((float)(rows->limit[r] + dim));
-    return rows->limit[r] > 0 && fabsf(rows->sum[r]) <= rounding * rows->abs[r];
+static int is_degenerate(const linear_state_t *state, const linear_rows_t *rows, int64_t r) {
+    const int64_t keys = state->before + rows->limit[r];
+    const float rounding = FLT_EPSILON * sqrtf((float)(keys + state->dim));
+    return keys > 0 && fabsf(rows->sum[r]) <= rounding * rows->abs[r];
 }
 
 /* 1 / normaliser; 0 where that is 0, so that the row becomes zeros. */
@@ -225,9 +229,9 @@ static float inverse(const linear_rows_t *rows, int64_t r) {
     return rows->sum[r] == 0.0f ? 0.0f : 1.0f / rows->sum[r];
 }
 
-static linear_state_t begin(const attn_head_t *head, linear_map_t map,
-                            const attn_queries_t *queries) {
-    attn_arena_t arena = {.base = queries->scratch};
+static linear_state_t begin(const attn_head_t *head, linear_map_t map, const linear_sums_t *before,
+                            void *scratch) {
+    attn_arena_t arena = {.base = scratch};
     linear_state_t state = lay_out(head->problem, &arena);
     state.head = head;
     state.map = map;
@@ -236,7 +240,26 @@ static linear_state_t begin(const attn_head_t *head, linear_map_t map,
     for (int64_t i = 0; i < rows * state.stride; i++) state.s[i] = 0.0f;
     for (int64_t i = 0; i < rows * PANEL; i++) state.panel[i] = 0.0f;
     for (int64_t k = 0; k < width; k++) state.z[k] = state.z_abs[k] = 0.0f;
+    state.before = before->keys;
+    for (int64_t k = 0; before->keys && k < state.dim; k++) {
+        state.z[k] = before->z[k];
+        state.z_abs[k] = before->z_abs[k];
+        memcpy(state.s + k * state.stride, before->s + k * state.value_dim,
+               (size_t)state.value_dim * sizeof(float));
+    }
     return state;
+}
+
+static void add(const attn_head_t *head, linear_map_t map, linear_sums_t *sums, void *scratch) {
+    linear_state_t state = begin(head, map, sums, scratch);
+    while (state.known < head->problem->keys) add_panel(&state);
+    for (int64_t k = 0; k < state.dim; k++) {
+        sums->z[k] = state.z[k];
+        sums->z_abs[k] = state.z_abs[k];
+        memcpy(sums->s + k * state.value_dim, state.s + k * state.stride,
+               (size_t)state.value_dim * sizeof(float));
+    }
+    sums->keys += state.known;
 }
 
 /* Output of a tile of one query head, with the state as it is; returns how many rows were degenerate. */
@@ -254,15 +277,15 @@ static int64_t attend_tile(const linear_state_t *state, int64_t query_head, line
         for (int64_t c = 0; c < state->value_dim; c++)
             target[c * out->stride[3]] =
                 rows.sum[r] == 0.0f ? 0.0f : scale * state->out[r * state->stride + c];
-        degenerate += is_degenerate(&rows, state->dim, r);
+        degenerate += is_degenerate(state, &rows, r);
     }
     return degenerate;
 }
 
 /* Query heads see the same keys: the state goes on once for all of them. */
-static int64_t attend(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
-                      int64_t heads) {
-    linear_state_t state = begin(head, map, queries);
+static int64_t attend(const attn_head_t *head, linear_map_t map, const linear_sums_t *before,
+                      const attn_queries_t *queries, int64_t heads) {
+    linear_state_t state = begin(head, map, before, queries->scratch);
     int64_t degenerate = 0;
     for (int64_t done = 0; done < queries->count; done += TILE_ROWS) {
         const linear_rows_t rows = begin_rows(&state, queries, done);
@@ -276,7 +299,8 @@ static int64_t attend(const attn_head_t *head, linear_map_t map, const attn_quer
 static void weights(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
                     float *rows_out, int64_t stride) {
     const int64_t keys = head->problem->keys;
-    const linear_state_t state = begin(head, map, queries);
+    const linear_sums_t none = {.keys = 0};
+    const linear_state_t state = begin(head, map, &none, queries->scratch);
     for (int64_t done = 0; done < queries->count; done += TILE_ROWS) {
         linear_rows_t rows = begin_rows(&state, queries, done);
         float *target = rows_out + done * stride;
@@ -297,5 +321,6 @@ const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .name = TILE_NAME,
     .scratch = scratch,
     .attend = attend,
+    .add = add,
     .weights = weights,
 };

@@ -1,102 +1,15 @@
 /*
  * linear: attention through feature maps, with cost linear in n and m and a state that does not
- * grow. One task is a key/value head's group of query heads, which share the state, or a part of it
- * where that leaves no worker idle.
+ * grow.
  */
 #include "attn/ext/cost.h"
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
 #include "attn/pairs.h"
-#include "kernels.h"
+#include "plan.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef struct linear_plan {
-    attn_backend_plan_t base;
-    const attn_host_t *host;
-    const linear_kernels_t *kernels;
-    attn_problem_t problem;
-    float scale;
-    linear_map_t map;
-} linear_plan_t;
-
-/* The workspace: a count of degenerate rows for each task, then a scratch for each worker. */
-typedef struct workspace {
-    int64_t *degenerate;
-    char *scratch;
-    uint64_t scratch_size;
-} workspace_t;
-
-/* How many parts a group is cut into: each builds the state anew. */
-static int64_t part_count(const linear_plan_t *plan) {
-    const attn_problem_t *problem = &plan->problem;
-    const int64_t kv_heads = problem->batch * problem->kv_heads;
-    const int64_t group = problem->heads / problem->kv_heads;
-    const int64_t parts = (attn_host_workers(plan->host) - 1) / kv_heads + 1;
-    return parts < group ? parts : group;
-}
-
-static int64_t task_count(const linear_plan_t *plan) {
-    return plan->problem.batch * plan->problem.kv_heads * part_count(plan);
-}
-
-static workspace_t lay_out(const linear_plan_t *plan, attn_arena_t *arena) {
-    attn_arena_t scratch = {.base = NULL};
-    plan->kernels->scratch(&plan->problem, &scratch);
-    arena->overflow |= scratch.overflow;
-    workspace_t space = {.scratch_size = scratch.used};
-    space.degenerate = attn_arena_take(arena, task_count(plan), sizeof(int64_t));
-    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
-    return space;
-}
-
-/* ---- run -------------------------------------------------------------------------------------- */
-
-typedef struct run {
-    const linear_plan_t *plan;
-    const attn_io_t *io;
-    workspace_t space;
-} run_t;
-
-static attn_head_t head_of(const linear_plan_t *plan, const attn_io_t *io, int64_t batch,
-                           int64_t query_head) {
-    return (attn_head_t){
-        .problem = &plan->problem,
-        .io = io,
-        .batch = batch,
-        .kv_head = query_head / (plan->problem.heads / plan->problem.kv_heads),
-        .scale = plan->scale,
-    };
-}
-
-static void attend_task(void *data, int64_t task, uint32_t worker) {
-    const run_t *run = data;
-    const linear_plan_t *plan = run->plan;
-    const attn_problem_t *problem = &plan->problem;
-    const int64_t group = problem->heads / problem->kv_heads, parts = part_count(plan);
-    const int64_t part = task % parts, kv_head = task / parts % problem->kv_heads;
-    const int64_t first = part * group / parts, last = (part + 1) * group / parts;
-    const attn_queries_t queries = {
-        .head = kv_head * group + first,
-        .count = problem->queries,
-        .scratch = run->space.scratch + worker * run->space.scratch_size,
-    };
-    const attn_head_t head = head_of(plan, run->io, task / parts / problem->kv_heads, queries.head);
-    run->space.degenerate[task] = plan->kernels->attend(&head, plan->map, &queries, last - first);
-}
-
-static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
-                         attn_error_t *error) {
-    const linear_plan_t *plan = (const linear_plan_t *)base;
-    attn_arena_t arena = {.base = io->workspace};
-    run_t run = {.plan = plan, .io = io, .space = lay_out(plan, &arena)};
-    (void)error;
-    attn_host_parallel_for(plan->host, task_count(plan), attend_task, &run);
-    for (int64_t t = 0; io->report && t < task_count(plan); t++)
-        io->report->degenerate_rows += run.space.degenerate[t];
-    return ATTN_OK;
-}
 
 /* ---- extensions --------------------------------------------------------------------------------- */
 
@@ -105,12 +18,13 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
                                  float *rows, int64_t row_stride, attn_error_t *error) {
     const linear_plan_t *plan = (const linear_plan_t *)base;
     attn_arena_t arena = {.base = io->workspace};
-    const attn_head_t keys = head_of(plan, io, batch, head);
+    const attn_head_t keys =
+        attn_linear_head(plan, io, batch, head / (plan->problem.heads / plan->problem.kv_heads));
     const attn_queries_t queries = {
         .head = head,
         .first = first,
         .count = count,
-        .scratch = lay_out(plan, &arena).scratch,
+        .scratch = attn_linear_space(plan, &arena).scratch,
     };
     (void)error;
     plan->kernels->weights(&keys, plan->map, &queries, rows, row_stride);
@@ -155,6 +69,9 @@ static const void *get_extension(const char *id) {
     };
     static const attn_ext_weights_t weights = {.struct_size = sizeof weights, .rows = weight_rows};
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
+    static const attn_ext_stream_t streams = {.struct_size = sizeof streams,
+                                              .create = attn_linear_stream};
+    if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &declared;
     if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
     if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
@@ -167,7 +84,7 @@ static void destroy(attn_backend_plan_t *base) {
     attn_host_release(((linear_plan_t *)base)->host, base);
 }
 
-static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
+attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *problem,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
     linear_plan_t *plan = attn_host_allocate(host, sizeof *plan);
@@ -180,7 +97,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
         .map = (linear_map_t)values[0].integer,
     };
     attn_arena_t arena = {.base = NULL};
-    lay_out(plan, &arena);
+    attn_linear_space(plan, &arena);
     if (arena.overflow) {
         attn_host_release(host, plan);
         return attn_fail(error, ATTN_ERROR_MEMORY, "linear: the workspace would not fit in memory");
@@ -189,7 +106,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
         .struct_size = sizeof plan->base,
         .workspace_size = arena.used,
         .kernel = plan->kernels->name,
-        .run = run,
+        .run = attn_linear_run,
         .destroy = destroy,
     };
     *result = &plan->base;
@@ -205,7 +122,7 @@ static const attn_backend_t linear_backend = {
     .description =
         "Weights from feature maps: cost linear in the length, a state that does not grow.",
     .reference = "elu1: arXiv:2006.16236, Eq. 7; lin: arXiv:2310.11685, Def. 3.2",
-    .plan = make_plan,
+    .plan = attn_linear_plan,
     .get_extension = get_extension,
 };
 

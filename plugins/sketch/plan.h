@@ -1,9 +1,11 @@
-/* plan.h: what a sketch plan holds, and its run. */
+/* plan.h: what a sketch plan holds, its run, and streams. */
 #ifndef ATTN_SKETCH_PLAN_H
 #define ATTN_SKETCH_PLAN_H
 
-#include "attn/plugin.h"
+#include "attn/ext/stream.h"
 #include "kernels.h"
+
+enum { SKETCH_PARAMETERS = 6 };
 
 typedef struct sketch_plan {
     attn_backend_plan_t base;
@@ -21,6 +23,17 @@ typedef struct sketch_plan {
     char guarantee[160];
 } sketch_plan_t;
 
+/** attn_backend_t.plan. */
+attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *problem,
+                               const attn_value_t *values, attn_backend_plan_t **plan,
+                               attn_error_t *error);
+
+/** The problem on sketches, for softmax. */
+attn_problem_t attn_sketch_reduced(const sketch_plan_t *plan);
+
+/** Memory of the plan, without that of softmax's. */
+uint64_t attn_sketch_plan_bytes(const sketch_plan_t *plan);
+
 /** Bytes of workspace that a run needs; sets arena->overflow when they would not fit. */
 void attn_sketch_workspace(const sketch_plan_t *plan, attn_arena_t *arena);
 
@@ -32,5 +45,20 @@ attn_status_t attn_sketch_run(const attn_backend_plan_t *base, const attn_io_t *
 attn_status_t attn_sketch_weights(const attn_backend_plan_t *base, const attn_io_t *io,
                                   int64_t batch, int64_t head, int64_t first, int64_t count,
                                   float *rows, int64_t row_stride, attn_error_t *error);
+
+/** Scratch of attn_sketch_tensor() for all workers. */
+void attn_sketch_scratch(const sketch_plan_t *plan, attn_arena_t *arena);
+
+/** All rows of a tensor times T, which is not the leverage method's: out is (B, H, rows, size). */
+void attn_sketch_tensor(const sketch_plan_t *plan, const attn_tensor_t *source, float *out,
+                        void *scratch);
+
+/** The tensor's rows with `size` contiguous features at `data`. */
+attn_tensor_t attn_sketched(const attn_tensor_t *tensor, float *data, int64_t size);
+
+/** attn_ext_stream_t.create. */
+attn_status_t attn_sketch_make_stream(const attn_host_t *host, const attn_problem_t *problem,
+                                      const attn_value_t *values, attn_backend_stream_t **stream,
+                                      attn_error_t *error);
 
 #endif

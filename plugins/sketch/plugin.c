@@ -20,11 +20,11 @@ enum { MAX_SIZE = 65536 };
 
 /* ---- parameters ----------------------------------------------------------------------------------- */
 
-enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK, PARAMETERS };
+enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK };
 
 static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage", NULL};
 
-static const attn_param_info_t parameters[PARAMETERS] = {
+static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
     [METHOD] =
         {
             .struct_size = sizeof(attn_param_info_t),
@@ -150,10 +150,15 @@ static void destroy(attn_backend_plan_t *base) {
     attn_host_release(plan->host, plan);
 }
 
-static attn_status_t make_softmax(sketch_plan_t *plan, attn_error_t *error) {
+attn_problem_t attn_sketch_reduced(const sketch_plan_t *plan) {
     attn_problem_t small = plan->problem;
     small.dim = plan->size;
     if (isnan(small.scale)) small.scale = (float)(1.0 / sqrt((double)plan->problem.dim));
+    return small;
+}
+
+static attn_status_t make_softmax(sketch_plan_t *plan, attn_error_t *error) {
+    const attn_problem_t small = attn_sketch_reduced(plan);
     if (attn_softmax_backend.supports) {
         attn_status_t status = attn_softmax_backend.supports(&small, error);
         if (status != ATTN_OK) return status;
@@ -187,6 +192,14 @@ static attn_status_t draw_matrix(sketch_plan_t *plan, attn_error_t *error) {
                      (long long)dim, (long long)size);
 }
 
+uint64_t attn_sketch_plan_bytes(const sketch_plan_t *plan) {
+    const int64_t dim = plan->problem.dim;
+    return sizeof *plan + (plan->matrix ? (uint64_t)(dim * plan->size) * sizeof *plan->matrix : 0) +
+           (plan->entries
+                ? (uint64_t)(dim * attn_sketch_sparsity(plan->size)) * sizeof *plan->entries
+                : 0);
+}
+
 static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
     attn_status_t status = make_softmax(plan, error);
     if (status != ATTN_OK) return status;
@@ -198,7 +211,7 @@ static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
     return draw_matrix(plan, error);
 }
 
-static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
+attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *problem,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
@@ -285,10 +298,12 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
 }
 
 static const void *get_extension(const char *id) {
-    static const attn_ext_params_t params = {sizeof params, PARAMETERS, parameters};
+    static const attn_ext_params_t params = {sizeof params, SKETCH_PARAMETERS, parameters};
     static const attn_ext_weights_t weights = {sizeof weights, 0, attn_sketch_weights};
     static const attn_ext_cost_t costs = {sizeof costs, 0, cost};
     static const attn_ext_facts_t facts = {sizeof facts, 0, fact};
+    static const attn_ext_stream_t streams = {sizeof streams, 0, attn_sketch_make_stream};
+    if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
     if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
     if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
@@ -304,7 +319,7 @@ static const attn_backend_t attn_sketch_backend = {
     .version = "0.1.0",
     .description = "Softmax attention on fewer features: S ~ scale (Q T)(K T)^T, T random.",
     .reference = "arXiv:2304.04397, Definitions 2.4 to 2.6 and Algorithm 1",
-    .plan = make_plan,
+    .plan = attn_sketch_plan,
     .get_extension = get_extension,
 };
 

@@ -150,6 +150,28 @@ static void sketch(sketching_t *sketching) {
                            sketch_block, sketching);
 }
 
+void attn_sketch_scratch(const sketch_plan_t *plan, attn_arena_t *arena) {
+    const uint64_t size = worker_scratch_size(plan, arena);
+    attn_arena_take(arena, attn_host_workers(plan->host), size);
+}
+
+void attn_sketch_tensor(const sketch_plan_t *plan, const attn_tensor_t *source, float *out,
+                        void *scratch) {
+    attn_arena_t arena = {.base = NULL};
+    const workspace_t space = {.scratch = scratch,
+                               .scratch_size = worker_scratch_size(plan, &arena)};
+    sketching_t all = {
+        .plan = plan,
+        .space = &space,
+        .source = source,
+        .out = out,
+        .heads_per_draw = 1,
+        .head_count = source->shape[0] * source->shape[1],
+        .row_count = source->shape[2],
+    };
+    sketch(&all);
+}
+
 /* Queries [first, first + count) of `heads` query heads, and all keys that they read. */
 static attn_status_t sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
                                   const workspace_t *space, int64_t first_head, int64_t heads,
@@ -189,8 +211,7 @@ static attn_status_t sketch_heads(const sketch_plan_t *plan, const attn_io_t *io
 
 /* ---- the reduced problem ------------------------------------------------------------------------- */
 
-/* The tensor's rows with `size` contiguous features at `data`. */
-static attn_tensor_t sketched(const attn_tensor_t *tensor, float *data, int64_t size) {
+attn_tensor_t attn_sketched(const attn_tensor_t *tensor, float *data, int64_t size) {
     const int64_t heads = tensor->shape[1], rows = tensor->shape[2];
     return (attn_tensor_t){
         .data = data,
@@ -213,8 +234,8 @@ static attn_io_t reduced(const sketch_plan_t *plan, const attn_io_t *io, const w
         .report = io->report,
     };
     if (!plan->exact) {
-        result.query = sketched(&io->query, space->query, plan->size);
-        result.key = sketched(&io->key, space->key, plan->size);
+        result.query = attn_sketched(&io->query, space->query, plan->size);
+        result.key = attn_sketched(&io->key, space->key, plan->size);
     }
     return result;
 }

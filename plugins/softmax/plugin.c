@@ -4,6 +4,7 @@
 #include "attn/ext/params.h"
 #include "attn/pairs.h"
 #include "flash/driver.h"
+#include "stream/cached.h"
 
 #include <string.h>
 
@@ -13,9 +14,20 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     cost->form = "n m (d + dv)";
 }
 
+static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *problem,
+                                 const attn_value_t *values, attn_backend_stream_t **stream,
+                                 attn_error_t *error) {
+    const attn_cached_t cached = {
+        .host = host, .backend = &attn_softmax_backend, .problem = problem, .period = 1};
+    (void)values;
+    return attn_cached_stream(&cached, stream, error);
+}
+
 static const void *get_extension(const char *id) {
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
     static const attn_ext_params_t params = {.struct_size = sizeof params, .count = 0};
+    static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
+    if (!ATTN_SMALL && strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &attn_flash_weights;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_COST) == 0) return &costs;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;

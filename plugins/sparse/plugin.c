@@ -6,6 +6,7 @@
 #include "attn/ext/params.h"
 #include "flash/driver.h"
 #include "pattern.h"
+#include "stream/cached.h"
 
 #include <string.h>
 
@@ -77,7 +78,27 @@ static const attn_param_info_t params[] = {
         .initial = 1,
     },
 };
-enum { BLOCK, LOCAL, GLOBAL };
+enum { BLOCK, LOCAL, GLOBAL, PARAMETERS };
+
+static const attn_backend_t sparse_backend;
+
+/* An automatic block is that of the most tokens, so that it stays what it is. */
+static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *problem,
+                                 const attn_value_t *values, attn_backend_stream_t **stream,
+                                 attn_error_t *error) {
+    attn_value_t fixed[PARAMETERS];
+    memcpy(fixed, values, sizeof fixed);
+    if (!fixed[BLOCK].integer) fixed[BLOCK].integer = attn_sparse_block(problem->keys);
+    const attn_cached_t cached = {
+        .host = host,
+        .backend = &sparse_backend,
+        .problem = problem,
+        .values = fixed,
+        .count = PARAMETERS,
+        .period = fixed[BLOCK].integer,
+    };
+    return attn_cached_stream(&cached, stream, error);
+}
 
 static const void *get_extension(const char *id) {
     static const attn_ext_params_t declared = {
@@ -87,6 +108,8 @@ static const void *get_extension(const char *id) {
     };
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
     static const attn_ext_facts_t facts = {.struct_size = sizeof facts, .fact = fact};
+    static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
+    if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &declared;
     if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &attn_flash_weights;
     if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;

@@ -49,8 +49,8 @@ static void make_no_problem(void **state) {
                 attn_stream_t *stream = NULL;
                 error = (attn_error_t){0};
                 fixture_expect(
-                    attn_stream_create(context, BACKENDS[b], &problem, 8, &stream, &error), &error,
-                    ATTN_ERROR_DTYPE, words);
+                    attn_stream_create(context, BACKENDS[b], &problem, NULL, 0, 8, &stream, &error),
+                    &error, ATTN_ERROR_DTYPE, words);
                 assert_null(stream);
             }
         }
@@ -130,22 +130,23 @@ static void make_no_tokens(void **state) {
     const attn_problem_t problem = fixture_problem(1, 1, 2, 2, 8, 8);
     attn_error_t error = {0};
     attn_stream_t *stream = NULL;
-    assert_int_equal(attn_stream_create(context, "softmax", &problem, 8, &stream, &error), ATTN_OK);
+    assert_int_equal(attn_stream_create(context, "softmax", &problem, NULL, 0, 8, &stream, &error),
+                     ATTN_OK);
     arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 0);
     for (size_t u = 0; u < TEST_COUNT(UNKNOWN); u++) {
         attn_tensor_t wrong = arrays.io.key;
         wrong.dtype = UNKNOWN[u];
         test_label("tokens of type %d", (int)UNKNOWN[u]);
         error = (attn_error_t){0};
-        fixture_expect(attn_stream_append(stream, &wrong, &arrays.io.value, NULL, NULL, &error),
-                       &error, ATTN_ERROR_DTYPE, "key");
+        attn_io_t io = {.struct_size = sizeof io, .key = wrong, .value = arrays.io.value};
+        fixture_expect(attn_stream_append(stream, &io, &error), &error, ATTN_ERROR_DTYPE, "key");
         error = (attn_error_t){0};
-        fixture_expect(attn_stream_append(stream, &arrays.io.key, &wrong, NULL, NULL, &error),
-                       &error, ATTN_ERROR_DTYPE, "value");
+        io.key = arrays.io.key, io.value = wrong;
+        fixture_expect(attn_stream_append(stream, &io, &error), &error, ATTN_ERROR_DTYPE, "value");
         assert_int_equal(attn_stream_length(stream), 0);
         error = (attn_error_t){0};
-        fixture_expect(attn_stream_query(stream, &wrong, &arrays.io.out, NULL, &error), &error,
-                       ATTN_ERROR_DTYPE, "query");
+        io = (attn_io_t){.struct_size = sizeof io, .query = wrong, .out = arrays.io.out};
+        fixture_expect(attn_stream_query(stream, &io, &error), &error, ATTN_ERROR_DTYPE, "query");
     }
     arrays_destroy(&arrays);
     attn_stream_destroy(stream);

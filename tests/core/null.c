@@ -35,7 +35,8 @@ static void set_up(void **state) {
     problem = fixture_problem(1, 1, 1, 1, 4, 4);
     plan = fixture_plan(context, "softmax", &problem, NULL);
     tensor = attn_tensor_bhnd(numbers, 1, 1, 1, 4);
-    assert_int_equal(attn_stream_create(context, "softmax", &problem, 8, &stream, NULL), ATTN_OK);
+    assert_int_equal(attn_stream_create(context, "softmax", &problem, NULL, 0, 8, &stream, NULL),
+                     ATTN_OK);
 }
 
 static void tear_down(void **state) {
@@ -264,11 +265,12 @@ NULLS(attn_weights) {
 
 NULLS(attn_stream_create) {
     attn_stream_t *made = stream;
-    REFUSED(attn_stream_create, NULL, "softmax", &problem, 8, &made);
+    REFUSED(attn_stream_create, NULL, "softmax", &problem, NULL, 0, 8, &made);
     assert_null(made);
-    REFUSED(attn_stream_create, context, NULL, &problem, 8, &made);
-    REFUSED(attn_stream_create, context, "softmax", NULL, 8, &made);
-    REFUSED(attn_stream_create, context, "softmax", &problem, 8, NULL);
+    REFUSED(attn_stream_create, context, NULL, &problem, NULL, 0, 8, &made);
+    REFUSED(attn_stream_create, context, "softmax", NULL, NULL, 0, 8, &made);
+    REFUSED(attn_stream_create, context, "softmax", &problem, NULL, 1, 8, &made);
+    REFUSED(attn_stream_create, context, "softmax", &problem, NULL, 0, 8, NULL);
 }
 
 NULLS(attn_stream_destroy) { (void)state, attn_stream_destroy(NULL); }
@@ -284,20 +286,22 @@ NULLS(attn_stream_memory) {
 }
 
 NULLS(attn_stream_append) {
-    REFUSED(attn_stream_append, NULL, &tensor, &tensor, NULL, NULL);
-    REFUSED(attn_stream_append, stream, NULL, &tensor, NULL, NULL);
-    REFUSED(attn_stream_append, stream, &tensor, NULL, NULL, NULL);
+    const attn_io_t io = {.struct_size = sizeof io, .key = tensor, .value = tensor};
+    attn_io_t bad[2] = {io, io};
+    bad[0].key.data = bad[1].value.data = NULL;
+    REFUSED(attn_stream_append, NULL, &io);
+    REFUSED(attn_stream_append, stream, NULL);
+    for (int i = 0; i < 2; i++) REFUSED(attn_stream_append, stream, &bad[i]);
     assert_int_equal(attn_stream_length(stream), 0);
 }
 
 NULLS(attn_stream_query) {
-    attn_tensor_t absent = tensor;
-    absent.data = NULL;
-    REFUSED(attn_stream_query, NULL, &tensor, &tensor, NULL);
-    REFUSED(attn_stream_query, stream, NULL, &tensor, NULL);
-    REFUSED(attn_stream_query, stream, &tensor, NULL, NULL);
-    REFUSED(attn_stream_query, stream, &absent, &tensor, NULL);
-    REFUSED(attn_stream_query, stream, &tensor, &absent, NULL);
+    const attn_io_t io = {.struct_size = sizeof io, .query = tensor, .out = tensor};
+    attn_io_t bad[2] = {io, io};
+    bad[0].query.data = bad[1].out.data = NULL;
+    REFUSED(attn_stream_query, NULL, &io);
+    REFUSED(attn_stream_query, stream, NULL);
+    for (int i = 0; i < 2; i++) REFUSED(attn_stream_query, stream, &bad[i]);
 }
 
 NULLS(attn_stream_truncate) { REFUSED(attn_stream_truncate, NULL, 0); }

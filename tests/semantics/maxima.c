@@ -73,10 +73,13 @@ static void solve_by_stream(const attn_context_t *context, trial_t *trial) {
     attn_stream_t *stream = NULL;
     typed_reset(&trial->out);
     typed_reset(&trial->lse);
-    if (attn_stream_create(context, trial_subject()->backend, &trial->problem, KEYS, &stream,
-                           &error) ||
-        attn_stream_append(stream, &trial->io.key, &trial->io.value, NULL, NULL, &error) ||
-        attn_stream_query(stream, &trial->io.query, &trial->io.out, &trial->io.lse, &error))
+    const attn_io_t *io = &trial->io;
+    const attn_io_t tokens = {.struct_size = sizeof tokens, .key = io->key, .value = io->value};
+    const attn_io_t asked = {
+        .struct_size = sizeof asked, .query = io->query, .out = io->out, .lse = io->lse};
+    if (fixture_try_stream(context, trial_subject()->backend, &trial->problem,
+                           trial_subject()->settings, KEYS, &stream, &error) ||
+        attn_stream_append(stream, &tokens, &error) || attn_stream_query(stream, &asked, &error))
         test_fail("stream: %s", error.message);
     attn_stream_destroy(stream);
 }

@@ -12,20 +12,65 @@ static void refuse_create(const attn_context_t *context, const char *backend,
     attn_stream_t *stream = (attn_stream_t *)(uintptr_t)1;
     attn_error_t error = {0};
     test_label("a stream that names %s", words);
-    fixture_expect(attn_stream_create(context, backend, problem, max_keys, &stream, &error), &error,
-                   status, words);
+    fixture_expect(
+        attn_stream_create(context, backend, problem, NULL, 0, max_keys, &stream, &error), &error,
+        status, words);
     assert_null(stream);
+}
+
+static attn_status_t no_plan(const attn_host_t *host, const attn_problem_t *problem,
+                             const attn_value_t *values, attn_backend_plan_t **plan,
+                             attn_error_t *error) {
+    (void)host, (void)problem, (void)values, (void)plan;
+    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "never");
+}
+
+/* Without attn.stream/1. */
+static const attn_backend_t plain = {.struct_size = sizeof plain,
+                                     .features =
+                                         ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_KV_LENGTHS,
+                                     .id = "org.example.plain",
+                                     .plan = no_plan};
+static const attn_backend_t *const backends[] = {&plain};
+static const attn_plugin_entry_t entry = {.struct_size = sizeof entry,
+                                          .abi_major = ATTN_ABI_MAJOR,
+                                          .backend_count = 1,
+                                          .backends = backends};
+
+/* Parameters are checked as a plan's, and a method may have no streams. */
+static void refuse_settings(const attn_context_t *context, const char *settings,
+                            attn_status_t status, const char *words) {
+    const attn_problem_t problem = tape_problem(8);
+    attn_stream_t *stream = (attn_stream_t *)(uintptr_t)1;
+    attn_error_t error = {0};
+    test_label("a stream with %s", settings);
+    fixture_expect(fixture_try_stream(context, "sketch", &problem, settings, 8, &stream, &error),
+                   &error, status, words);
+    assert_null(stream);
+}
+
+static void settings_that_cannot_be(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    if (attn_backend_find(context, "sketch")) {
+        refuse_settings(context, "size=x", ATTN_ERROR_ARGUMENT, "size|x");
+        refuse_settings(context, "height=1", ATTN_ERROR_NOT_FOUND, "height");
+        refuse_settings(context, "method=leverage,size=4", ATTN_ERROR_UNSUPPORTED, "leverage");
+    }
+    attn_context_destroy(context);
 }
 
 static void streams_that_cannot_be(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
+    assert_int_equal(attn_plugin_register(context, &entry, NULL, NULL), ATTN_OK);
     const attn_problem_t good = tape_problem(8);
     refuse_create(context, "softmax", &good, 0, ATTN_ERROR_RANGE, "max_keys|0");
     refuse_create(context, "softmax", &good, -5, ATTN_ERROR_RANGE, "-5");
     refuse_create(context, "softmax", &good, INT64_MAX, ATTN_ERROR_SHAPE, "memory");
     refuse_create(context, "nothing", &good, 8, ATTN_ERROR_NOT_FOUND, "nothing");
-    refuse_create(context, "linear", &good, 8, ATTN_ERROR_UNSUPPORTED, "linear|key lengths");
+    refuse_create(context, "org.example.plain", &good, 8, ATTN_ERROR_UNSUPPORTED,
+                  "org.example.plain|no streams");
     attn_problem_t bad = good;
     bad.inputs = ATTN_INPUT_BIAS;
     refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "inputs");
@@ -43,67 +88,63 @@ static void streams_that_cannot_be(void **state) {
     attn_context_destroy(context);
 }
 
-static void refuse_append(tape_t *tape, const attn_tensor_t *tensors[4], attn_status_t status,
+static void refuse_append(const tape_t *tape, const attn_io_t *io, attn_status_t status,
                           const char *words) {
     attn_error_t error = {0};
     test_label("tokens that name %s", words);
-    fixture_expect(
-        attn_stream_append(tape->stream, tensors[0], tensors[1], tensors[2], tensors[3], &error),
-        &error, status, words);
+    fixture_expect(attn_stream_append(tape->stream, io, &error), &error, status, words);
     assert_int_equal(attn_stream_length(tape->stream), 4);
 }
+
+static const subject_t softmax = {"softmax", "", 1, {.form = FORM_SOFTMAX}};
 
 static void tokens_that_do_not_fit(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     attn_problem_t problem = tape_problem(10);
-    tape_t plain = tape_create(context, &problem, 6);
-    tape_append(&plain, plain.stream, 0, 4);
-    const attn_tensor_t key = tape_part(&plain.key.tensor, 0, 2),
-                        value = tape_part(&plain.value.tensor, 0, 2);
-    const attn_tensor_t three = tape_part(&plain.key.tensor, 0, 3),
-                        values = tape_part(&plain.value.tensor, 0, 3);
-    attn_tensor_t half = key, narrow = key, none = key;
-    half.dtype = ATTN_F16;
-    narrow.shape[3]--;
-    none.data = NULL;
-    const attn_tensor_t no_tokens = tape_part(&plain.key.tensor, 0, 0);
-    const attn_tensor_t no_values = tape_part(&plain.value.tensor, 0, 0);
-    refuse_append(&plain, (const attn_tensor_t *[4]){NULL, &value}, ATTN_ERROR_ARGUMENT, "key");
-    refuse_append(&plain, (const attn_tensor_t *[4]){&key, NULL}, ATTN_ERROR_ARGUMENT, "value");
-    refuse_append(&plain, (const attn_tensor_t *[4]){&none, &value}, ATTN_ERROR_ARGUMENT, "key");
-    refuse_append(&plain, (const attn_tensor_t *[4]){&half, &value}, ATTN_ERROR_DTYPE, "key");
-    refuse_append(&plain, (const attn_tensor_t *[4]){&narrow, &value}, ATTN_ERROR_SHAPE, "18|19");
-    refuse_append(&plain, (const attn_tensor_t *[4]){&key, &values}, ATTN_ERROR_SHAPE, "value|3");
-    refuse_append(&plain, (const attn_tensor_t *[4]){&no_tokens, &no_values}, ATTN_ERROR_SHAPE,
-                  "0");
-    refuse_append(&plain, (const attn_tensor_t *[4]){&three, &values}, ATTN_ERROR_RANGE, "7|6");
-    refuse_append(&plain, (const attn_tensor_t *[4]){&key, &value, &key}, ATTN_ERROR_ARGUMENT,
-                  "key_scales|i8");
-    tape_expect_batch(context, &plain, plain.stream, 4, 1);
-    tape_append(&plain, plain.stream, 4, 2); /* exactly full */
-    tape_expect_batch(context, &plain, plain.stream, 6, 6);
+    tape_t plain_tape = tape_create(context, &softmax, &problem, 6);
+    tape_append(&plain_tape, plain_tape.stream, 0, 4);
+    const attn_io_t two = tape_tokens(&plain_tape, 0, 2), three = tape_tokens(&plain_tape, 0, 3),
+                    none = tape_tokens(&plain_tape, 0, 0);
+    attn_io_t bad = two;
+    bad.key.data = NULL;
+    refuse_append(&plain_tape, &bad, ATTN_ERROR_ARGUMENT, "key");
+    bad = two, bad.value = (attn_tensor_t){0};
+    refuse_append(&plain_tape, &bad, ATTN_ERROR_ARGUMENT, "value");
+    bad = two, bad.key.dtype = ATTN_F16;
+    refuse_append(&plain_tape, &bad, ATTN_ERROR_DTYPE, "key");
+    bad = two, bad.key.shape[3]--;
+    refuse_append(&plain_tape, &bad, ATTN_ERROR_SHAPE, "18|19");
+    bad = two, bad.value = three.value;
+    refuse_append(&plain_tape, &bad, ATTN_ERROR_SHAPE, "value|3");
+    refuse_append(&plain_tape, &none, ATTN_ERROR_SHAPE, "0");
+    refuse_append(&plain_tape, &three, ATTN_ERROR_RANGE, "4|3|6");
+    bad = two, bad.key_scales = two.key;
+    refuse_append(&plain_tape, &bad, ATTN_ERROR_ARGUMENT, "key_scales|i8");
+    bad = two, bad.query = two.key;
+    refuse_append(&plain_tape, &bad, ATTN_ERROR_ARGUMENT, "query|append");
+    bad = two, bad.struct_size = 8;
+    refuse_append(&plain_tape, &bad, ATTN_ERROR_ARGUMENT, "struct_size");
+    tape_expect_batch(&plain_tape, plain_tape.stream, 4, 1);
+    tape_append(&plain_tape, plain_tape.stream, 4, 2); /* exactly full */
+    tape_expect_batch(&plain_tape, plain_tape.stream, 6, 6);
 
     problem.kv_dtype = ATTN_I8;
-    tape_t tape = tape_create(context, &problem, 10);
+    tape_t tape = tape_create(context, &softmax, &problem, 10);
     tape_append(&tape, tape.stream, 0, 4);
-    const attn_tensor_t bytes = tape_part(&tape.key.tensor, 4, 2),
-                        more = tape_part(&tape.value.tensor, 4, 2),
-                        by = tape_part(&tape.key_scales.tensor, 4, 2);
-    refuse_append(&tape, (const attn_tensor_t *[4]){&bytes, &more, NULL, &by}, ATTN_ERROR_ARGUMENT,
-                  "key_scales");
-    refuse_append(&tape, (const attn_tensor_t *[4]){&bytes, &more, &by, NULL}, ATTN_ERROR_ARGUMENT,
-                  "value_scales");
+    bad = tape_tokens(&tape, 4, 2), bad.key_scales.data = NULL;
+    refuse_append(&tape, &bad, ATTN_ERROR_ARGUMENT, "key_scales");
+    bad = tape_tokens(&tape, 4, 2), bad.value_scales.data = NULL;
+    refuse_append(&tape, &bad, ATTN_ERROR_ARGUMENT, "value_scales");
     static const float wrong[] = {0.0f, -1.0f, INFINITY, NAN};
     for (size_t i = 0; i < TEST_COUNT(wrong); i++) {
         typed_set(&tape.value_scales, 1, 1, 5, 0, (double)wrong[i]);
-        const attn_tensor_t bad = tape_part(&tape.value_scales.tensor, 4, 2);
-        refuse_append(&tape, (const attn_tensor_t *[4]){&bytes, &more, &by, &bad}, ATTN_ERROR_RANGE,
-                      "value_scales");
+        bad = tape_tokens(&tape, 4, 2);
+        refuse_append(&tape, &bad, ATTN_ERROR_RANGE, "value_scales");
     }
-    tape_expect_batch(context, &tape, tape.stream, 4, 2);
+    tape_expect_batch(&tape, tape.stream, 4, 2);
     tape_destroy(&tape);
-    tape_destroy(&plain);
+    tape_destroy(&plain_tape);
     attn_context_destroy(context);
 }
 
@@ -111,32 +152,42 @@ static void queries_that_do_not_fit(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     const attn_problem_t problem = tape_problem(10);
-    tape_t tape = tape_create(context, &problem, 10);
+    tape_t tape = tape_create(context, &softmax, &problem, 10);
     tape_append(&tape, tape.stream, 0, 10);
-    answer_t answer = answer_create(&problem, 2);
+    answer_t answer = answer_create(&tape, 2);
     const attn_tensor_t query = tape_part(&tape.query.tensor, 8, 2),
                         three = tape_part(&tape.query.tensor, 7, 3),
                         none = tape_part(&tape.query.tensor, 8, 0);
     attn_tensor_t half = query;
     half.dtype = ATTN_F16;
+    const attn_tensor_t absent = {0};
     const struct {
-        const attn_tensor_t *query;
+        attn_tensor_t query, scores, mask;
         attn_status_t status;
         const char *words;
-    } cases[] = {{NULL, ATTN_ERROR_ARGUMENT, "null"},
-                 {&none, ATTN_ERROR_SHAPE, "0 queries"},
-                 {&half, ATTN_ERROR_DTYPE, "query"},
-                 {&three, ATTN_ERROR_SHAPE, "out"}};
+    } cases[] = {
+        {absent, absent, absent, ATTN_ERROR_ARGUMENT, "query"},
+        {none, absent, absent, ATTN_ERROR_SHAPE, "0 queries"},
+        {half, absent, absent, ATTN_ERROR_DTYPE, "query"},
+        {three, absent, absent, ATTN_ERROR_SHAPE, "out"},
+        {query, query, absent, ATTN_ERROR_ARGUMENT, "scores"},
+        {query, absent, query, ATTN_ERROR_ARGUMENT, "mask"},
+    };
     for (size_t i = 0; i < TEST_COUNT(cases); i++) {
         attn_error_t error = {0};
+        const attn_io_t io = {.struct_size = sizeof io,
+                              .query = cases[i].query,
+                              .out = answer.out.tensor,
+                              .lse = answer.lse.tensor,
+                              .scores = cases[i].scores,
+                              .mask = cases[i].mask};
         test_label("a query that names %s", cases[i].words);
-        fixture_expect(attn_stream_query(tape.stream, cases[i].query, &answer.out.tensor,
-                                         &answer.lse.tensor, &error),
-                       &error, cases[i].status, cases[i].words);
+        fixture_expect(attn_stream_query(tape.stream, &io, &error), &error, cases[i].status,
+                       cases[i].words);
         typed_check_untouched(&answer.out, "out");
     }
     answer_destroy(&answer);
-    tape_expect_batch(context, &tape, tape.stream, 10, 2);
+    tape_expect_batch(&tape, tape.stream, 10, 2);
     tape_destroy(&tape);
     attn_context_destroy(context);
 }
@@ -169,7 +220,7 @@ static attn_status_t grow(const tape_t *tape, attn_error_t *error) {
 }
 
 static attn_status_t ask_more(const tape_t *tape, attn_error_t *error) {
-    answer_t answer = answer_create(&tape->problem, 9);
+    answer_t answer = answer_create(tape, 9);
     const attn_status_t status = tape_try_ask(tape, tape->stream, 51, 9, &answer, error);
     if (status != ATTN_OK) typed_check_untouched(&answer.out, "out");
     answer_destroy(&answer);
@@ -187,7 +238,8 @@ static attn_status_t fork_it(const tape_t *tape, attn_error_t *error) {
 static attn_status_t create_other(const tape_t *tape, attn_error_t *error) {
     attn_stream_t *stream = (attn_stream_t *)(uintptr_t)1;
     const attn_status_t status =
-        attn_stream_create(tape->context, "softmax", &tape->problem, 99, &stream, error);
+        fixture_try_stream(tape->context, tape->subject->backend, &tape->problem,
+                           tape->subject->settings, 99, &stream, error);
     if (status != ATTN_OK) assert_null(stream);
     attn_stream_destroy(stream);
     return status;
@@ -195,15 +247,15 @@ static attn_status_t create_other(const tape_t *tape, attn_error_t *error) {
 
 /* Request number 1, 2, ... of `act` fails until it needs no more; returns how many there were. */
 static int64_t every_failure(const attn_context_t *context, counter_t *counter,
-                             const attn_problem_t *problem,
+                             const subject_t *subject, const attn_problem_t *problem,
                              attn_status_t (*act)(const tape_t *, attn_error_t *)) {
     for (int64_t k = 1;; k++) {
-        tape_t tape = tape_create(context, problem, 200);
+        tape_t tape = tape_create(context, subject, problem, 200);
         tape_append(&tape, tape.stream, 0, 60);
         answer_t before = tape_ask(&tape, tape.stream, 58, 2);
         const int64_t live = counter->live;
         attn_error_t error = {0};
-        test_label("request %d fails", (int)k);
+        test_label("%s %s, request %d fails", subject->backend, subject->settings, (int)k);
         counter->requests = 0;
         counter->fail_at = k;
         const attn_status_t status = act(&tape, &error);
@@ -214,8 +266,7 @@ static int64_t every_failure(const attn_context_t *context, counter_t *counter,
             assert_true(counter->live <= live); /* a plan may have been given back */
             assert_int_equal(attn_stream_length(tape.stream), 60);
             answer_t after = tape_ask(&tape, tape.stream, 58, 2);
-            typed_check_same(&after.out, &before.out, "out");
-            typed_check_same(&after.lse, &before.lse, "lse");
+            answer_check_same(&after, &before);
             answer_destroy(&after);
             assert_int_equal(act(&tape, &error), ATTN_OK); /* with memory it works again */
         } else {
@@ -237,11 +288,18 @@ static void nothing_is_lost_when_memory_runs_out(void **state) {
     assert_int_equal(attn_context_create(&options, &context, NULL), ATTN_OK);
     const int64_t bare = counter.live;
     attn_problem_t problem = tape_problem(100);
-    problem.kv_dtype = ATTN_I8; /* four caches that grow */
-    assert_int_equal(every_failure(context, &counter, &problem, grow), 4);
-    assert_true(every_failure(context, &counter, &problem, ask_more) >= 2); /* plan, workspace */
-    assert_true(every_failure(context, &counter, &problem, fork_it) >= 7);
-    assert_true(every_failure(context, &counter, &problem, create_other) >= 4);
+    problem.kv_dtype = ATTN_I8; /* four arrays of a cache that grow */
+    assert_int_equal(every_failure(context, &counter, &softmax, &problem, grow), 4);
+    problem.kv_dtype = ATTN_F32;
+    const subject_t *subject = NULL;
+    while ((subject = tape_next_subject(context, subject))) {
+        const int sums = strcmp(subject->backend, "linear") == 0; /* its cache has room for 64 */
+        assert_true(every_failure(context, &counter, subject, &problem, grow) >= (sums ? 0 : 2));
+        assert_true(every_failure(context, &counter, subject, &problem, ask_more) >=
+                    (sums ? 0 : 2)); /* plan, workspace */
+        assert_true(every_failure(context, &counter, subject, &problem, fork_it) >= 4);
+        assert_true(every_failure(context, &counter, subject, &problem, create_other) >= 3);
+    }
     assert_int_equal(counter.live, bare);
     attn_context_destroy(context);
     assert_int_equal(counter.live, 0);
@@ -251,7 +309,7 @@ static void memory_is_bounded_and_told(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     const attn_problem_t problem = tape_problem(100);
-    tape_t tape = tape_create(context, &problem, 100);
+    tape_t tape = tape_create(context, &softmax, &problem, 100);
     const uint64_t row = 2 * 2 * (19 + 11) * sizeof(float); /* one token of all heads */
     const uint64_t empty = attn_stream_memory(tape.stream);
     for (int64_t j = 0; j < 100; j++) {
@@ -263,14 +321,14 @@ static void memory_is_bounded_and_told(void **state) {
     attn_error_t error = {0};
     test_label("one too many");
     fixture_expect(tape_try_append(&tape, tape.stream, 0, 1, &error), &error, ATTN_ERROR_RANGE,
-                   "101|100");
-    tape_expect_batch(context, &tape, tape.stream, 100, 1);
+                   "100|1 more|100");
+    tape_expect_batch(&tape, tape.stream, 100, 1);
     assert_true(attn_stream_memory(tape.stream) > empty + 100 * row); /* and the workspace */
     tape_destroy(&tape);
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(streams_that_cannot_be), cmocka_unit_test(tokens_that_do_not_fit),
-          cmocka_unit_test(queries_that_do_not_fit),
+TEST_MAIN(cmocka_unit_test(streams_that_cannot_be), cmocka_unit_test(settings_that_cannot_be),
+          cmocka_unit_test(tokens_that_do_not_fit), cmocka_unit_test(queries_that_do_not_fit),
           cmocka_unit_test(nothing_is_lost_when_memory_runs_out),
           cmocka_unit_test(memory_is_bounded_and_told))

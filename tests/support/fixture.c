@@ -62,6 +62,16 @@ attn_status_t fixture_try_plan(const attn_context_t *context, const char *backen
     return attn_plan_create(context, backend, problem, params, count, plan, error);
 }
 
+attn_status_t fixture_try_stream(const attn_context_t *context, const char *backend,
+                                 const attn_problem_t *problem, const char *settings,
+                                 int64_t max_keys, attn_stream_t **stream, attn_error_t *error) {
+    char text[256];
+    snprintf(text, sizeof text, "%s", settings ? settings : "");
+    attn_param_t params[MAX_SETTINGS];
+    const uint32_t count = parse_settings(text, params);
+    return attn_stream_create(context, backend, problem, params, count, max_keys, stream, error);
+}
+
 attn_plan_t *fixture_plan(const attn_context_t *context, const char *backend,
                           const attn_problem_t *problem, const char *settings) {
     attn_plan_t *plan = NULL;

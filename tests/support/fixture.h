@@ -22,7 +22,12 @@ attn_status_t fixture_try_plan(const attn_context_t *context, const char *backen
                                const attn_problem_t *problem, const char *settings,
                                attn_plan_t **plan, attn_error_t *error);
 
-/** The same, and it must succeed. */
+/** The same of a stream. */
+attn_status_t fixture_try_stream(const attn_context_t *context, const char *backend,
+                                 const attn_problem_t *problem, const char *settings,
+                                 int64_t max_keys, attn_stream_t **stream, attn_error_t *error);
+
+/** A plan that must succeed. */
 attn_plan_t *fixture_plan(const attn_context_t *context, const char *backend,
                           const attn_problem_t *problem, const char *settings);
 

@@ -1,7 +1,7 @@
 import { readArray } from "./arrays.js";
 import { readAttention } from "./call.js";
 import { checkBytes, checkInteger, checkLength, checkSize, isTensor } from "./check.js";
-import { Core, planFor, texts } from "./core.js";
+import { Core, makeFor, planFor } from "./core.js";
 import { arrayClass, checkDtype } from "./dtypes.js";
 import { AttnError, missing } from "./errors.js";
 import { computeBeside } from "./job.js";
@@ -20,6 +20,7 @@ const STREAM = [
     "dtype",
     "kvDtype",
     "backend",
+    "params",
     ...RULES.filter((name) => name !== "past"),
 ];
 
@@ -87,16 +88,14 @@ export class Attn extends Core {
         options.queries = 1;
         const problem = problemOf(options, planSizes(options), []);
         const { batch, heads, kvHeads, dim, valueDim } = problem.sizes;
-        const address = this.#session.borrow((loan) =>
-            this.#session.make(
-                "attnjs_stream_create",
-                loan.input(texts(problem.backend), "a text"),
-                loan.input(problem.numbers, "the problem"),
-                maxKeys,
-            ),
-        );
-        const sizes = Object.freeze({ batch, heads, kvHeads, dim, valueDim, maxKeys });
-        return new Stream(this.#session, address, problem.backend, sizes, problem.dtypes);
+        const address = makeFor(this.#session, problem, "attnjs_stream_create", maxKeys);
+        const { features } = this.backends().find(({ id }) => id === problem.backend);
+        return new Stream(this.#session, address, {
+            backend: problem.backend,
+            sizes: Object.freeze({ batch, heads, kvHeads, dim, valueDim, maxKeys }),
+            dtypes: problem.dtypes,
+            hasLse: features.includes("lse"),
+        });
     }
 
     embed(text, dim) {

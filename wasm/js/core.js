@@ -60,20 +60,26 @@ export class Core {
         this.#what = undefined;
     }
 
-    #make({ backend, numbers, params }) {
-        return this.#session.borrow((loan) =>
-            this.#session.make(
-                "attnjs_plan_create",
-                loan.input(texts(backend), "a text"),
-                loan.input(numbers, "the problem"),
-                loan.input(texts(...params), "the parameters"),
-                params.length / 2,
-            ),
-        );
+    #make(problem) {
+        return makeFor(this.#session, problem, "attnjs_plan_create");
     }
 }
 
 if (Symbol.dispose) Core.prototype[Symbol.dispose] = Core.prototype.dispose;
+
+/** C's plan or stream for a problem, which `more` belongs to. */
+export function makeFor(session, { backend, numbers, params }, name, ...more) {
+    return session.borrow((loan) =>
+        session.make(
+            name,
+            loan.input(texts(backend), "a text"),
+            loan.input(numbers, "the problem"),
+            loan.input(texts(...params), "the parameters"),
+            params.length / 2,
+            ...more,
+        ),
+    );
+}
 
 /** Texts one after the other, each ended by a zero. */
 export function texts(...list) {

@@ -30,4 +30,4 @@
  *                            what is in gaps stays, or a new one
  *   elements(type, at, offset, length)   a copy of what is in a scratch
  */
-export const INTERFACE = 6; // src/bindings.h
+export const INTERFACE = 7; // src/bindings.h

@@ -42,7 +42,7 @@ import type {
 import type { Backend, Plugin } from "./backends.js";
 import type { AsyncOptions, Plan, RunArrays, RunOptions, RunResult } from "./plan.js";
 import type { Dtypes, PlanOptions, ScoresMode, Settings } from "./problem.js";
-import type { Stream, StreamOptions } from "./stream.js";
+import type { HasLse, Stream, StreamOptions } from "./stream.js";
 
 export * from "./arrays.js";
 export * from "./backends.js";
@@ -195,10 +195,13 @@ export interface Attn {
         options?: (AttentionOptions<D, K, Out> & AsyncOptions) | null | undefined,
     ): Promise<Written<Out>>;
 
-    /** Make an empty stream, for tokens that arrive one by one. Needs the softmax backend. */
+    /** Make an empty stream, for tokens that arrive one by one. */
+    stream<D extends OutDtype = "f32", K extends Dtype = D>(
+        options: StreamOptions<D, K> & HasLse,
+    ): Stream<D, K>;
     stream<D extends OutDtype = "f32", K extends Dtype = D>(
         options: StreamOptions<D, K>,
-    ): Stream<D, K>;
+    ): Stream<D, K, Float32Array<ArrayBuffer> | null>;
 
     /**
      * Text as input for attention: hashed character n-grams plus sinusoidal positions, the same as

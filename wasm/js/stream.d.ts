@@ -8,7 +8,7 @@ import type {
     Output,
     Written,
 } from "./arrays.js";
-import type { Dtypes, Rules, Sizes } from "./problem.js";
+import type { Dtypes, Params, Rules, Sizes } from "./problem.js";
 
 /** Options of {@link Attn.stream}. Of the windows, those that need no causal have 0 to the right. */
 export interface StreamOptions<D extends OutDtype = OutDtype, K extends Dtype = Dtype>
@@ -22,8 +22,15 @@ export interface StreamOptions<D extends OutDtype = OutDtype, K extends Dtype = 
     dim: number;
     /** `dim` by default. */
     valueDim?: number | null | undefined;
-    /** How many tokens it may hold; memory grows with those that it does hold. */
+    /** How many tokens it may get. */
     maxKeys: number;
+    /** As a plan's; what is automatic by the number of keys takes `maxKeys` for that. */
+    params?: Params | null | undefined;
+}
+
+/** Of {@link StreamOptions} those whose backend has an lse for sure. */
+export interface HasLse {
+    backend?: "softmax" | "sparse" | "sketch" | null | undefined;
 }
 
 /** Options of {@link Stream.append}. */
@@ -58,23 +65,30 @@ export interface QueryCall<D extends OutDtype = "f32", Out = unknown> extends Qu
 }
 
 /** What {@link Stream.query} computed. The arrays are the caller's. */
-export interface StreamResult<Out = Float32Array> {
+export interface StreamResult<Out = Float32Array, Lse = Float32Array<ArrayBuffer>> {
     /** As {@link RunResult.out}. */
     out: Out;
-    /** As {@link RunResult.lse}. */
-    lse: Float32Array<ArrayBuffer>;
+    /** As {@link RunResult.lse}; `null` with a backend that has none (linear). */
+    lse: Lse;
+    /** As {@link RunResult.degenerateRows}. */
+    degenerateRows: number;
 }
 
 /**
- * Keys and values of tokens that arrive, kept in the module (a KV cache) until dispose(), or as a
- * {@link Plan} until it is dropped; any use after that throws an AttnError "ATTN_ERROR_DISPOSED". A call
- * that throws changes nothing.
+ * What a backend keeps of tokens that arrive: a KV cache, which grows with them; with a window to the left
+ * one that does not; linear a sum and the last append; sketch sketched keys. In the module until
+ * dispose(), or as a {@link Plan} until it is dropped; any use after that throws an AttnError
+ * "ATTN_ERROR_DISPOSED". A call that throws changes nothing.
  */
-export interface Stream<D extends OutDtype = "f32", K extends Dtype = D> {
+export interface Stream<
+    D extends OutDtype = "f32",
+    K extends Dtype = D,
+    Lse = Float32Array<ArrayBuffer>,
+> {
     /** The backend's id. */
     readonly backend: string;
     readonly sizes: Readonly<Omit<Sizes, "queries" | "keys"> & { maxKeys: number }>;
-    /** How many tokens it holds. */
+    /** How many tokens came, those that are no longer kept counted. */
     readonly length: number;
     /** Of tokens, scratch memory and all. */
     readonly memoryBytes: number;
@@ -87,24 +101,31 @@ export interface Stream<D extends OutDtype = "f32", K extends Dtype = D> {
      * Answer the queries of the last tokens, as many as the array has. Each stands at its token's
      * position, where causal, window or not. Of more queries than tokens the first stand before the
      * first token: with causal or a window they see none, which gives zeros and an lse of -Infinity and
-     * is no error. An empty stream gives the same to all.
+     * is no error. An empty stream gives the same to all. Where tokens are no longer kept, as many
+     * queries as the last append() had tokens are always answered, and those that see what is gone
+     * are refused ("ATTN_ERROR_UNSUPPORTED").
      */
-    query<Out extends Output<D> = NewTypes[D]>(call: QueryCall<D, Out>): StreamResult<Written<Out>>;
+    query<Out extends Output<D> = NewTypes[D]>(
+        call: QueryCall<D, Out>,
+    ): StreamResult<Written<Out>, Lse>;
     query<Out extends Output<D> = NewTypes[D]>(
         query: Elements<D>,
         options?: QueryOptions<Out> | null | undefined,
-    ): StreamResult<Written<Out>>;
+    ): StreamResult<Written<Out>, Lse>;
 
     /** An independent copy, to be disposed by itself. */
-    fork(): Stream<D, K>;
+    fork(): Stream<D, K, Lse>;
 
-    /** Forget all tokens from number `length` on. */
+    /**
+     * Forget all tokens from number `length` on. Where tokens are no longer kept: to 0, or as far back as what
+     * the next one sees is kept, with linear to the last append (else "ATTN_ERROR_UNSUPPORTED").
+     */
     truncate(length: number): this;
 
     /** The tokens as bytes. */
     save(): Uint8Array<ArrayBuffer>;
 
-    /** Replace the tokens by those that a stream of the same sizes saved. */
+    /** Replace the tokens by those that a stream of the same sizes, backend and method saved. */
     restore(bytes: ArrayBuffer | ArrayBufferView): this;
 
     /** Give the memory back. A second call does nothing. */

@@ -9,18 +9,18 @@ import { places, quotient } from "./shape.js";
 const APPEND = { needed: ["key", "value"], others: ["layout", ...SCALES] };
 const QUERY = { needed: ["query"], others: ["out", "layout"] };
 
-/** A KV cache with a backend behind it. Made by Attn.stream() and fork(). */
+/** What a backend keeps of tokens that arrive. Made by Attn.stream() and fork(). */
 export class Stream {
     #session;
     #held; // C's stream
-    #dtypes;
+    #about; // { backend, sizes, dtypes, hasLse }
 
-    constructor(session, address, backend, sizes, dtypes) {
+    constructor(session, address, about) {
         this.#session = session;
-        this.#held = new Held(session, this, "stream", address, destroy(session), backend);
-        this.#dtypes = dtypes;
-        this.backend = backend;
-        this.sizes = sizes;
+        this.#held = new Held(session, this, "stream", address, destroy(session), about.backend);
+        this.#about = about;
+        this.backend = about.backend;
+        this.sizes = about.sizes;
         Object.freeze(this);
     }
 
@@ -30,8 +30,8 @@ export class Stream {
         const known = batch * kvHeads * dim;
         const tokens = quotient(arrays.key.array, "key", "batch * kvHeads * dim", known);
         const place = places({ ...this.sizes, queries: 1, keys: tokens }, options.layout);
-        const given = checkRead(arrays, ["key", "value"], place, this.#dtypes);
-        this.#lend("append", tokens, { given, outputs: null, place });
+        const given = checkRead(arrays, ["key", "value"], place, this.#about.dtypes);
+        this.#lend("run", "append", tokens, { given, outputs: null, place });
         return this;
     }
 
@@ -41,15 +41,18 @@ export class Stream {
         const known = batch * heads * dim;
         const queries = quotient(arrays.query.array, "query", "batch * heads * dim", known);
         const place = places({ ...this.sizes, queries, keys: 1 }, options.layout);
-        const given = checkRead(arrays, ["query"], place, this.#dtypes);
+        const { dtypes, hasLse } = this.#about;
+        const given = checkRead(arrays, ["query"], place, dtypes);
         const out = outputOf(arrays, "out", place);
-        out.type = arrayClass(this.#dtypes.out, out.array ?? given.query.array);
-        const lse = outputOf({ __proto__: null }, "lse", place);
-        return this.#lend("query", queries, {
+        out.type = arrayClass(dtypes.out, out.array ?? given.query.array);
+        const outputs = { __proto__: null, out };
+        if (hasLse) outputs.lse = outputOf({ __proto__: null }, "lse", place);
+        const { called, results } = this.#lend("measure", "query", queries, {
             given,
-            outputs: { __proto__: null, out, lse },
+            outputs,
             place,
         });
+        return { out: null, lse: null, degenerateRows: called, ...results };
     }
 
     get length() {
@@ -62,7 +65,7 @@ export class Stream {
 
     fork() {
         const address = this.#session.make("attnjs_stream_fork", this.#held.value);
-        return new Stream(this.#session, address, this.backend, this.sizes, this.#dtypes);
+        return new Stream(this.#session, address, this.#about);
     }
 
     truncate(length) {
@@ -93,15 +96,20 @@ export class Stream {
     }
 
     #read(args, names, what) {
-        return readCall(args, names, what, () => this.#dtypes);
+        return readCall(args, names, what, () => this.#about.dtypes);
     }
 
-    /** Calls a function on the arrays of a job of so many tokens; gives its results. */
-    #lend(name, tokens, job) {
+    /** Calls a function, by the session's `how`, on the arrays of a job of so many tokens. */
+    #lend(how, name, tokens, job) {
         return this.#session.borrow((loan) => {
             const { list, take } = lendJob(loan, job);
-            this.#run(name, tokens, list);
-            return take();
+            const called = this.#session[how](
+                `attnjs_stream_${name}`,
+                this.#held.value,
+                tokens,
+                list,
+            );
+            return { called, results: take() };
         }, job);
     }
 

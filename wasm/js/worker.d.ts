@@ -182,7 +182,11 @@ export interface Plan<D extends full.OutDtype = "f32", K extends full.Dtype = D>
 }
 
 /** A stream in the worker: as {@link full.Stream}, with promises. */
-export interface Stream<D extends full.OutDtype = "f32", K extends full.Dtype = D>
+export interface Stream<
+    D extends full.OutDtype = "f32",
+    K extends full.Dtype = D,
+    Lse = Float32Array<ArrayBuffer>,
+>
     extends
         Disposable,
         Pick<full.Stream, "backend" | "sizes">,
@@ -201,13 +205,13 @@ export interface Stream<D extends full.OutDtype = "f32", K extends full.Dtype = 
     ): Promise<this>;
     query<Out extends Output<D> = full.NewTypes[D]>(
         call: SentBut<full.QueryCall, Placed> & QueryArray<D> & OutArray<Out> & WorkerOptions,
-    ): Promise<full.StreamResult<Written<Out>>>;
+    ): Promise<full.StreamResult<Written<Out>, Lse>>;
     query<Out extends Output<D> = full.NewTypes[D]>(
         query: Elements<D>,
         options?:
             (SentBut<full.QueryOptions, Placed> & OutArray<Out> & WorkerOptions) | null | undefined,
-    ): Promise<full.StreamResult<Written<Out>>>;
-    fork(): Promise<Stream<D, K>>;
+    ): Promise<full.StreamResult<Written<Out>, Lse>>;
+    fork(): Promise<Stream<D, K, Lse>>;
 }
 
 /** A plugin in the worker. */
@@ -243,8 +247,11 @@ export interface Attn
     ): Promise<Plan<D, K>>;
 
     stream<D extends full.OutDtype = "f32", K extends full.Dtype = D>(
-        options: full.StreamOptions<D, K>,
+        options: full.StreamOptions<D, K> & full.HasLse,
     ): Promise<Stream<D, K>>;
+    stream<D extends full.OutDtype = "f32", K extends full.Dtype = D>(
+        options: full.StreamOptions<D, K>,
+    ): Promise<Stream<D, K, Float32Array<ArrayBuffer> | null>>;
 
     /** As {@link full.Attn.tensor}, in the worker: made once, it is used by later calls without a copy. */
     tensor(lengthOrData: number | ArrayInput<Float32Array>, dtype?: "f32" | null): Promise<Tensor>;

@@ -16,7 +16,7 @@
 #include "json/json.h"
 
 /** Changes whenever a function does; js/ refuses a module with another number. */
-#define ATTNJS_INTERFACE 6
+#define ATTNJS_INTERFACE 7
 
 /** One per instance of the module: the context and what the last call had to say. */
 typedef struct attnjs {
@@ -137,6 +137,9 @@ enum {
 };
 
 attn_problem_t attnjs_problem(const double *numbers);
+
+/** Packed parameters as the core takes them: a list to be freed, which points into `packed`, or NULL. */
+attn_param_t *attnjs_params(attnjs_t *js, const char *packed, size_t count);
 
 /** The problem of a stream's call, whose arrays have so many tokens. */
 attn_problem_t attnjs_stream_call(const attnjs_stream_t *stream, double tokens);

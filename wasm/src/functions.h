@@ -69,14 +69,14 @@ FUNCTION(FULL, NUMBER, attnjs_oracle_error, SESSION(0), PLAN(1), ARRAYS(2, array
 /* ---- stream.c -------------------------------------------------------------------------------- */
 
 /** Of `problem` counts what attn_stream_create() says. */
-FUNCTION(FULL, STREAM, attnjs_stream_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), NUMBER(3, max_keys))
+FUNCTION(FULL, STREAM, attnjs_stream_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), PAIRS(3, params), LENGTH(4, count), NUMBER(5, max_keys))
 FUNCTION(FULL, END, attnjs_stream_destroy, STREAM(0))
 FUNCTION(FULL, NUMBER, attnjs_stream_length, SESSION(0), STREAM(1))
 FUNCTION(FULL, NUMBER, attnjs_stream_memory, SESSION(0), STREAM(1))
 /** Of the list count key, value and their scales. */
 FUNCTION(FULL, STATUS, attnjs_stream_append, SESSION(0), STREAM(1), TOKENS(2, tokens), ARRAYS(3, arrays))
-/** Of the list count query, out and lse. */
-FUNCTION(FULL, STATUS, attnjs_stream_query, SESSION(0), STREAM(1), TOKENS(2, tokens), ARRAYS(3, arrays))
+/** Of the list count query, out and lse. Returns how many rows were degenerate. */
+FUNCTION(FULL, NUMBER, attnjs_stream_query, SESSION(0), STREAM(1), TOKENS(2, tokens), ARRAYS(3, arrays))
 FUNCTION(FULL, STREAM, attnjs_stream_fork, SESSION(0), STREAM(1))
 FUNCTION(FULL, STATUS, attnjs_stream_truncate, SESSION(0), STREAM(1), NUMBER(2, length))
 /** Returns the bytes it takes; writes them where there is room for them. */

@@ -28,10 +28,12 @@ attn_problem_t attnjs_problem(const double *numbers) {
     return problem;
 }
 
-/* Points into `packed`; freed by the caller. */
-static attn_param_t *unpack_params(const char *packed, size_t count) {
+attn_param_t *attnjs_params(attnjs_t *js, const char *packed, size_t count) {
     attn_param_t *params = calloc(count + 1, sizeof *params);
-    if (!params) return NULL;
+    if (!params) {
+        attnjs_no_memory(js, "the parameters");
+        return NULL;
+    }
     for (size_t i = 0; i < count; i++) {
         params[i].name = packed;
         params[i].value = packed += strlen(packed) + 1;
@@ -43,11 +45,8 @@ static attn_param_t *unpack_params(const char *packed, size_t count) {
 attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double *numbers,
                                 const char *params, size_t count) {
     const attn_problem_t problem = attnjs_problem(numbers);
-    attn_param_t *list = unpack_params(params, count);
-    if (!list) {
-        attnjs_no_memory(js, "the parameters");
-        return NULL;
-    }
+    attn_param_t *list = attnjs_params(js, params, count);
+    if (!list) return NULL;
     attn_plan_t *plan = NULL;
     if (attn_plan_create(js->context, backend, &problem, list, (uint32_t)count, &plan,
                          &js->error) != ATTN_OK)

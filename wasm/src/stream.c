@@ -21,13 +21,15 @@ static attnjs_stream_t *wrap(attnjs_t *js, attn_stream_t *stream, const attn_pro
 }
 
 attnjs_stream_t *attnjs_stream_create(attnjs_t *js, const char *backend, const double *numbers,
-                                      double max_keys) {
+                                      const char *params, size_t count, double max_keys) {
     const attn_problem_t problem = attnjs_problem(numbers);
+    attn_param_t *list = attnjs_params(js, params, count);
+    if (!list) return NULL;
     attn_stream_t *stream;
-    if (attn_stream_create(js->context, backend, &problem, attnjs_integer(max_keys), &stream,
-                           &js->error) != ATTN_OK)
-        return NULL;
-    return wrap(js, stream, &problem);
+    attn_stream_create(js->context, backend, &problem, list, (uint32_t)count,
+                       attnjs_integer(max_keys), &stream, &js->error);
+    free(list);
+    return stream ? wrap(js, stream, &problem) : NULL;
 }
 
 void attnjs_stream_destroy(attnjs_stream_t *stream) {
@@ -40,10 +42,6 @@ attn_problem_t attnjs_stream_call(const attnjs_stream_t *stream, double tokens) 
     attn_problem_t problem = stream->problem;
     problem.queries = problem.keys = attnjs_integer(tokens);
     return problem;
-}
-
-static const attn_tensor_t *given(const attn_tensor_t *tensor) {
-    return tensor->data ? tensor : NULL;
 }
 
 double attnjs_stream_length(attnjs_t *js, attnjs_stream_t *stream) {
@@ -60,15 +58,17 @@ attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, double
                                    const double *arrays) {
     const attn_problem_t call = attnjs_stream_call(stream, tokens);
     const attn_io_t io = attnjs_io(&call, arrays);
-    return attn_stream_append(stream->stream, &io.key, &io.value, given(&io.key_scales),
-                              given(&io.value_scales), &js->error);
+    return attn_stream_append(stream->stream, &io, &js->error);
 }
 
-attn_status_t attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, double tokens,
-                                  const double *arrays) {
+double attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, double tokens,
+                           const double *arrays) {
     const attn_problem_t call = attnjs_stream_call(stream, tokens);
-    const attn_io_t io = attnjs_io(&call, arrays);
-    return attn_stream_query(stream->stream, &io.query, &io.out, given(&io.lse), &js->error);
+    attn_report_t report = {.struct_size = sizeof report};
+    attn_io_t io = attnjs_io(&call, arrays);
+    io.report = &report;
+    const attn_status_t status = attn_stream_query(stream->stream, &io, &js->error);
+    return status == ATTN_OK ? (double)report.degenerate_rows : -1;
 }
 
 attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, attnjs_stream_t *stream) {

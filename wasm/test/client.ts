@@ -74,7 +74,19 @@ const scores: Float32Array | null = masked.run({
 using stream: Stream = attn.stream({ heads: 2, dim: 8, maxKeys: 100, causal: true });
 const answer = stream.append(x, x).query(x, { layout: "bnhd" });
 using fork: Stream = stream.fork().restore(stream.truncate(1).save());
-const held: number = fork.length + fork.memoryBytes + answer.lse.length + stream.sizes.maxKeys;
+using sums = attn.stream({
+    backend: "linear",
+    dim: 8,
+    maxKeys: 9,
+    params: { feature_map: "relu" },
+});
+const noLse: Float32Array | null = sums.query(x).lse;
+const held: number =
+    fork.length +
+    answer.lse.length +
+    (noLse?.length ?? 0) +
+    stream.sizes.maxKeys +
+    sums.memoryBytes;
 
 /** What a form is made of. */
 function describe(param: Param): string {

@@ -71,7 +71,7 @@ function rightArguments() {
     );
     const streamed = Float64Array.from(problem);
     streamed[3] = 1;
-    const stream = c.attnjs_stream_create(session, text("softmax"), streamed, 8);
+    const stream = c.attnjs_stream_create(session, text("softmax"), streamed, text(), 0, 8);
     const arrays = listOf(...[0, 0, 0, 0].map(() => floats(queries * dim)));
     const right = {
         ...{ SESSION: session, PLAN: plan, STREAM: stream, ARRAYS: arrays },
@@ -92,7 +92,7 @@ function rightArguments() {
         for (const kind of kinds) {
             if (kind === "NUMBER") made.push(left.shift());
             else if (kind === "LENGTH")
-                made.push(name === "attnjs_plan_create" ? 0 : made.at(-1).length);
+                made.push(kinds[made.length - 1] === "PAIRS" ? 0 : made.at(-1).length);
             else made.push(right[kind]);
         }
         return made;

@@ -5,8 +5,11 @@ import { AttnError, init } from "libattn";
 import {
     assertClose,
     exactAttention,
+    largestProduct,
     libraries,
     makeProblem,
+    relativeBound,
+    sketchStretch,
     swapHeadsAndRows,
 } from "./support.mjs";
 
@@ -46,6 +49,48 @@ function assertAnswers(stream, length, queries, causal) {
     assertClose(lse, exact.lse, exact.lseBound, "lse");
 }
 
+/** Backends and settings; the stream of the first is compared with exact attention too, above. */
+const SUBJECTS = [
+    { backend: "softmax" },
+    { backend: "linear" },
+    { backend: "linear", params: { feature_map: "relu" } },
+    { backend: "sparse", params: { block: 8, local: 2 } },
+    { backend: "sketch", params: { size: 6 } },
+    { backend: "sketch", params: { method: "osnap", size: 6, seed: 5 } },
+];
+const nameOf = ({ backend, params }) => `${backend} ${JSON.stringify(params ?? {})}`;
+
+/**
+ * How far two correct results of a plan's problem may be from each other, in f32. Weights are positive
+ * and sum to 1, so that the largest |v| is the scale of both (linear: tests/support/reference.c).
+ */
+function allowedBetween(plan, { query, key, value }) {
+    const { dim: d, keys } = plan.sizes;
+    const largest = value.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+    if (plan.backend === "linear") {
+        const g = (keys + d + 16) * 2 ** -24;
+        return ((4 * g) / (1 - g)) * largest;
+    }
+    const stretch = plan.backend === "sketch" ? sketchStretch(plan) : 1;
+    const term = stretch * largestProduct({ dim: d }, query, key);
+    return 2 * relativeBound({ dim: d, keys }, term) * largest;
+}
+
+/** The stream, which holds tokens [0, length), answers as a plan over them. */
+function assertPlanned(attn, stream, subject, length, queries) {
+    const options = { ...SIZES, ...subject, causal: "bottom-right", queries, keys: length };
+    const plan = attn.plan(options);
+    const query = queriesOf(length - queries, length);
+    const arrays = { query, key: keysOf(0, length), value: valuesOf(0, length) };
+    const expected = plan.run(arrays);
+    const answer = stream.query(query);
+    assertClose(answer.out, expected.out, allowedBetween(plan, arrays), nameOf(subject));
+    assert.equal(answer.degenerateRows, expected.degenerateRows);
+    if (subject.backend === "linear") assert.equal(answer.lse, null);
+    else assert.equal(answer.lse.length, batch * heads * queries);
+    plan.dispose();
+}
+
 const isRefused = (kind) => (error) =>
     error instanceof AttnError && error.code === `ATTN_ERROR_${kind}`;
 
@@ -66,6 +111,53 @@ for (const [build, attn] of libraries) {
                 stream.dispose();
             });
         }
+
+        for (const subject of SUBJECTS) {
+            test(`${nameOf(subject)}: what a plan over all tokens gives`, () => {
+                const options = { ...SIZES, ...subject, maxKeys: TOKENS, causal: true };
+                const stream = attn.stream(options);
+                assert.equal(stream.backend, subject.backend);
+                let length = 0;
+                for (const count of [1, 1, 2, 60, 1, 35]) {
+                    append(stream, length, length + count);
+                    length += count;
+                    assertPlanned(attn, stream, subject, length, 1);
+                    assertPlanned(attn, stream, subject, length, Math.min(count, 19));
+                }
+                const fork = stream.fork();
+                append(fork, 100, 120);
+                assertPlanned(attn, fork, subject, 120, 7);
+                fork.truncate(110);
+                assertPlanned(attn, fork, subject, 110, 4);
+                stream.restore(fork.save());
+                append(stream, 110, TOKENS);
+                assertPlanned(attn, stream, subject, TOKENS, 9);
+                const damaged = stream.save();
+                damaged.fill(0xff, 0, 8);
+                assert.throws(() => stream.restore(damaged), isRefused("ARGUMENT"));
+                stream.truncate(0);
+                append(stream, 0, 5);
+                assertPlanned(attn, stream, subject, 5, 5);
+                for (const one of [stream, fork]) one.dispose();
+            });
+        }
+
+        test("what is no longer kept is refused, and memory does not grow", () => {
+            for (const options of [{ backend: "linear" }, { window: [8, -1] }]) {
+                const stream = attn.stream({ ...SIZES, ...options, causal: true, maxKeys: 9999 });
+                let most = 0;
+                for (let turn = 0; turn < 40; turn++) {
+                    for (let at = 0; at < TOKENS; at += 10) append(stream, at, at + 10);
+                    if (turn === 1) most = stream.memoryBytes;
+                }
+                assert.equal(stream.memoryBytes, most);
+                assert.equal(stream.length, 40 * TOKENS);
+                stream.query(queriesOf(0, 10));
+                assert.throws(() => stream.query(queriesOf(0, TOKENS)), isRefused("UNSUPPORTED"));
+                assert.throws(() => stream.truncate(1), isRefused("UNSUPPORTED"));
+                stream.dispose();
+            }
+        });
 
         test("a window and a soft cap are the plan's", () => {
             const rules = { causal: true, window: [6, -1], softcap: 1.5, scale: 0.4 };
@@ -168,7 +260,9 @@ for (const [build, attn] of libraries) {
             assert.throws(make({ past: 1 }), TypeError);
             assert.throws(make({ kvHeads: 3 }), isRefused("SHAPE"));
             assert.throws(make({ queries: 3 }), TypeError);
-            assert.throws(make({ backend: "linear" }), isRefused("UNSUPPORTED"));
+            const leverage = { backend: "sketch", params: { method: "leverage", size: 4 } };
+            assert.throws(make(leverage), isRefused("UNSUPPORTED"));
+            assert.throws(make({ params: { size: 4 } }), isRefused("NOT_FOUND"));
             assert.throws(make({ backend: "magic" }), isRefused("NOT_FOUND"));
             assert.throws(make({ window: [3, -1] }), isRefused("UNSUPPORTED"));
             const stream = append(attn.stream({ ...SIZES, maxKeys: 9 }), 0, 5);

@@ -288,52 +288,61 @@ ATTN_API attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *i
 /* ---- streams: tokens that arrive one by one --------------------------------------------------- */
 
 /**
- * A KV cache with a backend behind it: append keys and values as they come, ask with the queries of
- * the last tokens. One thread at a time per stream. Needs a backend that does key lengths (softmax).
+ * What a backend keeps of tokens that come one by one or many at a time (attn/ext/stream.h), to answer the
+ * queries of the last ones. One thread at a time per stream.
  */
 typedef struct attn_stream attn_stream_t;
 
 /**
  * Make an empty stream. Of `problem` counts what does not change: batch, heads, kv_heads, dim,
  * value_dim, dtypes, causal or not, scale, softcap, window (without causal: one with 0 to the right);
- * `queries` and `keys` are ignored, inputs must be 0. Memory grows with the tokens, by doubling, up to `max_keys` of them. The caller
- * destroys the stream, before the context. Errors as attn_plan_create().
+ * `queries` and `keys` are ignored, inputs must be 0. Parameters as for a plan; where an automatic one
+ * depends on the number of keys, that is `max_keys`, which is the most tokens that the stream may get.
+ * Memory grows with the tokens, by doubling, where the backend keeps them all; with a window to the
+ * left, and where it keeps sums (linear), it does not. The caller destroys the stream, before the
+ * context. Errors as attn_plan_create(); ATTN_ERROR_UNSUPPORTED for a backend, or a method of it, that
+ * has no streams.
  */
 ATTN_API attn_status_t attn_stream_create(const attn_context_t *context, const char *backend,
-                                          const attn_problem_t *problem, int64_t max_keys,
+                                          const attn_problem_t *problem, const attn_param_t *params,
+                                          uint32_t param_count, int64_t max_keys,
                                           attn_stream_t **stream, attn_error_t *error);
 
 /** Destroy a stream; NULL is fine. */
 ATTN_API void attn_stream_destroy(attn_stream_t *stream);
 
-/** How many tokens it holds. */
+/** How many tokens came, those that are no longer kept counted. */
 ATTN_API int64_t attn_stream_length(const attn_stream_t *stream);
 
 /** Bytes of its memory: cache, plan's workspace and all. */
 ATTN_API uint64_t attn_stream_memory(const attn_stream_t *stream);
 
 /**
- * Append tokens: key (B, Hkv, t, d) and value (B, Hkv, t, dv) of the problem's kv_dtype, any strides;
- * for i8 with scales (B, Hkv, t, 1) in f32, else NULL. All or nothing: on an error (shape, dtype,
- * more than max_keys: ATTN_ERROR_RANGE, no memory) the stream is what it was.
+ * Append tokens: io->key (B, Hkv, t, d) and io->value (B, Hkv, t, dv) of the problem's kv_dtype, any
+ * strides; for i8 with io->key_scales and value_scales (B, Hkv, t, 1); and the backend's own inputs that
+ * have an axis of keys. All others are absent. All or nothing: on an error (as attn_run(); more than
+ * max_keys: ATTN_ERROR_RANGE; no memory) the stream is what it was.
  */
-ATTN_API attn_status_t attn_stream_append(attn_stream_t *stream, const attn_tensor_t *key,
-                                          const attn_tensor_t *value,
-                                          const attn_tensor_t *key_scales,
-                                          const attn_tensor_t *value_scales, attn_error_t *error);
+ATTN_API attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t *io,
+                                          attn_error_t *error);
 
 /**
- * Answer the queries (B, H, n, d) of the last n tokens, each standing at its token's position: out
- * (B, H, n, dv) and, when not NULL, lse (B, H, n, 1). Allocates only when n or the cache's capacity
- * is not that of the call before. A query before the first token, which the first have when there are
- * more queries than tokens, sees what its rules let it see from there: with causal or a window nothing,
- * that is zeros and lse = -inf, which is no error. An empty stream gives the same to all.
+ * Answer the queries io->query (B, H, n, d) of the last n tokens, each standing at its token's position:
+ * io->out (B, H, n, dv), io->lse where it is there, and io->report. Needs no workspace; allocates only
+ * when n or the cache's capacity is not that of the call before. Where tokens are no longer kept (see
+ * above) n may be that of the last append or less; ATTN_ERROR_UNSUPPORTED when a query sees tokens
+ * that are gone. A query before the first token, which the first have when there are more queries than
+ * tokens, sees what its rules let it see from there: with causal or a window nothing, that is zeros
+ * and lse = -inf, which is no error. An empty stream gives the same to all.
  */
-ATTN_API attn_status_t attn_stream_query(attn_stream_t *stream, const attn_tensor_t *query,
-                                         const attn_tensor_t *out, const attn_tensor_t *lse,
+ATTN_API attn_status_t attn_stream_query(attn_stream_t *stream, const attn_io_t *io,
                                          attn_error_t *error);
 
-/** Forget all tokens from number `length` on (ATTN_ERROR_RANGE when there are fewer). */
+/**
+ * Forget all tokens from number `length` on (ATTN_ERROR_RANGE when there are fewer). Where tokens are no
+ * longer kept: to 0, or as far back as what the next token sees is kept, which for linear is the beginning
+ * of the last append; else ATTN_ERROR_UNSUPPORTED.
+ */
 ATTN_API attn_status_t attn_stream_truncate(attn_stream_t *stream, int64_t length,
                                             attn_error_t *error);
 
@@ -341,13 +350,16 @@ ATTN_API attn_status_t attn_stream_truncate(attn_stream_t *stream, int64_t lengt
 ATTN_API attn_status_t attn_stream_fork(const attn_stream_t *stream, attn_stream_t **copy,
                                         attn_error_t *error);
 
-/** Write the tokens to `buffer` (may be NULL when size is 0); returns the bytes that takes. */
+/**
+ * Write what is kept to `buffer` (may be NULL when size is 0); returns the bytes that takes. The same on all
+ * tiers; for machines of the same byte order.
+ */
 ATTN_API uint64_t attn_stream_save(const attn_stream_t *stream, void *buffer, uint64_t size);
 
 /**
  * Replace the stream's tokens by saved ones. Errors, which change nothing: bytes that no stream
- * saved or that are cut off (ATTN_ERROR_ARGUMENT), another shape or dtype (ATTN_ERROR_SHAPE), more
- * than max_keys, no memory.
+ * saved, that are damaged, or of another backend or method (ATTN_ERROR_ARGUMENT), another shape or dtype
+ * (ATTN_ERROR_SHAPE), more than max_keys, no memory.
  */
 ATTN_API attn_status_t attn_stream_restore(attn_stream_t *stream, const void *buffer, uint64_t size,
                                            attn_error_t *error);

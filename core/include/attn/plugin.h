@@ -96,8 +96,8 @@ struct attn_backend {
                           const attn_value_t *values, attn_backend_plan_t **plan,
                           attn_error_t *error);
 
-    /** An extension of the backend (attn/ext/{params,inputs,weights,cost,facts,backward}.h) or NULL. Any
-     *  thread. */
+    /** An extension of the backend (attn/ext/{params,inputs,weights,cost,facts,backward,stream}.h) or NULL.
+     *  Any thread. */
     const void *(*get_extension)(const char *id);
 };
 

@@ -1,0 +1,187 @@
+#include "stream/cache.h"
+
+#include <float.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+attn_cache_t attn_cache_make(const attn_host_t *host, const attn_problem_t *problem) {
+    const uint64_t size = (uint64_t)attn_dtype_size(problem->kv_dtype);
+    const int64_t scales = problem->kv_dtype == ATTN_I8;
+    attn_cache_t cache = {
+        .host = host,
+        .batch = problem->batch,
+        .kv_heads = problem->kv_heads,
+        .most = problem->keys,
+        .dtype = problem->kv_dtype,
+    };
+    const int64_t columns[CACHE_ARRAYS] = {problem->dim, problem->value_dim, scales, scales};
+    for (int a = 0; a < CACHE_ARRAYS; a++) {
+        cache.arrays[a].columns = columns[a];
+        cache.arrays[a].row = (uint64_t)columns[a] * (a < CACHE_KEY_SCALE ? size : sizeof(float));
+    }
+    return cache;
+}
+
+void attn_cache_free(attn_cache_t *cache) {
+    for (int a = 0; a < CACHE_ARRAYS; a++) attn_host_release(cache->host, cache->arrays[a].data);
+}
+
+static uint64_t blocks(const attn_cache_t *cache) {
+    return (uint64_t)(cache->batch * cache->kv_heads);
+}
+
+/* `count` rows of every block, from one memory to another. */
+static void copy_rows(const attn_cache_t *cache, uint64_t row, char *to, int64_t to_capacity,
+                      const char *from, int64_t from_capacity, int64_t count) {
+    for (uint64_t b = 0; count && row && b < blocks(cache); b++)
+        memmove(to + b * (uint64_t)to_capacity * row, from + b * (uint64_t)from_capacity * row,
+                (size_t)count * row);
+}
+
+/* ---- growth -------------------------------------------------------------------------------------- */
+
+static int64_t next_capacity(const attn_cache_t *cache, int64_t tokens) {
+    int64_t capacity = cache->capacity ? cache->capacity : FIRST_CAPACITY;
+    while (capacity < tokens && capacity <= cache->most / 2) capacity *= 2;
+    return capacity < tokens || capacity > cache->most ? cache->most : capacity;
+}
+
+/* Everything new is there before anything old goes. */
+attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error_t *error) {
+    if (tokens <= cache->capacity) return ATTN_OK;
+    const int64_t capacity = next_capacity(cache, tokens);
+    char *grown[CACHE_ARRAYS] = {NULL};
+    for (int a = 0; a < CACHE_ARRAYS; a++) {
+        const uint64_t row = cache->arrays[a].row;
+        if (!row) continue;
+        grown[a] =
+            attn_host_allocate(cache->host, (size_t)(blocks(cache) * (uint64_t)capacity * row));
+        if (grown[a]) continue;
+        while (a--) attn_host_release(cache->host, grown[a]);
+        return attn_fail(error, ATTN_ERROR_MEMORY, "stream: no memory for %lld tokens",
+                         (long long)capacity);
+    }
+    for (int a = 0; a < CACHE_ARRAYS; a++) {
+        copy_rows(cache, cache->arrays[a].row, grown[a], capacity, cache->arrays[a].data,
+                  cache->capacity, cache->length);
+        attn_host_release(cache->host, cache->arrays[a].data);
+        cache->arrays[a].data = grown[a];
+    }
+    cache->capacity = capacity;
+    return ATTN_OK;
+}
+
+void attn_cache_drop(attn_cache_t *cache, int64_t count) {
+    cache->length -= count;
+    for (int a = 0; a < CACHE_ARRAYS; a++)
+        copy_rows(cache, cache->arrays[a].row, cache->arrays[a].data, cache->capacity,
+                  cache->arrays[a].data + (uint64_t)count * cache->arrays[a].row, cache->capacity,
+                  cache->length);
+}
+
+/* ---- tokens -------------------------------------------------------------------------------------- */
+
+static attn_tensor_t *array_of(attn_io_t *io, int array) {
+    attn_tensor_t *const arrays[CACHE_ARRAYS] = {&io->key, &io->value, &io->key_scales,
+                                                 &io->value_scales};
+    return arrays[array];
+}
+
+void attn_cache_view(const attn_cache_t *cache, int64_t keys, attn_io_t *io) {
+    for (int a = 0; a < CACHE_ARRAYS; a++) {
+        const int64_t columns = cache->arrays[a].columns, block = cache->capacity * columns;
+        *array_of(io, a) = (attn_tensor_t){
+            .data = columns ? cache->arrays[a].data : NULL,
+            .dtype = a < CACHE_KEY_SCALE ? cache->dtype : (attn_dtype_t)ATTN_F32,
+            .shape = {cache->batch, cache->kv_heads, keys, columns},
+            .stride = {cache->kv_heads * block, block, columns, 1},
+        };
+    }
+}
+
+static void store_row(char *row, const char *from, int64_t stride, int64_t columns, uint64_t size) {
+    if (stride == 1) {
+        memcpy(row, from, (size_t)columns * size);
+        return;
+    }
+    for (int64_t c = 0; c < columns; c++)
+        memcpy(row + (uint64_t)c * size, from + c * stride * (int64_t)size, size);
+}
+
+void attn_cache_store(attn_cache_t *cache, const attn_io_t *io) {
+    attn_io_t given = *io;
+    const int64_t tokens = io->key.shape[2];
+    for (int a = 0; a < CACHE_ARRAYS; a++) {
+        const attn_tensor_t *tensor = array_of(&given, a);
+        const uint64_t row = cache->arrays[a].row;
+        if (!row) continue;
+        const int64_t size = attn_dtype_size(tensor->dtype), *stride = tensor->stride;
+        for (uint64_t b = 0; b < blocks(cache); b++)
+            for (int64_t t = 0; t < tokens; t++) {
+                const int64_t index = (int64_t)b / cache->kv_heads * stride[0] +
+                                      (int64_t)b % cache->kv_heads * stride[1] + t * stride[2];
+                char *to = cache->arrays[a].data +
+                           (b * (uint64_t)cache->capacity + (uint64_t)(cache->length + t)) * row;
+                store_row(to, (const char *)tensor->data + index * size, stride[3],
+                          cache->arrays[a].columns, (uint64_t)size);
+            }
+    }
+    cache->length += tokens;
+}
+
+/* ---- copies -------------------------------------------------------------------------------------- */
+
+attn_status_t attn_cache_copy(attn_cache_t *to, const attn_cache_t *from, attn_error_t *error) {
+    const attn_status_t status = attn_cache_reserve(to, from->length, error);
+    if (status != ATTN_OK) return status;
+    for (int a = 0; a < CACHE_ARRAYS; a++)
+        copy_rows(to, to->arrays[a].row, to->arrays[a].data, to->capacity, from->arrays[a].data,
+                  from->capacity, from->length);
+    to->length = from->length;
+    return ATTN_OK;
+}
+
+uint64_t attn_cache_bytes(const attn_cache_t *cache, int64_t length) {
+    uint64_t row = 0;
+    for (int a = 0; a < CACHE_ARRAYS; a++) row += cache->arrays[a].row;
+    return blocks(cache) * (uint64_t)length * row;
+}
+
+void attn_cache_save(const attn_cache_t *cache, char *bytes) {
+    for (int a = 0; a < CACHE_ARRAYS; a++) {
+        const uint64_t row = cache->arrays[a].row;
+        copy_rows(cache, row, bytes, cache->length, cache->arrays[a].data, cache->capacity,
+                  cache->length);
+        bytes += blocks(cache) * (uint64_t)cache->length * row;
+    }
+}
+
+/* They are the last of the saved bytes. */
+static attn_status_t check_scales(const attn_cache_t *cache, const char *bytes, int64_t length,
+                                  attn_error_t *error) {
+    const uint64_t tokens = blocks(cache) * (uint64_t)length;
+    bytes += tokens * (cache->arrays[CACHE_KEY].row + cache->arrays[CACHE_VALUE].row);
+    for (uint64_t i = 0; cache->arrays[CACHE_KEY_SCALE].row && i < 2 * tokens; i++) {
+        float scale;
+        memcpy(&scale, bytes + i * sizeof scale, sizeof scale);
+        if (!(scale > 0.0f && scale <= FLT_MAX))
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "stream: these bytes are damaged: a scale is not positive and finite");
+    }
+    return ATTN_OK;
+}
+
+attn_status_t attn_cache_restore(attn_cache_t *cache, const char *bytes, int64_t length,
+                                 attn_error_t *error) {
+    attn_status_t status = check_scales(cache, bytes, length, error);
+    if (status == ATTN_OK) status = attn_cache_reserve(cache, length, error);
+    if (status != ATTN_OK) return status;
+    cache->length = length;
+    for (int a = 0; a < CACHE_ARRAYS; a++) {
+        const uint64_t row = cache->arrays[a].row;
+        copy_rows(cache, row, cache->arrays[a].data, cache->capacity, bytes, length, length);
+        bytes += blocks(cache) * (uint64_t)length * row;
+    }
+    return ATTN_OK;
+}

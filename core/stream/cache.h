@@ -1,0 +1,51 @@
+/*
+ * stream/cache.h: keys and values of tokens that arrive, with the scales of those in i8, in the order
+ * (batch, head, token, column): what streams of backends keep them in.
+ */
+#ifndef ATTN_STREAM_CACHE_H
+#define ATTN_STREAM_CACHE_H
+
+#include "attn/support.h"
+
+enum { CACHE_KEY, CACHE_VALUE, CACHE_KEY_SCALE, CACHE_VALUE_SCALE, CACHE_ARRAYS };
+
+typedef struct attn_cache {
+    const attn_host_t *host;
+    int64_t batch, kv_heads, most; /* most: tokens that there will ever be */
+    attn_dtype_t dtype;            /* of key and value */
+    int64_t length, capacity;      /* tokens that it holds, and has room for */
+    struct {
+        char *data;      /* [batch * kv_heads][capacity][columns] */
+        int64_t columns; /* 0: there is no such array */
+        uint64_t row;    /* bytes of them */
+    } arrays[CACHE_ARRAYS];
+} attn_cache_t;
+
+/** An empty cache for the problem's keys and values; it takes memory when tokens come. */
+attn_cache_t attn_cache_make(const attn_host_t *host, const attn_problem_t *problem);
+void attn_cache_free(attn_cache_t *cache);
+
+/** Room for `tokens` in all. It grows by doubling; when there is no memory nothing has changed. */
+attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error_t *error);
+
+/** Put the tokens of io->key, io->value and scales behind the others; there is room. */
+void attn_cache_store(attn_cache_t *cache, const attn_io_t *io);
+
+/** Forget the first `count` tokens. */
+void attn_cache_drop(attn_cache_t *cache, int64_t count);
+
+/** Make io->key, io->value and scales those of all `keys` tokens that there are or will be room for. */
+void attn_cache_view(const attn_cache_t *cache, int64_t keys, attn_io_t *io);
+
+/** Make an empty cache, of the same problem, hold the same tokens. */
+attn_status_t attn_cache_copy(attn_cache_t *to, const attn_cache_t *from, attn_error_t *error);
+
+/** Bytes that `length` tokens take, in memory and saved. */
+uint64_t attn_cache_bytes(const attn_cache_t *cache, int64_t length);
+void attn_cache_save(const attn_cache_t *cache, char *bytes);
+
+/** Replace the tokens by `length` saved ones, of attn_cache_bytes(). A scale may be damaged. */
+attn_status_t attn_cache_restore(attn_cache_t *cache, const char *bytes, int64_t length,
+                                 attn_error_t *error);
+
+#endif

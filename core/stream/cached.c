@@ -1,0 +1,233 @@
+#include "stream/cached.h"
+
+#include "stream/cache.h"
+
+#include <string.h>
+
+typedef struct stream {
+    attn_backend_stream_t base;
+    attn_cached_t made; /* its problem and values: those below */
+    attn_problem_t problem;
+    attn_backend_plan_t *plan; /* NULL until a query comes */
+    int64_t queries, keys;     /* of the plan */
+    void *workspace;
+    attn_cache_t cache;
+    int64_t dropped;  /* tokens before the first one in the cache */
+    int64_t *lengths; /* [batch], all that of the cache */
+    attn_value_t *values;
+} stream_t;
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+static void drop_plan(stream_t *stream) {
+    if (stream->plan) stream->plan->destroy(stream->plan);
+    attn_host_release(stream->made.host, stream->workspace);
+    stream->plan = NULL;
+    stream->workspace = NULL;
+}
+
+static attn_status_t make_plan(const attn_cached_t *made, int64_t queries, int64_t keys,
+                               attn_backend_plan_t **plan, attn_error_t *error) {
+    attn_problem_t problem = *made->problem;
+    problem.queries = queries;
+    problem.keys = keys;
+    problem.inputs |= ATTN_INPUT_KV_LENGTHS;
+    return made->backend->plan(made->host, &problem, made->values, plan, error);
+}
+
+/* A plan for `queries` queries at the present capacity, unless that is what there is. */
+static attn_status_t prepare(stream_t *stream, int64_t queries, attn_error_t *error) {
+    const int64_t keys = stream->cache.capacity;
+    if (stream->plan && stream->queries == queries && stream->keys == keys) return ATTN_OK;
+    drop_plan(stream);
+    attn_status_t status = make_plan(&stream->made, queries, keys, &stream->plan, error);
+    if (status != ATTN_OK) {
+        stream->plan = NULL;
+        return status;
+    }
+    stream->queries = queries;
+    stream->keys = keys;
+    stream->workspace = attn_host_allocate(stream->made.host, (size_t)stream->plan->workspace_size);
+    if (stream->workspace) return ATTN_OK;
+    drop_plan(stream);
+    return attn_fail(error, ATTN_ERROR_MEMORY, "stream: no memory for the workspace");
+}
+
+static uint64_t own_size(const attn_cached_t *made) {
+    return sizeof(stream_t) + (uint64_t)made->problem->batch * sizeof(int64_t) +
+           made->count * sizeof(attn_value_t);
+}
+
+static uint64_t memory(const attn_backend_stream_t *base) {
+    const stream_t *stream = (const stream_t *)base;
+    return own_size(&stream->made) + attn_cache_bytes(&stream->cache, stream->cache.capacity) +
+           (stream->plan ? stream->plan->workspace_size : 0);
+}
+
+static void destroy(attn_backend_stream_t *base) {
+    stream_t *stream = (stream_t *)base;
+    drop_plan(stream);
+    attn_cache_free(&stream->cache);
+    attn_host_release(stream->made.host, stream);
+}
+
+/* ---- tokens -------------------------------------------------------------------------------------- */
+
+/* How many of the first tokens no token from the next one on sees. */
+static int64_t spare(const stream_t *stream) {
+    const int64_t left = stream->problem.window_left;
+    const int64_t unseen = left < 0 ? 0 : stream->cache.length - left;
+    return unseen > 0 ? unseen - unseen % stream->made.period : 0;
+}
+
+static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *io, attn_error_t *error) {
+    stream_t *stream = (stream_t *)base;
+    attn_cache_t *cache = &stream->cache;
+    const int64_t tokens = io->key.shape[2], unseen = spare(stream);
+    attn_status_t status = attn_cache_reserve(cache, cache->length - unseen + tokens, error);
+    if (status != ATTN_OK) return status;
+    if (cache->length + tokens > cache->capacity) {
+        attn_cache_drop(cache, unseen);
+        stream->dropped += unseen;
+    }
+    attn_cache_store(cache, io);
+    return ATTN_OK;
+}
+
+static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, attn_error_t *error) {
+    stream_t *stream = (stream_t *)base;
+    if (length == 0) stream->dropped = 0;
+    if (stream->dropped && length - stream->problem.window_left < stream->dropped)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "stream: cannot truncate to %lld tokens: of the window before them the "
+                         "first are no longer kept (%lld are dropped)",
+                         (long long)length, (long long)stream->dropped);
+    stream->cache.length = length - stream->dropped;
+    return ATTN_OK;
+}
+
+/* ---- queries ------------------------------------------------------------------------------------- */
+
+static attn_status_t query(attn_backend_stream_t *base, const attn_io_t *given,
+                           attn_error_t *error) {
+    stream_t *stream = (stream_t *)base;
+    const int64_t queries = given->query.shape[2], length = stream->cache.length;
+    if (stream->dropped && length - queries < stream->problem.window_left)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "stream: of the last %lld tokens' windows the first keys are no longer "
+                         "kept; queries of the last append are answered",
+                         (long long)queries);
+    attn_status_t status = attn_cache_reserve(&stream->cache, 1, error); /* a plan has a key */
+    if (status == ATTN_OK) status = prepare(stream, queries, error);
+    if (status != ATTN_OK) return status;
+    attn_io_t io = *given;
+    attn_cache_view(&stream->cache, stream->keys, &io);
+    for (int64_t b = 0; b < stream->problem.batch; b++) stream->lengths[b] = length;
+    io.kv_lengths = (attn_tensor_t){
+        .data = stream->lengths,
+        .dtype = ATTN_I64,
+        .shape = {stream->problem.batch, 1, 1, 1},
+        .stride = {1, 1, 1, 1},
+    };
+    io.workspace = stream->workspace;
+    io.workspace_size = stream->plan->workspace_size;
+    return stream->plan->run(stream->plan, &io, error);
+}
+
+/* ---- copies -------------------------------------------------------------------------------------- */
+
+static attn_status_t create(const attn_cached_t *cached, stream_t **stream, attn_error_t *error);
+
+static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_stream_t **result,
+                             attn_error_t *error) {
+    const stream_t *stream = (const stream_t *)base;
+    stream_t *copy;
+    attn_status_t status = create(&stream->made, &copy, error);
+    if (status != ATTN_OK) return status;
+    status = attn_cache_copy(&copy->cache, &stream->cache, error);
+    if (status != ATTN_OK) {
+        destroy(&copy->base);
+        return status;
+    }
+    copy->dropped = stream->dropped;
+    *result = &copy->base;
+    return ATTN_OK;
+}
+
+/* How many were dropped, then the others. */
+static uint64_t save(const attn_backend_stream_t *base, void *bytes) {
+    const stream_t *stream = (const stream_t *)base;
+    const int64_t dropped = stream->dropped;
+    if (bytes) {
+        memcpy(bytes, &dropped, sizeof dropped);
+        attn_cache_save(&stream->cache, (char *)bytes + sizeof dropped);
+    }
+    return sizeof dropped + attn_cache_bytes(&stream->cache, stream->cache.length);
+}
+
+/* What is there has to be all that the next token sees. */
+static int is_whole(const stream_t *stream, int64_t dropped, int64_t length) {
+    const int64_t left = stream->problem.window_left;
+    return dropped == 0 || (dropped > 0 && dropped <= length && left >= 0 &&
+                            dropped % stream->made.period == 0 && length - dropped >= left);
+}
+
+static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uint64_t size,
+                             int64_t length, attn_error_t *error) {
+    stream_t *stream = (stream_t *)base;
+    int64_t dropped = -1;
+    if (size >= sizeof dropped) memcpy(&dropped, bytes, sizeof dropped);
+    if (!is_whole(stream, dropped, length))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "stream: these bytes do not have all tokens that this stream needs");
+    const uint64_t needed = sizeof dropped + attn_cache_bytes(&stream->cache, length - dropped);
+    if (size != needed)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "stream: %llu bytes, %lld saved tokens take %llu",
+                         (unsigned long long)size, (long long)length, (unsigned long long)needed);
+    const attn_status_t status = attn_cache_restore(
+        &stream->cache, (const char *)bytes + sizeof dropped, length - dropped, error);
+    if (status == ATTN_OK) stream->dropped = dropped;
+    return status;
+}
+
+/* ---- making -------------------------------------------------------------------------------------- */
+
+static attn_status_t create(const attn_cached_t *cached, stream_t **result, attn_error_t *error) {
+    stream_t *stream = attn_host_allocate(cached->host, (size_t)own_size(cached));
+    if (!stream) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a stream");
+    *stream = (stream_t){
+        .base = {.struct_size = sizeof stream->base,
+                 .append = append,
+                 .query = query,
+                 .truncate = truncate_to,
+                 .fork = fork_it,
+                 .save = save,
+                 .restore = restore,
+                 .memory = memory,
+                 .destroy = destroy},
+        .made = *cached,
+        .problem = *cached->problem,
+        .cache = attn_cache_make(cached->host, cached->problem),
+        .lengths = (int64_t *)(stream + 1),
+    };
+    stream->values = (attn_value_t *)(stream->lengths + stream->problem.batch);
+    if (cached->count)
+        memcpy(stream->values, cached->values, cached->count * sizeof *cached->values);
+    stream->made.problem = &stream->problem;
+    stream->made.values = stream->values;
+    *result = stream;
+    return ATTN_OK;
+}
+
+attn_status_t attn_cached_stream(const attn_cached_t *cached, attn_backend_stream_t **result,
+                                 attn_error_t *error) {
+    attn_backend_plan_t *trial; /* says at once what the backend cannot do */
+    attn_status_t status = make_plan(cached, 1, cached->problem->keys, &trial, error);
+    if (status != ATTN_OK) return status;
+    trial->destroy(trial);
+    stream_t *stream;
+    status = create(cached, &stream, error);
+    if (status == ATTN_OK) *result = &stream->base;
+    return status;
+}

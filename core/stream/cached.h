@@ -1,0 +1,28 @@
+/*
+ * stream/cached.h: streams of backends whose plans take key lengths: a KV cache, and a plan for its
+ * capacity with lengths that say how many keys count, so that it lasts until the cache grows.
+ *
+ * With a window to the left the cache is bounded: when it is full, tokens that no later one sees
+ * are dropped. It then holds at least the window before the last append, so that all queries of
+ * that append are answered.
+ */
+#ifndef ATTN_STREAM_CACHED_H
+#define ATTN_STREAM_CACHED_H
+
+#include "attn/ext/stream.h"
+
+typedef struct attn_cached {
+    const attn_host_t *host;
+    const attn_backend_t *backend; /* makes the plans */
+    const attn_problem_t
+        *problem;               /* as attn_ext_stream_t.create() has it; f(keys) of it is fixed */
+    const attn_value_t *values; /* of the plans' parameters, `count` of them; copied */
+    uint32_t count;
+    int64_t period; /* tokens are dropped by whole multiples: a pattern repeats after so many */
+} attn_cached_t;
+
+/** attn_ext_stream_t.create() of such a backend. */
+attn_status_t attn_cached_stream(const attn_cached_t *cached, attn_backend_stream_t **stream,
+                                 attn_error_t *error);
+
+#endif
