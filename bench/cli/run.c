@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include "cli/stream.h"
 #include "cli/table.h"
 #include "cli/trial.h"
 #include "npy/npy.h"
@@ -15,12 +16,14 @@ typedef struct run {
     inputs_t inputs;
     const char *backend, *weights, *present_key, *present_value;
     int64_t scores_mode; /* -1: none given */
+    int64_t chunk;       /* of a stream; 0: no stream */
 
     attn_context_t *context;
     trial_t trial;
     float *weight_rows; /* (B, H, n, m) */
     double seconds;
     int is_on_stdout; /* an array, which has it alone */
+    uint64_t stream_memory;
 } run_t;
 
 static int compute_weights(run_t *run) {
@@ -51,7 +54,10 @@ static int compute(run_t *run) {
     if (trial_load(trial, run->inputs.shared)) return CLI_USAGE;
     if (trial_prepare(trial, &run->inputs.io)) return cli_reject(NULL, &trial->error);
     const double start = measure_clock();
-    if (trial_run(trial)) return cli_reject(NULL, &trial->error);
+    if (run->chunk
+            ? stream_run(trial, run->context, &run->settings, run->chunk, &run->stream_memory)
+            : trial_run(trial))
+        return cli_reject(NULL, &trial->error);
     run->seconds = measure_clock() - start;
     return run->weights ? compute_weights(run) : CLI_OK;
 }
@@ -160,8 +166,11 @@ static void report(const run_t *run) {
     if (!isnan(cost->pairs))
         printf("pairs            %.4g%% of n m%s\n", 100 * cost->pairs / all,
                narrowing(problem->inputs));
-    printf("workspace        %s\n",
-           table_bytes(workspace, (double)attn_plan_workspace_size(run->trial.plan)));
+    if (run->chunk)
+        printf("stream           %s\n", table_bytes(workspace, (double)run->stream_memory));
+    else
+        printf("workspace        %s\n",
+               table_bytes(workspace, (double)attn_plan_workspace_size(run->trial.plan)));
     printf("non-finite       %lld in Q, %lld in K, %lld in V\n",
            (long long)inputs->nonfinite[INPUT_QUERY], (long long)inputs->nonfinite[INPUT_KEY],
            (long long)inputs->nonfinite[INPUT_VALUE]);
@@ -180,6 +189,7 @@ static int check_options(run_t *run) {
     attn_backend_array(NULL, ATTN_ARRAY_SCORES, &info);
     if (run->scores_mode >= 0 && !given_value(&run->inputs.given, ATTN_ARRAY_SCORES, &info, NULL))
         return cli_complain(CLI_USAGE, "--scores-mode needs --scores");
+    if (run->chunk && run->weights) return cli_complain(CLI_USAGE, "--stream has no --weights");
     run->inputs.scores = run->scores_mode > 0 ? (int32_t)run->scores_mode : ATTN_SCORES_RAW;
     return CLI_OK;
 }
@@ -234,6 +244,9 @@ int cli_run(int argc, char **argv) {
         {"scores-mode", 0, OPTION_INTEGER, "MODE",
          "0: scale Q K^T (default), 1: after softcap, 2: after masks, 3: softmax", &run.scores_mode,
          0, 3},
+        {"stream", 0, OPTION_INTEGER, "CHUNK",
+         "by a stream: append and query so many tokens at a time; needs --causal", &run.chunk, 1,
+         INT64_MAX},
         {"present-k", 0, OPTION_TEXT, "PK.npy", "also write past K and K, joined", &run.present_key,
          0, 0},
         {"present-v", 0, OPTION_TEXT, "PV.npy", "also write past V and V, joined",

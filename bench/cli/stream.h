@@ -1,0 +1,14 @@
+/*
+ * cli/stream.h: a trial's problem by a stream, as its tokens would arrive: so many keys, values and queries at a
+ * time. The results are those of its plan, but for rounding.
+ */
+#ifndef ATTN_CLI_STREAM_H
+#define ATTN_CLI_STREAM_H
+
+#include "cli/trial.h"
+
+/** Fill out and lse of a trial that is prepared; `*memory`: bytes of the stream at its end. */
+attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const settings_t *settings,
+                         int64_t chunk, uint64_t *memory);
+
+#endif
