@@ -88,7 +88,7 @@ for (const name of builds) {
         const [backend, ...more] = attn.backends().slice(builtIn.length);
         assert.deepEqual(more, []);
         assert.equal(backend.origin, "my template");
-        assert.deepEqual(backend.features, ["causal", "grouped_heads", "lse"]);
+        assert.deepEqual(backend.features, ["causal", "grouped_heads", "lse", "backward"]);
         const [{ name: param, type, min, max, default: initial, unit }] = backend.params;
         assert.deepEqual(
             [param, type, min, max, initial, unit],
@@ -326,7 +326,7 @@ const refused = [
     ["libattn itself", await moduleBytes("scalar"), "PLUGIN", /no section dylink\.0/],
     ["an empty dylink.0", wasm(dylink()), "PLUGIN", /no section dylink\.0/],
     ["no symbol", variant(7), "PLUGIN", /^plugin 'x': it has no symbol attn_plugin_entry$/],
-    ["another ABI", variant(1), "ABI", /plugin 'x' is of ABI version 2\.0, this library of 1\.1/],
+    ["another ABI", variant(1), "ABI", /plugin 'x' is of ABI version 2\.1, this library of 1\.1/],
     ["the id of a built-in backend", variant(3), "PLUGIN", /'softmax' is registered already/],
     ["one good id and one taken", variant(4), "PLUGIN", /'softmax' is registered already/],
     ["no backends", variant(5), "PLUGIN", /'x' is not a plugin: its entry is malformed/],

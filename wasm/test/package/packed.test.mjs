@@ -58,7 +58,7 @@ test("the tarball has what it needs and nothing else", () => {
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
         (name) =>
-            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/bindings\.h|js\/[\w/.]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm))$/.test(
+            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm))$/.test(
                 name,
             ),
     );
