@@ -5,9 +5,11 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { exactAttention, largestError } from "../../tests/exact/exact.mjs";
 import { settled } from "./browser.mjs";
 import { npy, npyOf, randomNpy, randomNumbers } from "./npy.mjs";
 import {
+    mostOfText,
     backends,
     change,
     drop,
@@ -47,7 +49,21 @@ describe("files", () => {
         const summary = await page.textContent("#summary");
         assert.match(summary, /20 queries, 30 keys · dimensions 8 and 6 · 4 heads/);
         assert.equal(await page.locator("#head option").count(), heads.query);
-        assert.ok((await number("softmax", "error")) < 1e-5);
+        const most = largestError(
+            exactAttention(
+                {
+                    ...{ batch: 1, heads: 4, kvHeads: 2, queries: 20, keys: 30 },
+                    dim: 8,
+                    valueDim: 6,
+                },
+                {
+                    query: randomNumbers([heads.query, 20, 8], 1),
+                    key: randomNumbers([heads.key, 30, 8], 2),
+                    value: randomNumbers([heads.key, 30, 6], 3),
+                },
+            ),
+        );
+        assert.ok((await number("softmax", "error")) <= most);
         const first = await picture("softmax");
         await page.selectOption("#head", "3");
         await page.waitForFunction(
@@ -151,7 +167,7 @@ test("a plugin that is dropped has a panel like the others, once", async () => {
         const id = '"org.libattn.template"';
         assert.equal(await panel(id).locator("h2").textContent(), "Template");
         const before = [await number(id, "error"), await picture(id)];
-        assert.ok(before[0] > 1e-4 && Number.isFinite(before[0]));
+        assert.ok(before[0] > (await mostOfText()) && Number.isFinite(before[0]));
         assert.ok((await number(id, "time")) > 0);
         const slider = panel(id).locator("input[type=range]");
         await change(() => slider.fill("0"));

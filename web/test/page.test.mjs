@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { serve } from "../serve.mjs";
 import { settled } from "./browser.mjs";
 import {
+    mostOfText,
     backends,
     change,
     cli,
@@ -32,8 +33,9 @@ import {
 test("four panels have their numbers and no complaint", async () => {
     assert.equal(await page.locator(".panel").count(), backends.length);
     const [softmax, ...others] = await errors();
-    assert.ok(softmax < 1e-5, `softmax is exact up to rounding, not ${softmax}`);
-    for (const error of others) assert.ok(error > 1e-4 && Number.isFinite(error));
+    const most = await mostOfText();
+    assert.ok(softmax <= most, `softmax is exact up to rounding, not ${softmax}`);
+    for (const error of others) assert.ok(error > most && Number.isFinite(error));
     for (const backend of backends) {
         assert.ok((await number(backend, "time")) > 0);
         assert.ok((await number(backend, "gflops")) > 0);
@@ -121,7 +123,7 @@ test("a value out of range is one line in its panel, and the others keep working
     assert.match(await line.textContent(), /local.*-3|-3.*local/);
     assert.equal(await panel("sparse").locator("[data-name=error]").count(), 0);
     await write("the other panels go on");
-    assert.ok((await number("softmax", "error")) < 1e-5);
+    assert.ok((await number("softmax", "error")) <= (await mostOfText()));
     await change(() => page.fill("#sparse-local", "2"));
     assert.equal(await line.isVisible(), false);
     assert.ok((await number("sparse", "error")) >= 0);
@@ -182,7 +184,10 @@ test("the command line shown gives the numbers shown", { skip: cli ? false : noC
         const { stdout } = await run("bash", ["-ec", script], { cwd: folder });
         const [there] = JSON.parse(stdout.slice(stdout.indexOf("{"))).rows;
         const here = await number("sketch", "error");
-        assert.ok(Math.abs(here - there.error) <= 1e-4 * here, `${here} and ${there.error}`);
+        // As in "the command line has the same errors", and nine digits that are printed.
+        const tokens = Number.parseInt(await page.textContent("#summary"));
+        const bound = 2 * (64 + tokens) * 2 ** -24 + 0.5e-8 * here;
+        assert.ok(Math.abs(here - there.error) <= bound, `${here} and ${there.error}`);
     } finally {
         await rm(folder, { recursive: true });
     }

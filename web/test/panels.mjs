@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { init } from "libattn";
+import { exactAttention, largestError } from "../../tests/exact/exact.mjs";
 import { settled } from "./browser.mjs";
 import { change as changeOn, drop as dropOn } from "./reader.mjs";
 import { openSite } from "./site.mjs";
@@ -68,6 +70,18 @@ export async function number(backend, name) {
     const value = await panel(backend).locator(`[data-name=${name}] data`).getAttribute("value");
     assert.match(value, /\d/, `${backend} has no number for ${name}`);
     return Number(value);
+}
+
+const library = await init();
+
+/** What softmax may be off by, for the page's text, over every `stride`-th query. */
+export async function mostOfText(stride = 1) {
+    const dim = Number(await page.inputValue("#dim"));
+    const { x, rows } = library.embed(await page.inputValue("#text"), dim);
+    const query = Array.from(x).filter((_, i) => Math.floor(i / dim) % stride === 0);
+    const sizes = { batch: 1, heads: 1, kvHeads: 1, dim, valueDim: dim, keys: rows };
+    const queries = query.length / dim;
+    return largestError(exactAttention({ ...sizes, queries }, { query, key: x, value: x }));
 }
 
 export const errors = () => Promise.all(backends.map((backend) => number(backend, "error")));
