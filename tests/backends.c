@@ -56,6 +56,7 @@ static void smallest_shapes(void **state) {
             attn_problem_t problem = fixture_problem(1, 1, 1 + code % 3, 1 + code / 3 % 3,
                                                      1 + code / 9 % 3, 1 + code / 27 % 3);
             problem.causal = code / 81;
+            if (!test_takes_case()) continue;
             label(&SUBJECTS[s], &problem);
             arrays_t arrays = arrays_for(&SUBJECTS[s], &problem, (layout_t)(code % LAYOUT_COUNT));
             fixture_solve(context, SUBJECTS[s].backend, SUBJECTS[s].settings, &arrays);
@@ -358,7 +359,7 @@ static void flops_follow_the_formula(void **state) {
         longer.queries *= 2, longer.keys *= 2;
         const double ratio = cost_of(context, &SUBJECTS[s], &longer).flops / cost.flops;
         const double most = SUBJECTS[s].exact ? 2.0 : 4.0;
-        if (!(ratio >= 2 - 1e-12 && ratio <= most + 1e-12)) test_fail("flops grow by %g", ratio);
+        if (!(ratio >= 2 && ratio <= most)) test_fail("flops grow by %g", ratio);
     }
     attn_context_destroy(context);
 }

@@ -45,7 +45,8 @@ static void all_patterns(void **state) {
                 attn_problem_t problem = fixture_problem(1, 2, sizes[s][0], sizes[s][1], 9, 6);
                 problem.kv_heads = 1 + number % 2;
                 problem.causal = causal;
-                check(context, &problem, (layout_t)(number++ % LAYOUT_COUNT), &formula);
+                const layout_t layout = (layout_t)(number++ % LAYOUT_COUNT);
+                if (test_takes_case()) check(context, &problem, layout, &formula);
             }
     attn_context_destroy(context);
 }

@@ -38,6 +38,7 @@ static void maximum_in_any_split(void **state) {
     if (!trial_is_dense()) return; /* there are no splits */
     attn_context_t *context = fixture_context(1);
     for (int64_t at = 5; at < 3 * SPLIT; at += SPLIT / 2) {
+        if (!test_takes_case()) continue;
         attn_problem_t problem = fixture_problem(1, 2, 2, 3 * SPLIT, 8, 8);
         problem.inputs = at % 2 ? ATTN_INPUT_SINKS : 0;
         const look_t look = {.layout = LAYOUT_BHND, .lse = 1};
@@ -127,6 +128,7 @@ static attn_problem_t rich_problem(int number) {
 static void threads_change_no_bit(void **state) {
     (void)state;
     for (int number = 0; number < 8; number++) {
+        if (!test_takes_case()) continue;
         const attn_problem_t problem = rich_problem(number);
         const look_t look = {.layout = LAYOUT_BNHD, .lse = 1, .scores = number % 4 == 2};
         trial_t one = trial_create(&problem, &look);

@@ -92,7 +92,7 @@ void trial_compare(const trial_t *trial);
 /** Fail unless attn_weights() gives exact attention's weights. */
 void trial_compare_weights(const attn_context_t *context, trial_t *trial);
 
-/** create, label, solve, compare, destroy. */
+/** A case of a sweep: create, label, solve, compare, destroy. */
 void trial_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
                  const char *what);
 

@@ -33,6 +33,16 @@ int test_begin(void) {
 /* A WebAssembly module has one tier. */
 int test_is_lowest_tier(void) { return tier == ATTN_TIER_SCALAR || tier >= ATTN_TIER_WASM128; }
 
+int test_takes_case(void) {
+    static double place;
+    const char *text = getenv("ATTN_TEST_SHARE");
+    const double share = text && *text ? strtod(text, NULL) : 1;
+    const int takes = place < share;
+    place += 0.6180339887498949;
+    place -= place >= 1;
+    return takes;
+}
+
 void test_label(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

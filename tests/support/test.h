@@ -27,6 +27,14 @@ int test_begin(void);
 /** Whether this is the lowest of the build's tiers: what has no tiers need be tested on one only. */
 int test_is_lowest_tier(void);
 
+/**
+ * Whether to run this case of a sweep over many. All are, unless ATTN_TEST_SHARE says for which part of
+ * them there is time, as under sanitizers and emulators: 0.2 runs one in five, spread evenly over
+ * whatever loops there are (multiples of the golden ratio keep step with no whole number). That no
+ * branch is lost by it, tests/coverage.sh shows.
+ */
+int test_takes_case(void);
+
 /** Remembers what is being tested, for the message of a later test_fail(). */
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
