@@ -138,8 +138,8 @@ static void long_patterns(void **state) {
     problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
     expect_pairs(context, "sparse", &problem, "block=65536,global=0", n * b - b * (b - 1) / 2);
 
-    // The list of global keys is in memory: q blocks with one global key each.
-    const double q = sizeof(void *) > 4 ? 0x1p18 : 0x1p10;
+    // The list of global keys and a head are in memory: q blocks with one global key each.
+    const double q = sizeof(void *) > 4 ? 0x1p18 : 0x1p4;
     problem.queries = problem.keys = (int64_t)(b * q);
     expect_pairs(context, "sparse", &problem, "block=65536,global=1",
                  q * b * b - b * (b - 1) / 2 + b * (q - 1) * (q - 2) / 2 + q - 1);
