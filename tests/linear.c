@@ -6,7 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const SETTINGS[] = {"feature_map=elu1", "feature_map=lin", "feature_map=relu"};
+static const char *const SETTINGS[MAP_COUNT] = {"feature_map=elu1", "feature_map=lin",
+                                                "feature_map=relu", "feature_map=relu2",
+                                                "feature_map=exp"};
 
 static formula_t linear(feature_map_t map) { return (formula_t){.form = FORM_LINEAR, .map = map}; }
 
@@ -41,9 +43,8 @@ static void all_lengths(void **state) {
             problem.kv_heads = 1 + fixture_draw(3 * number, 2);
             problem.causal = (int32_t)fixture_draw(3 * number + 1, 3);
             const layout_t layout = (layout_t)fixture_draw(3 * number + 2, LAYOUT_COUNT);
-            check(context, &problem, layout, MAP_ELU1);
-            check(context, &problem, layout, MAP_RELU);
-            check(context, &problem, layout, MAP_LIN);
+            for (int map = 0; map < MAP_COUNT; map++)
+                check(context, &problem, layout, (feature_map_t)map);
         }
     attn_context_destroy(context);
 }
@@ -60,7 +61,7 @@ static void all_dimensions(void **state) {
             attn_problem_t problem = fixture_problem(1, 1, 19, 23, dims[d], dims[dv]);
             problem.causal = (int32_t)(number % 3);
             check(context, &problem, (layout_t)(number % LAYOUT_COUNT),
-                  (feature_map_t)(number / 3 % 3));
+                  (feature_map_t)(number / 3 % MAP_COUNT));
         }
     attn_context_destroy(context);
 }
@@ -146,13 +147,13 @@ static void very_negative_features(void **state) {
     attn_context_destroy(context);
 }
 
-/** A scale multiplies the query before the map; in lin and relu it cancels. */
+/** A scale multiplies the query before the map; in lin, relu and relu2 it cancels. */
 static void scale_of_the_query(void **state) {
     (void)state;
     static const float scales[] = {0.5f, 2.0f, 1.0f};
     attn_context_t *context = fixture_context(1);
     for (size_t s = 0; s < TEST_COUNT(scales); s++)
-        for (int map = MAP_ELU1; map <= MAP_RELU; map++) {
+        for (int map = 0; map < MAP_COUNT; map++) {
             attn_problem_t problem = fixture_problem(1, 1, 15, 18, 6, 4);
             problem.scale = scales[s];
             check(context, &problem, LAYOUT_BHND, (feature_map_t)map);
@@ -291,7 +292,7 @@ static void groups_share_the_state(void **state) {
     (void)state;
     static const uint32_t workers[] = {1, 4, 5, 64};
     static const int64_t tasks[] = {4, 4, 8, 12}; /* 2 batches of 2 heads, groups of 3 */
-    for (int map = MAP_ELU1; map <= MAP_RELU; map++)
+    for (int map = 0; map < MAP_COUNT; map++)
         for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
             attn_problem_t problem = fixture_problem(2, 6, 70, 83, 9, 10);
             problem.causal = causal;

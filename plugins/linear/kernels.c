@@ -63,9 +63,15 @@ static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_ou
 /* ---- feature maps ------------------------------------------------------------------------------ */
 
 ATTN_INLINE vf phi(linear_map_t map, vf x) {
-    if (map == LINEAR_RELU) return vf_max(vf_zero(), x);
-    if (map == LINEAR_LIN) return x;
-    return vf_select_positive(x, vf_add(x, vf_set1(1.0f)), vf_exp(vf_min(vf_zero(), x)));
+#define PHI(NAME, name, help, expression)                                                          \
+    case LINEAR_##NAME:                                                                            \
+        return expression;
+    switch (map) {
+        LINEAR_MAPS(PHI)
+    default:
+        return x;
+    }
+#undef PHI
 }
 
 /* phi of `rows` rows of `width` columns, in place; columns past `count` become 0, not phi(0). */

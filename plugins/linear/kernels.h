@@ -2,11 +2,9 @@
 #ifndef ATTN_LINEAR_KERNELS_H
 #define ATTN_LINEAR_KERNELS_H
 
+#include "maps.h"
 #include "simd/task.h"
 #include "simd/tiers.h"
-
-/* In the order of the parameter's choices. */
-typedef enum linear_map { LINEAR_ELU1, LINEAR_LIN, LINEAR_RELU } linear_map_t;
 
 /* What keys add up to, for one key/value head. */
 typedef struct linear_sums {

@@ -44,7 +44,12 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     cost->form = "(n + m) d dv";
 }
 
-static const char *const maps[] = {"elu1", "lin", "relu", NULL};
+#define NAME(NAME, name, help, phi) name,
+#define HELP(NAME, name, help, phi) " " name " " help ";"
+static const char *const maps[] = {LINEAR_MAPS(NAME) NULL};
+static const char maps_help[] = "phi:" LINEAR_MAPS(HELP) " applied to queries and keys";
+#undef NAME
+#undef HELP
 
 static const attn_param_info_t params[] = {
     {
@@ -52,10 +57,10 @@ static const attn_param_info_t params[] = {
         .type = ATTN_PARAM_CHOICE,
         .name = "feature_map",
         .label = "feature map",
-        .help = "phi: elu(x)+1, the identity (signed weights), or max(x, 0)",
+        .help = maps_help,
         .unit = "",
         .minimum = 0,
-        .maximum = 2,
+        .maximum = LINEAR_MAP_COUNT - 1,
         .initial = LINEAR_ELU1,
         .choices = maps,
     },

@@ -136,7 +136,7 @@ static void bad_settings(void **state) {
         {"sparse", "local=-3", ATTN_ERROR_RANGE, "local|-3"},
         {"sparse", "global=-1", ATTN_ERROR_RANGE, "global|-1"},
         {"sparse", "block=4,local=x", ATTN_ERROR_ARGUMENT, "local|x"},
-        {"linear", "feature_map=exp", ATTN_ERROR_RANGE, "feature_map|exp|elu1|lin|relu"},
+        {"linear", "feature_map=cosine", ATTN_ERROR_RANGE, "feature_map|cosine|elu1|lin|relu"},
         {"linear", "feature_map=", ATTN_ERROR_RANGE, "feature_map|elu1"},
         {"linear", "feature_map=0", ATTN_ERROR_RANGE, "feature_map|elu1"},
         {"sketch", "method=gauss", ATTN_ERROR_RANGE, "method|gauss|gaussian|ams|osnap|leverage"},

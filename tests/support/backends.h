@@ -18,6 +18,8 @@ static const subject_t SUBJECTS[] = {
     {"linear", "", 1, {.form = FORM_LINEAR, .map = MAP_ELU1}},
     {"linear", "feature_map=relu", 1, {.form = FORM_LINEAR, .map = MAP_RELU}},
     {"linear", "feature_map=lin", 1, {.form = FORM_LINEAR, .map = MAP_LIN}},
+    {"linear", "feature_map=relu2", 1, {.form = FORM_LINEAR, .map = MAP_RELU2}},
+    {"linear", "feature_map=exp", 1, {.form = FORM_LINEAR, .map = MAP_EXP}},
     {"sparse",
      "block=8,local=2,global=1",
      1,

@@ -3,7 +3,7 @@
  * float's unit roundoff, and the analysis that of exact.c, which has softmax's.
  *
  * O_c = sum_j u_j v_jc / sum_j u_j with u_j = phi(q).phi(k_j). Feature maps are exact (lin,
- * relu) or within 4 u (exp; x + 1 rounds once); each product of features and value passes at most
+ * relu) or within 4 u (exp; x + 1 and squares round once); each product of features and value passes at most
  * m + d additions in any order, in the state or over the keys: relative to the absolute terms
  *       g = (m + d + 16) u,   |dN_c| <= g sum_j U_j |v_jc|,   |dZ| <= g sum_j U_j = G,
  *   with U_j = sum_k |phi(q)_k phi(k_j)_k|. With z = |Z| - G > 0
@@ -56,6 +56,8 @@ int reference_sees(const formula_t *formula, const attn_problem_t *problem, int6
 static double phi(feature_map_t map, double x) {
     if (map == MAP_LIN) return x;
     if (map == MAP_RELU) return x < 0 ? 0 : x;
+    if (map == MAP_RELU2) return x < 0 ? 0 : x * x;
+    if (map == MAP_EXP) return exp(x);
     return x < 0 ? exp(x) : x + 1; // elu(x) + 1
 }
 

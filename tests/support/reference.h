@@ -9,7 +9,14 @@
 #include "exact.h"
 
 typedef enum form { FORM_SOFTMAX, FORM_SPARSE, FORM_LINEAR } form_t;
-typedef enum feature_map { MAP_ELU1, MAP_LIN, MAP_RELU } feature_map_t;
+typedef enum feature_map {
+    MAP_ELU1,
+    MAP_LIN,
+    MAP_RELU,
+    MAP_RELU2,
+    MAP_EXP,
+    MAP_COUNT
+} feature_map_t;
 
 /** Which formula. */
 typedef struct formula {

@@ -1,0 +1,26 @@
+/*
+ * maps.h: the list of feature maps, in the order of the parameter's choices.
+ *
+ * An elementwise map is a line of LINEAR_MAPS: X(NAME, name, help, phi of a vector x in the words of
+ * simd/simd.h and simd/math.h). The parameter, its help and every tier's kernels follow. The oracle
+ * (core/oracle) states each map once more, in double.
+ */
+#ifndef ATTN_LINEAR_MAPS_H
+#define ATTN_LINEAR_MAPS_H
+
+/* clang-format off */
+#define LINEAR_MAPS(X)                                                                             \
+    X(ELU1, "elu1", "elu(x)+1",                                                                    \
+      vf_select_positive(x, vf_add(x, vf_set1(1.0f)), vf_exp(vf_min(vf_zero(), x))))               \
+    X(LIN, "lin", "x (signed weights)", x)                                                         \
+    X(RELU, "relu", "max(x, 0)", vf_max(vf_zero(), x))                                             \
+    X(RELU2, "relu2", "max(x, 0)^2", vf_mul(vf_max(vf_zero(), x), vf_max(vf_zero(), x)))           \
+    X(EXP, "exp", "e^x", /* vf_exp() ends at 88.37, close to where e^x leaves float */             \
+      vf_select_positive(vf_sub(x, vf_set1(88.37f)), vf_set1(INFINITY), vf_exp(x)))
+/* clang-format on */
+
+#define LINEAR_MAP_NUMBER_(NAME, name, help, phi) LINEAR_##NAME,
+typedef enum linear_map { LINEAR_MAPS(LINEAR_MAP_NUMBER_) LINEAR_MAP_COUNT } linear_map_t;
+#undef LINEAR_MAP_NUMBER_
+
+#endif
