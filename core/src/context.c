@@ -15,29 +15,50 @@ static const void *host_extension(const attn_host_t *host, const char *id) {
     return NULL;
 }
 
-static attn_status_t check_options(const attn_context_options_t *options, attn_error_t *error) {
-    if (options->threads < 0 || options->threads > MAX_THREADS)
-        return attn_fail(error, ATTN_ERROR_RANGE, "threads: %d is outside 0..%d", options->threads,
-                         MAX_THREADS);
-    if (options->memory && (!options->memory->allocate || !options->memory->release))
+/* What the context works with, the embedder's or the library's. */
+typedef struct services {
+    attn_ext_memory_t memory;
+    attn_ext_threads_t pool; /* without functions: none is given */
+} services_t;
+
+static attn_status_t take_services(services_t *services, const attn_context_options_t *options,
+                                   attn_error_t *error) {
+    attn_ext_memory_t *memory = &services->memory;
+    attn_ext_threads_t *pool = &services->pool;
+    attn_status_t status = ATTN_OK;
+    *services = (services_t){.memory = attn_default_memory};
+    if (options->memory)
+        status = attn_struct_take(memory, sizeof *memory, options->memory, sizeof *memory,
+                                  "options: memory", error);
+    if (status == ATTN_OK && options->pool)
+        status = attn_struct_take(pool, sizeof *pool, options->pool, sizeof *pool, "options: pool",
+                                  error);
+    if (status != ATTN_OK) return status;
+    if (!memory->allocate || !memory->release)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "options: memory lacks a function");
-    if (options->pool && (!options->pool->parallel_for || options->pool->workers < 1))
+    if (options->pool && (!pool->parallel_for || pool->workers < 1))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "options: pool lacks a function or workers");
     return ATTN_OK;
 }
 
-static attn_status_t set_up(attn_context_t *context, const attn_context_options_t *options,
-                            attn_error_t *error) {
+static attn_status_t check_options(const attn_context_options_t *options, attn_error_t *error) {
+    if (options->threads >= 0 && options->threads <= MAX_THREADS) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_RANGE, "threads: %d is outside 0..%d", options->threads,
+                     MAX_THREADS);
+}
+
+static attn_status_t set_up(attn_context_t *context, const attn_ext_threads_t *pool,
+                            int32_t threads, attn_error_t *error) {
     attn_status_t status = ATTN_OK;
     context->threads = (attn_ext_threads_t){.struct_size = sizeof context->threads,
                                             .workers = 1,
                                             .parallel_for = attn_pool_parallel_for};
-    if (options->pool) {
-        attn_struct_read(&context->threads, sizeof context->threads, options->pool, 0);
-    } else if (options->threads > 1) {
-        status = attn_pool_create(context, (uint32_t)options->threads, &context->pool, error);
+    if (pool->parallel_for) {
+        context->threads = *pool;
+    } else if (threads > 1) {
+        status = attn_pool_create(context, (uint32_t)threads, &context->pool, error);
         if (status != ATTN_OK) return status;
-        context->threads.workers = (uint32_t)options->threads;
+        context->threads.workers = (uint32_t)threads;
         context->threads.pool = context->pool;
     }
     return attn_register_builtins(context, error);
@@ -47,6 +68,7 @@ attn_status_t attn_context_create(const attn_context_options_t *options, attn_co
                                   attn_error_t *error) {
     static const attn_context_options_t defaults = {.struct_size = sizeof defaults};
     attn_context_options_t copy;
+    services_t services;
     attn_tier_t tier;
     if (!result)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "context: the result pointer is null");
@@ -55,11 +77,12 @@ attn_status_t attn_context_create(const attn_context_options_t *options, attn_co
                                             sizeof copy, "options", error);
     options = &copy;
     if (status == ATTN_OK) status = check_options(options, error);
+    if (status == ATTN_OK) status = take_services(&services, options, error);
     if (status != ATTN_OK) return status;
     status = attn_cpu_choose(options->cpu ? options->cpu : getenv("ATTN_CPU"), &tier, error);
     if (status != ATTN_OK) return status;
 
-    const attn_ext_memory_t *memory = options->memory ? options->memory : &attn_default_memory;
+    const attn_ext_memory_t *memory = &services.memory;
     attn_context_t *context = memory->allocate(memory->user, sizeof *context);
     if (!context) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a context");
     *context = (attn_context_t){
@@ -73,7 +96,7 @@ attn_status_t attn_context_create(const attn_context_options_t *options, attn_co
                 .user = options->log_user,
                 .write = options->log},
     };
-    status = set_up(context, options, error);
+    status = set_up(context, &services.pool, options->threads, error);
     if (status != ATTN_OK) {
         attn_context_destroy(context);
         return status;

@@ -8,6 +8,7 @@
 #include "abi.h"
 #include "attn/ext/cost.h"
 #include "attn/ext/facts.h"
+#include "attn/support.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
@@ -72,6 +73,35 @@ static attn_status_t use_options(void *data, const void *form, attn_error_t *err
     return status;
 }
 
+/* What the options point at. */
+static attn_status_t use_pool(void *data, const void *form, attn_error_t *error) {
+    attn_context_options_t options = {.struct_size = sizeof options, .pool = form};
+    return use_options(data, &options, error);
+}
+
+static attn_status_t use_memory(void *data, const void *form, attn_error_t *error) {
+    attn_context_options_t options = {.struct_size = sizeof options, .memory = form};
+    return use_options(data, &options, error);
+}
+
+static void *allocate(void *user, size_t size) {
+    (void)user;
+    return attn_host_allocate(NULL, size);
+}
+
+static void release(void *user, void *memory) {
+    (void)user;
+    attn_host_release(NULL, memory);
+}
+
+static void services_of_the_caller(const attn_context_t *context) {
+    const attn_ext_threads_t *pool = attn_context_threads(context);
+    const attn_ext_memory_t memory = {
+        .struct_size = sizeof memory, .allocate = allocate, .release = release};
+    in_all_forms("pool", pool, sizeof *pool, sizeof *pool, use_pool, NULL);
+    in_all_forms("memory", &memory, sizeof memory, sizeof memory, use_memory, NULL);
+}
+
 static attn_status_t use_problem(void *data, const void *form, attn_error_t *error) {
     const scene_t *scene = data;
     attn_plan_t *plan;
@@ -109,6 +139,7 @@ void structs_of_the_caller(void **state) {
     in_all_forms("options", &options, sizeof options, sizeof options, use_options, NULL);
     in_all_forms("problem", &problem, sizeof problem, ATTN_PROBLEM_FIRST, use_problem, &scene);
     in_all_forms("io", &scene.arrays.io, sizeof(attn_io_t), ATTN_IO_FIRST, use_io, &scene);
+    services_of_the_caller(scene.context);
     attn_plan_destroy(scene.plan);
     arrays_destroy(&scene.arrays);
     attn_context_destroy(scene.context);
