@@ -17,10 +17,13 @@ static int print_json(const attn_context_t *context) {
     return CLI_OK;
 }
 
+/* A plugin may have left it out. */
+static const char *said(const char *text) { return text ? text : ""; }
+
 static void print_backend(const attn_backend_t *backend, const char *origin) {
     attn_param_info_t info = {.struct_size = sizeof info};
-    printf("%s %s: %s (%s)\n", backend->id, backend->version, backend->name, origin);
-    printf("  %s\n  %s\n", backend->description, backend->reference);
+    printf("%s %s: %s (%s)\n", backend->id, said(backend->version), said(backend->name), origin);
+    printf("  %s\n  %s\n", said(backend->description), said(backend->reference));
     for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++) parameter_print(&info);
     attn_array_info_t array = {.struct_size = sizeof array};
     for (uint32_t number = ATTN_ARRAY_OWN; attn_backend_array(backend, number, &array); number++)

@@ -152,7 +152,8 @@ static void report(const run_t *run) {
     const double all = (double)problem->batch * (double)problem->heads * (double)problem->queries *
                        (double)problem->keys;
     char shapes[INPUT_COUNT][96], workspace[24], rules[256];
-    printf("backend          %s %s\n", run->trial.backend->id, run->trial.backend->version);
+    const attn_backend_t *backend = run->trial.backend;
+    printf("backend          %s %s\n", backend->id, backend->version ? backend->version : "");
     printf("kernel           %s\n", attn_plan_kernel(run->trial.plan));
     printf("sizes            Q %s, K %s, V %s\n", inputs_shape(inputs, INPUT_QUERY, shapes[0]),
            inputs_shape(inputs, INPUT_KEY, shapes[1]),

@@ -50,6 +50,7 @@ const attn_array_info_t *attn_array_declared(const attn_backend_t *backend, uint
     attn_struct_read(copy, sizeof *copy, own->arrays[index], 0);
     copy->bit = copy->presence == ATTN_PRESENCE_NAMED ? 1u << index : 0;
     copy->feature = 0;
+    if (!copy->help) copy->help = "";
     return copy;
 }
 
@@ -139,7 +140,7 @@ static bool is_declared_well(const attn_array_info_t *info) {
         (info->presence == ATTN_PRESENCE_NAMED || info->presence == ATTN_PRESENCE_REQUIRED);
     const bool is_output =
         info->role == ATTN_ROLE_OUTPUT && info->presence == ATTN_PRESENCE_OPTIONAL;
-    if (!info->name || !*info->name || !(is_input || is_output)) return false;
+    if (!attn_is_name(info->name) || !(is_input || is_output)) return false;
     if (!follows && attn_dtype_size(info->dtype) == 0) return false;
     if (info->elements < ATTN_ELEMENTS_ANY || info->elements > ATTN_ELEMENTS_POSITIVE) return false;
     if (info->elements == ATTN_ELEMENTS_LENGTH && info->dtype != ATTN_I64) return false;

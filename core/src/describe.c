@@ -28,13 +28,18 @@ static void put_arrays(attn_json_t *json, const attn_backend_t *backend) {
     attn_json_close(json, ']');
 }
 
+/* A text that the plugin has left out is one all the same. */
+static void put_text(attn_json_t *json, const char *name, const char *text) {
+    attn_json_string(json, name, text ? text : "");
+}
+
 static void put_backend(attn_json_t *json, const attn_backend_t *backend, const char *origin) {
     attn_json_open(json, NULL, '{');
     attn_json_string(json, "id", backend->id);
-    attn_json_string(json, "name", backend->name);
-    attn_json_string(json, "version", backend->version);
-    attn_json_string(json, "description", backend->description);
-    attn_json_string(json, "reference", backend->reference);
+    put_text(json, "name", backend->name);
+    put_text(json, "version", backend->version);
+    put_text(json, "description", backend->description);
+    put_text(json, "reference", backend->reference);
     attn_json_string(json, "origin", origin);
     put_features(json, backend->features);
     put_params(json, backend);

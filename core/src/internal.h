@@ -39,6 +39,9 @@ struct attn_context {
 /* status.c: adds a name to what an error lists, as far as there is room. */
 void attn_list_name(char *list, size_t size, const char *name);
 
+/* status.c: whether it is one of a parameter or an array: lower case, digits, '_'. */
+bool attn_is_name(const char *text);
+
 /* status.c: attn_struct_read() of a struct called `what`, with an error. */
 attn_status_t attn_struct_take(void *to, uint32_t size, const void *from, uint32_t first,
                                const char *what, attn_error_t *error);

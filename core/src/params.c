@@ -3,6 +3,7 @@
 #include "number/number.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,20 +26,41 @@ int32_t attn_backend_param(const attn_backend_t *backend, uint32_t index,
     /* They stand one behind the other, each as large as the plugin's header has them. */
     const char *at = (const char *)params->params + index * (size_t)params->params->struct_size;
     if (!attn_struct_read(&info, sizeof info, at, sizeof info)) return 0;
+    if (!info.label) info.label = "";
+    if (!info.help) info.help = "";
+    if (!info.unit) info.unit = "";
     return attn_struct_write(result, &info, sizeof info, sizeof info);
 }
 
+/* Whole numbers up to 2^53 are exact as what they are declared and read as. */
+static bool has_a_range(const attn_param_info_t *info) {
+    const double most = info->type == ATTN_PARAM_NUMBER ? DBL_MAX : 0x1p53;
+    return info->minimum >= -most && info->minimum <= info->initial &&
+           info->initial <= info->maximum && info->maximum <= most;
+}
+
+static bool has_choices(const attn_param_info_t *info) {
+    int64_t count = 0;
+    while (info->choices && info->choices[count]) count++;
+    return info->initial >= 0 && info->initial < (double)count;
+}
+
 static bool is_declared_well(const attn_param_info_t *info) {
-    const bool is_choice = info->type == ATTN_PARAM_CHOICE;
-    return info->name && info->type >= ATTN_PARAM_INTEGER && info->type <= ATTN_PARAM_CHOICE &&
-           (!is_choice || info->choices);
+    if (!attn_is_name(info->name)) return false;
+    if (info->type == ATTN_PARAM_CHOICE) return has_choices(info);
+    return info->type >= ATTN_PARAM_INTEGER && info->type < ATTN_PARAM_CHOICE && has_a_range(info);
 }
 
 const char *attn_params_malformed(const attn_backend_t *backend) {
-    attn_param_info_t info = {.struct_size = sizeof info};
-    for (uint32_t i = 0; i < attn_params_count(backend); i++)
+    const attn_ext_params_t *params = declared(backend);
+    attn_param_info_t info = {.struct_size = sizeof info}, other = info;
+    if (params && params->count && !params->params) return "its list of parameters is malformed";
+    for (uint32_t i = 0; i < attn_params_count(backend); i++) {
         if (!attn_backend_param(backend, i, &info) || !is_declared_well(&info))
             return "one of its parameters is malformed";
+        for (uint32_t k = 0; k < i && attn_backend_param(backend, k, &other); k++)
+            if (strcmp(other.name, info.name) == 0) return "two parameters have one name";
+    }
     return NULL;
 }
 

@@ -147,6 +147,8 @@ int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fact_t *res
         plan && result ? attn_extension(plan->scope.backend, ATTN_EXT_FACTS, sizeof *facts) : NULL;
     attn_fact_t fact = {.struct_size = sizeof fact};
     if (!facts || !facts->fact(plan->prepared, index, &fact)) return 0;
+    if (!fact.name) fact.name = "";
+    if (!fact.label) fact.label = "";
     return attn_struct_write(result, &fact, sizeof fact, sizeof fact);
 }
 

@@ -40,6 +40,10 @@ void attn_list_name(char *list, size_t size, const char *name) {
     snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
+bool attn_is_name(const char *text) {
+    return text && *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
 attn_status_t attn_struct_take(void *to, uint32_t size, const void *from, uint32_t first,
                                const char *what, attn_error_t *error) {
     if (ATTN_SMALL) { /* its only caller is built with it */

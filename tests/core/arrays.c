@@ -241,6 +241,8 @@ static void malformed_declarations(void **state) {
     const attn_array_info_t bad[] = {
         {ARRAY(INPUT, NAMED, ATTN_F32, .name = NULL)},
         {ARRAY(INPUT, NAMED, ATTN_F32, .name = "")},
+        {ARRAY(INPUT, NAMED, ATTN_F32, .name = "Large")},
+        {ARRAY(INPUT, NAMED, ATTN_F32, .name = "a=b")},
         {ARRAY(INPUT, NAMED, 8, .name = "x")},
         {ARRAY(INPUT, NAMED, 0, .name = "x")},
         {ARRAY(INPUT, NAMED, -3, .name = "x")},
