@@ -78,6 +78,18 @@ int64_t attn_axis_extent(const attn_problem_t *problem, int32_t axis) {
     return extents[axis];
 }
 
+/* The extents that the plan says, and no others. */
+static void ask_plan(const attn_scope_t *scope, uint32_t index, const attn_array_info_t *info,
+                     int64_t shape[4]) {
+    const attn_ext_inputs_t *own = attn_own_arrays(scope->backend);
+    int64_t said[4];
+    if (!own->shape) return;
+    memcpy(said, shape, sizeof said);
+    own->shape(scope->prepared, index, said);
+    for (int k = 0; k < 4; k++)
+        if (info->axes[k] == ATTN_AXIS_PLAN) shape[k] = said[k];
+}
+
 attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
                                 const attn_array_info_t *info) {
     const attn_problem_t *problem = scope->problem;
@@ -85,10 +97,8 @@ attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
     if (info->dtype == ATTN_DTYPE_OF_QUERY) wanted.dtype = problem->dtype;
     if (info->dtype == ATTN_DTYPE_OF_KEY) wanted.dtype = problem->kv_dtype;
     for (int k = 0; k < 4; k++) wanted.shape[k] = attn_axis_extent(problem, info->axes[k]);
-    if (!ATTN_SMALL && number >= ATTN_ARRAY_OWN && scope->prepared) {
-        const attn_ext_inputs_t *own = attn_own_arrays(scope->backend);
-        if (own->shape) own->shape(scope->prepared, number - ATTN_ARRAY_OWN, wanted.shape);
-    }
+    if (!ATTN_SMALL && number >= ATTN_ARRAY_OWN && scope->prepared)
+        ask_plan(scope, number - ATTN_ARRAY_OWN, info, wanted.shape);
     int64_t stride = 1;
     for (int k = 3; k >= 0; k--) {
         wanted.stride[k] = stride;
@@ -133,7 +143,7 @@ attn_status_t attn_problem_add_input(attn_problem_t *problem, const attn_backend
 
 /* ---- of plugins ------------------------------------------------------------------------------------- */
 
-static bool is_declared_well(const attn_array_info_t *info) {
+static bool is_declared_well(const attn_array_info_t *info, bool has_shape) {
     const bool follows = info->dtype == ATTN_DTYPE_OF_QUERY || info->dtype == ATTN_DTYPE_OF_KEY;
     const bool is_input =
         info->role == ATTN_ROLE_INPUT &&
@@ -146,7 +156,9 @@ static bool is_declared_well(const attn_array_info_t *info) {
     if (info->elements == ATTN_ELEMENTS_LENGTH && info->dtype != ATTN_I64) return false;
     if (info->elements == ATTN_ELEMENTS_POSITIVE && info->dtype != ATTN_F32) return false;
     for (int k = 0; k < 4; k++)
-        if (info->axes[k] < ATTN_AXIS_ONE || info->axes[k] > ATTN_AXIS_PLAN) return false;
+        if (info->axes[k] < ATTN_AXIS_ONE || info->axes[k] > ATTN_AXIS_PLAN ||
+            (info->axes[k] == ATTN_AXIS_PLAN && !has_shape))
+            return false;
     return true;
 }
 
@@ -159,7 +171,7 @@ const char *attn_arrays_malformed(const attn_backend_t *backend) {
         attn_array_info_t info, copy;
         const attn_array_info_t *other;
         if (!own->arrays[i] || !attn_struct_read(&info, sizeof info, own->arrays[i], sizeof info) ||
-            !is_declared_well(&info))
+            !is_declared_well(&info, own->shape != NULL))
             return "one of its arrays is malformed";
         for (uint32_t number = 0; number < ATTN_ARRAY_OWN + i; number++)
             if ((other = attn_array_declared(backend, number, &copy)) &&
@@ -167,4 +179,31 @@ const char *attn_arrays_malformed(const attn_backend_t *backend) {
                 return "two arrays have one name";
     }
     return NULL;
+}
+
+static bool has_axis_of_plan(const attn_array_info_t *info) {
+    bool found = false;
+    for (int k = 0; k < 4; k++) found |= info->axes[k] == ATTN_AXIS_PLAN;
+    return found;
+}
+
+attn_status_t attn_arrays_check(const attn_scope_t *scope, attn_error_t *error) {
+    attn_array_info_t copy;
+    const attn_array_info_t *info;
+    for (uint32_t number = ATTN_ARRAY_OWN;
+         (info = attn_array_declared(scope->backend, number, &copy)); number++) {
+        if (!has_axis_of_plan(info)) continue;
+        const attn_tensor_t wanted = attn_array_wanted(scope, number, info);
+        const int64_t *shape = wanted.shape, *stride = wanted.stride;
+        bool can_be =
+            stride[0] > 0 && shape[0] <= PTRDIFF_MAX / (int64_t)sizeof(double) / stride[0];
+        for (int k = 0; k < 4; k++) can_be &= shape[k] >= 1;
+        if (!can_be)
+            return attn_fail(error, ATTN_ERROR_PLUGIN,
+                             "backend '%.60s': its plan says that %.60s has a shape of (%lld, "
+                             "%lld, %lld, %lld)",
+                             scope->backend->id, info->name, (long long)shape[0],
+                             (long long)shape[1], (long long)shape[2], (long long)shape[3]);
+    }
+    return ATTN_OK;
 }

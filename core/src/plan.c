@@ -65,6 +65,29 @@ attn_status_t attn_request_read(const attn_context_t *context, const char *backe
     return status == ATTN_OK ? read_values(context, params, param_count, request, error) : status;
 }
 
+/* What a plugin made may be no plan. */
+static attn_status_t check_prepared(const attn_plan_t *plan, attn_error_t *error) {
+    const attn_backend_plan_t *prepared = plan->prepared;
+    if (prepared && prepared->run && prepared->destroy)
+        return attn_arrays_check(&plan->scope, error);
+    return attn_fail(error, ATTN_ERROR_PLUGIN, "backend '%.60s': its plan is malformed",
+                     plan->scope.backend->id);
+}
+
+/* Let the backend prepare, and go on only with what it may. */
+static attn_status_t prepare(attn_plan_t *plan, const attn_request_t *request,
+                             attn_error_t *error) {
+    const attn_host_t *host = &plan->context->host;
+    attn_status_t status =
+        request->backend->plan(host, &plan->problem, request->values, &plan->prepared, error);
+    if (ATTN_SMALL || status != ATTN_OK) return status;
+    plan->scope.prepared = plan->prepared;
+    status = check_prepared(plan, error);
+    if (status != ATTN_OK && plan->prepared && plan->prepared->destroy)
+        plan->prepared->destroy(plan->prepared);
+    return status;
+}
+
 attn_status_t attn_plan_create(const attn_context_t *context, const char *backend,
                                const attn_problem_t *problem, const attn_param_t *params,
                                uint32_t param_count, attn_plan_t **result, attn_error_t *error) {
@@ -80,8 +103,7 @@ attn_status_t attn_plan_create(const attn_context_t *context, const char *backen
     if (plan) {
         *plan = (attn_plan_t){.context = context, .problem = request.problem};
         plan->scope = (attn_scope_t){.problem = &plan->problem, .backend = request.backend};
-        status = request.backend->plan(&context->host, &plan->problem, request.values,
-                                       &plan->prepared, error);
+        status = prepare(plan, &request, error);
     } else {
         status = attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
     }
@@ -90,7 +112,6 @@ attn_status_t attn_plan_create(const attn_context_t *context, const char *backen
         attn_release(context, plan);
         return status;
     }
-    plan->scope.prepared = plan->prepared;
     *result = plan;
     return ATTN_OK;
 }
@@ -131,7 +152,7 @@ attn_status_t attn_plan_cost(const attn_plan_t *plan, attn_cost_t *result, attn_
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "cost: plan or result is null");
     const attn_ext_cost_t *costs =
         attn_extension(plan->scope.backend, ATTN_EXT_COST, sizeof *costs);
-    if (!costs)
+    if (!costs || !costs->cost)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not tell its cost",
                          plan->scope.backend->id);
     attn_cost_t cost = {.struct_size = sizeof cost, .form = ""};
@@ -146,7 +167,7 @@ int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fact_t *res
     const attn_ext_facts_t *facts =
         plan && result ? attn_extension(plan->scope.backend, ATTN_EXT_FACTS, sizeof *facts) : NULL;
     attn_fact_t fact = {.struct_size = sizeof fact};
-    if (!facts || !facts->fact(plan->prepared, index, &fact)) return 0;
+    if (!facts || !facts->fact || !facts->fact(plan->prepared, index, &fact)) return 0;
     if (!fact.name) fact.name = "";
     if (!fact.label) fact.label = "";
     return attn_struct_write(result, &fact, sizeof fact, sizeof fact);
@@ -214,7 +235,7 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
     const attn_problem_t *problem = &plan->problem;
     const attn_ext_weights_t *weights =
         attn_extension(plan->scope.backend, ATTN_EXT_WEIGHTS, sizeof *weights);
-    if (!weights)
+    if (!weights || !weights->rows)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' does not tell its weights",
                          plan->scope.backend->id);
     attn_io_t io;
@@ -271,7 +292,7 @@ attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
                          "backward: the plan's problem does not ask for it");
     const attn_ext_backward_t *backward =
         attn_extension(plan->scope.backend, ATTN_EXT_BACKWARD, sizeof *backward);
-    if (!backward)
+    if (!backward || !backward->backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' has no gradients",
                          plan->scope.backend->id);
     attn_io_t io, gradients;

@@ -45,8 +45,18 @@ static attn_status_t pose(attn_problem_t *problem, int64_t max_keys, attn_error_
 static attn_status_t find_extension(const attn_backend_t *backend,
                                     const attn_ext_stream_t **extension, attn_error_t *error) {
     *extension = attn_extension(backend, ATTN_EXT_STREAM, sizeof **extension);
-    if (*extension) return ATTN_OK;
+    if (*extension && (*extension)->create) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' has no streams", backend->id);
+}
+
+/* What a plugin made may be no stream. */
+static attn_status_t check_kept(const attn_stream_t *stream, attn_error_t *error) {
+    const attn_backend_stream_t *kept = stream->kept;
+    if (kept && kept->append && kept->query && kept->truncate && kept->fork && kept->save &&
+        kept->restore && kept->memory && kept->destroy)
+        return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_PLUGIN, "backend '%.60s': its stream is malformed",
+                     stream->backend->id);
 }
 
 /* A frame around nothing yet. */
@@ -85,6 +95,7 @@ attn_status_t attn_stream_create(const attn_context_t *context, const char *back
         status = extension->create(&context->host, &stream->problem, request.values, &stream->kept,
                                    error);
     attn_release(context, request.values);
+    if (status == ATTN_OK) status = check_kept(stream, error);
     if (status == ATTN_OK)
         *result = stream;
     else

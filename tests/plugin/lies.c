@@ -4,6 +4,7 @@
  */
 #include "attn/ext/facts.h"
 #include "attn/ext/inputs.h"
+#include "attn/ext/stream.h"
 #include "support/fixture.h"
 #include "support/test.h"
 
@@ -15,12 +16,27 @@ static struct {
     const attn_ext_params_t *params;
     const attn_ext_inputs_t *inputs;
     const attn_ext_facts_t *facts;
+    const void *empty; /* any other */
+    attn_backend_plan_t *plan;
+    attn_backend_stream_t *stream;
 } said;
+
+static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *problem,
+                                 const attn_value_t *values, attn_backend_stream_t **stream,
+                                 attn_error_t *error) {
+    (void)host, (void)problem, (void)values, (void)error;
+    *stream = said.stream;
+    return ATTN_OK;
+}
+
+static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
 
 static const void *get_extension(const char *id) {
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return said.params;
     if (strcmp(id, ATTN_EXT_INPUTS) == 0) return said.inputs;
-    return strcmp(id, ATTN_EXT_FACTS) == 0 ? said.facts : NULL;
+    if (strcmp(id, ATTN_EXT_FACTS) == 0) return said.facts;
+    if (strcmp(id, ATTN_EXT_STREAM) == 0 && !said.empty) return &streams;
+    return said.empty;
 }
 
 static attn_status_t run(const attn_backend_plan_t *plan, const attn_io_t *io,
@@ -29,7 +45,12 @@ static attn_status_t run(const attn_backend_plan_t *plan, const attn_io_t *io,
     return ATTN_OK;
 }
 
-static void destroy(attn_backend_plan_t *plan) { (void)plan; }
+static int destroyed;
+
+static void destroy(attn_backend_plan_t *plan) {
+    (void)plan;
+    destroyed++;
+}
 
 static attn_backend_plan_t prepared = {
     .struct_size = sizeof prepared, .run = run, .destroy = destroy};
@@ -38,13 +59,14 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
                                const attn_value_t *values, attn_backend_plan_t **plan,
                                attn_error_t *error) {
     (void)host, (void)problem, (void)values, (void)error;
-    *plan = &prepared;
+    *plan = said.plan;
     return ATTN_OK;
 }
 
 /* No more texts than it needs. */
 static const attn_backend_t backend = {
     .struct_size = sizeof backend,
+    .features = ATTN_FEATURE_LSE | ATTN_FEATURE_BACKWARD,
     .id = "org.example.liar",
     .plan = make_plan,
     .get_extension = get_extension,
@@ -56,6 +78,7 @@ static const attn_plugin_entry_t entry = {sizeof entry, ATTN_ABI_MAJOR, ATTN_ABI
 static attn_context_t *context_with_it(void) {
     attn_context_t *context = fixture_context(1);
     attn_error_t error = {0};
+    said.plan = &prepared;
     if (attn_plugin_register(context, &entry, NULL, &error) != ATTN_OK)
         test_fail("register: %s", error.message);
     return context;
@@ -160,4 +183,136 @@ static void texts_left_out_are_empty(void **state) {
     memset(&said, 0, sizeof said);
 }
 
-TEST_MAIN(cmocka_unit_test(parameters_that_cannot_be), cmocka_unit_test(texts_left_out_are_empty))
+/* ---- plans, streams, extensions -------------------------------------------------------------------- */
+
+static void expect_no_plan(const attn_context_t *context, const char *words) {
+    const attn_problem_t problem = fixture_problem(1, 1, 1, 1, 1, 1);
+    attn_plan_t *plan = NULL;
+    attn_error_t error = {0};
+    fixture_expect(fixture_try_plan(context, backend.id, &problem, NULL, &plan, &error), &error,
+                   ATTN_ERROR_PLUGIN, words);
+    assert_null(plan);
+}
+
+static void plans_that_are_none(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_it();
+    attn_backend_plan_t half = prepared;
+    test_label("no plan");
+    said.plan = NULL;
+    expect_no_plan(context, "org.example.liar|plan");
+    test_label("a plan without run");
+    said.plan = &half;
+    half.run = NULL;
+    destroyed = 0;
+    expect_no_plan(context, "org.example.liar|plan");
+    assert_int_equal(destroyed, 1);
+    test_label("a plan without destroy");
+    half.run = run;
+    half.destroy = NULL;
+    expect_no_plan(context, "org.example.liar|plan");
+    attn_context_destroy(context);
+    memset(&said, 0, sizeof said);
+}
+
+static int64_t extent;
+
+static void shape_of(const attn_backend_plan_t *plan, uint32_t index, int64_t shape[4]) {
+    (void)plan, (void)index;
+    for (int k = 0; k < 4; k++) shape[k] = extent;
+}
+
+static void shapes_that_cannot_be(void **state) {
+    (void)state;
+    const attn_array_info_t array = {
+        .struct_size = sizeof array,
+        .role = ATTN_ROLE_INPUT,
+        .presence = ATTN_PRESENCE_NAMED,
+        .dtype = ATTN_F32,
+        .axes = {ATTN_AXIS_ONE, ATTN_AXIS_HEADS, ATTN_AXIS_PLAN, ATTN_AXIS_PLAN},
+        .name = "table"};
+    const attn_array_info_t *const arrays[] = {&array};
+    attn_ext_inputs_t inputs = {sizeof inputs, 1, arrays, NULL};
+    said.inputs = &inputs;
+    attn_error_t error = {0};
+    attn_context_t *bare = fixture_context(1);
+    test_label("an axis that nobody tells");
+    fixture_expect(attn_plugin_register(bare, &entry, NULL, &error), &error, ATTN_ERROR_PLUGIN,
+                   "array|malformed");
+    attn_context_destroy(bare);
+    inputs.shape = shape_of;
+    attn_context_t *context = context_with_it();
+    static const int64_t bad[] = {0, -1, -3, INT64_MAX, INT64_C(1) << 31};
+    for (size_t i = 0; i < TEST_COUNT(bad); i++) {
+        test_label("extents of %lld", (long long)bad[i]);
+        extent = bad[i];
+        destroyed = 0;
+        expect_no_plan(context, "org.example.liar|table");
+        assert_int_equal(destroyed, 1);
+    }
+    extent = 3; /* of the axes that are the plan's alone */
+    const attn_problem_t problem = fixture_problem(1, 2, 1, 1, 1, 1);
+    attn_plan_t *plan = fixture_plan(context, backend.id, &problem, NULL);
+    attn_tensor_t tensor;
+    assert_true(attn_plan_array(plan, ATTN_ARRAY_OWN, &tensor));
+    assert_memory_equal(tensor.shape, ((int64_t[]){1, 2, 3, 3}), sizeof tensor.shape);
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+    memset(&said, 0, sizeof said);
+}
+
+static void streams_that_are_none(void **state) {
+    (void)state;
+    attn_context_t *context = context_with_it();
+    const attn_problem_t problem = fixture_problem(1, 1, 1, 1, 1, 1);
+    attn_backend_stream_t empty = {.struct_size = sizeof empty};
+    attn_backend_stream_t *const made[] = {NULL, &empty};
+    for (size_t i = 0; i < TEST_COUNT(made); i++) {
+        attn_stream_t *stream = NULL;
+        attn_error_t error = {0};
+        said.stream = made[i];
+        test_label("stream %zu", i);
+        fixture_expect(fixture_try_stream(context, backend.id, &problem, NULL, 5, &stream, &error),
+                       &error, ATTN_ERROR_PLUGIN, "org.example.liar|stream");
+        assert_null(stream);
+    }
+    attn_context_destroy(context);
+    memset(&said, 0, sizeof said);
+}
+
+/* Room for any extension, with nothing in it. */
+static void extensions_without_their_function(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t struct_size;
+        char rest[252];
+    } empty = {.struct_size = sizeof empty};
+    attn_context_t *context = context_with_it();
+    attn_problem_t problem = fixture_problem(1, 1, 1, 1, 1, 1);
+    problem.backward = 1;
+    arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 1);
+    attn_plan_t *plan = fixture_plan(context, backend.id, &problem, NULL);
+    attn_cost_t cost = {.struct_size = sizeof cost};
+    attn_fact_t fact = {.struct_size = sizeof fact};
+    attn_stream_t *stream;
+    float weight;
+    said.empty = &empty;
+    said.facts = (const void *)&empty;
+    assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_ERROR_UNSUPPORTED);
+    assert_false(attn_plan_fact(plan, 0, &fact));
+    assert_int_equal(attn_weights(plan, &arrays.io, 0, 0, 0, 1, &weight, 1, NULL),
+                     ATTN_ERROR_UNSUPPORTED);
+    assert_int_equal(attn_backward(plan, &arrays.io, &arrays.io, NULL), ATTN_ERROR_UNSUPPORTED);
+    problem.backward = 0;
+    assert_int_equal(fixture_try_stream(context, backend.id, &problem, NULL, 5, &stream, NULL),
+                     ATTN_ERROR_UNSUPPORTED);
+    attn_plan_destroy(plan);
+    arrays_destroy(&arrays);
+    attn_context_destroy(context);
+    memset(&said, 0, sizeof said);
+}
+
+TEST_MAIN(cmocka_unit_test(parameters_that_cannot_be), cmocka_unit_test(texts_left_out_are_empty),
+          cmocka_unit_test(plans_that_are_none), cmocka_unit_test(shapes_that_cannot_be),
+          cmocka_unit_test(streams_that_are_none),
+          cmocka_unit_test(extensions_without_their_function))
