@@ -73,49 +73,71 @@ attn_status_t attn_tensor_check(const attn_scope_t *scope, uint32_t number,
 
 /* ---- elements ------------------------------------------------------------------------------------- */
 
-static attn_status_t check_lengths(const attn_problem_t *problem, const char *name,
-                                   const attn_tensor_t *lengths, attn_error_t *error) {
-    for (int64_t b = 0; b < lengths->shape[0]; b++) {
-        const int64_t length = ((const int64_t *)lengths->data)[b * lengths->stride[0]];
-        if (length < 0 || length > problem->keys)
-            return attn_fail(error, ATTN_ERROR_RANGE,
-                             "%s: sequence %lld has %lld keys, must be 0 to %lld", name,
-                             (long long)b, (long long)length, (long long)problem->keys);
-    }
-    return ATTN_OK;
+/* Where an element is. */
+typedef struct place {
+    int64_t batch, head, row, column;
+} place_t;
+
+static attn_status_t check_length(const attn_problem_t *problem, const char *name, int64_t length,
+                                  const place_t *at, attn_error_t *error) {
+    if (length >= 0 && length <= problem->keys) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_RANGE, "%s: sequence %lld has %lld keys, must be 0 to %lld",
+                     name, (long long)at->batch, (long long)length, (long long)problem->keys);
 }
 
-/* Of the tokens that count: a cache need not fill the room it has left. */
-static attn_status_t check_positive(const attn_problem_t *problem, const attn_io_t *io,
-                                    const attn_array_info_t *info, const attn_tensor_t *tensor,
+static attn_status_t check_positive(const char *name, float number, const place_t *at,
                                     attn_error_t *error) {
-    const bool by_key = info->axes[2] == ATTN_AXIS_KEYS;
-    for (int64_t b = 0; b < tensor->shape[0]; b++)
-        for (int64_t h = 0; h < tensor->shape[1]; h++)
-            for (int64_t j = 0; j < (by_key ? attn_keys_of(problem, io, b) : tensor->shape[2]); j++)
-                for (int64_t c = 0; c < tensor->shape[3]; c++) {
-                    const float number =
-                        ((const float *)
-                             tensor->data)[b * tensor->stride[0] + h * tensor->stride[1] +
-                                           j * tensor->stride[2] + c * tensor->stride[3]];
-                    char text[32];
-                    if (!(number > 0.0f) || isinf(number))
-                        return attn_fail(error, ATTN_ERROR_RANGE,
-                                         "%s: batch %lld, head %lld, key %lld has %s, must be "
-                                         "positive and finite",
-                                         info->name, (long long)b, (long long)h, (long long)j,
-                                         attn_number_digits((double)number, 6, text));
-                }
-    return ATTN_OK;
+    char text[32];
+    if (number > 0.0f && !isinf(number)) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_RANGE,
+                     "%s: batch %lld, head %lld, key %lld has %s, must be positive and finite",
+                     name, (long long)at->batch, (long long)at->head, (long long)at->row,
+                     attn_number_digits((double)number, 6, text));
+}
+
+static attn_status_t check_element(const attn_problem_t *problem, const attn_array_info_t *info,
+                                   const attn_tensor_t *tensor, const place_t *at,
+                                   attn_error_t *error) {
+    const int64_t *stride = tensor->stride;
+    const int64_t index =
+        at->batch * stride[0] + at->head * stride[1] + at->row * stride[2] + at->column * stride[3];
+    if (ATTN_SMALL || info->elements == ATTN_ELEMENTS_LENGTH)
+        return check_length(problem, info->name, ((const int64_t *)tensor->data)[index], at, error);
+    return check_positive(info->name, ((const float *)tensor->data)[index], at, error);
+}
+
+/* Rows of the tokens that count: a cache need not fill the room it has left. Where a row is of all
+ * sequences, what counts for the longest. */
+static int64_t rows_that_count(const attn_problem_t *problem, const attn_io_t *io,
+                               const attn_array_info_t *info, const attn_tensor_t *tensor,
+                               int64_t batch) {
+    if (info->axes[2] != ATTN_AXIS_KEYS || tensor->shape[2] != problem->keys)
+        return tensor->shape[2];
+    if (info->axes[0] == ATTN_AXIS_BATCH && tensor->shape[0] == problem->batch)
+        return attn_keys_of(problem, io, batch);
+    int64_t most = 0;
+    for (int64_t b = 0; b < problem->batch; b++) {
+        const int64_t keys = attn_keys_of(problem, io, b);
+        most = keys > most ? keys : most;
+    }
+    return most;
 }
 
 static attn_status_t check_elements(const attn_problem_t *problem, const attn_io_t *io,
                                     const attn_array_info_t *info, const attn_tensor_t *tensor,
                                     attn_error_t *error) {
-    if (info->elements == ATTN_ELEMENTS_LENGTH)
-        return check_lengths(problem, info->name, tensor, error);
-    if (!ATTN_SMALL && info->elements == ATTN_ELEMENTS_POSITIVE)
-        return check_positive(problem, io, info, tensor, error);
+    const int64_t *shape = tensor->shape;
+    place_t at;
+    if (info->elements == ATTN_ELEMENTS_ANY) return ATTN_OK;
+    for (at.batch = 0; at.batch < shape[0]; at.batch++) {
+        const int64_t rows = rows_that_count(problem, io, info, tensor, at.batch);
+        for (at.head = 0; at.head < shape[1]; at.head++)
+            for (at.row = 0; at.row < rows; at.row++)
+                for (at.column = 0; at.column < shape[3]; at.column++) {
+                    attn_status_t status = check_element(problem, info, tensor, &at, error);
+                    if (status != ATTN_OK) return status;
+                }
+    }
     return ATTN_OK;
 }
 

@@ -72,7 +72,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
 
 static const attn_backend_t backend = {
     .struct_size = sizeof backend,
-    .features = ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_HALF,
+    .features = ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_HALF | ATTN_FEATURE_KV_LENGTHS,
     .id = "org.example.own",
     .name = "Own",
     .version = "1",
@@ -218,6 +218,64 @@ static void what_is_not_named_is_refused(void **state) {
                    ATTN_ERROR_ARGUMENT, "own_inputs");
 }
 
+/* ---- elements --------------------------------------------------------------------------------------- */
+
+/* Arrays with elements that the host checks, whose axes are not those of any array of the library. */
+static const attn_array_info_t head_lengths = {
+    ARRAY(INPUT, NAMED, ATTN_I64, .name = "head_lengths", .elements = ATTN_ELEMENTS_LENGTH),
+    .axes = {ATTN_AXIS_BATCH, ATTN_AXIS_HEADS, ATTN_AXIS_ONE, ATTN_AXIS_ONE},
+};
+static const attn_array_info_t key_gains = {
+    ARRAY(INPUT, NAMED, ATTN_F32, .name = "key_gains", .elements = ATTN_ELEMENTS_POSITIVE,
+          .broadcast = 5),
+    .axes = {ATTN_AXIS_BATCH, ATTN_AXIS_ONE, ATTN_AXIS_KEYS, ATTN_AXIS_ONE},
+};
+static const attn_array_info_t pair_gains = {
+    ARRAY(INPUT, NAMED, ATTN_F32, .name = "pair_gains", .elements = ATTN_ELEMENTS_POSITIVE),
+    .axes = {ATTN_AXIS_QUERIES, ATTN_AXIS_ONE, ATTN_AXIS_KEYS, ATTN_AXIS_ONE},
+};
+
+static void all_elements_that_count_are_checked(void **state) {
+    (void)state;
+    enum { HEAD_LENGTHS, KEY_GAINS, PAIR_GAINS, QUERIES = 5, KEYS = 6 };
+    static const attn_array_info_t *const list[OWN] = {&head_lengths, &key_gains, &pair_gains,
+                                                       &state_out};
+    static const attn_ext_inputs_t checked = {sizeof checked, OWN, list, NULL};
+    static const char *const names[] = {"head_lengths", "key_gains", "pair_gains", "kv_lengths"};
+    declared = &checked;
+    scene_t *scene = scene_open(names, 4);
+    int64_t lengths_of[2][4] = {{0}}, counted[2] = {2, 5};
+    float gains_of_keys[2][KEYS], gains_of_pairs[QUERIES][KEYS];
+    for (int j = 0; j < 2 * KEYS; j++) (&gains_of_keys[0][0])[j] = j % KEYS < 5 ? 1.0f : 0.0f;
+    for (int j = 0; j < QUERIES * KEYS; j++)
+        (&gains_of_pairs[0][0])[j] = j % KEYS < 5 ? 1.0f : 0.0f; /* the last is no sequence's */
+    void *const memory[] = {lengths_of, gains_of_keys, gains_of_pairs};
+    for (int i = 0; i < 3; i++) {
+        scene->tensors[i].data = memory[i];
+        scene->own[i] = &scene->tensors[i];
+    }
+    scene->arrays.io.kv_lengths = (attn_tensor_t){
+        .data = counted, .dtype = ATTN_I64, .shape = {2, 1, 1, 1}, .stride = {1, 1, 1, 1}};
+    assert_int_equal(attn_run(scene->plan, &scene->arrays.io, NULL), ATTN_OK);
+    lengths_of[1][3] = KEYS + 1;
+    expect(scene, ATTN_ERROR_RANGE, "head_lengths|sequence 1|7|6");
+    lengths_of[1][3] = KEYS;
+    gains_of_pairs[4][4] = -1.0f;
+    expect(scene, ATTN_ERROR_RANGE, "pair_gains|batch 4|key 4|-1");
+    gains_of_pairs[4][4] = 1.0f;
+    gains_of_keys[0][2] = 0.0f; /* behind the keys that count of the first sequence */
+    assert_int_equal(attn_run(scene->plan, &scene->arrays.io, NULL), ATTN_OK);
+    scene->tensors[KEY_GAINS].shape[0] = 1; /* of both sequences */
+    expect(scene, ATTN_ERROR_RANGE, "key_gains|key 2");
+    scene->tensors[KEY_GAINS].shape[2] =
+        1; /* of all keys: what stands behind is not of the array */
+    assert_int_equal(attn_run(scene->plan, &scene->arrays.io, NULL), ATTN_OK);
+    gains_of_keys[0][0] = 0.0f;
+    expect(scene, ATTN_ERROR_RANGE, "key_gains|key 0");
+    scene_close(scene);
+    declared = &inputs;
+}
+
 /* ---- declarations that a host must refuse ----------------------------------------------------------- */
 
 static void refuse(const attn_ext_inputs_t *bad, const char *words) {
@@ -268,4 +326,6 @@ static void malformed_declarations(void **state) {
 
 TEST_MAIN(cmocka_unit_test(shapes_and_types_follow_the_declaration),
           cmocka_unit_test(runs_bring_what_is_needed),
-          cmocka_unit_test(what_is_not_named_is_refused), cmocka_unit_test(malformed_declarations))
+          cmocka_unit_test(what_is_not_named_is_refused),
+          cmocka_unit_test(all_elements_that_count_are_checked),
+          cmocka_unit_test(malformed_declarations))
