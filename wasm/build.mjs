@@ -17,7 +17,8 @@ const BUNDLES = [
     ["softmax-node"],
     ["worker"],
     ["served"],
-    ["node", "worker-node", "served-node", "labs-node", "labs-worker-node", "native"],
+    ["node", "worker-node", "served-node", "data-node", "labs-node", "labs-worker-node", "native"],
+    ["data"],
     ["labs"],
     ["labs-worker"],
     ["inline"],
@@ -25,7 +26,7 @@ const BUNDLES = [
 ];
 
 /* Browsers' entries that have files beside them, which they find by `new URL(..., import.meta.url)`. */
-const WITH_FILES = ["index", "softmax", "worker", "labs", "native-web"];
+const WITH_FILES = ["index", "softmax", "worker", "data", "labs", "native-web"];
 
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 mkdirSync(folder("dist"), { recursive: true });

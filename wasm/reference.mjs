@@ -14,6 +14,7 @@ const ENTRIES = {
     "libattn/native": ["native"],
     "libattn/softmax": ["softmax"],
     "libattn/inline": ["inline"],
+    "libattn/data": ["data"],
     "libattn/labs": ["labs"],
 };
 

@@ -56,7 +56,7 @@ export interface NewTypes {
 }
 
 /**
- * An array that says its shape, e.g. what {@link Attn.readNpy} returns. The axes are in the order of the
+ * An array that says its shape, e.g. what `readNpy()` of libattn/data returns. The axes are in the order of the
  * layout; those that are left out in front are 1, so that (rows, columns) is one head of one batch.
  */
 export interface Shaped<Data> {

@@ -1,6 +1,6 @@
 import { readArray } from "./arrays.js";
 import { readAttention } from "./call.js";
-import { checkBytes, checkInteger, checkLength, checkSize, isTensor } from "./check.js";
+import { checkLength, checkSize, isTensor } from "./check.js";
 import { Core, makeFor, planFor } from "./core.js";
 import { arrayClass, checkDtype } from "./dtypes.js";
 import { AttnError, missing } from "./errors.js";
@@ -98,61 +98,12 @@ export class Attn extends Core {
         });
     }
 
-    embed(text, dim) {
-        if (typeof text !== "string") throw new TypeError("text must be a string");
-        if (checkInteger(dim, "dim") < 2) {
-            throw new AttnError("ATTN_ERROR_SHAPE", `dim is ${dim}, must be at least 2`);
-        }
-        const bytes = new TextEncoder().encode(text);
-        return this.#session.borrow((loan) => {
-            const at = loan.input(bytes, "the text");
-            const bounds = this.#session.describe("attnjs_tokens", at, bytes.length);
-            const rows = bounds.length / 2;
-            const out = loan.output(Float32Array, rows * dim, "the vectors");
-            this.#session.run("attnjs_embed", at, bytes.length, dim, out.at, rows * dim);
-            return { x: out.take(), tokens: cut(bytes, bounds), rows, dim };
-        });
-    }
-
-    readNpy(bytes) {
-        const file = checkBytes(bytes, "bytes");
-        const { length } = file; // now: memory that grows may take it away
-        return this.#session.borrow((loan) => {
-            const at = loan.scratch(file, "the .npy file");
-            const about = this.#session.describe("attnjs_read_npy", at, length);
-            const { offset, half, shape } = about;
-            const count = shape.reduce((product, size) => product * size, 1);
-            const type = half ? Uint16Array : Float32Array;
-            const elements = loan.elements(type, at, offset, count);
-            return { data: half ? Float32Array.from(elements, widen) : elements, shape };
-        });
-    }
-
     countNonfinite(array) {
-        const { array: floats } = readArray(array, "array");
-        const { length } = floats;
-        return this.#session.borrow((loan) => {
-            const at = loan.input(floats, "array");
-            return this.#session.measure("attnjs_count_nonfinite", at, length);
+        const { array: given } = readArray(array, "array");
+        return this.#session.borrow(() => {
+            let count = 0;
+            for (const x of isTensor(given) ? given.data : given) count += !Number.isFinite(x);
+            return count;
         });
     }
-}
-
-/** What the bits of an IEEE 754 binary16 are. */
-function widen(bits) {
-    const exponent = (bits >> 10) & 31;
-    const fraction = bits & 1023;
-    const size = exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
-    const value = exponent < 31 ? size : fraction ? NaN : Infinity;
-    return bits & 0x8000 ? -value : value;
-}
-
-/** The pieces of a UTF-8 text between start and end, start and end, ... */
-function cut(bytes, bounds) {
-    const decoder = new TextDecoder();
-    const pieces = [];
-    for (let i = 0; i < bounds.length; i += 2) {
-        pieces.push(decoder.decode(bytes.subarray(bounds[i], bounds[i + 1])));
-    }
-    return pieces;
 }

@@ -23,11 +23,9 @@
  *   input(array, what, length)
  *                            an array to read, of which so many elements count (all); a list of
  *                            numbers becomes doubles
- *   scratch(array, what)     a copy, which C may change
  *   list(values)             arguments and numbers in one
  *   output(type, length, what, array, gaps)
  *                            {at, take}: room for a result, and take() is it: `array`, of which
  *                            what is in gaps stays, or a new one
- *   elements(type, at, offset, length)   a copy of what is in a scratch
  */
 export const INTERFACE = 7; // src/bindings.h

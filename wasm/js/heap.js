@@ -171,10 +171,6 @@ export class Heap extends SmallHeap {
         return this.call("attnjs_run", session, ...args);
     }
 
-    lend() {
-        return new Loan(this);
-    }
-
     /** What a Tensor is made of: zeros, or a copy of `elements`. */
     room(type, length, elements) {
         const inside = elements && this.inside(elements);
@@ -189,22 +185,5 @@ export class Heap extends SmallHeap {
     inside({ buffer, byteOffset, byteLength }) {
         if (buffer !== this.memory) return undefined;
         return (type) => this.view(type, byteOffset, byteLength / type.BYTES_PER_ELEMENT);
-    }
-}
-
-class Loan extends SmallLoan {
-    #whole;
-
-    constructor(heap) {
-        super(heap);
-        this.#whole = heap;
-    }
-
-    scratch(array, what) {
-        return this.input(array, what);
-    }
-
-    elements(type, at, offset, length) {
-        return this.#whole.view(type, at + offset, length).slice();
     }
 }

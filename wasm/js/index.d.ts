@@ -91,23 +91,6 @@ export interface AttentionCall<
     scoresMode?: ScoresMode | null | undefined;
 }
 
-/** Text as a matrix: what {@link Attn.embed} returns. */
-export interface Embedding {
-    /** rows * dim elements, one row for each token. */
-    x: Float32Array<ArrayBuffer>;
-    /** The text of each row. */
-    tokens: string[];
-    rows: number;
-    dim: number;
-}
-
-/** A .npy file: what {@link Attn.readNpy} returns. It is a {@link Shaped}. */
-export interface NpyArray {
-    /** In C order (last axis fastest), whatever the order in the file. */
-    data: Float32Array<ArrayBuffer>;
-    shape: number[];
-}
-
 /** The library in one instance of its module. Independent of every other instance. */
 export interface Attn {
     /** Of the C library: "major.minor.patch". */
@@ -202,15 +185,6 @@ export interface Attn {
     stream<D extends OutDtype = "f32", K extends Dtype = D>(
         options: StreamOptions<D, K>,
     ): Stream<D, K, Float32Array<ArrayBuffer> | null>;
-
-    /**
-     * Text as input for attention: hashed character n-grams plus sinusoidal positions, the same as
-     * `attn embed` computes.
-     */
-    embed(text: string, dim: number): Embedding;
-
-    /** Read a .npy file: float16, float32 or float64, little-endian, rank 2 to 4, C or Fortran order. */
-    readNpy(bytes: ArrayBuffer | ArrayBufferView): NpyArray;
 
     /** How many elements are NaN or infinite. */
     countNonfinite(array: Floats): number;

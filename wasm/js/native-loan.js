@@ -25,10 +25,6 @@ export class Loan {
         return argument;
     }
 
-    scratch(array, what) {
-        return copyOf(array, array.length, what);
-    }
-
     list(values) {
         return values;
     }
@@ -45,10 +41,6 @@ export class Loan {
         if (array !== undefined) this.#used.push(array);
         const take = () => (array === undefined || inPlace ? room : store(room, array, what));
         return { at: bits(room), take };
-    }
-
-    elements(type, at, offset, length) {
-        return new type(at.buffer, at.byteOffset + offset, length).slice();
     }
 
     end() {}

@@ -155,14 +155,6 @@ class Attn {
         return new Stream(this.#remote, await this.#ask("stream", [options]));
     }
 
-    async embed(...args) {
-        return (await this.#ask("embed", args)).value;
-    }
-
-    async readNpy(bytes) {
-        return (await this.#ask("readNpy", [bytes])).value;
-    }
-
     async countNonfinite(array) {
         return (await this.#ask("countNonfinite", [array], { names: ["array"] })).value;
     }

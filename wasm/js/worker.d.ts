@@ -222,7 +222,7 @@ export interface Plugin
 export interface Attn
     extends
         Pick<full.Attn, "version" | "build" | "tier" | "threads" | "backends">,
-        Promised<full.Attn, "embed" | "readNpy" | "countNonfinite"> {
+        Promised<full.Attn, "countNonfinite"> {
     /** As {@link full.Attn.attention}. A result that goes to a tensor is that tensor. */
     attention<
         D extends full.OutDtype = "f32",

@@ -13,6 +13,7 @@
 #define SHARED_MODULE(...)
 #define SHARED_PLUGIN(...)
 #define SHARED_THREADS(...)
+#define SHARED_DATA(...)
 #define SHARED_LABS(...)
 
 /* ---- what calls each of C's functions with the arguments that were read ---------------------- */

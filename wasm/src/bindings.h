@@ -69,7 +69,7 @@ typedef struct attnlabs_run attnlabs_run_t;
 
 #include "functions.h"
 
-/* ---- session.c: what the others share -------------------------------------------------------- */
+/* ---- shared.c ------------------------------------------------------------------------------ */
 
 /** Say which memory there was none for. */
 attn_status_t attnjs_no_memory(attnjs_t *js, const char *what);

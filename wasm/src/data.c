@@ -1,4 +1,7 @@
-/* data.c: what gets data in: typed text, .npy files, and a look at whether it is finite. */
+/*
+ * data.c: the C side of libattn/data: text as vectors, and .npy files. A module of its own, because
+ * attention needs none of it.
+ */
 #include "bindings.h"
 #include "npy/npy.h"
 #include "text/embed.h"
@@ -6,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-double attnjs_count_nonfinite(attnjs_t *js, float *data, size_t count) {
-    (void)js;
-    const attn_tensor_t tensor = attn_tensor_bhnd(data, 1, 1, 1, (int64_t)count);
-    return (double)attn_count_nonfinite(&tensor);
-}
+/* A session without a context: what stands here asks no backend. */
+attnjs_t *attnjs_open(void) { return calloc(1, sizeof(attnjs_t)); }
+
+void attnjs_close(attnjs_t *js) { free(js); }
 
 /* ---- text ------------------------------------------------------------------------------------ */
 

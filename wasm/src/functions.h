@@ -7,7 +7,7 @@
  *
  * Sets, by who has a function: every module and the addon (EVERY), every module (MODULE), the library
  * (SOFTMAX), unless it is softmax alone (FULL), has threads alone (THREADS), can load plugins (PLUGIN);
- * the experiments (LABS).
+ * texts and files (DATA); the experiments (LABS).
  *
  * Kinds of arguments:
  *   SESSION, PLAN, STREAM, RUN   what a function with that result made
@@ -33,9 +33,17 @@
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
-FUNCTION(MODULE, NUMBER, attnjs_interface, NONE)
 FUNCTION(MODULE, SESSION, attnjs_open, NONE)
 FUNCTION(EVERY, END, attnjs_close, SESSION(0))
+
+/** {"version", "build", "tier"} as JSON. */
+FUNCTION(SOFTMAX, TEXT, attnjs_about, SESSION(0))
+/** The array of attn_describe(). */
+FUNCTION(FULL, TEXT, attnjs_backends, SESSION(0))
+
+/* ---- shared.c -------------------------------------------------------------------------------- */
+
+FUNCTION(MODULE, NUMBER, attnjs_interface, NONE)
 
 /** Of the last call that failed. */
 FUNCTION(EVERY, NAME, attnjs_error_code, SESSION(0))
@@ -44,11 +52,6 @@ FUNCTION(EVERY, NAME, attnjs_error_message, SESSION(0))
 /** Memory aligned to ATTN_ALIGNMENT, or NULL, also for more bytes than there are addresses. */
 FUNCTION(MODULE, ADDRESS, attnjs_allocate, NUMBER(0, bytes))
 FUNCTION(MODULE, END, attnjs_free, ADDRESS(0, memory))
-
-/** {"version", "build", "tier"} as JSON. */
-FUNCTION(SOFTMAX, TEXT, attnjs_about, SESSION(0))
-/** The array of attn_describe(). */
-FUNCTION(FULL, TEXT, attnjs_backends, SESSION(0))
 
 /* ---- plan.c ---------------------------------------------------------------------------------- */
 
@@ -83,21 +86,6 @@ FUNCTION(FULL, STATUS, attnjs_stream_truncate, SESSION(0), STREAM(1), NUMBER(2, 
 FUNCTION(FULL, NUMBER, attnjs_stream_save, SESSION(0), STREAM(1), ROOM(2, bytes), LENGTH(3, size))
 FUNCTION(FULL, STATUS, attnjs_stream_restore, SESSION(0), STREAM(1), BYTES(2, bytes), LENGTH(3, size))
 
-/* ---- data.c ---------------------------------------------------------------------------------- */
-
-FUNCTION(FULL, NUMBER, attnjs_count_nonfinite, SESSION(0), FLOATS(1, data), LENGTH(2, count))
-
-/** The tokens of a UTF-8 text as JSON: start and end of each in bytes, one after the other. */
-FUNCTION(FULL, TEXT, attnjs_tokens, SESSION(0), BYTES(1, text), LENGTH(2, size))
-/** Their vectors: tokens x dim elements to `out`, which has room for so many; dim is at least 2. */
-FUNCTION(FULL, STATUS, attnjs_embed, SESSION(0), BYTES(1, text), LENGTH(2, size), NUMBER(3, dim), FLOATS(4, out), LENGTH(5, room))
-
-/**
- * Read the .npy file bytes[size], which becomes elements in C order, in place: float32, or float16 where the
- * file has these. Says where they are and how many: {"offset" in bytes, "half", "shape"} as JSON.
- */
-FUNCTION(FULL, TEXT, attnjs_read_npy, SESSION(0), ROOM(1, bytes), LENGTH(2, size))
-
 /* ---- plugin.c: plugins that js/link.js has linked into this instance ------------------------- */
 
 FUNCTION(PLUGIN, STATUS, attnjs_plugin_register, SESSION(0), ADDRESS(1, entry), TEXT(2, origin))
@@ -114,6 +102,19 @@ FUNCTION(THREADS, NOTHING, attnjs_work, ADDRESS(0, pool), NUMBER(1, number))
 /** The address behind a new stack, which grows downwards; and thread-local memory. */
 FUNCTION(THREADS, ADDRESS, attnjs_worker_stack, NONE)
 FUNCTION(THREADS, ADDRESS, attnjs_worker_local, NONE)
+
+/* ---- data.c ---------------------------------------------------------------------------------- */
+
+/** The tokens of a UTF-8 text as JSON: start and end of each in bytes, one after the other. */
+FUNCTION(DATA, TEXT, attnjs_tokens, SESSION(0), BYTES(1, text), LENGTH(2, size))
+/** Their vectors: tokens x dim elements to `out`, which has room for so many; dim is at least 2. */
+FUNCTION(DATA, STATUS, attnjs_embed, SESSION(0), BYTES(1, text), LENGTH(2, size), NUMBER(3, dim), FLOATS(4, out), LENGTH(5, room))
+
+/**
+ * Read the .npy file bytes[size], which becomes elements in C order, in place: float32, or float16 where the
+ * file has these. Says where they are and how many: {"offset" in bytes, "half", "shape"} as JSON.
+ */
+FUNCTION(DATA, TEXT, attnjs_read_npy, SESSION(0), ROOM(1, bytes), LENGTH(2, size))
 
 /* ---- labs.c ---------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* session.c: the context of one instance, its errors, and memory for the arrays of JavaScript. */
+/* session.c: the context of one instance. */
 #include "bindings.h"
 
 #include <stdio.h>
@@ -10,8 +10,6 @@ enum { ABOUT_SIZE = 160 };
 #ifndef ATTNJS_BUILD
 #error "define ATTNJS_BUILD"
 #endif
-
-double attnjs_interface(void) { return ATTNJS_INTERFACE; }
 
 static attnjs_t *open_with(const attn_context_options_t *options) {
     attnjs_t *js = calloc(1, sizeof *js);
@@ -46,38 +44,6 @@ void attnjs_close(attnjs_t *js) {
 #endif
     attn_context_destroy(js->context);
     free(js);
-}
-
-const char *attnjs_error_code(attnjs_t *js) { return attn_status_name(js->error.status); }
-
-const char *attnjs_error_message(attnjs_t *js) { return js->error.message; }
-
-void *attnjs_allocate(double bytes) {
-    const double limit = (double)(SIZE_MAX - ATTN_ALIGNMENT);
-    if (!(bytes >= 0 && bytes < limit)) return NULL;
-    size_t pieces = (size_t)bytes / ATTN_ALIGNMENT + 1;
-    return aligned_alloc(ATTN_ALIGNMENT, pieces * ATTN_ALIGNMENT);
-}
-
-void attnjs_free(void *memory) { free(memory); }
-
-attn_status_t attnjs_no_memory(attnjs_t *js, const char *what) {
-    return attn_fail(&js->error, ATTN_ERROR_MEMORY, "no memory for %s", what);
-}
-
-char *attnjs_json(attnjs_t *js, const char *what, void (*write)(attn_json_t *, const void *subject),
-                  const void *subject) {
-    attn_json_t json = {0};
-    write(&json, subject);
-    const size_t size = attn_json_end(&json) + 1;
-    json = (attn_json_t){.buffer = malloc(size), .size = size};
-    if (!json.buffer) {
-        attnjs_no_memory(js, what);
-        return NULL;
-    }
-    write(&json, subject);
-    attn_json_end(&json);
-    return json.buffer;
 }
 
 /* By hand, because the small build has no other use for the writer of JSON. */

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { embed, readNpy } from "libattn/data";
 import { assertClose, eachRow, libraries, makeProblem, npyBytes } from "./support.mjs";
 import { largestProduct, relativeBound, sketchStretch } from "./support.mjs";
 
@@ -111,7 +112,7 @@ const simd = libraries.get("simd");
 
 describe("the scalar build agrees with the SIMD build", () => {
     for (const task of tasks) {
-        test(JSON.stringify(task), () => {
+        test(JSON.stringify(task), async () => {
             const { out, tolerance } = compute(simd, task);
             assertClose(compute(libraries.get("scalar"), task).out, out, tolerance, "out");
         });
@@ -125,22 +126,22 @@ for (const { name, file, command } of programs) {
 
     describe(`${name} agrees with the SIMD build`, { skip }, () => {
         for (const task of tasks) {
-            test(JSON.stringify(task), () => {
+            test(JSON.stringify(task), async () => {
                 call(...commandArguments(task));
-                const result = simd.readNpy(readFileSync(join(folder, "out.npy")));
+                const result = await readNpy(readFileSync(join(folder, "out.npy")));
                 assert.deepEqual(result.shape, [batch, heads, queries, valueDim]);
                 const { out, tolerance } = compute(simd, task);
                 assertClose(result.data, out, tolerance, "out");
             });
         }
 
-        test("embed", () => {
+        test("embed", async () => {
             const text = "Don't panic: 42 über 日本語.\n";
             const [from, to] = [join(folder, "text.txt"), join(folder, "x.npy")];
             writeFileSync(from, text);
             call("embed", from, "--dim", "48", "-o", to);
-            const result = simd.readNpy(readFileSync(to));
-            const { x, rows } = simd.embed(text, 48);
+            const result = await readNpy(readFileSync(to));
+            const { x, rows } = await embed(text, 48);
             assert.deepEqual(result.shape, [rows, 48]);
             // One rounding of each of two terms of at most sqrt(4 sqrt(d)), and one of their sum.
             assertClose(result.data, x, 4 * 2 ** -24 * Math.sqrt(4 * Math.sqrt(48)), "x");

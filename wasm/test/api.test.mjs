@@ -9,7 +9,6 @@ import {
     largestProduct,
     libraries,
     makeProblem,
-    npyBytes,
     relativeBound,
     sketchStretch,
     swapHeadsAndRows,
@@ -267,46 +266,6 @@ for (const [build, attn] of libraries) {
             value[0] = NaN;
             const out = attn.attention(query, key, value, sizes);
             assert.equal(attn.countNonfinite(out), 4); // column 0 of each row
-        });
-
-        test("embed: tokens and their vectors", () => {
-            const { x, tokens, rows, dim } = attn.embed("Don't stop: héllo 日本\u0000 end", 16);
-            assert.deepEqual(tokens, ["Don't", "stop", ":", "héllo", "日", "本", "end"]);
-            assert.equal(rows, 7);
-            assert.equal(dim, 16);
-            assert.equal(x.length, 7 * 16);
-            assert.equal(attn.countNonfinite(x), 0);
-            assert.deepEqual(attn.embed("Don't stop: héllo 日本\u0000 end", 16).x, x);
-            assert.deepEqual(attn.embed("", 8), {
-                x: new Float32Array(0),
-                tokens: [],
-                rows: 0,
-                dim: 8,
-            });
-        });
-
-        test("readNpy: both orders, both widths, all ranks", () => {
-            const data = Float32Array.from({ length: 24 }, (_, i) => i - 3.5);
-            for (const shape of [
-                [4, 6],
-                [2, 3, 4],
-                [1, 2, 3, 4],
-            ]) {
-                assert.deepEqual(attn.readNpy(npyBytes(shape, data)), { data, shape });
-                const doubles = npyBytes(shape, Float64Array.from(data), { descr: "<f8" });
-                assert.deepEqual(attn.readNpy(doubles), { data, shape });
-            }
-            const columns = Float32Array.from(
-                { length: 24 },
-                (_, i) => data[(i % 4) * 6 + Math.floor(i / 4)],
-            );
-            const file = npyBytes([4, 6], columns, { fortran: true });
-            assert.deepEqual(attn.readNpy(file), { data, shape: [4, 6] });
-            const { buffer, byteOffset, byteLength } = file;
-            assert.deepEqual(
-                attn.readNpy(buffer.slice(byteOffset, byteOffset + byteLength)).data,
-                data,
-            );
         });
     });
 }

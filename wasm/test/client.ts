@@ -12,6 +12,7 @@ import {
     type Stream,
     type Tensor,
 } from "libattn";
+import { embed, readNpy } from "libattn/data";
 
 const attn: Attn = await init();
 declare const somewhere: { readonly href: string; readonly protocol: string };
@@ -137,7 +138,7 @@ const namedInto: Float32Array = attn.attention({
     dim: 8,
     out: zeros,
 }).out;
-attn.attention(attn.readNpy(bytes), zeros, { data: zeros, shape: [1, 8, 8] }, { causal: null });
+attn.attention(await readNpy(bytes), zeros, { data: zeros, shape: [1, 8, 8] }, { causal: null });
 attn.attention(x, x, x, { dim: 8, mask: [true, false], kvLengths: null });
 attn.attention(x, x, x, { dim: 8, mask: { data: [true, false], shape: [2] } });
 const bits16: Uint16Array<ArrayBuffer> = attn.attention({
@@ -150,8 +151,8 @@ plan.error({ query: x, key: x, value: x, out, stride: 2 });
 const blocks: boolean = attn.blocking;
 const always: true = (await init()).blocking;
 
-const { tokens, dim }: { tokens: string[]; dim: number } = attn.embed("text", 8);
-const { data, shape }: { data: Float32Array; shape: number[] } = attn.readNpy(bytes);
+const { tokens, dim }: { tokens: string[]; dim: number } = await embed("text", 8);
+const { data, shape }: { data: Float32Array; shape: number[] } = await readNpy(bytes);
 const code: "ATTN_ERROR_SHAPE" | string = new AttnError("ATTN_ERROR_SHAPE", "text").code;
 export const all = [
     other.tier,

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
+    decodeF16,
     assertClose,
     exactAttention,
     largestError,
     libraries,
     makeProblem,
-    npyBytes,
     numbers,
 } from "./support.mjs";
 
@@ -15,12 +15,6 @@ const SIZES = { batch: 2, heads: 4, kvHeads: 2, keys: 21, dim: 12, valueDim: 7 }
 
 /* What a number of a format is, from its definition. */
 const HALVES = { f16: decodeF16, bf16: decodeBf16 };
-
-function decodeF16(bits) {
-    const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
-    const size = exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
-    return bits & 0x8000 ? -size : size;
-}
 
 function decodeBf16(bits) {
     const exponent = (bits >> 7) & 255;
@@ -162,24 +156,3 @@ test("half the bits stay f32 by default", () => {
     const attn = libraries.get("simd");
     assert.ok(attn.attention(query, key, value, sizes) instanceof Float32Array);
 });
-
-/* Beside what decodeF16() knows, infinities and NaN. */
-function anyF16(bits) {
-    if ((bits & 0x7c00) < 0x7c00) return decodeF16(bits);
-    return bits & 0x3ff ? NaN : bits & 0x8000 ? -Infinity : Infinity;
-}
-
-for (const [build, attn] of libraries) {
-    test(`${build}: a .npy file of float16 gives the numbers it stands for, in both orders`, () => {
-        const bits = Uint16Array.from({ length: 1 << 16 }, (_, i) => i);
-        const transposed = bits.map((_, i) => bits[(i % 256) * 256 + (i >> 8)]);
-        const expected = Array.from(bits, anyF16);
-        const rows = npyBytes([256, 256], bits, { descr: "<f2" });
-        const columns = npyBytes([256, 256], transposed, { descr: "<f2", fortran: true });
-        for (const file of [rows, columns]) {
-            const { data, shape } = attn.readNpy(file);
-            assert.deepEqual(shape, [256, 256]);
-            assert.deepEqual(Array.from(data), expected);
-        }
-    });
-}

@@ -82,7 +82,6 @@ function rightArguments() {
     const numbers = {
         attnjs_weights: [0, 0, 0, queries],
         attnjs_oracle_error: [1],
-        attnjs_embed: [dim],
         attnjs_stream_create: [8],
         attnjs_stream_truncate: [0],
     };
@@ -152,7 +151,7 @@ test("no function reads or writes past the end of an array", () => {
             count++;
         }
     }
-    assert.ok(count >= 10, `${count} of them`);
+    assert.ok(count >= 8, `${count} of them`);
 });
 
 test("no function takes a list with an array that is too short", () => {
@@ -169,12 +168,10 @@ test("no function takes a list with an array that is too short", () => {
     }
 });
 
-test("what C writes by numbers has room: weights and vectors", () => {
+test("what C writes by numbers has room: weights", () => {
     const { right, argumentsOf } = rightArguments();
-    for (const name of ["attnjs_weights", "attnjs_embed"]) {
-        const given = argumentsOf(functions.find((one) => one.name === name));
-        given[given.length - 1] = 1;
-        assert.notEqual(c[name](...given), 0);
-        assert.match(c.attnjs_error_message(right.SESSION), /no room for the/);
-    }
+    const given = argumentsOf(functions.find(({ name }) => name === "attnjs_weights"));
+    given[given.length - 1] = 1;
+    assert.notEqual(c.attnjs_weights(...given), 0);
+    assert.match(c.attnjs_error_message(right.SESSION), /no room for the/);
 });

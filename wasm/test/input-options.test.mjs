@@ -1,6 +1,5 @@
 /* Sizes, rules, parameters and files that are wrong: one line that names it. */
 import { detached, inEach, refuseAll } from "./refusal.mjs";
-import { npyBytes } from "./support.mjs";
 
 inEach(
     ({
@@ -365,47 +364,6 @@ inEach(
                 () => attn.attention(query, key, value),
                 "SHAPE",
                 /dim, queries or keys/,
-            ],
-            ["text that is none", () => attn.embed(5, 8), TypeError, /text must be a string/],
-            ["a dim of 1", () => attn.embed("a", 1), "SHAPE", /dim is 1/],
-            [
-                "vectors past the address space",
-                () => attn.embed("a b", 2 ** 40),
-                "MEMORY",
-                /bytes of the vectors/,
-            ],
-            [
-                "bytes that are none",
-                () => attn.readNpy("x.npy"),
-                TypeError,
-                /bytes must be an ArrayBuffer/,
-            ],
-            ["no .npy file", () => attn.readNpy(new Uint8Array(200)), "ARGUMENT", /the file/],
-            ["an empty .npy file", () => attn.readNpy(new ArrayBuffer(0)), "ARGUMENT", /the file/],
-            [
-                "a truncated .npy file",
-                () => attn.readNpy(npyBytes([4, 4], new Float32Array(15))),
-                "ARGUMENT",
-                /truncated.* 60 .* 64/,
-            ],
-            [
-                "integers",
-                () => attn.readNpy(npyBytes([2, 2], new Int32Array(4), { descr: "<i4" })),
-                "DTYPE",
-                /i4/,
-            ],
-            [
-                "big-endian floats",
-                () => attn.readNpy(npyBytes([2, 2], new Float32Array(4), { descr: ">f4" })),
-                "DTYPE",
-                /f4/,
-            ],
-            ["a rank of 1", () => attn.readNpy(npyBytes([4], new Float32Array(4))), "SHAPE", /1/],
-            [
-                "a rank of 5",
-                () => attn.readNpy(npyBytes([1, 1, 1, 2, 2], new Float32Array(4))),
-                "SHAPE",
-                /5/,
             ],
             [
                 "counting in doubles",

@@ -7,7 +7,7 @@ import { Attn } from "../js/attn.js";
 import { Heap } from "../js/heap.js";
 import { init as initNative } from "../js/native.js";
 import { AttnError, init } from "../js/node.js";
-import { assertClose, exactAttention, makeProblem, moduleBytes, npyBytes } from "./support.mjs";
+import { assertClose, exactAttention, makeProblem, moduleBytes } from "./support.mjs";
 
 /** The library together with its memory, which the interface does not show. */
 async function open() {
@@ -57,8 +57,6 @@ test("the heap stays flat over 10000 plans, runs and errors of all backends", as
         assert.ok(plan.cost.flops > 0);
         plan.dispose();
         assert.throws(() => attn.plan({ ...sizes, backend, params: { none: 1 } }), AttnError);
-        attn.embed("a b c", 8);
-        assert.throws(() => attn.readNpy(new Uint8Array(100)), AttnError);
         attn.backends();
     };
     const ids = attn.backends().map(({ id }) => id);
@@ -97,8 +95,6 @@ const USES = {
         tensor: () => attn.tensor(16),
         loadPlugin: () => attn.loadPlugin(new Uint8Array(8)),
         backends: () => attn.backends(),
-        embed: () => attn.embed("a", 8),
-        readNpy: () => attn.readNpy(npyBytes([1, 1], new Float32Array(1))),
         countNonfinite: () => attn.countNonfinite(arrays.query),
     }),
     plan: ({ plan, arrays }) => ({

@@ -119,18 +119,6 @@ const CALLS = {
             (attn) =>
                 attn.tensor(shape, dtype).dispose(),
     ],
-    embed: [
-        ["text", "dim"],
-        ({ text = "a", dim = 8 }) =>
-            (attn) =>
-                attn.embed(text, dim),
-    ],
-    readNpy: [
-        ["bytes"],
-        ({ bytes }) =>
-            (attn) =>
-                attn.readNpy(bytes),
-    ],
     params: [
         ["block", "hybrid", "nothing", "kv_heads"],
         (params) => (attn) => attn.plan({ ...SHAPE, backend: "sparse", params }).dispose(),

@@ -160,3 +160,10 @@ export function npyBytes(shape, data, { descr = "<f4", fortran = false } = {}) {
         body,
     ]);
 }
+
+/** What the finite bits of an IEEE 754 binary16 are. */
+export function decodeF16(bits) {
+    const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+    const size = exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
+    return bits & 0x8000 ? -size : size;
+}

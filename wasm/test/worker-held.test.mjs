@@ -173,22 +173,9 @@ test("streams: their calls, their length and their copies", async () => {
     attn.dispose();
 });
 
-test("texts, .npy files and NaN", async () => {
+test("NaN", async () => {
     const attn = await init({ build: "simd" });
-    assert.deepEqual(await attn.embed("one two", 8), local.embed("one two", 8));
-    const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }";
-    const bytes = Buffer.concat([
-        Buffer.from([0x93, ...Buffer.from("NUMPY"), 1, 0, 118, 0]),
-        Buffer.from(`${header.padEnd(117)}\n`),
-        Buffer.from(Float32Array.of(1, 2, 3, 4).buffer),
-    ]);
-    assert.deepEqual(await attn.readNpy(bytes), local.readNpy(bytes));
-    const { buffer, byteOffset, byteLength } = bytes;
-    const own = buffer.slice(byteOffset, byteOffset + byteLength);
-    assert.deepEqual(await attn.readNpy(own), local.readNpy(bytes));
-    assert.deepEqual(await attn.readNpy(new DataView(own)), local.readNpy(bytes));
     assert.equal(await attn.countNonfinite(Float32Array.of(1, NaN, Infinity)), 2);
-    await assert.rejects(attn.embed(7, 8), { name: "TypeError", message: /text must be a string/ });
     attn.dispose();
 });
 

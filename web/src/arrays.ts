@@ -1,5 +1,6 @@
 /** Q, K and V: from text, or from three .npy files that have to fit together. */
 
+import { embed, readNpy } from "libattn/data";
 import type { Attn, Tensor } from "libattn/worker";
 import type { ArrayFile, Role, Shape, Summary } from "./types";
 
@@ -17,7 +18,7 @@ interface Array4 extends Record<Size, number> {
 }
 
 export async function inputFromText(attn: Attn, text: string, dim: number): Promise<Input> {
-    const { x, tokens, rows } = await attn.embed(text, dim);
+    const { x, tokens, rows } = await embed(text, dim);
     if (rows === 0) throw new Error("the text has no word in it");
     const shape: Shape = {
         batch: 1,
@@ -32,9 +33,9 @@ export async function inputFromText(attn: Attn, text: string, dim: number): Prom
 }
 
 export async function inputFromFiles(attn: Attn, files: Record<Role, ArrayFile>): Promise<Input> {
-    const query = await readArray(attn, "Q", files.query);
-    const key = files.key === files.query ? query : await readArray(attn, "K", files.key);
-    const value = files.value === files.query ? query : await readArray(attn, "V", files.value);
+    const query = await readArray("Q", files.query);
+    const key = files.key === files.query ? query : await readArray("K", files.key);
+    const value = files.value === files.query ? query : await readArray("V", files.value);
 
     fit(query, key, "columns", "columns (d)");
     fit(key, value, "rows", "rows (m)");
@@ -75,9 +76,9 @@ export function release({ query, key, value }: Input): void {
     for (const tensor of [query, key, value]) tensor.dispose();
 }
 
-async function readArray(attn: Attn, role: string, file: ArrayFile): Promise<Array4> {
+async function readArray(role: string, file: ArrayFile): Promise<Array4> {
     try {
-        const { data, shape } = await attn.readNpy(file.bytes);
+        const { data, shape } = await readNpy(file.bytes);
         const [columns = 1, rows = 1, heads = 1, batch = 1] = shape.toReversed();
         const name = `${role} (${shape.join(", ")})`;
         return { name, data, batch, heads, rows, columns };

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { init } from "libattn";
+import { embed } from "libattn/data";
 import { exactAttention, largestError } from "../../tests/exact/exact.mjs";
 import { settled } from "./browser.mjs";
 import { change as changeOn, drop as dropOn } from "./reader.mjs";
@@ -72,12 +72,10 @@ export async function number(backend, name) {
     return Number(value);
 }
 
-const library = await init();
-
 /** What softmax may be off by, for the page's text, over every `stride`-th query. */
 export async function mostOfText(stride = 1) {
     const dim = Number(await page.inputValue("#dim"));
-    const { x, rows } = library.embed(await page.inputValue("#text"), dim);
+    const { x, rows } = await embed(await page.inputValue("#text"), dim);
     const query = Array.from(x).filter((_, i) => Math.floor(i / dim) % stride === 0);
     const sizes = { batch: 1, heads: 1, kvHeads: 1, dim, valueDim: dim, keys: rows };
     const queries = query.length / dim;

@@ -93,6 +93,10 @@ test("README's plugin, built and loaded", () => {
     assert.match(output, /^distance over .*\norg\.libattn\.template 0\.5 n m dv\n$/);
 });
 
+test("README's example of texts and files", () => {
+    assert.equal(outputOfCode(readmeExample("libattn/data")), "6 192\nATTN_ERROR_ARGUMENT\n");
+});
+
 test("README's example of an experiment", () => {
     const output = outputOfCode(readmeExample("libattn/labs"));
     assert.match(output, /^(\S+ \S+ s left\n){4}0 [\d.]+ [\d.]+ [\d.]+\n.*trials/);
@@ -100,7 +104,7 @@ test("README's example of an experiment", () => {
 
 test("an AttnError is one to every entry in Node", () => {
     const code = `
-        const entries = ["", "/native", "/softmax", "/worker", "/labs", "/inline"];
+        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/inline"];
         const modules = await Promise.all(entries.map((entry) => import("libattn" + entry)));
         const errors = modules.map(({ AttnError }) => new AttnError("ATTN_ERROR_LOAD", "text"));
         const isOne = ({ AttnError }) => errors.every((error) => error instanceof AttnError);

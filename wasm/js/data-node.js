@@ -1,0 +1,6 @@
+/* libattn/data for Node. */
+import { makeData } from "./data-module.js";
+import { readUrl } from "./read.js";
+
+export { AttnError } from "./errors.js";
+export const { embed, readNpy } = makeData(readUrl);
