@@ -1,0 +1,217 @@
+/*
+ * simd/product.h: products of small matrices that lie in the nearest caches, as a chunk of tokens and a
+ * state do: nothing is packed, and columns are whole vectors.
+ *
+ * Each is a walk over register tiles (tile.h) of TILE_ROWS x PANEL, columns outermost, so that a panel of
+ * the right factor stays in the first cache. The last rows go in tiles of four, so that 64 rows
+ * are not 72. Left factors are read in whole tiles, so they need room for TILE_ROWS - 1 rows more.
+ */
+#ifndef ATTN_SIMD_PRODUCT_H
+#define ATTN_SIMD_PRODUCT_H
+
+#include "simd/tile.h"
+
+typedef vf product_sums_t[TILE_ROWS][TILE_VECTORS];
+
+enum {
+    PRODUCT_LAST_ROWS = 4,
+    PRODUCT_ONE_HEIGHT = TILE_ROWS - PRODUCT_LAST_ROWS == 0,
+    /* More rows than these are one tile, not several of four. */
+    PRODUCT_FEW_ROWS =
+        TILE_ROWS > 2 * PRODUCT_LAST_ROWS ? TILE_ROWS - PRODUCT_LAST_ROWS : PRODUCT_LAST_ROWS,
+};
+
+/**
+ * Rows that are worked on next, of up to two arrays: each tile asks for a few of them, since between one chunk
+ * and the next processors forget that they were reading ahead. They need not exist.
+ */
+typedef struct product_ahead {
+    struct {
+        uintptr_t at;
+        int64_t stride, bytes; /* from row to row, and of a row */
+    } arrays[2];
+    int64_t rows;
+} product_ahead_t;
+
+ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
+    enum { LINE = 64, ROWS = 2 };
+#if !defined(__wasm__) /* which has no such instruction */
+    for (int i = 0; i < ROWS && ahead->rows > 0; i++, ahead->rows--) {
+        ATTN_UNROLL
+        for (int a = 0; a < 2; a++) {
+            for (int64_t byte = 0; byte < ahead->arrays[a].bytes; byte += LINE)
+                vf_prefetch(ahead->arrays[a].at + (uintptr_t)byte);
+            ahead->arrays[a].at += (uintptr_t)ahead->arrays[a].stride;
+        }
+    }
+#else
+    (void)ahead;
+#endif
+}
+
+/* tile(its rows, its vectors, first row, first column, ...) over rows x columns; `rows` may depend on
+ * the panel's first column, c. */
+#define PRODUCT_ROWS_(tile, vectors, rows, ...)                                                    \
+    for (int64_t r = 0; r < (rows);) {                                                             \
+        product_fetch_(ahead);                                                                     \
+        if (PRODUCT_ONE_HEIGHT || r + PRODUCT_FEW_ROWS < (rows)) {                                 \
+            tile(TILE_ROWS, vectors, r, c, __VA_ARGS__);                                           \
+            r += TILE_ROWS;                                                                        \
+        } else {                                                                                   \
+            tile(PRODUCT_LAST_ROWS, vectors, r, c, __VA_ARGS__);                                   \
+            r += PRODUCT_LAST_ROWS;                                                                \
+        }                                                                                          \
+    }
+#define PRODUCT_TILES_(tile, rows, columns, ...)                                                   \
+    int64_t c = 0;                                                                                 \
+    for (; c + PANEL <= (columns); c += PANEL) {                                                   \
+        PRODUCT_ROWS_(tile, TILE_VECTORS, rows, __VA_ARGS__)                                       \
+    }                                                                                              \
+    for (; c < (columns); c += VF_LANES) {                                                         \
+        PRODUCT_ROWS_(tile, 1, rows, __VA_ARGS__)                                                  \
+    }
+
+ATTN_INLINE void product_zero_(int rows, int vectors, product_sums_t sums) {
+    ATTN_UNROLL
+    for (int r = 0; r < rows; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
+    }
+}
+
+/* sums[r][v] += left[r*row] * right[v] for first <= r */
+ATTN_INLINE void product_step_(int first, int rows, int vectors, product_sums_t sums,
+                               const float *restrict left, int64_t row,
+                               const float *restrict right) {
+    vf column[TILE_VECTORS];
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) column[v] = vf_load(right + v * VF_LANES);
+    ATTN_UNROLL
+    for (int r = first; r < rows; r++) {
+        const vf factor = vf_set1(left[r * row]);
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++) sums[r][v] = vf_mul_add(factor, column[v], sums[r][v]);
+    }
+}
+
+/* sums[r][v] += sum_{k<depth} left[r*row + k*step] * right[k*stride + v] */
+ATTN_INLINE void product_add_(int rows, int vectors, product_sums_t sums,
+                              const float *restrict left, int64_t row, int64_t step,
+                              const float *restrict right, int64_t stride, int64_t depth) {
+    ATTN_UNROLL_4
+    for (int64_t k = 0; k < depth; k++)
+        product_step_(0, rows, vectors, sums, left + k * step, row, right + k * stride);
+}
+
+/* ---- left * right --------------------------------------------------------------------------------- */
+
+ATTN_INLINE void product_tile_(int tile_rows, int vectors, int64_t r, int64_t c, float *out,
+                               int64_t out_stride, const float *left, int64_t left_stride,
+                               const float *right, int64_t right_stride, int64_t depth,
+                               int64_t rows) {
+    product_sums_t sums;
+    product_zero_(tile_rows, vectors, sums);
+    product_add_(tile_rows, vectors, sums, left + r * left_stride, left_stride, 1, right + c,
+                 right_stride, depth);
+    ATTN_UNROLL
+    for (int i = 0; i < tile_rows; i++) {
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            if (r + i < rows) vf_store(out + (r + i) * out_stride + c + v * VF_LANES, sums[i][v]);
+    }
+}
+
+/**
+ * out[r][c] = sum_{k<depth} left[r][k] * right[k][c]. Where `causal`, only as far as r < c + PANEL, c being
+ * the first column of a panel.
+ */
+ATTN_STEP void product(float *restrict out, int64_t out_stride, const float *restrict left,
+                       int64_t left_stride, const float *restrict right, int64_t right_stride,
+                       int64_t depth, int64_t rows, int64_t columns, int causal,
+                       product_ahead_t *ahead){
+    PRODUCT_TILES_(product_tile_, causal ? tile_min(rows, c + PANEL) : rows, columns, out,
+                   out_stride, left, left_stride, right, right_stride, depth, rows)}
+
+/* ---- sum += left^T * right ------------------------------------------------------------------------ */
+
+ATTN_INLINE void product_transposed_tile_(int tile_rows, int vectors, int64_t r, int64_t c,
+                                          float *out, int64_t out_stride, const float *left,
+                                          int64_t left_stride, const float *right,
+                                          int64_t right_stride, int64_t depth, int64_t rows) {
+    product_sums_t sums;
+    product_zero_(tile_rows, vectors, sums);
+    product_add_(tile_rows, vectors, sums, left + r, 1, left_stride, right + c, right_stride,
+                 depth);
+    ATTN_UNROLL
+    for (int i = 0; i < tile_rows; i++) {
+        if (r + i >= rows) break;
+        float *at = out + (r + i) * out_stride + c;
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            vf_store(at + v * VF_LANES, vf_add(vf_load(at + v * VF_LANES), sums[i][v]));
+    }
+}
+
+/**
+ * out[r][c] += sum_{k<depth} left[k][r] * right[k][c]. The product is summed up by itself first: so
+ * the error of a sum over many chunks grows with the chunk's length and the number of chunks, not with
+ * their product.
+ */
+ATTN_STEP void product_transposed_add(float *restrict out, int64_t out_stride,
+                                      const float *restrict left, int64_t left_stride,
+                                      const float *restrict right, int64_t right_stride,
+                                      int64_t depth, int64_t rows, int64_t columns,
+                                      product_ahead_t *ahead) {
+    PRODUCT_TILES_(product_transposed_tile_, rows, columns, out, out_stride, left, left_stride,
+                   right, right_stride, depth, rows)
+}
+
+/* ---- a chunk's output ----------------------------------------------------------------------------- */
+
+/* What the rows of a chunk read: the state, and the keys of the chunk. */
+typedef struct product_chunk {
+    const float *queries; /* [depth][stride]: column r is row r's query */
+    const float *scores;  /* [rows][stride]: of key j and row r, read where j <= r; or NULL */
+    int64_t stride;
+    const float *state;  /* [depth][state_stride] */
+    const float *values; /* [rows][values_stride] */
+    int64_t state_stride, values_stride;
+    int64_t depth, rows;
+    const float *factors; /* [rows]: of the rows of the result */
+} product_chunk_t;
+
+ATTN_INLINE void product_chunk_tile_(int tile_rows, int vectors, int64_t r, int64_t c, float *out,
+                                     int64_t out_stride, const product_chunk_t *chunk) {
+    product_sums_t sums;
+    const int64_t stride = chunk->stride;
+    product_zero_(tile_rows, vectors, sums);
+    product_add_(tile_rows, vectors, sums, chunk->queries + r, 1, stride, chunk->state + c,
+                 chunk->state_stride, chunk->depth);
+    if (chunk->scores) {
+        const float *scores = chunk->scores + r, *values = chunk->values + c;
+        product_add_(tile_rows, vectors, sums, scores, 1, stride, values, chunk->values_stride, r);
+        /* At the diagonal a row reads no value that it does not see: 0 times NaN is NaN. */
+        ATTN_UNROLL
+        for (int j = 0; j < tile_rows; j++) {
+            if (r + j >= chunk->rows) break;
+            product_step_(j, tile_rows, vectors, sums, scores + (r + j) * stride, 1,
+                          values + (r + j) * chunk->values_stride);
+        }
+    }
+    ATTN_UNROLL
+    for (int i = 0; i < tile_rows; i++) {
+        if (r + i >= chunk->rows) break;
+        const vf factor = vf_set1(chunk->factors[r + i]);
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            vf_store(out + (r + i) * out_stride + c + v * VF_LANES, vf_mul(factor, sums[i][v]));
+    }
+}
+
+/** out[r] = factors[r] * (query_r state + sum_{j<=r} scores[j][r] values[j]) */
+ATTN_STEP void product_chunk(float *restrict out, int64_t out_stride, const product_chunk_t *chunk,
+                             int64_t columns, product_ahead_t *ahead) {
+    PRODUCT_TILES_(product_chunk_tile_, chunk->rows, columns, out, out_stride, chunk)
+}
+
+#endif
