@@ -1,60 +1,63 @@
 /*
- * Linear attention for one key/value head. Tiles of queries go through in order; whole panels of keys that
- * all rows of a tile see go into the state (s, z), the others are weighed one by one.
- * Compiled once per tier.
+ * Linear attention for one key/value head, a chunk of tokens at a time: what a chunk's queries read of the
+ * keys before the chunk is a product with the state (s, z), what they read of the chunk's own keys is
+ * attention inside it, and then those keys join the state (Lemma A.8, blocked). Compiled once per tier.
  */
 #include "kernels.h"
 
+#include "simd/convert.h"
 #include "simd/math.h"
-#include "simd/tile.h"
+#include "simd/product.h"
 
 #include <string.h>
 
-enum {
-    /* The rows of a tile have causal limits at most TILE_ROWS - 1 apart, and the keys before the
-     * lowest limit are in the state but for less than a panel. */
-    NEAR_PANELS = (PANEL - 1 + TILE_ROWS - 1 + PANEL - 1) / PANEL,
-    NEAR_KEYS = NEAR_PANELS * PANEL,
-};
+/* Tokens of a chunk: all tiers' panels and tiles divide it (AVX-512 takes its last 16 as one vector).
+ * Longer ones compute more above and at the diagonal, shorter ones load and store the state more often. */
+enum { CHUNK = 48 };
 
 /* One head on its way: where it is read from, its state, and scratch. */
 typedef struct linear_state {
     const attn_head_t *head;
     linear_map_t map;
     int64_t dim, value_dim, stride; /* stride: value_dim rounded up to whole vectors */
-    int64_t before;                 /* keys before the head's, in (s, z) */
+    int64_t key_stride;             /* dim rounded up to whole vectors and tiles */
+    int64_t before;                 /* keys before the head's, in the sums */
     int64_t known;                  /* and the head's keys [0, known) */
-    float *s;                       /* [dim rounded up to TILE_ROWS][stride] */
-    float *z, *z_abs;               /* [dim rounded up to VF_LANES]: sums of phi(k), |phi(k)| */
-    float *panel;                   /* phi of keys: [dim rounded up to TILE_ROWS][PANEL] */
-    float *values;                  /* [NEAR_KEYS][value_dim]: for values without unit stride */
-    float *packed;                  /* phi(query): [dim][TILE_ROWS] */
-    float *query;                   /* phi(query): [TILE_ROWS][dim rounded up to VF_LANES] */
-    float *scores;                  /* [TILE_ROWS][NEAR_KEYS] */
-    float *out;                     /* [TILE_ROWS][stride] */
+    int64_t loaded, count;          /* keys and values hold [loaded, loaded + count) */
+    linear_sums_t sums;             /* s has rows of `stride`; NULL: no keys yet */
+    linear_sums_t own;              /* where they can be written */
+    float *keys;                    /* phi(k): [CHUNK][key_stride] */
+    const float *values;            /* rows of `stride`: where they are, or copied */
+    float *value_rows;              /* [CHUNK][stride]: a copy */
+    float *queries;                 /* phi(q), transposed: [dim][CHUNK] */
+    float *scores;                  /* phi(k).phi(q): [CHUNK keys][CHUNK] */
+    float *out;                     /* [CHUNK][stride] */
+    float *key_sum, *key_abs;       /* [dim rounded up to whole vectors]: of keys, of |keys| */
 } linear_state_t;
 
-/* Rows of one tile: how far they see, and their normalisers. */
+/* The queries of a chunk, and their normalisers. */
 typedef struct linear_rows {
     int64_t first, count;
-    int64_t none[TILE_ROWS], limit[TILE_ROWS];
-    float sum[TILE_ROWS], abs[TILE_ROWS], ones[TILE_ROWS];
+    int64_t seen; /* keys that the last of them sees */
+    int causal;   /* each sees one less than the next: the chunk's keys up to its own */
+    float sum[CHUNK], abs[CHUNK];
 } linear_rows_t;
 
 static linear_state_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
-    const int64_t rows = tile_round_up(problem->dim, TILE_ROWS);
-    const int64_t width = tile_round_up(problem->dim, VF_LANES);
-    linear_state_t state = {.dim = problem->dim, .value_dim = problem->value_dim};
+    const int64_t dim = problem->dim, width = tile_round_up(dim, VF_LANES);
+    linear_state_t state = {.dim = dim, .value_dim = problem->value_dim};
     state.stride = tile_round_up(problem->value_dim, VF_LANES);
-    state.s = attn_arena_take(arena, rows, (uint64_t)state.stride * sizeof(float));
-    state.z = attn_arena_take(arena, width, sizeof(float));
-    state.z_abs = attn_arena_take(arena, width, sizeof(float));
-    state.panel = attn_arena_take(arena, rows, PANEL * sizeof(float));
-    state.values = attn_arena_take(arena, problem->value_dim, NEAR_KEYS * sizeof(float));
-    state.packed = attn_arena_take(arena, problem->dim, TILE_ROWS * sizeof(float));
-    state.query = attn_arena_take(arena, width, TILE_ROWS * sizeof(float));
-    state.scores = attn_arena_take(arena, TILE_ROWS, NEAR_KEYS * sizeof(float));
-    state.out = attn_arena_take(arena, state.stride, TILE_ROWS * sizeof(float));
+    state.key_stride = tile_round_up(tile_round_up(dim, TILE_ROWS), VF_LANES);
+    state.own.s = attn_arena_take(arena, dim, (uint64_t)state.stride * sizeof(float));
+    state.own.z = attn_arena_take(arena, dim, sizeof(float));
+    state.own.z_abs = attn_arena_take(arena, dim, sizeof(float));
+    state.keys = attn_arena_take(arena, state.key_stride, CHUNK * sizeof(float));
+    state.value_rows = attn_arena_take(arena, state.stride, CHUNK * sizeof(float));
+    state.queries = attn_arena_take(arena, dim + 1, CHUNK * sizeof(float));
+    state.scores = attn_arena_take(arena, CHUNK + 1, CHUNK * sizeof(float));
+    state.out = attn_arena_take(arena, state.stride, CHUNK * sizeof(float));
+    state.key_sum = attn_arena_take(arena, width, sizeof(float));
+    state.key_abs = attn_arena_take(arena, width, sizeof(float));
     return state;
 }
 
@@ -62,161 +65,201 @@ static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_ou
 
 /* ---- feature maps ------------------------------------------------------------------------------ */
 
-ATTN_INLINE vf phi(linear_map_t map, vf x) {
-#define PHI(NAME, name, help, expression)                                                          \
+/* phi of `rows` rows of `count` numbers, in place; count is rounded up to whole vectors. */
+static void map_rows(linear_map_t map, float *row, int64_t stride, int64_t rows, int64_t count) {
+#define MAP_ROWS(NAME, name, help, expression)                                                     \
     case LINEAR_##NAME:                                                                            \
-        return expression;
+        for (; rows > 0; rows--, row += stride)                                                    \
+            for (int64_t i = 0; i < count; i += VF_LANES) {                                        \
+                const vf x = vf_load(row + i);                                                     \
+                vf_store(row + i, expression);                                                     \
+            }                                                                                      \
+        return;
     switch (map) {
-        LINEAR_MAPS(PHI)
+        LINEAR_MAPS(MAP_ROWS)
     default:
-        return x;
+        return;
     }
-#undef PHI
+#undef MAP_ROWS
 }
 
-/* phi of `rows` rows of `width` columns, in place; columns past `count` become 0, not phi(0). */
-static void map_rows(linear_map_t map, float *data, int64_t rows, int64_t width, int64_t count) {
-    for (int64_t k = 0; k < rows; k++)
-        for (int64_t j = 0; j < width; j += VF_LANES) {
-            float *at = data + k * width + j;
-            const vf mapped =
-                vf_keep(phi(map, vf_load_first(at, width - j)), 0, count - j, vf_zero());
-            vf_store_first(at, mapped, width - j);
-        }
+/* Only features of both signs can cancel; sums of others are their own absolute sums. */
+static int is_signed(linear_map_t map) { return map == LINEAR_LIN; }
+
+ATTN_INLINE vf absolute(vf x) { return vf_max(x, vf_sub(vf_zero(), x)); }
+
+/* ---- loading ------------------------------------------------------------------------------------ */
+
+/* A row of `count` numbers as f32, zeros up to whole vectors. */
+ATTN_INLINE void load_row(float *to, const attn_tensor_t *tensor, int64_t offset, int64_t count) {
+    const char *from = (const char *)tensor->data + offset * attn_dtype_size(tensor->dtype);
+    convert_row(to, from, tensor->dtype, tensor->stride[3], count, 1.0f);
+    for (; count % VF_LANES; count++) to[count] = 0.0f;
 }
 
-/* ---- keys and queries --------------------------------------------------------------------------- */
-
-/* phi of the keys [first, first + PANEL), packed; returns how many of them exist. */
-static int64_t pack_keys(const linear_state_t *state, int64_t first, float *panel) {
-    const attn_head_t *head = state->head;
-    const attn_tensor_t *key = &head->io->key;
-    const int64_t count = tile_min(PANEL, head->problem->keys - first);
-    tile_pack(panel, PANEL, count, state->dim, attn_row(key, head->batch, head->kv_head, first),
-              key->stride[2], key->stride[3], 1.0f);
-    map_rows(state->map, panel, state->dim, PANEL, count);
-    return count;
+ATTN_INLINE void add_row(float *sum, const float *row, int64_t count, int signs) {
+    for (int64_t k = 0; k < count; k += VF_LANES) {
+        const vf x = vf_load(row + k);
+        vf_store(sum + k, vf_add(vf_load(sum + k), signs ? absolute(x) : x));
+    }
 }
 
-/* Rows of the values [first, first + count) with unit stride: in place, or a copy. */
-static const float *value_rows(const linear_state_t *state, int64_t first, int64_t count,
-                               int64_t *stride) {
+/* Whether rows can be read and written where they are, in whole vectors. */
+ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
+    return tensor->dtype == ATTN_F32 && tensor->stride[3] == 1 && tensor->shape[3] % VF_LANES == 0;
+}
+
+/* Rows far apart are copied together: they would fall into few sets of the first cache. */
+static void load_values(linear_state_t *state, int64_t first, int64_t count) {
     const attn_head_t *head = state->head;
     const attn_tensor_t *value = &head->io->value;
-    *stride = value->stride[2];
-    if (value->stride[3] == 1) return attn_row(value, head->batch, head->kv_head, first);
-    *stride = state->value_dim;
-    for (int64_t j = 0; j < count; j++) {
-        const float *row = attn_row(value, head->batch, head->kv_head, first + j);
-        for (int64_t c = 0; c < state->value_dim; c++)
-            state->values[j * state->value_dim + c] = row[c * value->stride[3]];
+    if (is_plain(value) && value->stride[2] == state->value_dim) {
+        state->values = attn_row(value, head->batch, head->kv_head, first);
+        return;
     }
-    return state->values;
+    for (int64_t j = 0; j < count; j++)
+        load_row(state->value_rows + j * state->stride, value,
+                 attn_offset(value, head->batch, head->kv_head, first + j), state->value_dim);
+    state->values = state->value_rows;
 }
 
-/* phi of the tile's queries, packed and by rows. */
-static void pack_queries(const linear_state_t *state, int64_t query_head,
+/* phi of the keys [first, first + count), and their values. */
+static void load_keys(linear_state_t *state, int64_t first, int64_t count) {
+    const attn_head_t *head = state->head;
+    const attn_tensor_t *key = &head->io->key;
+    const int signs = is_signed(state->map);
+    if (state->loaded == first && state->count == count) return;
+    for (int64_t k = 0; k < state->dim; k++) state->key_sum[k] = state->key_abs[k] = 0.0f;
+    for (int64_t j = 0; j < count; j++)
+        load_row(state->keys + j * state->key_stride, key,
+                 attn_offset(key, head->batch, head->kv_head, first + j), state->dim);
+    load_values(state, first, count);
+    map_rows(state->map, state->keys, state->key_stride, count, state->dim);
+    for (int64_t j = 0; j < count; j++) {
+        const float *row = state->keys + j * state->key_stride;
+        add_row(state->key_sum, row, state->dim, 0);
+        if (signs) add_row(state->key_abs, row, state->dim, 1);
+    }
+    state->loaded = first;
+    state->count = count;
+}
+
+/* phi of the chunk's queries, transposed. */
+static void load_queries(const linear_state_t *state, int64_t query_head,
                          const linear_rows_t *rows) {
     const attn_head_t *head = state->head;
     const attn_tensor_t *query = &head->io->query;
-    const int64_t width = tile_round_up(state->dim, VF_LANES);
-    tile_pack(state->packed, TILE_ROWS, rows->count, state->dim,
+    tile_pack(state->queries, CHUNK, rows->count, state->dim,
               attn_row(query, head->batch, query_head, rows->first), query->stride[2],
               query->stride[3], head->scale);
-    map_rows(state->map, state->packed, state->dim, TILE_ROWS, rows->count);
-    for (int64_t r = 0; r < TILE_ROWS; r++)
-        for (int64_t k = 0; k < width; k++)
-            state->query[r * width + k] = k < state->dim ? state->packed[k * TILE_ROWS + r] : 0.0f;
+    map_rows(state->map, state->queries, CHUNK, state->dim, CHUNK);
 }
 
 /* ---- the state ---------------------------------------------------------------------------------- */
 
-/* s += phi(K)^T V and z += phi(K)^T 1 for the next panel of keys (Lemma A.8). */
-ATTN_STEP void add_panel(linear_state_t *state) {
-    int64_t values_stride;
-    float ones[TILE_ROWS];
-    for (int r = 0; r < TILE_ROWS; r++) ones[r] = 1.0f;
-    const int64_t count = pack_keys(state, state->known, state->panel);
-    const float *values = value_rows(state, state->known, count, &values_stride);
-    for (int64_t k = 0; k < state->dim; k += TILE_ROWS)
-        tile_accumulate(state->s + k * state->stride, state->stride, ones, state->panel + k * PANEL,
-                        PANEL, values, values_stride, count, state->value_dim);
-    for (int64_t k = 0; k < state->dim; k++)
-        for (int64_t j = 0; j < PANEL; j += VF_LANES) {
-            const vf features = vf_load(state->panel + k * PANEL + j);
-            state->z[k] += vf_reduce_add(features);
-            state->z_abs[k] += vf_reduce_add(vf_max(features, vf_sub(vf_zero(), features)));
-        }
-    state->known += count;
+/* The same numbers in rows of another stride. */
+static void copy_rows(float *to, int64_t to_stride, const float *from, int64_t from_stride,
+                      int64_t rows, int64_t columns) {
+    for (int64_t r = 0; r < rows; r++)
+        memcpy(to + r * to_stride, from + r * from_stride, (size_t)columns * sizeof(float));
 }
 
-/* The state update: all panels that every row of the tile sees. */
-static void update_state(linear_state_t *state, const linear_rows_t *rows) {
-    const int64_t keys = state->head->problem->keys;
-    int64_t seen = keys;
-    for (int64_t r = 0; r < rows->count; r++) seen = tile_min(seen, rows->limit[r]);
-    while (state->known < keys && (state->known + PANEL <= seen || seen == keys)) add_panel(state);
+/* Makes the sums something that can be added to. */
+static void own_sums(linear_state_t *state) {
+    const linear_sums_t *from = &state->sums, *to = &state->own;
+    const size_t bytes = (size_t)state->dim * sizeof(float);
+    if (from->s == to->s) return;
+    if (from->s) {
+        memcpy(to->s, from->s, bytes * (size_t)state->stride);
+        memcpy(to->z, from->z, bytes);
+        memcpy(to->z_abs, from->z_abs, bytes);
+    } else {
+        memset(to->s, 0, bytes * (size_t)state->stride);
+        memset(to->z, 0, bytes);
+        memset(to->z_abs, 0, bytes);
+    }
+    state->sums = *to;
 }
 
-/* out = phi(Q) s, sum = phi(Q) z. */
-static void read_state(const linear_state_t *state, linear_rows_t *rows) {
-    const int64_t width = tile_round_up(state->dim, VF_LANES);
-    tile_accumulate(state->out, state->stride, rows->ones, state->query, width, state->s,
-                    state->stride, state->dim, state->value_dim);
-    for (int64_t r = 0; r < rows->count; r++) {
-        vf sum = vf_zero(), abs = vf_zero();
-        for (int64_t k = 0; k < width; k += VF_LANES) {
-            const vf query = vf_load(state->query + r * width + k);
-            sum = vf_mul_add(query, vf_load(state->z + k), sum);
-            abs =
-                vf_mul_add(vf_max(query, vf_sub(vf_zero(), query)), vf_load(state->z_abs + k), abs);
+/* Rows [first, first + CHUNK) of two tensors, to be asked for; a tensor that has them far apart is one
+ * of which few lines are in a row. */
+static product_ahead_t ahead_of(const linear_state_t *state, const attn_tensor_t *a,
+                                const attn_tensor_t *b, int64_t head, int64_t first) {
+    const attn_tensor_t *tensors[] = {a, b};
+    product_ahead_t ahead = {.rows = CHUNK};
+    for (int i = 0; i < 2; i++) {
+        const attn_tensor_t *tensor = tensors[i];
+        const int64_t size = attn_dtype_size(tensor->dtype);
+        ahead.arrays[i].at =
+            (uintptr_t)tensor->data +
+            (uintptr_t)(attn_offset(tensor, state->head->batch, head, first) * size);
+        ahead.arrays[i].stride = tensor->stride[2] * size;
+        ahead.arrays[i].bytes = tensor->shape[3] * size;
+    }
+    return ahead;
+}
+
+/* s += phi(K)^T V and z += phi(K)^T 1 for the head's keys up to `until` (Lemma A.8). */
+static void add_keys(linear_state_t *state, int64_t until) {
+    while (state->known < until) {
+        const int64_t count = tile_min(CHUNK, until - state->known);
+        load_keys(state, state->known, count);
+        own_sums(state);
+        product_ahead_t ahead = ahead_of(state, &state->head->io->key, &state->head->io->value,
+                                         state->head->kv_head, state->known + count);
+        product_transposed_add(state->sums.s, state->stride, state->keys, state->key_stride,
+                               state->values, state->stride, count, state->dim, state->stride,
+                               &ahead);
+        for (int64_t k = 0; k < state->dim; k++) {
+            state->sums.z[k] += state->key_sum[k];
+            state->sums.z_abs[k] += state->key_abs[k];
         }
-        rows->sum[r] += vf_reduce_add(sum);
-        rows->abs[r] += vf_reduce_add(abs);
+        state->known += count;
     }
 }
 
-/* phi(Q) phi(K)^T for the panel at `first`, zero where a row does not look; sums go to the rows. */
-static void weigh_panel(const linear_state_t *state, linear_rows_t *rows, int64_t first,
-                        const float *panel, float *scores, int64_t stride) {
-    tile_panel_product(state->dim, state->packed, panel, scores, stride);
-    for (int64_t r = 0; r < TILE_ROWS; r++)
-        for (int64_t j = 0; j < PANEL; j += VF_LANES) {
-            float *at = scores + r * stride + j;
-            const vf seen = vf_keep(vf_load(at), 0, rows->limit[r] - first - j, vf_zero());
-            vf_store(at, seen);
-            rows->sum[r] += vf_reduce_add(seen);
-            rows->abs[r] += vf_reduce_add(vf_max(seen, vf_sub(vf_zero(), seen)));
+/* ---- normalisers -------------------------------------------------------------------------------- */
+
+/* to[i] = phi(q_i).z; of absolute features where `signs`. */
+static void read_normalisers(const linear_state_t *state, const float *z, int signs, float *to) {
+    enum { BLOCK = 3 };
+    const int64_t depth = state->sums.s ? state->dim : 0;
+    for (int64_t i = 0; i < CHUNK; i += BLOCK * VF_LANES) {
+        vf sums[BLOCK];
+        ATTN_UNROLL
+        for (int v = 0; v < BLOCK; v++) sums[v] = vf_zero();
+        for (int64_t k = 0; k < depth; k++) {
+            ATTN_UNROLL
+            for (int v = 0; v < BLOCK; v++) {
+                const vf query = vf_load(state->queries + k * CHUNK + i + v * VF_LANES);
+                sums[v] = vf_mul_add(vf_set1(z[k]), signs ? absolute(query) : query, sums[v]);
+            }
         }
+        ATTN_UNROLL
+        for (int v = 0; v < BLOCK; v++) vf_store(to + i + v * VF_LANES, sums[v]);
+    }
 }
 
-/* The keys behind the state that some row of the tile sees, one by one. */
-static void weigh_near_keys(const linear_state_t *state, linear_rows_t *rows) {
-    int64_t end = 0, last[TILE_ROWS], values_stride;
-    for (int64_t r = 0; r < rows->count; r++) end = tile_max(end, rows->limit[r]);
-    const int64_t base = state->known;
-    if (end <= base) return;
-    for (int64_t first = base; first < end; first += PANEL) {
-        pack_keys(state, first, state->panel);
-        weigh_panel(state, rows, first, state->panel, state->scores + first - base, NEAR_KEYS);
+/* to[i] += the sum of the scores of the chunk's keys up to i's own. */
+static void add_scores(const linear_state_t *state, int signs, int64_t count, float *to) {
+    for (int64_t i = 0; i < count; i += VF_LANES) {
+        vf sum = vf_load(to + i);
+        for (int64_t j = 0; j < tile_min(count, i + VF_LANES); j++) {
+            vf score = vf_load(state->scores + j * CHUNK + i);
+            if (j > i) score = vf_keep(score, j - i, VF_LANES, vf_zero());
+            sum = vf_add(sum, signs ? absolute(score) : score);
+        }
+        vf_store(to + i, sum);
     }
-    for (int r = 0; r < TILE_ROWS; r++) last[r] = tile_max(0, rows->limit[r] - base);
-    const float *values = value_rows(state, base, end - base, &values_stride);
-    tile_accumulate_ranges(state->out, state->stride, rows->ones, state->scores, NEAR_KEYS, values,
-                           values_stride, rows->none, last, 0, state->value_dim);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
-
-static linear_rows_t begin_rows(const linear_state_t *state, const attn_queries_t *queries,
-                                int64_t done) {
-    linear_rows_t rows = {.first = queries->first + done,
-                          .count = tile_min(TILE_ROWS, queries->count - done)};
-    for (int r = 0; r < TILE_ROWS; r++) {
-        rows.ones[r] = 1.0f;
-        if (r < rows.count) rows.limit[r] = attn_causal_limit(state->head->problem, rows.first + r);
-    }
-    return rows;
+/* The normalisers of the chunk, and what their terms add up to without signs. */
+static void normalise(const linear_state_t *state, linear_rows_t *rows) {
+    read_normalisers(state, state->sums.z, 0, rows->sum);
+    if (rows->causal) add_scores(state, 0, rows->count, rows->sum);
+    if (!is_signed(state->map)) return;
+    read_normalisers(state, state->sums.z_abs, 1, rows->abs);
+    if (rows->causal) add_scores(state, 1, rows->count, rows->abs);
 }
 
 /*
@@ -224,15 +267,94 @@ static linear_rows_t begin_rows(const linear_state_t *state, const attn_queries_
  * is off by about sqrt(N) eps sum |terms|. (Higham and Mary, "A New Approach to Probabilistic
  * Rounding Error Analysis", 2019.)
  */
-static int is_degenerate(const linear_state_t *state, const linear_rows_t *rows, int64_t r) {
-    const int64_t keys = state->before + rows->limit[r];
-    const float rounding = FLT_EPSILON * sqrtf((float)(keys + state->dim));
-    return keys > 0 && fabsf(rows->sum[r]) <= rounding * rows->abs[r];
+static int64_t count_degenerate(const linear_state_t *state, const linear_rows_t *rows) {
+    const float *abs = is_signed(state->map) ? rows->abs : rows->sum;
+    const int64_t most = state->before + rows->seen;
+    const float rounding = FLT_EPSILON * sqrtf((float)(most + state->dim));
+    int64_t degenerate = 0;
+    for (int64_t r = 0; r < rows->count; r++) {
+        const float sum = fabsf(rows->sum[r]);
+        if (!(sum <= rounding * abs[r])) continue; /* most are not, whatever they see */
+        const int64_t keys = rows->causal ? most - (rows->count - 1 - r) : most;
+        degenerate += keys > 0 && sum <= FLT_EPSILON * sqrtf((float)(keys + state->dim)) * abs[r];
+    }
+    return degenerate;
 }
 
-/* 1 / normaliser; 0 where that is 0, so that the row becomes zeros. */
-static float inverse(const linear_rows_t *rows, int64_t r) {
-    return rows->sum[r] == 0.0f ? 0.0f : 1.0f / rows->sum[r];
+/* Normalisers become their inverses; 0 where one is 0, so that the row becomes zeros. */
+static void invert(linear_rows_t *rows) {
+    for (int64_t r = 0; r < rows->count; r++)
+        rows->sum[r] = rows->sum[r] == 0.0f ? 0.0f : 1.0f / rows->sum[r];
+}
+
+/* ---- chunks -------------------------------------------------------------------------------------- */
+
+/* How the keys that queries see go on from query `first`: the next chunk of at most `count`. */
+static linear_rows_t next_rows(const attn_problem_t *problem, int64_t first, int64_t count) {
+    const int64_t seen = attn_causal_limit(problem, first);
+    linear_rows_t rows = {.first = first, .count = tile_min(CHUNK, count), .seen = seen};
+    if (problem->causal == ATTN_CAUSAL_NONE) return rows;
+    const int64_t own =
+        attn_query_position(problem, problem->keys, first); /* the key it sees last */
+    if (own < 0) rows.count = tile_min(rows.count, -own);   /* sees nothing */
+    if (own < 0 || own >= problem->keys) return rows;
+    rows.causal = 1;
+    rows.count = tile_min(rows.count, problem->keys - own);
+    rows.seen = seen + rows.count - 1;
+    return rows;
+}
+
+/* Keys before the chunk's own. */
+static int64_t seen_by_all(const linear_rows_t *rows) {
+    return rows->causal ? rows->seen - rows->count : rows->seen;
+}
+
+/* Scores of the chunk's own keys. */
+static void score(linear_state_t *state, const linear_rows_t *rows, product_ahead_t *ahead) {
+    load_keys(state, seen_by_all(rows), rows->count);
+    product(state->scores, CHUNK, state->keys, state->key_stride, state->queries, CHUNK, state->dim,
+            rows->count, tile_round_up(rows->count, VF_LANES), 1, ahead);
+}
+
+static void store_rows(const linear_state_t *state, int64_t query_head, const linear_rows_t *rows) {
+    const attn_tensor_t *out = &state->head->io->out;
+    for (int64_t r = 0; r < rows->count; r++) {
+        const int64_t offset = attn_offset(out, state->head->batch, query_head, rows->first + r);
+        convert_back((char *)out->data + offset * attn_dtype_size(out->dtype), out->dtype,
+                     out->stride[3], state->out + r * state->stride, state->value_dim);
+    }
+}
+
+/* Output of a chunk of one query head, with the state as it is; returns how many rows were degenerate. */
+static int64_t attend_chunk(linear_state_t *state, int64_t query_head, linear_rows_t *rows) {
+    load_queries(state, query_head, rows);
+    product_ahead_t ahead = ahead_of(state, &state->head->io->query, &state->head->io->out,
+                                     query_head, rows->first + rows->count);
+    if (rows->causal) score(state, rows, &ahead);
+    normalise(state, rows);
+    const int64_t degenerate = count_degenerate(state, rows);
+    invert(rows);
+    const product_chunk_t chunk = {
+        .queries = state->queries,
+        .scores = rows->causal ? state->scores : NULL,
+        .stride = CHUNK,
+        .state = state->sums.s,
+        .values = state->values,
+        .state_stride = state->stride,
+        .values_stride = state->stride,
+        .depth = state->sums.s ? state->dim : 0,
+        .rows = rows->count,
+        .factors = rows->sum,
+    };
+    const attn_tensor_t *out = &state->head->io->out;
+    if (is_plain(out)) {
+        product_chunk(attn_row(out, state->head->batch, query_head, rows->first), out->stride[2],
+                      &chunk, state->stride, &ahead);
+    } else {
+        product_chunk(state->out, state->stride, &chunk, state->stride, &ahead);
+        store_rows(state, query_head, rows);
+    }
+    return degenerate;
 }
 
 static linear_state_t begin(const attn_head_t *head, linear_map_t map, const linear_sums_t *before,
@@ -241,51 +363,28 @@ static linear_state_t begin(const attn_head_t *head, linear_map_t map, const lin
     linear_state_t state = lay_out(head->problem, &arena);
     state.head = head;
     state.map = map;
-    const int64_t rows = tile_round_up(state.dim, TILE_ROWS);
-    const int64_t width = tile_round_up(state.dim, VF_LANES);
-    for (int64_t i = 0; i < rows * state.stride; i++) state.s[i] = 0.0f;
-    for (int64_t i = 0; i < rows * PANEL; i++) state.panel[i] = 0.0f;
-    for (int64_t k = 0; k < width; k++) state.z[k] = state.z_abs[k] = 0.0f;
     state.before = before->keys;
-    for (int64_t k = 0; before->keys && k < state.dim; k++) {
-        state.z[k] = before->z[k];
-        state.z_abs[k] = before->z_abs[k];
-        memcpy(state.s + k * state.stride, before->s + k * state.value_dim,
-               (size_t)state.value_dim * sizeof(float));
-    }
+    if (before->keys == 0) return state;
+    state.sums = *before;
+    if (state.stride == state.value_dim) return state;
+    memset(state.own.s, 0, (size_t)(state.dim * state.stride) * sizeof(float));
+    copy_rows(state.own.s, state.stride, before->s, state.value_dim, state.dim, state.value_dim);
+    memcpy(state.own.z, before->z, (size_t)state.dim * sizeof(float));
+    memcpy(state.own.z_abs, before->z_abs, (size_t)state.dim * sizeof(float));
+    state.sums = state.own;
     return state;
 }
 
 static void add(const attn_head_t *head, linear_map_t map, linear_sums_t *sums, void *scratch) {
     linear_state_t state = begin(head, map, sums, scratch);
-    while (state.known < head->problem->keys) add_panel(&state);
-    for (int64_t k = 0; k < state.dim; k++) {
-        sums->z[k] = state.z[k];
-        sums->z_abs[k] = state.z_abs[k];
-        memcpy(sums->s + k * state.value_dim, state.s + k * state.stride,
-               (size_t)state.value_dim * sizeof(float));
+    if (state.stride == state.value_dim) state.own = *sums;
+    add_keys(&state, head->problem->keys);
+    if (state.stride != state.value_dim) {
+        copy_rows(sums->s, state.value_dim, state.own.s, state.stride, state.dim, state.value_dim);
+        memcpy(sums->z, state.own.z, (size_t)state.dim * sizeof(float));
+        memcpy(sums->z_abs, state.own.z_abs, (size_t)state.dim * sizeof(float));
     }
     sums->keys += state.known;
-}
-
-/* Output of a tile of one query head, with the state as it is; returns how many rows were degenerate. */
-static int64_t attend_tile(const linear_state_t *state, int64_t query_head, linear_rows_t rows) {
-    const attn_head_t *head = state->head;
-    const attn_tensor_t *out = &head->io->out;
-    int64_t degenerate = 0;
-    pack_queries(state, query_head, &rows);
-    for (int64_t i = 0; i < TILE_ROWS * state->stride; i++) state->out[i] = 0.0f;
-    read_state(state, &rows);
-    weigh_near_keys(state, &rows);
-    for (int64_t r = 0; r < rows.count; r++) {
-        float *target = attn_row(out, head->batch, query_head, rows.first + r);
-        const float scale = inverse(&rows, r);
-        for (int64_t c = 0; c < state->value_dim; c++)
-            target[c * out->stride[3]] =
-                rows.sum[r] == 0.0f ? 0.0f : scale * state->out[r * state->stride + c];
-        degenerate += is_degenerate(state, &rows, r);
-    }
-    return degenerate;
 }
 
 /* Query heads see the same keys: the state goes on once for all of them. */
@@ -293,33 +392,45 @@ static int64_t attend(const attn_head_t *head, linear_map_t map, const linear_su
                       const attn_queries_t *queries, int64_t heads) {
     linear_state_t state = begin(head, map, before, queries->scratch);
     int64_t degenerate = 0;
-    for (int64_t done = 0; done < queries->count; done += TILE_ROWS) {
-        const linear_rows_t rows = begin_rows(&state, queries, done);
-        update_state(&state, &rows);
+    for (int64_t done = 0; done < queries->count;) {
+        linear_rows_t rows = next_rows(head->problem, queries->first + done, queries->count - done);
+        add_keys(&state, seen_by_all(&rows));
         for (int64_t h = 0; h < heads; h++)
-            degenerate += attend_tile(&state, queries->head + h, rows);
+            degenerate += attend_chunk(&state, queries->head + h, &rows);
+        done += rows.count;
     }
     return degenerate;
 }
 
+/* Scores of every chunk of keys, as they are for the queries that see all of it. */
 static void weights(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
                     float *rows_out, int64_t stride) {
-    const int64_t keys = head->problem->keys;
+    const attn_problem_t *problem = head->problem;
     const linear_sums_t none = {.keys = 0};
-    const linear_state_t state = begin(head, map, &none, queries->scratch);
-    for (int64_t done = 0; done < queries->count; done += TILE_ROWS) {
-        linear_rows_t rows = begin_rows(&state, queries, done);
+    linear_state_t state = begin(head, map, &none, queries->scratch);
+    for (int64_t done = 0; done < queries->count; done += CHUNK) {
+        const linear_rows_t rows = {.first = queries->first + done,
+                                    .count = tile_min(CHUNK, queries->count - done)};
         float *target = rows_out + done * stride;
-        pack_queries(&state, queries->head, &rows);
-        for (int64_t first = 0; first < keys; first += PANEL) {
-            const int64_t count = pack_keys(&state, first, state.panel);
-            weigh_panel(&state, &rows, first, state.panel, state.scores, NEAR_KEYS);
+        load_queries(&state, queries->head, &rows);
+        for (int64_t first = 0; first < problem->keys; first += CHUNK) {
+            const int64_t count = tile_min(CHUNK, problem->keys - first);
+            product_ahead_t ahead = {.rows = 0};
+            load_keys(&state, first, count);
+            product(state.scores, CHUNK, state.keys, state.key_stride, state.queries, CHUNK,
+                    state.dim, count, CHUNK, 0, &ahead);
             for (int64_t r = 0; r < rows.count; r++)
                 for (int64_t j = 0; j < count; j++)
-                    target[r * stride + first + j] = state.scores[r * NEAR_KEYS + j];
+                    target[r * stride + first + j] = state.scores[j * CHUNK + r];
         }
-        for (int64_t r = 0; r < rows.count; r++)
-            for (int64_t j = 0; j < keys; j++) target[r * stride + j] *= inverse(&rows, r);
+        for (int64_t r = 0; r < rows.count; r++) {
+            const int64_t limit = attn_causal_limit(problem, rows.first + r);
+            float sum = 0.0f;
+            for (int64_t j = 0; j < limit; j++) sum += target[r * stride + j];
+            for (int64_t j = 0; j < problem->keys; j++)
+                target[r * stride + j] =
+                    j < limit && sum != 0.0f ? target[r * stride + j] / sum : 0.0f;
+        }
     }
 }
 
