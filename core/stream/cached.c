@@ -60,8 +60,9 @@ static uint64_t own_size(const attn_cached_t *made) {
 
 static uint64_t memory(const attn_backend_stream_t *base) {
     const stream_t *stream = (const stream_t *)base;
+    const attn_backend_plan_t *plan = stream->plan;
     return own_size(&stream->made) + attn_cache_bytes(&stream->cache, stream->cache.capacity) +
-           (stream->plan ? stream->plan->workspace_size : 0);
+           (plan ? stream->made.plan_bytes(plan) + plan->workspace_size : 0);
 }
 
 static void destroy(attn_backend_stream_t *base) {

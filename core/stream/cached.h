@@ -18,6 +18,7 @@ typedef struct attn_cached {
         *problem;               /* as attn_ext_stream_t.create() has it; f(keys) of it is fixed */
     const attn_value_t *values; /* of the plans' parameters, `count` of them; copied */
     uint32_t count;
+    uint64_t (*plan_bytes)(const attn_backend_plan_t *plan); /* of memory that a plan takes */
     int64_t period; /* tokens are dropped by whole multiples: a pattern repeats after so many */
 } attn_cached_t;
 

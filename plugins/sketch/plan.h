@@ -31,7 +31,7 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
 /** The problem on sketches, for softmax. */
 attn_problem_t attn_sketch_reduced(const sketch_plan_t *plan);
 
-/** Memory of the plan, without that of softmax's. */
+/** Memory of the plan and of softmax's. */
 uint64_t attn_sketch_plan_bytes(const sketch_plan_t *plan);
 
 /** Bytes of workspace that a run needs; sets arena->overflow when they would not fit. */

@@ -194,10 +194,11 @@ static attn_status_t draw_matrix(sketch_plan_t *plan, attn_error_t *error) {
 
 uint64_t attn_sketch_plan_bytes(const sketch_plan_t *plan) {
     const int64_t dim = plan->problem.dim;
-    return sizeof *plan + (plan->matrix ? (uint64_t)(dim * plan->size) * sizeof *plan->matrix : 0) +
-           (plan->entries
-                ? (uint64_t)(dim * attn_sketch_sparsity(plan->size)) * sizeof *plan->entries
-                : 0);
+    attn_arena_t matrix = {.base = NULL};
+    if (plan->matrix) attn_arena_take(&matrix, dim * plan->size, sizeof *plan->matrix);
+    if (plan->entries)
+        attn_arena_take(&matrix, dim * attn_sketch_sparsity(plan->size), sizeof *plan->entries);
+    return sizeof *plan + matrix.used + attn_softmax_plan_bytes(plan->softmax);
 }
 
 static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {

@@ -136,8 +136,11 @@ static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uin
 static attn_status_t make_inner(stream_t *stream, attn_error_t *error) {
     attn_problem_t small = attn_sketch_reduced(stream->plan);
     small.queries = 1;
-    const attn_cached_t cached = {
-        .host = stream->host, .backend = &attn_softmax_backend, .problem = &small, .period = 1};
+    const attn_cached_t cached = {.host = stream->host,
+                                  .backend = &attn_softmax_backend,
+                                  .problem = &small,
+                                  .plan_bytes = attn_softmax_plan_bytes,
+                                  .period = 1};
     return attn_cached_stream(&cached, &stream->inner, error);
 }
 

@@ -14,11 +14,19 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     cost->form = "n m (d + dv)";
 }
 
+uint64_t attn_softmax_plan_bytes(const attn_backend_plan_t *plan) {
+    (void)plan; /* all alike */
+    return sizeof(flash_plan_t);
+}
+
 static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *problem,
                                  const attn_value_t *values, attn_backend_stream_t **stream,
                                  attn_error_t *error) {
-    const attn_cached_t cached = {
-        .host = host, .backend = &attn_softmax_backend, .problem = problem, .period = 1};
+    const attn_cached_t cached = {.host = host,
+                                  .backend = &attn_softmax_backend,
+                                  .problem = problem,
+                                  .plan_bytes = attn_softmax_plan_bytes,
+                                  .period = 1};
     (void)values;
     return attn_cached_stream(&cached, stream, error);
 }

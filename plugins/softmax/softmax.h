@@ -7,4 +7,7 @@
 /** Exact attention, id "softmax". */
 extern const attn_backend_t attn_softmax_backend;
 
+/** Bytes of memory that one of its plans takes. */
+uint64_t attn_softmax_plan_bytes(const attn_backend_plan_t *plan);
+
 #endif

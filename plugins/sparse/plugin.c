@@ -82,6 +82,14 @@ enum { BLOCK, LOCAL, GLOBAL, PARAMETERS };
 
 static const attn_backend_t sparse_backend;
 
+static uint64_t bytes_of(const sparse_pattern_t *pattern) {
+    return sizeof(sparse_plan_t) + (uint64_t)pattern->base.gathered * sizeof(int64_t);
+}
+
+static uint64_t plan_bytes(const attn_backend_plan_t *base) {
+    return bytes_of(&((const sparse_plan_t *)base)->pattern);
+}
+
 /* An automatic block is that of the most tokens, so that it stays what it is. */
 static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *problem,
                                  const attn_value_t *values, attn_backend_stream_t **stream,
@@ -95,6 +103,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
         .problem = problem,
         .values = fixed,
         .count = PARAMETERS,
+        .plan_bytes = plan_bytes,
         .period = fixed[BLOCK].integer,
     };
     return attn_cached_stream(&cached, stream, error);
@@ -121,8 +130,7 @@ static const void *get_extension(const char *id) {
 
 static sparse_plan_t *allocate(const attn_host_t *host, const sparse_pattern_t *pattern) {
     const int64_t count = pattern->base.gathered;
-    sparse_plan_t *plan =
-        attn_host_allocate(host, sizeof *plan + (size_t)count * sizeof plan->global_keys[0]);
+    sparse_plan_t *plan = attn_host_allocate(host, (size_t)bytes_of(pattern));
     if (!plan) return NULL;
     plan->pattern = *pattern;
     plan->pattern.base.map = plan->global_keys;

@@ -196,22 +196,30 @@ static void queries_that_do_not_fit(void **state) {
 
 typedef struct counter {
     int64_t requests, live, fail_at; /* fail_at: number of the request that fails; 0: none */
+    uint64_t bytes;                  /* asked for, of what is live */
 } counter_t;
 
 static void *allocate(void *user, size_t size) {
     counter_t *counter = user;
     if (++counter->requests == counter->fail_at) return NULL;
-    void *memory = aligned_alloc(64, (size / 64 + 1) * 64);
-    if (!memory) return NULL;
+    char *whole = aligned_alloc(64, (size / 64 + 2) * 64); /* the size, then the memory */
+    if (!whole) return NULL;
     counter->live++;
-    memset(memory, 0xA5, size); /* "contents undefined" */
-    return memory;
+    counter->bytes += size;
+    memcpy(whole, &size, sizeof size);
+    memset(whole + 64, 0xA5, size); /* "contents undefined" */
+    return whole + 64;
 }
 
 static void release(void *user, void *memory) {
     counter_t *counter = user;
-    if (memory) counter->live--;
-    free(memory);
+    size_t size;
+    if (!memory) return;
+    char *whole = (char *)memory - 64;
+    memcpy(&size, whole, sizeof size);
+    counter->live--;
+    counter->bytes -= size;
+    free(whole);
 }
 
 /* What needs memory; all of it has to be refused or done. */
@@ -328,7 +336,37 @@ static void memory_is_bounded_and_told(void **state) {
     attn_context_destroy(context);
 }
 
+/* To the byte, whatever it is for. */
+static void all_memory_is_told(void **state) {
+    (void)state;
+    counter_t counter = {0};
+    const attn_ext_memory_t memory = {
+        .struct_size = sizeof memory, .user = &counter, .allocate = allocate, .release = release};
+    const attn_context_options_t options = {.struct_size = sizeof options, .memory = &memory};
+    attn_context_t *context = NULL;
+    assert_int_equal(attn_context_create(&options, &context, NULL), ATTN_OK);
+    const attn_problem_t problem = tape_problem(100);
+    const subject_t *subject = NULL;
+    while ((subject = tape_next_subject(context, subject))) {
+        const uint64_t bare = counter.bytes;
+        tape_t tape = tape_create(context, subject, &problem, 200);
+        assert_int_equal(attn_stream_memory(tape.stream), counter.bytes - bare);
+        for (int64_t first = 0; first < 100; first += 25) {
+            tape_append(&tape, tape.stream, first, 25);
+            answer_t answer = tape_ask(&tape, tape.stream, first, 1 + first / 5);
+            answer_destroy(&answer);
+            test_label("%s %s", subject->backend, subject->settings);
+            if (attn_stream_memory(tape.stream) != counter.bytes - bare)
+                test_fail("%d bytes are told, %d taken", (int)attn_stream_memory(tape.stream),
+                          (int)(counter.bytes - bare));
+        }
+        tape_destroy(&tape);
+        assert_int_equal(counter.bytes, bare);
+    }
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(streams_that_cannot_be), cmocka_unit_test(settings_that_cannot_be),
           cmocka_unit_test(tokens_that_do_not_fit), cmocka_unit_test(queries_that_do_not_fit),
           cmocka_unit_test(nothing_is_lost_when_memory_runs_out),
-          cmocka_unit_test(memory_is_bounded_and_told))
+          cmocka_unit_test(memory_is_bounded_and_told), cmocka_unit_test(all_memory_is_told))
