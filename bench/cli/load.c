@@ -53,11 +53,12 @@ static int read_list(const load_t *load, int axis, array_t *array) {
     if (check_count(load, axis, commas + 1)) return CLI_USAGE;
     const char *item = load->text;
     for (int64_t index = 0; index <= commas; index++) {
-        char word[32];
-        const size_t length = strcspn(item, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), item);
+        char word[OPTION_WORD];
+        if (!option_item(item, word))
+            return cli_complain(CLI_USAGE, "%s: '%.20s...' is too long for a number", load->label,
+                                item);
         if (read_item(load, word, array->memory, index)) return CLI_USAGE;
-        item += length + 1;
+        item += strlen(word) + 1;
     }
     return CLI_OK;
 }

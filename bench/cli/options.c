@@ -46,17 +46,26 @@ static int read_number(const option_t *option, const char *text, double *value) 
     return CLI_OK;
 }
 
+int option_item(const char *item, char word[OPTION_WORD]) {
+    const size_t length = strcspn(item, ",");
+    if (length >= OPTION_WORD) return 0;
+    memcpy(word, item, length);
+    word[length] = 0;
+    return 1;
+}
+
 static int read_integers(const option_t *option, const char *text, option_integers_t *list) {
     list->count = 0;
     for (const char *item = text;; item++) {
-        char word[32];
-        const size_t length = strcspn(item, ",");
+        char word[OPTION_WORD];
         if (list->count == OPTION_LIST_SIZE)
             return cli_complain(CLI_USAGE, "--%s: more than %d values", option->name,
                                 OPTION_LIST_SIZE);
-        snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), item);
+        if (!option_item(item, word))
+            return cli_complain(CLI_USAGE, "--%s: '%.20s...' is too long for a number",
+                                option->name, item);
         if (read_integer(option, word, &list->items[list->count++])) return CLI_USAGE;
-        item += length;
+        item += strlen(word);
         if (!*item) return CLI_OK;
     }
 }

@@ -66,4 +66,9 @@ enum option_outcome options_parse(const option_command_t *command, int argc, cha
 /** A whole number and nothing else; 1 when `text` is one. Overflow is none. */
 int option_integer(const char *text, int64_t *value);
 
+enum { OPTION_WORD = 128 };
+
+/** The item of a list that `item` begins, up to a comma or the end; 0 when no number is that long. */
+int option_item(const char *item, char word[OPTION_WORD]);
+
 #endif

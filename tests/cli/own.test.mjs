@@ -129,6 +129,7 @@ describe("arrays of a backend's own", { skip }, () => {
     for (const [name, args, files, from] of [
         ["nothing", [], {}, {}],
         ["a list", ["gains=1,2,3,4"], {}, { gain }],
+        ["long numbers", [`gains=1,${"0".repeat(40)}2,3,4.${"0".repeat(80)}`], {}, { gain }],
         ["a file of rank 1", ["gains=g.npy"], { "g.npy": npy([H], gains) }, { gain }],
         ["float64", ["gains=g.npy"], { "g.npy": npy([H], gains, { descr: "<f8" }) }, { gain }],
         [
@@ -335,6 +336,11 @@ describe("wrong arrays by name", () => {
         ["too few numbers", ["--input=gains=1,2"], /--input gains: 2 values for 3 heads/],
         ["too few in a file", ["--input=gains=float2.npy"], /gains: 2 values for 3 heads/],
         ["a word", ["--input=gains=1,x,2"], /--input gains: 'x' is not a finite number/],
+        [
+            "no number any more",
+            [`--input=gains=1,${"0".repeat(200)},2`],
+            /gains: '0{20}...' is too/,
+        ],
         [
             "another shape",
             ["--input=field=m7.npy"],

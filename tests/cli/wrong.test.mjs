@@ -99,6 +99,17 @@ const commands = [
     ["one in a file", run(...ok, "--kv-lens=seven.npy"), /sequence 0 has 7 keys/],
     ["a negative length", run(...ok, "--kv-lens=-1"), /sequence 0 has -1 keys/],
     ["a length of a fraction", run(...ok, "--kv-lens=1.5"), /'1.5' is not a whole number/],
+    [
+        "a length, far too long",
+        run(...ok, `--kv-lens=${"0".repeat(200)}1`),
+        /too long for a number/,
+    ],
+    ["a size, far too long", ["bench", `--n=${"0".repeat(200)}8`], /--n: '0{20}...' is too long/],
+    [
+        "a size of many digits",
+        ["bench", `--n=8${"0".repeat(31)}`],
+        /'80{31}' is not a whole number/,
+    ],
     ["lengths of floats", run(...ok, "--kv-lens=float1.npy"), /only int32 and int64 are read/],
     ["lengths of nothing", run(...ok, "--kv-lens="), /'' is neither a list nor/],
     ["a length after a comma", run(...ok, "--kv-lens=3,"), /2 values for 1 batches/],
