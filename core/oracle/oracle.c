@@ -6,58 +6,18 @@
  */
 #include "attn/oracle.h"
 
+#include "element.h"
+
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 /* ---- elements ------------------------------------------------------------------------------------ */
-
-static double half_to_double(uint16_t half) {
-    const int exponent = half >> 10 & 31, fraction = half & 1023;
-    double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
-    if (exponent == 31) size = fraction ? NAN : INFINITY;
-    return half & 0x8000 ? -size : size;
-}
-
-static double bf16_to_double(uint16_t half) {
-    const uint32_t bits = (uint32_t)half << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/* An axis of 1 is the same for all (of inputs whose shapes may be broadcast). */
-static double element(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t row,
-                      int64_t column) {
-    const int64_t index = (tensor->shape[0] > 1 ? batch * tensor->stride[0] : 0) +
-                          (tensor->shape[1] > 1 ? head * tensor->stride[1] : 0) +
-                          (tensor->shape[2] > 1 ? row * tensor->stride[2] : 0) +
-                          (tensor->shape[3] > 1 ? column * tensor->stride[3] : 0);
-    switch (tensor->dtype) {
-    case ATTN_F32:
-        return ((const float *)tensor->data)[index];
-    case ATTN_F64:
-        return ((const double *)tensor->data)[index];
-    case ATTN_F16:
-        return half_to_double(((const uint16_t *)tensor->data)[index]);
-    case ATTN_BF16:
-        return bf16_to_double(((const uint16_t *)tensor->data)[index]);
-    case ATTN_I8:
-        return ((const int8_t *)tensor->data)[index];
-    case ATTN_BOOL:
-        return ((const uint8_t *)tensor->data)[index] != 0;
-    case ATTN_I64:
-        return (double)((const int64_t *)tensor->data)[index];
-    default:
-        return NAN;
-    }
-}
 
 /* Element of key or value: in i8 it is times its token's scale. */
 static double scaled_element(const attn_tensor_t *tensor, const attn_tensor_t *scales,
                              int64_t batch, int64_t kv_head, int64_t row, int64_t column) {
-    const double scale = scales->data ? element(scales, batch, kv_head, row, 0) : 1;
-    return scale * element(tensor, batch, kv_head, row, column);
+    const double scale = scales->data ? oracle_element(scales, batch, kv_head, row, 0) : 1;
+    return scale * oracle_element(tensor, batch, kv_head, row, column);
 }
 
 /* ---- logits -------------------------------------------------------------------------------------- */
@@ -68,7 +28,7 @@ static double scale_of(const attn_problem_t *problem) {
 
 static int64_t keys_of(const attn_problem_t *problem, const attn_io_t *io, int64_t batch) {
     return problem->inputs & ATTN_INPUT_KV_LENGTHS
-               ? (int64_t)element(&io->kv_lengths, batch, 0, 0, 0)
+               ? (int64_t)oracle_element(&io->kv_lengths, batch, 0, 0, 0)
                : problem->keys;
 }
 
@@ -78,9 +38,10 @@ static int is_seen(const attn_problem_t *problem, const attn_io_t *io, int64_t b
     int64_t first, last;
     attn_key_range(problem, keys_of(problem, io, batch), query, &first, &last);
     if (key < first || key >= last) return 0;
-    if (problem->inputs & ATTN_INPUT_MASK && !element(&io->mask, batch, head, query, key)) return 0;
+    if (problem->inputs & ATTN_INPUT_MASK && !oracle_element(&io->mask, batch, head, query, key))
+        return 0;
     return !(problem->inputs & ATTN_INPUT_BIAS) ||
-           element(&io->bias, batch, head, query, key) != -INFINITY;
+           oracle_element(&io->bias, batch, head, query, key) != -INFINITY;
 }
 
 double attn_oracle_score(const attn_problem_t *problem, const attn_io_t *io, int64_t batch,
@@ -90,18 +51,19 @@ double attn_oracle_score(const attn_problem_t *problem, const attn_io_t *io, int
     if (stage == ATTN_SCORES_MASKED && !is_seen(problem, io, batch, head, query, key))
         return -INFINITY;
     for (int64_t k = 0; k < problem->dim; k++)
-        dot += element(&io->query, batch, head, query, k) *
+        dot += oracle_element(&io->query, batch, head, query, k) *
                scaled_element(&io->key, &io->key_scales, batch, kv_head, key, k);
     double score = scale_of(problem) * dot;
     if (stage == ATTN_SCORES_RAW) return score;
     if (problem->softcap != 0.0f)
         score = (double)problem->softcap * tanh(score / (double)problem->softcap);
     if (stage == ATTN_SCORES_CAPPED) return score;
-    if (problem->inputs & ATTN_INPUT_BIAS) score += element(&io->bias, batch, head, query, key);
+    if (problem->inputs & ATTN_INPUT_BIAS)
+        score += oracle_element(&io->bias, batch, head, query, key);
     if (problem->inputs & ATTN_INPUT_SLOPES) {
         const int64_t keys = keys_of(problem, io, batch);
         const int64_t distance = attn_query_position(problem, keys, query) - key;
-        score -= element(&io->slopes, 0, head, 0, 0) * fabs((double)distance);
+        score -= oracle_element(&io->slopes, 0, head, 0, 0) * fabs((double)distance);
     }
     return score;
 }
@@ -110,8 +72,9 @@ void attn_oracle_row(const attn_problem_t *problem, const attn_io_t *io, int64_t
                      int64_t head, int64_t query, double *out, double *lse, double *weights,
                      double *magnitude, double *scratch) {
     const int64_t kv_head = head / (problem->heads / problem->kv_heads);
-    const double sink =
-        problem->inputs & ATTN_INPUT_SINKS ? element(&io->sinks, 0, head, 0, 0) : (double)-INFINITY;
+    const double sink = problem->inputs & ATTN_INPUT_SINKS
+                            ? oracle_element(&io->sinks, 0, head, 0, 0)
+                            : (double)-INFINITY;
     int64_t first, last;
     attn_key_range(problem, keys_of(problem, io, batch), query, &first, &last);
 
@@ -167,7 +130,7 @@ double attn_oracle_error(const attn_problem_t *problem, const attn_io_t *io, int
                 attn_oracle_row(problem, io, b, h, i, exact, NULL, NULL, NULL, scratch);
                 if (!all_finite(exact, problem->value_dim)) continue;
                 for (int64_t c = 0; c < problem->value_dim; c++) {
-                    const double delta = element(&io->out, b, h, i, c) - exact[c];
+                    const double delta = oracle_element(&io->out, b, h, i, c) - exact[c];
                     difference += delta * delta;
                     norm += exact[c] * exact[c];
                 }
