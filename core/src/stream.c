@@ -129,7 +129,10 @@ static bool is_appended(const attn_array_info_t *info) {
 /* The arrays of an append or a query: they are as `problem` says, and the others are absent. */
 static attn_status_t check_arrays(const attn_stream_t *stream, const attn_problem_t *problem,
                                   const attn_io_t *io, bool appends, attn_error_t *error) {
-    const attn_scope_t scope = {.problem = problem, .backend = stream->backend};
+    const attn_backend_stream_t *kept = stream->kept;
+    const attn_scope_t scope = {.problem = problem,
+                                .backend = stream->backend,
+                                .prepared = ATTN_STRUCT_HAS(kept, plan) ? kept->plan : NULL};
     attn_array_info_t copy;
     const attn_array_info_t *info;
     uint64_t unused = 0;

@@ -57,6 +57,12 @@ struct attn_backend_stream {
     uint64_t (*memory)(const attn_backend_stream_t *stream);
 
     void (*destroy)(attn_backend_stream_t *stream);
+
+    /**
+     * NULL, or a plan by which attn_ext_inputs_t.shape tells the extents of the backend's own arrays.
+     * Lives as long as the stream.
+     */
+    const attn_backend_plan_t *plan;
 };
 
 typedef struct attn_ext_stream {
