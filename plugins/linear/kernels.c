@@ -5,8 +5,8 @@
  */
 #include "kernels.h"
 
+#include "phi.h"
 #include "simd/convert.h"
-#include "simd/math.h"
 #include "simd/product.h"
 
 #include <string.h>
@@ -64,24 +64,6 @@ static linear_state_t lay_out(const attn_problem_t *problem, attn_arena_t *arena
 static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
 
 /* ---- feature maps ------------------------------------------------------------------------------ */
-
-/* phi of `rows` rows of `count` numbers, in place; count is rounded up to whole vectors. */
-static void map_rows(linear_map_t map, float *row, int64_t stride, int64_t rows, int64_t count) {
-#define MAP_ROWS(NAME, name, help, expression)                                                     \
-    case LINEAR_##NAME:                                                                            \
-        for (; rows > 0; rows--, row += stride)                                                    \
-            for (int64_t i = 0; i < count; i += VF_LANES) {                                        \
-                const vf x = vf_load(row + i);                                                     \
-                vf_store(row + i, expression);                                                     \
-            }                                                                                      \
-        return;
-    switch (map) {
-        LINEAR_MAPS(MAP_ROWS)
-    default:
-        return;
-    }
-#undef MAP_ROWS
-}
 
 /* Only features of both signs can cancel; sums of others are their own absolute sums. */
 static int is_signed(linear_map_t map) { return map == LINEAR_LIN; }

@@ -8,6 +8,8 @@
 #ifndef ATTN_LINEAR_MAPS_H
 #define ATTN_LINEAR_MAPS_H
 
+#include <stdint.h>
+
 /* clang-format off */
 #define LINEAR_MAPS(X)                                                                             \
     X(ELU1, "elu1", "elu(x)+1",                                                                    \
@@ -17,10 +19,34 @@
     X(RELU2, "relu2", "max(x, 0)^2", vf_mul(vf_max(vf_zero(), x), vf_max(vf_zero(), x)))           \
     X(EXP, "exp", "e^x", /* vf_exp() ends at 88.37, close to where e^x leaves float */             \
       vf_select_positive(vf_sub(x, vf_set1(88.37f)), vf_set1(INFINITY), vf_exp(x)))
+
+/* Maps of another length: X(NAME, name, help, how many features `dim` columns have, where `asked` is
+ * the parameter `features`). What they compute stands in features.h. */
+#define LINEAR_WIDE_MAPS(X)                                                                        \
+    X(FAVOR, "favor", "random features with exp(x.y) on average (Performer)", asked)               \
+    X(TAYLOR2, "taylor2", "1+x.y+(x.y)^2/2 (Based)", 1 + dim + dim * (dim + 1) / 2)
 /* clang-format on */
 
-#define LINEAR_MAP_NUMBER_(NAME, name, help, phi) LINEAR_##NAME,
-typedef enum linear_map { LINEAR_MAPS(LINEAR_MAP_NUMBER_) LINEAR_MAP_COUNT } linear_map_t;
+#define LINEAR_MAP_NUMBER_(NAME, name, help, more) LINEAR_##NAME,
+typedef enum linear_map {
+    LINEAR_MAPS(LINEAR_MAP_NUMBER_) LINEAR_WIDE_MAPS(LINEAR_MAP_NUMBER_) LINEAR_MAP_COUNT
+} linear_map_t;
 #undef LINEAR_MAP_NUMBER_
+
+/* Length of phi(x). */
+static inline int64_t linear_map_features(linear_map_t map, int64_t dim, int64_t asked) {
+#define LINEAR_MAP_FEATURES_(NAME, name, help, count)                                              \
+    if (map == LINEAR_##NAME) return count;
+    LINEAR_WIDE_MAPS(LINEAR_MAP_FEATURES_)
+#undef LINEAR_MAP_FEATURES_
+    (void)asked;
+    return dim;
+}
+
+static inline int linear_map_is_wide(linear_map_t map) {
+#define LINEAR_MAP_IS_(NAME, name, help, count) || map == LINEAR_##NAME
+    return 0 LINEAR_WIDE_MAPS(LINEAR_MAP_IS_);
+#undef LINEAR_MAP_IS_
+}
 
 #endif

@@ -60,7 +60,7 @@ static const attn_param_info_t params[] = {
         .help = maps_help,
         .unit = "",
         .minimum = 0,
-        .maximum = LINEAR_MAP_COUNT - 1,
+        .maximum = LINEAR_EXP,
         .initial = LINEAR_ELU1,
         .choices = maps,
     },

@@ -1,0 +1,60 @@
+/*
+ * recurrence.h: linear attention of every map and rule as its recurrence, a tile of tokens a step, as
+ * tables of kernels, one per tier.
+ */
+#ifndef ATTN_LINEAR_RECURRENCE_H
+#define ATTN_LINEAR_RECURRENCE_H
+
+#include "form.h"
+#include "simd/task.h"
+#include "simd/tiers.h"
+
+/* What the tokens so far come to, for one key/value head, in the kernels' own layout. */
+typedef struct linear_state {
+    int64_t keys;    /* how many */
+    int64_t gone;    /* 1: a gate was NaN */
+    int64_t stride;  /* value_dim, rounded up */
+    uint64_t size;   /* floats of s, z and zabs, which stand side by side */
+    uint64_t width;  /* of them each of z and zabs */
+    float *s;        /* [features, rounded up][stride] */
+    float *z, *zabs; /* [features, rounded up]: sums of phi(k), |phi(k)| */
+} linear_state_t;
+
+/* The same state with its numbers elsewhere. */
+static inline linear_state_t attn_linear_state_at(const linear_state_t *state, float *numbers) {
+    linear_state_t moved = *state;
+    moved.s = numbers;
+    moved.z = numbers + state->size - 2 * state->width;
+    moved.zabs = moved.z + state->width;
+    return moved;
+}
+
+/* What a head's run has to say. */
+typedef struct linear_result {
+    int64_t degenerate; /* rows */
+    int64_t bad;        /* a key whose decay is above 0, or -1 */
+} linear_result_t;
+
+typedef struct linear_recurrence {
+    const char *name;
+    int64_t rows; /* tokens of a step */
+    /* Room for a state. */
+    linear_state_t (*take_state)(const attn_problem_t *problem, const linear_form_t *form,
+                                 attn_arena_t *arena);
+    /* Counts the bytes of `scratch`. */
+    void (*scratch)(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena);
+    /*
+     * All tokens of a head behind those of the state, and the outputs of all query heads that read it.
+     * With `keep` the state is in the end what all tokens come to, else what is left in it is of no use,
+     * or, where all tokens are one step, as it was.
+     */
+    linear_result_t (*run)(const attn_head_t *head, const linear_form_t *form,
+                           linear_state_t *state, int keep, void *scratch);
+    /* Weights of the queries: rows[r*stride + j], all of them written. */
+    void (*weights)(const attn_head_t *head, const linear_form_t *form,
+                    const attn_queries_t *queries, float *rows, int64_t stride);
+} linear_recurrence_t;
+
+ATTN_KERNEL_TABLES(linear_recurrence_t, attn_linear_recurrence)
+
+#endif
