@@ -1,17 +1,24 @@
-/* plan.h: what a linear plan holds, its run, and streams of its own. */
+/* plan.h: what a linear plan holds, its runs, and streams of its own. */
 #ifndef ATTN_LINEAR_PLAN_H
 #define ATTN_LINEAR_PLAN_H
 
 #include "attn/ext/stream.h"
+#include "form.h"
 #include "kernels.h"
+#include "recurrence.h"
+
+enum { LINEAR_PARAMS = 6 };
 
 typedef struct linear_plan {
     attn_backend_plan_t base;
     const attn_host_t *host;
     const linear_kernels_t *kernels;
+    const linear_recurrence_t *recurrence;
     attn_problem_t problem;
     float scale;
     linear_map_t map;
+    linear_form_t form;
+    int is_plain; /* f32, an elementwise map, the plain rule with a normaliser: run.c's, else rules.c's */
 } linear_plan_t;
 
 /* The workspace: a count of degenerate rows for each task, then a scratch for each worker. */
@@ -46,5 +53,38 @@ attn_head_t attn_linear_head(const linear_plan_t *plan, const attn_io_t *io, int
 attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *problem,
                                  const attn_value_t *values, attn_backend_stream_t **stream,
                                  attn_error_t *error);
+
+/* ---- rules.c: every map and rule, by recurrence.h ------------------------------------------------- */
+
+/* The workspace of these runs: a result for each head, a state and scratch for each worker. */
+typedef struct linear_rules_space {
+    linear_result_t *results;
+    char *states, *scratch;
+    uint64_t state_size, scratch_size;
+} linear_rules_space_t;
+
+linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_arena_t *arena);
+
+/**
+ * All key/value heads: from states[batch * kv_heads], or where that is NULL from the run's own or none.
+ * With `keep` the states are what all tokens come to afterwards.
+ */
+attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
+                                    linear_state_t *states, int keep, attn_error_t *error);
+
+/** Whether the form and the problem's arrays fit together; else an error that says what does not. */
+attn_status_t attn_linear_form_check(const linear_form_t *form, const attn_problem_t *problem,
+                                     attn_error_t *error);
+
+/** Whether a run's own arrays fit the form, as far as only they tell. */
+attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_t *io,
+                                       attn_error_t *error);
+
+/** Performer's directions, [dim][features]: orthogonal in blocks of dim (arXiv:2009.14794, Section 2.4). */
+void attn_linear_directions(float *directions, double *scratch, int64_t dim, int64_t features,
+                            uint64_t seed);
+
+/** Names of maps and rules, in the order of their numbers, ended by NULL. */
+extern const char *const attn_linear_maps[], *const attn_linear_rules[];
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * A stream: for each key/value head what all tokens before the last append add up to, (s, z), and the
- * tokens of that append as they came, since a causal query sees some of them. So memory does not grow
- * with the tokens.
+ * A stream: for each key/value head what tokens come to, (s, z), and the last ones as they came, with their
+ * gates: those of the last append, since a causal query sees some of them, and before it as many as make one
+ * step of the kernels, so that a state is written once a step and not once a token. So memory does not
+ * grow with the tokens.
  */
 #include "plan.h"
 #include "stream/cache.h"
@@ -11,84 +12,140 @@
 typedef struct stream {
     attn_backend_stream_t base;
     attn_problem_t problem;
-    attn_value_t map; /* of the plan's parameters */
+    attn_value_t values[LINEAR_PARAMS]; /* the plan's */
     linear_plan_t *plan;
     void *workspace;
-    int64_t before;      /* tokens in the sums */
-    attn_cache_t recent; /* those behind them */
-    linear_sums_t *sums; /* [batch * kv_heads] */
-    float *numbers;      /* theirs: s, z, z_abs of one head after the other */
+    int64_t before;         /* tokens in the states */
+    attn_cache_t recent;    /* those behind them, */
+    attn_cache_t gates;     /* and their decay and beta, as its keys and values */
+    linear_state_t *states; /* [batch * kv_heads] */
 } stream_t;
 
 static int64_t head_count(const attn_problem_t *problem) {
     return problem->batch * problem->kv_heads;
 }
 
-/* Floats of a head's sums. */
-static int64_t sums_size(const attn_problem_t *problem) {
-    return problem->dim * (problem->value_dim + 2);
-}
-
-/* The stream itself, its sums and their numbers, in one piece of memory. */
-static uint64_t lay_out(const attn_problem_t *problem, attn_arena_t *arena, stream_t **stream,
-                        linear_sums_t **sums, float **numbers) {
-    const int64_t heads = head_count(problem);
-    *stream = attn_arena_take(arena, 1, sizeof **stream);
-    *sums = attn_arena_take(arena, heads, sizeof **sums);
-    *numbers = attn_arena_take(arena, heads, (uint64_t)sums_size(problem) * sizeof **numbers);
-    return arena->used;
-}
-
 static void destroy(attn_backend_stream_t *base) {
     stream_t *stream = (stream_t *)base;
     const attn_host_t *host = stream->recent.host;
-    if (stream->plan) stream->plan->base.destroy(&stream->plan->base);
+    if (stream->states) attn_host_release(host, stream->states[0].s);
+    attn_host_release(host, stream->states);
     attn_host_release(host, stream->workspace);
     attn_cache_free(&stream->recent);
+    attn_cache_free(&stream->gates);
+    if (stream->plan) stream->plan->base.destroy(&stream->plan->base);
     attn_host_release(host, stream);
+}
+
+static uint64_t states_bytes(const stream_t *stream) {
+    return (uint64_t)head_count(&stream->problem) * stream->states[0].size * sizeof(float);
 }
 
 static uint64_t memory(const attn_backend_stream_t *base) {
     const stream_t *stream = (const stream_t *)base;
-    attn_arena_t arena = {.base = NULL};
-    stream_t *none;
-    linear_sums_t *sums;
-    float *numbers;
-    return lay_out(&stream->problem, &arena, &none, &sums, &numbers) + sizeof *stream->plan +
-           stream->plan->base.workspace_size +
-           attn_cache_bytes(&stream->recent, stream->recent.capacity);
+    const linear_form_t *form = &stream->plan->form;
+    const uint64_t directions =
+        form->directions ? (uint64_t)(form->features * stream->problem.dim) * sizeof(float) : 0;
+    return sizeof *stream + sizeof *stream->plan + directions + stream->plan->base.workspace_size +
+           (uint64_t)head_count(&stream->problem) * sizeof *stream->states + states_bytes(stream) +
+           attn_cache_bytes(&stream->recent, stream->recent.capacity) +
+           attn_cache_bytes(&stream->gates, stream->gates.capacity);
 }
 
-/* A plan for so many queries over the recent tokens, and these. */
-static linear_plan_t plan_of(const stream_t *stream, int64_t queries, attn_io_t *io) {
-    linear_plan_t plan = *stream->plan;
-    plan.problem.queries = queries;
-    plan.problem.keys = stream->recent.length;
-    attn_cache_view(&stream->recent, stream->recent.length, io);
-    io->workspace = stream->workspace;
-    return plan;
+/* ---- gates --------------------------------------------------------------------------------------- */
+
+/* The gates of a run as key and value of a cache, axes of 1 stretched to all. */
+static attn_io_t gates_of(const attn_cache_t *gates, const attn_io_t *io) {
+    attn_io_t result = {.struct_size = sizeof result};
+    attn_tensor_t *const tensors[] = {&result.key, &result.value};
+    for (uint32_t i = 0; i < 2; i++) {
+        const attn_tensor_t *given = attn_own_array(io, i == 0 ? LINEAR_DECAY : LINEAR_BETA);
+        const int64_t shape[4] = {gates->batch, gates->kv_heads, io->key.shape[2],
+                                  gates->arrays[i].columns};
+        if (given) *tensors[i] = *given;
+        for (int k = 0; k < 4; k++) {
+            if (tensors[i]->shape[k] == 1) tensors[i]->stride[k] = 0;
+            tensors[i]->shape[k] = shape[k];
+        }
+    }
+    return result;
 }
 
-static void set_before(stream_t *stream, int64_t before) {
-    stream->before = before;
-    for (int64_t h = 0; h < head_count(&stream->problem); h++) stream->sums[h].keys = before;
+static attn_status_t check_decay(const float *decay, int64_t stride, int64_t count,
+                                 attn_error_t *error) {
+    for (int64_t k = 0; k < count; k++)
+        if (decay[k * stride] > 0.0f)
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "decay: a token has one above 0; it is the log of what a state keeps, "
+                             "0 or below");
+    return ATTN_OK;
+}
+
+/* Before anything has changed. */
+static attn_status_t check_gates(const stream_t *stream, const attn_io_t *io, attn_error_t *error) {
+    const attn_tensor_t *decay = attn_own_array(io, LINEAR_DECAY);
+    attn_status_t status = attn_linear_arrays_check(stream->plan, io, error);
+    for (int64_t b = 0; decay && b < decay->shape[0]; b++)
+        for (int64_t h = 0; h < decay->shape[1]; h++)
+            for (int64_t j = 0; status == ATTN_OK && j < decay->shape[2]; j++)
+                status =
+                    check_decay(attn_row(decay, b, h, j), decay->stride[3], decay->shape[3], error);
+    return status;
 }
 
 /* ---- tokens and queries -------------------------------------------------------------------------- */
 
+static void set_before(stream_t *stream, int64_t before) {
+    stream->before = before;
+    for (int64_t h = 0; h < head_count(&stream->problem); h++) stream->states[h].keys = before;
+}
+
+static void forget(stream_t *stream) {
+    memset(stream->states[0].s, 0, (size_t)states_bytes(stream));
+    for (int64_t h = 0; h < head_count(&stream->problem); h++) stream->states[h].gone = 0;
+    set_before(stream, 0);
+}
+
+/* A run of so many queries over the recent tokens; with `keep` these go into the states. */
+static attn_status_t run_recent(stream_t *stream, attn_io_t *io, int64_t queries, int keep,
+                                attn_error_t *error) {
+    linear_plan_t plan = *stream->plan;
+    attn_io_t gates = {.struct_size = sizeof gates};
+    const attn_tensor_t *own[LINEAR_ARRAYS] = {
+        [LINEAR_DECAY] = &gates.key, [LINEAR_BETA] = &gates.value};
+    for (uint32_t i = LINEAR_STATE_OUT; i < LINEAR_ARRAYS; i++) own[i] = attn_own_array(io, i);
+    plan.problem.queries = queries;
+    plan.problem.keys = stream->recent.length;
+    attn_cache_view(&stream->recent, stream->recent.length, io);
+    attn_cache_view(&stream->gates, stream->recent.length, &gates);
+    io->struct_size = sizeof *io;
+    io->own = own;
+    io->own_count = LINEAR_ARRAYS;
+    io->workspace = stream->workspace;
+    return attn_linear_rules_run(&plan, io, stream->states, keep, error);
+}
+
 static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
                             attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
-    attn_io_t io = {.struct_size = sizeof io};
-    const attn_status_t status = attn_cache_reserve(&stream->recent, given->key.shape[2], error);
+    const int64_t tokens = given->key.shape[2], length = stream->recent.length;
+    const int is_step = length + tokens <= stream->plan->recurrence->rows;
+    const attn_io_t gates = gates_of(&stream->gates, given);
+    attn_status_t status = check_gates(stream, given, error);
+    if (status == ATTN_OK)
+        status = attn_cache_reserve(&stream->recent, is_step ? length + tokens : tokens, error);
+    if (status == ATTN_OK)
+        status = attn_cache_reserve(&stream->gates, is_step ? length + tokens : tokens, error);
     if (status != ATTN_OK) return status;
-    if (stream->recent.length) {
-        const linear_plan_t plan = plan_of(stream, 1, &io);
-        attn_linear_add(&plan, &io, stream->sums);
-        set_before(stream, stream->before + stream->recent.length);
+    if (!is_step) {
+        attn_io_t io = {.struct_size = sizeof io};
+        if (length) run_recent(stream, &io, 0, 1, NULL); /* gates were checked when they came */
+        set_before(stream, stream->before + length);
+        attn_cache_drop(&stream->recent, length);
+        attn_cache_drop(&stream->gates, length);
     }
-    attn_cache_drop(&stream->recent, stream->recent.length);
     attn_cache_store(&stream->recent, given);
+    attn_cache_store(&stream->gates, &gates);
     return ATTN_OK;
 }
 
@@ -100,107 +157,239 @@ static attn_status_t query(attn_backend_stream_t *base, const attn_io_t *given,
         queries > stream->recent.length + 1)
         return attn_fail(
             error, ATTN_ERROR_UNSUPPORTED,
-            "linear: %lld queries, but of the tokens before the last append (%lld) only "
-            "their sum is kept, which the first queries do not see whole",
+            "linear: %lld queries, but of the tokens before the last %lld only their sum is kept, "
+            "which the first queries do not see whole",
             (long long)queries, (long long)stream->recent.length);
     attn_io_t io = *given;
-    const linear_plan_t plan = plan_of(stream, queries, &io);
-    attn_linear_attend(&plan, &io, stream->sums);
-    return ATTN_OK;
+    return run_recent(stream, &io, queries, 0, error);
 }
 
 static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
-    if (length == 0) set_before(stream, 0);
+    if (length == 0) forget(stream);
     if (length < stream->before)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "linear: cannot truncate to %lld tokens: of the first %lld only their sum "
                          "is kept",
                          (long long)length, (long long)stream->before);
-    stream->recent.length = length - stream->before;
+    stream->recent.length = stream->gates.length = length - stream->before;
     return ATTN_OK;
 }
 
 /* ---- copies -------------------------------------------------------------------------------------- */
-
-static uint64_t numbers_bytes(const stream_t *stream) {
-    return (uint64_t)(head_count(&stream->problem) * sums_size(&stream->problem)) * sizeof(float);
-}
 
 static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_stream_t **result,
                              attn_error_t *error) {
     const stream_t *stream = (const stream_t *)base;
     attn_backend_stream_t *made = NULL;
     attn_status_t status =
-        attn_linear_stream(stream->recent.host, &stream->problem, &stream->map, &made, error);
+        attn_linear_stream(stream->recent.host, &stream->problem, stream->values, &made, error);
     if (status != ATTN_OK) return status;
     stream_t *copy = (stream_t *)made;
     status = attn_cache_copy(&copy->recent, &stream->recent, error);
+    if (status == ATTN_OK) status = attn_cache_copy(&copy->gates, &stream->gates, error);
     if (status != ATTN_OK) {
         destroy(made);
         return status;
     }
-    memcpy(copy->numbers, stream->numbers, (size_t)numbers_bytes(stream));
+    memcpy(copy->states[0].s, stream->states[0].s, (size_t)states_bytes(stream));
+    for (int64_t h = 0; h < head_count(&stream->problem); h++)
+        copy->states[h].gone = stream->states[h].gone;
     set_before(copy, stream->before);
     *result = made;
     return ATTN_OK;
 }
 
-/* What stands before the saved numbers and recent tokens. */
+/* What stands before the saved numbers and recent tokens: the form, and how many tokens the states have. */
 typedef struct saved {
-    int64_t map, before;
+    int64_t map, rule, normalise, features, seed, retnet, own_inputs;
+    float key_scale;
+    int32_t reserved;
+    int64_t before;
 } saved_t;
+
+static saved_t header(const stream_t *stream) {
+    const linear_form_t *form = &stream->plan->form;
+    const int is_favor = form->map == LINEAR_FAVOR;
+    return (saved_t){
+        .map = (int64_t)form->map,
+        .rule = (int64_t)form->rule,
+        .normalise = form->normalise,
+        .features = form->features,
+        .seed = is_favor ? (int64_t)form->seed : 0,
+        .retnet = form->retnet,
+        .own_inputs = stream->problem.own_inputs,
+        .key_scale = form->key_scale,
+        .before = stream->before,
+    };
+}
+
+/* Floats of a head's saved state: s, z, zabs, and whether a gate was NaN. */
+static int64_t saved_floats(const stream_t *stream) {
+    return stream->plan->form.features * (stream->problem.value_dim + 2) + 1;
+}
+
+static uint64_t saved_states_bytes(const stream_t *stream) {
+    return (uint64_t)(head_count(&stream->problem) * saved_floats(stream)) * sizeof(float);
+}
+
+/* One head's numbers in an order that no tier decides; to or from its state. */
+static void copy_state(const stream_t *stream, linear_state_t *state, char *bytes, int is_saved) {
+    const int64_t features = stream->plan->form.features, dv = stream->problem.value_dim;
+    float gone = (float)state->gone;
+    float *const pieces[] = {state->z, state->zabs, &gone};
+    const int64_t counts[] = {features, features, 1};
+    for (int64_t k = 0; k < features + 3; k++) {
+        float *piece = k < features ? state->s + k * state->stride : pieces[k - features];
+        const size_t size = (size_t)(k < features ? dv : counts[k - features]) * sizeof(float);
+        if (is_saved)
+            memcpy(piece, bytes, size);
+        else
+            memcpy(bytes, piece, size);
+        bytes += size;
+    }
+    state->gone = gone != 0.0f;
+}
+
+static void copy_states(const stream_t *stream, char *bytes, int is_saved) {
+    for (int64_t h = 0; h < head_count(&stream->problem); h++)
+        copy_state(stream, &stream->states[h],
+                   bytes + (uint64_t)(h * saved_floats(stream)) * sizeof(float), is_saved);
+}
 
 static uint64_t save(const attn_backend_stream_t *base, void *bytes) {
     const stream_t *stream = (const stream_t *)base;
-    const saved_t saved = {stream->map.integer, stream->before};
-    const uint64_t numbers = stream->before ? numbers_bytes(stream) : 0;
+    const saved_t saved = header(stream);
+    const uint64_t numbers = stream->before ? saved_states_bytes(stream) : 0;
+    const uint64_t recent = attn_cache_bytes(&stream->recent, stream->recent.length);
     if (bytes) {
+        char *at = (char *)bytes + sizeof saved;
         memcpy(bytes, &saved, sizeof saved);
-        memcpy((char *)bytes + sizeof saved, stream->numbers, (size_t)numbers);
-        attn_cache_save(&stream->recent, (char *)bytes + sizeof saved + numbers);
+        if (numbers) copy_states(stream, at, 0);
+        attn_cache_save(&stream->recent, at + numbers);
+        attn_cache_save(&stream->gates, at + numbers + recent);
     }
-    return sizeof saved + numbers + attn_cache_bytes(&stream->recent, stream->recent.length);
+    return sizeof saved + numbers + recent +
+           attn_cache_bytes(&stream->gates, stream->recent.length);
+}
+
+static attn_status_t check_header(const stream_t *stream, const saved_t *saved, int64_t length,
+                                  attn_error_t *error) {
+    const saved_t own = header(stream);
+    const char *other = saved->map != own.map                 ? "feature_map"
+                        : saved->rule != own.rule             ? "rule"
+                        : saved->normalise != own.normalise   ? "normaliser"
+                        : saved->features != own.features     ? "number of features"
+                        : saved->seed != own.seed             ? "seed"
+                        : saved->retnet != own.retnet         ? "retnet"
+                        : saved->own_inputs != own.own_inputs ? "choice of gates"
+                        : saved->key_scale != own.key_scale   ? "scale"
+                                                              : NULL;
+    if (saved->before < 0 || saved->before > length)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: these bytes are damaged");
+    if (!other) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: saved with another %s", other);
+}
+
+/* The decays of saved gates stand first. */
+static attn_status_t check_saved_gates(const stream_t *stream, const char *bytes, int64_t tokens,
+                                       attn_error_t *error) {
+    const int64_t count =
+        head_count(&stream->problem) * tokens * stream->gates.arrays[CACHE_KEY].columns;
+    for (int64_t i = 0; i < count; i++) {
+        float decay;
+        memcpy(&decay, bytes + (uint64_t)i * sizeof decay, sizeof decay);
+        const attn_status_t status = check_decay(&decay, 1, 1, error);
+        if (status != ATTN_OK)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "linear: these bytes are damaged: a decay is above 0");
+    }
+    return ATTN_OK;
 }
 
 static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uint64_t size,
                              int64_t length, attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
-    saved_t saved = {-1, -1};
+    saved_t saved = {.before = -1};
     if (size >= sizeof saved) memcpy(&saved, bytes, sizeof saved);
-    if (saved.before < 0 || saved.before > length)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: these bytes are damaged");
-    if (saved.map != stream->map.integer)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: saved with another feature_map");
-    const uint64_t numbers = saved.before ? numbers_bytes(stream) : 0;
+    attn_status_t status = check_header(stream, &saved, length, error);
+    if (status != ATTN_OK) return status;
+    const int64_t tokens = length - saved.before;
+    const uint64_t numbers = saved.before ? saved_states_bytes(stream) : 0;
+    const uint64_t recent = attn_cache_bytes(&stream->recent, tokens);
     const uint64_t needed =
-        sizeof saved + numbers + attn_cache_bytes(&stream->recent, length - saved.before);
+        sizeof saved + numbers + recent + attn_cache_bytes(&stream->gates, tokens);
     if (size != needed)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "linear: %llu bytes, %lld saved tokens take %llu",
                          (unsigned long long)size, (long long)length, (unsigned long long)needed);
-    const char *at = (const char *)bytes + sizeof saved;
-    const attn_status_t status =
-        attn_cache_restore(&stream->recent, at + numbers, length - saved.before, error);
+    const char *at = (const char *)bytes + sizeof saved, *gates = at + numbers + recent;
+    status = check_saved_gates(stream, gates, tokens, error);
+    if (status == ATTN_OK) status = attn_cache_reserve(&stream->gates, tokens, error);
+    if (status == ATTN_OK)
+        status = attn_cache_restore(&stream->recent, at + numbers, tokens, error);
     if (status != ATTN_OK) return status;
-    memcpy(stream->numbers, at, (size_t)numbers);
+    attn_cache_restore(&stream->gates, gates, tokens, NULL); /* has the room, and no scales */
+    forget(stream);
+    if (numbers) copy_states(stream, (char *)(uintptr_t)at, 1);
     set_before(stream, saved.before);
     return ATTN_OK;
 }
 
 /* ---- making -------------------------------------------------------------------------------------- */
 
-static attn_status_t make(const attn_host_t *host, const attn_problem_t *problem, stream_t **result,
-                          attn_error_t *error) {
-    attn_arena_t arena = {.base = NULL};
-    stream_t *stream;
-    linear_sums_t *sums;
-    float *numbers;
-    lay_out(problem, &arena, &stream, &sums, &numbers);
-    if (!arena.overflow) arena.base = attn_host_allocate(host, (size_t)arena.used);
-    if (!arena.base) return attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for a stream");
-    arena.used = 0;
-    lay_out(problem, &arena, &stream, &sums, &numbers);
+static attn_cache_t make_gates(const attn_host_t *host, const linear_plan_t *plan) {
+    attn_problem_t gates = plan->problem;
+    const uint32_t named = gates.own_inputs;
+    const int64_t columns = linear_map_is_wide(plan->form.map) ? 1 : plan->problem.dim;
+    gates.kv_dtype = ATTN_F32;
+    gates.dim = named >> LINEAR_DECAY & 1 ? columns : 0;
+    gates.value_dim = named >> LINEAR_BETA & 1;
+    return attn_cache_make(host, &gates);
+}
+
+/* States of zeros, in one piece of memory. */
+static attn_status_t make_states(stream_t *stream, attn_error_t *error) {
+    const linear_plan_t *plan = stream->plan;
+    const int64_t heads = head_count(&stream->problem);
+    attn_arena_t count = {.base = NULL}, one = {.base = NULL}, all = {.base = NULL};
+    const linear_state_t state = plan->recurrence->take_state(&stream->problem, &plan->form, &one);
+    attn_arena_take(&all, heads, state.size * sizeof(float));
+    attn_arena_take(&count, heads, sizeof *stream->states);
+    float *numbers = NULL;
+    if (!one.overflow && !all.overflow && !count.overflow) {
+        stream->states = attn_host_allocate(stream->recent.host, (size_t)count.used);
+        numbers = attn_host_allocate(stream->recent.host, (size_t)all.used);
+        stream->workspace =
+            attn_host_allocate(stream->recent.host, (size_t)plan->base.workspace_size);
+    }
+    if (!stream->states || !numbers || !stream->workspace) {
+        attn_host_release(stream->recent.host, numbers);
+        attn_host_release(stream->recent.host, stream->states);
+        stream->states = NULL;
+        return attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for a stream");
+    }
+    for (int64_t h = 0; h < heads; h++)
+        stream->states[h] = attn_linear_state_at(&state, numbers + (uint64_t)h * state.size);
+    forget(stream);
+    return ATTN_OK;
+}
+
+attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *problem,
+                                 const attn_value_t *values, attn_backend_stream_t **result,
+                                 attn_error_t *error) {
+    const uint32_t states = 1u << LINEAR_STATE | 1u << LINEAR_STATE_Z;
+    attn_backend_plan_t *plan;
+    if (attn_problem_copy(problem).own_inputs & states)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "linear: a stream begins without a state; restore one that was saved");
+    attn_status_t status = attn_linear_plan(host, problem, values, &plan, error);
+    if (status != ATTN_OK) return status;
+    stream_t *stream = attn_host_allocate(host, sizeof *stream);
+    if (!stream) {
+        plan->destroy(plan);
+        return attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for a stream");
+    }
     *stream = (stream_t){
         .base = {.struct_size = sizeof stream->base,
                  .append = append,
@@ -210,35 +399,15 @@ static attn_status_t make(const attn_host_t *host, const attn_problem_t *problem
                  .save = save,
                  .restore = restore,
                  .memory = memory,
-                 .destroy = destroy},
-        .problem = *problem,
-        .recent = attn_cache_make(host, problem),
-        .sums = sums,
-        .numbers = numbers,
+                 .destroy = destroy,
+                 .plan = plan},
+        .problem = attn_problem_copy(problem),
+        .plan = (linear_plan_t *)plan,
     };
-    for (int64_t h = 0; h < head_count(problem); h++) {
-        float *s = numbers + h * sums_size(problem), *z = s + problem->dim * problem->value_dim;
-        sums[h] = (linear_sums_t){.s = s, .z = z, .z_abs = z + problem->dim};
-    }
-    *result = stream;
-    return ATTN_OK;
-}
-
-attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *problem,
-                                 const attn_value_t *values, attn_backend_stream_t **result,
-                                 attn_error_t *error) {
-    stream_t *stream = NULL;
-    attn_backend_plan_t *plan;
-    attn_status_t status = make(host, problem, &stream, error);
-    if (status != ATTN_OK) return status;
-    stream->map = values[0];
-    status = attn_linear_plan(host, problem, values, &plan, error);
-    if (status == ATTN_OK) {
-        stream->plan = (linear_plan_t *)plan;
-        stream->workspace = attn_host_allocate(host, (size_t)plan->workspace_size);
-        if (!stream->workspace)
-            status = attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for the workspace");
-    }
+    memcpy(stream->values, values, sizeof stream->values);
+    stream->recent = attn_cache_make(host, &stream->problem);
+    stream->gates = make_gates(host, stream->plan);
+    status = make_states(stream, error);
     if (status == ATTN_OK)
         *result = &stream->base;
     else

@@ -18,7 +18,10 @@ describe("attn list", () => {
     test("names the backends and their parameters", () => {
         const text = succeed(["list"]);
         for (const id of BUILT_IN) assert.match(text, new RegExp(`^${id} .*\\(built-in\\)$`, "m"));
-        assert.match(text, /--set feature_map=elu1, lin, relu, relu2, exp \(default elu1\)/);
+        assert.match(
+            text,
+            /--set feature_map=elu1, lin, relu, relu2, exp, favor, taylor2 \(default elu1\)/,
+        );
     });
 
     test("--json has all of it", () => {

@@ -11,6 +11,8 @@
  */
 #include "reference.h"
 
+#include "typed.h"
+
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -28,11 +30,6 @@ reference_t reference_create(const attn_problem_t *problem) {
 }
 
 void reference_destroy(reference_t *reference) { exact_destroy(&reference->exact); }
-
-static double element(const attn_tensor_t *t, int64_t b, int64_t h, int64_t i, int64_t c) {
-    const float *data = t->data;
-    return data[b * t->stride[0] + h * t->stride[1] + i * t->stride[2] + c * t->stride[3]];
-}
 
 /** Eq. 6, counted from 0. */
 int reference_keeps(const formula_t *f, int64_t position, int64_t key) {
@@ -72,8 +69,8 @@ static dot_t dot_of(const formula_t *f, const attn_problem_t *problem, const att
     const double scale = isnan(problem->scale) ? 1 : (double)problem->scale;
     dot_t dot = {0, 0};
     for (int64_t k = 0; k < problem->dim; k++) {
-        const double term = phi(f->map, scale * element(&io->query, at[0], at[1], at[2], k)) *
-                            phi(f->map, element(&io->key, at[0], kv_head, key, k));
+        const double term = phi(f->map, scale * typed_get(&io->query, at[0], at[1], at[2], k)) *
+                            phi(f->map, typed_get(&io->key, at[0], kv_head, key, k));
         dot.sum += term;
         dot.absolute += fabs(term);
     }
@@ -88,7 +85,7 @@ static void mix_values(reference_t *r, const formula_t *f, const attn_problem_t 
     for (int64_t j = 0; j < problem->keys; j++) {
         if (!reference_sees(f, problem, at[2], j)) continue;
         for (int64_t c = 0; c < problem->value_dim; c++) {
-            const double value = element(&io->value, at[0], kv_head, j, c);
+            const double value = typed_get(&io->value, at[0], kv_head, j, c);
             r->out[c] += r->weight[j] * value;
             r->out_bound[c] += r->weight_bound[j] * fabs(value) + 2 * SMALLEST;
         }
@@ -144,7 +141,7 @@ static void linear_out_bound(reference_t *r, const formula_t *f, const attn_prob
         if (!reference_sees(f, problem, at[2], j)) continue;
         const double absolute = dot_of(f, problem, io, at, j).absolute;
         for (int64_t c = 0; c < problem->value_dim; c++)
-            r->out_bound[c] += g * absolute * fabs(element(&io->value, at[0], kv_head, j, c)) / z;
+            r->out_bound[c] += g * absolute * fabs(typed_get(&io->value, at[0], kv_head, j, c)) / z;
     }
 }
 

@@ -93,9 +93,9 @@ inEach(({ attn, build, query, key, value, sizes, plan, scales, run, quick, make,
         ["a value in two lines", make({ params: { "a\rb": {} } }), TypeError, /params.a b must be/],
         [
             "halves where there are none",
-            make({ backend: "linear", dtype: "f16" }),
+            make({ backend: "sketch", dtype: "f16" }),
             "UNSUPPORTED",
-            /linear.*f16/,
+            /sketch.*f16/,
         ],
         ["bits for floats", run({ query: new Uint16Array(64) }), TypeError, /not a Uint16Array/],
         [

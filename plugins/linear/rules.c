@@ -1,0 +1,181 @@
+/*
+ * Runs of every map and rule. One task is a key/value head with the query heads that read it: so its
+ * state is built once.
+ */
+#include "plan.h"
+
+#include <string.h>
+
+const char *const attn_linear_rules[] = {"linear", "gated", "delta", "gated_delta", NULL};
+
+/* ---- what fits together -------------------------------------------------------------------------- */
+
+static int has(const attn_problem_t *problem, int array) {
+    return problem->own_inputs >> array & 1;
+}
+
+attn_status_t attn_linear_form_check(const linear_form_t *form, const attn_problem_t *problem,
+                                     attn_error_t *error) {
+    const char *rule = attn_linear_rules[form->rule];
+    const int decays = linear_has_decay(form), deltas = linear_has_delta(form);
+    if ((decays || deltas) && problem->causal == ATTN_CAUSAL_NONE)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "linear: rule '%s' depends on the order of tokens, it needs causal", rule);
+    if (deltas && form->normalise)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "linear: rule '%s' has no normaliser: what it takes away leaves no sum of "
+                         "weights to divide by",
+                         rule);
+    if (decays && !has(problem, LINEAR_DECAY) && !form->retnet)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "linear: rule '%s' needs the array decay, or retnet=true", rule);
+    if (deltas && !has(problem, LINEAR_BETA))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: rule '%s' needs the array beta",
+                         rule);
+    if (!decays && has(problem, LINEAR_DECAY))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: rule '%s' has no decay", rule);
+    if (!deltas && has(problem, LINEAR_BETA))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: rule '%s' has no beta", rule);
+    if (form->normalise && has(problem, LINEAR_STATE) != has(problem, LINEAR_STATE_Z))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "linear: with a normaliser the arrays state and state_z belong together");
+    if (!form->normalise && has(problem, LINEAR_STATE_Z))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: state_z needs a normaliser");
+    return ATTN_OK;
+}
+
+attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_t *io,
+                                       attn_error_t *error) {
+    const attn_tensor_t *decay = attn_own_array(io, LINEAR_DECAY);
+    if (decay && decay->shape[3] > 1 && linear_map_is_wide(plan->form.map))
+        return attn_fail(error, ATTN_ERROR_SHAPE,
+                         "decay: one for each of %lld columns, but feature_map '%s' has %lld "
+                         "features: it can decay by head alone",
+                         (long long)decay->shape[3], attn_linear_maps[plan->form.map],
+                         (long long)plan->form.features);
+    if (attn_own_array(io, LINEAR_STATE_Z_OUT) && !plan->form.normalise)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "state_z_out: needs a normaliser");
+    return ATTN_OK;
+}
+
+/* ---- states from and to arrays --------------------------------------------------------------------- */
+
+static void clear(linear_state_t *state) {
+    state->keys = state->gone = 0;
+    memset(state->s, 0, (size_t)state->size * sizeof *state->s);
+}
+
+static void load(const linear_plan_t *plan, const attn_head_t *head, linear_state_t *state) {
+    const attn_tensor_t *s = attn_own_array(head->io, LINEAR_STATE);
+    const attn_tensor_t *z = attn_own_array(head->io, LINEAR_STATE_Z);
+    clear(state);
+    if (!s) return;
+    state->keys = 1; /* of unknown number */
+    for (int64_t k = 0; k < plan->form.features; k++) {
+        const float *row = attn_row(s, head->batch, head->kv_head, k);
+        for (int64_t c = 0; c < plan->problem.value_dim; c++)
+            state->s[k * state->stride + c] = row[c * s->stride[3]];
+        if (!z) continue;
+        state->z[k] = *attn_row(z, head->batch, head->kv_head, k);
+        state->zabs[k] = state->z[k] < 0 ? -state->z[k] : state->z[k];
+    }
+}
+
+static void store(const linear_plan_t *plan, const attn_head_t *head, const linear_state_t *state) {
+    const attn_tensor_t *s = attn_own_array(head->io, LINEAR_STATE_OUT);
+    const attn_tensor_t *z = attn_own_array(head->io, LINEAR_STATE_Z_OUT);
+    for (int64_t k = 0; k < plan->form.features; k++) {
+        for (int64_t c = 0; s && c < plan->problem.value_dim; c++)
+            attn_row(s, head->batch, head->kv_head, k)[c * s->stride[3]] =
+                state->s[k * state->stride + c];
+        if (z) *attn_row(z, head->batch, head->kv_head, k) = state->z[k];
+    }
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------ */
+
+static int64_t head_count(const linear_plan_t *plan) {
+    return plan->problem.batch * plan->problem.kv_heads;
+}
+
+linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_arena_t *arena) {
+    attn_arena_t scratch = {.base = NULL}, state = {.base = NULL};
+    plan->recurrence->scratch(&plan->problem, &plan->form, &scratch);
+    plan->recurrence->take_state(&plan->problem, &plan->form, &state);
+    arena->overflow |= scratch.overflow | state.overflow;
+    linear_rules_space_t space = {.state_size = state.used, .scratch_size = scratch.used};
+    space.results = attn_arena_take(arena, head_count(plan), sizeof *space.results);
+    space.states = attn_arena_take(arena, attn_host_workers(plan->host), state.used);
+    space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
+    return space;
+}
+
+typedef struct run {
+    const linear_plan_t *plan;
+    const attn_io_t *io;
+    linear_rules_space_t space;
+    linear_state_t *states;
+    int keep, tell; /* the states afterwards: in `states`, in the run's arrays */
+} run_t;
+
+/* Whether a run that does not keep its state leaves it alone: its tokens are one step. */
+static int is_one_step(const linear_plan_t *plan) {
+    const attn_problem_t *problem = &plan->problem;
+    return problem->keys <= plan->recurrence->rows &&
+           (problem->causal != ATTN_CAUSAL_NONE || problem->queries == 1);
+}
+
+/* The state that a head's run begins with and may write to. */
+static linear_state_t begin(const run_t *run, int64_t task, const attn_head_t *head,
+                            linear_state_t own) {
+    const linear_state_t *given = run->states ? &run->states[task] : NULL;
+    if (given && (run->keep || (!run->tell && is_one_step(run->plan)))) return *given;
+    if (given) {
+        memcpy(own.s, given->s, (size_t)own.size * sizeof *own.s);
+        own.keys = given->keys;
+        own.gone = given->gone;
+    } else {
+        load(run->plan, head, &own);
+    }
+    return own;
+}
+
+static void run_head(void *data, int64_t task, uint32_t worker) {
+    const run_t *run = data;
+    const linear_plan_t *plan = run->plan;
+    const int64_t kv_heads = plan->problem.kv_heads;
+    const attn_head_t head = attn_linear_head(plan, run->io, task / kv_heads, task % kv_heads);
+    attn_arena_t arena = {.base = run->space.states + worker * run->space.state_size};
+    linear_state_t state =
+        begin(run, task, &head, plan->recurrence->take_state(&plan->problem, &plan->form, &arena));
+    run->space.results[task] =
+        plan->recurrence->run(&head, &plan->form, &state, run->keep || run->tell,
+                              run->space.scratch + worker * run->space.scratch_size);
+    if (run->keep) run->states[task] = state;
+    if (run->tell) store(plan, &head, &state);
+}
+
+static attn_status_t refuse_decay(const run_t *run, int64_t task, attn_error_t *error) {
+    const int64_t kv_heads = run->plan->problem.kv_heads;
+    return attn_fail(error, ATTN_ERROR_RANGE,
+                     "decay: batch %lld, head %lld, key %lld: above 0; it is the log of what a "
+                     "state keeps, 0 or below",
+                     (long long)(task / kv_heads), (long long)(task % kv_heads),
+                     (long long)run->space.results[task].bad);
+}
+
+attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
+                                    linear_state_t *states, int keep, attn_error_t *error) {
+    attn_arena_t arena = {.base = io->workspace};
+    run_t run = {.plan = plan, .io = io, .states = states, .keep = keep};
+    const attn_status_t status = attn_linear_arrays_check(plan, io, error);
+    if (status != ATTN_OK) return status;
+    run.space = attn_linear_rules_space(plan, &arena);
+    run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
+    attn_host_parallel_for(plan->host, head_count(plan), run_head, &run);
+    for (int64_t t = 0; t < head_count(plan); t++) {
+        if (run.space.results[t].bad >= 0) return refuse_decay(&run, t, error);
+        if (io->report) io->report->degenerate_rows += run.space.results[t].degenerate;
+    }
+    return ATTN_OK;
+}
