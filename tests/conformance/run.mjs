@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Runs every case of ONNX's operator `Attention` in a folder of conformance cases.
+// Runs every case of one of ONNX's operators in a folder of conformance cases.
 //
-// usage: node run.mjs PROGRAM [ARGUMENT...]
+// usage: node run.mjs OPERATOR PROGRAM [ARGUMENT...]
 //
-// The command is called once for each case, with the case as further arguments (attention.c). The
-// folder is $ATTN_CONFORMANCE, or ../shared/conformance beside the repository; its manifest.json
+// The command is called once for each case, with the case as further arguments (attention.c,
+// linear_attention.c). The folder is $ATTN_CONFORMANCE, or ../shared/conformance beside the repository; its manifest.json
 // lists the cases. Exit status: 0 all agree, 1 one does not, 77 there is no such folder or tier.
 
 import { spawnSync } from "node:child_process";
@@ -16,7 +16,7 @@ import { fileURLToPath } from "node:url";
 const SKIPPED = 77;
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const folder = resolve(repository, process.env.ATTN_CONFORMANCE || "../shared/conformance");
-const [program, ...programArguments] = process.argv.slice(2);
+const [operator, program, ...programArguments] = process.argv.slice(2);
 
 function skip(reason) {
     console.log(`SKIPPED: ${reason}`);
@@ -34,17 +34,17 @@ function argumentsOf({ node, inputs, outputs }) {
     return [...attributes, ...arrays.map(arrayArgument)];
 }
 
-function isAttention({ node }) {
-    return node?.op === "Attention" && node.domain === "";
+function isOfOperator({ node }) {
+    return node?.op === operator && node.domain === "";
 }
 
 if (program === undefined) {
-    console.error("usage: run.mjs PROGRAM [ARGUMENT...]");
+    console.error("usage: run.mjs OPERATOR PROGRAM [ARGUMENT...]");
     process.exit(2);
 }
 const manifest = resolve(folder, "manifest.json");
 if (!existsSync(manifest)) skip(`${manifest} does not exist; ATTN_CONFORMANCE names its folder`);
-const cases = JSON.parse(readFileSync(manifest, "utf8")).cases.filter(isAttention);
+const cases = JSON.parse(readFileSync(manifest, "utf8")).cases.filter(isOfOperator);
 
 let failures = 0;
 for (const example of cases) {
@@ -56,5 +56,5 @@ for (const example of cases) {
     console.log(`${run.status === 0 ? "ok  " : "FAIL"} ${example.name}: ${run.stdout?.trim()}`);
     if (run.status !== 0) console.log(run.error?.message ?? run.stderr.trim());
 }
-console.log(`${cases.length - failures} of ${cases.length} Attention cases agree`);
+console.log(`${cases.length - failures} of ${cases.length} ${operator} cases agree`);
 process.exit(failures > 0 || cases.length === 0 ? 1 : 0);
