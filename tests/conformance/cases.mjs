@@ -1,4 +1,4 @@
-// ONNX's operator tests of Attention, as data. The folder with their manifest.json:
+// ONNX's operator tests of Attention and LinearAttention, as data. The folder with their manifest.json:
 // ATTN_CONFORMANCE, by default ../shared/conformance beside the repository.
 
 import assert from "node:assert/strict";
@@ -15,9 +15,9 @@ const there = existsSync(manifest);
 /** For describe(): why the cases are not run; false where they are there. */
 export const skip = !there && `SKIPPED: no ${manifest}`;
 
-export const cases = there
-    ? JSON.parse(readFileSync(manifest, "utf8")).cases.filter(({ node }) => node.op === "Attention")
-    : [];
+const all = there ? JSON.parse(readFileSync(manifest, "utf8")).cases : [];
+export const cases = all.filter(({ node }) => node.op === "Attention");
+export const linearCases = all.filter(({ node }) => node.op === "LinearAttention");
 
 /** The bytes of an array of a case. */
 export const bytesOf = ({ file }) => readFileSync(join(folder, file));
