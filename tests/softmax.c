@@ -158,7 +158,41 @@ static void unusual_strides(void **state) {
     attn_context_destroy(context);
 }
 
+/**
+ * Keys all alike, whose sums grow steadily: added one after the other, a float of m terms loses as many
+ * half units of rounding. Sums of blocks, of 64 to 256 keys, lose no more than a block has terms and as
+ * there are blocks, in the numerator and in the denominator.
+ */
+static void sums_of_many_keys_round_by_blocks(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const int64_t keys = 1 << 18;
+    attn_problem_t few = fixture_problem(1, 1, 17, 1, 3, 1), problem = few;
+    problem.keys = keys;
+    arrays_t arrays = arrays_create(&few, LAYOUT_BHND, 1);
+    attn_plan_t *plan = fixture_plan(context, "softmax", &problem, NULL);
+    array_set(&arrays.value, 0, 0, 0, 0, 0.1f);
+    arrays.io.key.shape[2] = arrays.io.value.shape[2] = keys;
+    arrays.io.key.stride[2] = arrays.io.value.stride[2] = 0;
+    arrays_run(&arrays, plan);
+    const double bound = (256 + (double)keys / 64 + 8) * 0x1p-24;
+    for (int64_t i = 0; i < few.queries; i++) {
+        double logit = 0;
+        for (int64_t k = 0; k < few.dim; k++)
+            logit += (double)array_get(&arrays.query, 0, 0, i, k) *
+                     (double)array_get(&arrays.key, 0, 0, 0, k) / sqrt(3);
+        const int64_t at[4] = {0, 0, i, 0};
+        compare_number((double)array_get(&arrays.out, 0, 0, i, 0), (double)0.1f,
+                       2 * bound * (double)0.1f, "out", at);
+        compare_number((double)array_get(&arrays.lse, 0, 0, i, 0), logit + log((double)keys),
+                       bound + 0x1p-20 * (fabs(logit) + log((double)keys)), "lse", at);
+    }
+    attn_plan_destroy(plan);
+    arrays_destroy(&arrays);
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(all_lengths), cmocka_unit_test(all_dimensions),
           cmocka_unit_test(a_thousand_keys), cmocka_unit_test(every_form),
           cmocka_unit_test(rows_without_keys), cmocka_unit_test(groups_read_their_head),
-          cmocka_unit_test(unusual_strides))
+          cmocka_unit_test(unusual_strides), cmocka_unit_test(sums_of_many_keys_round_by_blocks))

@@ -196,14 +196,14 @@ ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *rescale) {
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
         const vf max = vf_set1(tile->max[r]);
-        vf sum = vf_load(tile->sums[r]);
+        vf sum = vf_zero(); /* of this block, as in tile_accumulate() */
         ATTN_UNROLL_4
         for (int64_t j = 0; j < keys; j += VF_LANES) {
             const vf weight = vf_exp4(vf_sub(vf_load(row + j), max));
             vf_store(row + j, weight);
             sum = vf_add(sum, weight);
         }
-        vf_store(tile->sums[r], sum);
+        vf_store(tile->sums[r], vf_add(vf_load(tile->sums[r]), sum));
     }
 }
 

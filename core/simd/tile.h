@@ -87,10 +87,8 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
     vf sums[TILE_ROWS][TILE_VECTORS];
     ATTN_UNROLL
     for (int r = 0; r < TILE_ROWS; r++) {
-        const vf factor = vf_set1(rescale[r]);
         ATTN_UNROLL
-        for (int v = 0; v < vectors; v++)
-            sums[r][v] = vf_mul(factor, vf_load(out + r * out_stride + v * VF_LANES));
+        for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
     }
     ATTN_UNROLL_8
     for (int64_t j = 0; j < count; j++) {
@@ -111,15 +109,20 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
     }
     ATTN_UNROLL
     for (int r = 0; r < TILE_ROWS; r++) {
+        const vf factor = vf_set1(rescale[r]);
         ATTN_UNROLL
-        for (int v = 0; v < vectors; v++) vf_store(out + r * out_stride + v * VF_LANES, sums[r][v]);
+        for (int v = 0; v < vectors; v++) {
+            float *sum = out + r * out_stride + v * VF_LANES;
+            vf_store(sum, vf_mul_add(factor, vf_load(sum), sums[r][v]));
+        }
     }
 }
 
 /**
  * out[r][c] = rescale[r]*out[r][c] + sum_{j<count} weights[r][j] * values[j][c], for TILE_ROWS rows
  * and `columns` columns. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
- * is read only where it has columns.
+ * is read only where it has columns. The new terms are summed by themselves first: block after block,
+ * a sum then rounds as often as a block has terms and as there are blocks, not as there are terms.
  */
 ATTN_STEP void tile_accumulate(float *restrict out, int64_t out_stride, const float *rescale,
                                const float *restrict weights, int64_t weights_stride,
@@ -172,14 +175,15 @@ ATTN_STEP void tile_accumulate_ranges(float *restrict out, int64_t out_stride, c
     }
     for (int r = 0; r < TILE_ROWS; r++)
         for (int64_t c = 0; c < columns; c += VF_LANES) {
-            vf sum = vf_mul(vf_set1(rescale[r]), vf_load(out + r * out_stride + c));
+            float *row = out + r * out_stride + c;
+            vf sum = vf_zero();
             for (int64_t j = first[r]; j < last[r]; j++) {
                 const float weight = weights[r * weights_stride + j];
                 if (masked && weight == 0.0f) continue;
                 sum = vf_mul_add(vf_set1(weight),
                                  vf_load_first(values + j * values_stride + c, columns - c), sum);
             }
-            vf_store(out + r * out_stride + c, sum);
+            vf_store(row, vf_mul_add(vf_set1(rescale[r]), vf_load(row), sum));
         }
 }
 
