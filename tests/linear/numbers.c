@@ -1,0 +1,187 @@
+/* linear: many tokens, gates at their ends, and bad input. */
+#include "support/test.h"
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One query at the end of so many keys: the oracle's cost is then that of the keys. */
+static trial_t long_trial(const attn_context_t *context, int64_t keys, int64_t dim, int map,
+                          int rule, int normalise) {
+    attn_problem_t problem = fixture_problem(1, 1, 1, keys, dim, dim);
+    problem.causal = rule ? ATTN_CAUSAL_BOTTOM_RIGHT : ATTN_CAUSAL_NONE;
+    return trial_of(context, &problem, map, rule, normalise);
+}
+
+static void finish(trial_t *trial) {
+    trial_label(trial);
+    attn_plan_t *plan = trial_run(trial);
+    assert_int_equal(trial_compare(trial), 0);
+    assert_int_equal(trial->report.degenerate_rows, 0);
+    trial_end(trial, plan);
+}
+
+static void a_million_tokens(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    static const int maps[] = {ATTN_ORACLE_ELU1, ATTN_ORACLE_RELU2};
+    for (int rule = 0; rule < 2; rule++) {
+        if (!test_takes_case()) continue;
+        trial_t trial = long_trial(context, 1000000, 3, maps[rule], rule, 1);
+        trial_make(&trial);
+        finish(&trial);
+    }
+    attn_context_destroy(context);
+}
+
+/* Decays from nothing to all at once, over so many tokens that their product is 0. */
+static void products_of_decays(void **state) {
+    (void)state;
+    static const double decays[] = {0, -1e-7, -0.01, -3, -60, -90, -200, (double)-INFINITY};
+    attn_context_t *context = fixture_context(1);
+    for (size_t i = 0; i <= TEST_COUNT(decays); i++) {
+        if (!test_takes_case()) continue;
+        trial_t trial = long_trial(context, 65536, 2, ATTN_ORACLE_ELU1, ATTN_ORACLE_RULE_GATED, 1);
+        trial_make(&trial);
+        for (int64_t j = 0; j < 65536; j++)
+            for (int64_t k = 0; k < 2; k++) /* the last time all of them in turn */
+                typed_set(
+                    &trial.own[DECAY], 0, 0, j, k,
+                    decays[i < TEST_COUNT(decays) ? i : (size_t)(j / 3 + k) % TEST_COUNT(decays)]);
+        finish(&trial);
+    }
+    attn_context_destroy(context);
+}
+
+/* Keys of length 1 and beta between 0 and 2: what is there is never made larger. */
+static void delta_stays_stable(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int rule = ATTN_ORACLE_RULE_DELTA; rule < RULES_COUNT; rule++) {
+        if (!test_takes_case()) continue;
+        trial_t trial = long_trial(context, 65536, 8, ATTN_ORACLE_LIN, rule, 0);
+        trial_make(&trial);
+        for (int64_t j = 0; j < 65536; j++) {
+            double square = 0;
+            for (int64_t k = 0; k < 8; k++)
+                square += pow(typed_get(&trial.key.tensor, 0, 0, j, k), 2);
+            for (int64_t k = 0; k < 8; k++)
+                typed_set(&trial.key, 0, 0, j, k,
+                          typed_get(&trial.key.tensor, 0, 0, j, k) / sqrt(square));
+            typed_set(&trial.own[BETA], 0, 0, j, 0,
+                      2 * (double)fixture_draw((uint64_t)j, 10000) / 10000);
+        }
+        finish(&trial);
+    }
+    attn_context_destroy(context);
+}
+
+/* A gate that is no number: NaN from there on, in its head alone, and every such row is counted. */
+static void nan_gates_poison_their_head(void **state) {
+    (void)state;
+    enum { N = 40, AT = 17 };
+    attn_context_t *context = fixture_context(1);
+    for (int rule = 1; rule < RULES_COUNT; rule++)
+        for (int normalise = 0; normalise <= !is_delta(rule); normalise++)
+            for (int gate = DECAY; gate <= BETA; gate++) {
+                if (gate == DECAY ? !is_gated(rule) : !is_delta(rule)) continue;
+                attn_problem_t problem = fixture_problem(1, 4, N, N, 6, 5);
+                problem.kv_heads = 2;
+                problem.causal = ATTN_CAUSAL_TOP_LEFT;
+                trial_t trial = trial_of(context, &problem, ATTN_ORACLE_ELU1, rule, normalise);
+                trial_make(&trial);
+                trial_label(&trial);
+                for (int64_t c = 0; c < trial.tensors[gate]->shape[3]; c++)
+                    typed_set(&trial.own[gate], 0, 1, AT, c, NAN);
+                attn_plan_t *plan = trial_run(&trial);
+                trial_compare(&trial);
+                for (int64_t h = 0; h < 4; h++)
+                    for (int64_t i = 0; i < N; i++)
+                        for (int64_t c = 0; c < 5; c++)
+                            assert_true(isnan(typed_get(&trial.out.tensor, 0, h, i, c)) ==
+                                        (h >= 2 && i >= AT));
+                assert_int_equal(trial.report.degenerate_rows, 2 * (N - AT));
+                trial_end(&trial, plan);
+            }
+    attn_context_destroy(context);
+}
+
+static void plans_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *settings, *words;
+        int causal, own;
+        attn_status_t status;
+    } cases[] = {
+        {"rule=linear2", "rule|linear2|gated_delta", 1, 0, ATTN_ERROR_RANGE},
+        {"feature_map=cosine", "feature_map|cosine|taylor2", 1, 0, ATTN_ERROR_RANGE},
+        {"feature_map=favor,features=0", "features|0", 1, 0, ATTN_ERROR_RANGE},
+        {"rule=gated", "gated|causal", 0, 1 << DECAY, ATTN_ERROR_UNSUPPORTED},
+        {"rule=delta", "delta|causal", 0, 1 << BETA, ATTN_ERROR_UNSUPPORTED},
+        {"rule=gated", "gated|decay", 1, 0, ATTN_ERROR_ARGUMENT},
+        {"rule=delta", "delta|beta", 1, 0, ATTN_ERROR_ARGUMENT},
+        {"rule=gated_delta", "gated_delta|beta", 1, 1 << DECAY, ATTN_ERROR_ARGUMENT},
+        {"rule=delta,normaliser=on", "delta|normaliser", 1, 1 << BETA, ATTN_ERROR_UNSUPPORTED},
+        {"rule=linear", "linear|decay", 1, 1 << DECAY, ATTN_ERROR_ARGUMENT},
+        {"rule=gated", "gated|beta", 1, 1 << DECAY | 1 << BETA, ATTN_ERROR_ARGUMENT},
+        {"rule=linear", "state|state_z", 1, 1 << STATE, ATTN_ERROR_ARGUMENT},
+        {"rule=linear,normaliser=off", "state_z|normaliser", 1, 1 << STATE | 1 << STATE_Z,
+         ATTN_ERROR_ARGUMENT},
+    };
+    attn_context_t *context = fixture_context(1);
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        attn_problem_t problem = fixture_problem(1, 1, 4, 4, 3, 3);
+        attn_plan_t *plan = NULL;
+        attn_error_t error = {0};
+        problem.causal = cases[i].causal;
+        problem.own_inputs = (uint32_t)cases[i].own;
+        test_label("%s, own 0x%x", cases[i].settings, problem.own_inputs);
+        fixture_expect(
+            fixture_try_plan(context, "linear", &problem, cases[i].settings, &plan, &error), &error,
+            cases[i].status, cases[i].words);
+        assert_null(plan);
+    }
+    attn_context_destroy(context);
+}
+
+/* What only a run's arrays tell. */
+static void runs_are_refused(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 9, 9, 3, 3);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    trial_t trial = trial_of(context, &problem, ATTN_ORACLE_TAYLOR2, ATTN_ORACLE_RULE_GATED, 1);
+    trial.with_state = 1;
+    trial.decay_by = DECAY_BY_HEAD;
+    trial_make(&trial);
+    trial_label(&trial);
+    attn_plan_t *plan = trial_run(&trial);
+    attn_error_t error = {0};
+
+    typed_set(&trial.own[DECAY], 0, 1, 4, 0, 0.5);
+    fixture_expect(attn_run(plan, &trial.io, &error), &error, ATTN_ERROR_RANGE,
+                   "decay|head 1|key 4|above 0");
+    typed_set(&trial.own[DECAY], 0, 1, 4, 0, -0.5);
+
+    attn_tensor_t wide = *trial.tensors[DECAY], state_in = *trial.tensors[STATE];
+    wide.shape[3] = 3;
+    wide.stride[3] = 0;
+    trial.tensors[DECAY] = &wide;
+    fixture_expect(attn_run(plan, &trial.io, &error), &error, ATTN_ERROR_SHAPE,
+                   "decay|taylor2|10 features");
+    trial.tensors[DECAY] = &trial.own[DECAY].tensor;
+
+    state_in.shape[2] = 3;
+    trial.tensors[STATE] = &state_in;
+    fixture_expect(attn_run(plan, &trial.io, &error), &error, ATTN_ERROR_SHAPE,
+                   "state|3|(1, 2, 10, 3)");
+    trial.tensors[STATE] = &trial.own[STATE].tensor;
+    assert_int_equal(attn_run(plan, &trial.io, &error), ATTN_OK);
+    trial_end(&trial, plan);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(a_million_tokens), cmocka_unit_test(products_of_decays),
+          cmocka_unit_test(delta_stays_stable), cmocka_unit_test(nan_gates_poison_their_head),
+          cmocka_unit_test(plans_are_refused), cmocka_unit_test(runs_are_refused))

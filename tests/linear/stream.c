@@ -1,0 +1,268 @@
+/*
+ * linear: streams of every map and rule, split by chance, are what the oracle says of all their tokens;
+ * copies, saved bytes, and what is refused.
+ */
+#include "support/test.h"
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static attn_stream_t *open_stream(const trial_t *trial, const char *settings) {
+    attn_stream_t *stream = NULL;
+    attn_error_t error = {0};
+    if (fixture_try_stream(trial->context, "linear", &trial->problem, settings, 1000, &stream,
+                           &error) != ATTN_OK)
+        test_fail("attn_stream_create: %s", error.message);
+    return stream;
+}
+
+static attn_tensor_t rows_of(const attn_tensor_t *tensor, int64_t first, int64_t count) {
+    attn_tensor_t part = *tensor;
+    if (part.shape[2] == 1) return part; /* one for all */
+    part.data = (char *)tensor->data + first * tensor->stride[2] * attn_dtype_size(tensor->dtype);
+    part.shape[2] = count;
+    return part;
+}
+
+static attn_status_t try_append(const trial_t *trial, attn_stream_t *stream, int64_t first,
+                                int64_t count, attn_error_t *error) {
+    attn_tensor_t gates[2];
+    const attn_tensor_t *own[2] = {NULL, NULL};
+    for (int a = DECAY; a <= BETA; a++) {
+        if (!trial->tensors[a]) continue;
+        gates[a] = rows_of(trial->tensors[a], first, count);
+        own[a] = &gates[a];
+    }
+    const attn_io_t io = {.struct_size = sizeof io,
+                          .key = rows_of(&trial->key.tensor, first, count),
+                          .value = rows_of(&trial->value.tensor, first, count),
+                          .own = own,
+                          .own_count = 2};
+    return attn_stream_append(stream, &io, error);
+}
+
+static void append(const trial_t *trial, attn_stream_t *stream, int64_t first, int64_t count) {
+    attn_error_t error = {0};
+    if (try_append(trial, stream, first, count, &error) != ATTN_OK)
+        test_fail("append: %s", error.message);
+}
+
+/* The last `queries` of `length` tokens, and the state, against the oracle. */
+static void expect(const trial_t *trial, attn_stream_t *stream, int64_t length, int64_t queries) {
+    attn_problem_t problem = trial->problem;
+    const int64_t features = attn_oracle_linear_features(&trial->form, problem.dim);
+    problem.keys = length;
+    problem.queries = queries;
+    if (problem.causal) problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+    typed_t out =
+        typed_create(problem.dtype, LAYOUT_PADDED,
+                     (int64_t[4]){problem.batch, problem.heads, queries, problem.value_dim});
+    typed_t s =
+        typed_create(ATTN_F32, LAYOUT_PADDED,
+                     (int64_t[4]){problem.batch, problem.kv_heads, features, problem.value_dim});
+    typed_t z = typed_create(ATTN_F32, LAYOUT_PADDED,
+                             (int64_t[4]){problem.batch, problem.kv_heads, features, 1});
+    const attn_tensor_t *own[OWN] = {
+        [STATE_OUT] = &s.tensor, [STATE_Z_OUT] = trial->form.normalise ? &z.tensor : NULL};
+    attn_io_t io = {.struct_size = sizeof io,
+                    .query = rows_of(&trial->query.tensor, length - queries, queries),
+                    .out = out.tensor,
+                    .own = own,
+                    .own_count = OWN};
+    attn_error_t error = {0};
+    if (attn_stream_query(stream, &io, &error) != ATTN_OK) test_fail("query: %s", error.message);
+    typed_check(&out, "out");
+    io.key = trial->key.tensor;
+    io.value = trial->value.tensor;
+    trial_compare_part(trial, &problem, &io, &out.tensor, &s.tensor, own[STATE_Z_OUT]);
+    typed_destroy(&out);
+    typed_destroy(&s);
+    typed_destroy(&z);
+}
+
+/* Save, restore into another, fork that: all three go on alike. */
+static attn_stream_t *pass_on(const trial_t *trial, attn_stream_t *stream, const char *settings) {
+    const uint64_t size = attn_stream_save(stream, NULL, 0);
+    char *bytes = malloc(size);
+    attn_stream_t *restored = open_stream(trial, settings), *fork = NULL;
+    attn_error_t error = {0};
+    assert_non_null(bytes);
+    attn_stream_save(stream, bytes, size);
+    if (attn_stream_restore(restored, bytes, size, &error) != ATTN_OK)
+        test_fail("restore: %s", error.message);
+    assert_int_equal(attn_stream_fork(restored, &fork, NULL), ATTN_OK);
+    free(bytes);
+    attn_stream_destroy(restored);
+    attn_stream_destroy(stream);
+    return fork;
+}
+
+static void walk(trial_t *trial, uint64_t number) {
+    char settings[160];
+    trial_make(trial);
+    trial_label(trial);
+    attn_stream_t *stream = open_stream(trial, trial_settings(trial, settings));
+    for (int64_t length = 0, i = 0; length < trial->problem.keys; i++) {
+        const int64_t left = trial->problem.keys - length;
+        int64_t piece = 1 + fixture_draw(100 * number + (uint64_t)i, i % 3 ? 3 : 17);
+        if (piece > left) piece = left;
+        append(trial, stream, length, piece);
+        length += piece;
+        expect(trial, stream, length, 1);
+        if (i % 2) expect(trial, stream, length, piece);
+        if (i == 4) stream = pass_on(trial, stream, settings);
+    }
+    attn_stream_destroy(stream);
+    trial_drop(trial);
+}
+
+static void splits_do_not_matter(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    uint64_t number = 0;
+    for (int map = 0; map < MAPS_COUNT; map++)
+        for (int rule = 0; rule < RULES_COUNT; rule++)
+            for (int normalise = 0; normalise <= !is_delta(rule); normalise++, number++) {
+                if (!test_takes_case()) continue;
+                attn_problem_t problem = fixture_problem(2, 4, 60, 60, map == 6 ? 4 : 11, 9);
+                problem.kv_heads = 2;
+                problem.causal = rule || number % 2 ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_NONE;
+                problem.kv_dtype = number % 3 ? ATTN_F32 : ATTN_F16;
+                trial_t trial = trial_of(context, &problem, map, rule, normalise);
+                trial.decay_by = (int)(number % 4);
+                if (map >= ATTN_ORACLE_FAVOR && trial.decay_by == 0) trial.decay_by = 1;
+                walk(&trial, number);
+            }
+    attn_context_destroy(context);
+}
+
+/** Decoding keeps a few tokens and one state, however many there were. */
+static void memory_does_not_grow(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 500, 500, 8, 8);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    trial_t trial = trial_of(context, &problem, ATTN_ORACLE_LIN, ATTN_ORACLE_RULE_GATED_DELTA, 0);
+    char settings[160];
+    trial_make(&trial);
+    trial_label(&trial);
+    attn_stream_t *stream = open_stream(&trial, trial_settings(&trial, settings));
+    append(&trial, stream, 0, 1);
+    const uint64_t memory = attn_stream_memory(stream);
+    for (int64_t i = 1; i < 500; i++) append(&trial, stream, i, 1);
+    assert_int_equal(attn_stream_memory(stream), memory);
+    expect(&trial, stream, 500, 1);
+    attn_stream_destroy(stream);
+    trial_drop(&trial);
+    attn_context_destroy(context);
+}
+
+/** Bytes of another form are not taken, and the error says what is other. */
+static void other_forms_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *own, *other, *word;
+        float scale;
+    } cases[] = {
+        {"feature_map=elu1", "feature_map=relu", "feature_map", 1},
+        {"normaliser=on", "normaliser=off", "normaliser", 1},
+        {"feature_map=favor,seed=1", "feature_map=favor,seed=2", "seed", 1},
+        {"feature_map=favor,features=8", "feature_map=favor,features=9", "features", 1},
+        {"feature_map=favor", "feature_map=favor", "scale", 0.5f},
+        {"rule=linear", "rule=gated,retnet=1", "rule", 1},
+        {"feature_map=lin,normaliser=off", "feature_map=lin", "normaliser", 1},
+    };
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 20, 20, 8, 8);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    problem.scale = 1;
+    trial_t trial = trial_of(context, &problem, 0, 0, 1);
+    trial_make(&trial);
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        test_label("%s into %s", cases[i].own, cases[i].other);
+        attn_stream_t *from = open_stream(&trial, cases[i].own);
+        trial_t changed = trial;
+        changed.problem.scale = cases[i].scale;
+        attn_stream_t *to = open_stream(&changed, cases[i].other);
+        append(&trial, from, 0, 15);
+        char bytes[65536];
+        const uint64_t size = attn_stream_save(from, bytes, sizeof bytes);
+        assert_true(size <= sizeof bytes);
+        attn_error_t error = {0};
+        fixture_expect(attn_stream_restore(to, bytes, size, &error), &error, ATTN_ERROR_ARGUMENT,
+                       cases[i].word);
+        error = (attn_error_t){0};
+        fixture_expect(attn_stream_restore(from, bytes, size - 4, &error), &error,
+                       ATTN_ERROR_ARGUMENT, "bytes");
+        attn_stream_destroy(from);
+        attn_stream_destroy(to);
+    }
+    trial_drop(&trial);
+    attn_context_destroy(context);
+}
+
+/** A decay above 0 changes nothing; a state cannot be given to begin with. */
+static void bad_gates_are_refused(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 20, 20, 8, 8);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    trial_t trial = trial_of(context, &problem, ATTN_ORACLE_ELU1, ATTN_ORACLE_RULE_GATED, 1);
+    char settings[160];
+    trial_make(&trial);
+    trial_label(&trial);
+    attn_stream_t *stream = open_stream(&trial, trial_settings(&trial, settings));
+    append(&trial, stream, 0, 9);
+    const double decay = typed_get(trial.tensors[DECAY], 0, 1, 12, 3);
+    typed_set(&trial.own[DECAY], 0, 1, 12, 3, 0.25);
+    attn_error_t error = {0};
+    fixture_expect(try_append(&trial, stream, 9, 5, &error), &error, ATTN_ERROR_RANGE,
+                   "decay|above 0");
+    typed_set(&trial.own[DECAY], 0, 1, 12, 3, decay);
+    assert_int_equal(attn_stream_length(stream), 9);
+    expect(&trial, stream, 9, 2);
+    append(&trial, stream, 9, 5);
+    expect(&trial, stream, 14, 5);
+    attn_stream_destroy(stream);
+    attn_stream_t *none = NULL;
+    trial.problem.own_inputs |= 1u << STATE | 1u << STATE_Z;
+    fixture_expect(
+        fixture_try_stream(context, "linear", &trial.problem, settings, 10, &none, &error), &error,
+        ATTN_ERROR_UNSUPPORTED, "stream|state");
+    trial_drop(&trial);
+    attn_context_destroy(context);
+}
+
+/** A gate that is no number is not forgotten when its token has gone into the state. */
+static void nan_gates_are_remembered(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 60, 60, 6, 5);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    trial_t trial = trial_of(context, &problem, ATTN_ORACLE_LIN, ATTN_ORACLE_RULE_DELTA, 0);
+    char settings[160];
+    trial_make(&trial);
+    trial_label(&trial);
+    typed_set(&trial.own[BETA], 0, 1, 3, 0, NAN);
+    attn_stream_t *stream = open_stream(&trial, trial_settings(&trial, settings));
+    for (int64_t length = 0; length < 60; length += 20) {
+        append(&trial, stream, length, 20);
+        if (length == 20) stream = pass_on(&trial, stream, settings);
+        attn_report_t report = {.struct_size = sizeof report};
+        const attn_io_t io = {.struct_size = sizeof io,
+                              .query = rows_of(&trial.query.tensor, length, 20),
+                              .out = rows_of(&trial.out.tensor, length, 20),
+                              .report = &report};
+        assert_int_equal(attn_stream_query(stream, &io, NULL), ATTN_OK);
+        assert_int_equal(report.degenerate_rows, length == 0 ? 17 : 20);
+    }
+    attn_stream_destroy(stream);
+    trial_drop(&trial);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(splits_do_not_matter), cmocka_unit_test(memory_does_not_grow),
+          cmocka_unit_test(other_forms_are_refused), cmocka_unit_test(bad_gates_are_refused),
+          cmocka_unit_test(nan_gates_are_remembered))
