@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What is left of the row beside those before it in its block, `dim` rows each (Gram and Schmidt). */
 static void make_orthogonal(double *rows, int64_t dim, int64_t place) {
@@ -23,8 +24,9 @@ static double length_of(const double *row, int64_t dim) {
     return sqrt(square);
 }
 
-void attn_linear_directions(float *directions, double *block, int64_t dim, int64_t features,
-                            uint64_t seed) {
+void attn_linear_directions(float *directions, int64_t stride, double *block, int64_t dim,
+                            int64_t features, uint64_t seed) {
+    memset(directions, 0, (size_t)(dim * stride) * sizeof *directions);
     for (int64_t f = 0; f < features; f++) {
         double *row = block + f % dim * dim;
         for (int64_t k = 0; k < dim; k++)
@@ -35,7 +37,7 @@ void attn_linear_directions(float *directions, double *block, int64_t dim, int64
         const double factor = length / length_of(row, dim);
         for (int64_t k = 0; k < dim; k++) {
             row[k] *= factor;
-            directions[k * features + f] = (float)row[k];
+            directions[k * stride + f] = (float)row[k];
         }
     }
 }

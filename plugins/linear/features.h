@@ -11,17 +11,15 @@
 #include "form.h"
 #include "phi.h"
 #include "simd/convert.h"
-#include "simd/tile.h"
+#include "simd/product.h"
 
-/* w.x for TILE_ROWS rows of x[.][width], then its exponential. */
+/* w.x for rows x[.][width], then its exponential. */
 static void features_favor(const linear_form_t *form, int64_t dim, const float *x, int64_t width,
                            int64_t count, float *to, int64_t stride) {
-    float ones[TILE_ROWS];
-    const float factor = 1.0f / sqrtf((float)form->features);
-    for (int r = 0; r < TILE_ROWS; r++) ones[r] = 1.0f;
-    memset(to, 0, (size_t)(TILE_ROWS * stride) * sizeof *to);
-    tile_accumulate(to, stride, ones, x, width, form->directions, form->features, dim,
-                    form->features);
+    const vf factor = vf_set1(1.0f / sqrtf((float)form->features));
+    product_ahead_t none = {.rows = 0};
+    product(to, stride, x, width, form->directions, form->directions_stride, dim, count,
+            tile_round_up(form->features, VF_LANES), 0, &none);
     for (int64_t r = 0; r < count; r++) {
         float *row = to + r * stride;
         vf square = vf_zero();
@@ -29,13 +27,12 @@ static void features_favor(const linear_form_t *form, int64_t dim, const float *
             const vf y = vf_load(x + r * width + k);
             square = vf_mul_add(y, y, square);
         }
-        const vf half = vf_set1(0.5f * vf_reduce_add(square)), size = vf_set1(factor);
+        const vf half = vf_set1(0.5f * vf_reduce_add(square));
         for (int64_t f = 0; f < form->features; f += VF_LANES)
             vf_store(row + f, vf_sub(vf_load(row + f), half));
         map_rows(LINEAR_EXP, row, stride, 1, form->features);
         for (int64_t f = 0; f < form->features; f += VF_LANES)
-            vf_store(row + f,
-                     vf_keep(vf_mul(size, vf_load(row + f)), 0, form->features - f, vf_zero()));
+            vf_store(row + f, vf_mul(factor, vf_load(row + f)));
     }
 }
 
@@ -50,34 +47,38 @@ static void features_taylor2(int64_t dim, const float *x, float *to) {
     }
 }
 
+/* Zeros behind the first `used` columns of rows, and in all columns of the rows from `count` on. */
+static void features_pad(float *rows, int64_t stride, int64_t used, int64_t count, int64_t all) {
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t k = used; k < stride; k++) rows[r * stride + k] = 0.0f;
+    if (all > count)
+        memset(rows + count * stride, 0, (size_t)((all - count) * stride) * sizeof *rows);
+}
+
 /**
- * Rows [first, first + count) of a head to to[TILE_ROWS][stride], stride a multiple of VF_LANES; all
- * that is no feature becomes 0. `wide` has room for TILE_ROWS rows of x, where the map is wide.
+ * Rows [first, first + count) of a head to to[all][stride], stride a multiple of VF_LANES; what is no
+ * feature becomes 0. `wide` has room for `all` rows of x and a tile more, where the map is wide.
  */
 static void features_load(const linear_form_t *form, const attn_tensor_t *tensor, int64_t batch,
                           int64_t head, int64_t first, int64_t count, float scale, float *to,
-                          int64_t stride, float *wide) {
+                          int64_t stride, int64_t all, float *wide) {
     const int64_t dim = tensor->shape[3], size = attn_dtype_size(tensor->dtype);
     const int is_wide = linear_map_is_wide(form->map);
     const int64_t width = is_wide ? tile_round_up(dim, VF_LANES) : stride;
     float *x = is_wide ? wide : to;
-    memset(x, 0, (size_t)(TILE_ROWS * width) * sizeof *x);
     for (int64_t r = 0; r < count; r++) {
         const char *row =
             (const char *)tensor->data + attn_offset(tensor, batch, head, first + r) * size;
         convert_row(x + r * width, row, tensor->dtype, tensor->stride[3], dim, scale);
     }
-    if (form->map == LINEAR_FAVOR) {
+    features_pad(x, width, dim, count, all);
+    if (form->map == LINEAR_FAVOR)
         features_favor(form, dim, x, width, count, to, stride);
-        return;
-    }
-    if (is_wide) memset(to, 0, (size_t)(TILE_ROWS * stride) * sizeof *to);
-    for (int64_t r = 0; is_wide && r < count; r++)
-        features_taylor2(dim, x + r * width, to + r * stride);
-    if (is_wide) return;
-    map_rows(form->map, to, stride, count, dim);
-    for (int64_t r = 0; r < count; r++) /* phi(0) may be anything */
-        for (int64_t k = dim; k < stride; k++) to[r * stride + k] = 0.0f;
+    else if (is_wide)
+        for (int64_t r = 0; r < count; r++) features_taylor2(dim, x + r * width, to + r * stride);
+    else
+        map_rows(form->map, to, stride, count, dim);
+    features_pad(to, stride, form->features, count, all); /* phi(0) may be anything */
 }
 
 #endif

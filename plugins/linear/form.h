@@ -33,7 +33,8 @@ typedef struct linear_form {
     int64_t features;             /* length of phi(x) */
     float query_scale, key_scale; /* multiply x before phi */
     uint64_t seed;                /* of the directions, */
-    const float *directions;      /* [dim][features] of favor, or NULL */
+    const float *directions;      /* [dim][directions_stride] of favor, or NULL */
+    int64_t directions_stride;    /* features in whole vectors of every tier */
 } linear_form_t;
 
 static inline int linear_has_decay(const linear_form_t *form) {

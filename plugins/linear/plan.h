@@ -80,9 +80,12 @@ attn_status_t attn_linear_form_check(const linear_form_t *form, const attn_probl
 attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_t *io,
                                        attn_error_t *error);
 
-/** Performer's directions, [dim][features]: orthogonal in blocks of dim (arXiv:2009.14794, Section 2.4). */
-void attn_linear_directions(float *directions, double *scratch, int64_t dim, int64_t features,
-                            uint64_t seed);
+/**
+ * Performer's directions, [dim][stride] with zeros behind the features: orthogonal in blocks of dim
+ * (arXiv:2009.14794, Section 2.4). `block` has room for dim * dim.
+ */
+void attn_linear_directions(float *directions, int64_t stride, double *block, int64_t dim,
+                            int64_t features, uint64_t seed);
 
 /** Names of maps and rules, in the order of their numbers, ended by NULL. */
 extern const char *const attn_linear_maps[], *const attn_linear_rules[];

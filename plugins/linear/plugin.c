@@ -185,10 +185,13 @@ static linear_form_t form_of(const attn_problem_t *problem, const attn_value_t *
     return form;
 }
 
+enum { WIDEST = 16 /* floats in a vector */ };
+
 static attn_status_t draw_directions(linear_plan_t *plan, attn_error_t *error) {
     const int64_t dim = plan->problem.dim, features = plan->form.features;
     attn_arena_t room = {.base = NULL}, block = {.base = NULL};
-    attn_arena_take(&room, dim, (uint64_t)features * sizeof(float));
+    const int64_t stride = (features + WIDEST - 1) / WIDEST * WIDEST;
+    attn_arena_take(&room, dim, (uint64_t)stride * sizeof(float));
     attn_arena_take(&block, dim, (uint64_t)dim * sizeof(double));
     float *directions = NULL;
     double *scratch = NULL;
@@ -197,8 +200,9 @@ static attn_status_t draw_directions(linear_plan_t *plan, attn_error_t *error) {
         scratch = attn_host_allocate(plan->host, (size_t)block.used);
     }
     plan->form.directions = directions;
+    plan->form.directions_stride = stride;
     if (directions && scratch)
-        attn_linear_directions(directions, scratch, dim, features, plan->form.seed);
+        attn_linear_directions(directions, stride, scratch, dim, features, plan->form.seed);
     attn_host_release(plan->host, scratch);
     return directions && scratch
                ? ATTN_OK

@@ -1,6 +1,6 @@
 /*
- * Linear attention as a recurrence over steps of up to TILE_ROWS tokens, so that all that is large are
- * products of tiles. With the state S before a step, a_t = exp(decay_t), P_i = a_1 ... a_i and keys
+ * Linear attention as a recurrence over steps of up to STEP tokens, so that all that is large are
+ * products with the state. With the state S before a step, a_t = exp(decay_t), P_i = a_1 ... a_i and keys
  * that decay until i, k_j^(i) = a_i ... a_{j+1} k_j, row i of a step is
  *     o_i = (P_i q_i)^T S + sum_{j <= i} (q_i.k_j^(i)) u_j^T,
  *     u_i = v_i, or with a delta rule beta_i (v_i - (P_i k_i)^T S - sum_{j < i} (k_i.k_j^(i)) u_j),
@@ -14,7 +14,13 @@
 
 #include "features.h"
 
-/* One head on its way. [R]: TILE_ROWS. */
+enum {
+    STEP = 12, /* whole tiles on every tier, and whole blocks */
+    BLOCK = 4, /* tokens whose products are taken together */
+    PENDING = 4,
+};
+
+/* One head on its way. Rows that are left factors have a tile's more behind them. */
 typedef struct work {
     const attn_head_t *head;
     const linear_form_t *form;
@@ -23,45 +29,47 @@ typedef struct work {
     int64_t width, stride; /* features and value_dim in whole vectors */
     int64_t known;         /* keys in the state */
     int64_t poison;        /* the first key whose gate is NaN; INT64_MAX: none */
-    float *wide;           /* [R][dim]: rows before a wide map */
-    float *k, *q;          /* [R][width]: phi of keys and queries */
-    float *a, *p;          /* [R][width]: decays, and their products from the step's first on */
-    float *kp;             /* [R][width]: p times k or q */
-    float *last;           /* [R][width]: keys decayed until the step's last */
-    float *packed;         /* [width][R]: the same by columns */
-    float *u, *found;      /* [R][stride] */
-    float *out;            /* [R][stride] */
-    float *products;       /* [R][R] */
-    float beta[TILE_ROWS];
+    float *wide;           /* [STEP][dim]: rows before a wide map */
+    float *k, *q;          /* [STEP][width]: phi of keys and queries */
+    float *a, *p;          /* [STEP][width]: decays, and their products from the step's first on */
+    float *kp;             /* [STEP][width]: p times k or q */
+    float *last;           /* [STEP][width]: keys decayed until the step's last */
+    float *columns;        /* [width][STEP]: queries */
+    float *u, *found;      /* [STEP][stride] */
+    float *out;            /* [STEP][stride] */
+    float *products;       /* [STEP][STEP]: of key j and row i at [j][i] */
+    float beta[STEP];
 } work_t;
 
 static linear_state_t take_state(const attn_problem_t *problem, const linear_form_t *form,
                                  attn_arena_t *arena) {
-    const int64_t rows = tile_round_up(form->features, TILE_ROWS);
-    const int64_t width = tile_round_up(rows, VF_LANES);
+    const int64_t width = tile_round_up(form->features, VF_LANES);
     linear_state_t state = {.stride = tile_round_up(problem->value_dim, VF_LANES)};
     state.width = (uint64_t)width;
-    state.size = (uint64_t)(rows * state.stride + 2 * width);
-    float *numbers = attn_arena_take(arena, rows * state.stride + 2 * width, sizeof(float));
+    state.size = (uint64_t)(form->features * state.stride + 2 * width);
+    float *numbers =
+        attn_arena_take(arena, form->features * state.stride + 2 * width, sizeof(float));
     return numbers ? attn_linear_state_at(&state, numbers) : state;
 }
 
 static work_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
                       attn_arena_t *arena) {
+    enum { ROWS = STEP + TILE_ROWS };
     work_t work = {.form = form};
-    work.width = tile_round_up(tile_round_up(form->features, TILE_ROWS), VF_LANES);
+    work.width = tile_round_up(form->features, VF_LANES);
     work.stride = tile_round_up(problem->value_dim, VF_LANES);
-    work.wide = linear_map_is_wide(form->map)
-                    ? attn_arena_take(arena, tile_round_up(problem->dim, VF_LANES),
-                                      TILE_ROWS * sizeof(float))
-                    : NULL;
-    float **const rows[] = {&work.k, &work.q, &work.a, &work.p, &work.kp, &work.last, &work.packed};
+    work.wide =
+        linear_map_is_wide(form->map)
+            ? attn_arena_take(arena, tile_round_up(problem->dim, VF_LANES), ROWS * sizeof(float))
+            : NULL;
+    float **const rows[] = {&work.k,  &work.q,    &work.a,      &work.p,
+                            &work.kp, &work.last, &work.columns};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        *rows[i] = attn_arena_take(arena, work.width, TILE_ROWS * sizeof(float));
-    work.u = attn_arena_take(arena, work.stride, TILE_ROWS * sizeof(float));
-    work.found = attn_arena_take(arena, work.stride, TILE_ROWS * sizeof(float));
-    work.out = attn_arena_take(arena, work.stride, TILE_ROWS * sizeof(float));
-    work.products = attn_arena_take(arena, TILE_ROWS, TILE_ROWS * sizeof(float));
+        *rows[i] = attn_arena_take(arena, work.width, ROWS * sizeof(float));
+    work.u = attn_arena_take(arena, work.stride, STEP * sizeof(float));
+    work.found = attn_arena_take(arena, work.stride, STEP * sizeof(float));
+    work.out = attn_arena_take(arena, work.stride, STEP * sizeof(float));
+    work.products = attn_arena_take(arena, STEP + 1, STEP * sizeof(float));
     return work;
 }
 
@@ -109,66 +117,69 @@ static void load_decay(work_t *work, int64_t key, float *a) {
     for (int64_t k = 0; k < work->width; k += VF_LANES) vf_store(a + k, vf_exp(vf_load(a + k)));
 }
 
+/* The gates of a step; a token that is none decays nothing. */
 static void load_gates(work_t *work, int64_t first, int64_t count) {
-    for (int64_t t = 0; t < count; t++) {
+    const int64_t width = work->width;
+    for (int64_t t = 0; linear_has_delta(work->form) && t < count; t++) {
         const attn_tensor_t *tensor;
-        const float *beta = own_row(work, LINEAR_BETA, first + t, &tensor);
-        float *a = work->a + t * work->width, *p = work->p + t * work->width;
-        if (linear_has_delta(work->form)) {
-            work->beta[t] = *beta;
-            look_at_gates(work, beta, 1, INFINITY, first + t);
-        }
-        if (!linear_has_decay(work->form)) continue;
-        load_decay(work, first + t, a);
-        for (int64_t k = 0; k < work->width; k += VF_LANES)
-            vf_store(p + k,
-                     t ? vf_mul(vf_load(a + k), vf_load(p - work->width + k)) : vf_load(a + k));
+        work->beta[t] = *own_row(work, LINEAR_BETA, first + t, &tensor);
+        look_at_gates(work, &work->beta[t], 1, INFINITY, first + t);
     }
+    if (!linear_has_decay(work->form)) return;
+    for (int64_t t = 0; t < count; t++) {
+        const float *a = work->a + t * width;
+        float *p = work->p + t * width;
+        load_decay(work, first + t, work->a + t * width);
+        for (int64_t k = 0; k < width; k += VF_LANES)
+            vf_store(p + k, t ? vf_mul(vf_load(a + k), vf_load(p - width + k)) : vf_load(a + k));
+    }
+    for (int64_t i = count * width; i < tile_round_up(count, BLOCK) * width; i++) work->a[i] = 1.0f;
 }
 
-/* to = p times rows, up to the token that each sees; without decays the rows themselves. */
+/* Rows times p, up to the token that each sees; without decays the rows themselves. */
 static const float *decay_rows(const work_t *work, const float *rows, int64_t count) {
     if (!linear_has_decay(work->form) || count == 0) return rows;
-    for (int64_t i = 0; i < TILE_ROWS * work->width; i += VF_LANES)
-        vf_store(work->kp + i, i < count * work->width
-                                   ? vf_mul(vf_load(rows + i), vf_load(work->p + i))
-                                   : vf_zero());
+    for (int64_t i = 0; i < count * work->width; i += VF_LANES)
+        vf_store(work->kp + i, vf_mul(vf_load(rows + i), vf_load(work->p + i)));
     return work->kp;
 }
 
-/* to = rows^T S, for a tile of rows. */
-static void read_state(const work_t *work, const float *rows, float *to) {
-    float ones[TILE_ROWS];
-    for (int r = 0; r < TILE_ROWS; r++) ones[r] = 1.0f;
-    memset(to, 0, (size_t)(TILE_ROWS * work->stride) * sizeof *to);
-    tile_accumulate(to, work->stride, ones, rows, work->width, work->state->s, work->stride,
-                    work->form->features, work->stride);
+/* Products of key j, which has decayed until token `first`, with the BLOCK rows from there on. */
+ATTN_INLINE void multiply_block(const work_t *work, const float *x, const float *from, int64_t j,
+                                int64_t first, int skipped) {
+    const int64_t width = work->width;
+    float *last = work->last + j * width;
+    const float *a = work->a + first * width;
+    vf sums[BLOCK];
+    ATTN_UNROLL
+    for (int i = 0; i < BLOCK; i++) sums[i] = vf_zero();
+    x += first * width;
+    for (int64_t k = 0; k < width; k += VF_LANES) {
+        vf key = vf_load(from + k);
+        ATTN_UNROLL
+        for (int i = 0; i < BLOCK; i++) {
+            if (i < skipped) continue;
+            if (i > skipped) key = vf_mul(key, vf_load(a + i * width + k));
+            sums[i] = vf_mul_add(vf_load(x + i * width + k), key, sums[i]);
+        }
+        vf_store(last + k, key);
+    }
+    vf_reduce_add4(work->products + j * STEP + first, sums);
 }
 
 /*
- * products[i][j] = x_i.k_j^(i) for j <= i < count, zero for j > i. `last`, if any, gets the keys decayed
- * until the last token.
+ * products[j][i] = x_i.k_j^(i) for j <= i < count, 0 for j > i in a block, and `last`, keys decayed until the
+ * last token.
  */
-static void multiply_rows(const work_t *work, const float *x, int64_t count, float *last) {
+static void multiply_rows(const work_t *work, const float *x, int64_t count) {
     const int64_t width = work->width;
-    const int decays = linear_has_decay(work->form);
-    for (int64_t j = 0; j < count; j++) {
-        vf sums[TILE_ROWS];
-        ATTN_UNROLL
-        for (int i = 0; i < TILE_ROWS; i++) sums[i] = vf_zero();
-        for (int64_t k = 0; k < width; k += VF_LANES) {
-            vf key = vf_load(work->k + j * width + k);
-            ATTN_UNROLL
-            for (int i = 0; i < TILE_ROWS; i++) {
-                if (i < j || i >= count) continue;
-                if (decays && i > j) key = vf_mul(key, vf_load(work->a + i * width + k));
-                sums[i] = vf_mul_add(vf_load(x + i * width + k), key, sums[i]);
-            }
-            if (last) vf_store(last + j * width + k, key);
-        }
-        ATTN_UNROLL
-        for (int i = 0; i < TILE_ROWS; i++)
-            work->products[i * TILE_ROWS + j] = i < j ? 0.0f : vf_reduce_add(sums[i]);
+    for (int64_t first = 0; first < count; first += BLOCK) {
+        for (int64_t j = 0; j < first; j++)
+            multiply_block(work, x, work->last + j * width, j, first, -1);
+        multiply_block(work, x, work->k + first * width, first, first, 0);
+        multiply_block(work, x, work->k + (first + 1) * width, first + 1, first, 1);
+        multiply_block(work, x, work->k + (first + 2) * width, first + 2, first, 2);
+        multiply_block(work, x, work->k + (first + 3) * width, first + 3, first, 3);
     }
 }
 
@@ -180,45 +191,61 @@ static void solve_delta(const work_t *work, int64_t count) {
             float *u = work->u + i * stride + c;
             vf sum = vf_load(work->found + i * stride + c);
             for (int64_t j = 0; j < i; j++)
-                sum = vf_mul_add(vf_set1(work->products[i * TILE_ROWS + j]),
+                sum = vf_mul_add(vf_set1(work->products[j * STEP + i]),
                                  vf_load(work->u + j * stride + c), sum);
             vf_store(u, vf_mul(vf_set1(work->beta[i]), vf_sub(vf_load(u), sum)));
         }
 }
 
-/* Tokens [known, known + count): their features, gates and u; keys decayed until the last. */
+/* Tokens [known, known + count): their features, gates and u. */
 static void load_tokens(work_t *work, int64_t count) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *value = &head->io->value;
+    const int64_t stride = work->stride, dv = head->problem->value_dim;
     features_load(work->form, &head->io->key, head->batch, head->kv_head, work->known, count,
-                  work->form->key_scale, work->k, work->width, work->wide);
-    memset(work->u, 0, (size_t)(TILE_ROWS * work->stride) * sizeof *work->u);
+                  work->form->key_scale, work->k, work->width, tile_round_up(count, BLOCK),
+                  work->wide);
     for (int64_t t = 0; t < count; t++)
-        convert_row(work->u + t * work->stride,
+        convert_row(work->u + t * stride,
                     (const char *)value->data +
                         attn_offset(value, head->batch, head->kv_head, work->known + t) *
                             attn_dtype_size(value->dtype),
-                    value->dtype, value->stride[3], head->problem->value_dim, 1.0f);
+                    value->dtype, value->stride[3], dv, 1.0f);
+    features_pad(work->u, stride, dv, count, count);
     load_gates(work, work->known, count);
-    multiply_rows(work, work->k, count, work->last);
     if (!linear_has_delta(work->form)) return;
-    read_state(work, decay_rows(work, work->k, count), work->found);
+    product_ahead_t none = {.rows = 0};
+    multiply_rows(work, work->k, count);
+    product(work->found, stride, decay_rows(work, work->k, count), work->width, work->state->s,
+            stride, work->form->features, count, stride, 0, &none);
     solve_delta(work, count);
 }
 
-/* S = P_n S + sum_j k_j^(n) u_j^T, and z, by the tokens that are loaded. */
+/* S = p S + sum_j k_j^(n) u_j^T for a tile of S. */
+ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c, const work_t *work,
+                          const float *p, int64_t count) {
+    product_sums_t sums;
+    product_zero_(tile_rows, vectors, sums);
+    product_add_(tile_rows, vectors, sums, work->last + r, 1, work->width, work->u + c,
+                 work->stride, count);
+    ATTN_UNROLL
+    for (int i = 0; i < tile_rows; i++) {
+        if (r + i >= work->form->features) break;
+        float *at = work->state->s + (r + i) * work->stride + c;
+        const vf keeps = vf_set1(p[r + i]);
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            vf_store(at + v * VF_LANES, vf_mul_add(keeps, vf_load(at + v * VF_LANES), sums[i][v]));
+    }
+}
+
+/* S = P_n S + sum_j k_j^(n) u_j^T, and z, by the tokens that are loaded and whose `last` is there. */
 static void add_tokens(work_t *work, int64_t count) {
     linear_state_t *state = work->state;
     const int64_t width = work->width;
-    const int decays = linear_has_decay(work->form);
-    const float *p = work->p + (count - 1) * width;
-    float ones[TILE_ROWS];
-    for (int r = 0; r < TILE_ROWS; r++) ones[r] = 1.0f;
-    tile_pack(work->packed, TILE_ROWS, count, width, work->last, width, 1, 1.0f);
-    for (int64_t k = 0; k < work->form->features; k += TILE_ROWS)
-        tile_accumulate(state->s + k * work->stride, work->stride, decays ? p + k : ones,
-                        work->packed + k * TILE_ROWS, TILE_ROWS, work->u, work->stride, count,
-                        work->stride);
+    const float *p = work->p + (linear_has_decay(work->form) ? count - 1 : 0) * width;
+    product_ahead_t none = {.rows = 0}, *ahead = &none;
+    PRODUCT_TILES_(add_tile, work->form->features, work->stride, work, p, count)
     for (int64_t k = 0; work->form->normalise && k < width; k += VF_LANES) {
         vf sum = vf_zero(), abs = vf_zero();
         for (int64_t t = 0; t < count; t++) {
@@ -226,9 +253,9 @@ static void add_tokens(work_t *work, int64_t count) {
             sum = vf_add(sum, key);
             abs = vf_add(abs, vf_max(key, vf_sub(vf_zero(), key)));
         }
-        const vf factor = decays ? vf_load(p + k) : vf_set1(1.0f);
-        vf_store(state->z + k, vf_mul_add(factor, vf_load(state->z + k), sum));
-        vf_store(state->zabs + k, vf_mul_add(factor, vf_load(state->zabs + k), abs));
+        const vf keeps = vf_load(p + k);
+        vf_store(state->z + k, vf_mul_add(keeps, vf_load(state->z + k), sum));
+        vf_store(state->zabs + k, vf_mul_add(keeps, vf_load(state->zabs + k), abs));
     }
     work->known += count;
     state->keys += count;
@@ -240,7 +267,6 @@ static void add_tokens(work_t *work, int64_t count) {
 /* The normaliser of row i; `seen` tokens of this step are products. Counts the degenerate. */
 static float normaliser(work_t *work, const float *row, int64_t i, int64_t seen) {
     const linear_state_t *state = work->state;
-    const float *products = work->products + i * TILE_ROWS;
     vf sums = vf_zero(), terms = vf_zero();
     for (int64_t k = 0; k < work->width; k += VF_LANES) {
         const vf x = vf_load(row + i * work->width + k);
@@ -249,14 +275,43 @@ static float normaliser(work_t *work, const float *row, int64_t i, int64_t seen)
     }
     float sum = vf_reduce_add(sums), abs = vf_reduce_add(terms);
     for (int64_t j = 0; j < seen; j++) {
-        sum += products[j];
-        abs += fabsf(products[j]);
+        const float product = work->products[j * STEP + i];
+        sum += product;
+        abs += fabsf(product);
     }
     const int64_t keys = state->keys + seen;
     const float rounding = FLT_EPSILON * sqrtf((float)(keys + work->form->features));
     const int is_whole = sum - sum == 0.0f && fabsf(sum) > rounding * abs;
     work->result.degenerate += keys > 0 && !is_whole;
     return sum;
+}
+
+/* phi of queries as rows [lead, lead + count): row i of a step belongs to token i. */
+static const float *load_queries(work_t *work, int64_t query_head, int64_t first, int64_t count,
+                                 int64_t lead, int64_t tokens) {
+    const attn_head_t *head = work->head;
+    const int64_t width = work->width;
+    if (lead) memset(work->q, 0, (size_t)(lead * width) * sizeof(float));
+    features_load(work->form, &head->io->query, head->batch, query_head, first, count,
+                  work->form->query_scale, work->q + lead * width, width,
+                  tile_round_up(lead + count, BLOCK) - lead, work->wide);
+    return decay_rows(work, work->q, tokens);
+}
+
+/* The rows' factors: one over their normalisers, where there are any; counts the degenerate. */
+static void find_factors(work_t *work, const float *rows, int64_t lead, int64_t count,
+                         int64_t tokens, float *factors) {
+    for (int64_t r = 0; r < lead + count; r++) {
+        const int64_t seen = tokens ? r + 1 : 0;
+        factors[r] = 1.0f;
+        if (r < lead) continue;
+        if (!work->form->normalise) {
+            work->result.degenerate += work->state->gone || work->poison < work->known + seen;
+            continue;
+        }
+        const float sum = normaliser(work, rows, r, seen);
+        factors[r] = sum == 0.0f ? 0.0f : 1.0f / sum;
+    }
 }
 
 /*
@@ -267,38 +322,31 @@ static void answer_head(work_t *work, int64_t query_head, int64_t first, int64_t
                         int64_t tokens) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *out = &head->io->out;
-    const int64_t lead = tokens ? tokens - count : 0, width = work->width;
-    int64_t none[TILE_ROWS] = {0}, last[TILE_ROWS] = {0};
-    float ones[TILE_ROWS];
-    features_load(work->form, &head->io->query, head->batch, query_head, first, count,
-                  work->form->query_scale, work->q, width, work->wide);
-    if (lead) { /* row i of a step belongs to token i */
-        memmove(work->q + lead * width, work->q, (size_t)(count * width) * sizeof(float));
-        memset(work->q, 0, (size_t)(lead * width) * sizeof(float));
-    }
-    const float *rows = decay_rows(work, work->q, tokens);
-    read_state(work, rows, work->out);
-    multiply_rows(work, work->q, tokens, NULL);
-    for (int r = 0; r < TILE_ROWS; r++) {
-        ones[r] = 1.0f;
-        if (r >= lead && r < lead + count && tokens) last[r] = r + 1;
-    }
-    tile_accumulate_ranges(work->out, work->stride, ones, work->products, TILE_ROWS, work->u,
-                           work->stride, none, last, 0, work->stride);
-    for (int64_t r = lead; r < lead + count; r++) {
-        float *row = work->out + r * work->stride;
-        const int64_t seen = work->known + last[r];
-        if (work->form->normalise) {
-            const float sum = normaliser(work, rows, r, last[r]);
-            for (int64_t c = 0; c < work->stride; c += VF_LANES)
-                vf_store(row + c,
-                         sum == 0.0f ? vf_zero() : vf_mul(vf_set1(1.0f / sum), vf_load(row + c)));
-        } else {
-            work->result.degenerate += work->state->gone || work->poison < seen;
-        }
-        convert_back((char *)out->data +
-                         attn_offset(out, head->batch, query_head, first + r - lead) *
-                             attn_dtype_size(out->dtype),
+    const int64_t lead = tokens ? tokens - count : 0;
+    float factors[STEP];
+    const float *rows = load_queries(work, query_head, first, count, lead, tokens);
+    multiply_rows(work, work->q, tokens);
+    find_factors(work, rows, lead, count, tokens, factors);
+    tile_pack(work->columns, STEP, lead + count, work->width, rows, work->width, 1, 1.0f);
+    const product_chunk_t chunk = {
+        .queries = work->columns,
+        .scores = tokens ? work->products : NULL,
+        .stride = STEP,
+        .state = work->state->s,
+        .values = work->u,
+        .state_stride = work->stride,
+        .values_stride = work->stride,
+        .depth = work->form->features,
+        .rows = lead + count,
+        .factors = factors,
+    };
+    product_ahead_t none = {.rows = 0};
+    product_chunk(work->out, work->stride, &chunk, work->stride, &none);
+    for (int64_t r = 0; r < count; r++) {
+        float *row = work->out + (lead + r) * work->stride;
+        if (factors[lead + r] == 0.0f) memset(row, 0, (size_t)work->stride * sizeof *row);
+        convert_back((char *)out->data + attn_offset(out, head->batch, query_head, first + r) *
+                                             attn_dtype_size(out->dtype),
                      out->dtype, out->stride[3], row, head->problem->value_dim);
     }
 }
@@ -314,7 +362,7 @@ static int64_t limit_of(const work_t *work, int64_t keys, int64_t query) {
 
 /* Rows from `first` on that see what is in the state and nothing more. */
 static int64_t rows_of_state(const work_t *work, int64_t keys, int64_t first) {
-    const int64_t most = tile_min(TILE_ROWS, work->head->problem->queries - first);
+    const int64_t most = tile_min(STEP, work->head->problem->queries - first);
     int64_t count = 0;
     while (count < most && limit_of(work, keys, first + count) <= work->known) count++;
     return count;
@@ -331,6 +379,7 @@ static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
     work.state = state;
     work.result = (linear_result_t){.bad = -1};
     work.poison = INT64_MAX;
+    for (int64_t i = 0; i < STEP * work.width; i++) work.a[i] = work.p[i] = 1.0f;
     for (int64_t query = 0; query < problem->queries || (keep && work.known < keys);) {
         const int64_t left = problem->queries - query;
         /* The next key that is some query's last, and how many tokens stand before it. */
@@ -340,9 +389,9 @@ static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
         if (!rows_ready) {
             const int aligned = left == 1 || (left > 0 && problem->causal != ATTN_CAUSAL_NONE);
             const int64_t before = limit - work.known - aligned;
-            tokens = tile_min(TILE_ROWS, before);
-            if (aligned && before < TILE_ROWS) {
-                rows = tile_min(tile_min(TILE_ROWS - before, left), keys - work.known - before);
+            tokens = tile_min(STEP, before);
+            if (aligned && before < STEP) {
+                rows = tile_min(tile_min(STEP - before, left), keys - work.known - before);
                 tokens = before + rows;
             }
             load_tokens(&work, tokens);
@@ -350,7 +399,9 @@ static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
         for (int64_t h = 0; rows && h < group; h++)
             answer_head(&work, head->kv_head * group + h, query, rows, tokens);
         query += rows;
-        if (tokens && (keep || query < problem->queries)) add_tokens(&work, tokens);
+        if (tokens == 0 || !(keep || query < problem->queries)) continue;
+        if (!rows && !linear_has_delta(form)) multiply_rows(&work, work.k, tokens);
+        add_tokens(&work, tokens);
     }
     return work.result;
 }
@@ -387,12 +438,12 @@ static void weigh_rows(work_t *work, const attn_queries_t *queries, int64_t done
     const attn_tensor_t *state_z = attn_own_array(head->io, LINEAR_STATE_Z);
     const int64_t first = queries->first + done, width = work->width;
     features_load(work->form, &head->io->query, head->batch, queries->head, first, count,
-                  work->form->query_scale, work->q, width, work->wide);
+                  work->form->query_scale, work->q, width, count, work->wide);
     for (int64_t r = 0; r < count; r++)
         for (int64_t j = 0; j < head->problem->keys; j++) rows[r * stride + j] = 0.0f;
     for (int64_t j = limit_of(work, keys, first + count - 1) - 1; j >= 0; j--) {
         features_load(work->form, &head->io->key, head->batch, head->kv_head, j, 1,
-                      work->form->key_scale, work->k, width, work->wide);
+                      work->form->key_scale, work->k, width, 1, work->wide);
         load_gates(work, j, 1);
         for (int64_t r = 0; r < count; r++) {
             if (j < limit_of(work, keys, first + r))
@@ -417,14 +468,15 @@ static void weights(const attn_head_t *head, const linear_form_t *form,
     work_t work = lay_out(head->problem, form, &arena);
     work.head = head;
     const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
-    for (int64_t done = 0; done < queries->count; done += TILE_ROWS)
-        weigh_rows(&work, queries, done, tile_min(TILE_ROWS, queries->count - done), keys,
+    for (int64_t done = 0; done < queries->count; done += STEP)
+        weigh_rows(&work, queries, done, tile_min(STEP, queries->count - done), keys,
                    rows + done * stride, stride);
 }
 
 const linear_recurrence_t ATTN_KERNEL(attn_linear_recurrence) = {
     .name = TILE_NAME,
-    .rows = TILE_ROWS,
+    .rows = STEP,
+    .pending = PENDING,
     .take_state = take_state,
     .scratch = scratch,
     .run = run,

@@ -1,5 +1,5 @@
 /*
- * recurrence.h: linear attention of every map and rule as its recurrence, a tile of tokens a step, as
+ * recurrence.h: linear attention of every map and rule as its recurrence, a few tokens a step, as
  * tables of kernels, one per tier.
  */
 #ifndef ATTN_LINEAR_RECURRENCE_H
@@ -16,7 +16,7 @@ typedef struct linear_state {
     int64_t stride;  /* value_dim, rounded up */
     uint64_t size;   /* floats of s, z and zabs, which stand side by side */
     uint64_t width;  /* of them each of z and zabs */
-    float *s;        /* [features, rounded up][stride] */
+    float *s;        /* [features][stride] */
     float *z, *zabs; /* [features, rounded up]: sums of phi(k), |phi(k)| */
 } linear_state_t;
 
@@ -37,7 +37,8 @@ typedef struct linear_result {
 
 typedef struct linear_recurrence {
     const char *name;
-    int64_t rows; /* tokens of a step */
+    int64_t rows;    /* tokens of a step */
+    int64_t pending; /* tokens that are better left beside a state than added one by one */
     /* Room for a state. */
     linear_state_t (*take_state)(const attn_problem_t *problem, const linear_form_t *form,
                                  attn_arena_t *arena);

@@ -45,7 +45,8 @@ static uint64_t memory(const attn_backend_stream_t *base) {
     const stream_t *stream = (const stream_t *)base;
     const linear_form_t *form = &stream->plan->form;
     const uint64_t directions =
-        form->directions ? (uint64_t)(form->features * stream->problem.dim) * sizeof(float) : 0;
+        form->directions ? (uint64_t)(form->directions_stride * stream->problem.dim) * sizeof(float)
+                         : 0;
     return sizeof *stream + sizeof *stream->plan + directions + stream->plan->base.workspace_size +
            (uint64_t)head_count(&stream->problem) * sizeof *stream->states + states_bytes(stream) +
            attn_cache_bytes(&stream->recent, stream->recent.capacity) +
@@ -129,7 +130,7 @@ static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
                             attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
     const int64_t tokens = given->key.shape[2], length = stream->recent.length;
-    const int is_step = length + tokens <= stream->plan->recurrence->rows;
+    const int is_step = length + tokens <= stream->plan->recurrence->pending;
     const attn_io_t gates = gates_of(&stream->gates, given);
     attn_status_t status = check_gates(stream, given, error);
     if (status == ATTN_OK)
