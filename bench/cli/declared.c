@@ -91,14 +91,3 @@ void declared_print(const attn_array_info_t *info) {
            declared_kind(info, kind), info->presence == ATTN_PRESENCE_REQUIRED ? ", required" : "",
            info->help);
 }
-
-/* ---- places ---------------------------------------------------------------------------------- */
-
-#define PLACE(NAME, member, role, presence, dtype, batch, head, row, column, broadcast, flags,     \
-              elements, bit, feature, help)                                                        \
-    [ATTN_ARRAY_##NAME] = offsetof(attn_io_t, member),
-
-attn_tensor_t *declared_place(attn_io_t *io, uint32_t number) {
-    static const size_t places[] = {ATTN_ARRAYS(PLACE)};
-    return (attn_tensor_t *)(void *)((char *)io + places[number]);
-}

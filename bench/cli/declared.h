@@ -47,7 +47,4 @@ const char *declared_kind(const attn_array_info_t *info, char text[DECLARED_TEXT
 /** A backend's own array for people: --input or --output, what it is, its help. Two lines. */
 void declared_print(const attn_array_info_t *info);
 
-/** Where the library's array number `number` is in `io`. */
-attn_tensor_t *declared_place(attn_io_t *io, uint32_t number);
-
 #endif

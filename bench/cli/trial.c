@@ -83,7 +83,7 @@ static void place(trial_t *trial) {
     for (uint32_t number = 0; number < ATTN_ARRAY_OWN; number++) {
         const array_t *shared = trial->shared ? &trial->shared[number] : NULL;
         const array_t *array = shared && shared->memory ? shared : &trial->arrays[number];
-        if (array->memory) *declared_place(&trial->io, number) = array->tensor;
+        if (array->memory) *attn_io_array(&trial->io, number) = array->tensor;
     }
     for (int i = 0; i < ATTN_MOST_OWN_ARRAYS; i++) {
         const array_t *array = &trial->arrays[ATTN_ARRAY_OWN + i];

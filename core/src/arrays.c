@@ -109,6 +109,11 @@ attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
 
 /* ---- for programs --------------------------------------------------------------------------------- */
 
+attn_tensor_t *attn_io_array(attn_io_t *io, uint32_t number) {
+    if (!io || number >= DECLARED) return NULL;
+    return (attn_tensor_t *)(void *)((char *)io + declared[number].offset);
+}
+
 int32_t attn_backend_array(const attn_backend_t *backend, uint32_t number,
                            attn_array_info_t *result) {
     attn_array_info_t copy;

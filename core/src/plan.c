@@ -210,6 +210,13 @@ void attn_report_end(attn_report_t *result, const attn_report_t *own) {
     if (result) attn_struct_write(result, own, sizeof *own, sizeof *own);
 }
 
+attn_status_t attn_check(const attn_plan_t *plan, const attn_io_t *given, attn_error_t *error) {
+    if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "check: the plan is null");
+    attn_io_t io;
+    attn_status_t status = attn_io_read(&io, given, "the arrays", error);
+    return status == ATTN_OK ? attn_io_check(&plan->scope, &io, 0, error) : status;
+}
+
 attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *given, attn_error_t *error) {
     if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "run: the plan is null");
     attn_io_t io;

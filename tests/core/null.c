@@ -120,6 +120,14 @@ NULLS(attn_backend_array) {
     assert_false(attn_backend_array(attn_backend_at(context, 0), 0, NULL));
 }
 
+NULLS(attn_io_array) {
+    attn_io_t io = {.struct_size = sizeof io};
+    (void)state;
+    assert_null(attn_io_array(NULL, 0));
+    assert_ptr_equal(attn_io_array(&io, ATTN_ARRAY_SCORES), &io.scores);
+    assert_null(attn_io_array(&io, ATTN_ARRAY_OWN));
+}
+
 NULLS(attn_problem_add_input) {
     REFUSED(attn_problem_add_input, NULL, NULL, "bias");
     REFUSED(attn_problem_add_input, &problem, NULL, NULL);
@@ -253,6 +261,16 @@ NULLS(attn_run) {
     assert_int_equal(attn_run(plan, &bad[4], NULL), ATTN_ERROR_WORKSPACE);
 }
 
+NULLS(attn_check) {
+    attn_io_t io = {
+        .struct_size = sizeof io, .query = tensor, .key = tensor, .value = tensor, .out = tensor};
+    REFUSED(attn_check, NULL, &io);
+    REFUSED(attn_check, plan, NULL);
+    assert_int_equal(attn_check(plan, &io, NULL), ATTN_OK);
+    io.value.data = NULL;
+    REFUSED(attn_check, plan, &io);
+}
+
 NULLS(attn_weights) {
     attn_io_t io = {.struct_size = sizeof io, .query = tensor, .key = tensor};
     float row[1];
@@ -331,14 +349,14 @@ TEST_MAIN(cmocka_unit_test(set_up), TEST(attn_version), TEST(attn_status_name),
           TEST(attn_context_tier), TEST(attn_context_threads), TEST(attn_available_tiers),
           TEST(attn_backend_count), TEST(attn_backend_at), TEST(attn_backend_find),
           TEST(attn_backend_origin), TEST(attn_backend_param), TEST(attn_backend_array),
-          TEST(attn_problem_add_input), TEST(attn_plan_backend), TEST(attn_plan_array),
-          TEST(attn_backward), TEST(attn_plugin_load), TEST(attn_plugin_register),
-          TEST(attn_plugin_unregister), TEST(attn_describe), TEST(attn_problem_init),
-          TEST(attn_problem_check), TEST(attn_tensor_bhnd), TEST(attn_tensor_bnhd),
-          TEST(attn_count_nonfinite), TEST(attn_plan_create), TEST(attn_plan_destroy),
-          TEST(attn_plan_workspace_size), TEST(attn_plan_kernel), TEST(attn_plan_problem),
-          TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run), TEST(attn_weights),
-          TEST(attn_stream_create), TEST(attn_stream_destroy), TEST(attn_stream_length),
-          TEST(attn_stream_memory), TEST(attn_stream_append), TEST(attn_stream_query),
-          TEST(attn_stream_truncate), TEST(attn_stream_fork), TEST(attn_stream_save),
-          TEST(attn_stream_restore), cmocka_unit_test(tear_down))
+          TEST(attn_io_array), TEST(attn_problem_add_input), TEST(attn_plan_backend),
+          TEST(attn_plan_array), TEST(attn_backward), TEST(attn_plugin_load),
+          TEST(attn_plugin_register), TEST(attn_plugin_unregister), TEST(attn_describe),
+          TEST(attn_problem_init), TEST(attn_problem_check), TEST(attn_tensor_bhnd),
+          TEST(attn_tensor_bnhd), TEST(attn_count_nonfinite), TEST(attn_plan_create),
+          TEST(attn_plan_destroy), TEST(attn_plan_workspace_size), TEST(attn_plan_kernel),
+          TEST(attn_plan_problem), TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run),
+          TEST(attn_check), TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
+          TEST(attn_stream_length), TEST(attn_stream_memory), TEST(attn_stream_append),
+          TEST(attn_stream_query), TEST(attn_stream_truncate), TEST(attn_stream_fork),
+          TEST(attn_stream_save), TEST(attn_stream_restore), cmocka_unit_test(tear_down))

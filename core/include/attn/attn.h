@@ -140,6 +140,9 @@ ATTN_API int32_t attn_backend_param(const attn_backend_t *backend, uint32_t inde
 ATTN_API int32_t attn_backend_array(const attn_backend_t *backend, uint32_t number,
                                     attn_array_info_t *info);
 
+/** The member of *io that is array number `number`; NULL past the last of them, ATTN_ARRAY_OWN. */
+ATTN_API attn_tensor_t *attn_io_array(attn_io_t *io, uint32_t number);
+
 /**
  * Load a plugin's shared object from its path and register its backends: all of them or, on an
  * error, none. Errors: no such file or not a plugin (ATTN_ERROR_PLUGIN), another ABI major version
@@ -264,6 +267,10 @@ ATTN_API int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fa
  * workspaces of their own. Does not allocate, lock or print.
  */
 ATTN_API attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *io, attn_error_t *error);
+
+/** Check these arrays as attn_run() does, but for the workspace, and compute nothing. Errors as there. */
+ATTN_API attn_status_t attn_check(const attn_plan_t *plan, const attn_io_t *io,
+                                  attn_error_t *error);
 
 /**
  * The effective attention weights of queries [first, first + count) of one batch and query head:
