@@ -1,53 +1,50 @@
 /* The arrays of one call: read from what the user gave, and checked. */
 import {
-    checkBoolean,
-    checkInteger,
     checkLength,
     checkSize,
     isPlain,
     isTensor,
     isTyped,
-    plainView,
-    readElements,
     readList,
     readOptions,
 } from "./check.js";
-import { NONE, checkElements } from "./dtypes.js";
+import { arrayClass, checkElements, typeOf } from "./dtypes.js";
 import { FULL } from "./edition.js";
 import { AttnError, missing } from "./errors.js";
-import { INPUTS } from "./rules.js";
-import { PLACED, checkShape } from "./shape.js";
+import { fit } from "./shape.js";
 
-export const SCALES = FULL ? ["keyScales", "valueScales"] : [];
-export const RESULTS = FULL ? ["lse", "scores"] : ["lse"];
-const ARRAYS = [...PLACED, ...INPUTS, ...SCALES, ...RESULTS];
+/** A result that is to be a new array. */
+export const NEW = { __proto__: null, array: undefined, given: undefined };
 
 /**
  * Those of the options that are arrays, by name: { array, given, shape }. `array` is a tensor or a plain
  * view of `given`, or where a result is to be a new one undefined; `shape` what { data, shape } says.
  */
-export function readArrays(options, dtypes) {
+export function readArrays(options, declared, dtypes) {
     const arrays = { __proto__: null };
-    for (const name of ARRAYS) {
+    for (const { name, role, presence, dtype } of declared) {
         const value = options[name];
         if (value === undefined) continue;
-        if (!RESULTS.includes(name) || typeof value !== "boolean") {
-            arrays[name] = readArray(value, name, dtypes);
-        } else if (value) arrays[name] = { array: undefined, given: undefined, shape: undefined };
+        if (presence !== "optional" || typeof value !== "boolean") {
+            arrays[name] = readArray(value, name, typeOf(dtype, dtypes), role === "output");
+        } else if (value) arrays[name] = NEW;
     }
     return arrays;
 }
 
-/** An array, or { data, shape } of one. */
-export function readArray(value, name, dtypes = NONE) {
-    if (!isShaped(value)) {
-        return { array: elementsOf(value, name, dtypes), given: value, shape: shapeOf(value) };
-    }
-    const { data, shape } = readOptions(value, ["data", "shape"], name);
+/** An array, or { data, shape } of one; `isWritten`: its elements will be. */
+export function readArray(value, name, dtype = "f32", isWritten) {
+    const { data, shape } = isShaped(value)
+        ? readOptions(value, ["data", "shape"], name)
+        : { __proto__: null, data: value };
     return {
-        array: elementsOf(data, name, dtypes),
+        array: checkElements(data, name, dtype, isWritten),
         given: data,
-        shape: shape ? readShape(shape, `${name}.shape`) : shapeOf(data),
+        shape: shape
+            ? readShape(shape, `${name}.shape`)
+            : FULL && isTensor(data)
+              ? data.shape
+              : undefined,
     };
 }
 
@@ -55,11 +52,6 @@ export function readArray(value, name, dtypes = NONE) {
 export function present(arrays, name) {
     if (arrays[name]) return arrays[name];
     throw missing(name);
-}
-
-/** Only a tensor knows its own. */
-function shapeOf(value) {
-    return FULL && isTensor(value) ? value.shape : undefined;
 }
 
 function readShape(shape, what) {
@@ -72,50 +64,59 @@ function isShaped(value) {
     return isPlain(value) && Object.hasOwn(value, "data");
 }
 
-function isBare(value) {
-    return (FULL && isTensor(value)) || isTyped(value) || Array.isArray(value);
-}
-
 /** Is it an array in any form, and not options? */
 export function isArray(value) {
-    return isBare(value) || isShaped(value);
+    return (FULL && isTensor(value)) || isTyped(value) || Array.isArray(value) || isShaped(value);
 }
 
-function elementsOf(value, name, dtypes) {
-    if (name === "kvLengths") {
-        return readList(isTyped(value) ? [...plainView(value, name)] : value, name, checkInteger);
-    }
-    if (name !== "mask") return checkElements(value, name, dtypes[name]);
-    if (Array.isArray(value)) return Uint8Array.from(readList(value, name, checkBoolean));
-    return readElements(
-        value,
-        name,
-        "bool",
-        ["Uint8Array"],
-        "a Uint8Array or an array of booleans",
-    );
-}
-
-/** The array `name`, checked, and how long it is: { array, given, length, gaps }. */
-export function checkPlaced(arrays, name, place) {
-    const { array, given, shape } = present(arrays, name);
-    const { length, gaps } = place[name];
-    checkShape(shape, place[name].shape, name);
-    return { array: checkLength(array, name, place[name]), given, length, gaps };
+/** This place with the array that is there, checked: { array, given } besides, and strides as that has them. */
+function checkPlaced(arrays, place) {
+    const { array, given, shape } = present(arrays, place.name);
+    const where = fit(place, array, shape);
+    checkLength(array, place.name, where);
+    return { ...where, array, given };
 }
 
 /**
- * These arrays, and the scales of those in i8. Others that are there go along: C says what is wrong
- * with them.
+ * What a call is to do with the arrays of these places (shape.js), checked: { given, outputs }, by name what
+ * checkPlaced() says, and of outputs the `type` of a new one.
  */
-export function checkRead(arrays, names, place, dtypes) {
-    const checked = { __proto__: null };
-    for (const name of names) {
-        checked[name] = checkPlaced(arrays, name, place);
-        const scales = `${name}Scales`;
-        if (FULL && (dtypes[name] === "i8" || (SCALES.includes(scales) && arrays[scales]))) {
-            checked[scales] = checkPlaced(arrays, scales, place);
+export function checkJob({ dtypes, inputs }, arrays, places) {
+    const given = { __proto__: null };
+    const outputs = { __proto__: null };
+    for (const place of Object.values(places)) {
+        const { name, role, presence, dtype } = place;
+        const isNamed = inputs.includes(name);
+        if (
+            presence !== "required" &&
+            !arrays[name] &&
+            !isNamed &&
+            !needsScales(places, name, dtypes)
+        )
+            continue;
+        if (role === "output") {
+            outputs[name] = outputOf(arrays, place, typeOf(dtype, dtypes), given);
+        } else if (presence !== "named" || isNamed) {
+            given[name] = checkPlaced(arrays, place); // of scales for no i8 C says what is wrong
+        } else {
+            const message = `${name} is given, but not among the plan's inputs`;
+            throw new AttnError("ATTN_ERROR_ARGUMENT", message);
         }
     }
-    return checked;
+    return { given, outputs };
+}
+
+function needsScales(places, name, dtypes) {
+    const of = name.replace("Scales", "");
+    return FULL && dtypes.key === "i8" && of !== name && places[of];
+}
+
+/** The array a result goes to, and how long it is. A new one is made when the result is there. */
+function outputOf(arrays, place, dtype, given) {
+    const { name, gaps } = place;
+    const { array } = arrays[name] ?? NEW;
+    const type = arrayClass(dtype, array ?? given.query?.array);
+    if (array !== undefined) return { ...checkPlaced(arrays, place), type };
+    if (!gaps) return { ...place, ...NEW, type };
+    throw new AttnError("ATTN_ERROR_ARGUMENT", `strides.${name} needs ${name}, an array`);
 }

@@ -1,16 +1,16 @@
 import { readArray } from "./arrays.js";
-import { readAttention } from "./call.js";
 import { checkLength, checkSize, isTensor } from "./check.js";
-import { Core, makeFor, planFor } from "./core.js";
+import { Core, makeFor, planFor, readCall } from "./core.js";
+import { inWords } from "./declared.js";
 import { arrayClass, checkDtype } from "./dtypes.js";
 import { AttnError, missing } from "./errors.js";
 import { computeBeside } from "./job.js";
 import { readChecked } from "./options.js";
 import { Plan } from "./plan.js";
 import { loadPlugin } from "./plugin.js";
-import { RULES, problemOf } from "./rules.js";
+import { RULES, problemOf, readInputs } from "./rules.js";
 import { Session } from "./session.js";
-import { planSizes } from "./shape.js";
+import { planSizes, product } from "./shape.js";
 import { Stream } from "./stream.js";
 import { Tensor } from "./tensor.js";
 
@@ -21,6 +21,7 @@ const STREAM = [
     "kvDtype",
     "backend",
     "params",
+    "inputs",
     ...RULES.filter((name) => name !== "past"),
 ];
 
@@ -47,7 +48,7 @@ export class Attn extends Core {
         for (const param of backends.flatMap((backend) => backend.params)) {
             if (param.type === "boolean") param.default = Boolean(param.default); // C says 0 or 1
         }
-        return backends;
+        return backends.map((one) => ({ ...one, arrays: one.arrays.map(inWords) }));
     }
 
     async loadPlugin(source, options) {
@@ -57,11 +58,11 @@ export class Attn extends Core {
     tensor(given, type) {
         const dtype = checkDtype(type ?? "f32", "dtype");
         if (typeof given === "number") return this.#tensor(given, dtype, {});
-        const read = readArray(given, "elements", { __proto__: null, elements: dtype });
+        const read = readArray(given, "elements", dtype);
         const { array, shape } = read;
         const from = isTensor(array) ? array.data : array;
-        const meaning = shape?.join(" * ");
-        const length = shape?.reduce((product, size) => product * size, 1) ?? array.length;
+        const meaning = () => shape.join(" * ");
+        const length = shape ? product(shape) : array.length;
         checkLength(array, "elements", { length, meaning });
         return this.#tensor(length, dtype, { like: array, from, shape });
     }
@@ -72,7 +73,7 @@ export class Attn extends Core {
     }
 
     async attentionAsync(...args) {
-        const { problem, job, result, options } = readAttention(args, ["signal"]);
+        const { problem, job, result, options } = this[readCall](args, ["signal"]);
         const { signal } = options;
         signal?.throwIfAborted();
         return this.#session.borrowAsync(async (loan) => {
@@ -86,16 +87,15 @@ export class Attn extends Core {
         const { maxKeys } = options;
         if (maxKeys === undefined) throw missing("maxKeys");
         options.queries = 1;
-        const problem = problemOf(options, planSizes(options), []);
+        const arrays = this.#session.arraysOf(options.backend);
+        const inputs = readInputs(options.inputs ?? [], arrays);
+        const problem = problemOf(options, planSizes(options), inputs, arrays);
         const { batch, heads, kvHeads, dim, valueDim } = problem.sizes;
         const address = makeFor(this.#session, problem, "attnjs_stream_create", maxKeys);
         const { features } = this.backends().find(({ id }) => id === problem.backend);
-        return new Stream(this.#session, address, {
-            backend: problem.backend,
-            sizes: Object.freeze({ batch, heads, kvHeads, dim, valueDim, maxKeys }),
-            dtypes: problem.dtypes,
-            hasLse: features.includes("lse"),
-        });
+        const sizes = Object.freeze({ batch, heads, kvHeads, dim, valueDim, maxKeys });
+        const hasLse = features.includes("lse");
+        return new Stream(this.#session, address, { ...problem, sizes, hasLse });
     }
 
     countNonfinite(array) {

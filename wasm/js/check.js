@@ -56,17 +56,21 @@ export function checkPlain(value, what) {
     return value;
 }
 
-/** These options of `given`, without those that are null; a misspelt one is never ignored. */
+/**
+ * The options of `given`, without those that are null; a misspelt one is never ignored. Their names are in a
+ * list, which may depend on what they are.
+ */
 export function readOptions(given, names, what) {
     const own = Object.keys(checkPlain(given, what));
-    const unknown = own.find((name) => !names.includes(name));
-    if (unknown !== undefined)
-        throw new TypeError(`${what}: unknown ${show(unknown)} (${hint(unknown, names)})`);
     const options = { __proto__: null };
-    for (const name of names) {
-        const value = own.includes(name) ? given[name] : null;
+    for (const name of own) {
+        const value = given[name];
         if (value !== undefined && value !== null) options[name] = value;
     }
+    const known = typeof names === "function" ? names(options) : names;
+    const unknown = own.find((name) => !known.includes(name));
+    if (unknown !== undefined)
+        throw new TypeError(`${what}: unknown ${show(unknown)} (${hint(unknown, known)})`);
     return options;
 }
 
@@ -221,11 +225,12 @@ export function readElements(value, what, dtype, types, wanted = withArticle(typ
  * An array of just `length` elements, or of at least so many where not all are used (`gaps`);
  * `meaning` says why so many. Its type is checked before.
  */
-export function checkLength(array, what, { length, gaps, meaning }) {
+export function checkLength(array, what, wanted) {
+    const { length, gaps } = wanted;
     if (array.length === length || (gaps && array.length > length)) return array;
     throw new AttnError(
         "ATTN_ERROR_SHAPE",
-        `${what} has ${array.length} elements, but ${meaning} is ${counted(length)} elements`,
+        `${what} has ${array.length} elements, but ${wanted.meaning()} is ${counted(length)} elements`,
     );
 }
 

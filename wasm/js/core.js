@@ -1,11 +1,12 @@
 import { MODE, PLAN, readAttention } from "./call.js";
 import { compute } from "./job.js";
 import { readChecked } from "./options.js";
-import { problemOf } from "./rules.js";
+import { problemOf, readInputs } from "./rules.js";
 import { planSizes } from "./shape.js";
 
 /* For the class that extends Core. */
 export const planFor = Symbol("planFor");
+export const readCall = Symbol("readCall");
 export const forget = Symbol("forget");
 
 /** What every entry of the package can do: attention and plans. */
@@ -24,12 +25,14 @@ export class Core {
 
     plan(given) {
         const options = readChecked(given, [...PLAN, ...MODE, "inputs"], "plan");
-        const problem = problemOf(options, planSizes(options), options.inputs ?? []);
+        const arrays = this.#session.arraysOf(options.backend);
+        const inputs = readInputs(options.inputs ?? [], arrays);
+        const problem = problemOf(options, planSizes(options), inputs, arrays);
         return new this.#Plan(this.#session, this.#make(problem), problem);
     }
 
     attention(...args) {
-        const { problem, job, result } = readAttention(args);
+        const { problem, job, result } = this[readCall](args);
         return this.#session.borrow(
             (loan) => result(compute(this.#session, this[planFor](problem), job, loan)),
             job,
@@ -39,6 +42,11 @@ export class Core {
     dispose() {
         this[forget]();
         this.#session.close();
+    }
+
+    /** A call of attention(), with options that it has besides. */
+    [readCall](args, more = []) {
+        return readAttention(args, more, this.#session, (problem) => this[planFor](problem));
     }
 
     /** C's plan for a call of attention(): that of the last call, where this is the same problem. */

@@ -1,47 +1,73 @@
 /* Element types, by the names that users give them. */
-import { checkOneOf, isTensor, readElements } from "./check.js";
+import {
+    checkBoolean,
+    checkInteger,
+    checkOneOf,
+    isTensor,
+    isTyped,
+    plainView,
+    readElements,
+    readList,
+} from "./check.js";
 import { FULL } from "./edition.js";
 
-/* The code of attn/types.h, and the classes of arrays that have such elements, the usual one first. */
-const DTYPES = {
+/* In the order of their codes in attn/types.h: the classes of arrays that have such elements, the usual one first. */
+const CLASSES = FULL && {
     __proto__: null,
-    f32: { code: 1, type: Float32Array, names: ["Float32Array"] },
-    f16: { code: 3, type: Uint16Array, names: ["Uint16Array", "Float16Array"] },
-    bf16: { code: 4, type: Uint16Array, names: ["Uint16Array"] },
-    i8: { code: 5, type: Int8Array, names: ["Int8Array"] },
+    f32: ["Float32Array"],
+    f64: ["Float64Array"],
+    f16: ["Uint16Array", "Float16Array"],
+    bf16: ["Uint16Array"],
+    i8: ["Int8Array"],
+    bool: ["Uint8Array"],
+    i64: ["BigInt64Array"],
 };
+const OUT = ["f32", "f16", "bf16"];
 
 export function checkDtype(name, what) {
-    return checkOneOf(name, Object.keys(DTYPES), what);
+    return checkOneOf(name, [...OUT, "i8"], what);
 }
 
 /** Of queries and results, for which there are no scales. */
 export function checkOutDtype(name, what) {
-    const names = Object.keys(DTYPES).filter((other) => other !== "i8");
-    return checkOneOf(name, names, what);
+    return checkOneOf(name, OUT, what);
 }
 
 /** The class of arrays for a type; of f16's two that of `like`, a checked array, where there is one. */
 export function arrayClass(dtype, like) {
     if (!FULL) return Float32Array;
-    if (dtype !== "f16" || like === undefined) return DTYPES[dtype].type;
-    return (isTensor(like) ? like.data : like).constructor;
+    if (dtype !== "f16" || like === undefined) return globalThis[CLASSES[dtype][0]];
+    const { name } = (isTensor(like) ? like.data : like).constructor;
+    return globalThis[CLASSES.f16.includes(name) ? name : "Uint16Array"];
 }
 
 export function dtypeCode(name) {
-    return FULL ? DTYPES[name].code : 1;
+    return FULL ? Object.keys(CLASSES).indexOf(name) + 1 : 1;
 }
 
-/** An array of elements of this type: a tensor or a plain view. */
-export function checkElements(value, what, dtype = "f32") {
-    return readElements(value, what, dtype, FULL ? DTYPES[dtype].names : ["Float32Array"]);
+/** An array of elements of this type: a tensor or a plain view. What is only read may also be a list. */
+export function checkElements(value, what, dtype, isWritten) {
+    if (!isWritten && dtype === "i64") {
+        const list = isTyped(value) ? [...plainView(value, what)] : value;
+        return BigInt64Array.from(readList(list, what, readBigInt));
+    }
+    if (isWritten || dtype !== "bool") {
+        return readElements(value, what, dtype, FULL ? CLASSES[dtype] : ["Float32Array"]);
+    }
+    if (Array.isArray(value)) return Uint8Array.from(readList(value, what, checkBoolean));
+    return readElements(value, what, dtype, ["Uint8Array"], "a Uint8Array or an array of booleans");
 }
 
-/** { query, key, value, out }: their types. */
+function readBigInt(value, what) {
+    return typeof value === "bigint" ? value : BigInt(checkInteger(value, what));
+}
+
+/** What the element types "query" and "key" are. */
 export function dtypesOf({ dtype = "f32", kvDtype = dtype }) {
-    if (!FULL) return NONE;
-    return { __proto__: null, query: dtype, key: kvDtype, value: kvDtype, out: dtype };
+    return FULL && { __proto__: null, query: dtype, key: kvDtype };
 }
 
-/** Those of arrays that are of no other type than f32. */
-export const NONE = { __proto__: null };
+/** The element type of an array that is declared with this one. */
+export function typeOf(dtype, dtypes) {
+    return FULL ? (dtypes[dtype] ?? dtype) : dtype;
+}

@@ -28,4 +28,4 @@
  *                            {at, take}: room for a result, and take() is it: `array`, of which
  *                            what is in gaps stays, or a new one
  */
-export const INTERFACE = 7; // src/bindings.h
+export const INTERFACE = 8; // src/bindings.h

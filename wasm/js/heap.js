@@ -14,7 +14,7 @@ import { AttnError, noMemory, store } from "./errors.js";
 const decoder = new TextDecoder();
 
 export class SmallHeap {
-    #c;
+    c;
     #opened;
 
     /** `c`: the exports of the module; `opened`: the handle of a context, where there is one. */
@@ -22,7 +22,7 @@ export class SmallHeap {
         if (c.attnjs_interface?.() !== INTERFACE) {
             throw new AttnError("ATTN_ERROR_LOAD", "the module is not this version's libattn");
         }
-        this.#c = c;
+        this.c = c;
         this.#opened = opened;
     }
 
@@ -33,17 +33,8 @@ export class SmallHeap {
         return handle;
     }
 
-    /** Replaces the exports by what `change` makes of them. */
-    adapt(change) {
-        return (this.#c = change(this.#c));
-    }
-
-    has(name) {
-        return name in this.#c;
-    }
-
     call(name, ...args) {
-        if (this.#c[name]) return this.#c[name](...args);
+        if (!FULL || this.c[name]) return this.c[name](...args);
         throw new AttnError("ATTN_ERROR_UNSUPPORTED", `this build has no ${name}`);
     }
 
@@ -75,7 +66,7 @@ export class SmallHeap {
     }
 
     free(address) {
-        this.#c.attnjs_free(address);
+        this.c.attnjs_free(address);
     }
 
     /** So many elements of a type from an address on. */
@@ -84,7 +75,7 @@ export class SmallHeap {
     }
 
     get memory() {
-        return this.#c.memory.buffer;
+        return this.c.memory.buffer;
     }
 
     #read(address) {
@@ -98,14 +89,9 @@ class SmallLoan {
     #heap;
     #addresses = [];
     #read = []; // where tensors are read in place
-    #inside = new Map(); // of arrays in the memory, what views them
 
     constructor(heap) {
         this.#heap = heap;
-    }
-
-    hold(array) {
-        this.#inside.set(array, this.#heap.inside(array));
     }
 
     input(array, what, length = array.length) {
@@ -115,10 +101,10 @@ class SmallLoan {
             return address;
         }
         const from = Array.isArray(array) ? Float64Array.from(array) : array;
-        if (FULL && !this.#inside.has(from)) this.hold(from);
+        if (FULL && !this.inside.has(from)) this.hold(from);
         const size = length * from.BYTES_PER_ELEMENT;
         const at = this.#take(size, what);
-        const bytes = (FULL && this.#inside.get(from)?.(Uint8Array)) || bytesOf(from);
+        const bytes = (FULL && this.inside.get(from)?.(Uint8Array)) || bytesOf(from);
         this.#heap.view(Uint8Array, at, size).set(bytes.subarray(0, size));
         return at;
     }
@@ -140,7 +126,7 @@ class SmallLoan {
         const room = () => this.#heap.view(type, at, length);
         const target = () => {
             if (FULL && isTensor(array)) return array.data;
-            return FULL && array.length === 0 ? (this.#inside.get(array)?.(type) ?? array) : array;
+            return FULL && array.length === 0 ? (this.inside.get(array)?.(type) ?? array) : array;
         };
         if (gaps) room().set(target().subarray(0, length));
         const take = () => (array === undefined ? room().slice() : store(room(), target(), what));
@@ -166,9 +152,22 @@ function bytesOf({ buffer, byteOffset, byteLength }) {
 export class Heap extends SmallHeap {
     blocking = true;
 
+    /** Replaces the exports by what `change` makes of them. */
+    adapt(change) {
+        return (this.c = change(this.c));
+    }
+
+    has(name) {
+        return name in this.c;
+    }
+
     /** Nothing runs beside this thread: it has run when this returns. */
     start(session, ...args) {
         return this.call("attnjs_run", session, ...args);
+    }
+
+    lend() {
+        return new Loan(this);
     }
 
     /** What a Tensor is made of: zeros, or a copy of `elements`. */
@@ -185,5 +184,19 @@ export class Heap extends SmallHeap {
     inside({ buffer, byteOffset, byteLength }) {
         if (buffer !== this.memory) return undefined;
         return (type) => this.view(type, byteOffset, byteLength / type.BYTES_PER_ELEMENT);
+    }
+}
+
+class Loan extends SmallLoan {
+    inside = new Map();
+    #whole;
+
+    constructor(heap) {
+        super(heap);
+        this.#whole = heap;
+    }
+
+    hold(array) {
+        this.inside.set(array, this.#whole.inside(array));
     }
 }

@@ -1,48 +1,47 @@
 /* The arrays of a checked call on their way to C, and its results on their way back. */
 import { isTensor } from "./check.js";
 import { FULL } from "./edition.js";
-import { INPUTS } from "./rules.js";
-import { PLACED } from "./shape.js";
-
-/* In the order of src/bindings.h. */
-const ADDRESSES = [...PLACED, "lse", ...INPUTS, "keyScales", "valueScales", "scores"];
 
 /** All arrays of a job that are there. */
 export function arraysOf({ given, outputs }) {
-    const all = [...Object.values(given), ...Object.values(outputs ?? [])];
+    const all = [...Object.values(given), ...Object.values(outputs)];
     return all.map(({ array }) => array).filter((array) => array !== undefined);
 }
 
 /**
- * A job, { given, outputs, place } (call.js), as the list that src/arrays.c reads, and take(), which gives
- * its results by name once C has written them.
+ * A job, { given, outputs } (arrays.js), as the list that src/arrays.c reads, and take(), which gives its results
+ * by name once C has written them.
  */
-export function lendJob(loan, { given, outputs, place }) {
-    const at = { __proto__: null };
+export function lendJob(loan, { given, outputs }) {
+    const records = [];
+    const add = ({ number, extents, strides }, at) =>
+        records.push([number, at, ...extents, ...strides]);
     for (const name in given) {
-        at[name] = loan.input(given[name].array, name, given[name].length);
+        add(given[name], loan.input(given[name].array, name, given[name].length));
     }
-    const takes = { __proto__: null };
+    const rooms = [];
     for (const name in outputs) {
-        const { type, length, array, gaps, given: target } = outputs[name];
+        const { type, length, array, gaps } = outputs[name];
         const room = loan.output(type, length, name, array, gaps);
-        at[name] = room.at;
-        takes[name] = () => {
-            const taken = room.take();
-            if (FULL && isTensor(array)) return array.data;
-            return taken === array ? target : taken;
-        };
+        add(outputs[name], room.at);
+        rooms.push([name, room]);
     }
-    const extents = [given.bias, given.mask].flatMap(
-        (grid) => grid?.shape.slice(0, 3) ?? [0, 0, 0],
-    );
-    const list = [...ADDRESSES.map((name) => at[name] ?? 0), ...extents, ...place.strides];
-    const take = () => {
-        const results = {};
-        for (const name in takes) results[name] = takes[name]();
-        return results;
-    };
-    return { list: loan.list(list), take };
+    const take = () =>
+        Object.fromEntries(rooms.map(([name, room]) => [name, taken(room, outputs[name])]));
+    return { list: loan.list([records.length, ...records.flat()]), take };
+}
+
+/** A result in the array that was given for it. */
+function taken(room, { array, given }) {
+    const result = room.take();
+    if (FULL && isTensor(array)) return array.data;
+    return result === array ? given : result;
+}
+
+/** The extents that a plan gives a backend's own arrays; undefined where it has no say in them. */
+export function shapesOf(session, arrays, planOf) {
+    if (!FULL || !arrays.some(({ axes }) => axes.includes("plan"))) return undefined;
+    return session.describe("attnjs_plan_describe", planOf()).own;
 }
 
 /** Runs C's plan on a job whose arrays the loan holds. */

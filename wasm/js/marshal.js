@@ -18,7 +18,6 @@ import {
 import { AttnError } from "./errors.js";
 
 const [LIST, OBJECT, HELD, ROOM, STRANGE] = [0, 1, 2, 3, 4];
-const RESULTS = ["out", "lse", "scores"];
 const NONE = [];
 
 export class Marshal {
@@ -34,12 +33,12 @@ export class Marshal {
 
     /**
      * `idOf(value, name)`: the id of what is held in the worker, undefined for other values. `how`, of the
-     * call: `names` of arguments that are arrays; `watch`: options that stay here; `writes`: are `out` and
-     * its like to be written?
+     * call: `names` of arguments that are arrays; `watch`: options that stay here; `writes(backend)`: the
+     * names of those that are to be written.
      */
     constructor(idOf, how) {
         this.#idOf = idOf;
-        this.#call = { names: [], watch: [], writes: false, ...how };
+        this.#call = { names: [], watch: [], writes: () => NONE, ...how };
     }
 
     all(args) {
@@ -52,10 +51,12 @@ export class Marshal {
     #options(options, what) {
         const outputs = [];
         const entries = [];
-        for (const name of Object.keys(options)) {
-            const value = options[name];
+        const values = Object.keys(options).map((name) => [name, options[name]]);
+        const backend = values.find(([name]) => name === "backend")?.[1];
+        const writes = this.#call.writes(backend ?? "softmax");
+        for (const [name, value] of values) {
             if (this.#call.watch.includes(name)) this.watch[name] = checkWatch(value, name);
-            else if (this.#call.writes && RESULTS.includes(name)) outputs.push([name, value]);
+            else if (writes.includes(name)) outputs.push([name, value]);
             else entries.push([name, this.#one(value, name === "data" ? what : name)]);
         }
         const strides = entries.find(([name]) => name === "strides")?.[1];

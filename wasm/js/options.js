@@ -5,12 +5,11 @@ import {
     checkOneOf,
     checkSignal,
     checkText,
-    readList,
     readOptions,
 } from "./check.js";
 import { checkDtype, checkOutDtype } from "./dtypes.js";
 import { FULL } from "./edition.js";
-import { INPUTS, SCORES, checkCausal, readParams, readWindow } from "./rules.js";
+import { SCORES, checkCausal, readParams, readWindow } from "./rules.js";
 import { SIZES, checkLayout, readStrides } from "./shape.js";
 
 const READERS = {
@@ -20,7 +19,6 @@ const READERS = {
     past: checkInteger,
     window: readWindow,
     softcap: checkFinite,
-    inputs: (list, what) => readList(list, what, (name, at) => checkOneOf(name, INPUTS, at)),
     layout: checkLayout,
     strides: readStrides,
     ...(FULL && {
@@ -34,6 +32,12 @@ const READERS = {
 };
 const COUNTS = FULL ? ["maxKeys", "head", "first", "count", "stride"] : [];
 for (const name of [...SIZES, ...COUNTS]) READERS[name] = checkInteger;
+
+/** Names that no array may have: of options, and of what stands beside arrays in results. */
+export const taken = () => [
+    ...Object.keys(READERS),
+    ...["inputs", "onProgress", "repeats", "data", "byName", "degenerateRows", "milliseconds"],
+];
 
 /** These options, each read once and as it must be, but for arrays: arrays.js reads those. */
 export function readChecked(given, names, what) {

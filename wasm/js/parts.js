@@ -2,9 +2,11 @@
  * attention() in a worker: one call as several smaller ones, so that one can tell how far it is, and stop.
  * Each takes the queries that share a key/value head. The numbers are those of the whole.
  */
-import { readAttention } from "./call.js";
 import { isTensor } from "./check.js";
+import { readCall } from "./core.js";
+import { ARRAYS, isOwn } from "./declared.js";
 import { store } from "./errors.js";
+import { product } from "./shape.js";
 
 /* Backends whose heads do not know their numbers: a sketch draws other random numbers for each. */
 const BY_HEAD = ["softmax", "linear", "sparse"];
@@ -14,57 +16,52 @@ const BY_HEAD = ["softmax", "linear", "sparse"];
  * was asked for so. `watch`, where there is one, is awaited with each part that is done.
  */
 export async function attend(library, args, watch) {
-    const call = readAttention(args);
+    const call = library[readCall](args);
     const { byName } = call;
-    const whole = wholeCall(call);
-    const blocks = watch ? blocksOf(whole) : 1;
-    if (blocks === 1) return { result: library.attention(whole), byName };
-    const parts = new Parts(whole, blocks);
+    const blocks = watch ? blocksOf(call) : 1;
+    if (blocks === 1) {
+        const result = library.attention(...args);
+        return { result: byName ? result : { out: result }, byName };
+    }
+    const parts = new Parts(call, blocks);
     for (let index = 0; index < blocks; index++) {
         parts.add(library.attention(parts.part(index)));
         if (index < blocks - 1) await watch((index + 1) / blocks);
     }
-    return { result: parts.result(call.job.outputs), byName };
+    return { result: parts.result(), byName };
 }
 
-/** A call that was read as one object, with all sizes; bias and mask have shapes of four axes. */
-function wholeCall({ problem, options, arrays, job: { given, outputs } }) {
+/** A call that was read as one object, with all sizes. */
+function wholeCall({ problem, options, job: { given, outputs } }) {
     const call = { __proto__: null, ...options, ...problem.sizes };
-    for (const name in given) {
-        const { array, shape } = given[name];
-        if (name === "kvLengths") call[name] = arrays[name].array;
-        else call[name] = name === "bias" || name === "mask" ? { data: array, shape } : array;
-    }
+    for (const name in given) call[name] = shaped(given[name], given[name].array);
     for (const name in outputs) call[name] = outputs[name].array ?? (name === "out" ? null : true);
     return call;
 }
 
-/** How many parts a call has. */
-function blocksOf({ backend = "softmax", layout = "bhnd", strides, batch, heads, kvHeads }) {
-    const apart = BY_HEAD.includes(backend) && layout === "bhnd" && !strides;
+/** Elements, with their shape where that may be another one. */
+function shaped({ number, extents }, data, shape = extents) {
+    return ARRAYS[number].broadcast.includes(true) ? { data, shape } : data;
+}
+
+/** How many parts a call has. A backend's own arrays may have no heads. */
+function blocksOf({ options, problem, job: { given, outputs } }) {
+    const { batch, heads, kvHeads } = problem.sizes;
+    const { layout = "bhnd", strides } = options;
+    const isWhole = [...Object.values(given), ...Object.values(outputs)].some(isOwn);
+    const apart = BY_HEAD.includes(problem.backend) && layout === "bhnd" && !strides && !isWhole;
     return apart && heads % kvHeads === 0 ? batch * kvHeads : 1;
 }
 
-const block = (array, { index, blocks }) => share(array, index, blocks);
-const ofHeads = (array, { head, group }) => elementsOf(array).subarray(head, head + group);
-const PARTS = {
-    query: block,
-    key: block,
-    value: block,
-    keyScales: block,
-    valueScales: block,
-    bias: gridOf,
-    mask: gridOf,
-    kvLengths: (list, { batch }) => [list[batch]],
-    sinks: ofHeads,
-    slopes: ofHeads,
-};
-
-/** One of so many equal parts of an array. */
-function share(array, index, count) {
-    const elements = elementsOf(array);
-    const size = elements.length / count;
-    return elements.subarray(size * index, size * (index + 1));
+/** The part of an array that one batch, and of it the heads from `head` on, have. */
+function share(place, { batch, kvHead, group }) {
+    const [batches, heads, ...rest] = place.extents;
+    const { axes } = ARRAYS[place.number];
+    const count = heads > 1 && axes[1] === "heads" ? group : 1;
+    const first = heads > 1 ? kvHead * count : 0;
+    const begin = ((batches > 1 ? batch * heads : 0) + first) * product(rest);
+    const elements = elementsOf(place.array).subarray(begin, begin + count * product(rest));
+    return shaped(place, elements, [1, count, ...rest]);
 }
 
 /** Now: memory that grows takes a tensor's away. */
@@ -72,45 +69,35 @@ function elementsOf(array) {
     return isTensor(array) ? array.data : array;
 }
 
-function gridOf({ data, shape: [batches, of, rows, columns] }, { batch, head, group }) {
-    const begin = ((batches === 1 ? 0 : batch * of) + (of === 1 ? 0 : head)) * rows * columns;
-    const count = of === 1 ? 1 : group;
-    return {
-        data: elementsOf(data).subarray(begin, begin + count * rows * columns),
-        shape: [1, count, rows, columns],
-    };
-}
-
 /** The parts of a call, and their results as those of the whole. */
 class Parts {
     #call;
+    #job;
     #blocks;
     #done = 0;
     #result = { out: null, lse: null, scores: null, degenerateRows: 0 };
 
     constructor(call, blocks) {
-        this.#call = call;
+        this.#call = wholeCall(call);
+        this.#job = call.job;
         this.#blocks = blocks;
     }
 
     part(index) {
-        const call = this.#call;
-        const { kvHeads } = call;
-        const group = call.heads / kvHeads;
-        const at = { index, blocks: this.#blocks, batch: Math.floor(index / kvHeads), group };
-        at.head = (index % kvHeads) * group;
-        const part = { ...call, batch: 1, heads: group, kvHeads: 1 };
-        for (const name in PARTS) {
-            if (call[name] !== undefined) part[name] = PARTS[name](call[name], at);
-        }
-        return { ...part, out: null, lse: !!call.lse, scores: !!call.scores };
+        const { given, outputs } = this.#job;
+        const { heads, kvHeads } = this.#call;
+        const group = heads / kvHeads;
+        const at = { batch: Math.floor(index / kvHeads), kvHead: index % kvHeads, group };
+        const part = { ...this.#call, batch: 1, heads: group, kvHeads: 1 };
+        for (const name in given) part[name] = share(given[name], at);
+        for (const name in outputs) part[name] = name === "out" ? null : true;
+        return part;
     }
 
     /** Takes the next part's. */
     add(part) {
-        for (const name of ["out", "lse", "scores"]) {
+        for (const name in this.#job.outputs) {
             const some = part[name];
-            if (some === null) continue;
             const all = (this.#result[name] ??= new some.constructor(some.length * this.#blocks));
             all.set(some, some.length * this.#done);
         }
@@ -119,7 +106,8 @@ class Parts {
     }
 
     /** In the arrays that were given for it. */
-    result(outputs) {
+    result() {
+        const { outputs } = this.#job;
         for (const name in outputs) {
             const { array } = outputs[name];
             if (array) this.#result[name] = store(this.#result[name], elementsOf(array), name);

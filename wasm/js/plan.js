@@ -1,14 +1,14 @@
-import { PLACE, RUN } from "./call.js";
 import { checkPositive, checkWithin } from "./check.js";
 import { computeBeside, lendJob } from "./job.js";
 import { readChecked } from "./options.js";
-import { INPUTS } from "./rules.js";
 import { Runner, handle, read } from "./runner.js";
-import { PLACED } from "./shape.js";
-import { SCALES } from "./arrays.js";
 
-const QUERY_KEY = ["query", "key"];
-const SHARED = [...INPUTS, ...SCALES, ...PLACE];
+/* Of a run's arrays, what weights() reads, and error(), where `out` is given. */
+const weighed = (arrays) => arrays.filter(({ name, role }) => role === "input" && name !== "value");
+const judged = (arrays) =>
+    arrays
+        .filter(({ presence }) => presence !== "optional")
+        .map((array) => ({ ...array, role: "input" }));
 
 /** A problem and the backend that solves it, prepared to run often. Made by Attn.plan(). */
 export class Plan extends Runner {
@@ -22,7 +22,7 @@ export class Plan extends Runner {
     }
 
     async runAsync(given, more) {
-        const { options, job } = this[read](given, [...RUN, "signal"], "runAsync");
+        const { options, job } = this[read](given, ["signal"], "runAsync");
         const { signal = readChecked(more ?? {}, ["signal"], "runAsync").signal } = options;
         signal?.throwIfAborted();
         return this.#session.borrowAsync(
@@ -32,9 +32,9 @@ export class Plan extends Runner {
     }
 
     weights(given) {
-        const names = [...QUERY_KEY, ...SHARED, "batch", "head", "first", "count"];
+        const names = ["batch", "head", "first", "count"];
         const { queries, keys, batch: batches, heads } = this.sizes;
-        const { options, job } = this[read](given, names, "weights", QUERY_KEY);
+        const { options, job } = this[read](given, names, "weights", weighed);
         const { batch = 0, head = 0, first = 0, count = queries - first } = options;
         checkWithin(batch, "batch", 0, batches - 1);
         checkWithin(head, "head", 0, heads - 1);
@@ -50,12 +50,7 @@ export class Plan extends Runner {
     }
 
     error(given, more) {
-        const { options, job } = this[read](
-            given,
-            [...PLACED, ...SHARED, "stride"],
-            "error",
-            PLACED,
-        );
+        const { options, job } = this[read](given, ["stride"], "error", judged);
         const stride = checkPositive(options.stride ?? more ?? 1, "stride");
         return this.#lend(job, (loan, ...args) =>
             this.#session.measure("attnjs_oracle_error", ...args, stride),

@@ -2,6 +2,7 @@
 import { forget, texts } from "./core.js";
 import { AttnError } from "./errors.js";
 import { guard, link } from "./link.js";
+import { taken } from "./options.js";
 import { readPlugin, refused } from "./plugin-source.js";
 
 /** A plugin that is loaded. Made by Attn.loadPlugin(). */
@@ -38,11 +39,17 @@ export async function loadPlugin(attn, { engine, session, readUrl }, given, more
         session.borrow((loan) => {
             session.run("attnjs_plugin_register", entry, loan.input(texts(name), "a text"));
         });
+        session.renew();
         end = () => {
             session.run("attnjs_plugin_unregister", entry);
+            session.renew();
             release();
         };
         const added = attn.backends().slice(before);
+        const arrays = added.flatMap((backend) => backend.arrays.filter(({ own }) => own));
+        const names = taken();
+        const bad = arrays.find((array) => names.includes(array.name));
+        if (bad) throw refused(name, `its array ${bad.name} has the name of an option`);
         const backends = added.map(({ id }) => id);
         return adopted(attn, session, name, backends, end);
     } catch (error) {

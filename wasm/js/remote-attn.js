@@ -2,6 +2,7 @@
  * The library's interface where the library is in a worker: each object stands for one that is held there,
  * and each method is a call of that one's. Which arguments are right is said there.
  */
+import { READ } from "./declared.js";
 import { compile, readInit } from "./loader.js";
 import { readPlugin } from "./plugin-source.js";
 import { Remote } from "./remote.js";
@@ -9,7 +10,6 @@ import { Stub, ask, callOn } from "./stub.js";
 
 const ROOT = 0;
 const LONG = ["signal"];
-const READ = ["query", "key", "value"];
 class Tensor extends Stub {
     constructor(remote, answer) {
         super(remote, "tensor", answer);
@@ -26,13 +26,16 @@ class Tensor extends Stub {
 }
 
 class Plan extends Stub {
-    constructor(remote, answer) {
+    #writes;
+
+    constructor(remote, answer, writes) {
         super(remote, "plan", answer);
+        this.#writes = () => writes(this.backend);
         Object.freeze(this);
     }
 
     async run(options) {
-        return (await this[ask]("run", [options], { watch: LONG, writes: true })).value;
+        return (await this[ask]("run", [options], { watch: LONG, writes: this.#writes })).value;
     }
 
     async weights(options) {
@@ -47,12 +50,14 @@ class Plan extends Stub {
 class Stream extends Stub {
     #remote;
     #state;
+    #writes;
 
-    constructor(remote, { id, made }) {
+    constructor(remote, { id, made }, writes) {
         const { length, memoryBytes, ...more } = made;
         super(remote, "stream", { id, made: more });
         this.#remote = remote;
         this.#state = { length, memoryBytes };
+        this.#writes = writes;
         Object.freeze(this);
     }
 
@@ -65,17 +70,18 @@ class Stream extends Stub {
     }
 
     async append(...args) {
-        await this.#ask("append", args, { names: ["key", "value"], watch: LONG });
+        await this.#ask("append", args, { names: READ.slice(1), watch: LONG });
         return this;
     }
 
     async query(...args) {
-        const how = { names: ["query"], watch: LONG, writes: true };
+        const writes = () => this.#writes(this.backend);
+        const how = { names: ["query"], watch: LONG, writes };
         return (await this.#ask("query", args, how)).value;
     }
 
     async fork() {
-        return new Stream(this.#remote, await this.#ask("fork", []));
+        return new Stream(this.#remote, await this.#ask("fork", []), this.#writes);
     }
 
     async truncate(length) {
@@ -121,6 +127,12 @@ class Attn {
     #backends;
     #readUrl;
 
+    /** What calls with a backend write. */
+    #writes = (backend) => {
+        const { arrays } = this.#backends.find(({ id }) => id === backend) ?? this.#backends[0];
+        return arrays.filter(({ role }) => role === "output").map(({ name }) => name);
+    };
+
     /** `readUrl` gives the bytes behind a URL: what plugins are read with. */
     static async open(remote, readUrl) {
         const { backends, ...about } = (await remote.call(ROOT, "about")).value;
@@ -137,13 +149,13 @@ class Attn {
     }
 
     async attention(...args) {
-        const how = { names: READ, watch: [...LONG, "onProgress"], writes: true };
+        const how = { names: READ, watch: [...LONG, "onProgress"], writes: this.#writes };
         const { byName, ...result } = (await this.#ask("attention", args, how)).value;
         return byName ? result : result.out;
     }
 
     async plan(options) {
-        return new Plan(this.#remote, await this.#ask("plan", [options]));
+        return new Plan(this.#remote, await this.#ask("plan", [options]), this.#writes);
     }
 
     async tensor(...args) {
@@ -152,7 +164,7 @@ class Attn {
     }
 
     async stream(options) {
-        return new Stream(this.#remote, await this.#ask("stream", [options]));
+        return new Stream(this.#remote, await this.#ask("stream", [options]), this.#writes);
     }
 
     async countNonfinite(array) {

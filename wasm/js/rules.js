@@ -1,24 +1,26 @@
 /* What a problem asks for beyond its sizes, checked and turned into the numbers that C reads. */
 import { checkFinite, checkInteger, checkOneOf, checkPlain, checkText, readList } from "./check.js";
+import { bitsOf, inputsOf } from "./declared.js";
 import { dtypeCode, dtypesOf } from "./dtypes.js";
+import { FULL } from "./edition.js";
 import { oneLine } from "./errors.js";
 import { SIZES } from "./shape.js";
 
 export const RULES = ["causal", "scale", "past", "window", "softcap"];
-export const INPUTS = ["bias", "mask", "kvLengths", "sinks", "slopes"];
-
 /* Each in the order of its codes in attn/types.h. */
 const CAUSAL = ["none", "top-left", "bottom-right"];
 export const SCORES = ["raw", "capped", "masked", "weights"];
 
 /**
- * A problem from its options, which are checked (options.js): { sizes, dtypes, inputs, backend, numbers, params },
- * the numbers as src/bindings.h lists them, and the parameters' names and values by turns.
+ * A problem from its options, which are checked (options.js): { sizes, dtypes, inputs, arrays, backend, numbers,
+ * params }, the numbers as src/bindings.h lists them, and the parameters' names and values by turns. `arrays`: those
+ * that its runs may have.
  */
-export function problemOf(options, sizes, inputs) {
+export function problemOf(options, sizes, inputs, arrays) {
     const { causal = "none", scale, past = 0, window = [-1, -1], softcap = 0 } = options;
     const { scoresMode = "raw", backend = "softmax", params = {} } = options;
     const dtypes = dtypesOf(options);
+    const [bits, ownBits] = bitsOf(arrays, inputs);
     const numbers = [
         ...SIZES.map((name) => sizes[name]),
         CAUSAL.indexOf(causal),
@@ -26,12 +28,19 @@ export function problemOf(options, sizes, inputs) {
         past,
         ...window,
         softcap,
-        SCORES.indexOf(scoresMode),
-        inputs.reduce((bits, name) => bits | (1 << INPUTS.indexOf(name)), 0),
+        FULL ? SCORES.indexOf(scoresMode) : 0,
+        bits,
         dtypeCode(dtypes.query),
         dtypeCode(dtypes.key),
+        ownBits,
     ];
-    return { sizes, dtypes, inputs, backend, numbers, params: Object.entries(params).flat() };
+    const pairs = Object.entries(params).flat();
+    return { sizes, dtypes, inputs, arrays, backend, numbers, params: pairs };
+}
+
+/** The names of the arrays that each run is to bring. */
+export function readInputs(list, arrays) {
+    return readList(list, "inputs", (name, what) => checkOneOf(name, inputsOf(arrays), what));
 }
 
 export function checkCausal(value, what) {

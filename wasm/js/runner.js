@@ -1,6 +1,9 @@
-import { RUN, checkJob, readPlanCall } from "./call.js";
+import { checkJob, readArrays } from "./arrays.js";
+import { PLACE } from "./call.js";
+import { namesOf } from "./declared.js";
 import { Held } from "./held.js";
-import { compute } from "./job.js";
+import { compute, shapesOf } from "./job.js";
+import { readChecked } from "./options.js";
 import { places } from "./shape.js";
 
 /* For Plan, which extends Runner. */
@@ -12,7 +15,8 @@ export class Runner {
     #session;
     #held; // C's plan
     #problem;
-    #places = new Map(); // by layout
+    #shapes; // of the backend's own arrays
+    #places = { __proto__: null }; // of a run's arrays, by layout
 
     constructor(session, address, problem) {
         const { backend, sizes, inputs } = problem;
@@ -25,7 +29,7 @@ export class Runner {
     }
 
     run(arrays) {
-        const { job } = this[read](arrays, RUN, "run");
+        const { job } = this[read](arrays, [], "run");
         return this.#session.borrow(
             (loan) => compute(this.#session, this[handle](), job, loan),
             job,
@@ -41,17 +45,23 @@ export class Runner {
         return this.#held.value;
     }
 
-    /** A call, { options, job }, that takes these options; `needed`: which arrays it reads, a run's if not said. */
-    [read](given, names, what, needed) {
-        const options = readPlanCall(given, names, what, this.#problem);
-        this[handle]();
-        return { options, job: checkJob(this.#problem, options, this.#placeOf(options), needed) };
-    }
-
-    #placeOf({ layout, strides }) {
-        if (strides) return places(this.sizes, layout, strides);
-        if (!this.#places.has(layout)) this.#places.set(layout, places(this.sizes, layout));
-        return this.#places.get(layout);
+    /**
+     * A call, { options, job }, that takes the options `more` besides; `take(arrays)`: those that it has of a
+     * run's.
+     */
+    [read](given, more, what, take) {
+        const { arrays, dtypes } = this.#problem;
+        const declared = take ? take(arrays) : arrays;
+        const options = readChecked(given, [...namesOf(declared), ...PLACE, ...more], what);
+        const there = readArrays(options, declared, dtypes);
+        const plan = this[handle]();
+        const { layout, strides } = options;
+        const make = () => {
+            this.#shapes ??= shapesOf(this.#session, arrays, () => plan);
+            return places(declared, this.sizes, options, this.#shapes);
+        };
+        const place = take || strides ? make() : (this.#places[layout] ??= make());
+        return { options, job: checkJob(this.#problem, there, place) };
     }
 }
 

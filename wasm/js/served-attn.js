@@ -38,8 +38,8 @@ const CALLS = {
     read: (tensor) => tensor.data.slice(),
 
     write(tensor, [given]) {
-        const { array } = readArray(given, "elements", { __proto__: null, elements: tensor.dtype });
-        checkLength(array, "elements", { length: tensor.length, meaning: "the tensor" });
+        const { array } = readArray(given, "elements", tensor.dtype);
+        checkLength(array, "elements", { length: tensor.length, meaning: () => "the tensor" });
         tensor.data.set(isTensor(array) ? array.data : array);
     },
 };
@@ -48,7 +48,7 @@ const CALLS = {
 function sent(result, args) {
     const options = args.at(-1);
     const own = { ...result };
-    for (const name of isPlain(options) ? ["out", "lse", "scores"] : []) {
+    for (const name of isPlain(options) ? Object.keys(own) : []) {
         const given = options[name];
         if (isTensor(given) || isTensor(given?.data)) own[name] = null;
     }

@@ -1,28 +1,14 @@
 /* The sizes of a problem: what is said, what follows from it, and where each array has its elements. */
 import { checkInteger, checkOneOf, checkSize, readList, readOptions } from "./check.js";
-import { FULL } from "./edition.js";
+import { ARRAYS, OWN, PLACED } from "./declared.js";
 import { AttnError, missing } from "./errors.js";
 
 export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "valueDim"];
 
-/** The arrays whose place in memory users choose, in the order of src/bindings.h. */
-export const PLACED = ["query", "key", "value", "out"];
+/* The axes of the arrays in PLACED, (batch, head, row, column), in the order of memory. */
+const ORDERS = { bhnd: [0, 1, 2, 3], bnhd: [0, 2, 1, 3] };
 
-const LAYOUTS = ["bhnd", "bnhd"];
-
-/* The axes of each array. */
-const AXES = {
-    query: ["batch", "heads", "queries", "dim"],
-    key: ["batch", "kvHeads", "keys", "dim"],
-    value: ["batch", "kvHeads", "keys", "valueDim"],
-    out: ["batch", "heads", "queries", "valueDim"],
-    lse: ["batch", "heads", "queries"],
-    ...(FULL && {
-        scores: ["batch", "heads", "queries", "keys"],
-        keyScales: ["batch", "kvHeads", "keys"],
-        valueScales: ["batch", "kvHeads", "keys"],
-    }),
-};
+export const product = (sizes) => sizes.reduce((all, size) => all * size, 1);
 
 /** The sizes of a plan's options, with the defaults filled in. */
 export function planSizes(options) {
@@ -42,8 +28,8 @@ export function inferSizes(options, arrays) {
     const sizes = shapeSizes(options, arrays);
     if (options.strides) return planSizes(sizes);
     const solve = (name, axis) => {
-        const others = AXES[name].filter((other) => other !== axis);
-        const known = others.reduce((product, other) => product * sizes[other], 1);
+        const others = axesOf(name).filter((other) => other !== axis);
+        const known = product(others.map((other) => sizes[other]));
         if (known > 0)
             sizes[axis] ??= quotient(arrays[name].array, name, others.join(" * "), known);
     };
@@ -75,53 +61,74 @@ function shapeSizes(options, arrays) {
     for (const name of PLACED) {
         const shape = arrays[name]?.shape;
         if (!shape) continue;
-        const axes = inOrder(AXES[name], options.layout);
-        for (const [i, size] of widened(shape, 4).entries()) {
-            if ((sizes[axes[i]] ??= size) === size) continue;
-            const what = `${name}.shape: ${axes[i]} is ${size}, and ${sizes[axes[i]]} elsewhere`;
+        for (const [i, k] of ORDERS[options.layout ?? "bhnd"].entries()) {
+            const axis = axesOf(name)[k];
+            const size = widened(shape, 4)[i];
+            if ((sizes[axis] ??= size) === size) continue;
+            const what = `${name}.shape: ${axis} is ${size}, and ${sizes[axis]} elsewhere`;
             throw new AttnError("ATTN_ERROR_SHAPE", what);
         }
     }
     return sizes;
 }
 
+const axesOf = (name) => ARRAYS.find((array) => array.name === name).axes;
+
+/** The numbers of the axes that shapes have. */
+const saidOf = (axes, order) => order.filter((k) => axes[k] !== "one");
+
 /** `shape` with 1 for the axes that it leaves out in front. */
-export function widened(shape, rank) {
+function widened(shape, rank) {
     return [...Array(Math.max(0, rank - shape.length)).fill(1), ...shape];
 }
 
-/** That a shape, where there is one, is the one that must be. */
-export function checkShape(shape, wanted, what) {
-    if (!shape || String(widened(shape, wanted.length)) === String(wanted)) return;
-    const message = `${what}.shape is (${shape.join(", ")}), must be (${wanted.join(", ")})`;
-    throw new AttnError("ATTN_ERROR_SHAPE", message);
-}
-
-/** Axes (batch, head, row, column) in the order of a layout. */
-function inOrder([batch, head, row, column], layout) {
-    return layout === "bnhd" ? [batch, row, head, column] : [batch, head, row, column];
-}
-
 /**
- * How many elements each array has, and what that is the product of: { length, meaning, gaps, strides,
- * shape } by name. `gaps`: there may be elements that are not the array's. `strides` of all: those in
- * PLACED's.
+ * Where these arrays have their elements, by name: as declared, with `extents` and `strides`, the `order` of their
+ * axes, how many elements they have, `length`, and what that is the product of, `meaning`. `gaps`: there may be
+ * elements that are not the array's. `shapes`: the extents of a backend's own arrays, where the plan says some.
  */
-export function places(sizes, layout = "bhnd", strides) {
+export function places(arrays, sizes, { layout = "bhnd", strides }, shapes) {
     const place = { __proto__: null };
-    for (const [name, axes] of Object.entries(AXES)) {
-        const shape = axes.map((axis) => sizes[axis]);
-        place[name] = strides?.[name]
-            ? strided(shape, strides[name], `strides.${name}`)
-            : dense(shape, inOrder([0, 1, 2, 3], layout), axes);
-        place[name].shape = PLACED.includes(name) ? inOrder(shape, layout) : shape;
+    for (const array of arrays) {
+        const { name, number, axes } = array;
+        const order = ORDERS[PLACED.includes(name) ? layout : "bhnd"];
+        const extents =
+            shapes?.[number - OWN] ?? axes.map((axis) => (SIZES.includes(axis) ? sizes[axis] : 1));
+        const where = strides?.[name]
+            ? strided(extents, strides[name], `strides.${name}`)
+            : dense(axes, order, extents);
+        place[name] = { ...array, order, ...where };
     }
-    place.strides = PLACED.flatMap((name) => place[name].strides);
     return place;
 }
 
+/**
+ * Such a place for an array whose shape says which axes are the same for all; without one, where it is so long,
+ * batches and heads are.
+ */
+export function fit(place, array, shape) {
+    const { name, axes, broadcast, order, extents } = place;
+    const may = broadcast.includes(true);
+    if (!shape) {
+        const flat = extents.map((size, k) => (k < 2 && broadcast[k] ? 1 : size));
+        return may && array.length === product(flat)
+            ? { ...place, ...dense(axes, order, flat) }
+            : place;
+    }
+    const said = saidOf(axes, order);
+    const sizes = widened(shape, said.length);
+    const fits = (k, i) => sizes[i] === extents[k] || (broadcast[k] && sizes[i] === 1);
+    if (sizes.length === said.length && said.every(fits)) {
+        const own = extents.map((_, k) => sizes[said.indexOf(k)] ?? 1);
+        return may ? { ...place, ...dense(axes, order, own) } : place;
+    }
+    const wanted = `(${said.map((k) => extents[k]).join(", ")})${may ? " or 1 for all" : ""}`;
+    const message = `${name}.shape is (${shape.join(", ")}), must be ${wanted}`;
+    throw new AttnError("ATTN_ERROR_SHAPE", message);
+}
+
 export function checkLayout(value, what) {
-    return checkOneOf(value, LAYOUTS, what);
+    return checkOneOf(value, Object.keys(ORDERS), what);
 }
 
 /** Strides by the name of their array. */
@@ -135,30 +142,31 @@ export function readStrides(value, what) {
     return strides;
 }
 
-function dense(shape, order, axes) {
+function dense(axes, order, extents) {
     const strides = [];
     let length = 1;
-    for (const axis of order.reverse()) {
-        strides[axis] = length;
-        length *= shape[axis] ?? 1;
+    for (const k of [...order].reverse()) {
+        strides[k] = length;
+        length *= extents[k];
     }
     return {
-        ...{ strides, length, gaps: false },
-        get meaning() {
-            return `${axes.join(" * ")} = ${shape.join(" * ")}`;
+        ...{ extents, strides, length, gaps: false },
+        meaning() {
+            const said = saidOf(axes, order);
+            return `${said.map((k) => axes[k]).join(" * ")} = ${said.map((k) => extents[k]).join(" * ")}`;
         },
     };
 }
 
-function strided(shape, strides, what) {
+function strided(extents, strides, what) {
     let length = 1;
     for (const [axis, stride] of strides.entries()) {
         if (stride < 0) {
             throw new AttnError("ATTN_ERROR_ARGUMENT", `${what} must not be negative`);
         }
-        length += (shape[axis] - 1) * stride;
+        length += (extents[axis] - 1) * stride;
     }
-    return { strides, length, meaning: `what ${what} reach`, gaps: true };
+    return { extents, strides, length, meaning: () => `what ${what} reach`, gaps: true };
 }
 
 /** The size that makes up the length of `array` together with `known`, the product of the others. */

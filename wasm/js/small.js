@@ -2,12 +2,12 @@
 import { Core } from "./core.js";
 import { makeInit } from "./loader.js";
 import { Runner } from "./runner.js";
-import { Session } from "./session.js";
+import { SmallSession } from "./session.js";
 
 const FILES = { simd: () => new URL("../dist/libattn.softmax.wasm", import.meta.url) };
 
 export function makeSmallInit(platform) {
     return makeInit(platform, FILES, (engine, more) =>
-        Object.freeze(new Core(new Session(engine), more, Runner)),
+        Object.freeze(new Core(new SmallSession(engine), more, Runner)),
     );
 }

@@ -1,19 +1,19 @@
-import { SCALES, checkRead } from "./arrays.js";
-import { outputOf, readCall } from "./call.js";
+import { NEW, checkJob } from "./arrays.js";
+import { readCall } from "./call.js";
 import { checkBytes, checkInteger } from "./check.js";
-import { arrayClass } from "./dtypes.js";
+import { READ, namesOf } from "./declared.js";
 import { Held } from "./held.js";
 import { lendJob } from "./job.js";
-import { places, quotient } from "./shape.js";
+import { places, product, quotient } from "./shape.js";
 
-const APPEND = { needed: ["key", "value"], others: ["layout", ...SCALES] };
-const QUERY = { needed: ["query"], others: ["out", "layout"] };
+/* What comes with tokens, and not with queries. */
+const isAppended = ({ axes }) => axes.includes("keys") && !axes.includes("queries");
 
 /** What a backend keeps of tokens that arrive. Made by Attn.stream() and fork(). */
 export class Stream {
     #session;
     #held; // C's stream
-    #about; // { backend, sizes, dtypes, hasLse }
+    #about; // the problem (rules.js), with its `sizes`, and `hasLse`
 
     constructor(session, address, about) {
         this.#session = session;
@@ -25,33 +25,13 @@ export class Stream {
     }
 
     append(...args) {
-        const { arrays, options } = this.#read(args, APPEND, "append");
-        const { batch, kvHeads, dim } = this.sizes;
-        const known = batch * kvHeads * dim;
-        const tokens = quotient(arrays.key.array, "key", "batch * kvHeads * dim", known);
-        const place = places({ ...this.sizes, queries: 1, keys: tokens }, options.layout);
-        const given = checkRead(arrays, ["key", "value"], place, this.#about.dtypes);
-        this.#lend("run", "append", tokens, { given, outputs: null, place });
+        this.#call(args, "append", "run", isAppended);
         return this;
     }
 
     query(...args) {
-        const { arrays, options } = this.#read(args, QUERY, "query");
-        const { batch, heads, dim } = this.sizes;
-        const known = batch * heads * dim;
-        const queries = quotient(arrays.query.array, "query", "batch * heads * dim", known);
-        const place = places({ ...this.sizes, queries, keys: 1 }, options.layout);
-        const { dtypes, hasLse } = this.#about;
-        const given = checkRead(arrays, ["query"], place, dtypes);
-        const out = outputOf(arrays, "out", place);
-        out.type = arrayClass(dtypes.out, out.array ?? given.query.array);
-        const outputs = { __proto__: null, out };
-        if (hasLse) outputs.lse = outputOf({ __proto__: null }, "lse", place);
-        const { called, results } = this.#lend("measure", "query", queries, {
-            given,
-            outputs,
-            place,
-        });
+        const isAsked = (array) => !isAppended(array) && array.name !== "scores";
+        const { called, results } = this.#call(args, "query", "measure", isAsked);
         return { out: null, lse: null, degenerateRows: called, ...results };
     }
 
@@ -95,22 +75,36 @@ export class Stream {
         this.#held.dispose();
     }
 
-    #read(args, names, what) {
-        return readCall(args, names, what, () => this.#about.dtypes);
-    }
-
-    /** Calls a function, by the session's `how`, on the arrays of a job of so many tokens. */
-    #lend(how, name, tokens, job) {
+    /** Calls a function, by the session's `how`, on the arrays of the user's call that are of its kind. */
+    #call(args, name, how, isOfKind) {
+        const { dtypes, hasLse } = this.#about;
+        const all = this.#about.arrays.filter(isOfKind);
+        const needed = READ.filter((one) => namesOf(all).includes(one));
+        const declare = () => all.filter(({ name }) => name !== "lse");
+        const names = { needed, others: ["layout"], declare };
+        const { arrays, options } = readCall(args, names, name, () => dtypes);
+        if (hasLse && name === "query") arrays.lse = NEW;
+        const place = places(all, this.#sizesOf(arrays[needed[0]].array, needed[0]), options);
+        const job = checkJob(this.#about, arrays, place);
         return this.#session.borrow((loan) => {
             const { list, take } = lendJob(loan, job);
-            const called = this.#session[how](
-                `attnjs_stream_${name}`,
-                this.#held.value,
-                tokens,
-                list,
-            );
+            const called = this.#session[how](`attnjs_stream_${name}`, this.#held.value, list);
             return { called, results: take() };
         }, job);
+    }
+
+    /** The sizes of a call with these queries or keys, whose number follows from how many elements there are. */
+    #sizesOf(array, name) {
+        const isQuery = name === "query";
+        const known = ["batch", isQuery ? "heads" : "kvHeads", "dim"];
+        const tokens = quotient(
+            array,
+            name,
+            known.join(" * "),
+            product(known.map((k) => this.sizes[k])),
+        );
+        const { maxKeys } = this.sizes;
+        return { ...this.sizes, queries: isQuery ? tokens : 1, keys: isQuery ? maxKeys : tokens };
     }
 
     #run(name, ...args) {

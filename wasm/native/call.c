@@ -39,14 +39,16 @@ static bool read_plan(addon_call_t *call, size_t index) {
     call->plan = read_handle(call, index, destroy_plan);
     if (!call->plan) return false;
     call->arguments[index].plan = call->plan->item;
-    call->problem = *attn_plan_problem(call->plan->item);
+    call->scope = attnjs_plan_scope(call->plan->item);
     return true;
 }
 
 static bool read_stream(addon_call_t *call, size_t index) {
     const addon_handle_t *stream = read_handle(call, index, destroy_stream);
-    if (stream) call->arguments[index].stream = stream->item;
-    return stream != NULL;
+    if (!stream) return false;
+    call->arguments[index].stream = stream->item;
+    call->scope = attnjs_stream_scope(stream->item);
+    return true;
 }
 
 static bool read_number(addon_call_t *call, size_t index) {
@@ -55,20 +57,11 @@ static bool read_number(addon_call_t *call, size_t index) {
            wrong(call, index, "a number");
 }
 
-/* Of the stream before it. */
-static bool read_tokens(addon_call_t *call, size_t index) {
-    if (!read_number(call, index)) return false;
-    call->problem =
-        attnjs_stream_call(call->arguments[index - 1].stream, call->arguments[index].number);
-    return true;
-}
-
 /* Of the plan, or the stream, before it. What computes has a workspace. */
 static bool read_arrays(addon_call_t *call, size_t index) {
     attnjs_t *js = call->arguments[0].session;
     call->arguments[index].list = call->list;
-    call->status =
-        addon_list(call->env, call->values[index], &call->problem, call->list, &js->error);
+    call->status = addon_list(call->env, call->values[index], &call->scope, call->list, &js->error);
     if (call->plan) addon_workspace_reserve(js, call->plan->item);
     return true;
 }
@@ -151,8 +144,6 @@ static bool read_argument(addon_call_t *call, const addon_function_t *function, 
         return read_arrays(call, index);
     case ADDON_NUMBER:
         return read_number(call, index);
-    case ADDON_TOKENS:
-        return read_tokens(call, index);
     case ADDON_TEXT:
         return read_text(call, index);
     case ADDON_PAIRS:

@@ -23,7 +23,6 @@ typedef enum addon_kind {
     ADDON_PROBLEM,
     ADDON_ARRAYS,
     ADDON_NUMBER,
-    ADDON_TOKENS,
     ADDON_TEXT,
     ADDON_PAIRS,
     ADDON_BYTES,
@@ -64,7 +63,7 @@ typedef struct addon_call {
     napi_value values[ADDON_ARGUMENTS];
     addon_argument_t arguments[ADDON_ARGUMENTS];
     addon_handle_t *session, *plan; /* where these are among the arguments */
-    attn_problem_t problem;         /* of the arrays */
+    attnjs_scope_t scope;           /* of the arrays */
     double list[ATTNJS_LIST];
     attn_status_t status; /* not 0: the session has the error */
     union {

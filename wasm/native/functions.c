@@ -38,7 +38,6 @@
 #define PROBLEM(position, name) call->arguments[position].list
 #define ARRAYS(position, name) call->arguments[position].list
 #define NUMBER(position, name) call->arguments[position].number
-#define TOKENS(position, name) call->arguments[position].number
 #define TEXT(position, name) call->arguments[position].text
 #define PAIRS(position, name) call->arguments[position].text
 #define BYTES(position, name) call->arguments[position].data
@@ -70,7 +69,6 @@ static void start(addon_call_t *call) {
 #define PROBLEM(position, name) [position] = ADDON_PROBLEM
 #define ARRAYS(position, name) [position] = ADDON_ARRAYS
 #define NUMBER(position, name) [position] = ADDON_NUMBER
-#define TOKENS(position, name) [position] = ADDON_TOKENS
 #define TEXT(position, name) [position] = ADDON_TEXT
 #define PAIRS(position, name) [position] = ADDON_PAIRS
 #define BYTES(position, name) [position] = ADDON_BYTES

@@ -36,22 +36,15 @@ addon_memory_t addon_memory(napi_env env, napi_value value) {
 
 /* ---- the list of arrays ---------------------------------------------------------------------- */
 
-static const char *const names[ATTNJS_ARRAYS] = {
-    "query",     "key",   "value",  "out",       "lse",         "bias",   "mask",
-    "kvLengths", "sinks", "slopes", "keyScales", "valueScales", "scores",
-};
-
 /* Bytes from a tensor's first element to behind its last; infinite where strides go back. */
 static double bytes_of(const attn_tensor_t *tensor) {
-    static const double sizes[] = {[ATTN_F32] = 4, [ATTN_F64] = 8,  [ATTN_F16] = 2, [ATTN_BF16] = 2,
-                                   [ATTN_I8] = 1,  [ATTN_BOOL] = 1, [ATTN_I64] = 8};
     double last = 0;
     for (int k = 0; k < 4; k++) {
         if (tensor->shape[k] < 1) return 0;
         if (tensor->stride[k] < 0) return INFINITY;
         last += (double)(tensor->shape[k] - 1) * (double)tensor->stride[k];
     }
-    return (last + 1) * sizes[tensor->dtype];
+    return (last + 1) * (double)attn_dtype_size(tensor->dtype);
 }
 
 static attn_status_t check_array(const attn_tensor_t *tensor, const char *name, size_t size,
@@ -66,29 +59,43 @@ static attn_status_t check_array(const attn_tensor_t *tensor, const char *name, 
     return ATTN_OK;
 }
 
-/* One entry of the list: an array's address, or a number. */
+/* One entry of the list: an array's address, or a number, which is none. */
 static double entry(napi_env env, napi_value list, uint32_t index, addon_memory_t *array) {
     napi_value value;
     double number = 0;
     *array = (addon_memory_t){0};
     if (napi_get_element(env, list, index, &value) != napi_ok) return 0;
-    *array = addon_memory(env, value);
-    if (array->data) return (double)(uintptr_t)array->data;
-    napi_get_value_double(env, value, &number);
-    return index >= ATTNJS_ARRAYS ? number : 0;
+    const bool is_address = index > 0 && (index - 1) % ATTNJS_RECORD == ATTNJS_ADDRESS;
+    if (is_address)
+        *array = addon_memory(env, value);
+    else
+        napi_get_value_double(env, value, &number);
+    return is_address ? (double)(uintptr_t)array->data : number;
 }
 
-attn_status_t addon_list(napi_env env, napi_value value, const attn_problem_t *problem,
-                         double *list, attn_error_t *error) {
-    addon_memory_t arrays[ATTNJS_LIST];
-    for (uint32_t i = 0; i < ATTNJS_LIST; i++) list[i] = entry(env, value, i, &arrays[i]);
-    const attn_io_t io = attnjs_io(problem, list);
-    const attn_tensor_t *const tensors[ATTNJS_ARRAYS] = {
-        &io.query,      &io.key,          &io.value,      &io.out,   &io.lse,
-        &io.bias,       &io.mask,         &io.kv_lengths, &io.sinks, &io.slopes,
-        &io.key_scales, &io.value_scales, &io.scores};
-    attn_status_t status = ATTN_OK;
-    for (int i = 0; i < ATTNJS_ARRAYS && status == ATTN_OK; i++)
-        if (tensors[i]->data) status = check_array(tensors[i], names[i], arrays[i].size, error);
+static attn_status_t read_list(napi_env env, napi_value value, double *list,
+                               addon_memory_t memory[ATTNJS_MOST_ARRAYS], attn_error_t *error) {
+    addon_memory_t none;
+    list[0] = entry(env, value, 0, &none);
+    if (!(list[0] >= 0 && list[0] <= ATTNJS_MOST_ARRAYS))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "the arrays are no list");
+    for (uint32_t i = 0; i < (uint32_t)list[0]; i++)
+        for (uint32_t k = 0, at = 1 + i * ATTNJS_RECORD; k < ATTNJS_RECORD; k++, at++)
+            list[at] = entry(env, value, at, k == ATTNJS_ADDRESS ? &memory[i] : &none);
+    return ATTN_OK;
+}
+
+attn_status_t addon_list(napi_env env, napi_value value, const attnjs_scope_t *scope, double *list,
+                         attn_error_t *error) {
+    addon_memory_t memory[ATTNJS_MOST_ARRAYS];
+    attnjs_arrays_t arrays;
+    attn_status_t status = read_list(env, value, list, memory, error);
+    if (status == ATTN_OK) status = attnjs_arrays(scope, list, &arrays, error);
+    for (uint32_t i = 0; status == ATTN_OK && i < (uint32_t)list[0]; i++) {
+        const uint32_t number = (uint32_t)attnjs_integer(list[1 + i * ATTNJS_RECORD]);
+        attn_array_info_t info = {.struct_size = sizeof info};
+        attn_backend_array(scope->backend, number, &info);
+        status = check_array(attnjs_array(&arrays, number), info.name, memory[i].size, error);
+    }
     return status;
 }

@@ -17,9 +17,9 @@ typedef struct addon_memory {
 /** None for a number. */
 addon_memory_t addon_memory(napi_env env, napi_value value);
 
-/** The list of a call's arrays (src/bindings.h) as numbers: they are long enough for the problem, or that
+/** The list of a call's arrays (src/bindings.h) as numbers: they are long enough for their shapes, or that
  *  is the error. */
-attn_status_t addon_list(napi_env env, napi_value value, const attn_problem_t *problem,
-                         double *list, attn_error_t *error);
+attn_status_t addon_list(napi_env env, napi_value value, const attnjs_scope_t *scope, double *list,
+                         attn_error_t *error);
 
 #endif

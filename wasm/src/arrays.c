@@ -1,42 +1,37 @@
 /* arrays.c: the arrays of a run, as js/ lists them. */
 #include "bindings.h"
 
-/* Where the list says: query, key, value and out; without gaps: all others. */
-static attn_tensor_t tensor(const double *list, int which, attn_dtype_t dtype, int64_t batch,
-                            int64_t heads, int64_t rows, int64_t columns) {
-    void *data = (void *)(uintptr_t)list[which];
-    if (!data) return (attn_tensor_t){0};
-    attn_tensor_t tensor = attn_tensor_bhnd(data, batch, heads, rows, columns);
-    tensor.dtype = dtype;
-    for (int k = 0; k < 4 && which <= ATTNJS_OUT; k++)
-        tensor.stride[k] = attnjs_integer(list[ATTNJS_STRIDES + 4 * which + k]);
-    return tensor;
+attn_tensor_t *attnjs_array(attnjs_arrays_t *arrays, uint32_t number) {
+    const uint32_t index = number - ATTN_ARRAY_OWN;
+    if (ATTN_SMALL || number < ATTN_ARRAY_OWN) return attn_io_array(&arrays->io, number);
+    return index < ATTN_MOST_OWN_ARRAYS ? &arrays->tensors[index] : NULL;
 }
 
-/* Bias or mask. */
-static attn_tensor_t grid(const attn_problem_t *p, const double *list, int which, int extents,
-                          attn_dtype_t dtype) {
-    const double *shape = list + extents;
-    return tensor(list, which, dtype, attnjs_integer(shape[0]), attnjs_integer(shape[1]),
-                  attnjs_integer(shape[2]), p->keys);
+/* One record; it has to be of an array that there is, and that no record before was of. */
+static attn_status_t place(const attnjs_scope_t *scope, const double *record,
+                           attnjs_arrays_t *arrays, attn_error_t *error) {
+    attn_tensor_t declared;
+    const uint32_t number = (uint32_t)attnjs_integer(record[ATTNJS_NUMBER]);
+    attn_tensor_t *tensor = attnjs_array(arrays, number);
+    if (!scope->array(scope->item, number, &declared) || !tensor || tensor->dtype)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "array %u is unknown, or given twice", number);
+    tensor->data = (void *)(uintptr_t)record[ATTNJS_ADDRESS];
+    tensor->dtype = declared.dtype;
+    for (int k = 0; k < 4; k++) {
+        tensor->shape[k] = attnjs_integer(record[ATTNJS_SHAPE + k]);
+        tensor->stride[k] = attnjs_integer(record[ATTNJS_STRIDES + k]);
+    }
+    if (!ATTN_SMALL && number >= ATTN_ARRAY_OWN) arrays->own[number - ATTN_ARRAY_OWN] = tensor;
+    return ATTN_OK;
 }
 
-attn_io_t attnjs_io(const attn_problem_t *p, const double *list) {
-    const int64_t batch = p->batch, heads = p->heads, kv_heads = p->kv_heads;
-    return (attn_io_t){
-        .struct_size = sizeof(attn_io_t),
-        .query = tensor(list, ATTNJS_QUERY, p->dtype, batch, heads, p->queries, p->dim),
-        .key = tensor(list, ATTNJS_KEY, p->kv_dtype, batch, kv_heads, p->keys, p->dim),
-        .value = tensor(list, ATTNJS_VALUE, p->kv_dtype, batch, kv_heads, p->keys, p->value_dim),
-        .out = tensor(list, ATTNJS_OUT, p->dtype, batch, heads, p->queries, p->value_dim),
-        .lse = tensor(list, ATTNJS_LSE, ATTN_F32, batch, heads, p->queries, 1),
-        .bias = grid(p, list, ATTNJS_BIAS, ATTNJS_BIAS_SHAPE, ATTN_F32),
-        .mask = grid(p, list, ATTNJS_MASK, ATTNJS_MASK_SHAPE, ATTN_BOOL),
-        .kv_lengths = tensor(list, ATTNJS_KV_LENGTHS, ATTN_I64, batch, 1, 1, 1),
-        .sinks = tensor(list, ATTNJS_SINKS, ATTN_F32, 1, heads, 1, 1),
-        .slopes = tensor(list, ATTNJS_SLOPES, ATTN_F32, 1, heads, 1, 1),
-        .key_scales = tensor(list, ATTNJS_KEY_SCALES, ATTN_F32, batch, kv_heads, p->keys, 1),
-        .value_scales = tensor(list, ATTNJS_VALUE_SCALES, ATTN_F32, batch, kv_heads, p->keys, 1),
-        .scores = tensor(list, ATTNJS_SCORES, ATTN_F32, batch, heads, p->queries, p->keys),
-    };
+attn_status_t attnjs_arrays(const attnjs_scope_t *scope, const double *list,
+                            attnjs_arrays_t *arrays, attn_error_t *error) {
+    attn_status_t status = ATTN_OK;
+    *arrays = (attnjs_arrays_t){.io = {.struct_size = sizeof arrays->io,
+                                       .own = arrays->own,
+                                       .own_count = ATTN_MOST_OWN_ARRAYS}};
+    for (int64_t i = 0; i < attnjs_integer(*list) && status == ATTN_OK; i++)
+        status = place(scope, list + 1 + i * ATTNJS_RECORD, arrays, error);
+    return status;
 }

@@ -12,11 +12,12 @@
 #define ATTNJS_BINDINGS_H
 
 #include "attn/attn.h"
+#include "attn/ext/inputs.h"
 #include "threads.h"
 #include "json/json.h"
 
 /** Changes whenever a function does; js/ refuses a module with another number. */
-#define ATTNJS_INTERFACE 7
+#define ATTNJS_INTERFACE 8
 
 /** One per instance of the module: the context and what the last call had to say. */
 typedef struct attnjs {
@@ -56,7 +57,6 @@ typedef struct attnlabs_run attnlabs_run_t;
 #define PROBLEM(position, name) const double *name
 #define ARRAYS(position, name) const double *name
 #define NUMBER(position, name) double name
-#define TOKENS(position, name) double name
 #define COUNT(position, name) uint32_t name
 #define LENGTH(position, name) size_t name
 #define TEXT(position, name) const char *name
@@ -80,27 +80,15 @@ char *attnjs_json(attnjs_t *js, const char *what, void (*write)(attn_json_t *, c
 
 /* ---- arrays.c -------------------------------------------------------------------------------- */
 
-/** The arrays of a run in numbers: addresses, 0 where there is none, then the first three extents of
- *  bias and mask, whose last is `keys`, then in elements the strides of query, key, value and out. */
+/** The arrays of a run in numbers: how many there are, and a record of each. */
 enum {
-    ATTNJS_QUERY,
-    ATTNJS_KEY,
-    ATTNJS_VALUE,
-    ATTNJS_OUT,
-    ATTNJS_LSE,
-    ATTNJS_BIAS,
-    ATTNJS_MASK,
-    ATTNJS_KV_LENGTHS,
-    ATTNJS_SINKS,
-    ATTNJS_SLOPES,
-    ATTNJS_KEY_SCALES,
-    ATTNJS_VALUE_SCALES,
-    ATTNJS_SCORES,
-    ATTNJS_ARRAYS,
-    ATTNJS_BIAS_SHAPE = ATTNJS_ARRAYS,
-    ATTNJS_MASK_SHAPE = ATTNJS_BIAS_SHAPE + 3,
-    ATTNJS_STRIDES = ATTNJS_MASK_SHAPE + 3,
-    ATTNJS_LIST = ATTNJS_STRIDES + 4 * 4
+    ATTNJS_NUMBER,  /* enum attn_array_number; the backend's own from ATTN_ARRAY_OWN on */
+    ATTNJS_ADDRESS, /* of its first element */
+    ATTNJS_SHAPE,
+    ATTNJS_STRIDES = ATTNJS_SHAPE + 4, /* in elements */
+    ATTNJS_RECORD = ATTNJS_STRIDES + 4,
+    ATTNJS_MOST_ARRAYS = ATTN_ARRAY_OWN + ATTN_MOST_OWN_ARRAYS,
+    ATTNJS_LIST = 1 + ATTNJS_MOST_ARRAYS * ATTNJS_RECORD
 };
 
 /** js/ refuses what is no integer that a double holds exactly, so that only those come here. Others would
@@ -109,8 +97,28 @@ static inline int64_t attnjs_integer(double x) {
     return x >= -0x1p53 && x <= 0x1p53 ? (int64_t)x : -1;
 }
 
-/** They as the core takes them, for a problem of these sizes. */
-attn_io_t attnjs_io(const attn_problem_t *problem, const double *list);
+/** What a call's arrays are declared by: a plan, or a stream. */
+typedef struct attnjs_scope {
+    const void *item;
+    /** Array number `number`, of its element type; 0: there is none. */
+    int32_t (*array)(const void *item, uint32_t number, attn_tensor_t *tensor);
+    const attn_backend_t *backend;
+} attnjs_scope_t;
+
+attnjs_scope_t attnjs_plan_scope(const attn_plan_t *plan);
+attnjs_scope_t attnjs_stream_scope(const attnjs_stream_t *stream);
+
+/** They as the core takes them: `io` points into the others. */
+typedef struct attnjs_arrays {
+    attn_io_t io;
+    const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
+    attn_tensor_t tensors[ATTN_MOST_OWN_ARRAYS];
+} attnjs_arrays_t;
+
+attn_status_t attnjs_arrays(const attnjs_scope_t *scope, const double *list,
+                            attnjs_arrays_t *arrays, attn_error_t *error);
+/** Array number `number` of them; NULL past the last that there can be. */
+attn_tensor_t *attnjs_array(attnjs_arrays_t *arrays, uint32_t number);
 
 /* ---- plan.c ---------------------------------------------------------------------------------- */
 
@@ -133,6 +141,7 @@ enum {
     ATTNJS_INPUTS,      /* enum attn_input_bits */
     ATTNJS_DTYPE,       /* enum attn_dtype_code */
     ATTNJS_KV_DTYPE,
+    ATTNJS_OWN_INPUTS, /* bit i: the backend's own array number i */
     ATTNJS_NUMBERS
 };
 
@@ -140,8 +149,5 @@ attn_problem_t attnjs_problem(const double *numbers);
 
 /** Packed parameters as the core takes them: a list to be freed, which points into `packed`, or NULL. */
 attn_param_t *attnjs_params(attnjs_t *js, const char *packed, size_t count);
-
-/** The problem of a stream's call, whose arrays have so many tokens. */
-attn_problem_t attnjs_stream_call(const attnjs_stream_t *stream, double tokens);
 
 #endif

@@ -13,7 +13,6 @@
  *   SESSION, PLAN, STREAM, RUN   what a function with that result made
  *   PROBLEM, ARRAYS              lists of numbers (bindings.h)
  *   NUMBER, COUNT                a number
- *   TOKENS                       how many the ARRAYS of a stream that follow have
  *   TEXT                         ended by a zero
  *   PAIRS                        names and values by turns, each ended by a zero
  *   BYTES, ROOM, FLOATS, DOUBLES arrays; ROOM, FLOATS and DOUBLES may be written
@@ -57,7 +56,8 @@ FUNCTION(MODULE, END, attnjs_free, ADDRESS(0, memory))
 
 FUNCTION(SOFTMAX, PLAN, attnjs_plan_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), PAIRS(3, params), LENGTH(4, count))
 FUNCTION(SOFTMAX, END, attnjs_plan_destroy, PLAN(0))
-/** {"kernel", "workspaceBytes", "cost", "facts"} as JSON; cost is null where the backend has none. */
+/** {"kernel", "workspaceBytes", "cost", "facts", "own"} as JSON; cost is null where the backend has none,
+ *  own has the shapes of its own arrays. */
 FUNCTION(FULL, TEXT, attnjs_plan_describe, SESSION(0), PLAN(1))
 
 /** Returns how many rows were degenerate. */
@@ -76,10 +76,9 @@ FUNCTION(FULL, STREAM, attnjs_stream_create, SESSION(0), TEXT(1, backend), PROBL
 FUNCTION(FULL, END, attnjs_stream_destroy, STREAM(0))
 FUNCTION(FULL, NUMBER, attnjs_stream_length, SESSION(0), STREAM(1))
 FUNCTION(FULL, NUMBER, attnjs_stream_memory, SESSION(0), STREAM(1))
-/** Of the list count key, value and their scales. */
-FUNCTION(FULL, STATUS, attnjs_stream_append, SESSION(0), STREAM(1), TOKENS(2, tokens), ARRAYS(3, arrays))
-/** Of the list count query, out and lse. Returns how many rows were degenerate. */
-FUNCTION(FULL, NUMBER, attnjs_stream_query, SESSION(0), STREAM(1), TOKENS(2, tokens), ARRAYS(3, arrays))
+FUNCTION(FULL, STATUS, attnjs_stream_append, SESSION(0), STREAM(1), ARRAYS(2, arrays))
+/** Returns how many rows were degenerate. */
+FUNCTION(FULL, NUMBER, attnjs_stream_query, SESSION(0), STREAM(1), ARRAYS(2, arrays))
 FUNCTION(FULL, STREAM, attnjs_stream_fork, SESSION(0), STREAM(1))
 FUNCTION(FULL, STATUS, attnjs_stream_truncate, SESSION(0), STREAM(1), NUMBER(2, length))
 /** Returns the bytes it takes; writes them where there is room for them. */
@@ -153,7 +152,6 @@ FUNCTION(LABS, TEXT, attnlabs_conclude, SESSION(0), RUN(1), DOUBLES(2, rows), CO
 #undef PROBLEM
 #undef ARRAYS
 #undef NUMBER
-#undef TOKENS
 #undef COUNT
 #undef LENGTH
 #undef TEXT

@@ -25,6 +25,7 @@ attn_problem_t attnjs_problem(const double *numbers) {
     problem.inputs = (uint32_t)numbers[ATTNJS_INPUTS];
     problem.dtype = (int32_t)numbers[ATTNJS_DTYPE];
     problem.kv_dtype = (int32_t)numbers[ATTNJS_KV_DTYPE];
+    problem.own_inputs = (uint32_t)numbers[ATTNJS_OWN_INPUTS];
     return problem;
 }
 
@@ -88,12 +89,24 @@ static void write_facts(attn_json_t *json, const attn_plan_t *plan) {
     attn_json_close(json, ']');
 }
 
+static void write_own(attn_json_t *json, const attn_plan_t *plan) {
+    attn_tensor_t tensor;
+    attn_json_open(json, "own", '[');
+    for (uint32_t number = ATTN_ARRAY_OWN; attn_plan_array(plan, number, &tensor); number++) {
+        attn_json_open(json, NULL, '[');
+        for (int k = 0; k < 4; k++) attn_json_number(json, NULL, (double)tensor.shape[k]);
+        attn_json_close(json, ']');
+    }
+    attn_json_close(json, ']');
+}
+
 static void write_plan(attn_json_t *json, const void *plan) {
     attn_json_open(json, NULL, '{');
     attn_json_string(json, "kernel", attn_plan_kernel(plan));
     attn_json_number(json, "workspaceBytes", (double)attn_plan_workspace_size(plan));
     write_cost(json, plan);
     write_facts(json, plan);
+    write_own(json, plan);
     attn_json_close(json, '}');
 }
 
@@ -103,8 +116,26 @@ char *attnjs_plan_describe(attnjs_t *js, attn_plan_t *plan) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Scratch for one call: the session's, or else none is kept, so idle plans hold no large memory. */
-static attn_status_t give_workspace(attnjs_t *js, const attn_plan_t *plan, attn_io_t *io) {
+static int32_t plan_array(const void *plan, uint32_t number, attn_tensor_t *tensor) {
+    return attn_plan_array(plan, number, tensor);
+}
+
+attnjs_scope_t attnjs_plan_scope(const attn_plan_t *plan) {
+    return (attnjs_scope_t){plan, plan_array, attn_plan_backend(plan)};
+}
+
+static attn_status_t read_arrays(attnjs_t *js, const attn_plan_t *plan, const double *list,
+                                 attnjs_arrays_t *arrays) {
+    const attnjs_scope_t scope = attnjs_plan_scope(plan);
+    return attnjs_arrays(&scope, list, arrays, &js->error);
+}
+
+/* And scratch for one call: the session's, or else none is kept, so idle plans hold no large memory. */
+static attn_status_t begin(attnjs_t *js, const attn_plan_t *plan, const double *list,
+                           attnjs_arrays_t *arrays) {
+    attn_io_t *io = &arrays->io;
+    const attn_status_t status = read_arrays(js, plan, list, arrays);
+    if (status != ATTN_OK) return status;
     io->workspace_size = attn_plan_workspace_size(plan);
     io->workspace = js->workspace && js->workspace_size >= io->workspace_size
                         ? js->workspace
@@ -114,44 +145,46 @@ static attn_status_t give_workspace(attnjs_t *js, const attn_plan_t *plan, attn_
                      (unsigned long long)io->workspace_size);
 }
 
-static void take_workspace(const attnjs_t *js, const attn_io_t *io) {
-    if (io->workspace != js->workspace) free(io->workspace);
+static void end(const attnjs_t *js, const attnjs_arrays_t *arrays) {
+    if (arrays->io.workspace != js->workspace) free(arrays->io.workspace);
 }
 
-double attnjs_run(attnjs_t *js, attn_plan_t *plan, const double *arrays) {
+double attnjs_run(attnjs_t *js, attn_plan_t *plan, const double *list) {
     attn_report_t report = {.struct_size = sizeof report};
-    attn_io_t io = attnjs_io(attn_plan_problem(plan), arrays);
-    io.report = &report;
-    attn_status_t status = give_workspace(js, plan, &io);
-    if (status == ATTN_OK) status = attn_run(plan, &io, &js->error);
-    take_workspace(js, &io);
+    attnjs_arrays_t arrays;
+    attn_status_t status = begin(js, plan, list, &arrays);
+    arrays.io.report = &report;
+    if (status == ATTN_OK) status = attn_run(plan, &arrays.io, &js->error);
+    end(js, &arrays);
     return status == ATTN_OK ? (double)report.degenerate_rows : -1;
 }
 
-attn_status_t attnjs_weights(attnjs_t *js, attn_plan_t *plan, const double *arrays, double batch,
+attn_status_t attnjs_weights(attnjs_t *js, attn_plan_t *plan, const double *list, double batch,
                              double head, double first, double count, float *rows, size_t room) {
     const int64_t keys = attn_plan_problem(plan)->keys;
+    attnjs_arrays_t arrays;
     if (!(count * (double)keys <= (double)room))
         return attn_fail(&js->error, ATTN_ERROR_SHAPE, "rows: there is no room for the weights");
-    attn_io_t io = attnjs_io(attn_plan_problem(plan), arrays);
-    attn_status_t status = give_workspace(js, plan, &io);
+    attn_status_t status = begin(js, plan, list, &arrays);
     if (status == ATTN_OK)
-        status = attn_weights(plan, &io, attnjs_integer(batch), attnjs_integer(head),
+        status = attn_weights(plan, &arrays.io, attnjs_integer(batch), attnjs_integer(head),
                               attnjs_integer(first), attnjs_integer(count), rows, keys, &js->error);
-    take_workspace(js, &io);
+    end(js, &arrays);
     return status;
 }
 
-double attnjs_oracle_error(attnjs_t *js, attn_plan_t *plan, const double *arrays, double stride) {
+double attnjs_oracle_error(attnjs_t *js, attn_plan_t *plan, const double *list, double stride) {
     const attn_problem_t *p = attn_plan_problem(plan);
-    const attn_io_t io = attnjs_io(p, arrays);
-    double size = (double)(p->keys + p->value_dim) * (double)sizeof(double);
-    double *scratch = attnjs_allocate(size);
+    attnjs_arrays_t arrays;
+    if (read_arrays(js, plan, list, &arrays) != ATTN_OK ||
+        attn_check(plan, &arrays.io, &js->error) != ATTN_OK)
+        return -1;
+    double *scratch = attnjs_allocate((double)(p->keys + p->value_dim) * (double)sizeof(double));
     if (!scratch) {
         attnjs_no_memory(js, "the rows of exact attention");
         return -1;
     }
-    double error = attn_oracle_error(p, &io, attnjs_integer(stride), scratch);
+    const double error = attn_oracle_error(p, &arrays.io, attnjs_integer(stride), scratch);
     free(scratch);
     return error;
 }

@@ -5,18 +5,20 @@
 
 struct attnjs_stream {
     attn_stream_t *stream;
+    const attn_backend_t *backend;
     attn_problem_t problem;
 };
 
 /* Owns `stream` from here on; frees it when there is no memory for the rest. */
-static attnjs_stream_t *wrap(attnjs_t *js, attn_stream_t *stream, const attn_problem_t *problem) {
+static attnjs_stream_t *wrap(attnjs_t *js, attn_stream_t *stream, const attn_backend_t *backend,
+                             const attn_problem_t *problem) {
     attnjs_stream_t *wrapped = malloc(sizeof *wrapped);
     if (!wrapped) {
         attn_stream_destroy(stream);
         attnjs_no_memory(js, "a stream");
         return NULL;
     }
-    *wrapped = (attnjs_stream_t){.stream = stream, .problem = *problem};
+    *wrapped = (attnjs_stream_t){.stream = stream, .backend = backend, .problem = *problem};
     return wrapped;
 }
 
@@ -29,7 +31,7 @@ attnjs_stream_t *attnjs_stream_create(attnjs_t *js, const char *backend, const d
     attn_stream_create(js->context, backend, &problem, list, (uint32_t)count,
                        attnjs_integer(max_keys), &stream, &js->error);
     free(list);
-    return stream ? wrap(js, stream, &problem) : NULL;
+    return stream ? wrap(js, stream, attn_backend_find(js->context, backend), &problem) : NULL;
 }
 
 void attnjs_stream_destroy(attnjs_stream_t *stream) {
@@ -38,10 +40,19 @@ void attnjs_stream_destroy(attnjs_stream_t *stream) {
     free(stream);
 }
 
-attn_problem_t attnjs_stream_call(const attnjs_stream_t *stream, double tokens) {
-    attn_problem_t problem = stream->problem;
-    problem.queries = problem.keys = attnjs_integer(tokens);
-    return problem;
+/* As its problem says: what shapes they have each call says. */
+static int32_t stream_array(const void *item, uint32_t number, attn_tensor_t *tensor) {
+    const attnjs_stream_t *stream = item;
+    attn_array_info_t info = {.struct_size = sizeof info};
+    if (!attn_backend_array(stream->backend, number, &info)) return 0;
+    tensor->dtype = info.dtype == ATTN_DTYPE_OF_QUERY ? stream->problem.dtype
+                    : info.dtype == ATTN_DTYPE_OF_KEY ? stream->problem.kv_dtype
+                                                      : info.dtype;
+    return 1;
+}
+
+attnjs_scope_t attnjs_stream_scope(const attnjs_stream_t *stream) {
+    return (attnjs_scope_t){stream, stream_array, stream->backend};
 }
 
 double attnjs_stream_length(attnjs_t *js, attnjs_stream_t *stream) {
@@ -54,27 +65,27 @@ double attnjs_stream_memory(attnjs_t *js, attnjs_stream_t *stream) {
     return (double)attn_stream_memory(stream->stream);
 }
 
-attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, double tokens,
-                                   const double *arrays) {
-    const attn_problem_t call = attnjs_stream_call(stream, tokens);
-    const attn_io_t io = attnjs_io(&call, arrays);
-    return attn_stream_append(stream->stream, &io, &js->error);
+attn_status_t attnjs_stream_append(attnjs_t *js, attnjs_stream_t *stream, const double *list) {
+    const attnjs_scope_t scope = attnjs_stream_scope(stream);
+    attnjs_arrays_t arrays;
+    const attn_status_t status = attnjs_arrays(&scope, list, &arrays, &js->error);
+    return status == ATTN_OK ? attn_stream_append(stream->stream, &arrays.io, &js->error) : status;
 }
 
-double attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, double tokens,
-                           const double *arrays) {
-    const attn_problem_t call = attnjs_stream_call(stream, tokens);
+double attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, const double *list) {
+    const attnjs_scope_t scope = attnjs_stream_scope(stream);
     attn_report_t report = {.struct_size = sizeof report};
-    attn_io_t io = attnjs_io(&call, arrays);
-    io.report = &report;
-    const attn_status_t status = attn_stream_query(stream->stream, &io, &js->error);
+    attnjs_arrays_t arrays;
+    attn_status_t status = attnjs_arrays(&scope, list, &arrays, &js->error);
+    arrays.io.report = &report;
+    if (status == ATTN_OK) status = attn_stream_query(stream->stream, &arrays.io, &js->error);
     return status == ATTN_OK ? (double)report.degenerate_rows : -1;
 }
 
 attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, attnjs_stream_t *stream) {
     attn_stream_t *copy;
     if (attn_stream_fork(stream->stream, &copy, &js->error) != ATTN_OK) return NULL;
-    return wrap(js, copy, &stream->problem);
+    return wrap(js, copy, stream->backend, &stream->problem);
 }
 
 attn_status_t attnjs_stream_truncate(attnjs_t *js, attnjs_stream_t *stream, double length) {

@@ -168,8 +168,15 @@ for (const { name, file, command } of programs) {
 
         test("the list of backends", () => {
             const elements = ["half", "int8"]; // the package has float32 alone
-            const strip = ({ params, features, ...backend }) => ({
+            const words = (text) => text.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+            const inC = (array) => ({
+                ...array,
+                name: words(array.name),
+                axes: array.axes.map(words),
+            });
+            const strip = ({ params, features, arrays, ...backend }) => ({
                 ...backend,
+                arrays: arrays.map(inC),
                 features: features.filter((feature) => !elements.includes(feature)),
                 params: params.map((p) => p.name),
             });

@@ -50,14 +50,22 @@ test("the addon has those that need no module's memory, and one to start a run",
 
 const text = (...texts) => new TextEncoder().encode(texts.map((one) => `${one}\0`).join(""));
 const [queries, dim] = [3, 4];
-const problem = [1, 1, 1, queries, queries, dim, dim, 0, NaN, 0, -1, -1, 0, 0, 0, 1, 1];
+const problem = [1, 1, 1, queries, queries, dim, dim, 0, NaN, 0, -1, -1, 0, 0, 0, 1, 1, 0];
 const floats = (length) => new Float32Array(length).fill(1);
 
-/** A list of a run's arrays: query, key, value and out. */
-function listOf(...arrays) {
-    const strides = [queries * dim, queries * dim, dim, 1];
-    return [...arrays, ...Array(15).fill(0), ...Array(4).fill(strides).flat()];
+/** A record of a list of arrays. */
+function recordOf(number, array) {
+    return [number, array, ...[1, 1, queries, dim], ...[queries * dim, queries * dim, dim, 1]];
 }
+
+/** A list of a run's arrays: query, key, value and out, or those numbers. */
+function listOf(arrays, numbers = arrays.map((_, i) => i)) {
+    return [arrays.length, ...arrays.flatMap((array, i) => recordOf(numbers[i], array))];
+}
+
+/* Those of each call, by the numbers of attn/arrays.h. */
+const NUMBERS = { attnjs_stream_append: [1, 2], attnjs_stream_query: [0, 3] };
+const numbersOf = (name) => NUMBERS[name] ?? [0, 1, 2, 3];
 
 /** Right arguments of every function, in objects that nothing else uses. */
 function rightArguments() {
@@ -72,10 +80,9 @@ function rightArguments() {
     const streamed = Float64Array.from(problem);
     streamed[3] = 1;
     const stream = c.attnjs_stream_create(session, text("softmax"), streamed, text(), 0, 8);
-    const arrays = listOf(...[0, 0, 0, 0].map(() => floats(queries * dim)));
     const right = {
-        ...{ SESSION: session, PLAN: plan, STREAM: stream, ARRAYS: arrays },
-        ...{ PROBLEM: Float64Array.from(problem), TEXT: text("softmax"), TOKENS: queries },
+        ...{ SESSION: session, PLAN: plan, STREAM: stream },
+        ...{ PROBLEM: Float64Array.from(problem), TEXT: text("softmax") },
         ...{ FLOATS: floats(12), BYTES: text("some words"), ROOM: new Uint8Array(100) },
         PAIRS: text(),
     };
@@ -90,6 +97,13 @@ function rightArguments() {
         const made = [];
         for (const kind of kinds) {
             if (kind === "NUMBER") made.push(left.shift());
+            else if (kind === "ARRAYS")
+                made.push(
+                    listOf(
+                        numbersOf(name).map(() => floats(queries * dim)),
+                        numbersOf(name),
+                    ),
+                );
             else if (kind === "LENGTH")
                 made.push(kinds[made.length - 1] === "PAIRS" ? 0 : made.at(-1).length);
             else made.push(right[kind]);
@@ -160,10 +174,40 @@ test("no function takes a list with an array that is too short", () => {
     for (const one of living) {
         const at = one.kinds.indexOf("ARRAYS");
         if (at < 0) continue;
-        for (let i = 0; i < 4; i++) {
-            const arrays = [0, 0, 0, 0].map((_, k) => floats(k === i ? full - 1 : full));
-            assert.ok(c[one.name](...argumentsOf(one).with(at, listOf(...arrays))) < 0, one.name);
+        const numbers = numbersOf(one.name);
+        for (const short of numbers) {
+            const arrays = numbers.map((k) => floats(k === short ? full - 1 : full));
+            const given = argumentsOf(one).with(at, listOf(arrays, numbers));
+            assert.ok(c[one.name](...given) !== 0, one.name);
             assert.match(c.attnjs_error_message(right.SESSION), /bytes, must have/);
+        }
+    }
+});
+
+test("no function takes a list with an array that is unknown, given twice, or not there", () => {
+    const { right, argumentsOf } = rightArguments();
+    const lists = (numbers) => {
+        const arrays = numbers.map(() => floats(queries * dim));
+        const list = listOf(arrays, numbers);
+        return [
+            [listOf([...arrays, arrays[0]], [...numbers, 13]), /^array 13 is unknown/],
+            [listOf([...arrays, arrays[0]], [...numbers, -1]), /is unknown/],
+            [listOf([...arrays, arrays[0]], [...numbers, NaN]), /is unknown/],
+            [listOf([...arrays, arrays[0]], [...numbers, numbers[0]]), /given twice/],
+            [list.with(0, 46), /are no list/],
+            [list.with(0, -1), /are no list/],
+            [list.with(0, NaN), /are no list/],
+            [list.with(0, 5), /unknown, or given twice/], // what is behind the end is undefined
+            [list.with(2, 0), /no data|has 0 bytes/],
+            [[], /is missing|no data|no list/],
+        ];
+    };
+    for (const one of living) {
+        const at = one.kinds.indexOf("ARRAYS");
+        if (at < 0) continue;
+        for (const [list, message] of lists(numbersOf(one.name))) {
+            assert.ok(c[one.name](...argumentsOf(one).with(at, list)) !== 0, one.name);
+            assert.match(c.attnjs_error_message(right.SESSION), message, one.name);
         }
     }
 });

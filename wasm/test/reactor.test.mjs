@@ -26,8 +26,8 @@ test("attention through the functions of src/bindings.h", async () => {
     const problem = makeProblem({ heads: 2, queries: 33, keys: 50, dim: 24, valueDim: 10 }, 1);
     const { batch, heads, kvHeads, queries, keys, dim, valueDim } = problem.sizes;
     const sizes = [batch, heads, kvHeads, queries, keys, dim, valueDim];
-    // causal, scale, past, window, softcap, scores, inputs; dtype and kv_dtype: f32
-    const rules = [0, NaN, 0, -1, -1, 0, 0, 0, 1, 1];
+    // causal, scale, past, window, softcap, scores, inputs; dtype and kv_dtype: f32; no inputs of its own
+    const rules = [0, NaN, 0, -1, -1, 0, 0, 0, 1, 1, 0];
     const session = c.attnjs_open();
     const backend = put(Buffer.from("softmax\0"));
     const plan = c.attnjs_plan_create(
@@ -42,13 +42,18 @@ test("attention through the functions of src/bindings.h", async () => {
     const length = heads * queries * valueDim;
     const out = c.attnjs_allocate(4 * length) >>> 0;
     const arrays = [problem.query, problem.key, problem.value].map(put);
-    const strides = (rows, columns) => [heads * rows * columns, rows * columns, columns, 1];
+    // number, address, shape, strides
+    const record = (number, address, rows, columns) => [
+        ...[number, address, batch, heads, rows, columns],
+        ...[heads * rows * columns, rows * columns, columns, 1],
+    ];
     const list = put(
         Float64Array.of(
-            ...[...arrays, out, ...new Array(9).fill(0)], // no other array
-            ...new Array(6).fill(0), // nor bias or mask
-            ...[strides(queries, dim), strides(keys, dim)].flat(),
-            ...[strides(keys, valueDim), strides(queries, valueDim)].flat(),
+            4,
+            ...record(0, arrays[0], queries, dim),
+            ...record(1, arrays[1], keys, dim),
+            ...record(2, arrays[2], keys, valueDim),
+            ...record(3, out, queries, valueDim),
         ),
     );
     assert.equal(c.attnjs_run(session, plan, list), 0, read(c.attnjs_error_message(session)));
