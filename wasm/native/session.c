@@ -11,17 +11,32 @@ void addon_session_destroy(void *item) {
     free(session);
 }
 
+#ifdef ADDON_PLUGIN
+/* An addon with a backend more, for the tests: the addon loads no plugins. */
+extern const attn_plugin_entry_t ADDON_PLUGIN;
+
+static attn_status_t add_plugin(attn_context_t *context, attn_error_t *error) {
+    return attn_plugin_register(context, &ADDON_PLUGIN, "test", error);
+}
+#else
+static attn_status_t add_plugin(attn_context_t *context, attn_error_t *error) {
+    (void)context, (void)error;
+    return ATTN_OK;
+}
+#endif
+
 /* Fills a zeroed session. */
 static attn_status_t open_contexts(addon_session_t *session, int32_t threads, const char *tier,
                                    attn_error_t *error) {
     const attn_context_options_t owner = {
         .struct_size = sizeof owner, .threads = threads, .cpu = tier};
-    const attn_status_t status = attn_context_create(&owner, &session->owner, error);
+    attn_status_t status = attn_context_create(&owner, &session->owner, error);
     if (status != ATTN_OK) return status;
     session->threads = addon_stop_threads(attn_context_threads(session->owner));
     const attn_context_options_t borrower = {
         .struct_size = sizeof borrower, .pool = &session->threads, .cpu = tier};
-    return attn_context_create(&borrower, &session->js.context, error);
+    status = attn_context_create(&borrower, &session->js.context, error);
+    return status == ATTN_OK ? add_plugin(session->js.context, error) : status;
 }
 
 static addon_session_t *open_session(int32_t threads, const char *tier, attn_error_t *error) {
