@@ -102,8 +102,54 @@ export interface Tensor<Data = Float32Array> {
     [Symbol.dispose](): void;
 }
 
+/**
+ * Inputs that backends declare of their own ({@link Backend.arrays}), by name: of which class their elements
+ * are. They are options like the library's arrays. What a plugin has, the program that loads it adds:
+ *
+ * ```ts
+ * declare module "libattn" {
+ *     interface OwnInputs {
+ *         widths: Float32Array;
+ *     }
+ * }
+ * ```
+ */
+export interface OwnInputs {
+    /**
+     * Of backend "linear", whose README says what they do, in the order (batch, kvHead, key, dim); each axis may be
+     * 1, the same for all.
+     */
+    decay: Float32Array;
+    /** (batch, kvHead, key); the first three may be 1. */
+    beta: Float32Array;
+    /** (batch, kvHead, feature, valueDim). */
+    state: Float32Array;
+    /** (batch, kvHead, feature). */
+    stateZ: Float32Array;
+}
+
+/** The same of outputs: `true`, or an array to write to, asks for one. */
+export interface OwnOutputs {
+    /** Of backend "linear": {@link OwnInputs.state} of what comes behind the last token. */
+    stateOut: Float32Array;
+    stateZOut: Float32Array;
+}
+
+/** {@link OwnInputs} as options. Where a plan names them in `inputs`, or its backend requires them, runs bring them. */
+export type OwnInputArrays = {
+    [Name in keyof OwnInputs]?: ArrayInput<OwnInputs[Name]> | null | undefined;
+};
+
+/** {@link OwnOutputs} as options. */
+export type OwnOutputArrays = {
+    [Name in keyof OwnOutputs]?: boolean | ArrayInput<OwnOutputs[Name]> | null | undefined;
+};
+
+/** {@link OwnOutputs} as results; those that were not asked for are not there. */
+export type OwnResults = { [Name in keyof OwnOutputs]?: OwnOutputs[Name] };
+
 /** The name of an array that runs bring beside query, key and value: see {@link InputArrays}. */
-export type InputName = "bias" | "mask" | "kvLengths" | "sinks" | "slopes";
+export type InputName = "bias" | "mask" | "kvLengths" | "sinks" | "slopes" | keyof OwnInputs;
 
 /** @deprecated {@link Shaped}. */
 export type Grid<Data> = Shaped<Data>;
@@ -114,7 +160,7 @@ export type Grid<Data> = Shaped<Data>;
  * all, but for the keys; without one they have queries * keys elements, the same for all batches and
  * heads, or batch * heads * queries * keys.
  */
-export interface InputArrays {
+export interface InputArrays extends OwnInputArrays {
     /**
      * Of key in i8, and needed then: what each token's elements are times, above 0, in the order
      * (batch, kvHead, key).
@@ -127,7 +173,7 @@ export interface InputArrays {
     /** 0 or false masks, all else does not. */
     mask?: MaskArray | Shaped<MaskArray> | null | undefined;
     /** How many keys of each batch count, from 0 to `keys`. */
-    kvLengths?: readonly number[] | Int32Array | Uint32Array | null | undefined;
+    kvLengths?: IntegerArray | Shaped<IntegerArray> | null | undefined;
     /** For each head a logit more in the sum of weights, without a value. */
     sinks?: Floats | null | undefined;
     /** ALiBi's slope of each head. */
@@ -136,3 +182,7 @@ export interface InputArrays {
 
 /** Which keys are seen: bytes or booleans, one after the other. */
 export type MaskArray = Uint8Array | readonly boolean[];
+
+/** Integers of 64 bits that are read, one after the other. */
+export type IntegerArray =
+    readonly number[] | readonly bigint[] | Int32Array | Uint32Array | BigInt64Array;

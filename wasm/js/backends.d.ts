@@ -39,6 +39,32 @@ export interface ChoiceParam extends ParamBase {
 /** A parameter as its backend declares it: enough to make a form or a slider of it. */
 export type Param = NumberParam | BooleanParam | ChoiceParam;
 
+/** What an axis of an array counts; "plan": what the plan says. */
+export type Axis =
+    "one" | "batch" | "heads" | "kvHeads" | "queries" | "keys" | "dim" | "valueDim" | "plan";
+
+/** An array of runs as it is declared. */
+export interface ArrayInfo {
+    /** That of the option. */
+    readonly name: string;
+    readonly role: "input" | "output";
+    /**
+     * Which runs have it: all; those whose plan names it in `inputs`; those that ask for it; those with keys in
+     * i8.
+     */
+    readonly presence: "required" | "named" | "optional" | "int8";
+    /** "query": the plan's `dtype`; "key": its `kvDtype`. */
+    readonly dtype: "query" | "key" | "f32" | "f64" | "f16" | "bf16" | "i8" | "bool" | "i64";
+    /** (batch, head, row, column), or what stands there. Shapes leave out those that are "one". */
+    readonly axes: readonly Axis[];
+    /** Of each axis: may it also be 1, the same for all? */
+    readonly broadcast: readonly boolean[];
+    /** Is it the backend's own? Then it is not among the types, but for {@link OwnInputs}. */
+    readonly own: boolean;
+    /** One line. */
+    readonly help: string;
+}
+
 /** A way to compute attention. */
 export interface Backend {
     readonly id: string;
@@ -54,6 +80,8 @@ export interface Backend {
     /** What it can do beyond the plain form, e.g. "causal", "grouped_heads", "lse". */
     readonly features: readonly string[];
     readonly params: readonly Param[];
+    /** What its runs may have: the library's, and then its own. */
+    readonly arrays: readonly ArrayInfo[];
 }
 
 /** A plugin that is loaded: what {@link Attn.loadPlugin} returns. */

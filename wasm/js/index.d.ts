@@ -35,6 +35,7 @@ import type {
     NewTypes,
     OutDtype,
     Output,
+    OwnOutputArrays,
     Shaped,
     Tensor,
     Written,
@@ -81,7 +82,10 @@ export interface AttentionCall<
     K extends Dtype = D,
     Out extends Output<D> = Output<D>,
 >
-    extends AttentionOptions<D, K, Out>, Pick<RunOptions<D, K>, "query" | "key" | "value" | "lse"> {
+    extends
+        AttentionOptions<D, K, Out>,
+        OwnOutputArrays,
+        Pick<RunOptions<D, K>, "query" | "key" | "value" | "lse"> {
     /**
      * `true`, or an array to write to: return the scores that `scoresMode` says. The name of a mode:
      * return those. See {@link RunResult.scores}.
@@ -264,7 +268,7 @@ export interface SourceOptions {
 
 /** Options of {@link init}. */
 export interface InitOptions extends SourceOptions {
-    /** Take this build; a source that is another build, or an engine that has it not, is an error. */
+    /** Take this build; a source that is another build, or an engine that does not have it, is an error. */
     build?: Build | null | undefined;
     /**
      * Share the work of each run between so many threads, from 1 (the default) to 256; more than 1 take

@@ -8,6 +8,8 @@ import type {
     NewTypes,
     OutDtype,
     Output,
+    OwnOutputArrays,
+    OwnResults,
     Strides,
     Written,
 } from "./arrays.js";
@@ -28,7 +30,8 @@ export interface RunOptions<
     D extends OutDtype = "f32",
     K extends Dtype = D,
     Out extends Output<D> = Output<D>,
-> extends RunArrays<Out> {
+>
+    extends RunArrays<Out>, OwnOutputArrays {
     /** batch * heads * queries * dim elements. */
     query: Elements<D>;
     /** batch * kvHeads * keys * dim elements. */
@@ -56,7 +59,7 @@ export interface AsyncOptions {
 }
 
 /** What {@link Plan.run} computed. The arrays are the caller's. */
-export interface RunResult<Out = Float32Array> {
+export interface RunResult<Out = Float32Array> extends OwnResults {
     /** Of the plan's `dtype`; for f16 a Float16Array where the query is one. */
     out: Out;
     /**
@@ -182,7 +185,7 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
     /**
      * How far `out` is from exact attention, computed in double precision: the relative error in the
      * Frobenius norm over every `stride`-th query. Costs queries * keys / stride. NaN when `out` has a
-     * NaN where exact attention has not.
+     * NaN where exact attention does not have one.
      */
     error(
         options: ErrorOptions<D, K>,

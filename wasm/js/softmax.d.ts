@@ -16,7 +16,6 @@ export type {
     AttnErrorCode,
     Causal,
     InputArrays,
-    InputName,
     Layout,
     MaskArray,
     Rules,
@@ -29,25 +28,30 @@ export type {
 } from "./index.js";
 
 type Data = Float32Array | full.Shaped<Float32Array>;
-type Inputs = "keyScales" | "valueScales" | "bias" | "sinks" | "slopes";
+type Inputs = "keyScales" | "valueScales" | "bias" | "sinks" | "slopes" | keyof full.OwnInputs;
 type Own = Partial<Record<"bias" | "sinks" | "slopes" | "out", Data | null | undefined>>;
 type Arrays = Record<"query" | "key" | "value", Data>;
 
 export type PlanOptions = Omit<
     full.PlanOptions,
-    "backend" | "params" | "scoresMode" | "dtype" | "kvDtype"
->;
+    "backend" | "params" | "scoresMode" | "dtype" | "kvDtype" | "inputs"
+> & { inputs?: readonly InputName[] | null | undefined };
+/** The name of an array that runs bring beside query, key and value. */
+export type InputName = Exclude<full.InputName, keyof full.OwnInputs>;
 export type AttentionOptions = Omit<
     full.AttentionOptions,
     "backend" | "params" | "out" | "dtype" | "kvDtype" | Inputs
 > &
     Own;
-export type RunOptions = Omit<full.RunOptions, "scores" | "lse" | "out" | keyof Arrays | Inputs> &
+export type RunOptions = Omit<
+    full.RunOptions,
+    "scores" | "lse" | "out" | keyof Arrays | Inputs | keyof full.OwnOutputs
+> &
     Own &
     Arrays & { lse?: boolean | Data | null | undefined };
 /** Attention by one object: its options and its arrays. */
 export type AttentionCall = AttentionOptions & RunOptions;
-export type RunResult = Omit<full.RunResult<Float32Array>, "scores">;
+export type RunResult = Omit<full.RunResult<Float32Array>, "scores" | keyof full.OwnOutputs>;
 
 export interface Plan extends Pick<full.Plan, "sizes" | "inputs" | "dispose"> {
     /** Solve the problem on these arrays. */

@@ -6,6 +6,10 @@ import type {
     NewTypes,
     OutDtype,
     Output,
+    OwnInputArrays,
+    OwnInputs,
+    OwnOutputArrays,
+    OwnResults,
     Written,
 } from "./arrays.js";
 import type { Dtypes, Params, Rules, Sizes } from "./problem.js";
@@ -26,6 +30,11 @@ export interface StreamOptions<D extends OutDtype = OutDtype, K extends Dtype = 
     maxKeys: number;
     /** As a plan's; what is automatic by the number of keys takes `maxKeys` for that. */
     params?: Params | null | undefined;
+    /**
+     * Which of the backend's own arrays its calls bring ({@link OwnInputs}); none by default. Those with an axis of
+     * keys come with append(), all others with query().
+     */
+    inputs?: readonly (keyof OwnInputs)[] | null | undefined;
 }
 
 /** Of {@link StreamOptions} those whose backend has an lse for sure. */
@@ -34,7 +43,7 @@ export interface HasLse {
 }
 
 /** Options of {@link Stream.append}. */
-export interface AppendOptions {
+export interface AppendOptions extends OwnInputArrays {
     /** Of key and value; "bhnd" by default. */
     layout?: Layout | null | undefined;
     /** Of tokens in i8, in the order (batch, kvHead, token), and needed then. */
@@ -51,7 +60,7 @@ export interface AppendCall<K extends Dtype = "f32"> extends AppendOptions {
 }
 
 /** Options of {@link Stream.query}. */
-export interface QueryOptions<Out = unknown> {
+export interface QueryOptions<Out = unknown> extends OwnInputArrays, OwnOutputArrays {
     /** Written and returned instead of a new array; batch * heads * queries * valueDim elements. */
     out?: Out | null | undefined;
     /** Of query and out; "bhnd" by default. */
@@ -65,7 +74,10 @@ export interface QueryCall<D extends OutDtype = "f32", Out = unknown> extends Qu
 }
 
 /** What {@link Stream.query} computed. The arrays are the caller's. */
-export interface StreamResult<Out = Float32Array, Lse = Float32Array<ArrayBuffer>> {
+export interface StreamResult<
+    Out = Float32Array,
+    Lse = Float32Array<ArrayBuffer>,
+> extends OwnResults {
     /** As {@link RunResult.out}. */
     out: Out;
     /** As {@link RunResult.lse}; `null` with a backend that has none (linear). */

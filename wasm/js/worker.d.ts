@@ -66,8 +66,11 @@ export interface Tensor<Data = Float32Array>
     write(elements: ArrayInput<Data>): Promise<void>;
 }
 
+/** As {@link full.Shaped}, and no tensor of another entry, which has its elements elsewhere. */
+export type Shaped<Data> = full.Shaped<Data> & { readonly dispose?: never };
+
 /** Elements of a class of arrays: to be copied, in the worker's memory, or with a shape. */
-export type ArrayInput<Data> = Data | Tensor<Data> | full.Shaped<Data | Tensor<Data>>;
+export type ArrayInput<Data> = Data | Tensor<Data> | Shaped<Data | Tensor<Data>>;
 
 /** An array of a {@link Dtype} that is read or written. */
 export type Elements<D extends full.Dtype = full.Dtype> = D extends full.Dtype
@@ -90,7 +93,7 @@ export type Sent<T> =
     T extends full.Tensor<infer Data>
         ? Tensor<Data>
         : T extends full.Shaped<infer Data>
-          ? full.Shaped<Sent<Data>>
+          ? Shaped<Sent<Data>>
           : T;
 
 /** The same for all options of a call but for these. */

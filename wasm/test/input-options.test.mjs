@@ -183,8 +183,18 @@ inEach(
                 "SHAPE",
                 /kvLengths has 2 .* batch = 1 is 1 elements/,
             ],
-            ["lengths past the keys", ruled({ kvLengths: [7] }), "RANGE", /kvLengths: sequence 0 has 7 keys, must be 0 to 6/],
-            ["a length below 0", ruled({ kvLengths: [-1] }), "RANGE", /kvLengths: sequence 0 has -1 keys/],
+            [
+                "lengths past the keys",
+                ruled({ kvLengths: [7] }),
+                "RANGE",
+                /kvLengths: sequence 0 has 7 keys, must be 0 to 6/,
+            ],
+            [
+                "a length below 0",
+                ruled({ kvLengths: [-1] }),
+                "RANGE",
+                /kvLengths: sequence 0 has -1 keys/,
+            ],
             [
                 "half a length",
                 ruled({ kvLengths: [0.5] }),

@@ -162,6 +162,7 @@ const clients = [
     { file: "client-web.ts", lib: ["es2022", "dom"] },
     { file: "client-inline.ts", lib: ["es2022"] },
     { file: "client-native.ts", lib: ["es2022", "dom"] },
+    { file: "client-own.ts", lib: ["es2022", "dom"] },
     { file: "client-worker.ts", lib: ["es2022", "dom"] },
     { file: "client-labs.ts", lib: ["es2022", "dom"] },
 ];
