@@ -91,7 +91,7 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
             presence !== "required" &&
             !arrays[name] &&
             !isNamed &&
-            !needsScales(places, name, dtypes)
+            !(FULL && needsScales(places, name, dtypes))
         )
             continue;
         if (role === "output") {
@@ -108,7 +108,7 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
 
 function needsScales(places, name, dtypes) {
     const of = name.replace("Scales", "");
-    return FULL && dtypes.key === "i8" && of !== name && places[of];
+    return dtypes.key === "i8" && of !== name && places[of];
 }
 
 /** The array a result goes to, and how long it is. A new one is made when the result is there. */

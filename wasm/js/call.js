@@ -56,7 +56,7 @@ export function readAttention(args, more, session, planOf) {
     const { options, arrays, declared, byName } = call;
     const inputs = inputsOf(declared).filter((name) => arrays[name]);
     const problem = problemOf(options, inferSizes(options, arrays), inputs, declared);
-    const shapes = shapesOf(session, declared, () => planOf(problem));
+    const shapes = FULL ? shapesOf(session, declared, () => planOf(problem)) : undefined;
     const place = places(declared, problem.sizes, options, shapes);
     const job = checkJob(problem, arrays, place);
     return { ...call, problem, job, result: byName ? (result) => result : ({ out }) => out };

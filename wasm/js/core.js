@@ -5,9 +5,9 @@ import { problemOf, readInputs } from "./rules.js";
 import { planSizes } from "./shape.js";
 
 /* For the class that extends Core. */
-export const planFor = Symbol("planFor");
-export const readCall = Symbol("readCall");
-export const forget = Symbol("forget");
+export const planFor = Symbol();
+export const readCall = Symbol();
+export const forget = Symbol();
 
 /** What every entry of the package can do: attention and plans. */
 export class Core {

@@ -40,7 +40,7 @@ function taken(room, { array, given }) {
 
 /** The extents that a plan gives a backend's own arrays; undefined where it has no say in them. */
 export function shapesOf(session, arrays, planOf) {
-    if (!FULL || !arrays.some(({ axes }) => axes.includes("plan"))) return undefined;
+    if (!arrays.some(({ axes }) => axes.includes("plan"))) return undefined;
     return session.describe("attnjs_plan_describe", planOf()).own;
 }
 
