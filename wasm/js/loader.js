@@ -8,8 +8,8 @@ import { FULL } from "./edition.js";
 import { AttnError, notLoaded } from "./errors.js";
 import { Heap, SmallHeap } from "./heap.js";
 
-/* What an engine must have for a build beyond WebAssembly itself. */
-const NEEDS = { relaxed: FULL && relaxedSimd, simd };
+/* What an engine must have for a build beyond WebAssembly itself. Of one build alone compiling tells. */
+const NEEDS = FULL && { relaxed: relaxedSimd, simd };
 
 /** The best of the builds that this engine can run; the first where it can run none. */
 async function choose(builds, threads) {
@@ -33,7 +33,7 @@ export function makeInit({ readUrl = fetchBytes, openPool }, files, make) {
         const threads = FULL ? checkWithin(options.threads ?? 1, "threads", 1, 256) : 1;
         const build = options.build ?? (await choose(Object.keys(files), threads));
         checkOneOf(build, Object.keys(files), "build");
-        if (!(await runs(build))) {
+        if (FULL && !(await runs(build))) {
             const message = `this engine cannot run the ${build} build`;
             throw new AttnError("ATTN_ERROR_UNSUPPORTED", message);
         }
