@@ -88,33 +88,36 @@ static const float *own_row(const work_t *work, uint32_t index, int64_t key,
            attn_broadcast_offset(*tensor, head->batch, head->kv_head, key);
 }
 
-static void look_at_gates(work_t *work, const float *row, int64_t count, float most, int64_t key) {
-    int is_nan = 0, is_bad = 0;
-    for (int64_t i = 0; i < count; i++) {
-        is_nan |= row[i] != row[i];
-        is_bad |= row[i] > most;
-    }
-    if (is_nan) work->poison = tile_min(work->poison, key);
-    if (is_bad && work->result.bad < 0) work->result.bad = key;
+static void look_at_gate(work_t *work, float gate, float most, int64_t key) {
+    if (gate != gate) work->poison = tile_min(work->poison, key);
+    if (gate > most && work->result.bad < 0) work->result.bad = key;
 }
 
 /* a_t = exp(decay) of one token; all features of a head may have the same. */
 static void load_decay(work_t *work, int64_t key, float *a) {
     const attn_tensor_t *tensor;
     const float *row = own_row(work, LINEAR_DECAY, key, &tensor);
-    int64_t count = row && tensor->shape[3] > 1 ? work->form->features : 1;
-    if (!row) { /* 1 - 2^(-5-h), arXiv:2307.08621, Eq. 8 */
+    const int64_t count = row && tensor->shape[3] > 1 ? work->form->features : 1;
+    vf beyond = vf_zero(); /* 0 as long as all are 0 or below */
+    if (!row) {            /* 1 - 2^(-5-h), arXiv:2307.08621, Eq. 8 */
         const int64_t power = tile_max(122 - work->head->kv_head, 0);
         const float retained = 1.0f - bits_to_float((uint32_t)power << 23);
         for (int64_t k = 0; k < work->width; k++) a[k] = retained;
         return;
     }
-    convert_row(a, row, ATTN_F32, tensor->stride[3], count, 1.0f);
-    look_at_gates(work, a, count, 0.0f, key);
     if (count == 1)
-        for (; count < work->form->features; count++) a[count] = a[0];
-    for (; count < work->width; count++) a[count] = 0.0f;
-    for (int64_t k = 0; k < work->width; k += VF_LANES) vf_store(a + k, vf_exp(vf_load(a + k)));
+        for (int64_t k = 0; k < work->width; k++) a[k] = *row;
+    else
+        convert_row(a, row, ATTN_F32, tensor->stride[3], count, 1.0f);
+    for (int64_t k = work->form->features; k < work->width; k++) a[k] = 0.0f;
+    for (int64_t k = 0; k < work->width; k += VF_LANES) {
+        const vf decay = vf_load(a + k);
+        beyond = vf_add(beyond, vf_max(vf_zero(), decay));
+        vf_store(a + k, vf_exp(decay));
+    }
+    if (vf_reduce_add(beyond) != 0.0f)
+        for (int64_t k = 0; k < count; k++)
+            look_at_gate(work, row[k * tensor->stride[3]], 0.0f, key);
 }
 
 /* The gates of a step; a token that is none decays nothing. */
@@ -123,7 +126,7 @@ static void load_gates(work_t *work, int64_t first, int64_t count) {
     for (int64_t t = 0; linear_has_delta(work->form) && t < count; t++) {
         const attn_tensor_t *tensor;
         work->beta[t] = *own_row(work, LINEAR_BETA, first + t, &tensor);
-        look_at_gates(work, &work->beta[t], 1, INFINITY, first + t);
+        look_at_gate(work, work->beta[t], INFINITY, first + t);
     }
     if (!linear_has_decay(work->form)) return;
     for (int64_t t = 0; t < count; t++) {
@@ -183,6 +186,37 @@ static void multiply_rows(const work_t *work, const float *x, int64_t count) {
     }
 }
 
+/* to = row^T S for vectors [c, c + vectors) of columns. */
+ATTN_INLINE void read_columns(const work_t *work, const float *row, int vectors, int64_t c,
+                              float *to) {
+    enum { MOST = 8 };
+    const float *s = work->state->s + c;
+    vf sums[MOST];
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) sums[v] = vf_zero();
+    for (int64_t k = 0; k < work->form->features; k++, s += work->stride) {
+        const vf factor = vf_set1(row[k]);
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            sums[v] = vf_mul_add(factor, vf_load(s + v * VF_LANES), sums[v]);
+    }
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) vf_store(to + c + v * VF_LANES, sums[v]);
+}
+
+/* to = rows^T S; a single row, as when decoding, is no tile. */
+static void read_state(const work_t *work, const float *rows, int64_t count, float *to) {
+    int64_t c = 0;
+    if (count > 1) {
+        product_ahead_t none = {.rows = 0};
+        product(to, work->stride, rows, work->width, work->state->s, work->stride,
+                work->form->features, count, work->stride, 0, &none);
+        return;
+    }
+    for (; c + 8 * VF_LANES <= work->stride; c += 8 * VF_LANES) read_columns(work, rows, 8, c, to);
+    for (; c < work->stride; c += VF_LANES) read_columns(work, rows, 1, c, to);
+}
+
 /* u of a delta rule, in place of the values: forward substitution. */
 static void solve_delta(const work_t *work, int64_t count) {
     const int64_t stride = work->stride;
@@ -214,10 +248,8 @@ static void load_tokens(work_t *work, int64_t count) {
     features_pad(work->u, stride, dv, count, count);
     load_gates(work, work->known, count);
     if (!linear_has_delta(work->form)) return;
-    product_ahead_t none = {.rows = 0};
     multiply_rows(work, work->k, count);
-    product(work->found, stride, decay_rows(work, work->k, count), work->width, work->state->s,
-            stride, work->form->features, count, stride, 0, &none);
+    read_state(work, decay_rows(work, work->k, count), count, work->found);
     solve_delta(work, count);
 }
 
@@ -314,6 +346,39 @@ static void find_factors(work_t *work, const float *rows, int64_t lead, int64_t 
     }
 }
 
+/* out[i] = factor * (row^T S + sum_j products[j][i] u_j) for j < seen. */
+static void mix_row(const work_t *work, const float *row, int64_t i, int64_t seen, float factor) {
+    float *out = work->out + i * work->stride;
+    read_state(work, row, 1, out);
+    for (int64_t c = 0; c < work->stride; c += VF_LANES) {
+        vf sum = vf_load(out + c);
+        for (int64_t j = 0; j < seen; j++)
+            sum = vf_mul_add(vf_set1(work->products[j * STEP + i]),
+                             vf_load(work->u + j * work->stride + c), sum);
+        vf_store(out + c, vf_mul(vf_set1(factor), sum));
+    }
+}
+
+/* The same for all rows below `count`, each of which sees the tokens up to its own, if there are any. */
+static void mix_rows(const work_t *work, const float *rows, int64_t count, int64_t tokens,
+                     const float *factors) {
+    const product_chunk_t chunk = {
+        .queries = work->columns,
+        .scores = tokens ? work->products : NULL,
+        .stride = STEP,
+        .state = work->state->s,
+        .values = work->u,
+        .state_stride = work->stride,
+        .values_stride = work->stride,
+        .depth = work->form->features,
+        .rows = count,
+        .factors = factors,
+    };
+    product_ahead_t none = {.rows = 0};
+    tile_pack(work->columns, STEP, count, work->width, rows, work->width, 1, 1.0f);
+    product_chunk(work->out, work->stride, &chunk, work->stride, &none);
+}
+
 /*
  * Outputs of the rows [first, first + count) of a query head, the last of which sees all of the step's
  * `tokens`, each before it one less; without tokens all see the state.
@@ -327,21 +392,10 @@ static void answer_head(work_t *work, int64_t query_head, int64_t first, int64_t
     const float *rows = load_queries(work, query_head, first, count, lead, tokens);
     multiply_rows(work, work->q, tokens);
     find_factors(work, rows, lead, count, tokens, factors);
-    tile_pack(work->columns, STEP, lead + count, work->width, rows, work->width, 1, 1.0f);
-    const product_chunk_t chunk = {
-        .queries = work->columns,
-        .scores = tokens ? work->products : NULL,
-        .stride = STEP,
-        .state = work->state->s,
-        .values = work->u,
-        .state_stride = work->stride,
-        .values_stride = work->stride,
-        .depth = work->form->features,
-        .rows = lead + count,
-        .factors = factors,
-    };
-    product_ahead_t none = {.rows = 0};
-    product_chunk(work->out, work->stride, &chunk, work->stride, &none);
+    if (count == 1)
+        mix_row(work, rows + lead * work->width, lead, tokens, factors[lead]);
+    else
+        mix_rows(work, rows, lead + count, tokens, factors);
     for (int64_t r = 0; r < count; r++) {
         float *row = work->out + (lead + r) * work->stride;
         if (factors[lead + r] == 0.0f) memset(row, 0, (size_t)work->stride * sizeof *row);
@@ -379,7 +433,8 @@ static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
     work.state = state;
     work.result = (linear_result_t){.bad = -1};
     work.poison = INT64_MAX;
-    for (int64_t i = 0; i < STEP * work.width; i++) work.a[i] = work.p[i] = 1.0f;
+    for (int64_t i = 0; !linear_has_decay(form) && i < STEP * work.width; i++)
+        work.a[i] = work.p[i] = 1.0f;
     for (int64_t query = 0; query < problem->queries || (keep && work.known < keys);) {
         const int64_t left = problem->queries - query;
         /* The next key that is some query's last, and how many tokens stand before it. */
