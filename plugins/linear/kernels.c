@@ -95,6 +95,7 @@ ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
 static void load_values(linear_state_t *state, int64_t first, int64_t count) {
     const attn_head_t *head = state->head;
     const attn_tensor_t *value = &head->io->value;
+    if (!value->data) return; /* weights are asked for */
     if (is_plain(value) && value->stride[2] == state->value_dim) {
         state->values = attn_row(value, head->batch, head->kv_head, first);
         return;
