@@ -167,12 +167,23 @@ static attn_status_t check_absent(const attn_problem_t *problem, const attn_arra
                      info->name, attn_dtype_name(problem->kv_dtype));
 }
 
+/* Nothing is given behind the backend's last array: it would be left out in silence. */
+static attn_status_t check_behind(const attn_scope_t *scope, const attn_io_t *io, uint32_t end,
+                                  attn_error_t *error) {
+    for (uint32_t i = end - ATTN_ARRAY_OWN; i < io->own_count; i++)
+        if (attn_array_in(io, ATTN_ARRAY_OWN + i)->data)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "own[%u]: given, but backend '%.60s' has %u arrays of its own", i,
+                             scope->backend->id, end - ATTN_ARRAY_OWN);
+    return ATTN_OK;
+}
+
 attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
                             attn_error_t *error) {
     attn_array_info_t copy;
     const attn_array_info_t *info;
-    for (uint32_t number = 0; (info = attn_array_declared(scope->backend, number, &copy));
-         number++) {
+    uint32_t number = 0;
+    for (; (info = attn_array_declared(scope->backend, number, &copy)); number++) {
         const attn_tensor_t *tensor = attn_array_in(io, number);
         if (number < 64 && unused >> number & 1) continue;
         const bool is_needed_here = is_needed(scope->problem, number, info);
@@ -188,7 +199,7 @@ attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint
         }
         if (status != ATTN_OK) return status;
     }
-    return ATTN_OK;
+    return ATTN_SMALL ? ATTN_OK : check_behind(scope, io, number, error);
 }
 
 attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,

@@ -247,6 +247,7 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
                          plan->scope.backend->id);
     attn_io_t io;
     attn_status_t status = take(plan, &io, given, NO_VALUE_OR_RESULT, error);
+    io.report = NULL; /* a run's */
     if (status != ATTN_OK) return status;
     if (batch < 0 || batch >= problem->batch || head < 0 || head >= problem->heads || first < 0 ||
         count < 0 || first > problem->queries - count)
@@ -304,6 +305,7 @@ attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
                          plan->scope.backend->id);
     attn_io_t io, gradients;
     attn_status_t status = take(plan, &io, given, 1u << ATTN_ARRAY_SCORES, error);
+    io.report = NULL;
     if (status == ATTN_OK && !io.lse.data)
         status = attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: lse of the run is missing");
     if (status == ATTN_OK)

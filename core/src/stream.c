@@ -157,12 +157,12 @@ attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t *given,
     if (io.key.data && problem.keys < 1)
         return attn_fail(error, ATTN_ERROR_SHAPE, "stream: key has %lld tokens, must be at least 1",
                          (long long)problem.keys);
-    status = check_arrays(stream, &problem, &io, true, error);
-    if (status != ATTN_OK) return status;
-    if (problem.keys > stream->problem.keys - stream->length)
+    if (io.key.data && problem.keys > stream->problem.keys - stream->length)
         return attn_fail(
             error, ATTN_ERROR_RANGE, "stream: %lld tokens and %lld more, at most %lld fit",
             (long long)stream->length, (long long)problem.keys, (long long)stream->problem.keys);
+    status = check_arrays(stream, &problem, &io, true, error);
+    if (status != ATTN_OK) return status;
     status = stream->kept->append(stream->kept, &io, error);
     if (status == ATTN_OK) stream->length += problem.keys;
     return status;

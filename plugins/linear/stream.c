@@ -19,6 +19,7 @@ typedef struct stream {
     attn_cache_t recent;    /* those behind them, */
     attn_cache_t gates;     /* and their decay and beta, as its keys and values */
     linear_state_t *states; /* [batch * kv_heads] */
+    uint64_t states_bytes;  /* of these and their numbers */
 } stream_t;
 
 static int64_t head_count(const attn_problem_t *problem) {
@@ -37,7 +38,7 @@ static void destroy(attn_backend_stream_t *base) {
     attn_host_release(host, stream);
 }
 
-static uint64_t states_bytes(const stream_t *stream) {
+static uint64_t numbers_bytes(const stream_t *stream) {
     return (uint64_t)head_count(&stream->problem) * stream->states[0].size * sizeof(float);
 }
 
@@ -48,8 +49,7 @@ static uint64_t memory(const attn_backend_stream_t *base) {
         form->directions ? (uint64_t)(form->directions_stride * stream->problem.dim) * sizeof(float)
                          : 0;
     return sizeof *stream + sizeof *stream->plan + directions + stream->plan->base.workspace_size +
-           (uint64_t)head_count(&stream->problem) * sizeof *stream->states + states_bytes(stream) +
-           attn_cache_bytes(&stream->recent, stream->recent.capacity) +
+           stream->states_bytes + attn_cache_bytes(&stream->recent, stream->recent.capacity) +
            attn_cache_bytes(&stream->gates, stream->gates.capacity);
 }
 
@@ -102,7 +102,7 @@ static void set_before(stream_t *stream, int64_t before) {
 }
 
 static void forget(stream_t *stream) {
-    memset(stream->states[0].s, 0, (size_t)states_bytes(stream));
+    memset(stream->states[0].s, 0, (size_t)numbers_bytes(stream));
     for (int64_t h = 0; h < head_count(&stream->problem); h++) stream->states[h].gone = 0;
     set_before(stream, 0);
 }
@@ -193,7 +193,7 @@ static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_str
         destroy(made);
         return status;
     }
-    memcpy(copy->states[0].s, stream->states[0].s, (size_t)states_bytes(stream));
+    memcpy(copy->states[0].s, stream->states[0].s, (size_t)numbers_bytes(stream));
     for (int64_t h = 0; h < head_count(&stream->problem); h++)
         copy->states[h].gone = stream->states[h].gone;
     set_before(copy, stream->before);
@@ -361,6 +361,7 @@ static attn_status_t make_states(stream_t *stream, attn_error_t *error) {
     if (!one.overflow && !all.overflow && !count.overflow) {
         stream->states = attn_host_allocate(stream->recent.host, (size_t)count.used);
         numbers = attn_host_allocate(stream->recent.host, (size_t)all.used);
+        stream->states_bytes = count.used + all.used;
         stream->workspace =
             attn_host_allocate(stream->recent.host, (size_t)plan->base.workspace_size);
     }

@@ -181,6 +181,14 @@ static void template_refuses_a_wrong_array_of_its_own(void **state) {
         numbers[1] = cases[i].number;
         fixture_expect(attn_run(plan, &arrays.io, &error), &error, cases[i].status, cases[i].words);
     }
+    const attn_tensor_t *const two[] = {&widths, &widths};
+    widths = attn_tensor_bhnd(numbers, 1, 3, 1, 1);
+    numbers[1] = 2.0f;
+    arrays.io.own = two;
+    arrays.io.own_count = 2;
+    test_label("an array behind the last");
+    fixture_expect(attn_run(plan, &arrays.io, &error), &error, ATTN_ERROR_ARGUMENT,
+                   "own[1]|template|1");
     arrays.io.own_count = 0;
     test_label("no widths");
     fixture_expect(attn_run(plan, &arrays.io, &error), &error, ATTN_ERROR_ARGUMENT,
