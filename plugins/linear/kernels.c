@@ -15,16 +15,22 @@
  * Longer ones compute more above and at the diagonal, shorter ones load and store the state more often. */
 enum { CHUNK = 48 };
 
+/* What keys add up to, in the kernels' own layout: one piece of sums_size() floats. */
+typedef struct linear_sums {
+    float *s; /* [dim][stride]: phi(K)^T V */
+    float *z,
+        *z_abs; /* [dim rounded up to whole vectors]: phi(K)^T 1, the same of absolute features */
+} linear_sums_t;
+
 /* One head on its way: where it is read from, its state, and scratch. */
 typedef struct linear_state {
     const attn_head_t *head;
     linear_map_t map;
     int64_t dim, value_dim, stride; /* stride: value_dim rounded up to whole vectors */
     int64_t key_stride;             /* dim rounded up to whole vectors and tiles */
-    int64_t before;                 /* keys before the head's, in the sums */
-    int64_t known;                  /* and the head's keys [0, known) */
+    int64_t known;                  /* the head's keys [0, known) are in the sums */
     int64_t loaded, count;          /* keys and values hold [loaded, loaded + count) */
-    linear_sums_t sums;             /* s has rows of `stride`; NULL: no keys yet */
+    linear_sums_t sums;             /* NULL: no keys yet */
     linear_sums_t own;              /* where they can be written */
     float *keys;                    /* phi(k): [CHUNK][key_stride] */
     const float *values;            /* rows of `stride`: where they are, or copied */
@@ -43,14 +49,25 @@ typedef struct linear_rows {
     float sum[CHUNK], abs[CHUNK];
 } linear_rows_t;
 
+static int64_t sums_size(const attn_problem_t *problem) {
+    return problem->dim * tile_round_up(problem->value_dim, VF_LANES) +
+           2 * tile_round_up(problem->dim, VF_LANES);
+}
+
+static linear_sums_t sums_at(const attn_problem_t *problem, float *numbers) {
+    linear_sums_t sums = {.s = numbers};
+    sums.z = numbers + problem->dim * tile_round_up(problem->value_dim, VF_LANES);
+    sums.z_abs = sums.z + tile_round_up(problem->dim, VF_LANES);
+    return sums;
+}
+
 static linear_state_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     const int64_t dim = problem->dim, width = tile_round_up(dim, VF_LANES);
     linear_state_t state = {.dim = dim, .value_dim = problem->value_dim};
     state.stride = tile_round_up(problem->value_dim, VF_LANES);
     state.key_stride = tile_round_up(tile_round_up(dim, TILE_ROWS), VF_LANES);
-    state.own.s = attn_arena_take(arena, dim, (uint64_t)state.stride * sizeof(float));
-    state.own.z = attn_arena_take(arena, dim, sizeof(float));
-    state.own.z_abs = attn_arena_take(arena, dim, sizeof(float));
+    float *sums = attn_arena_take(arena, sums_size(problem), sizeof(float));
+    if (sums) state.own = sums_at(problem, sums);
     state.keys = attn_arena_take(arena, state.key_stride, CHUNK * sizeof(float));
     state.value_rows = attn_arena_take(arena, state.stride, CHUNK * sizeof(float));
     state.queries = attn_arena_take(arena, dim + 1, CHUNK * sizeof(float));
@@ -140,28 +157,15 @@ static void load_queries(const linear_state_t *state, int64_t query_head,
 
 /* ---- the state ---------------------------------------------------------------------------------- */
 
-/* The same numbers in rows of another stride. */
-static void copy_rows(float *to, int64_t to_stride, const float *from, int64_t from_stride,
-                      int64_t rows, int64_t columns) {
-    for (int64_t r = 0; r < rows; r++)
-        memcpy(to + r * to_stride, from + r * from_stride, (size_t)columns * sizeof(float));
-}
-
 /* Makes the sums something that can be added to. */
 static void own_sums(linear_state_t *state) {
-    const linear_sums_t *from = &state->sums, *to = &state->own;
-    const size_t bytes = (size_t)state->dim * sizeof(float);
-    if (from->s == to->s) return;
-    if (from->s) {
-        memcpy(to->s, from->s, bytes * (size_t)state->stride);
-        memcpy(to->z, from->z, bytes);
-        memcpy(to->z_abs, from->z_abs, bytes);
-    } else {
-        memset(to->s, 0, bytes * (size_t)state->stride);
-        memset(to->z, 0, bytes);
-        memset(to->z_abs, 0, bytes);
-    }
-    state->sums = *to;
+    const size_t bytes = (size_t)sums_size(state->head->problem) * sizeof(float);
+    if (state->sums.s == state->own.s) return;
+    if (state->sums.s)
+        memcpy(state->own.s, state->sums.s, bytes);
+    else
+        memset(state->own.s, 0, bytes);
+    state->sums = state->own;
 }
 
 /* Rows [first, first + CHUNK) of two tensors, to be asked for; a tensor that has them far apart is one
@@ -252,7 +256,7 @@ static void normalise(const linear_state_t *state, linear_rows_t *rows) {
  */
 static int64_t count_degenerate(const linear_state_t *state, const linear_rows_t *rows) {
     const float *abs = is_signed(state->map) ? rows->abs : rows->sum;
-    const int64_t most = state->before + rows->seen;
+    const int64_t most = rows->seen;
     const float rounding = FLT_EPSILON * sqrtf((float)(most + state->dim));
     int64_t degenerate = 0;
     for (int64_t r = 0; r < rows->count; r++) {
@@ -340,41 +344,30 @@ static int64_t attend_chunk(linear_state_t *state, int64_t query_head, linear_ro
     return degenerate;
 }
 
-static linear_state_t begin(const attn_head_t *head, linear_map_t map, const linear_sums_t *before,
-                            void *scratch) {
+static linear_state_t begin(const attn_head_t *head, linear_map_t map, void *scratch) {
     attn_arena_t arena = {.base = scratch};
     linear_state_t state = lay_out(head->problem, &arena);
     state.head = head;
     state.map = map;
-    state.before = before->keys;
-    if (before->keys == 0) return state;
-    state.sums = *before;
-    if (state.stride == state.value_dim) return state;
-    memset(state.own.s, 0, (size_t)(state.dim * state.stride) * sizeof(float));
-    copy_rows(state.own.s, state.stride, before->s, state.value_dim, state.dim, state.value_dim);
-    memcpy(state.own.z, before->z, (size_t)state.dim * sizeof(float));
-    memcpy(state.own.z_abs, before->z_abs, (size_t)state.dim * sizeof(float));
-    state.sums = state.own;
     return state;
 }
 
-static void add(const attn_head_t *head, linear_map_t map, linear_sums_t *sums, void *scratch) {
-    linear_state_t state = begin(head, map, sums, scratch);
-    if (state.stride == state.value_dim) state.own = *sums;
-    add_keys(&state, head->problem->keys);
-    if (state.stride != state.value_dim) {
-        copy_rows(sums->s, state.value_dim, state.own.s, state.stride, state.dim, state.value_dim);
-        memcpy(sums->z, state.own.z, (size_t)state.dim * sizeof(float));
-        memcpy(sums->z_abs, state.own.z_abs, (size_t)state.dim * sizeof(float));
-    }
-    sums->keys += state.known;
+static void sum(const attn_head_t *head, linear_map_t map, int64_t first, int64_t last, float *sums,
+                void *scratch) {
+    linear_state_t state = begin(head, map, scratch);
+    state.own = sums_at(head->problem, sums);
+    state.known = first;
+    own_sums(&state);
+    add_keys(&state, last);
 }
 
 /* Query heads see the same keys: the state goes on once for all of them. */
-static int64_t attend(const attn_head_t *head, linear_map_t map, const linear_sums_t *before,
+static int64_t attend(const attn_head_t *head, linear_map_t map, float *before, int64_t known,
                       const attn_queries_t *queries, int64_t heads) {
-    linear_state_t state = begin(head, map, before, queries->scratch);
+    linear_state_t state = begin(head, map, queries->scratch);
     int64_t degenerate = 0;
+    if (known) state.sums = sums_at(head->problem, before);
+    state.known = known;
     for (int64_t done = 0; done < queries->count;) {
         linear_rows_t rows = next_rows(head->problem, queries->first + done, queries->count - done);
         add_keys(&state, seen_by_all(&rows));
@@ -389,8 +382,7 @@ static int64_t attend(const attn_head_t *head, linear_map_t map, const linear_su
 static void weights(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
                     float *rows_out, int64_t stride) {
     const attn_problem_t *problem = head->problem;
-    const linear_sums_t none = {.keys = 0};
-    linear_state_t state = begin(head, map, &none, queries->scratch);
+    linear_state_t state = begin(head, map, queries->scratch);
     for (int64_t done = 0; done < queries->count; done += CHUNK) {
         const linear_rows_t rows = {.first = queries->first + done,
                                     .count = tile_min(CHUNK, queries->count - done)};
@@ -419,8 +411,10 @@ static void weights(const attn_head_t *head, linear_map_t map, const attn_querie
 
 const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .name = TILE_NAME,
+    .chunk = CHUNK,
     .scratch = scratch,
+    .sums_size = sums_size,
+    .sum = sum,
     .attend = attend,
-    .add = add,
     .weights = weights,
 };

@@ -6,24 +6,21 @@
 #include "simd/task.h"
 #include "simd/tiers.h"
 
-/* What keys add up to, for one key/value head. */
-typedef struct linear_sums {
-    int64_t keys; /* how many; 0: the sums may be NULL */
-    float *s;     /* [dim][value_dim]: phi(K)^T V */
-    float *z;     /* [dim]: phi(K)^T 1 */
-    float *z_abs; /* [dim]: the same of absolute features */
-} linear_sums_t;
-
 typedef struct linear_kernels {
     const char *name;
+    int64_t
+        chunk; /* keys that are summed up by themselves, before they join the sums of those before */
     /* Counts the bytes of attn_queries_t.scratch. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
-    /* Output of the queries of `heads` query heads from queries->head on, which share the state: they see the
-     * keys of `before` and then those of the head. Returns how many rows were degenerate. */
-    int64_t (*attend)(const attn_head_t *head, linear_map_t map, const linear_sums_t *before,
+    /* Floats of what keys add up to, of which the sums of chunks may be added. */
+    int64_t (*sums_size)(const attn_problem_t *problem);
+    /* The sums of the head's keys first <= j < last. */
+    void (*sum)(const attn_head_t *head, linear_map_t map, int64_t first, int64_t last, float *sums,
+                void *scratch);
+    /* Output of the queries of `heads` query heads from queries->head on, which share the keys: [0, known), all of
+     * which they see, by their sums, which stay as they are. Returns how many rows were degenerate. */
+    int64_t (*attend)(const attn_head_t *head, linear_map_t map, float *sums, int64_t known,
                       const attn_queries_t *queries, int64_t heads);
-    /* Add the head's keys to the sums. */
-    void (*add)(const attn_head_t *head, linear_map_t map, linear_sums_t *sums, void *scratch);
     /* Weights of the queries: rows[r*stride + j], all of them written. */
     void (*weights)(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
                     float *rows, int64_t stride);

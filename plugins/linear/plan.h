@@ -21,14 +21,18 @@ typedef struct linear_plan {
     int is_plain; /* f32, an elementwise map, the plain rule with a normaliser: run.c's, else rules.c's */
 } linear_plan_t;
 
-/* The workspace: a count of degenerate rows for each task, then a scratch for each worker. */
+/* The workspace of run.c: for each worker a count of degenerate rows and a scratch. Where a head's segments
+ * are tasks (`chunks` not NULL), also sums of `size` floats: of the keys of each key/value head that are known so far,
+ * and for each worker of a segment's chunks; and how many segments are claimed, and done of each head. */
 typedef struct linear_space {
     int64_t *degenerate;
     char *scratch;
     uint64_t scratch_size;
+    float *known, *chunks;
+    int64_t size;
+    _Atomic int64_t *claimed, *done;
 } linear_space_t;
 
-/** Of a plan; it depends on the problem's heads and dimensions alone. */
 linear_space_t attn_linear_space(const linear_plan_t *plan, attn_arena_t *arena);
 
 /** attn_backend_t.plan and attn_backend_plan_t.run. */
@@ -37,13 +41,6 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
                                attn_error_t *error);
 attn_status_t attn_linear_run(const attn_backend_plan_t *base, const attn_io_t *io,
                               attn_error_t *error);
-
-/** A run whose queries also see the keys that are in the sums of each key/value head. */
-void attn_linear_attend(const linear_plan_t *plan, const attn_io_t *io,
-                        const linear_sums_t *before);
-
-/** Add the keys of io to the sums of each key/value head. Uses io's workspace. */
-void attn_linear_add(const linear_plan_t *plan, const attn_io_t *io, linear_sums_t *sums);
 
 /** A key/value head of a run. */
 attn_head_t attn_linear_head(const linear_plan_t *plan, const attn_io_t *io, int64_t batch,
