@@ -55,7 +55,7 @@ export interface ArrayInfo {
     readonly presence: "required" | "named" | "optional" | "int8";
     /** "query": the plan's `dtype`; "key": its `kvDtype`. */
     readonly dtype: "query" | "key" | "f32" | "f64" | "f16" | "bf16" | "i8" | "bool" | "i64";
-    /** (batch, head, row, column), or what stands there. Shapes leave out those that are "one". */
+    /** (batch, head, row, column), or what stands there. Shapes of fewer than four axes leave out those that are "one". */
     readonly axes: readonly Axis[];
     /** Of each axis: may it also be 1, the same for all? */
     readonly broadcast: readonly boolean[];

@@ -74,7 +74,7 @@ function shapeSizes(options, arrays) {
 
 const axesOf = (name) => ARRAYS.find((array) => array.name === name).axes;
 
-/** The numbers of the axes that shapes have. */
+/** The numbers of the axes that shapes need not leave out. */
 const saidOf = (axes, order) => order.filter((k) => axes[k] !== "one");
 
 /** `shape` with 1 for the axes that it leaves out in front. */
@@ -115,7 +115,7 @@ export function fit(place, array, shape) {
             ? { ...place, ...dense(axes, order, flat) }
             : place;
     }
-    const said = saidOf(axes, order);
+    const said = shape.length === 4 ? order : saidOf(axes, order);
     const sizes = widened(shape, said.length);
     const fits = (k, i) => sizes[i] === extents[k] || (broadcast[k] && sizes[i] === 1);
     if (sizes.length === said.length && said.every(fits)) {

@@ -1,10 +1,18 @@
 /*
- * ONNX's operator tests of Attention through every build and the addon. The package computes in
+ * ONNX's operator tests of Attention and LinearAttention through every build and the addon, computed in
  * float32: float16 arrays are widened, and compared at float16's precision.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { bytesOf, cases, compare, parse, skip, split } from "../../tests/conformance/cases.mjs";
+import {
+    bytesOf,
+    cases,
+    compare,
+    linearCases,
+    parse,
+    skip,
+    split,
+} from "../../tests/conformance/cases.mjs";
 import { libraries } from "./support.mjs";
 
 /** Inputs and outputs by their position. */
@@ -89,6 +97,43 @@ for (const [build, attn] of libraries) {
                     compare(name, actual[OUTPUTS[at]], expected);
                 });
                 plan.dispose();
+            });
+        }
+    });
+}
+
+/* LinearAttention is the backend linear with the map lin and no normaliser. */
+const LINEAR_INPUTS = ["query", "key", "value", "state", "decay", "beta"];
+
+/** A case as the options of attention(). */
+function linearOf({ node: { attributes, inputs: names }, inputs }) {
+    const { q_num_heads: heads, kv_num_heads: kvHeads, scale, update_rule: rule } = attributes;
+    const arrays = {};
+    names.forEach((name, at) => {
+        if (!name) return;
+        const array = parse(bytesOf(inputs.find((input) => input.name === name)));
+        const { data, shape } = split(array, at === 0 ? heads : kvHeads);
+        arrays[LINEAR_INPUTS[at]] = { data, shape };
+    });
+    return {
+        ...arrays,
+        stateOut: true,
+        backend: "linear",
+        params: { feature_map: "lin", normaliser: "off", rule: rule ?? "gated_delta" },
+        causal: true,
+        scale: scale || arrays.query.shape[3] ** -0.5,
+    };
+}
+
+for (const [build, attn] of libraries) {
+    describe(`ONNX LinearAttention, ${build}`, { skip }, () => {
+        test("there are cases", () => assert.ok(linearCases.length > 0));
+        for (const entry of linearCases) {
+            test(entry.name, () => {
+                const { out, stateOut } = attn.attention(linearOf(entry));
+                const [output, state] = entry.outputs.map((array) => parse(bytesOf(array)));
+                compare("output", out, split(output, entry.node.attributes.q_num_heads));
+                compare("present_state", stateOut, state);
             });
         }
     });

@@ -229,8 +229,17 @@ function check(attn) {
         );
         await refuse(
             { gates: { data: gates, shape: [2, 2, 5, 2] } },
-            shape("gates.shape is (2, 2, 5, 2), must be (2, 2, 10) or 1 for all"),
+            shape("gates.shape is (2, 2, 5, 2), must be (2, 2, 10, 1) or 1 for all"),
         );
+        await refuse(
+            { gates: { data: gates, shape: [2, 20] } },
+            shape("gates.shape is (2, 20), must be (2, 2, 10) or 1 for all"),
+        );
+        const [whole, short] = [
+            [2, 2, 10, 1],
+            [2, 2, 10],
+        ].map((shape) => call({ ...everything, gates: { data: gates, shape } }));
+        assert.deepEqual((await whole).out, (await short).out);
         await refuse(
             { keptKeys: new Float32Array(10) },
             /keptKeys must be a Uint8Array or an array of booleans/,
