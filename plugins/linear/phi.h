@@ -6,7 +6,7 @@
 #include "simd/math.h"
 
 /* phi of `rows` rows of `count` numbers, in place; count is rounded up to whole vectors. */
-static void map_rows(linear_map_t map, float *row, int64_t stride, int64_t rows, int64_t count) {
+ATTN_STEP void map_rows(linear_map_t map, float *row, int64_t stride, int64_t rows, int64_t count) {
 #define MAP_ROWS(NAME, name, help, expression)                                                     \
     case LINEAR_##NAME:                                                                            \
         for (; rows > 0; rows--, row += stride)                                                    \
