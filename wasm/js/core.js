@@ -53,19 +53,16 @@ export class Core {
     [planFor](problem) {
         const { backend, numbers, params } = problem;
         const what = [backend, ...numbers, ...params].join("\0");
-        if (this.#what !== what) {
-            const made = this.#make(problem);
-            this[forget]();
-            this.#last = made;
-            this.#what = what;
-        }
+        if (this.#what !== what) this[forget](this.#make(problem), what);
         return this.#last;
     }
 
-    /** Ends that plan; runs under way keep what they have. */
-    [forget]() {
-        if (this.#what !== undefined) this.#session.destroy("attnjs_plan_destroy", this.#last);
-        this.#what = undefined;
+    /** Ends that plan, for which another one may stand; runs under way keep what they have. */
+    [forget](plan, what) {
+        const last = this.#last;
+        this.#last = plan;
+        this.#what = what; // first: a plugin's code may trap
+        if (last) this.#session.destroy("attnjs_plan_destroy", last);
     }
 
     #make(problem) {

@@ -311,6 +311,23 @@ test("a trap is an error, and the rest goes on", async () => {
     attn.dispose();
 });
 
+test("where the end of the last attention()'s plan traps, the rest goes on", async () => {
+    const { query, key, value, sizes } = makeProblem({ queries: 3, dim: 4 }, 5);
+    const other = (attn) => attn.attention(query, key, value, sizes);
+    const trap = isError("TRAP", /unreachable/);
+    for (const next of [other, (attn, plugin) => plugin.unload(), (attn) => attn.dispose()]) {
+        const attn = await init();
+        const plugin = await attn.loadPlugin(probe);
+        const options = { dim: X.length, backend: plugin.backends[0], params: { act: "destroy" } };
+        attn.attention(X, Y, X, options);
+        assert.throws(() => next(attn, plugin), trap);
+        next(attn, plugin);
+        if (next === other) plugin.unload();
+        attn.dispose();
+        assert.throws(() => other(attn), isError("DISPOSED", /libattn/));
+    }
+});
+
 /* ---- what is refused ---- */
 
 const variant = (number) =>
