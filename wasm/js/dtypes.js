@@ -10,6 +10,7 @@ import {
     readList,
 } from "./check.js";
 import { FULL } from "./edition.js";
+import { AttnError } from "./errors.js";
 
 /* In the order of their codes in attn/types.h: the classes of arrays that have such elements, the usual one first. */
 const CLASSES = FULL && {
@@ -59,7 +60,9 @@ export function checkElements(value, what, dtype, isWritten) {
 }
 
 function readBigInt(value, what) {
-    return typeof value === "bigint" ? value : BigInt(checkInteger(value, what));
+    if (typeof value !== "bigint") return BigInt(checkInteger(value, what));
+    if (value === BigInt.asIntN(64, value)) return value;
+    throw new AttnError("ATTN_ERROR_RANGE", `${what} is ${value}, which 64 bits do not hold`);
 }
 
 /** What the element types "query" and "key" are. */

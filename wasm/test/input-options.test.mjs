@@ -202,6 +202,18 @@ inEach(
                 /kvLengths\[0\] must be an integer, not 0.5/,
             ],
             [
+                "a length of more than 64 bits",
+                ruled({ kvLengths: [2n ** 64n + 1n] }),
+                "RANGE",
+                /kvLengths\[0\] is 18446744073709551617, which 64 bits do not hold/,
+            ],
+            [
+                "a length that 64 bits hold without a sign alone",
+                ruled({ kvLengths: BigUint64Array.of(2n ** 63n) }),
+                "RANGE",
+                /kvLengths\[0\] is 9223372036854775808, which/,
+            ],
+            [
                 "a length alone",
                 ruled({ kvLengths: 3 }),
                 TypeError,
