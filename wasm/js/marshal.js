@@ -118,9 +118,13 @@ export class Marshal {
         return this.#copies.get(value);
     }
 
+    /** Bytes that are no array stay so: what takes arrays refuses them. */
     #bytes(value) {
         try {
-            return this.#array(checkBytes(value, ""), value);
+            const { buffer, byteOffset, byteLength } = this.#array(checkBytes(value, ""), value);
+            return ArrayBuffer.isView(value)
+                ? new DataView(buffer, byteOffset, byteLength)
+                : buffer;
         } catch {
             return [STRANGE, "object"];
         }

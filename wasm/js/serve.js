@@ -68,11 +68,11 @@ function plainCall(object, method, args) {
     return object[method](...args);
 }
 
-/** Of a result that is an array or has some: they are moved. */
+/** Of a result that is an array or has some: they are moved, but for shared memory, which has no owner. */
 function buffersOf(value) {
-    if (ArrayBuffer.isView(value)) return [value.buffer];
-    const arrays = Object.values(value ?? {}).filter((one) => ArrayBuffer.isView(one));
-    return [...new Set(arrays.map(({ buffer }) => buffer))];
+    const all = ArrayBuffer.isView(value) ? [value] : Object.values(value ?? {});
+    const buffers = all.filter((one) => ArrayBuffer.isView(one)).map(({ buffer }) => buffer);
+    return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer);
 }
 
 /**

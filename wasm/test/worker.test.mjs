@@ -206,6 +206,15 @@ const wrong = {
     "an out that is too short": [[query, key, value, { ...sizes, out: new Float32Array(3) }]],
     "a mask that is a number": [[query, key, value, { ...sizes, mask: 5 }]],
     "a mask of numbers": [[query, key, value, { ...sizes, mask: [0, 1] }]],
+    "bytes for an array": [new ArrayBuffer(50), new DataView(new ArrayBuffer(50))].flatMap(
+        (bytes) =>
+            ["mask", "kvLengths", "out"].map((name) => [
+                query,
+                key,
+                value,
+                { ...sizes, [name]: bytes },
+            ]),
+    ),
     "a bias that is a list": [[query, key, value, { ...sizes, bias: [0, 1] }]],
     "too few sinks": [[query, key, value, { ...sizes, sinks: new Float32Array(1) }]],
     "lengths past the keys": [[query, key, value, { ...sizes, kvLengths: [51, 1] }]],
@@ -289,11 +298,16 @@ test("an onProgress that throws rejects, at once and without anything uncaught",
 test("an out with strides, and its gaps stay", async () => {
     const attn = await init({ build: "simd" });
     const strides = { out: [2 * 4 * 30 * 9, 2 * 30 * 9, 18, 2] };
-    const [out, wanted] = [0, 0].map(() => new Float32Array(2 * 2 * 4 * 30 * 9).fill(7));
+    const length = 2 * 2 * 4 * 30 * 9;
+    const wanted = new Float32Array(length).fill(7);
     local.attention(query, key, value, { ...sizes, strides, out: wanted });
-    assert.equal(await attn.attention(query, key, value, { ...sizes, strides, out }), out);
-    assert.deepEqual(out, wanted);
-    assert.equal(out[1], 7);
+    const shared = new Float32Array(new SharedArrayBuffer(4 * length));
+    for (const out of [new Float32Array(length), shared]) {
+        out.fill(7);
+        assert.equal(await attn.attention(query, key, value, { ...sizes, strides, out }), out);
+        assert.deepEqual(out, wanted);
+        assert.equal(out[1], 7);
+    }
     attn.dispose();
 });
 
