@@ -21,11 +21,13 @@ static bool wrong(const addon_call_t *call, size_t index, const char *wanted) {
     return false;
 }
 
+/* The call's session, which comes first and has no parent, or what is that one's: only that outlives it. */
 static addon_handle_t *read_handle(const addon_call_t *call, size_t index,
                                    addon_destroy_t *destroy) {
     addon_handle_t *handle = addon_handle_of(call->env, call->values[index], destroy);
-    if (!handle) wrong(call, index, "a handle in use");
-    return handle;
+    if (handle && handle->parent == call->session) return handle;
+    wrong(call, index, "a handle in use");
+    return NULL;
 }
 
 static bool read_session(addon_call_t *call, size_t index) {

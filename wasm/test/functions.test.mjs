@@ -122,8 +122,10 @@ test("right arguments are none of those that the addon refuses", () => {
     for (const one of living) c[one.name](...argumentsOf(one));
 });
 
-test("no function takes a wrong handle, a dead one, or something else for one", () => {
+test("no function takes a wrong handle, a dead one, another session's, or something else for one", () => {
     const { right, argumentsOf } = rightArguments();
+    const { PLAN, STREAM } = rightArguments().right;
+    const foreign = { SESSION: 0, PLAN, STREAM };
     const dead = rightArguments().right;
     c.attnjs_plan_destroy(dead.PLAN);
     c.attnjs_stream_destroy(dead.STREAM);
@@ -133,7 +135,8 @@ test("no function takes a wrong handle, a dead one, or something else for one", 
         for (const [i, kind] of one.kinds.entries()) {
             if (!handles.includes(kind)) continue;
             const others = handles.filter((other) => other !== kind).map((other) => right[other]);
-            for (const wrong of [...others, dead[kind], 0, null, undefined, {}, floats(1)]) {
+            others.push(dead[kind], foreign[kind]);
+            for (const wrong of [...others, 0, null, undefined, {}, floats(1)]) {
                 const given = argumentsOf(one).with(i, wrong);
                 const message = `argument ${i} is not a handle in use`;
                 assert.throws(() => c[one.name](...given), { ...refused, message }, one.name);
