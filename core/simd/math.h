@@ -26,6 +26,17 @@ ATTN_INLINE vf vf_exp4_fraction_(vf f) {
     return vf_mul_add(p, f, vf_set1(1.0f));
 }
 
+/* e^r = 4^f, f = r log4(e): that polynomial in r, whose linear coefficient then is 1. */
+ATTN_INLINE vf vf_exp_rest_(vf r) {
+    vf p = vf_set1(0x1.6ae734p-10f);
+    p = vf_mul_add(p, r, vf_set1(0x1.126782p-7f));
+    p = vf_mul_add(p, r, vf_set1(0x1.555822p-5f));
+    p = vf_mul_add(p, r, vf_set1(0x1.555418p-3f));
+    p = vf_mul_add(p, r, vf_set1(0x1.fffffcp-2f));
+    p = vf_mul_add(p, r, vf_set1(1.0f));
+    return vf_mul_add(p, r, vf_set1(1.0f));
+}
+
 /** 4^x for x < 63.75. Below -63.25 the result is 0 (no denormals); NaN gives NaN, -inf gives 0. */
 ATTN_INLINE vf vf_exp4(vf x) {
     x = vf_max(vf_set1(-63.5f), x);
@@ -44,8 +55,7 @@ ATTN_INLINE vf vf_exp(vf x) {
     vf n = vf_sub(rounded, vf_set1(ATTN_ROUND_BIASED));
     vf rest = vf_mul_add(n, vf_set1(-0x1.62e4p0f), x); /* 15 bits of ln 4: n times it is exact */
     rest = vf_mul_add(n, vf_set1(-0x1.7f7d1cp-19f), rest);
-    vf power = vf_exp4_fraction_(vf_mul(rest, vf_set1(ATTN_LOG4_E)));
-    return vf_mul(power, vf_exponent(rounded));
+    return vf_mul(vf_exp_rest_(rest), vf_exponent(rounded));
 }
 
 /**
