@@ -96,10 +96,20 @@ ATTN_INLINE void load_row(float *to, const attn_tensor_t *tensor, int64_t offset
     for (; count % VF_LANES; count++) to[count] = 0.0f;
 }
 
-ATTN_INLINE void add_row(float *sum, const float *row, int64_t count, int signs) {
-    for (int64_t k = 0; k < count; k += VF_LANES) {
-        const vf x = vf_load(row + k);
-        vf_store(sum + k, vf_add(vf_load(sum + k), signs ? absolute(x) : x));
+/* sum[k] = the sum of the rows' numbers, or of their sizes: four sums side by side, which wait for nothing. */
+ATTN_INLINE void sum_rows(float *sum, const float *rows, int64_t stride, int64_t count,
+                          int64_t columns, int signs) {
+    for (int64_t k = 0; k < columns; k += VF_LANES) {
+        vf sums[4] = {vf_zero(), vf_zero(), vf_zero(), vf_zero()};
+        for (int64_t j = 0; j < count; j += 4) {
+            ATTN_UNROLL
+            for (int64_t i = 0; i < 4; i++) {
+                if (j + i >= count) break;
+                const vf x = vf_load(rows + (j + i) * stride + k);
+                sums[i] = vf_add(sums[i], signs ? absolute(x) : x);
+            }
+        }
+        vf_store(sum + k, vf_add(vf_add(sums[0], sums[1]), vf_add(sums[2], sums[3])));
     }
 }
 
@@ -129,17 +139,19 @@ static void load_keys(linear_state_t *state, int64_t first, int64_t count) {
     const attn_tensor_t *key = &head->io->key;
     const int signs = is_signed(state->map);
     if (state->loaded == first && state->count == count) return;
-    for (int64_t k = 0; k < state->dim; k++) state->key_sum[k] = state->key_abs[k] = 0.0f;
-    for (int64_t j = 0; j < count; j++)
-        load_row(state->keys + j * state->key_stride, key,
-                 attn_offset(key, head->batch, head->kv_head, first + j), state->dim);
-    load_values(state, first, count);
-    map_rows(state->map, state->keys, state->key_stride, count, state->dim);
-    for (int64_t j = 0; j < count; j++) {
-        const float *row = state->keys + j * state->key_stride;
-        add_row(state->key_sum, row, state->dim, 0);
-        if (signs) add_row(state->key_abs, row, state->dim, 1);
+    if (is_plain(key)) {
+        map_from(state->map, state->keys, state->key_stride,
+                 attn_row(key, head->batch, head->kv_head, first), key->stride[2], count,
+                 state->dim);
+    } else {
+        for (int64_t j = 0; j < count; j++)
+            load_row(state->keys + j * state->key_stride, key,
+                     attn_offset(key, head->batch, head->kv_head, first + j), state->dim);
+        map_rows(state->map, state->keys, state->key_stride, count, state->dim);
     }
+    load_values(state, first, count);
+    sum_rows(state->key_sum, state->keys, state->key_stride, count, state->dim, 0);
+    if (signs) sum_rows(state->key_abs, state->keys, state->key_stride, count, state->dim, 1);
     state->loaded = first;
     state->count = count;
 }
@@ -188,6 +200,7 @@ static product_ahead_t ahead_of(const linear_state_t *state, const attn_tensor_t
 
 /* s += phi(K)^T V and z += phi(K)^T 1 for the head's keys up to `until` (Lemma A.8). */
 static void add_keys(linear_state_t *state, int64_t until) {
+    const int signs = is_signed(state->map);
     while (state->known < until) {
         const int64_t count = tile_min(CHUNK, until - state->known);
         load_keys(state, state->known, count);
@@ -199,7 +212,7 @@ static void add_keys(linear_state_t *state, int64_t until) {
                                &ahead);
         for (int64_t k = 0; k < state->dim; k++) {
             state->sums.z[k] += state->key_sum[k];
-            state->sums.z_abs[k] += state->key_abs[k];
+            if (signs) state->sums.z_abs[k] += state->key_abs[k];
         }
         state->known += count;
     }
@@ -209,7 +222,7 @@ static void add_keys(linear_state_t *state, int64_t until) {
 
 /* to[i] = phi(q_i).z; of absolute features where `signs`. */
 static void read_normalisers(const linear_state_t *state, const float *z, int signs, float *to) {
-    enum { BLOCK = 3 };
+    enum { BLOCK = CHUNK / VF_LANES > 3 ? 6 : 3 }; /* enough to wait for nothing */
     const int64_t depth = state->sums.s ? state->dim : 0;
     for (int64_t i = 0; i < CHUNK; i += BLOCK * VF_LANES) {
         vf sums[BLOCK];

@@ -12,8 +12,8 @@
 
 /* clang-format off */
 #define LINEAR_MAPS(X)                                                                             \
-    X(ELU1, "elu1", "elu(x)+1",                                                                    \
-      vf_select_positive(x, vf_add(x, vf_set1(1.0f)), vf_exp(vf_min(vf_zero(), x))))               \
+    X(ELU1, "elu1", "elu(x)+1", /* one of the two is 1 or 0 */                                     \
+      vf_add(vf_max(vf_zero(), x), vf_exp(vf_min(vf_zero(), x))))                                  \
     X(LIN, "lin", "x (signed weights)", x)                                                         \
     X(RELU, "relu", "max(x, 0)", vf_max(vf_zero(), x))                                             \
     X(RELU2, "relu2", "max(x, 0)^2", vf_mul(vf_max(vf_zero(), x), vf_max(vf_zero(), x)))           \

@@ -5,14 +5,15 @@
 #include "maps.h"
 #include "simd/math.h"
 
-/* phi of `rows` rows of `count` numbers, in place; count is rounded up to whole vectors. */
-ATTN_STEP void map_rows(linear_map_t map, float *row, int64_t stride, int64_t rows, int64_t count) {
+/* to[r] = phi(from[r]) for `rows` rows of `count` numbers, which is rounded up to whole vectors. */
+ATTN_STEP void map_from(linear_map_t map, float *to, int64_t to_stride, const float *from,
+                        int64_t from_stride, int64_t rows, int64_t count) {
 #define MAP_ROWS(NAME, name, help, expression)                                                     \
     case LINEAR_##NAME:                                                                            \
-        for (; rows > 0; rows--, row += stride)                                                    \
+        for (; rows > 0; rows--, to += to_stride, from += from_stride)                             \
             for (int64_t i = 0; i < count; i += VF_LANES) {                                        \
-                const vf x = vf_load(row + i);                                                     \
-                vf_store(row + i, expression);                                                     \
+                const vf x = vf_load(from + i);                                                    \
+                vf_store(to + i, expression);                                                      \
             }                                                                                      \
         return;
     switch (map) {
@@ -21,6 +22,12 @@ ATTN_STEP void map_rows(linear_map_t map, float *row, int64_t stride, int64_t ro
         return;
     }
 #undef MAP_ROWS
+}
+
+/* The same in place. */
+ATTN_INLINE void map_rows(linear_map_t map, float *row, int64_t stride, int64_t rows,
+                          int64_t count) {
+    map_from(map, row, stride, row, stride, rows, count);
 }
 
 #endif
