@@ -203,6 +203,7 @@ static void add_positions(size_t count, int64_t dim, double amplitude, float *ou
 void embed_vectors(const char *text, const embed_token_t *tokens, size_t count, int64_t dim,
                    uint64_t head, float *out) {
     const double letters = 4, position = 1, root = sqrt((double)dim);
+    if (count == 0) return; /* whatever dim is: nothing bounds it then */
     memset(out, 0, count * (size_t)dim * sizeof *out);
     for (size_t i = 0; i < count; i++) {
         float *vector = out + (int64_t)i * dim;

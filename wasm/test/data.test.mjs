@@ -16,6 +16,7 @@ test("embed: tokens and their vectors", async () => {
     assert.deepEqual((await embed(text, 16)).x, x);
     const none = { x: new Float32Array(0), tokens: [], rows: 0, dim: 8 };
     assert.deepEqual(await embed("", 8), none);
+    assert.deepEqual(await embed("", 2 ** 50), { ...none, dim: 2 ** 50 }); // and at once
 });
 
 const data = Float32Array.from({ length: 24 }, (_, i) => i - 3.5);
