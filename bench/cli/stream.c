@@ -3,34 +3,70 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Rows [first, first + count) of a tensor; of one that is absent, nothing. */
-static attn_tensor_t rows(const attn_tensor_t *tensor, int64_t first, int64_t count) {
+/* The arrays of one append or one query. */
+typedef struct call {
+    attn_io_t io;
+    attn_tensor_t own[ATTN_MOST_OWN_ARRAYS];
+    const attn_tensor_t *list[ATTN_MOST_OWN_ARRAYS];
+} call_t;
+
+static int has_axis(const attn_array_info_t *info, int32_t axis) {
+    for (int k = 0; k < 4; k++)
+        if (info->axes[k] == axis) return 1;
+    return 0;
+}
+
+/* Whether an append has the array, or else a query (attn/ext/stream.h). */
+static int is_appended(const attn_array_info_t *info) {
+    return has_axis(info, ATTN_AXIS_KEYS) && !has_axis(info, ATTN_AXIS_QUERIES);
+}
+
+/* Numbers [first, first + count) of the axis that counts `axis`; of an array without it, or the same for all, all. */
+static attn_tensor_t part(const attn_tensor_t *tensor, const attn_array_info_t *info, int32_t axis,
+                          int64_t first, int64_t count) {
     attn_tensor_t part = *tensor;
-    if (!part.data) return part;
-    part.data = (char *)part.data + first * part.stride[2] * attn_dtype_size(part.dtype);
-    part.shape[2] = count;
+    for (int k = 0; k < 4; k++) {
+        if (info->axes[k] != axis || part.shape[k] == 1) continue;
+        part.data = (char *)part.data + first * part.stride[k] * attn_dtype_size(part.dtype);
+        part.shape[k] = count;
+    }
     return part;
 }
 
+/* Of the trial's arrays those of an append of so many tokens, or else of a query. */
+static void take(call_t *call, trial_t *trial, int appends, int64_t first, int64_t count) {
+    const int32_t axis = appends ? ATTN_AXIS_KEYS : ATTN_AXIS_QUERIES;
+    attn_array_info_t info = {.struct_size = sizeof info};
+    *call = (call_t){.io = {.struct_size = sizeof call->io}};
+    call->io.own = call->list;
+    for (uint32_t i = 0; attn_backend_array(trial->backend, i, &info); i++) {
+        const uint32_t own = i - ATTN_ARRAY_OWN;
+        const attn_tensor_t *whole =
+            i < ATTN_ARRAY_OWN ? attn_io_array(&trial->io, i) : trial->own[own];
+        if (!whole || !whole->data || is_appended(&info) != appends) continue;
+        const attn_tensor_t tensor = part(whole, &info, axis, first, count);
+        if (i < ATTN_ARRAY_OWN) {
+            *attn_io_array(&call->io, i) = tensor;
+            continue;
+        }
+        call->own[own] = tensor;
+        call->list[own] = &call->own[own];
+        call->io.own_count = own + 1;
+    }
+}
+
 static attn_status_t append(attn_stream_t *stream, trial_t *trial, int64_t first, int64_t count) {
-    const attn_io_t io = {
-        .struct_size = sizeof io,
-        .key = rows(&trial->io.key, first, count),
-        .value = rows(&trial->io.value, first, count),
-    };
-    return attn_stream_append(stream, &io, &trial->error);
+    call_t call;
+    take(&call, trial, 1, first, count);
+    return attn_stream_append(stream, &call.io, &trial->error);
 }
 
 static attn_status_t ask(attn_stream_t *stream, trial_t *trial, int64_t first, int64_t count) {
     attn_report_t report = {.struct_size = sizeof report};
-    const attn_io_t io = {
-        .struct_size = sizeof io,
-        .query = rows(&trial->io.query, first, count),
-        .out = rows(&trial->io.out, first, count),
-        .lse = rows(&trial->io.lse, first, count),
-        .report = &report,
-    };
-    const attn_status_t status = attn_stream_query(stream, &io, &trial->error);
+    call_t call;
+    take(&call, trial, 0, first, count);
+    call.io.report = &report;
+    const attn_status_t status = attn_stream_query(stream, &call.io, &trial->error);
     trial->report.degenerate_rows += report.degenerate_rows;
     return status;
 }
@@ -47,6 +83,21 @@ static attn_status_t feed(attn_stream_t *stream, trial_t *trial, int64_t before,
         if (!status) status = ask(stream, trial, done, count);
     }
     return status;
+}
+
+/* An output that is not of queries is of all keys, and so of the last query's alone where that sees them all. */
+static attn_status_t check_outputs(trial_t *trial, int64_t seen) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    const int64_t keys = attn_plan_problem(trial->plan)->keys;
+    for (uint32_t i = 0; i < ATTN_MOST_OWN_ARRAYS; i++)
+        if (trial->own[i] && seen < keys &&
+            attn_backend_array(trial->backend, ATTN_ARRAY_OWN + i, &info) &&
+            info.role == ATTN_ROLE_OUTPUT && !has_axis(&info, ATTN_AXIS_QUERIES))
+            return attn_fail(&trial->error, ATTN_ERROR_UNSUPPORTED,
+                             "--stream: output '%.60s' is of all %lld keys, and the last query "
+                             "comes with key %lld",
+                             info.name, (long long)keys, (long long)seen);
+    return ATTN_OK;
 }
 
 attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const settings_t *settings,
@@ -66,10 +117,11 @@ attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const se
                          (long long)posed->queries, (long long)before, (long long)posed->keys);
     parameters_t parameters;
     settings_parameters(settings, trial->backend, &parameters);
-    attn_stream_t *stream;
-    attn_status_t status =
-        attn_stream_create(context, trial->backend->id, &problem, parameters.params,
-                           parameters.count, posed->keys, &stream, &trial->error);
+    attn_stream_t *stream = NULL;
+    attn_status_t status = check_outputs(trial, before + posed->queries);
+    if (!status)
+        status = attn_stream_create(context, trial->backend->id, &problem, parameters.params,
+                                    parameters.count, posed->keys, &stream, &trial->error);
     if (!status) status = feed(stream, trial, before, chunk);
     *memory = attn_stream_memory(stream);
     attn_stream_destroy(stream);

@@ -7,7 +7,7 @@
 
 #include "cli/trial.h"
 
-/** Fill out and lse of a trial that is prepared; `*memory`: bytes of the stream at its end. */
+/** Fill all outputs of a trial that is prepared; `*memory`: bytes of the stream at its end. */
 attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const settings_t *settings,
                          int64_t chunk, uint64_t *memory);
 

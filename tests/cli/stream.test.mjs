@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { attention, arrays, inputFiles } from "./attention.mjs";
+import { attention, arrays, inputFiles, random } from "./attention.mjs";
 import { assertClose, assertRefused, attn, succeed, withFiles } from "./command.mjs";
-import { read } from "./npy.mjs";
+import { npy, read } from "./npy.mjs";
 
 const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
 const SIZES = { B: 2, H: 4, Hkv: 2, n: 30, m: 41, d: 8, dv: 5 };
@@ -72,6 +72,86 @@ describe("attn run --stream", () => {
             succeed([...run, ...past, "--stream=5"], folder);
             const tolerance = Array(batch.length).fill(allowed({ ...sizes, m: 24 }));
             assertClose(read(folder, "o.npy").data, batch, tolerance, "out behind a past");
+        });
+    });
+
+    // Keys with a single 1 or -1, decays that keep all or nothing, whole numbers: nothing is rounded, and each
+    // way of adding gives the same.
+    describe("linear's own arrays", () => {
+        const { B, H, Hkv, m, d, dv } = { ...SIZES, m: 30 };
+        const whole = (count, seed) => random(count, seed).map((x) => Math.round(4 * x));
+        const places = random(B * Hkv * m, 5).map((x) => Math.floor((x + 1) * d));
+        const key = places.flatMap((place) =>
+            Array.from({ length: 2 * d }, (_, i) => Number(i === place))
+                .slice(0, d)
+                .map((one, i) => one - Number(i + d === place)),
+        );
+        const chances = (count, seed, rare, often) =>
+            random(count, seed).map((x) => (x > 0.8 ? rare : often));
+        const files = {
+            "q.npy": npy([B, H, m, d], whole(B * H * m * d, 6)),
+            "k.npy": npy([B, Hkv, m, d], key),
+            "v.npy": npy([B, Hkv, m, dv], whole(B * Hkv * m * dv, 7)),
+            "all.npy": npy([B, Hkv, m, d], chances(B * Hkv * m * d, 8, -Infinity, 0)),
+            "tokens.npy": npy([m, 1], chances(m, 9, -Infinity, 0)),
+            "one.npy": npy([Hkv, 1, 1], [0, -Infinity]),
+            "beta.npy": npy([B, Hkv, m], chances(B * Hkv * m, 10, 0, 1)),
+        };
+        const gated = ["--set", "rule=gated", "--set", "normaliser=off"];
+        for (const [name, args] of [
+            ["a decay for each number", [...gated, "--input=decay=all.npy"]],
+            ["a decay for each token", [...gated, "--input=decay=tokens.npy"]],
+            ["a decay for each head", [...gated, "--input=decay=one.npy"]],
+            ["beta", ["--set", "rule=delta", "--input=beta=beta.npy"]],
+            [
+                "both",
+                ["--set=rule=gated_delta", "--input=beta=beta.npy", "--input=decay=tokens.npy"],
+            ],
+        ])
+            for (const chunk of [1, 7, 100])
+                test(`${name}, ${chunk} at a time`, () => {
+                    withFiles(files, (folder) => {
+                        const run = ["run", "linear", ...INPUTS, "--causal", ...args];
+                        const outputs = (...more) => {
+                            succeed(
+                                [
+                                    ...run,
+                                    "--set=feature_map=lin",
+                                    ...["-o", "o.npy", "-o", "state_out=s.npy", ...more],
+                                ],
+                                folder,
+                            );
+                            return ["o.npy", "s.npy"].map((file) => {
+                                const { data, shape } = read(folder, file);
+                                return { data: data.map((x) => x + 0), shape }; // no -0
+                            });
+                        };
+                        const batch = outputs();
+                        assert.ok(batch.every(({ data }) => data.some((x) => x !== 0)));
+                        assert.deepEqual(outputs(`--stream=${chunk}`), batch);
+                    });
+                });
+
+        test("refused: a state of keys that come behind the last query", () => {
+            withFiles(
+                { ...files, "q.npy": npy([B, H, 20, d], whole(B * H * 20 * d, 6)) },
+                (folder) => {
+                    const run = [
+                        "run",
+                        "linear",
+                        ...INPUTS,
+                        "--causal",
+                        "--stream=7",
+                        "-o",
+                        "o.npy",
+                    ];
+                    succeed(run, folder);
+                    assertRefused(
+                        attn([...run, "--output=state_out=s.npy"], folder),
+                        /output 'state_out' is of all 30 keys, and the last query comes with key 20/,
+                    );
+                },
+            );
         });
     });
 
