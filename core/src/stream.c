@@ -126,13 +126,29 @@ static bool is_appended(const attn_array_info_t *info) {
     return false;
 }
 
+static attn_scope_t scope_of(const attn_stream_t *stream, const attn_problem_t *problem) {
+    const attn_backend_stream_t *kept = stream->kept;
+    return (attn_scope_t){.problem = problem,
+                          .backend = stream->backend,
+                          .prepared = ATTN_STRUCT_HAS(kept, plan) ? kept->plan : NULL};
+}
+
+int32_t attn_stream_array(const attn_stream_t *stream, uint32_t number, attn_tensor_t *tensor) {
+    if (!stream || !tensor) return 0;
+    attn_array_info_t copy;
+    const attn_array_info_t *info = attn_array_declared(stream->backend, number, &copy);
+    if (!info) return 0;
+    attn_problem_t problem = stream->problem;
+    if (is_appended(info)) problem.keys = 1;
+    const attn_scope_t scope = scope_of(stream, &problem);
+    *tensor = attn_array_wanted(&scope, number, info);
+    return 1;
+}
+
 /* The arrays of an append or a query: they are as `problem` says, and the others are absent. */
 static attn_status_t check_arrays(const attn_stream_t *stream, const attn_problem_t *problem,
                                   const attn_io_t *io, bool appends, attn_error_t *error) {
-    const attn_backend_stream_t *kept = stream->kept;
-    const attn_scope_t scope = {.problem = problem,
-                                .backend = stream->backend,
-                                .prepared = ATTN_STRUCT_HAS(kept, plan) ? kept->plan : NULL};
+    const attn_scope_t scope = scope_of(stream, problem);
     attn_array_info_t copy;
     const attn_array_info_t *info;
     uint64_t unused = 0;

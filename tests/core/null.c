@@ -229,6 +229,13 @@ NULLS(attn_plan_array) {
     assert_false(attn_plan_array(plan, 0, NULL));
 }
 
+NULLS(attn_stream_array) {
+    attn_tensor_t wanted;
+    (void)state;
+    assert_false(attn_stream_array(NULL, 0, &wanted));
+    assert_false(attn_stream_array(stream, 0, NULL));
+}
+
 NULLS(attn_backward) {
     const attn_io_t io = {.struct_size = sizeof io};
     REFUSED(attn_backward, NULL, &io, &io);
@@ -350,13 +357,14 @@ TEST_MAIN(cmocka_unit_test(set_up), TEST(attn_version), TEST(attn_status_name),
           TEST(attn_backend_count), TEST(attn_backend_at), TEST(attn_backend_find),
           TEST(attn_backend_origin), TEST(attn_backend_param), TEST(attn_backend_array),
           TEST(attn_io_array), TEST(attn_problem_add_input), TEST(attn_plan_backend),
-          TEST(attn_plan_array), TEST(attn_backward), TEST(attn_plugin_load),
-          TEST(attn_plugin_register), TEST(attn_plugin_unregister), TEST(attn_describe),
-          TEST(attn_problem_init), TEST(attn_problem_check), TEST(attn_tensor_bhnd),
-          TEST(attn_tensor_bnhd), TEST(attn_count_nonfinite), TEST(attn_plan_create),
-          TEST(attn_plan_destroy), TEST(attn_plan_workspace_size), TEST(attn_plan_kernel),
-          TEST(attn_plan_problem), TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run),
-          TEST(attn_check), TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
-          TEST(attn_stream_length), TEST(attn_stream_memory), TEST(attn_stream_append),
-          TEST(attn_stream_query), TEST(attn_stream_truncate), TEST(attn_stream_fork),
-          TEST(attn_stream_save), TEST(attn_stream_restore), cmocka_unit_test(tear_down))
+          TEST(attn_plan_array), TEST(attn_stream_array), TEST(attn_backward),
+          TEST(attn_plugin_load), TEST(attn_plugin_register), TEST(attn_plugin_unregister),
+          TEST(attn_describe), TEST(attn_problem_init), TEST(attn_problem_check),
+          TEST(attn_tensor_bhnd), TEST(attn_tensor_bnhd), TEST(attn_count_nonfinite),
+          TEST(attn_plan_create), TEST(attn_plan_destroy), TEST(attn_plan_workspace_size),
+          TEST(attn_plan_kernel), TEST(attn_plan_problem), TEST(attn_plan_cost),
+          TEST(attn_plan_fact), TEST(attn_run), TEST(attn_check), TEST(attn_weights),
+          TEST(attn_stream_create), TEST(attn_stream_destroy), TEST(attn_stream_length),
+          TEST(attn_stream_memory), TEST(attn_stream_append), TEST(attn_stream_query),
+          TEST(attn_stream_truncate), TEST(attn_stream_fork), TEST(attn_stream_save),
+          TEST(attn_stream_restore), cmocka_unit_test(tear_down))

@@ -263,6 +263,37 @@ static void nan_gates_are_remembered(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(splits_do_not_matter), cmocka_unit_test(memory_does_not_grow),
-          cmocka_unit_test(other_forms_are_refused), cmocka_unit_test(bad_gates_are_refused),
-          cmocka_unit_test(nan_gates_are_remembered))
+/* An append of one token, a query of one, and as many features as the map has. */
+static void arrays_have_their_shapes(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t number;
+        int64_t shape[4];
+    } wanted[] = {{ATTN_ARRAY_QUERY, {3, 4, 1, 6}},
+                  {ATTN_ARRAY_VALUE, {3, 2, 1, 5}},
+                  {ATTN_ARRAY_OWN + DECAY, {3, 2, 1, 6}},
+                  {ATTN_ARRAY_OWN + BETA, {3, 2, 1, 1}},
+                  {ATTN_ARRAY_OWN + STATE_OUT, {3, 2, 1 + 6 + 21, 5}},
+                  {ATTN_ARRAY_OWN + STATE_Z_OUT, {3, 2, 1 + 6 + 21, 1}}};
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(3, 4, 60, 60, 6, 5);
+    problem.kv_heads = 2;
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    const trial_t trial =
+        trial_of(context, &problem, ATTN_ORACLE_TAYLOR2, ATTN_ORACLE_RULE_LINEAR, 1);
+    attn_stream_t *stream = open_stream(&trial, "feature_map=taylor2");
+    attn_tensor_t tensor;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        assert_true(attn_stream_array(stream, wanted[i].number, &tensor));
+        assert_memory_equal(tensor.shape, wanted[i].shape, sizeof tensor.shape);
+        assert_int_equal(tensor.dtype, ATTN_F32);
+        assert_null(tensor.data);
+    }
+    assert_false(attn_stream_array(stream, ATTN_ARRAY_OWN + OWN, &tensor));
+    attn_stream_destroy(stream);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(arrays_have_their_shapes), cmocka_unit_test(splits_do_not_matter),
+          cmocka_unit_test(memory_does_not_grow), cmocka_unit_test(other_forms_are_refused),
+          cmocka_unit_test(bad_gates_are_refused), cmocka_unit_test(nan_gates_are_remembered))

@@ -302,8 +302,8 @@ typedef struct attn_stream attn_stream_t;
 
 /**
  * Make an empty stream. Of `problem` counts what does not change: batch, heads, kv_heads, dim,
- * value_dim, dtypes, causal or not, scale, softcap, window (without causal: one with 0 to the right);
- * `queries` and `keys` are ignored, inputs must be 0. Parameters as for a plan; where an automatic one
+ * value_dim, dtypes, causal or not, scale, softcap, window (without causal: one with 0 to the right), and
+ * own_inputs; `queries` and `keys` are ignored, inputs, past and backward must be 0. Parameters as for a plan; where an automatic one
  * depends on the number of keys, that is `max_keys`, which is the most tokens that the stream may get.
  * Memory grows with the tokens, by doubling, where the backend keeps them all; with a window to the
  * left, and where it keeps sums (linear), it does not. The caller destroys the stream, before the
@@ -325,9 +325,16 @@ ATTN_API int64_t attn_stream_length(const attn_stream_t *stream);
 ATTN_API uint64_t attn_stream_memory(const attn_stream_t *stream);
 
 /**
+ * What array number `number` (attn_backend_array()) is in an append of one token or a query of one: *tensor
+ * becomes a tensor as by attn_plan_array(); returns 0 past the last array.
+ */
+ATTN_API int32_t attn_stream_array(const attn_stream_t *stream, uint32_t number,
+                                   attn_tensor_t *tensor);
+
+/**
  * Append tokens: io->key (B, Hkv, t, d) and io->value (B, Hkv, t, dv) of the problem's kv_dtype, any
  * strides; for i8 with io->key_scales and value_scales (B, Hkv, t, 1); and the backend's own inputs that
- * have an axis of keys. All others are absent. All or nothing: on an error (as attn_run(); more than
+ * have an axis of keys (and none of queries). All others are absent. All or nothing: on an error (as attn_run(); more than
  * max_keys: ATTN_ERROR_RANGE; no memory) the stream is what it was.
  */
 ATTN_API attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t *io,
@@ -335,7 +342,8 @@ ATTN_API attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t
 
 /**
  * Answer the queries io->query (B, H, n, d) of the last n tokens, each standing at its token's position:
- * io->out (B, H, n, dv), io->lse where it is there, and io->report. Needs no workspace; allocates only
+ * io->out (B, H, n, dv), io->lse where it is there, the backend's own inputs that do not come with tokens, its
+ * own outputs where they are there, and io->report. Needs no workspace; allocates only
  * when n or the cache's capacity is not that of the call before. Where tokens are no longer kept (see
  * above) n may be that of the last append or less; ATTN_ERROR_UNSUPPORTED when a query sees tokens
  * that are gone. A query before the first token, which the first have when there are more queries than
