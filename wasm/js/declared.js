@@ -46,7 +46,8 @@ export const inputsOf = (arrays) => having("named", arrays);
 
 /** The bits of a problem's inputs, in two numbers: the library's, and the backend's own. */
 export function bitsOf(arrays, inputs) {
-    const sum = (names) =>
-        names.reduce((bits, name, bit) => bits + (inputs.includes(name) ? 2 ** bit : 0), 0);
-    return [sum(inputsOf(ARRAYS)), FULL ? sum(namesOf(arrays.slice(OWN))) : 0];
+    const sum = (bits, [name, bit]) => bits + (inputs.includes(name) ? 2 ** bit : 0);
+    const own = () => arrays.filter(isOwn).map(({ name, number }) => [name, number - OWN]);
+    const shared = inputsOf(ARRAYS).map((name, bit) => [name, bit]);
+    return [shared.reduce(sum, 0), FULL ? own().reduce(sum, 0) : 0];
 }

@@ -38,10 +38,10 @@ function taken(room, { array, given }) {
     return result === array ? given : result;
 }
 
-/** The extents that a plan gives a backend's own arrays; undefined where it has no say in them. */
-export function shapesOf(session, arrays, planOf) {
+/** The extents that a plan, or a stream, gives a backend's own arrays; undefined where it has no say in them. */
+export function shapesOf(session, arrays, addressOf, kind = "plan") {
     if (!arrays.some(({ axes }) => axes.includes("plan"))) return undefined;
-    return session.describe("attnjs_plan_describe", planOf()).own;
+    return session.describe(`attnjs_${kind}_describe`, addressOf()).own;
 }
 
 /** Runs C's plan on a job whose arrays the loan holds. */

@@ -85,15 +85,17 @@ function widened(shape, rank) {
 /**
  * Where these arrays have their elements, by name: as declared, with `extents` and `strides`, the `order` of their
  * axes, how many elements they have, `length`, and what that is the product of, `meaning`. `gaps`: there may be
- * elements that are not the array's. `shapes`: the extents of a backend's own arrays, where the plan says some.
+ * elements that are not the array's. `shapes`: the extents of a backend's own arrays, for the axes that the plan says.
  */
 export function places(arrays, sizes, { layout = "bhnd", strides }, shapes) {
     const place = { __proto__: null };
     for (const array of arrays) {
         const { name, number, axes } = array;
         const order = ORDERS[PLACED.includes(name) ? layout : "bhnd"];
-        const extents =
-            shapes?.[number - OWN] ?? axes.map((axis) => (SIZES.includes(axis) ? sizes[axis] : 1));
+        const said = shapes?.[number - OWN];
+        const extents = axes.map((axis, k) =>
+            SIZES.includes(axis) ? sizes[axis] : (said?.[k] ?? 1),
+        );
         const where = strides?.[name]
             ? strided(extents, strides[name], `strides.${name}`)
             : dense(axes, order, extents);

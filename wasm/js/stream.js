@@ -3,7 +3,7 @@ import { readCall } from "./call.js";
 import { checkBytes, checkInteger } from "./check.js";
 import { READ, namesOf } from "./declared.js";
 import { Held } from "./held.js";
-import { lendJob } from "./job.js";
+import { lendJob, shapesOf } from "./job.js";
 import { places, product, quotient } from "./shape.js";
 
 /* What comes with tokens, and not with queries. */
@@ -84,7 +84,9 @@ export class Stream {
         const names = { needed, others: ["layout"], declare };
         const { arrays, options } = readCall(args, names, name, () => dtypes);
         if (hasLse && name === "query") arrays.lse = NEW;
-        const place = places(all, this.#sizesOf(arrays[needed[0]].array, needed[0]), options);
+        const sizes = this.#sizesOf(arrays[needed[0]].array, needed[0]);
+        const shapes = shapesOf(this.#session, all, () => this.#held.value, "stream");
+        const place = places(all, sizes, options, shapes);
         const job = checkJob(this.#about, arrays, place);
         return this.#session.borrow((loan) => {
             const { list, take } = lendJob(loan, job);

@@ -100,13 +100,16 @@ static inline int64_t attnjs_integer(double x) {
 /** What a call's arrays are declared by: a plan, or a stream. */
 typedef struct attnjs_scope {
     const void *item;
-    /** Array number `number`, of its element type; 0: there is none. */
+    /** What array number `number` is; 0: there is none. */
     int32_t (*array)(const void *item, uint32_t number, attn_tensor_t *tensor);
     const attn_backend_t *backend;
 } attnjs_scope_t;
 
 attnjs_scope_t attnjs_plan_scope(const attn_plan_t *plan);
 attnjs_scope_t attnjs_stream_scope(const attnjs_stream_t *stream);
+
+/** "own": the shapes of the backend's own arrays. */
+void attnjs_write_own(attn_json_t *json, const attnjs_scope_t *scope);
 
 /** They as the core takes them: `io` points into the others. */
 typedef struct attnjs_arrays {

@@ -74,6 +74,8 @@ FUNCTION(FULL, NUMBER, attnjs_oracle_error, SESSION(0), PLAN(1), ARRAYS(2, array
 /** Of `problem` counts what attn_stream_create() says. */
 FUNCTION(FULL, STREAM, attnjs_stream_create, SESSION(0), TEXT(1, backend), PROBLEM(2, problem), PAIRS(3, params), LENGTH(4, count), NUMBER(5, max_keys))
 FUNCTION(FULL, END, attnjs_stream_destroy, STREAM(0))
+/** {"own"} as JSON: the shapes of its own arrays (attn_stream_array()). */
+FUNCTION(FULL, TEXT, attnjs_stream_describe, SESSION(0), STREAM(1))
 FUNCTION(FULL, NUMBER, attnjs_stream_length, SESSION(0), STREAM(1))
 FUNCTION(FULL, NUMBER, attnjs_stream_memory, SESSION(0), STREAM(1))
 FUNCTION(FULL, STATUS, attnjs_stream_append, SESSION(0), STREAM(1), ARRAYS(2, arrays))

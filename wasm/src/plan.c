@@ -89,10 +89,10 @@ static void write_facts(attn_json_t *json, const attn_plan_t *plan) {
     attn_json_close(json, ']');
 }
 
-static void write_own(attn_json_t *json, const attn_plan_t *plan) {
+void attnjs_write_own(attn_json_t *json, const attnjs_scope_t *scope) {
     attn_tensor_t tensor;
     attn_json_open(json, "own", '[');
-    for (uint32_t number = ATTN_ARRAY_OWN; attn_plan_array(plan, number, &tensor); number++) {
+    for (uint32_t number = ATTN_ARRAY_OWN; scope->array(scope->item, number, &tensor); number++) {
         attn_json_open(json, NULL, '[');
         for (int k = 0; k < 4; k++) attn_json_number(json, NULL, (double)tensor.shape[k]);
         attn_json_close(json, ']');
@@ -106,7 +106,8 @@ static void write_plan(attn_json_t *json, const void *plan) {
     attn_json_number(json, "workspaceBytes", (double)attn_plan_workspace_size(plan));
     write_cost(json, plan);
     write_facts(json, plan);
-    write_own(json, plan);
+    const attnjs_scope_t scope = attnjs_plan_scope(plan);
+    attnjs_write_own(json, &scope);
     attn_json_close(json, '}');
 }
 

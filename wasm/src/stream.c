@@ -6,19 +6,17 @@
 struct attnjs_stream {
     attn_stream_t *stream;
     const attn_backend_t *backend;
-    attn_problem_t problem;
 };
 
 /* Owns `stream` from here on; frees it when there is no memory for the rest. */
-static attnjs_stream_t *wrap(attnjs_t *js, attn_stream_t *stream, const attn_backend_t *backend,
-                             const attn_problem_t *problem) {
+static attnjs_stream_t *wrap(attnjs_t *js, attn_stream_t *stream, const attn_backend_t *backend) {
     attnjs_stream_t *wrapped = malloc(sizeof *wrapped);
     if (!wrapped) {
         attn_stream_destroy(stream);
         attnjs_no_memory(js, "a stream");
         return NULL;
     }
-    *wrapped = (attnjs_stream_t){.stream = stream, .backend = backend, .problem = *problem};
+    *wrapped = (attnjs_stream_t){.stream = stream, .backend = backend};
     return wrapped;
 }
 
@@ -31,7 +29,7 @@ attnjs_stream_t *attnjs_stream_create(attnjs_t *js, const char *backend, const d
     attn_stream_create(js->context, backend, &problem, list, (uint32_t)count,
                        attnjs_integer(max_keys), &stream, &js->error);
     free(list);
-    return stream ? wrap(js, stream, attn_backend_find(js->context, backend), &problem) : NULL;
+    return stream ? wrap(js, stream, attn_backend_find(js->context, backend)) : NULL;
 }
 
 void attnjs_stream_destroy(attnjs_stream_t *stream) {
@@ -40,19 +38,23 @@ void attnjs_stream_destroy(attnjs_stream_t *stream) {
     free(stream);
 }
 
-/* As its problem says: what shapes they have each call says. */
 static int32_t stream_array(const void *item, uint32_t number, attn_tensor_t *tensor) {
-    const attnjs_stream_t *stream = item;
-    attn_array_info_t info = {.struct_size = sizeof info};
-    if (!attn_backend_array(stream->backend, number, &info)) return 0;
-    tensor->dtype = info.dtype == ATTN_DTYPE_OF_QUERY ? stream->problem.dtype
-                    : info.dtype == ATTN_DTYPE_OF_KEY ? stream->problem.kv_dtype
-                                                      : info.dtype;
-    return 1;
+    return attn_stream_array(((const attnjs_stream_t *)item)->stream, number, tensor);
 }
 
 attnjs_scope_t attnjs_stream_scope(const attnjs_stream_t *stream) {
     return (attnjs_scope_t){stream, stream_array, stream->backend};
+}
+
+static void write_stream(attn_json_t *json, const void *stream) {
+    const attnjs_scope_t scope = attnjs_stream_scope(stream);
+    attn_json_open(json, NULL, '{');
+    attnjs_write_own(json, &scope);
+    attn_json_close(json, '}');
+}
+
+char *attnjs_stream_describe(attnjs_t *js, attnjs_stream_t *stream) {
+    return attnjs_json(js, "the description of the stream", write_stream, stream);
 }
 
 double attnjs_stream_length(attnjs_t *js, attnjs_stream_t *stream) {
@@ -85,7 +87,7 @@ double attnjs_stream_query(attnjs_t *js, attnjs_stream_t *stream, const double *
 attnjs_stream_t *attnjs_stream_fork(attnjs_t *js, attnjs_stream_t *stream) {
     attn_stream_t *copy;
     if (attn_stream_fork(stream->stream, &copy, &js->error) != ATTN_OK) return NULL;
-    return wrap(js, copy, stream->backend, &stream->problem);
+    return wrap(js, copy, stream->backend);
 }
 
 attn_status_t attnjs_stream_truncate(attnjs_t *js, attnjs_stream_t *stream, double length) {

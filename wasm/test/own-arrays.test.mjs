@@ -273,6 +273,46 @@ function check(attn) {
         plan.dispose();
     });
 
+    test("a stream's state has as many rows as the map has features", async () => {
+        const options = { heads: 2, kvHeads: 1, dim: 3, valueDim: 4, backend: "linear" };
+        const more = { causal: true, params: { feature_map: "taylor2" } };
+        const state = { stateOut: true, stateZOut: true };
+        const [q, k, v] = [30, 15, 20].map((length, i) => floats(length, numbers(i + 5)));
+        const batch = await attn.attention({
+            ...{ query: q, key: k, value: v, ...options, ...more, ...state },
+        });
+        const stream = await attn.stream({ ...options, ...more, maxKeys: 8 });
+        await stream.append(k, v);
+        const result = await stream.query(q, state);
+        assert.deepEqual([result.stateOut.length, result.stateZOut.length], [10 * 4, 10]);
+        // On both sides 5 terms, each of at most phi(k) v: 3 roundings of phi, 1 of the product, 4 of the sum.
+        const largest = (x) => Math.max(...[...x].map(Math.abs));
+        const bound =
+            2 * 5 * (3 + 1 + 4) * 2 ** -24 * Math.max(1, largest(k) ** 2) * Math.max(1, largest(v));
+        for (const name of Object.keys(state)) {
+            batch[name].forEach((x, i) => assert.ok(Math.abs(x - result[name][i]) <= bound));
+        }
+        const into = new Float32Array(40);
+        assert.equal((await stream.query(q, { stateOut: into })).stateOut, into);
+        assert.deepEqual(into, result.stateOut);
+        stream.dispose();
+    });
+
+    test("an input goes with arrays one after the other as by name", async () => {
+        const options = { heads: 2, dim: 3, backend: "linear", causal: true };
+        const [q, k, v] = [30, 30, 30].map((length, i) => floats(length, numbers(i + 5)));
+        const decay = floats(30, numbers(8)).map((x) => -Math.abs(x));
+        const beta = floats(10, numbers(9)).map((x) => Math.abs(x) / 8);
+        for (const more of [
+            { params: { rule: "gated" }, decay },
+            { params: { rule: "gated_delta" }, decay, beta },
+        ]) {
+            const all = { ...options, ...more };
+            const { out } = await attn.attention({ query: q, key: k, value: v, ...all });
+            assert.deepEqual(await attn.attention(q, k, v, all), out);
+        }
+    });
+
     test("a stream's: those with keys come with tokens, all others with queries", async () => {
         const options = { heads: 2, dim: 4, maxKeys: 8, backend: OWN, inputs: ["offsets"] };
         const stream = await attn.stream(options);
