@@ -306,7 +306,7 @@ attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
     attn_io_t io, gradients;
     attn_status_t status = take(plan, &io, given, 1u << ATTN_ARRAY_SCORES, error);
     io.report = NULL;
-    if (status == ATTN_OK && !io.lse.data)
+    if (status == ATTN_OK && !io.lse.data && plan->scope.backend->features & ATTN_FEATURE_LSE)
         status = attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: lse of the run is missing");
     if (status == ATTN_OK)
         status = attn_io_read(&gradients, given_gradients, "the gradients", error);

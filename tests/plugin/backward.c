@@ -219,4 +219,34 @@ static void refusals(void **state) {
     scene_close(&scene);
 }
 
-TEST_MAIN(cmocka_unit_test(finite_differences_hold_it), cmocka_unit_test(refusals))
+/* A backend that has no lse cannot be asked for that of the run. */
+static void without_lse(void **state) {
+    (void)state;
+    scene_t scene;
+    scene_open(&scene, ATTN_CAUSAL_NONE, LAYOUT_BHND);
+    attn_backend_t backend = *attn_backend_find(scene.context, TEMPLATE_ID);
+    backend.id = "org.example.no_lse";
+    backend.features &= ~(uint64_t)ATTN_FEATURE_LSE;
+    const attn_backend_t *const list[] = {&backend};
+    const attn_plugin_entry_t entry = {.struct_size = sizeof entry,
+                                       .abi_major = ATTN_ABI_MAJOR,
+                                       .backend_count = 1,
+                                       .backends = list};
+    assert_int_equal(attn_plugin_register(scene.context, &entry, NULL, NULL), ATTN_OK);
+    attn_plan_t *plan = fixture_plan(scene.context, backend.id, &scene.problem, NULL);
+    arrays_run(&scene.arrays, scene.plan);
+    attn_io_t io = scene.arrays.io;
+    assert_int_equal(attn_backward(scene.plan, &io, &scene.gradients.io, NULL), ATTN_OK);
+    float wanted[HEADS];
+    memcpy(wanted, scene.widths_gradient, sizeof wanted);
+    memset(scene.widths_gradient, 0, sizeof wanted);
+    io.lse = (attn_tensor_t){.data = NULL};
+    attn_error_t error = {0};
+    if (attn_backward(plan, &io, &scene.gradients.io, &error)) test_fail("%s", error.message);
+    assert_memory_equal(scene.widths_gradient, wanted, sizeof wanted);
+    attn_plan_destroy(plan);
+    scene_close(&scene);
+}
+
+TEST_MAIN(cmocka_unit_test(without_lse), cmocka_unit_test(finite_differences_hold_it),
+          cmocka_unit_test(refusals))

@@ -284,7 +284,7 @@ ATTN_API attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *io
 
 /**
  * Gradients of a loss through a run of this plan (attn/ext/backward.h): `io` are the run's arrays after it,
- * with out and lse, `gradients` stand each at the place of its array: out (dL/dout) is read, those
+ * with out and, unless the backend has none, lse; `gradients` stand each at the place of its array: out (dL/dout) is read, those
  * of differentiable inputs that have data are written. Errors as attn_run(), and ATTN_ERROR_UNSUPPORTED
  * for a gradient that the backend has not; a plan whose problem does not say `backward` is
  * ATTN_ERROR_ARGUMENT. Any thread, like attn_run().

@@ -17,11 +17,12 @@
 typedef struct attn_ext_backward {
     uint32_t struct_size;
     uint32_t reserved;
-    uint64_t
-        arrays; /**< bit i: it can write the gradient of array number i (enum attn_array_number) */
+    /** Bit i: it can write the gradient of array number i (enum attn_array_number). Its own arrays have no
+     *  bits: it has the gradients of all that it declares ATTN_ARRAY_DIFFERENTIABLE. */
+    uint64_t arrays;
     /**
-     * `io` are the arrays of a run of this plan, after it: inputs, out, and lse, which is there; the
-     * workspace is the plan's. The host has checked both. Any thread, several at a time with
+     * `io` are the arrays of a run of this plan, after it: inputs, out, and lse, which is there unless the
+     * backend has none (ATTN_FEATURE_LSE); the workspace is the plan's. The host has checked both. Any thread, several at a time with
      * different workspaces. Does not allocate, lock or print.
      */
     attn_status_t (*backward)(const attn_backend_plan_t *plan, const attn_io_t *io,
