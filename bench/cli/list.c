@@ -33,6 +33,13 @@ static void print_backend(const attn_backend_t *backend, const char *origin) {
 static const char summary[] =
     "The backends there are, with their parameters, ranges and defaults, and arrays of their own.";
 
+static const char notes[] =
+    "Shapes are of B batches, H heads of Q and Hkv of K and V, n queries, m keys, d columns of Q "
+    "and\n"
+    "K, dv of V. |1: or 1, which is the same for all; plan: what the backend makes of the sizes "
+    "and\n"
+    "its parameters. Parameters go by --set, arrays by --input and --output (see attn run --help).";
+
 int cli_list(int argc, char **argv) {
     settings_t settings = {.threads = 1};
     int json = 0;
@@ -41,7 +48,7 @@ int cli_list(int argc, char **argv) {
         SETTINGS_PLUGIN(settings),
         {.name = NULL},
     };
-    const option_command_t command = {"list", summary, options, NULL};
+    const option_command_t command = {"list", summary, options, notes};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
 

@@ -38,7 +38,7 @@ export interface Rules {
     softcap?: number | null | undefined;
 }
 
-/** Element types; other than f32 with softmax and sparse alone. */
+/** Element types: f16 and bf16 with softmax, linear and sparse, i8 with softmax and sparse. */
 export interface Dtypes<D extends OutDtype = OutDtype, K extends Dtype = Dtype> {
     /** Of query and out; "f32" by default. */
     dtype?: D | null | undefined;
