@@ -4,7 +4,21 @@
  *
  * The host checks them like its own (attn/arrays.h), and the command line (--input, --output), the
  * JavaScript package and its checks take them from here. A run has them in attn_io_t.own, in the order
- * of this list; attn_own_array() of attn/support.h gets one.
+ * of this list; attn_own_array() of attn/support.h gets one, or NULL where the run does not have it: an input that
+ * the problem does not name, an output that nobody asked for.
+ *
+ * A program names inputs before the plan, and brings the arrays with each run:
+ *
+ *     const attn_backend_t *linear = attn_backend_find(context, "linear");
+ *     attn_problem_add_input(&problem, linear, "decay", &error);
+ *     ...
+ *     attn_tensor_t decay = attn_tensor_bhnd(gates, batch, kv_heads, keys, dim);
+ *     const attn_tensor_t *own[] = {&decay};      // by number; attn_backend_array() tells names
+ *     io.own = own;
+ *     io.own_count = 1;
+ *
+ * Streams: those with an axis of keys and none of queries come with tokens, all others with queries. An output
+ * without an axis of queries, such as a state, is then what all tokens so far have come to.
  */
 #ifndef ATTN_EXT_INPUTS_H
 #define ATTN_EXT_INPUTS_H
