@@ -15,14 +15,23 @@
 #include <stdlib.h>
 
 static const table_column_t columns[] = {
-    {"backend", "backend", TABLE_WORD},  {"n", "n", TABLE_INTEGER},
-    {"m", "m", TABLE_INTEGER},           {"d", "d", TABLE_INTEGER},
-    {"dv", "dv", TABLE_INTEGER},         {"heads", "heads", TABLE_INTEGER},
-    {"causal", "causal", TABLE_FLAG},    {"threads", "threads", TABLE_INTEGER},
-    {"tier", "tier", TABLE_WORD},        {"ms", "ms", TABLE_NUMBER},
-    {"ms_low", "ms low", TABLE_NUMBER},  {"ms_high", "ms high", TABLE_NUMBER},
-    {"gflops", "GFLOP/s", TABLE_NUMBER}, {"percent_of_peak", "% of peak", TABLE_NUMBER},
-    {"gbps", "GB/s", TABLE_NUMBER},      {"error", "error", TABLE_SCIENCE},
+    {"backend", "backend", TABLE_WORD},
+    {"n", "n", TABLE_INTEGER},
+    {"m", "m", TABLE_INTEGER},
+    {"d", "d", TABLE_INTEGER},
+    {"dv", "dv", TABLE_INTEGER},
+    {"heads", "heads", TABLE_INTEGER},
+    {"kv_heads", "kv heads", TABLE_INTEGER},
+    {"causal", "causal", TABLE_FLAG},
+    {"threads", "threads", TABLE_INTEGER},
+    {"tier", "tier", TABLE_WORD},
+    {"ms", "ms", TABLE_NUMBER},
+    {"ms_low", "ms low", TABLE_NUMBER},
+    {"ms_high", "ms high", TABLE_NUMBER},
+    {"gflops", "GFLOP/s", TABLE_NUMBER},
+    {"percent_of_peak", "% of peak", TABLE_NUMBER},
+    {"gbps", "GB/s", TABLE_NUMBER},
+    {"error", "error", TABLE_SCIENCE},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64 };
@@ -33,7 +42,7 @@ typedef struct bench {
     given_t given;
     format_t formats;
     option_texts_t backends;
-    option_integers_t n, m, d, dv, heads, threads;
+    option_integers_t n, m, d, dv, heads, kv_heads, threads;
     int causal, kernels;
     double seconds; /* per row */
 
@@ -66,6 +75,7 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
     table_add_number(table, (double)problem->dim);
     table_add_number(table, (double)problem->value_dim);
     table_add_number(table, (double)problem->heads);
+    table_add_number(table, (double)problem->kv_heads);
     table_add_number(table, problem->causal != ATTN_CAUSAL_NONE);
     table_add_number(table, threads);
     table_add_text(table, attn_tier_name(attn_context_tier(bench->context)));
@@ -120,9 +130,9 @@ static int measure_problem(bench_t *bench, const attn_problem_t *problem) {
     if (given_pose(&bench->given, NULL, &posed, &error) || attn_problem_check(&posed, &error))
         return cli_reject(NULL, &error);
     const int64_t h = problem->heads, n = problem->queries, m = problem->keys;
-    const int64_t d = problem->dim, dv = problem->value_dim;
-    float *q = random_array(0, h, n, d), *k = random_array(1, h, m, d);
-    float *v = random_array(2, h, m, dv);
+    const int64_t d = problem->dim, dv = problem->value_dim, kv = problem->kv_heads;
+    float *q = random_array(0, h, n, d), *k = random_array(1, kv, m, d);
+    float *v = random_array(2, kv, m, dv);
     int status = CLI_OK;
     if (!q || !k || !v)
         status =
@@ -132,8 +142,8 @@ static int measure_problem(bench_t *bench, const attn_problem_t *problem) {
                          (long long)n, (long long)m, (long long)d, (long long)dv, (long long)h);
     const attn_io_t inputs = {.struct_size = sizeof inputs,
                               .query = attn_tensor_bhnd(q, 1, h, n, d),
-                              .key = attn_tensor_bhnd(k, 1, h, m, d),
-                              .value = attn_tensor_bhnd(v, 1, h, m, dv)};
+                              .key = attn_tensor_bhnd(k, 1, kv, m, d),
+                              .value = attn_tensor_bhnd(v, 1, kv, m, dv)};
     for (int i = 0; !status && i < bench->selection.count; i++)
         status = measure_one(bench, attn_backend_at(bench->context, bench->selection.indices[i]),
                              &posed, &inputs, shared);
@@ -152,6 +162,17 @@ static int value_at(const option_integers_t *list, int index, int64_t fallback, 
     return index < (list->count ? list->count : 1);
 }
 
+/* All values of kv_heads, for one of everything else. */
+static int measure_groups(bench_t *bench, attn_problem_t *problem) {
+    int64_t kv;
+    for (int a = 0; value_at(&bench->kv_heads, a, problem->heads, &kv); a++) {
+        problem->kv_heads = kv;
+        const int status = measure_problem(bench, problem);
+        if (status) return status;
+    }
+    return CLI_OK;
+}
+
 static int measure_sizes(bench_t *bench) {
     int64_t h, n, m, d, dv;
     for (int a = 0; value_at(&bench->heads, a, 8, &h); a++)
@@ -162,7 +183,7 @@ static int measure_sizes(bench_t *bench) {
                         attn_problem_t problem;
                         attn_problem_init(&problem, 1, h, n, m, d, dv);
                         if (bench->causal) problem.causal = ATTN_CAUSAL_TOP_LEFT;
-                        const int status = measure_problem(bench, &problem);
+                        const int status = measure_groups(bench, &problem);
                         if (status) return status;
                     }
     return CLI_OK;
@@ -258,6 +279,8 @@ int cli_bench(int argc, char **argv) {
         {"d", 0, OPTION_INTEGERS, "D,...", "columns of Q and K (default 64)", &bench.d, 1, most},
         {"dv", 0, OPTION_INTEGERS, "DV,...", "columns of V (default: d)", &bench.dv, 1, most},
         {"heads", 0, OPTION_INTEGERS, "H,...", "heads (default 8)", &bench.heads, 1, most},
+        {"kv-heads", 0, OPTION_INTEGERS, "H,...", "heads of K and V (default: heads)",
+         &bench.kv_heads, 1, most},
         {"threads", 0, OPTION_INTEGERS, "T,...", "threads to compute with (default 1)",
          &bench.threads, 1, 1024},
         {"causal", 0, OPTION_SWITCH, NULL, "query i sees keys j <= i", &bench.causal, 0, 0},

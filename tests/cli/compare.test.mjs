@@ -180,6 +180,7 @@ describe("attn bench", () => {
             "d",
             "dv",
             "heads",
+            "kv_heads",
             "causal",
             "threads",
             "tier",
