@@ -1,6 +1,6 @@
 /*
- * peers/check.c: is an output attention? Compares sampled rows with exact attention in double
- * precision and prints
+ * peers/check.c: is an output attention, or linear attention? Compares sampled rows with what is exact in
+ * double precision and prints
  *
  *     error E worst W
  *
@@ -12,7 +12,8 @@
  * probability of 2 k exp(-lambda^2 / 2) (Higham and Mary, "A New Approach to Probabilistic Rounding
  * Error Analysis", SIAM J. Sci. Comput. 41(5), 2019, Theorem 2.4). The logits are such sums over d
  * terms, their error is a relative error of the weights, and counts twice because it is also in the
- * normaliser; the sums over the weights, above and below the fraction bar, have m terms.
+ * normaliser; the sums over the weights, above and below the fraction bar, have m terms. Of linear attention
+ * all features are positive, so the logits' place is taken by sums whose terms add up to themselves.
  */
 #include "worker.h"
 
@@ -45,14 +46,43 @@ static double largest_logit(const task_t *task, const float *query, const float 
     return largest / sqrt((double)task->dim);
 }
 
+static double feature(float x) { return x > 0 ? (double)x + 1 : exp((double)x); }
+
+/* A row of linear attention, and the weighted mean of |values|. */
+static void linear_row(const task_t *task, int64_t head, int64_t row, totals_t *totals) {
+    const int64_t d = task->dim, shared = head / (task->heads / task->kv_heads);
+    const float *query = task->query + (head * task->queries + row) * d;
+    double normaliser = 0;
+    for (int64_t c = 0; c < d; c++) totals->out[c] = totals->magnitude[c] = 0;
+    for (int64_t k = 0; k < d; k++) totals->scratch[k] = feature(query[k]);
+    for (int64_t j = 0; j < task_limit(task, row); j++) {
+        const int64_t at = (shared * task->keys + j) * d;
+        double weight = 0;
+        for (int64_t k = 0; k < d; k++) weight += totals->scratch[k] * feature(task->key[at + k]);
+        normaliser += weight;
+        for (int64_t c = 0; c < d; c++) {
+            totals->out[c] += weight * (double)task->value[at + c];
+            totals->magnitude[c] += weight * fabs((double)task->value[at + c]);
+        }
+    }
+    for (int64_t c = 0; c < d; c++) {
+        totals->out[c] /= normaliser;
+        totals->magnitude[c] /= normaliser;
+    }
+}
+
 static void check_row(const task_t *task, const attn_problem_t *problem, const attn_io_t *io,
                       int64_t head, int64_t row, totals_t *totals) {
-    attn_oracle_row(problem, io, 0, head, row, totals->out, NULL, NULL, totals->magnitude,
-                    totals->scratch);
+    if (task->linear)
+        linear_row(task, head, row, totals);
+    else
+        attn_oracle_row(problem, io, 0, head, row, totals->out, NULL, NULL, totals->magnitude,
+                        totals->scratch);
     const int64_t d = task->dim, at = (head * task->queries + row) * d;
     const int64_t shared = head / (task->heads / task->kv_heads), limit = task_limit(task, row);
-    const double logit =
-        largest_logit(task, task->query + at, task->key + shared * task->keys * d, limit);
+    const double logit = task->linear ? 1
+                                      : largest_logit(task, task->query + at,
+                                                      task->key + shared * task->keys * d, limit);
     const double relative = 2 * lambda * roundoff * (sqrt((double)d) * logit + sqrt((double)limit));
     for (int64_t c = 0; c < d; c++) {
         const double deviation = fabs((double)task->out[at + c] - totals->out[c]);
@@ -73,7 +103,7 @@ static int check(const task_t *task) {
     io.query = attn_tensor_bhnd(task->query, 1, h, n, task->dim);
     io.key = attn_tensor_bhnd(task->key, 1, kv, m, task->dim);
     io.value = attn_tensor_bhnd(task->value, 1, kv, m, task->dim);
-    double *room = calloc((size_t)(m + 2 * task->dim), sizeof *room);
+    double *room = calloc((size_t)(m + 3 * task->dim), sizeof *room);
     if (!room) return 1;
     totals_t totals = {.out = room, .magnitude = room + task->dim, .scratch = room + 2 * task->dim};
     const int64_t count = n < ROWS ? n : ROWS; /* evenly, the first and the last row among them */

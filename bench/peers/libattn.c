@@ -1,4 +1,4 @@
-/* peers/libattn.c: the softmax backend of this library, as any program would use it. */
+/* peers/libattn.c: this library, as any program would use it. */
 #include "worker.h"
 
 #include <attn/attn.h>
@@ -39,7 +39,8 @@ int contender_open(const task_t *task, about_t *about) {
     problem.kv_heads = task->kv_heads;
     problem.kv_dtype = cache_type(task);
     if (task->causal) problem.causal = ATTN_CAUSAL_TOP_LEFT;
-    if (attn_plan_create(context, "softmax", &problem, NULL, 0, &plan, &error))
+    if (attn_plan_create(context, task->linear ? "linear" : "softmax", &problem, NULL, 0, &plan,
+                         &error))
         return explain(&error, about);
     io = (attn_io_t){.struct_size = sizeof io};
     io.query = attn_tensor_bhnd(task->query, 1, h, task->queries, d);

@@ -40,6 +40,7 @@ test("a causal problem counts the pairs on and below the diagonal", () => {
     const task = { heads: 2, kv_heads: 1, queries: 3, keys: 3, dim: 5, causal: 1 };
     assert.equal(flopsOf(task), 4 * 2 * 6 * 5);
     assert.equal(flopsOf({ ...task, causal: 0 }), 4 * 2 * 9 * 5);
+    assert.equal(flopsOf({ ...task, form: "elu1" }), 2 * (2 * 3 + 1 * 3) * 5 * 5);
     assert.equal(bytesOf(task), 4 * 5 * (2 * 3 + 2 * 6));
     assert.equal(bytesOf({ ...task, kv: "bf16" }), 5 * (2 * 2 * 3 + 4 * 2 * 6));
 });

@@ -30,6 +30,7 @@ const contenders = {
     "onnxruntime GroupQueryAttention": onnxruntime("gqa"),
     "onnxruntime MatMul, Softmax, MatMul": onnxruntime("graph"),
     "onnxruntime, an empty call": { ...onnxruntime("identity"), empty: true },
+    "plain loops in C": { command: ["peer_recurrence"] },
     oneDNN: { command: ["peer_onednn"] },
     OpenBLAS: { command: ["peer_openblas"] },
     "libattn, SIMD128": { command: ["node", "wasm.mjs", "build=simd"] },
@@ -83,6 +84,7 @@ const grouped = [
     "oneDNN",
     "OpenBLAS",
 ];
+const linear = ["libattn", "plain loops in C"];
 const ownWeb = ["libattn, SIMD128", "libattn, relaxed SIMD"];
 const web = [
     ...ownWeb,
@@ -105,6 +107,7 @@ const native = ["libattn", "libattn/native in Node", "libattn/native in Node, ru
 const base = { heads: 8, kv_heads: 8, causal: 0, threads: 1, kv: "f32" };
 const square = (n, dim, more) => ({ ...base, queries: n, keys: n, dim, ...more });
 const oneQuery = (keys, more) => ({ ...base, queries: 1, keys, dim: 128, ...more });
+const elu1 = (n, more) => square(n, 64, { form: "elu1", ...more });
 const row = (id, label, task, names) => ({ id, label, task, names });
 const two = { threads: 2 };
 const withOne = (names) => ["libattn", "libattn, 1 thread", ...names.slice(1)];
@@ -140,6 +143,58 @@ export const families = [
         rows: [
             row("causal-4096-64", "n = 4096, d = 64", square(4096, 64, { causal: 1 }), causal),
             row("causal-4096-128", "n = 4096, d = 128", square(4096, 128, { causal: 1 }), causal),
+        ],
+    },
+    {
+        id: "linear",
+        title: "Linear attention, elu(x)+1 with its normaliser, d = 64 (4 n d^2 operations a head)",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            row("linear-causal-4096", "causal, n = 4096", elu1(4096, { causal: 1 }), [
+                "libattn",
+                "libattn, AVX2",
+                ...linear.slice(1),
+            ]),
+            row("linear-causal-65536", "causal, n = 65536", elu1(65536, { causal: 1 }), linear),
+            row("linear-full-4096", "not causal, n = 4096", elu1(4096), linear),
+            row("linear-full-65536", "not causal, n = 65536", elu1(65536), linear),
+            row(
+                "linear-grouped-4096",
+                "causal, 8 heads to a key/value head",
+                elu1(4096, { causal: 1, kv_heads: 1 }),
+                linear,
+            ),
+        ],
+    },
+    {
+        id: "linear-threads",
+        title: "Linear attention, elu(x)+1, 2 threads",
+        unit: units.flops,
+        peak: "flops2",
+        rows: [
+            row(
+                "linear-threads-8",
+                "causal, n = 4096, 8 heads",
+                elu1(4096, { ...two, causal: 1 }),
+                withOne(["libattn"]),
+            ),
+            row(
+                "linear-threads-1",
+                "causal, n = 65536, 1 head",
+                elu1(65536, { ...two, causal: 1, heads: 1, kv_heads: 1 }),
+                withOne(["libattn"]),
+            ),
+        ],
+    },
+    {
+        id: "linear-wasm",
+        title: "Linear attention, elu(x)+1, WebAssembly in Node, 1 thread",
+        unit: units.flops,
+        peak: "wasm",
+        rows: [
+            row("linear-wasm-causal", "causal, n = 4096", elu1(4096, { causal: 1 }), ownWeb),
+            row("linear-wasm-full", "not causal, n = 4096", elu1(4096), ownWeb),
         ],
     },
     {
@@ -296,8 +351,12 @@ export function selectRows(words) {
         .filter(({ rows }) => rows.length > 0);
 }
 
-/** Additions and multiplications of the two products, over the (query, key) pairs that count. */
-export function flopsOf({ heads, queries, keys, dim, causal: masked }) {
+/**
+ * Additions and multiplications of the two products, over the (query, key) pairs that count; of linear
+ * attention those of adding to the state and of reading it, once a token and head.
+ */
+export function flopsOf({ heads, kv_heads: shared, queries, keys, dim, causal: masked, form }) {
+    if (form === "elu1") return 2 * (heads * queries + shared * keys) * dim * dim;
     const seen = Math.min(queries, keys);
     const pairs = masked ? (seen * (seen + 1)) / 2 + (queries - seen) * keys : queries * keys;
     return 4 * heads * pairs * dim;

@@ -77,6 +77,14 @@ static int read_kv(task_t *task, int count, char **arguments, about_t *about) {
     return 1;
 }
 
+static int read_form(task_t *task, int count, char **arguments, about_t *about) {
+    const char *text = task_argument(count, arguments, "form");
+    task->linear = text && strcmp(text, "elu1") == 0;
+    if (!text || task->linear || strcmp(text, "softmax") == 0) return 0;
+    snprintf(about->text, sizeof about->text, "form=%.40s: softmax or elu1 is needed", text);
+    return 1;
+}
+
 int task_read(task_t *task, int count, char **arguments, about_t *about) {
     *task = (task_t){0};
     const struct {
@@ -96,7 +104,7 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
         return 1;
     }
     const int64_t query = task->heads * task->queries * task->dim, key = kv_size(task);
-    if (read_kv(task, count, arguments, about) ||
+    if (read_kv(task, count, arguments, about) || read_form(task, count, arguments, about) ||
         read_array(&task->query, query, count, arguments, "query", about) ||
         read_array(&task->key, key, count, arguments, "key", about) ||
         read_array(&task->value, key, count, arguments, "value", about) ||

@@ -27,6 +27,7 @@ typedef struct task {
     int64_t causal; /**< query i sees keys j <= i */
     int64_t threads;
     enum kv_type kv;
+    int linear; /**< weights phi(q).phi(k), phi(x) = elu(x) + 1 (arXiv:2006.16236), and no softmax */
     float *query, *key, *value, *out;
 } task_t;
 
