@@ -214,7 +214,15 @@ static attn_status_t create(const attn_host_t *host, const attn_problem_t *probl
     (void)values;
     if (!stream) return attn_fail(error, ATTN_ERROR_MEMORY, "own: no memory for a stream");
     *stream = (own_stream_t){
-        .base = {sizeof stream->base, 0, append, query, truncate, fork, save, restore, memory, end},
+        .base = {.struct_size = sizeof stream->base,
+                 .append = append,
+                 .query = query,
+                 .truncate = truncate,
+                 .fork = fork,
+                 .save = save,
+                 .restore = restore,
+                 .memory = memory,
+                 .destroy = end},
         .plan = {.host = host, .problem = attn_problem_copy(problem)},
     };
     *result = &stream->base;
