@@ -12,7 +12,7 @@
  */
 #include "recurrence.h"
 
-#include "features.h"
+#include "wide_maps.h"
 
 enum {
     STEP = 12, /* whole tiles on every tier, and whole blocks */

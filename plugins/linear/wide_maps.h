@@ -1,12 +1,12 @@
 /*
- * features.h: phi of rows of queries and keys, for the tier being compiled.
+ * wide_maps.h: phi of rows of queries and keys, for the tier being compiled.
  *
  *     favor    exp(w_f.x - |x|^2 / 2) / sqrt(features) (arXiv:2009.14794, Eq. 5 and Section 2.4)
  *     taylor2  1, x_k, x_k^2 / sqrt 2, x_k x_l for k < l (arXiv:2402.18668, Section 3; the same products
  *              with half of the features, as pairs are there once)
  */
-#ifndef ATTN_LINEAR_FEATURES_H
-#define ATTN_LINEAR_FEATURES_H
+#ifndef ATTN_LINEAR_WIDE_MAPS_H
+#define ATTN_LINEAR_WIDE_MAPS_H
 
 #include "form.h"
 #include "phi.h"
