@@ -69,6 +69,9 @@ linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_are
 attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
                                     linear_state_t *states, int keep, attn_error_t *error);
 
+/** One query of the last of two tokens behind `states`, of which the first goes into these. */
+void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io, linear_state_t *states);
+
 /** Whether the form and the problem's arrays fit together; else an error that says what does not. */
 attn_status_t attn_linear_form_check(const linear_form_t *form, const attn_problem_t *problem,
                                      attn_error_t *error);

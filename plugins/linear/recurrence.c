@@ -46,10 +46,18 @@ static linear_state_t take_state(const attn_problem_t *problem, const linear_for
     const int64_t width = tile_round_up(form->features, VF_LANES);
     linear_state_t state = {.stride = tile_round_up(problem->value_dim, VF_LANES)};
     state.width = (uint64_t)width;
-    state.size = (uint64_t)(form->features * state.stride + 2 * width);
-    float *numbers =
-        attn_arena_take(arena, form->features * state.stride + 2 * width, sizeof(float));
+    state.size = (uint64_t)((form->features + 1) * state.stride + 4 * width);
+    float *numbers = attn_arena_take(arena, (int64_t)state.size, sizeof(float));
     return numbers ? attn_linear_state_at(&state, numbers) : state;
+}
+
+#define COUNT_OF(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* Arrays [height][width], taken as one. */
+static void lay_rows(attn_arena_t *arena, float **const *arrays, int64_t count, int64_t width,
+                     int64_t height) {
+    float *first = attn_arena_take(arena, width, (uint64_t)(count * height) * sizeof(float));
+    for (int64_t i = 0; first && i < count; i++) *arrays[i] = first + i * height * width;
 }
 
 static work_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
@@ -64,11 +72,9 @@ static work_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
             : NULL;
     float **const rows[] = {&work.k,  &work.q,    &work.a,      &work.p,
                             &work.kp, &work.last, &work.columns};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        *rows[i] = attn_arena_take(arena, work.width, ROWS * sizeof(float));
-    work.u = attn_arena_take(arena, work.stride, STEP * sizeof(float));
-    work.found = attn_arena_take(arena, work.stride, STEP * sizeof(float));
-    work.out = attn_arena_take(arena, work.stride, STEP * sizeof(float));
+    float **const outs[] = {&work.u, &work.found, &work.out};
+    lay_rows(arena, rows, COUNT_OF(rows), work.width, ROWS);
+    lay_rows(arena, outs, COUNT_OF(outs), work.stride, STEP);
     work.products = attn_arena_take(arena, STEP + 1, STEP * sizeof(float));
     return work;
 }
@@ -231,14 +237,13 @@ static void solve_delta(const work_t *work, int64_t count) {
         }
 }
 
-/* Tokens [known, known + count): their features, gates and u. */
-static void load_tokens(work_t *work, int64_t count) {
+/* Features and values of the tokens [known, known + count), the features with zeros up to `all`. */
+static void load_rows(work_t *work, int64_t count, int64_t all) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *value = &head->io->value;
     const int64_t stride = work->stride, dv = head->problem->value_dim;
     features_load(work->form, &head->io->key, head->batch, head->kv_head, work->known, count,
-                  work->form->key_scale, work->k, work->width, tile_round_up(count, BLOCK),
-                  work->wide);
+                  work->form->key_scale, work->k, work->width, all, work->wide);
     for (int64_t t = 0; t < count; t++)
         convert_row(work->u + t * stride,
                     (const char *)value->data +
@@ -246,6 +251,11 @@ static void load_tokens(work_t *work, int64_t count) {
                             attn_dtype_size(value->dtype),
                     value->dtype, value->stride[3], dv, 1.0f);
     features_pad(work->u, stride, dv, count, count);
+}
+
+/* The same tokens with their gates and u. */
+static void load_tokens(work_t *work, int64_t count) {
+    load_rows(work, count, tile_round_up(count, BLOCK));
     load_gates(work, work->known, count);
     if (!linear_has_delta(work->form)) return;
     multiply_rows(work, work->k, count);
@@ -346,10 +356,9 @@ static void find_factors(work_t *work, const float *rows, int64_t lead, int64_t 
     }
 }
 
-/* out[i] = factor * (row^T S + sum_j products[j][i] u_j) for j < seen. */
-static void mix_row(const work_t *work, const float *row, int64_t i, int64_t seen, float factor) {
+/* out[i] = factor * (out[i] + sum_j products[j][i] u_j) for j < seen. */
+static void mix_row(const work_t *work, int64_t i, int64_t seen, float factor) {
     float *out = work->out + i * work->stride;
-    read_state(work, row, 1, out);
     for (int64_t c = 0; c < work->stride; c += VF_LANES) {
         vf sum = vf_load(out + c);
         for (int64_t j = 0; j < seen; j++)
@@ -359,7 +368,7 @@ static void mix_row(const work_t *work, const float *row, int64_t i, int64_t see
     }
 }
 
-/* The same for all rows below `count`, each of which sees the tokens up to its own, if there are any. */
+/* out = factor * (row^T S + ...) for all rows below `count`, each of which sees the tokens up to its own, if there are any. */
 static void mix_rows(const work_t *work, const float *rows, int64_t count, int64_t tokens,
                      const float *factors) {
     const product_chunk_t chunk = {
@@ -379,30 +388,37 @@ static void mix_rows(const work_t *work, const float *rows, int64_t count, int64
     product_chunk(work->out, work->stride, &chunk, work->stride, &none);
 }
 
+/* Row i of `out` is that of a query; where its factor is 0 it is zeros. */
+static void store_row(const work_t *work, int64_t query_head, int64_t query, int64_t i,
+                      float factor) {
+    const attn_head_t *head = work->head;
+    const attn_tensor_t *out = &head->io->out;
+    float *row = work->out + i * work->stride;
+    if (factor == 0.0f) memset(row, 0, (size_t)work->stride * sizeof *row);
+    convert_back((char *)out->data +
+                     attn_offset(out, head->batch, query_head, query) * attn_dtype_size(out->dtype),
+                 out->dtype, out->stride[3], row, head->problem->value_dim);
+}
+
 /*
  * Outputs of the rows [first, first + count) of a query head, the last of which sees all of the step's
  * `tokens`, each before it one less; without tokens all see the state.
  */
 static void answer_head(work_t *work, int64_t query_head, int64_t first, int64_t count,
                         int64_t tokens) {
-    const attn_head_t *head = work->head;
-    const attn_tensor_t *out = &head->io->out;
     const int64_t lead = tokens ? tokens - count : 0;
     float factors[STEP];
     const float *rows = load_queries(work, query_head, first, count, lead, tokens);
     multiply_rows(work, work->q, tokens);
     find_factors(work, rows, lead, count, tokens, factors);
-    if (count == 1)
-        mix_row(work, rows + lead * work->width, lead, tokens, factors[lead]);
-    else
+    if (count == 1) {
+        read_state(work, rows + lead * work->width, 1, work->out + lead * work->stride);
+        mix_row(work, lead, tokens, factors[lead]);
+    } else {
         mix_rows(work, rows, lead + count, tokens, factors);
-    for (int64_t r = 0; r < count; r++) {
-        float *row = work->out + (lead + r) * work->stride;
-        if (factors[lead + r] == 0.0f) memset(row, 0, (size_t)work->stride * sizeof *row);
-        convert_back((char *)out->data + attn_offset(out, head->batch, query_head, first + r) *
-                                             attn_dtype_size(out->dtype),
-                     out->dtype, out->stride[3], row, head->problem->value_dim);
     }
+    for (int64_t r = 0; r < count; r++)
+        store_row(work, query_head, first + r, lead + r, factors[lead + r]);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------- */
@@ -422,17 +438,23 @@ static int64_t rows_of_state(const work_t *work, int64_t keys, int64_t first) {
     return count;
 }
 
-static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
-                           linear_state_t *state, int keep, void *scratch_memory) {
+static work_t begin(const attn_head_t *head, const linear_form_t *form, linear_state_t *state,
+                    void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    const attn_problem_t *problem = head->problem;
-    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
-    const int64_t group = problem->heads / problem->kv_heads;
-    work_t work = lay_out(problem, form, &arena);
+    work_t work = lay_out(head->problem, form, &arena);
     work.head = head;
     work.state = state;
     work.result = (linear_result_t){.bad = -1};
     work.poison = INT64_MAX;
+    return work;
+}
+
+static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
+                           linear_state_t *state, int keep, void *scratch_memory) {
+    const attn_problem_t *problem = head->problem;
+    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
+    const int64_t group = problem->heads / problem->kv_heads;
+    work_t work = begin(head, form, state, scratch_memory);
     for (int64_t i = 0; !linear_has_decay(form) && i < STEP * work.width; i++)
         work.a[i] = work.p[i] = 1.0f;
     for (int64_t query = 0; query < problem->queries || (keep && work.known < keys);) {
@@ -461,7 +483,69 @@ static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
     return work.result;
 }
 
-/* ---- weights ------------------------------------------------------------------------------------- */
+/* ---- one token -------------------------------------------------------------------------------------
+ * Decoding is as fast as a state can be read and written. So this happens once: what a token adds is kept
+ * beside the state, and the next token adds it on its way, while its own key and query read.
+ */
+
+/* S = a S + k u^T of the token before, and to[i] = rows[i]^T S, for vectors [c, c + vectors) of columns. */
+ATTN_INLINE void take_columns(const work_t *work, const float *const *rows, int count, int vectors,
+                              int64_t c, float *const *to) {
+    enum { MOST = 4 };
+    const float *restrict a = work->state->next.a, *restrict key = work->state->next.k;
+    const float *restrict first = rows[0], *restrict second = rows[count - 1];
+    const int64_t features = work->form->features, stride = work->stride;
+    float *restrict s = work->state->s + c;
+    vf u[MOST], sums[2][MOST];
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        u[v] = vf_load(work->state->next.u + c + v * VF_LANES);
+        sums[0][v] = sums[1][v] = vf_zero();
+    }
+    for (int64_t k = 0; k < features; k++, s += stride) {
+        const vf keeps = vf_set1(a[k]), adds = vf_set1(key[k]);
+        const vf x = vf_set1(first[k]), y = vf_set1(second[k]);
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            const vf sum = vf_mul_add(adds, u[v], vf_mul(keeps, vf_load(s + v * VF_LANES)));
+            vf_store(s + v * VF_LANES, sum);
+            sums[0][v] = vf_mul_add(x, sum, sums[0][v]);
+            if (count == 2) sums[1][v] = vf_mul_add(y, sum, sums[1][v]);
+        }
+    }
+    ATTN_UNROLL
+    for (int i = 0; i < count; i++) {
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++) vf_store(to[i] + c + v * VF_LANES, sums[i][v]);
+    }
+}
+
+/* The same for all columns, and z; of a delta rule the first row is a key's, of the others there is but one. */
+static void take_token(const work_t *work, const float *const *rows, float *const *to) {
+    linear_state_t *state = work->state;
+    const int is_delta = linear_has_delta(work->form);
+    int64_t c = 0;
+    for (; c + 4 * VF_LANES <= work->stride; c += 4 * VF_LANES) {
+        if (is_delta)
+            take_columns(work, rows, 2, 4, c, to);
+        else
+            take_columns(work, rows, 1, 4, c, to);
+    }
+    for (; c < work->stride; c += VF_LANES) {
+        if (is_delta)
+            take_columns(work, rows, 2, 1, c, to);
+        else
+            take_columns(work, rows, 1, 1, c, to);
+    }
+    for (int64_t k = 0; work->form->normalise && k < work->width; k += VF_LANES) {
+        const vf key = vf_load(state->next.k + k), keeps = vf_load(state->next.a + k);
+        vf_store(state->z + k, vf_mul_add(keeps, vf_load(state->z + k), key));
+        vf_store(state->zabs + k,
+                 vf_mul_add(keeps, vf_load(state->zabs + k), vf_max(key, vf_sub(vf_zero(), key))));
+    }
+    state->keys += 1;
+    state->gone |= state->next.gone;
+}
 
 static float dot_of(const float *a, const float *b, int64_t width) {
     vf sum = vf_zero();
@@ -469,6 +553,85 @@ static float dot_of(const float *a, const float *b, int64_t width) {
         sum = vf_mul_add(vf_load(a + k), vf_load(b + k), sum);
     return vf_reduce_add(sum);
 }
+
+/* Token number `index` as it is: u of a delta rule is not solved. */
+static void load_token(work_t *work, int64_t index) {
+    const attn_tensor_t *tensor;
+    work->known = index;
+    load_rows(work, 1, 1);
+    if (linear_has_delta(work->form)) {
+        work->beta[0] = *own_row(work, LINEAR_BETA, index, &tensor);
+        look_at_gate(work, work->beta[0], INFINITY, index);
+    }
+    if (linear_has_decay(work->form))
+        load_decay(work, index, work->a);
+    else
+        for (int64_t k = 0; k < work->width; k++) work->a[k] = 1.0f;
+}
+
+/* to = a * row */
+static const float *decay_row(const work_t *work, const float *row, float *to) {
+    for (int64_t k = 0; k < work->width; k += VF_LANES)
+        vf_store(to + k, vf_mul(vf_load(row + k), vf_load(work->a + k)));
+    return to;
+}
+
+/* The loaded token, whose key has found what is there, is the next that goes into the state. */
+static void leave_token(const work_t *work) {
+    linear_state_t *state = work->state;
+    const size_t bytes = (size_t)work->width * sizeof(float);
+    memcpy(state->next.k, work->k, bytes);
+    memcpy(state->next.a, work->a, bytes);
+    memcpy(state->next.u, work->u, (size_t)work->stride * sizeof(float));
+    state->next.gone = work->poison <= work->known;
+    state->next.is_there = 1;
+}
+
+/* phi of a query as row 0, decayed as its token decays what was before, and its product with the token's key. */
+static const float *load_query(work_t *work, int64_t query_head) {
+    const attn_head_t *head = work->head;
+    features_load(work->form, &head->io->query, head->batch, query_head, 0, 1,
+                  work->form->query_scale, work->q, work->width, 1, work->wide);
+    work->products[0] = dot_of(work->q, work->k, work->width);
+    return decay_row(work, work->q, work->q);
+}
+
+static linear_result_t step(const attn_head_t *head, const linear_form_t *form,
+                            linear_state_t *state, void *scratch_memory) {
+    const int64_t group = head->problem->heads / head->problem->kv_heads;
+    const int is_delta = linear_has_delta(form);
+    work_t work = begin(head, form, state, scratch_memory);
+    if (!state->next.is_there) {
+        load_token(&work, 0);
+        if (is_delta) {
+            read_state(&work, decay_row(&work, work.k, work.kp), 1, work.found);
+            solve_delta(&work, 1);
+        }
+        leave_token(&work);
+    }
+    work.poison = INT64_MAX;
+    load_token(&work, 1);
+    for (int64_t h = 0; h < group; h++) {
+        const int64_t query_head = head->kv_head * group + h;
+        const float *row = load_query(&work, query_head);
+        float factor;
+        if (h == 0) {
+            const float *rows[] = {is_delta ? decay_row(&work, work.k, work.kp) : row, row};
+            float *to[] = {is_delta ? work.found : work.out, work.out};
+            take_token(&work, rows, to);
+            if (is_delta) solve_delta(&work, 1);
+            leave_token(&work);
+        } else {
+            read_state(&work, row, 1, work.out);
+        }
+        find_factors(&work, row, 0, 1, 1, &factor);
+        mix_row(&work, 0, 1, factor);
+        store_row(&work, query_head, 0, 0, factor);
+    }
+    return work.result;
+}
+
+/* ---- weights ------------------------------------------------------------------------------------- */
 
 /*
  * From a row's last key backwards, r = phi(q) to begin with: key t weighs beta_t k_t.r, then
@@ -535,5 +698,6 @@ const linear_recurrence_t ATTN_KERNEL(attn_linear_recurrence) = {
     .take_state = take_state,
     .scratch = scratch,
     .run = run,
+    .step = step,
     .weights = weights,
 };

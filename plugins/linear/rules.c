@@ -61,7 +61,7 @@ attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_
 /* ---- states from and to arrays --------------------------------------------------------------------- */
 
 static void clear(linear_state_t *state) {
-    state->keys = state->gone = 0;
+    state->keys = state->gone = state->next.is_there = 0;
     memset(state->s, 0, (size_t)state->size * sizeof *state->s);
 }
 
@@ -151,7 +151,10 @@ static void run_head(void *data, int64_t task, uint32_t worker) {
     run->space.results[task] =
         plan->recurrence->run(&head, &plan->form, &state, run->keep || run->tell,
                               run->space.scratch + worker * run->space.scratch_size);
-    if (run->keep) run->states[task] = state;
+    if (run->keep) {
+        run->states[task] = state;
+        run->states[task].next.is_there = 0;
+    }
     if (run->tell) store(plan, &head, &state);
 }
 
@@ -162,6 +165,27 @@ static attn_status_t refuse_decay(const run_t *run, int64_t task, attn_error_t *
                      "state keeps, 0 or below",
                      (long long)(task / kv_heads), (long long)(task % kv_heads),
                      (long long)run->space.results[task].bad);
+}
+
+/* One more token: each head's state is where it was. */
+static void step_head(void *data, int64_t task, uint32_t worker) {
+    const run_t *run = data;
+    const linear_plan_t *plan = run->plan;
+    const int64_t kv_heads = plan->problem.kv_heads;
+    const attn_head_t head = attn_linear_head(plan, run->io, task / kv_heads, task % kv_heads);
+    run->space.results[task] =
+        plan->recurrence->step(&head, &plan->form, &run->states[task],
+                               run->space.scratch + worker * run->space.scratch_size);
+}
+
+void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io,
+                            linear_state_t *states) {
+    attn_arena_t arena = {.base = io->workspace};
+    run_t run = {.plan = plan, .io = io, .states = states};
+    run.space = attn_linear_rules_space(plan, &arena);
+    attn_host_parallel_for(plan->host, head_count(plan), step_head, &run);
+    for (int64_t t = 0; io->report && t < head_count(plan); t++)
+        io->report->degenerate_rows += run.space.results[t].degenerate;
 }
 
 attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,

@@ -1,8 +1,8 @@
 /*
  * A stream: for each key/value head what tokens come to, (s, z), and the last ones as they came, with their
- * gates: those of the last append, since a causal query sees some of them, and before it as many as make one
- * step of the kernels, so that a state is written once a step and not once a token. So memory does not
- * grow with the tokens.
+ * gates: those of the last append, since a causal query sees some of them, and before it a few, so that a state
+ * is not read and written for each alone. A token's query takes the one before it into the state on its
+ * way: decoding reads and writes the state once a token. So memory does not grow with the tokens.
  */
 #include "plan.h"
 #include "stream/cache.h"
@@ -16,6 +16,7 @@ typedef struct stream {
     linear_plan_t *plan;
     void *workspace;
     int64_t before;         /* tokens in the states */
+    int64_t last;           /* tokens of the last append: they are not in the states */
     attn_cache_t recent;    /* those behind them, */
     attn_cache_t gates;     /* and their decay and beta, as its keys and values */
     linear_state_t *states; /* [batch * kv_heads] */
@@ -98,7 +99,10 @@ static attn_status_t check_gates(const stream_t *stream, const attn_io_t *io, at
 
 static void set_before(stream_t *stream, int64_t before) {
     stream->before = before;
-    for (int64_t h = 0; h < head_count(&stream->problem); h++) stream->states[h].keys = before;
+    for (int64_t h = 0; h < head_count(&stream->problem); h++) {
+        stream->states[h].keys = before;
+        stream->states[h].next.is_there = 0;
+    }
 }
 
 static void forget(stream_t *stream) {
@@ -107,9 +111,23 @@ static void forget(stream_t *stream) {
     set_before(stream, 0);
 }
 
-/* A run of so many queries over the recent tokens; with `keep` these go into the states. */
+/* The first `count` of the recent tokens are in the states. */
+static void drop_recent(stream_t *stream, int64_t count) {
+    attn_cache_drop(&stream->recent, count);
+    attn_cache_drop(&stream->gates, count);
+    stream->before += count;
+}
+
+/*
+ * A run of so many queries over the recent tokens; with `keep` these go into the states. A query of the
+ * second of two, that came after it, takes the first into the states, unless what all come to is asked for.
+ */
 static attn_status_t run_recent(stream_t *stream, attn_io_t *io, int64_t queries, int keep,
                                 attn_error_t *error) {
+    const int is_step = queries == 1 && stream->recent.length == 2 && stream->last == 1 && !keep &&
+                        !attn_own_array(io, LINEAR_STATE_OUT) &&
+                        !attn_own_array(io, LINEAR_STATE_Z_OUT);
+    attn_status_t status = ATTN_OK;
     linear_plan_t plan = *stream->plan;
     attn_io_t gates = {.struct_size = sizeof gates};
     const attn_tensor_t *own[LINEAR_ARRAYS] = {
@@ -123,7 +141,12 @@ static attn_status_t run_recent(stream_t *stream, attn_io_t *io, int64_t queries
     io->own = own;
     io->own_count = LINEAR_ARRAYS;
     io->workspace = stream->workspace;
-    return attn_linear_rules_run(&plan, io, stream->states, keep, error);
+    if (is_step)
+        attn_linear_rules_step(&plan, io, stream->states);
+    else
+        status = attn_linear_rules_run(&plan, io, stream->states, keep, error);
+    if (is_step) drop_recent(stream, 1);
+    return status;
 }
 
 static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
@@ -141,12 +164,11 @@ static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
     if (!is_step) {
         attn_io_t io = {.struct_size = sizeof io};
         if (length) run_recent(stream, &io, 0, 1, NULL); /* gates were checked when they came */
-        set_before(stream, stream->before + length);
-        attn_cache_drop(&stream->recent, length);
-        attn_cache_drop(&stream->gates, length);
+        drop_recent(stream, length);
     }
     attn_cache_store(&stream->recent, given);
     attn_cache_store(&stream->gates, &gates);
+    stream->last = tokens;
     return ATTN_OK;
 }
 
@@ -173,7 +195,8 @@ static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, at
                          "linear: cannot truncate to %lld tokens: of the first %lld only their sum "
                          "is kept",
                          (long long)length, (long long)stream->before);
-    stream->recent.length = stream->gates.length = length - stream->before;
+    stream->recent.length = stream->gates.length = stream->last = length - stream->before;
+    if (length == stream->before) set_before(stream, length); /* another token may be the next */
     return ATTN_OK;
 }
 
@@ -197,6 +220,7 @@ static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_str
     for (int64_t h = 0; h < head_count(&stream->problem); h++)
         copy->states[h].gone = stream->states[h].gone;
     set_before(copy, stream->before);
+    copy->last = stream->last;
     *result = made;
     return ATTN_OK;
 }
@@ -334,6 +358,7 @@ static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uin
     forget(stream);
     if (numbers) copy_states(stream, (char *)(uintptr_t)at, 1);
     set_before(stream, saved.before);
+    stream->last = tokens; /* or fewer */
     return ATTN_OK;
 }
 

@@ -49,8 +49,9 @@ static void append(const trial_t *trial, attn_stream_t *stream, int64_t first, i
         test_fail("append: %s", error.message);
 }
 
-/* The last `queries` of `length` tokens, and the state, against the oracle. */
-static void expect(const trial_t *trial, attn_stream_t *stream, int64_t length, int64_t queries) {
+/* The last `queries` of `length` tokens, and with `states` the state, against the oracle. */
+static void expect_of(const trial_t *trial, attn_stream_t *stream, int64_t length, int64_t queries,
+                      int states) {
     attn_problem_t problem = trial->problem;
     const int64_t features = attn_oracle_linear_features(&trial->form, problem.dim);
     problem.keys = length;
@@ -69,17 +70,22 @@ static void expect(const trial_t *trial, attn_stream_t *stream, int64_t length, 
     attn_io_t io = {.struct_size = sizeof io,
                     .query = rows_of(&trial->query.tensor, length - queries, queries),
                     .out = out.tensor,
-                    .own = own,
-                    .own_count = OWN};
+                    .own = states ? own : NULL,
+                    .own_count = states ? OWN : 0};
     attn_error_t error = {0};
     if (attn_stream_query(stream, &io, &error) != ATTN_OK) test_fail("query: %s", error.message);
     typed_check(&out, "out");
     io.key = trial->key.tensor;
     io.value = trial->value.tensor;
-    trial_compare_part(trial, &problem, &io, &out.tensor, &s.tensor, own[STATE_Z_OUT]);
+    trial_compare_part(trial, &problem, &io, &out.tensor, states ? &s.tensor : NULL,
+                       states ? own[STATE_Z_OUT] : NULL);
     typed_destroy(&out);
     typed_destroy(&s);
     typed_destroy(&z);
+}
+
+static void expect(const trial_t *trial, attn_stream_t *stream, int64_t length, int64_t queries) {
+    expect_of(trial, stream, length, queries, 1);
 }
 
 /* Save, restore into another, fork that: all three go on alike. */
@@ -110,9 +116,41 @@ static void walk(trial_t *trial, uint64_t number) {
         if (piece > left) piece = left;
         append(trial, stream, length, piece);
         length += piece;
+        expect_of(trial, stream, length, 1, 0);
         expect(trial, stream, length, 1);
         if (i % 2) expect(trial, stream, length, piece);
         if (i == 4) stream = pass_on(trial, stream, settings);
+    }
+    attn_stream_destroy(stream);
+    trial_drop(trial);
+}
+
+/* A query whose answer is not looked at. */
+static void ask(const trial_t *trial, attn_stream_t *stream) {
+    const attn_io_t io = {.struct_size = sizeof io,
+                          .query = rows_of(&trial->query.tensor, 0, 1),
+                          .out = rows_of(&trial->out.tensor, 0, 1)};
+    assert_int_equal(attn_stream_query(stream, &io, NULL), ATTN_OK);
+}
+
+/* A token and its query at a time, some copied, some after other appends that are taken back. */
+static void decode(trial_t *trial, uint64_t number) {
+    char settings[160];
+    trial_make(trial);
+    trial_label(trial);
+    attn_stream_t *stream = open_stream(trial, trial_settings(trial, settings));
+    const int64_t keys = trial->problem.keys;
+    for (int64_t length = 0; length < keys; length++) {
+        const int goes_on = fixture_draw(70 * number + (uint64_t)length, 4) != 0;
+        for (int64_t others = 1; !goes_on && others <= 2 && others < keys - length; others++) {
+            append(trial, stream, keys - others, others);
+            ask(trial, stream);
+            assert_int_equal(attn_stream_truncate(stream, length, NULL), ATTN_OK);
+        }
+        append(trial, stream, length, 1);
+        expect_of(trial, stream, length + 1, 1, 0);
+        if (length % 7 == 3) expect(trial, stream, length + 1, 1);
+        if (length % 9 == 5) stream = pass_on(trial, stream, settings);
     }
     attn_stream_destroy(stream);
     trial_drop(trial);
@@ -134,6 +172,7 @@ static void splits_do_not_matter(void **state) {
                 trial.decay_by = (int)(number % 4);
                 if (map >= ATTN_ORACLE_FAVOR && trial.decay_by == 0) trial.decay_by = 1;
                 walk(&trial, number);
+                decode(&trial, number);
             }
     attn_context_destroy(context);
 }
@@ -257,6 +296,17 @@ static void nan_gates_are_remembered(void **state) {
                               .report = &report};
         assert_int_equal(attn_stream_query(stream, &io, NULL), ATTN_OK);
         assert_int_equal(report.degenerate_rows, length == 0 ? 17 : 20);
+    }
+    assert_int_equal(attn_stream_truncate(stream, 0, NULL), ATTN_OK);
+    for (int64_t length = 0; length < 9; length++) {
+        append(&trial, stream, length, 1);
+        attn_report_t report = {.struct_size = sizeof report};
+        const attn_io_t io = {.struct_size = sizeof io,
+                              .query = rows_of(&trial.query.tensor, length, 1),
+                              .out = rows_of(&trial.out.tensor, length, 1),
+                              .report = &report};
+        assert_int_equal(attn_stream_query(stream, &io, NULL), ATTN_OK);
+        assert_int_equal(report.degenerate_rows, length >= 3);
     }
     attn_stream_destroy(stream);
     trial_drop(&trial);
