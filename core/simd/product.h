@@ -13,6 +13,12 @@
 
 typedef vf product_sums_t[TILE_ROWS][TILE_VECTORS];
 
+#if defined(__wasm__) /* has no instruction to fetch ahead */
+enum { PRODUCT_FETCHES = 0 };
+#else
+enum { PRODUCT_FETCHES = 1 };
+#endif
+
 enum {
     PRODUCT_LAST_ROWS = 4,
     PRODUCT_ONE_HEIGHT = TILE_ROWS - PRODUCT_LAST_ROWS == 0,
@@ -22,31 +28,27 @@ enum {
 };
 
 /**
- * Rows that are worked on next, of up to two arrays: each tile asks for a few of them, since between one chunk
+ * Rows that are worked on next, of up to three arrays: each tile asks for a few of them, since between one chunk
  * and the next processors forget that they were reading ahead. They need not exist.
  */
 typedef struct product_ahead {
     struct {
         uintptr_t at;
         int64_t stride, bytes; /* from row to row, and of a row */
-    } arrays[2];
+    } arrays[3];
     int64_t rows;
 } product_ahead_t;
 
 ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
     enum { LINE = 64, ROWS = 2 };
-#if !defined(__wasm__) /* which has no such instruction */
-    for (int i = 0; i < ROWS && ahead->rows > 0; i++, ahead->rows--) {
+    for (int i = 0; PRODUCT_FETCHES && i < ROWS && ahead->rows > 0; i++, ahead->rows--) {
         ATTN_UNROLL
-        for (int a = 0; a < 2; a++) {
+        for (int a = 0; a < 3; a++) {
             for (int64_t byte = 0; byte < ahead->arrays[a].bytes; byte += LINE)
                 vf_prefetch(ahead->arrays[a].at + (uintptr_t)byte);
             ahead->arrays[a].at += (uintptr_t)ahead->arrays[a].stride;
         }
     }
-#else
-    (void)ahead;
-#endif
 }
 
 /* tile(its rows, its vectors, first row, first column, ...) over rows x columns; `rows` may depend on

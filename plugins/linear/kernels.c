@@ -5,6 +5,7 @@
  */
 #include "kernels.h"
 
+#include "ahead.h"
 #include "phi.h"
 #include "simd/convert.h"
 #include "simd/product.h"
@@ -180,21 +181,12 @@ static void own_sums(linear_state_t *state) {
     state->sums = state->own;
 }
 
-/* Rows [first, first + CHUNK) of two tensors, to be asked for; a tensor that has them far apart is one
- * of which few lines are in a row. */
-static product_ahead_t ahead_of(const linear_state_t *state, const attn_tensor_t *a,
-                                const attn_tensor_t *b, int64_t head, int64_t first) {
-    const attn_tensor_t *tensors[] = {a, b};
+/* Rows [first, first + CHUNK) of two tensors, to be asked for. */
+static product_ahead_t next_chunk(const linear_state_t *state, const attn_tensor_t *a,
+                                  const attn_tensor_t *b, int64_t head, int64_t first) {
     product_ahead_t ahead = {.rows = CHUNK};
-    for (int i = 0; i < 2; i++) {
-        const attn_tensor_t *tensor = tensors[i];
-        const int64_t size = attn_dtype_size(tensor->dtype);
-        ahead.arrays[i].at =
-            (uintptr_t)tensor->data +
-            (uintptr_t)(attn_offset(tensor, state->head->batch, head, first) * size);
-        ahead.arrays[i].stride = tensor->stride[2] * size;
-        ahead.arrays[i].bytes = tensor->shape[3] * size;
-    }
+    ahead_of(&ahead, 0, a, state->head->batch, head, first);
+    ahead_of(&ahead, 1, b, state->head->batch, head, first);
     return ahead;
 }
 
@@ -205,8 +197,8 @@ static void add_keys(linear_state_t *state, int64_t until) {
         const int64_t count = tile_min(CHUNK, until - state->known);
         load_keys(state, state->known, count);
         own_sums(state);
-        product_ahead_t ahead = ahead_of(state, &state->head->io->key, &state->head->io->value,
-                                         state->head->kv_head, state->known + count);
+        product_ahead_t ahead = next_chunk(state, &state->head->io->key, &state->head->io->value,
+                                           state->head->kv_head, state->known + count);
         product_transposed_add(state->sums.s, state->stride, state->keys, state->key_stride,
                                state->values, state->stride, count, state->dim, state->stride,
                                &ahead);
@@ -328,8 +320,8 @@ static void store_rows(const linear_state_t *state, int64_t query_head, const li
 /* Output of a chunk of one query head, with the state as it is; returns how many rows were degenerate. */
 static int64_t attend_chunk(linear_state_t *state, int64_t query_head, linear_rows_t *rows) {
     load_queries(state, query_head, rows);
-    product_ahead_t ahead = ahead_of(state, &state->head->io->query, &state->head->io->out,
-                                     query_head, rows->first + rows->count);
+    product_ahead_t ahead = next_chunk(state, &state->head->io->query, &state->head->io->out,
+                                       query_head, rows->first + rows->count);
     if (rows->causal) score(state, rows, &ahead);
     normalise(state, rows);
     const int64_t degenerate = count_degenerate(state, rows);

@@ -12,6 +12,7 @@
  */
 #include "recurrence.h"
 
+#include "ahead.h"
 #include "wide_maps.h"
 
 enum {
@@ -281,12 +282,23 @@ ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c, cons
     }
 }
 
+/* Of keys, values and decays the rows that the next step reads. */
+static product_ahead_t next_tokens(const work_t *work, int64_t first) {
+    const attn_head_t *head = work->head;
+    const attn_tensor_t *tensors[] = {&head->io->key, &head->io->value,
+                                      attn_own_array(head->io, LINEAR_DECAY)};
+    product_ahead_t ahead = {.rows = STEP};
+    for (int i = 0; i < 3; i++)
+        if (tensors[i]) ahead_of(&ahead, i, tensors[i], head->batch, head->kv_head, first);
+    return ahead;
+}
+
 /* S = P_n S + sum_j k_j^(n) u_j^T, and z, by the tokens that are loaded and whose `last` is there. */
 static void add_tokens(work_t *work, int64_t count) {
     linear_state_t *state = work->state;
     const int64_t width = work->width;
     const float *p = work->p + (linear_has_decay(work->form) ? count - 1 : 0) * width;
-    product_ahead_t none = {.rows = 0}, *ahead = &none;
+    product_ahead_t next = next_tokens(work, work->known + count), *ahead = &next;
     PRODUCT_TILES_(add_tile, work->form->features, work->stride, work, p, count)
     for (int64_t k = 0; work->form->normalise && k < width; k += VF_LANES) {
         vf sum = vf_zero(), abs = vf_zero();
@@ -370,7 +382,7 @@ static void mix_row(const work_t *work, int64_t i, int64_t seen, float factor) {
 
 /* out = factor * (row^T S + ...) for all rows below `count`, each of which sees the tokens up to its own, if there are any. */
 static void mix_rows(const work_t *work, const float *rows, int64_t count, int64_t tokens,
-                     const float *factors) {
+                     const float *factors, product_ahead_t *ahead) {
     const product_chunk_t chunk = {
         .queries = work->columns,
         .scores = tokens ? work->products : NULL,
@@ -383,9 +395,8 @@ static void mix_rows(const work_t *work, const float *rows, int64_t count, int64
         .rows = count,
         .factors = factors,
     };
-    product_ahead_t none = {.rows = 0};
     tile_pack(work->columns, STEP, count, work->width, rows, work->width, 1, 1.0f);
-    product_chunk(work->out, work->stride, &chunk, work->stride, &none);
+    product_chunk(work->out, work->stride, &chunk, work->stride, ahead);
 }
 
 /* Row i of `out` is that of a query; where its factor is 0 it is zeros. */
@@ -415,7 +426,11 @@ static void answer_head(work_t *work, int64_t query_head, int64_t first, int64_t
         read_state(work, rows + lead * work->width, 1, work->out + lead * work->stride);
         mix_row(work, lead, tokens, factors[lead]);
     } else {
-        mix_rows(work, rows, lead + count, tokens, factors);
+        const attn_io_t *io = work->head->io;
+        product_ahead_t ahead = {.rows = STEP};
+        ahead_of(&ahead, 0, &io->query, work->head->batch, query_head, first + count);
+        ahead_of(&ahead, 1, &io->out, work->head->batch, query_head, first + count);
+        mix_rows(work, rows, lead + count, tokens, factors, &ahead);
     }
     for (int64_t r = 0; r < count; r++)
         store_row(work, query_head, first + r, lead + r, factors[lead + r]);

@@ -1,0 +1,20 @@
+/* ahead.h: rows of tensors that a product is to ask for while it computes (simd/product.h). */
+#ifndef ATTN_LINEAR_AHEAD_H
+#define ATTN_LINEAR_AHEAD_H
+
+#include "attn/support.h"
+#include "simd/product.h"
+
+/* Array number `index` is the rows [first, first + ahead->rows) of a head. A tensor that has them far apart is
+ * one of which few lines are in a row. */
+static void ahead_of(product_ahead_t *ahead, int index, const attn_tensor_t *tensor, int64_t batch,
+                     int64_t head, int64_t first) {
+    if (!PRODUCT_FETCHES) return;
+    const int64_t size = attn_dtype_size(tensor->dtype);
+    ahead->arrays[index].at = (uintptr_t)tensor->data +
+                              (uintptr_t)(attn_broadcast_offset(tensor, batch, head, first) * size);
+    ahead->arrays[index].stride = tensor->shape[2] > 1 ? tensor->stride[2] * size : 0;
+    ahead->arrays[index].bytes = tensor->shape[3] * size;
+}
+
+#endif
