@@ -123,7 +123,6 @@ ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
 static void load_values(linear_state_t *state, int64_t first, int64_t count) {
     const attn_head_t *head = state->head;
     const attn_tensor_t *value = &head->io->value;
-    if (!value->data) return; /* weights are asked for */
     if (is_plain(value) && value->stride[2] == state->value_dim) {
         state->values = attn_row(value, head->batch, head->kv_head, first);
         return;
@@ -383,37 +382,6 @@ static int64_t attend(const attn_head_t *head, linear_map_t map, float *before, 
     return degenerate;
 }
 
-/* Scores of every chunk of keys, as they are for the queries that see all of it. */
-static void weights(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
-                    float *rows_out, int64_t stride) {
-    const attn_problem_t *problem = head->problem;
-    linear_state_t state = begin(head, map, queries->scratch);
-    for (int64_t done = 0; done < queries->count; done += CHUNK) {
-        const linear_rows_t rows = {.first = queries->first + done,
-                                    .count = tile_min(CHUNK, queries->count - done)};
-        float *target = rows_out + done * stride;
-        load_queries(&state, queries->head, &rows);
-        for (int64_t first = 0; first < problem->keys; first += CHUNK) {
-            const int64_t count = tile_min(CHUNK, problem->keys - first);
-            product_ahead_t ahead = {.rows = 0};
-            load_keys(&state, first, count);
-            product(state.scores, CHUNK, state.keys, state.key_stride, state.queries, CHUNK,
-                    state.dim, count, CHUNK, 0, &ahead);
-            for (int64_t r = 0; r < rows.count; r++)
-                for (int64_t j = 0; j < count; j++)
-                    target[r * stride + first + j] = state.scores[j * CHUNK + r];
-        }
-        for (int64_t r = 0; r < rows.count; r++) {
-            const int64_t limit = attn_causal_limit(problem, rows.first + r);
-            float sum = 0.0f;
-            for (int64_t j = 0; j < limit; j++) sum += target[r * stride + j];
-            for (int64_t j = 0; j < problem->keys; j++)
-                target[r * stride + j] =
-                    j < limit && sum != 0.0f ? target[r * stride + j] / sum : 0.0f;
-        }
-    }
-}
-
 const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .name = TILE_NAME,
     .chunk = CHUNK,
@@ -421,5 +389,4 @@ const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .sums_size = sums_size,
     .sum = sum,
     .attend = attend,
-    .weights = weights,
 };

@@ -21,9 +21,6 @@ typedef struct linear_kernels {
      * which they see, by their sums, which stay as they are. Returns how many rows were degenerate. */
     int64_t (*attend)(const attn_head_t *head, linear_map_t map, float *sums, int64_t known,
                       const attn_queries_t *queries, int64_t heads);
-    /* Weights of the queries: rows[r*stride + j], all of them written. */
-    void (*weights)(const attn_head_t *head, linear_map_t map, const attn_queries_t *queries,
-                    float *rows, int64_t stride);
 } linear_kernels_t;
 
 ATTN_KERNEL_TABLES(linear_kernels_t, attn_linear_kernels)

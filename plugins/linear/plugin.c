@@ -21,15 +21,12 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     attn_arena_t arena = {.base = io->workspace};
     const attn_head_t keys =
         attn_linear_head(plan, io, batch, head / (plan->problem.heads / plan->problem.kv_heads));
-    attn_queries_t queries = {.head = head, .first = first, .count = count};
+    const attn_queries_t queries = {.head = head,
+                                    .first = first,
+                                    .count = count,
+                                    .scratch = attn_linear_rules_space(plan, &arena).scratch};
     (void)error;
-    if (plan->is_plain) {
-        queries.scratch = attn_linear_space(plan, &arena).scratch;
-        plan->kernels->weights(&keys, plan->map, &queries, rows, row_stride);
-    } else {
-        queries.scratch = attn_linear_rules_space(plan, &arena).scratch;
-        plan->recurrence->weights(&keys, &plan->form, &queries, rows, row_stride);
-    }
+    plan->recurrence->weights(&keys, &plan->form, &queries, rows, row_stride);
     return ATTN_OK;
 }
 

@@ -95,13 +95,13 @@ static const float *own_row(const work_t *work, uint32_t index, int64_t key,
            attn_broadcast_offset(*tensor, head->batch, head->kv_head, key);
 }
 
-static void look_at_gate(work_t *work, float gate, float most, int64_t key) {
+ATTN_STEP void look_at_gate(work_t *work, float gate, float most, int64_t key) {
     if (gate != gate) work->poison = tile_min(work->poison, key);
     if (gate > most && work->result.bad < 0) work->result.bad = key;
 }
 
 /* a_t = exp(decay) of one token; all features of a head may have the same. */
-static void load_decay(work_t *work, int64_t key, float *a) {
+ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
     const attn_tensor_t *tensor;
     const float *row = own_row(work, LINEAR_DECAY, key, &tensor);
     const int64_t count = row && tensor->shape[3] > 1 ? work->form->features : 1;
@@ -128,7 +128,7 @@ static void load_decay(work_t *work, int64_t key, float *a) {
 }
 
 /* The gates of a step; a token that is none decays nothing. */
-static void load_gates(work_t *work, int64_t first, int64_t count) {
+ATTN_STEP void load_gates(work_t *work, int64_t first, int64_t count) {
     const int64_t width = work->width;
     for (int64_t t = 0; linear_has_delta(work->form) && t < count; t++) {
         const attn_tensor_t *tensor;
@@ -212,7 +212,7 @@ ATTN_INLINE void read_columns(const work_t *work, const float *row, int vectors,
 }
 
 /* to = rows^T S; a single row, as when decoding, is no tile. */
-static void read_state(const work_t *work, const float *rows, int64_t count, float *to) {
+ATTN_STEP void read_state(const work_t *work, const float *rows, int64_t count, float *to) {
     int64_t c = 0;
     if (count > 1) {
         product_ahead_t none = {.rows = 0};
@@ -225,7 +225,7 @@ static void read_state(const work_t *work, const float *rows, int64_t count, flo
 }
 
 /* u of a delta rule, in place of the values: forward substitution. */
-static void solve_delta(const work_t *work, int64_t count) {
+ATTN_STEP void solve_delta(const work_t *work, int64_t count) {
     const int64_t stride = work->stride;
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < stride; c += VF_LANES) {
@@ -239,7 +239,7 @@ static void solve_delta(const work_t *work, int64_t count) {
 }
 
 /* Features and values of the tokens [known, known + count), the features with zeros up to `all`. */
-static void load_rows(work_t *work, int64_t count, int64_t all) {
+ATTN_STEP void load_rows(work_t *work, int64_t count, int64_t all) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *value = &head->io->value;
     const int64_t stride = work->stride, dv = head->problem->value_dim;
@@ -319,7 +319,7 @@ static void add_tokens(work_t *work, int64_t count) {
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
 /* The normaliser of row i; `seen` tokens of this step are products. Counts the degenerate. */
-static float normaliser(work_t *work, const float *row, int64_t i, int64_t seen) {
+ATTN_STEP float normaliser(work_t *work, const float *row, int64_t i, int64_t seen) {
     const linear_state_t *state = work->state;
     vf sums = vf_zero(), terms = vf_zero();
     for (int64_t k = 0; k < work->width; k += VF_LANES) {
@@ -353,8 +353,8 @@ static const float *load_queries(work_t *work, int64_t query_head, int64_t first
 }
 
 /* The rows' factors: one over their normalisers, where there are any; counts the degenerate. */
-static void find_factors(work_t *work, const float *rows, int64_t lead, int64_t count,
-                         int64_t tokens, float *factors) {
+ATTN_STEP void find_factors(work_t *work, const float *rows, int64_t lead, int64_t count,
+                            int64_t tokens, float *factors) {
     for (int64_t r = 0; r < lead + count; r++) {
         const int64_t seen = tokens ? r + 1 : 0;
         factors[r] = 1.0f;
@@ -369,7 +369,7 @@ static void find_factors(work_t *work, const float *rows, int64_t lead, int64_t 
 }
 
 /* out[i] = factor * (out[i] + sum_j products[j][i] u_j) for j < seen. */
-static void mix_row(const work_t *work, int64_t i, int64_t seen, float factor) {
+ATTN_STEP void mix_row(const work_t *work, int64_t i, int64_t seen, float factor) {
     float *out = work->out + i * work->stride;
     for (int64_t c = 0; c < work->stride; c += VF_LANES) {
         vf sum = vf_load(out + c);
@@ -400,8 +400,8 @@ static void mix_rows(const work_t *work, const float *rows, int64_t count, int64
 }
 
 /* Row i of `out` is that of a query; where its factor is 0 it is zeros. */
-static void store_row(const work_t *work, int64_t query_head, int64_t query, int64_t i,
-                      float factor) {
+ATTN_STEP void store_row(const work_t *work, int64_t query_head, int64_t query, int64_t i,
+                         float factor) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *out = &head->io->out;
     float *row = work->out + i * work->stride;
@@ -541,13 +541,13 @@ static void take_token(const work_t *work, const float *const *rows, float *cons
     const int is_delta = linear_has_delta(work->form);
     int64_t c = 0;
     for (; c + 4 * VF_LANES <= work->stride; c += 4 * VF_LANES) {
-        if (is_delta)
+        if (ATTN_COMPACT || is_delta)
             take_columns(work, rows, 2, 4, c, to);
         else
             take_columns(work, rows, 1, 4, c, to);
     }
     for (; c < work->stride; c += VF_LANES) {
-        if (is_delta)
+        if (ATTN_COMPACT || is_delta)
             take_columns(work, rows, 2, 1, c, to);
         else
             take_columns(work, rows, 1, 1, c, to);
@@ -562,7 +562,7 @@ static void take_token(const work_t *work, const float *const *rows, float *cons
     state->gone |= state->next.gone;
 }
 
-static float dot_of(const float *a, const float *b, int64_t width) {
+ATTN_STEP float dot_of(const float *a, const float *b, int64_t width) {
     vf sum = vf_zero();
     for (int64_t k = 0; k < width; k += VF_LANES)
         sum = vf_mul_add(vf_load(a + k), vf_load(b + k), sum);
