@@ -57,8 +57,12 @@ function(attn_add_kernels target file)
     target_compile_definitions(${object} PRIVATE ATTN_TIER=${tier} ATTN_SIMD_BITS=${ATTN_${tier}_BITS}
                                                  ATTN_TILE_ROWS=${ATTN_${tier}_ROWS}
                                                  ATTN_TILE_COLUMNS=${ATTN_${tier}_COLUMNS})
-    # -O3: sums in arrays must become registers, also in builds that are otherwise for debugging.
-    target_compile_options(${object} PRIVATE ${ATTN_${tier}_FLAGS} $<IF:$<BOOL:${ATTN_SMALL}>,-Oz,-O3>)
+    # -O3: sums in arrays must become registers, also in builds that are otherwise for debugging; but not
+    # around the checks of sanitizers, which take minutes to optimise.
+    target_compile_options(${object} PRIVATE ${ATTN_${tier}_FLAGS})
+    if(NOT ATTN_SANITIZE)
+      target_compile_options(${object} PRIVATE $<IF:$<BOOL:${ATTN_SMALL}>,-Oz,-O3>)
+    endif()
     # Loops on whole cache lines: else what stands before a kernel in the library moves its speed by up
     # to 8% (decoding, AVX-512).
     if(NOT ATTN_WASM)

@@ -40,7 +40,11 @@
 /* Accumulator arrays must be unrolled into registers; gcc does so only when told. The loops over
  * features and keys take several turns at a time (ATTN_UNROLL_8, _4), as processors foresee the end
  * of a loop of few turns, not of one of many; in a module, which is downloaded, one at a time. */
-#if defined(__wasm__)
+#if defined(__SANITIZE_ADDRESS__) /* checks around each operation: unrolled, they compile for minutes */
+#define ATTN_UNROLL
+#define ATTN_UNROLL_8
+#define ATTN_UNROLL_4
+#elif defined(__wasm__)
 #define ATTN_UNROLL _Pragma("clang loop unroll(full)")
 #define ATTN_UNROLL_8
 #define ATTN_UNROLL_4
@@ -57,7 +61,7 @@
 
 /* Steps that many kernels take, each worth far more than a call. A module is downloaded: there they
  * are functions, which the linker merges over all files; elsewhere they are inlined. */
-#if defined(__wasm__)
+#if defined(__wasm__) || defined(__SANITIZE_ADDRESS__)
 #define ATTN_STEP static __attribute__((noinline, unused))
 #else
 #define ATTN_STEP ATTN_INLINE
