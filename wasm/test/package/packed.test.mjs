@@ -90,7 +90,7 @@ test("README's examples of streams, tensors, threads and long calls", () => {
 
 test("README's plugin, built and loaded", () => {
     const output = outputOfCode(readmeExample("loadPlugin"));
-    assert.match(output, /^distance over .*\norg\.libattn\.template 0\.5 n m dv\n$/);
+    assert.match(output, /^distance over .*\norg\.libattn\.template 0\.5 n m dv\n0\.5\n$/);
 });
 
 test("README's example of texts and files", () => {
