@@ -39,8 +39,9 @@
 
 /* Accumulator arrays must be unrolled into registers; gcc does so only when told. The loops over
  * features and keys take several turns at a time (ATTN_UNROLL_8, _4), as processors foresee the end
- * of a loop of few turns, not of one of many; in a module, which is downloaded, one at a time. */
-#if defined(__SANITIZE_ADDRESS__) /* checks around each operation: unrolled, they compile for minutes */
+ * of a loop of few turns, not of one of many; in a module, which is downloaded, one at a time. With a
+ * sanitizer's checks around each operation nothing is: it would compile for minutes. */
+#if defined(__SANITIZE_ADDRESS__)
 #define ATTN_UNROLL
 #define ATTN_UNROLL_8
 #define ATTN_UNROLL_4
