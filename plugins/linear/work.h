@@ -1,0 +1,254 @@
+/*
+ * work.h: one head on its way through its recurrence, for the tier being compiled: tokens with their gates
+ * from the run's arrays, and rows of the output back to them. recurrence.c takes many tokens a step, decode.c
+ * one.
+ */
+#ifndef ATTN_LINEAR_WORK_H
+#define ATTN_LINEAR_WORK_H
+
+#include "recurrence.h"
+
+#include "wide_maps.h"
+
+enum { STEP = 12 /* tokens: whole tiles on every tier, and whole blocks */ };
+
+/* One head on its way. Rows that are left factors have a tile's more behind them. */
+typedef struct work {
+    const attn_head_t *head;
+    const linear_form_t *form;
+    linear_state_t *state;
+    linear_result_t result;
+    int64_t width, stride; /* features and value_dim in whole vectors */
+    int64_t known;         /* keys in the state */
+    int64_t poison;        /* the first key whose gate is NaN; INT64_MAX: none */
+    float *wide;           /* [STEP][dim]: rows before a wide map */
+    float *k, *q;          /* [STEP][width]: phi of keys and queries */
+    float *a, *p;          /* [STEP][width]: decays, and their products from the step's first on */
+    float *kp;             /* [STEP][width]: p times k or q */
+    float *last;           /* [STEP][width]: keys decayed until the step's last */
+    float *columns;        /* [width][STEP]: queries */
+    float *u, *found;      /* [STEP][stride] */
+    float *out;            /* [STEP][stride] */
+    float *products;       /* [STEP][STEP]: of key j and row i at [j][i] */
+    float beta[STEP];
+} work_t;
+
+#define COUNT_OF(array) ((int64_t)(sizeof(array) / sizeof *(array)))
+
+/* Arrays [height][width], taken as one. */
+ATTN_STEP void lay_rows(attn_arena_t *arena, float **const *arrays, int64_t count, int64_t width,
+                        int64_t height) {
+    float *first = attn_arena_take(arena, width, (uint64_t)(count * height) * sizeof(float));
+    for (int64_t i = 0; first && i < count; i++) *arrays[i] = first + i * height * width;
+}
+
+ATTN_STEP work_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
+                         attn_arena_t *arena) {
+    enum { ROWS = STEP + TILE_ROWS };
+    work_t work = {.form = form};
+    work.width = tile_round_up(form->features, VF_LANES);
+    work.stride = tile_round_up(problem->value_dim, VF_LANES);
+    work.wide =
+        linear_map_is_wide(form->map)
+            ? attn_arena_take(arena, tile_round_up(problem->dim, VF_LANES), ROWS * sizeof(float))
+            : NULL;
+    float **const rows[] = {&work.k,  &work.q,    &work.a,      &work.p,
+                            &work.kp, &work.last, &work.columns};
+    float **const outs[] = {&work.u, &work.found, &work.out};
+    lay_rows(arena, rows, COUNT_OF(rows), work.width, ROWS);
+    lay_rows(arena, outs, COUNT_OF(outs), work.stride, STEP);
+    work.products = attn_arena_take(arena, STEP + 1, STEP * sizeof(float));
+    return work;
+}
+
+ATTN_STEP work_t begin(const attn_head_t *head, const linear_form_t *form, linear_state_t *state,
+                       void *scratch_memory) {
+    attn_arena_t arena = {.base = scratch_memory};
+    work_t work = lay_out(head->problem, form, &arena);
+    work.head = head;
+    work.state = state;
+    work.result = (linear_result_t){.bad = -1};
+    work.poison = INT64_MAX;
+    return work;
+}
+
+/* ---- tokens -------------------------------------------------------------------------------------- */
+
+ATTN_STEP const float *own_row(const work_t *work, uint32_t index, int64_t key,
+                               const attn_tensor_t **tensor) {
+    const attn_head_t *head = work->head;
+    *tensor = attn_own_array(head->io, index);
+    if (!*tensor) return NULL;
+    return (const float *)(*tensor)->data +
+           attn_broadcast_offset(*tensor, head->batch, head->kv_head, key);
+}
+
+ATTN_STEP void look_at_gate(work_t *work, float gate, float most, int64_t key) {
+    if (gate != gate) work->poison = tile_min(work->poison, key);
+    if (gate > most && work->result.bad < 0) work->result.bad = key;
+}
+
+/* a_t = exp(decay) of one token; all features of a head may have the same. */
+ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
+    const attn_tensor_t *tensor;
+    const float *row = own_row(work, LINEAR_DECAY, key, &tensor);
+    const int64_t count = row && tensor->shape[3] > 1 ? work->form->features : 1;
+    vf beyond = vf_zero(); /* 0 as long as all are 0 or below */
+    if (!row) {            /* 1 - 2^(-5-h), arXiv:2307.08621, Eq. 8 */
+        const int64_t power = tile_max(122 - work->head->kv_head, 0);
+        const float retained = 1.0f - bits_to_float((uint32_t)power << 23);
+        for (int64_t k = 0; k < work->width; k++) a[k] = retained;
+        return;
+    }
+    if (count == 1)
+        for (int64_t k = 0; k < work->width; k++) a[k] = *row;
+    else
+        convert_row(a, row, ATTN_F32, tensor->stride[3], count, 1.0f);
+    for (int64_t k = work->form->features; k < work->width; k++) a[k] = 0.0f;
+    for (int64_t k = 0; k < work->width; k += VF_LANES) {
+        const vf decay = vf_load(a + k);
+        beyond = vf_add(beyond, vf_max(vf_zero(), decay));
+        vf_store(a + k, vf_exp(decay));
+    }
+    if (vf_reduce_add(beyond) != 0.0f)
+        for (int64_t k = 0; k < count; k++)
+            look_at_gate(work, row[k * tensor->stride[3]], 0.0f, key);
+}
+
+/* Features and values of the tokens [known, known + count), the features with zeros up to `all`. */
+ATTN_STEP void load_rows(work_t *work, int64_t count, int64_t all) {
+    const attn_head_t *head = work->head;
+    const attn_tensor_t *value = &head->io->value;
+    const int64_t stride = work->stride, dv = head->problem->value_dim;
+    features_load(work->form, &head->io->key, head->batch, head->kv_head, work->known, count,
+                  work->form->key_scale, work->k, work->width, all, work->wide);
+    for (int64_t t = 0; t < count; t++)
+        convert_row(work->u + t * stride,
+                    (const char *)value->data +
+                        attn_offset(value, head->batch, head->kv_head, work->known + t) *
+                            attn_dtype_size(value->dtype),
+                    value->dtype, value->stride[3], dv, 1.0f);
+    features_pad(work->u, stride, dv, count, count);
+}
+
+/* u of a delta rule, in place of the values: forward substitution. */
+ATTN_STEP void solve_delta(const work_t *work, int64_t count) {
+    const int64_t stride = work->stride;
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t c = 0; c < stride; c += VF_LANES) {
+            float *u = work->u + i * stride + c;
+            vf sum = vf_load(work->found + i * stride + c);
+            for (int64_t j = 0; j < i; j++)
+                sum = vf_mul_add(vf_set1(work->products[j * STEP + i]),
+                                 vf_load(work->u + j * stride + c), sum);
+            vf_store(u, vf_mul(vf_set1(work->beta[i]), vf_sub(vf_load(u), sum)));
+        }
+}
+
+ATTN_STEP float dot_of(const float *a, const float *b, int64_t width) {
+    vf sum = vf_zero();
+    for (int64_t k = 0; k < width; k += VF_LANES)
+        sum = vf_mul_add(vf_load(a + k), vf_load(b + k), sum);
+    return vf_reduce_add(sum);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+/* to = row^T S for vectors [c, c + vectors) of columns. */
+ATTN_INLINE void read_columns(const work_t *work, const float *row, int vectors, int64_t c,
+                              float *to) {
+    enum { MOST = 8 };
+    const float *s = work->state->s + c;
+    vf sums[MOST];
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) sums[v] = vf_zero();
+    for (int64_t k = 0; k < work->form->features; k++, s += work->stride) {
+        const vf factor = vf_set1(row[k]);
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            sums[v] = vf_mul_add(factor, vf_load(s + v * VF_LANES), sums[v]);
+    }
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) vf_store(to + c + v * VF_LANES, sums[v]);
+}
+
+/* to = rows^T S; a single row, as when decoding, is no tile. */
+ATTN_STEP void read_state(const work_t *work, const float *rows, int64_t count, float *to) {
+    int64_t c = 0;
+    if (count > 1) {
+        product_ahead_t none = {.rows = 0};
+        product(to, work->stride, rows, work->width, work->state->s, work->stride,
+                work->form->features, count, work->stride, 0, &none);
+        return;
+    }
+    for (; c + 8 * VF_LANES <= work->stride; c += 8 * VF_LANES) read_columns(work, rows, 8, c, to);
+    for (; c < work->stride; c += VF_LANES) read_columns(work, rows, 1, c, to);
+}
+
+/* The normaliser of row i; `seen` tokens of this step are products. Counts the degenerate. */
+ATTN_STEP float normaliser(work_t *work, const float *row, int64_t i, int64_t seen) {
+    const linear_state_t *state = work->state;
+    vf sums = vf_zero(), terms = vf_zero();
+    for (int64_t k = 0; k < work->width; k += VF_LANES) {
+        const vf x = vf_load(row + i * work->width + k);
+        sums = vf_mul_add(x, vf_load(state->z + k), sums);
+        terms = vf_mul_add(vf_max(x, vf_sub(vf_zero(), x)), vf_load(state->zabs + k), terms);
+    }
+    float sum = vf_reduce_add(sums), abs = vf_reduce_add(terms);
+    for (int64_t j = 0; j < seen; j++) {
+        const float product = work->products[j * STEP + i];
+        sum += product;
+        abs += fabsf(product);
+    }
+    const int64_t keys = state->keys + seen;
+    const float rounding = FLT_EPSILON * sqrtf((float)(keys + work->form->features));
+    const int is_whole = sum - sum == 0.0f && fabsf(sum) > rounding * abs;
+    work->result.degenerate += keys > 0 && !is_whole;
+    return sum;
+}
+
+/* The rows' factors: one over their normalisers, where there are any; counts the degenerate. */
+ATTN_STEP void find_factors(work_t *work, const float *rows, int64_t lead, int64_t count,
+                            int64_t tokens, float *factors) {
+    for (int64_t r = 0; r < lead + count; r++) {
+        const int64_t seen = tokens ? r + 1 : 0;
+        factors[r] = 1.0f;
+        if (r < lead) continue;
+        if (!work->form->normalise) {
+            work->result.degenerate += work->state->gone || work->poison < work->known + seen;
+            continue;
+        }
+        const float sum = normaliser(work, rows, r, seen);
+        factors[r] = sum == 0.0f ? 0.0f : 1.0f / sum;
+    }
+}
+
+/* out[i] = factor * (out[i] + sum_j products[j][i] u_j) for j < seen. */
+ATTN_STEP void mix_row(const work_t *work, int64_t i, int64_t seen, float factor) {
+    float *out = work->out + i * work->stride;
+    for (int64_t c = 0; c < work->stride; c += VF_LANES) {
+        vf sum = vf_load(out + c);
+        for (int64_t j = 0; j < seen; j++)
+            sum = vf_mul_add(vf_set1(work->products[j * STEP + i]),
+                             vf_load(work->u + j * work->stride + c), sum);
+        vf_store(out + c, vf_mul(vf_set1(factor), sum));
+    }
+}
+
+/* Row i of `out` is that of a query; where its factor is 0 it is zeros. */
+ATTN_STEP void store_row(const work_t *work, int64_t query_head, int64_t query, int64_t i,
+                         float factor) {
+    const attn_head_t *head = work->head;
+    const attn_tensor_t *out = &head->io->out;
+    float *row = work->out + i * work->stride;
+    if (factor == 0.0f) memset(row, 0, (size_t)work->stride * sizeof *row);
+    convert_back((char *)out->data +
+                     attn_offset(out, head->batch, query_head, query) * attn_dtype_size(out->dtype),
+                 out->dtype, out->stride[3], row, head->problem->value_dim);
+}
+
+/* linear_recurrence_t.step, of decode.c. */
+linear_result_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *head, const linear_form_t *form,
+                                              linear_state_t *state, void *scratch_memory);
+
+#endif
