@@ -21,12 +21,7 @@ enum {
 
 static linear_state_t take_state(const attn_problem_t *problem, const linear_form_t *form,
                                  attn_arena_t *arena) {
-    const int64_t width = tile_round_up(form->features, VF_LANES);
-    linear_state_t state = {.stride = tile_round_up(problem->value_dim, VF_LANES)};
-    state.width = (uint64_t)width;
-    state.size = (uint64_t)((form->features + 1) * state.stride + 4 * width);
-    float *numbers = attn_arena_take(arena, (int64_t)state.size, sizeof(float));
-    return numbers ? attn_linear_state_at(&state, numbers) : state;
+    return attn_linear_state_take(problem, form, VF_LANES, arena);
 }
 
 static void scratch(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena) {

@@ -36,42 +36,54 @@ static void features_favor(const linear_form_t *form, int64_t dim, const float *
     }
 }
 
+/* Vectors of products, whose surplus the next ones overwrite: x can be read for a vector behind its last. */
 static void features_taylor2(int64_t dim, const float *x, float *to) {
     to[0] = 1.0f;
     memcpy(to + 1, x, (size_t)dim * sizeof *to);
-    float *pairs = to + 1 + dim;
-    for (int64_t k = 0; k < dim; k++) {
-        pairs[0] = x[k] * x[k] * 0.70710678118654752440f;
-        for (int64_t l = 1; l < dim - k; l++) pairs[l] = x[k] * x[k + l];
-        pairs += dim - k;
+    float *pairs = to + 1 + dim, *const end = pairs + dim * (dim + 1) / 2;
+    for (int64_t k = 0; k < dim; k++, x++) {
+        const int64_t count = dim - k;
+        int64_t l = 0;
+        for (; l < count && end - pairs >= l + VF_LANES; l += VF_LANES)
+            vf_store(pairs + l, vf_mul(vf_set1(*x), vf_load(x + l)));
+        for (; l < count; l++) pairs[l] = *x * x[l];
+        pairs[0] = *x * *x * 0.70710678118654752440f;
+        pairs += count;
     }
 }
 
 /* Zeros behind the first `used` columns of rows, and in all columns of the rows from `count` on. */
-static void features_pad(float *rows, int64_t stride, int64_t used, int64_t count, int64_t all) {
+ATTN_STEP void features_pad(float *rows, int64_t stride, int64_t used, int64_t count, int64_t all) {
     for (int64_t r = 0; r < count; r++)
         for (int64_t k = used; k < stride; k++) rows[r * stride + k] = 0.0f;
     if (all > count)
         memset(rows + count * stride, 0, (size_t)((all - count) * stride) * sizeof *rows);
 }
 
+/* Rows [first, first + count) of a head to to[all][stride], times `scale`; zeros where there is nothing. */
+ATTN_STEP void rows_load(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
+                         int64_t count, float scale, float *to, int64_t stride, int64_t all) {
+    const int64_t columns = tensor->shape[3], size = attn_dtype_size(tensor->dtype);
+    for (int64_t r = 0; r < count; r++) {
+        const char *row =
+            (const char *)tensor->data + attn_offset(tensor, batch, head, first + r) * size;
+        convert_row(to + r * stride, row, tensor->dtype, tensor->stride[3], columns, scale);
+    }
+    features_pad(to, stride, columns, count, all);
+}
+
 /**
- * Rows [first, first + count) of a head to to[all][stride], stride a multiple of VF_LANES; what is no
- * feature becomes 0. `wide` has room for `all` rows of x and a tile more, where the map is wide.
+ * phi of the same rows, stride a multiple of VF_LANES; what is no feature becomes 0. `wide` has room for `all`
+ * rows of x and a tile more, at least one, where the map is wide.
  */
 static void features_load(const linear_form_t *form, const attn_tensor_t *tensor, int64_t batch,
                           int64_t head, int64_t first, int64_t count, float scale, float *to,
                           int64_t stride, int64_t all, float *wide) {
-    const int64_t dim = tensor->shape[3], size = attn_dtype_size(tensor->dtype);
+    const int64_t dim = tensor->shape[3];
     const int is_wide = linear_map_is_wide(form->map);
     const int64_t width = is_wide ? tile_round_up(dim, VF_LANES) : stride;
     float *x = is_wide ? wide : to;
-    for (int64_t r = 0; r < count; r++) {
-        const char *row =
-            (const char *)tensor->data + attn_offset(tensor, batch, head, first + r) * size;
-        convert_row(x + r * width, row, tensor->dtype, tensor->stride[3], dim, scale);
-    }
-    features_pad(x, width, dim, count, all);
+    rows_load(tensor, batch, head, first, count, scale, x, width, all);
     if (form->map == LINEAR_FAVOR)
         features_favor(form, dim, x, width, count, to, stride);
     else if (is_wide)

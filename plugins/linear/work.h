@@ -118,17 +118,10 @@ ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
 /* Features and values of the tokens [known, known + count), the features with zeros up to `all`. */
 ATTN_STEP void load_rows(work_t *work, int64_t count, int64_t all) {
     const attn_head_t *head = work->head;
-    const attn_tensor_t *value = &head->io->value;
-    const int64_t stride = work->stride, dv = head->problem->value_dim;
     features_load(work->form, &head->io->key, head->batch, head->kv_head, work->known, count,
                   work->form->key_scale, work->k, work->width, all, work->wide);
-    for (int64_t t = 0; t < count; t++)
-        convert_row(work->u + t * stride,
-                    (const char *)value->data +
-                        attn_offset(value, head->batch, head->kv_head, work->known + t) *
-                            attn_dtype_size(value->dtype),
-                    value->dtype, value->stride[3], dv, 1.0f);
-    features_pad(work->u, stride, dv, count, count);
+    rows_load(&head->io->value, head->batch, head->kv_head, work->known, count, 1.0f, work->u,
+              work->stride, count);
 }
 
 /* u of a delta rule, in place of the values: forward substitution. */

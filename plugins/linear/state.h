@@ -1,0 +1,53 @@
+/* state.h: what tokens come to, in the kernels' own layout. */
+#ifndef ATTN_LINEAR_STATE_H
+#define ATTN_LINEAR_STATE_H
+
+#include "form.h"
+
+/* Of one key/value head. */
+typedef struct linear_state {
+    int64_t keys;    /* how many */
+    int64_t gone;    /* 1: a gate was NaN */
+    int64_t stride;  /* value_dim, rounded up */
+    uint64_t size;   /* floats of all of the below, which stand side by side */
+    uint64_t width;  /* of them each of z and zabs */
+    float *s;        /* [features][stride] */
+    float *z, *zabs; /* [features, rounded up]: sums of phi(k), |phi(k)| */
+    /* The token behind those of the state, as step() left it, so that the next one can take it in. */
+    struct {
+        int64_t is_there, gone; /* gone: a gate of it is NaN */
+        float *k, *a;           /* [features, rounded up]: phi of the key, decays */
+        float *u;               /* [stride] */
+    } next;
+} linear_state_t;
+
+/* Floats of s, z and zabs. */
+static inline uint64_t attn_linear_state_sums(const linear_state_t *state) {
+    return state->size - 2 * state->width - (uint64_t)state->stride;
+}
+
+/* The same state with its numbers elsewhere. */
+static inline linear_state_t attn_linear_state_at(const linear_state_t *state, float *numbers) {
+    linear_state_t moved = *state;
+    moved.s = numbers;
+    moved.next.k = numbers + attn_linear_state_sums(state);
+    moved.next.a = moved.next.k + state->width;
+    moved.next.u = moved.next.a + state->width;
+    moved.zabs = moved.next.k - state->width;
+    moved.z = moved.zabs - state->width;
+    return moved;
+}
+
+/* Room for one. */
+static inline linear_state_t attn_linear_state_take(const attn_problem_t *problem,
+                                                    const linear_form_t *form, int64_t lanes,
+                                                    attn_arena_t *arena) {
+    const int64_t width = (form->features + lanes - 1) / lanes * lanes;
+    linear_state_t state = {.stride = (problem->value_dim + lanes - 1) / lanes * lanes};
+    state.width = (uint64_t)width;
+    state.size = (uint64_t)((form->features + 1) * state.stride + 4 * width);
+    float *numbers = attn_arena_take(arena, (int64_t)state.size, sizeof(float));
+    return numbers ? attn_linear_state_at(&state, numbers) : state;
+}
+
+#endif
