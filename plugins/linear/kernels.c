@@ -1,101 +1,95 @@
 /*
- * Linear attention for one key/value head, a chunk of tokens at a time: what a chunk's queries read of the
+ * The plain rule for one key/value head, a chunk of tokens at a time: what a chunk's queries read of the
  * keys before the chunk is a product with the state (s, z), what they read of the chunk's own keys is
  * attention inside it, and then those keys join the state (Lemma A.8, blocked). Compiled once per tier.
  */
 #include "kernels.h"
 
 #include "ahead.h"
-#include "phi.h"
-#include "simd/convert.h"
-#include "simd/product.h"
-
-#include <string.h>
+#include "wide_maps.h"
 
 /* Tokens of a chunk: all tiers' panels and tiles divide it (AVX-512 takes its last 16 as one vector).
  * Longer ones compute more above and at the diagonal, shorter ones load and store the state more often. */
 enum { CHUNK = 48 };
 
-/* What keys add up to, in the kernels' own layout: one piece of sums_size() floats. */
-typedef struct linear_sums {
-    float *s; /* [dim][stride]: phi(K)^T V */
-    float *z,
-        *z_abs; /* [dim rounded up to whole vectors]: phi(K)^T 1, the same of absolute features */
-} linear_sums_t;
-
-/* One head on its way: where it is read from, its state, and scratch. */
-typedef struct linear_state {
+/* One head on its way. */
+typedef struct walk {
     const attn_head_t *head;
-    linear_map_t map;
-    int64_t dim, value_dim, stride; /* stride: value_dim rounded up to whole vectors */
-    int64_t key_stride;             /* dim rounded up to whole vectors and tiles */
-    int64_t known;                  /* the head's keys [0, known) are in the sums */
-    int64_t loaded, count;          /* keys and values hold [loaded, loaded + count) */
-    linear_sums_t sums;             /* NULL: no keys yet */
-    linear_sums_t own;              /* where they can be written */
-    float *keys;                    /* phi(k): [CHUNK][key_stride] */
-    const float *values;            /* rows of `stride`: where they are, or copied */
-    float *value_rows;              /* [CHUNK][stride]: a copy */
-    float *queries;                 /* phi(q), transposed: [dim][CHUNK] */
-    float *scores;                  /* phi(k).phi(q): [CHUNK keys][CHUNK] */
-    float *out;                     /* [CHUNK][stride] */
-    float *key_sum, *key_abs;       /* [dim rounded up to whole vectors]: of keys, of |keys| */
-} linear_state_t;
+    const linear_form_t *form;
+    int signs;     /* features of both signs can cancel, others are their own absolute sums */
+    int64_t keys;  /* of the sequence; */
+    int64_t known; /* [0, known) are in the state, */
+    int64_t loaded, count;    /* [loaded, loaded + count) in features and values */
+    linear_state_t state;     /* where it is read, */
+    linear_state_t own;       /* and where it can be written */
+    int64_t stride;           /* value_dim in whole vectors */
+    int64_t key_stride;       /* features in whole vectors and tiles */
+    float *features;          /* phi(k): [CHUNK][key_stride] */
+    float *rows;              /* the same of queries that are loaded by rows */
+    float *wide;              /* [CHUNK + 1][dim in whole vectors]: before a wide map */
+    const float *values;      /* rows of `stride`: where they are, or copied */
+    float *value_rows;        /* [CHUNK][stride]: a copy */
+    float *queries;           /* phi(q), transposed: [features][the rows' stride] */
+    float *scores;            /* phi(k).phi(q): [keys][the rows' stride] */
+    float *out;               /* [CHUNK][stride] */
+    float *key_sum, *key_abs; /* [features in whole vectors]: of phi(k), of |phi(k)| */
+} walk_t;
 
 /* The queries of a chunk, and their normalisers. */
 typedef struct linear_rows {
     int64_t first, count;
-    int64_t seen; /* keys that the last of them sees */
-    int causal;   /* each sees one less than the next: the chunk's keys up to its own */
+    int64_t stride; /* count in whole panels: of features and scores */
+    int64_t known;  /* keys that all of them see, before the chunk's own; */
+    int causal;     /* each sees one less of these than the next */
     float sum[CHUNK], abs[CHUNK];
 } linear_rows_t;
 
-static int64_t sums_size(const attn_problem_t *problem) {
-    return problem->dim * tile_round_up(problem->value_dim, VF_LANES) +
-           2 * tile_round_up(problem->dim, VF_LANES);
+/* Whether rows can be read and written where they are, in whole vectors. */
+ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
+    return tensor->dtype == ATTN_F32 && tensor->stride[3] == 1 && tensor->shape[3] % VF_LANES == 0;
 }
 
-static linear_sums_t sums_at(const attn_problem_t *problem, float *numbers) {
-    linear_sums_t sums = {.s = numbers};
-    sums.z = numbers + problem->dim * tile_round_up(problem->value_dim, VF_LANES);
-    sums.z_abs = sums.z + tile_round_up(problem->dim, VF_LANES);
-    return sums;
+static walk_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
+                      attn_arena_t *arena) {
+    const int64_t features = form->features, width = tile_round_up(features, VF_LANES);
+    const int is_wide = linear_map_is_wide(form->map);
+    walk_t walk = {.form = form};
+    walk.stride = tile_round_up(problem->value_dim, VF_LANES);
+    walk.key_stride = tile_round_up(tile_round_up(features, TILE_ROWS), VF_LANES);
+    walk.own = attn_linear_state_take(problem, form, VF_LANES, arena);
+    walk.features = attn_arena_take(arena, walk.key_stride, CHUNK * sizeof(float));
+    walk.rows = attn_arena_take(arena, walk.key_stride, CHUNK * sizeof(float));
+    walk.wide = attn_arena_take(arena, is_wide ? tile_round_up(problem->dim, VF_LANES) : 0,
+                                (CHUNK + 1) * sizeof(float));
+    walk.value_rows = attn_arena_take(arena, walk.stride, CHUNK * sizeof(float));
+    walk.queries = attn_arena_take(arena, features + 1, CHUNK * sizeof(float));
+    walk.scores = attn_arena_take(arena, CHUNK + 1, CHUNK * sizeof(float));
+    walk.out = attn_arena_take(arena, walk.stride, CHUNK * sizeof(float));
+    walk.key_sum = attn_arena_take(arena, width, sizeof(float));
+    walk.key_abs = attn_arena_take(arena, width, sizeof(float));
+    return walk;
 }
 
-static linear_state_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
-    const int64_t dim = problem->dim, width = tile_round_up(dim, VF_LANES);
-    linear_state_t state = {.dim = dim, .value_dim = problem->value_dim};
-    state.stride = tile_round_up(problem->value_dim, VF_LANES);
-    state.key_stride = tile_round_up(tile_round_up(dim, TILE_ROWS), VF_LANES);
-    float *sums = attn_arena_take(arena, sums_size(problem), sizeof(float));
-    if (sums) state.own = sums_at(problem, sums);
-    state.keys = attn_arena_take(arena, state.key_stride, CHUNK * sizeof(float));
-    state.value_rows = attn_arena_take(arena, state.stride, CHUNK * sizeof(float));
-    state.queries = attn_arena_take(arena, dim + 1, CHUNK * sizeof(float));
-    state.scores = attn_arena_take(arena, CHUNK + 1, CHUNK * sizeof(float));
-    state.out = attn_arena_take(arena, state.stride, CHUNK * sizeof(float));
-    state.key_sum = attn_arena_take(arena, width, sizeof(float));
-    state.key_abs = attn_arena_take(arena, width, sizeof(float));
-    return state;
+static void scratch(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena) {
+    lay_out(problem, form, arena);
 }
 
-static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
-
-/* ---- feature maps ------------------------------------------------------------------------------ */
-
-/* Only features of both signs can cancel; sums of others are their own absolute sums. */
-static int is_signed(linear_map_t map) { return map == LINEAR_LIN; }
-
-ATTN_INLINE vf absolute(vf x) { return vf_max(x, vf_sub(vf_zero(), x)); }
+static walk_t begin(const attn_head_t *head, const linear_form_t *form, const linear_state_t *state,
+                    int64_t known, void *scratch_memory) {
+    attn_arena_t arena = {.base = scratch_memory};
+    walk_t walk = lay_out(head->problem, form, &arena);
+    walk.head = head;
+    walk.signs = form->normalise && (form->map == LINEAR_LIN || form->map == LINEAR_TAYLOR2 ||
+                                     attn_own_array(head->io, LINEAR_STATE_Z));
+    walk.keys = attn_keys_of(head->problem, head->io, head->batch);
+    walk.known = known;
+    walk.state = *state;
+    return walk;
+}
 
 /* ---- loading ------------------------------------------------------------------------------------ */
 
-/* A row of `count` numbers as f32, zeros up to whole vectors. */
-ATTN_INLINE void load_row(float *to, const attn_tensor_t *tensor, int64_t offset, int64_t count) {
-    const char *from = (const char *)tensor->data + offset * attn_dtype_size(tensor->dtype);
-    convert_row(to, from, tensor->dtype, tensor->stride[3], count, 1.0f);
-    for (; count % VF_LANES; count++) to[count] = 0.0f;
-}
+ATTN_INLINE vf absolute(vf x) { return vf_max(x, vf_sub(vf_zero(), x)); }
 
 /* sum[k] = the sum of the rows' numbers, or of their sizes: four sums side by side, which wait for nothing. */
 ATTN_INLINE void sum_rows(float *sum, const float *rows, int64_t stride, int64_t count,
@@ -114,115 +108,119 @@ ATTN_INLINE void sum_rows(float *sum, const float *rows, int64_t stride, int64_t
     }
 }
 
-/* Whether rows can be read and written where they are, in whole vectors. */
-ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
-    return tensor->dtype == ATTN_F32 && tensor->stride[3] == 1 && tensor->shape[3] % VF_LANES == 0;
-}
-
 /* Rows far apart are copied together: they would fall into few sets of the first cache. */
-static void load_values(linear_state_t *state, int64_t first, int64_t count) {
-    const attn_head_t *head = state->head;
+static void load_values(walk_t *walk, int64_t first, int64_t count) {
+    const attn_head_t *head = walk->head;
     const attn_tensor_t *value = &head->io->value;
-    if (is_plain(value) && value->stride[2] == state->value_dim) {
-        state->values = attn_row(value, head->batch, head->kv_head, first);
+    const int64_t columns = head->problem->value_dim;
+    if (is_plain(value) && value->stride[2] == columns) {
+        walk->values = attn_row(value, head->batch, head->kv_head, first);
         return;
     }
-    for (int64_t j = 0; j < count; j++)
-        load_row(state->value_rows + j * state->stride, value,
-                 attn_offset(value, head->batch, head->kv_head, first + j), state->value_dim);
-    state->values = state->value_rows;
+    rows_load(value, head->batch, head->kv_head, first, count, 1.0f, walk->value_rows, walk->stride,
+              count);
+    walk->values = walk->value_rows;
 }
 
 /* phi of the keys [first, first + count), and their values. */
-static void load_keys(linear_state_t *state, int64_t first, int64_t count) {
-    const attn_head_t *head = state->head;
+static void load_keys(walk_t *walk, int64_t first, int64_t count) {
+    const attn_head_t *head = walk->head;
+    const linear_form_t *form = walk->form;
     const attn_tensor_t *key = &head->io->key;
-    const int signs = is_signed(state->map);
-    if (state->loaded == first && state->count == count) return;
-    if (is_plain(key)) {
-        map_from(state->map, state->keys, state->key_stride,
+    if (walk->loaded == first && walk->count == count) return;
+    if (is_plain(key) && !linear_map_is_wide(form->map))
+        map_from(form->map, walk->features, walk->key_stride,
                  attn_row(key, head->batch, head->kv_head, first), key->stride[2], count,
-                 state->dim);
-    } else {
-        for (int64_t j = 0; j < count; j++)
-            load_row(state->keys + j * state->key_stride, key,
-                     attn_offset(key, head->batch, head->kv_head, first + j), state->dim);
-        map_rows(state->map, state->keys, state->key_stride, count, state->dim);
-    }
-    load_values(state, first, count);
-    sum_rows(state->key_sum, state->keys, state->key_stride, count, state->dim, 0);
-    if (signs) sum_rows(state->key_abs, state->keys, state->key_stride, count, state->dim, 1);
-    state->loaded = first;
-    state->count = count;
+                 form->features);
+    else
+        features_load(form, key, head->batch, head->kv_head, first, count, form->key_scale,
+                      walk->features, walk->key_stride, count, walk->wide);
+    load_values(walk, first, count);
+    if (form->normalise)
+        sum_rows(walk->key_sum, walk->features, walk->key_stride, count, form->features, 0);
+    if (walk->signs)
+        sum_rows(walk->key_abs, walk->features, walk->key_stride, count, form->features, 1);
+    walk->loaded = first;
+    walk->count = count;
 }
 
 /* phi of the chunk's queries, transposed. */
-static void load_queries(const linear_state_t *state, int64_t query_head,
-                         const linear_rows_t *rows) {
-    const attn_head_t *head = state->head;
+static void load_queries(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
+    const attn_head_t *head = walk->head;
+    const linear_form_t *form = walk->form;
     const attn_tensor_t *query = &head->io->query;
-    tile_pack(state->queries, CHUNK, rows->count, state->dim,
-              attn_row(query, head->batch, query_head, rows->first), query->stride[2],
-              query->stride[3], head->scale);
-    map_rows(state->map, state->queries, CHUNK, state->dim, CHUNK);
+    if (query->dtype == ATTN_F32 && !linear_map_is_wide(form->map)) {
+        tile_pack(walk->queries, rows->stride, rows->count, form->features,
+                  attn_row(query, head->batch, query_head, rows->first), query->stride[2],
+                  query->stride[3], form->query_scale);
+        map_rows(form->map, walk->queries, rows->stride, form->features, rows->stride);
+    } else {
+        features_load(form, query, head->batch, query_head, rows->first, rows->count,
+                      form->query_scale, walk->rows, walk->key_stride, rows->count, walk->wide);
+        tile_pack(walk->queries, rows->stride, rows->count, form->features, walk->rows,
+                  walk->key_stride, 1, 1.0f);
+    }
 }
 
 /* ---- the state ---------------------------------------------------------------------------------- */
 
-/* Makes the sums something that can be added to. */
-static void own_sums(linear_state_t *state) {
-    const size_t bytes = (size_t)sums_size(state->head->problem) * sizeof(float);
-    if (state->sums.s == state->own.s) return;
-    if (state->sums.s)
-        memcpy(state->own.s, state->sums.s, bytes);
+/* Makes the state one that can be added to. */
+static void own_state(walk_t *walk) {
+    const size_t bytes = (size_t)attn_linear_state_sums(&walk->own) * sizeof(float);
+    if (walk->state.s == walk->own.s) return;
+    if (walk->state.keys)
+        memcpy(walk->own.s, walk->state.s, bytes);
     else
-        memset(state->own.s, 0, bytes);
-    state->sums = state->own;
+        memset(walk->own.s, 0, bytes);
+    walk->own.keys = walk->state.keys;
+    walk->state = walk->own;
 }
 
 /* Rows [first, first + CHUNK) of two tensors, to be asked for. */
-static product_ahead_t next_chunk(const linear_state_t *state, const attn_tensor_t *a,
+static product_ahead_t next_chunk(const walk_t *walk, const attn_tensor_t *a,
                                   const attn_tensor_t *b, int64_t head, int64_t first) {
     product_ahead_t ahead = {.rows = CHUNK};
-    ahead_of(&ahead, 0, a, state->head->batch, head, first);
-    ahead_of(&ahead, 1, b, state->head->batch, head, first);
+    ahead_of(&ahead, 0, a, walk->head->batch, head, first);
+    ahead_of(&ahead, 1, b, walk->head->batch, head, first);
     return ahead;
 }
 
 /* s += phi(K)^T V and z += phi(K)^T 1 for the head's keys up to `until` (Lemma A.8). */
-static void add_keys(linear_state_t *state, int64_t until) {
-    const int signs = is_signed(state->map);
-    while (state->known < until) {
-        const int64_t count = tile_min(CHUNK, until - state->known);
-        load_keys(state, state->known, count);
-        own_sums(state);
-        product_ahead_t ahead = next_chunk(state, &state->head->io->key, &state->head->io->value,
-                                           state->head->kv_head, state->known + count);
-        product_transposed_add(state->sums.s, state->stride, state->keys, state->key_stride,
-                               state->values, state->stride, count, state->dim, state->stride,
+static void add_keys(walk_t *walk, int64_t until) {
+    const linear_form_t *form = walk->form;
+    while (walk->known < until) {
+        const int64_t count = tile_min(CHUNK, until - walk->known);
+        load_keys(walk, walk->known, count);
+        own_state(walk);
+        product_ahead_t ahead = next_chunk(walk, &walk->head->io->key, &walk->head->io->value,
+                                           walk->head->kv_head, walk->known + count);
+        product_transposed_add(walk->state.s, walk->stride, walk->features, walk->key_stride,
+                               walk->values, walk->stride, count, form->features, walk->stride,
                                &ahead);
-        for (int64_t k = 0; k < state->dim; k++) {
-            state->sums.z[k] += state->key_sum[k];
-            if (signs) state->sums.z_abs[k] += state->key_abs[k];
+        for (int64_t k = 0; form->normalise && k < form->features; k++) {
+            walk->state.z[k] += walk->key_sum[k];
+            if (walk->signs) walk->state.zabs[k] += walk->key_abs[k];
         }
-        state->known += count;
+        walk->known += count;
+        walk->state.keys += count;
     }
 }
 
 /* ---- normalisers -------------------------------------------------------------------------------- */
 
 /* to[i] = phi(q_i).z; of absolute features where `signs`. */
-static void read_normalisers(const linear_state_t *state, const float *z, int signs, float *to) {
+static void read_normalisers(const walk_t *walk, const linear_rows_t *rows, const float *z,
+                             int signs, float *to) {
     enum { BLOCK = CHUNK / VF_LANES > 3 ? 6 : 3 }; /* enough to wait for nothing */
-    const int64_t depth = state->sums.s ? state->dim : 0;
-    for (int64_t i = 0; i < CHUNK; i += BLOCK * VF_LANES) {
+    const int64_t depth = walk->state.keys ? walk->form->features : 0;
+    for (int64_t i = 0; i < rows->count; i += BLOCK * VF_LANES) {
         vf sums[BLOCK];
         ATTN_UNROLL
         for (int v = 0; v < BLOCK; v++) sums[v] = vf_zero();
         for (int64_t k = 0; k < depth; k++) {
             ATTN_UNROLL
             for (int v = 0; v < BLOCK; v++) {
-                const vf query = vf_load(state->queries + k * CHUNK + i + v * VF_LANES);
+                const vf query = vf_load(walk->queries + k * rows->stride + i + v * VF_LANES);
                 sums[v] = vf_mul_add(vf_set1(z[k]), signs ? absolute(query) : query, sums[v]);
             }
         }
@@ -232,11 +230,12 @@ static void read_normalisers(const linear_state_t *state, const float *z, int si
 }
 
 /* to[i] += the sum of the scores of the chunk's keys up to i's own. */
-static void add_scores(const linear_state_t *state, int signs, int64_t count, float *to) {
+static void add_scores(const walk_t *walk, const linear_rows_t *rows, int signs, float *to) {
+    const int64_t count = rows->count;
     for (int64_t i = 0; i < count; i += VF_LANES) {
         vf sum = vf_load(to + i);
         for (int64_t j = 0; j < tile_min(count, i + VF_LANES); j++) {
-            vf score = vf_load(state->scores + j * CHUNK + i);
+            vf score = vf_load(walk->scores + j * rows->stride + i);
             if (j > i) score = vf_keep(score, j - i, VF_LANES, vf_zero());
             sum = vf_add(sum, signs ? absolute(score) : score);
         }
@@ -244,141 +243,133 @@ static void add_scores(const linear_state_t *state, int signs, int64_t count, fl
     }
 }
 
-/* The normalisers of the chunk, and what their terms add up to without signs. */
-static void normalise(const linear_state_t *state, linear_rows_t *rows) {
-    read_normalisers(state, state->sums.z, 0, rows->sum);
-    if (rows->causal) add_scores(state, 0, rows->count, rows->sum);
-    if (!is_signed(state->map)) return;
-    read_normalisers(state, state->sums.z_abs, 1, rows->abs);
-    if (rows->causal) add_scores(state, 1, rows->count, rows->abs);
-}
-
 /*
- * A normaliser is degenerate when rounding alone could have made it: a sum of N = keys + dim terms
- * is off by about sqrt(N) eps sum |terms|. (Higham and Mary, "A New Approach to Probabilistic
- * Rounding Error Analysis", 2019.)
+ * A normaliser is degenerate when it is not finite, or when rounding alone could have made it: a sum of
+ * N = keys + features terms is off by about sqrt(N) eps sum |terms|. (Higham and Mary, "A New Approach to
+ * Probabilistic Rounding Error Analysis", 2019.)
  */
-static int64_t count_degenerate(const linear_state_t *state, const linear_rows_t *rows) {
-    const float *abs = is_signed(state->map) ? rows->abs : rows->sum;
-    const int64_t most = rows->seen;
-    const float rounding = FLT_EPSILON * sqrtf((float)(most + state->dim));
+static int64_t count_degenerate(const walk_t *walk, const linear_rows_t *rows) {
+    const float *abs = walk->signs ? rows->abs : rows->sum;
+    const int64_t most = walk->state.keys + walk->form->features;
+    const float rounding = FLT_EPSILON * sqrtf((float)(most + rows->count));
     int64_t degenerate = 0;
     for (int64_t r = 0; r < rows->count; r++) {
         const float sum = fabsf(rows->sum[r]);
-        if (!(sum <= rounding * abs[r])) continue; /* most are not, whatever they see */
-        const int64_t keys = rows->causal ? most - (rows->count - 1 - r) : most;
-        degenerate += keys > 0 && sum <= FLT_EPSILON * sqrtf((float)(keys + state->dim)) * abs[r];
+        const int64_t own = rows->causal ? r + 1 : 0;
+        if (sum > rounding * abs[r] && sum < INFINITY) continue; /* most are, whatever they see */
+        degenerate += walk->state.keys + own > 0 &&
+                      !(sum > FLT_EPSILON * sqrtf((float)(most + own)) * abs[r] && sum < INFINITY);
     }
     return degenerate;
 }
 
-/* Normalisers become their inverses; 0 where one is 0, so that the row becomes zeros. */
-static void invert(linear_rows_t *rows) {
+/*
+ * The factors of the chunk's rows, which are one over their normalisers, or 0 where one is 0, so that the row
+ * becomes zeros; and what the normalisers' terms add up to without signs. Returns how many rows are degenerate.
+ */
+static int64_t normalise(const walk_t *walk, linear_rows_t *rows) {
+    for (int64_t r = 0; !walk->form->normalise && r < rows->count; r++) rows->sum[r] = 1.0f;
+    if (!walk->form->normalise) return 0;
+    for (int signs = 0; signs <= walk->signs; signs++) {
+        float *to = signs ? rows->abs : rows->sum;
+        read_normalisers(walk, rows, signs ? walk->state.zabs : walk->state.z, signs, to);
+        if (rows->causal) add_scores(walk, rows, signs, to);
+    }
+    const int64_t degenerate = count_degenerate(walk, rows);
     for (int64_t r = 0; r < rows->count; r++)
         rows->sum[r] = rows->sum[r] == 0.0f ? 0.0f : 1.0f / rows->sum[r];
+    return degenerate;
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------- */
 
 /* How the keys that queries see go on from query `first`: the next chunk of at most `count`. */
-static linear_rows_t next_rows(const attn_problem_t *problem, int64_t first, int64_t count) {
-    const int64_t seen = attn_causal_limit(problem, first);
-    linear_rows_t rows = {.first = first, .count = tile_min(CHUNK, count), .seen = seen};
-    if (problem->causal == ATTN_CAUSAL_NONE) return rows;
-    const int64_t own =
-        attn_query_position(problem, problem->keys, first); /* the key it sees last */
-    if (own < 0) rows.count = tile_min(rows.count, -own);   /* sees nothing */
-    if (own < 0 || own >= problem->keys) return rows;
-    rows.causal = 1;
-    rows.count = tile_min(rows.count, problem->keys - own);
-    rows.seen = seen + rows.count - 1;
+static linear_rows_t next_rows(const walk_t *walk, int64_t first, int64_t count) {
+    const int64_t keys = walk->keys;
+    linear_rows_t rows = {.first = first, .count = tile_min(CHUNK, count), .known = keys};
+    /* The key it sees last */
+    const int64_t own = attn_query_position(walk->head->problem, keys, first);
+    if (walk->head->problem->causal != ATTN_CAUSAL_NONE && own < keys) {
+        rows.causal = own >= 0;
+        rows.known = tile_max(own, 0);
+        rows.count = tile_min(rows.count, own < 0 ? -own : keys - own);
+    }
+    rows.stride = tile_min(CHUNK, tile_round_up(rows.count, PANEL));
     return rows;
 }
 
-/* Keys before the chunk's own. */
-static int64_t seen_by_all(const linear_rows_t *rows) {
-    return rows->causal ? rows->seen - rows->count : rows->seen;
-}
-
 /* Scores of the chunk's own keys. */
-static void score(linear_state_t *state, const linear_rows_t *rows, product_ahead_t *ahead) {
-    load_keys(state, seen_by_all(rows), rows->count);
-    product(state->scores, CHUNK, state->keys, state->key_stride, state->queries, CHUNK, state->dim,
-            rows->count, tile_round_up(rows->count, VF_LANES), 1, ahead);
+static void score(walk_t *walk, const linear_rows_t *rows, product_ahead_t *ahead) {
+    load_keys(walk, rows->known, rows->count);
+    product(walk->scores, rows->stride, walk->features, walk->key_stride, walk->queries,
+            rows->stride, walk->form->features, rows->count, tile_round_up(rows->count, VF_LANES),
+            1, ahead);
 }
 
-static void store_rows(const linear_state_t *state, int64_t query_head, const linear_rows_t *rows) {
-    const attn_tensor_t *out = &state->head->io->out;
+static void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
+    const attn_tensor_t *out = &walk->head->io->out;
     for (int64_t r = 0; r < rows->count; r++) {
-        const int64_t offset = attn_offset(out, state->head->batch, query_head, rows->first + r);
+        const int64_t offset = attn_offset(out, walk->head->batch, query_head, rows->first + r);
         convert_back((char *)out->data + offset * attn_dtype_size(out->dtype), out->dtype,
-                     out->stride[3], state->out + r * state->stride, state->value_dim);
+                     out->stride[3], walk->out + r * walk->stride, walk->head->problem->value_dim);
     }
 }
 
 /* Output of a chunk of one query head, with the state as it is; returns how many rows were degenerate. */
-static int64_t attend_chunk(linear_state_t *state, int64_t query_head, linear_rows_t *rows) {
-    load_queries(state, query_head, rows);
-    product_ahead_t ahead = next_chunk(state, &state->head->io->query, &state->head->io->out,
+static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *rows) {
+    load_queries(walk, query_head, rows);
+    product_ahead_t ahead = next_chunk(walk, &walk->head->io->query, &walk->head->io->out,
                                        query_head, rows->first + rows->count);
-    if (rows->causal) score(state, rows, &ahead);
-    normalise(state, rows);
-    const int64_t degenerate = count_degenerate(state, rows);
-    invert(rows);
+    if (rows->causal) score(walk, rows, &ahead);
+    const int64_t degenerate = normalise(walk, rows);
     const product_chunk_t chunk = {
-        .queries = state->queries,
-        .scores = rows->causal ? state->scores : NULL,
-        .stride = CHUNK,
-        .state = state->sums.s,
-        .values = state->values,
-        .state_stride = state->stride,
-        .values_stride = state->stride,
-        .depth = state->sums.s ? state->dim : 0,
+        .queries = walk->queries,
+        .scores = rows->causal ? walk->scores : NULL,
+        .stride = rows->stride,
+        .state = walk->state.s,
+        .values = walk->values,
+        .state_stride = walk->stride,
+        .values_stride = walk->stride,
+        .depth = walk->state.keys ? walk->form->features : 0,
         .rows = rows->count,
         .factors = rows->sum,
     };
-    const attn_tensor_t *out = &state->head->io->out;
+    const attn_tensor_t *out = &walk->head->io->out;
     if (is_plain(out)) {
-        product_chunk(attn_row(out, state->head->batch, query_head, rows->first), out->stride[2],
-                      &chunk, state->stride, &ahead);
+        product_chunk(attn_row(out, walk->head->batch, query_head, rows->first), out->stride[2],
+                      &chunk, walk->stride, &ahead);
     } else {
-        product_chunk(state->out, state->stride, &chunk, state->stride, &ahead);
-        store_rows(state, query_head, rows);
+        product_chunk(walk->out, walk->stride, &chunk, walk->stride, &ahead);
+        store_rows(walk, query_head, rows);
     }
     return degenerate;
 }
 
-static linear_state_t begin(const attn_head_t *head, linear_map_t map, void *scratch) {
-    attn_arena_t arena = {.base = scratch};
-    linear_state_t state = lay_out(head->problem, &arena);
-    state.head = head;
-    state.map = map;
-    return state;
-}
-
-static void sum(const attn_head_t *head, linear_map_t map, int64_t first, int64_t last, float *sums,
-                void *scratch) {
-    linear_state_t state = begin(head, map, scratch);
-    state.own = sums_at(head->problem, sums);
-    state.known = first;
-    own_sums(&state);
-    add_keys(&state, last);
+static void add(const attn_head_t *head, const linear_form_t *form, int64_t first, int64_t last,
+                linear_state_t *state, void *scratch_memory) {
+    walk_t walk = begin(head, form, state, first, scratch_memory);
+    walk.own = *state;
+    add_keys(&walk, last);
+    *state = walk.state;
+    if (!walk.signs) memcpy(state->zabs, state->z, (size_t)state->width * sizeof(float));
 }
 
 /* Query heads see the same keys: the state goes on once for all of them. */
-static int64_t attend(const attn_head_t *head, linear_map_t map, float *before, int64_t known,
-                      const attn_queries_t *queries, int64_t heads) {
-    linear_state_t state = begin(head, map, queries->scratch);
+static int64_t attend(const attn_head_t *head, const linear_form_t *form, linear_state_t *state,
+                      int64_t known, const attn_queries_t *queries, int64_t heads, int all) {
+    walk_t walk = begin(head, form, state, known, queries->scratch);
     int64_t degenerate = 0;
-    if (known) state.sums = sums_at(head->problem, before);
-    state.known = known;
     for (int64_t done = 0; done < queries->count;) {
-        linear_rows_t rows = next_rows(head->problem, queries->first + done, queries->count - done);
-        add_keys(&state, seen_by_all(&rows));
+        linear_rows_t rows = next_rows(&walk, queries->first + done, queries->count - done);
+        add_keys(&walk, rows.known);
         for (int64_t h = 0; h < heads; h++)
-            degenerate += attend_chunk(&state, queries->head + h, &rows);
+            degenerate += attend_chunk(&walk, queries->head + h, &rows);
         done += rows.count;
     }
+    if (!all) return degenerate;
+    add_keys(&walk, walk.keys);
+    own_state(&walk);
+    *state = walk.state;
     return degenerate;
 }
 
@@ -386,7 +377,6 @@ const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .name = TILE_NAME,
     .chunk = CHUNK,
     .scratch = scratch,
-    .sums_size = sums_size,
-    .sum = sum,
+    .add = add,
     .attend = attend,
 };

@@ -15,20 +15,20 @@ typedef struct linear_plan {
     const linear_kernels_t *kernels;
     const linear_recurrence_t *recurrence;
     attn_problem_t problem;
-    float scale;
-    linear_map_t map;
     linear_form_t form;
-    int is_plain; /* f32, an elementwise map, the plain rule with a normaliser: run.c's, else rules.c's */
+    int has_segments; /* its workspace has room for run.c's */
 } linear_plan_t;
 
-/* The workspace of run.c: for each worker a count of degenerate rows and a scratch. Where a head's segments
- * are tasks (`chunks` not NULL), also sums of `size` floats: of the keys of each key/value head that are known so far,
- * and for each worker of a segment's chunks; and how many segments are claimed, and done of each head. */
+/* The workspace of run.c: for each worker a count of degenerate rows, a scratch, and where arrays give states, the
+ * one that a head begins with. Where a head's segments may be tasks, also states of `size` floats: of each
+ * key/value head what its keys come to that are known so far, and for each worker one of each of a segment's
+ * chunks; and how many segments are claimed, and done of each head. */
 typedef struct linear_space {
     int64_t *degenerate;
     char *scratch;
     uint64_t scratch_size;
-    float *known, *chunks;
+    linear_state_t state; /* without numbers */
+    float *given, *known, *chunks;
     int64_t size;
     _Atomic int64_t *claimed, *done;
 } linear_space_t;
@@ -42,6 +42,16 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
 attn_status_t attn_linear_run(const attn_backend_plan_t *base, const attn_io_t *io,
                               attn_error_t *error);
 
+/**
+ * All key/value heads: from states[batch * kv_heads], or where that is NULL from the run's own or none.
+ * With `keep` the states are what all tokens come to afterwards, and there are no queries.
+ */
+attn_status_t attn_linear_run_from(const linear_plan_t *plan, const attn_io_t *io,
+                                   linear_state_t *states, int keep, attn_error_t *error);
+
+/** Whether segments of a head are ever tasks. */
+int attn_linear_has_segments(const linear_plan_t *plan);
+
 /** A key/value head of a run. */
 attn_head_t attn_linear_head(const linear_plan_t *plan, const attn_io_t *io, int64_t batch,
                              int64_t kv_head);
@@ -51,7 +61,7 @@ attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *
                                  const attn_value_t *values, attn_backend_stream_t **stream,
                                  attn_error_t *error);
 
-/* ---- rules.c: every map and rule, by recurrence.h ------------------------------------------------- */
+/* ---- rules.c: states, and the other rules, by recurrence.h ------------------------------------------------- */
 
 /* The workspace of these runs: a result for each head, a state and scratch for each worker. */
 typedef struct linear_rules_space {
@@ -62,10 +72,7 @@ typedef struct linear_rules_space {
 
 linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_arena_t *arena);
 
-/**
- * All key/value heads: from states[batch * kv_heads], or where that is NULL from the run's own or none.
- * With `keep` the states are what all tokens come to afterwards.
- */
+/** attn_linear_run_from() of the other rules. */
 attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
                                     linear_state_t *states, int keep, attn_error_t *error);
 
@@ -75,6 +82,12 @@ void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io, line
 /** Whether the form and the problem's arrays fit together; else an error that says what does not. */
 attn_status_t attn_linear_form_check(const linear_form_t *form, const attn_problem_t *problem,
                                      attn_error_t *error);
+
+/** The state that the run's arrays give a head, and back. */
+void attn_linear_state_load(const linear_plan_t *plan, const attn_head_t *head,
+                            linear_state_t *state);
+void attn_linear_state_store(const linear_plan_t *plan, const attn_head_t *head,
+                             const linear_state_t *state);
 
 /** Whether a run's own arrays fit the form, as far as only they tell. */
 attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_t *io,

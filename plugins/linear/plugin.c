@@ -151,15 +151,6 @@ static void destroy(attn_backend_plan_t *base) {
     attn_host_release(plan->host, base);
 }
 
-static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
-                         attn_error_t *error) {
-    const linear_plan_t *plan = (const linear_plan_t *)base;
-    const int wants_state =
-        attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
-    if (plan->is_plain && !wants_state) return attn_linear_run(base, io, error);
-    return attn_linear_rules_run(plan, io, NULL, 0, error);
-}
-
 static linear_form_t form_of(const attn_problem_t *problem, const attn_value_t *values) {
     linear_form_t form = {
         .map = (linear_map_t)values[MAP].integer,
@@ -206,10 +197,12 @@ static attn_status_t draw_directions(linear_plan_t *plan, attn_error_t *error) {
                : attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for random features");
 }
 
-/* The larger of the two workspaces, as what a run asks for decides which it is. */
+/* The larger of two workspaces: weights and streams' single tokens are always of the second kind. */
 static attn_status_t measure(linear_plan_t *plan, attn_error_t *error) {
     attn_arena_t plain = {.base = NULL}, rules = {.base = NULL};
-    attn_linear_space(plan, &plain);
+    const int is_plain = plan->form.rule == LINEAR_RULE_LINEAR;
+    plan->has_segments = is_plain && attn_linear_has_segments(plan);
+    if (is_plain) attn_linear_space(plan, &plain);
     attn_linear_rules_space(plan, &rules);
     if (plain.overflow || rules.overflow)
         return attn_fail(error, ATTN_ERROR_MEMORY, "linear: the workspace would not fit in memory");
@@ -223,7 +216,7 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
     linear_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for the plan");
     *plan = (linear_plan_t){
-        .base = {.struct_size = sizeof plan->base, .run = run, .destroy = destroy},
+        .base = {.struct_size = sizeof plan->base, .run = attn_linear_run, .destroy = destroy},
         .host = host,
         .kernels = attn_linear_kernels(attn_host_tier(host)),
         .recurrence = attn_linear_recurrence(attn_host_tier(host)),
@@ -231,12 +224,8 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
     };
     const attn_problem_t *copy = &plan->problem;
     plan->form = form_of(copy, values);
-    plan->map = plan->form.map;
-    plan->scale = plan->form.query_scale;
-    plan->is_plain = plan->form.rule == LINEAR_RULE_LINEAR && plan->form.normalise &&
-                     !linear_map_is_wide(plan->form.map) && copy->dtype == ATTN_F32 &&
-                     copy->kv_dtype == ATTN_F32 && !copy->inputs && !copy->own_inputs;
-    plan->base.kernel = plan->is_plain ? plan->kernels->name : plan->recurrence->name;
+    plan->base.kernel =
+        plan->form.rule == LINEAR_RULE_LINEAR ? plan->kernels->name : plan->recurrence->name;
     attn_status_t status = attn_linear_form_check(&plan->form, copy, error);
     if (status == ATTN_OK) status = measure(plan, error);
     if (status == ATTN_OK && plan->form.map == LINEAR_FAVOR) status = draw_directions(plan, error);

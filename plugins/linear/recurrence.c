@@ -1,5 +1,5 @@
 /*
- * Linear attention as a recurrence over steps of up to STEP tokens, so that all that is large are
+ * The gated and delta rules as a recurrence over steps of up to STEP tokens, so that all that is large are
  * products with the state. With the state S before a step, a_t = exp(decay_t), P_i = a_1 ... a_i and keys
  * that decay until i, k_j^(i) = a_i ... a_{j+1} k_j, row i of a step is
  *     o_i = (P_i q_i)^T S + sum_{j <= i} (q_i.k_j^(i)) u_j^T,
@@ -248,10 +248,9 @@ static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
         const int64_t rows_ready = left > 0 ? rows_of_state(&work, keys, query) : 0;
         int64_t tokens = 0, rows = rows_ready;
         if (!rows_ready) {
-            const int aligned = left == 1 || (left > 0 && problem->causal != ATTN_CAUSAL_NONE);
-            const int64_t before = limit - work.known - aligned;
+            const int64_t before = limit - work.known - (left > 0);
             tokens = tile_min(STEP, before);
-            if (aligned && before < STEP) {
+            if (left > 0 && before < STEP) {
                 rows = tile_min(tile_min(STEP - before, left), keys - work.known - before);
                 tokens = before + rows;
             }

@@ -1,6 +1,6 @@
 /*
- * Runs of every map and rule. One task is a key/value head with the query heads that read it: so its
- * state is built once.
+ * What fits together, states from and to arrays, and runs of the rules that decay or correct. One task of
+ * these is a key/value head with the query heads that read it: so its state is built once.
  */
 #include "plan.h"
 
@@ -65,7 +65,8 @@ static void clear(linear_state_t *state) {
     memset(state->s, 0, (size_t)state->size * sizeof *state->s);
 }
 
-static void load(const linear_plan_t *plan, const attn_head_t *head, linear_state_t *state) {
+void attn_linear_state_load(const linear_plan_t *plan, const attn_head_t *head,
+                            linear_state_t *state) {
     const attn_tensor_t *s = attn_own_array(head->io, LINEAR_STATE);
     const attn_tensor_t *z = attn_own_array(head->io, LINEAR_STATE_Z);
     clear(state);
@@ -81,7 +82,8 @@ static void load(const linear_plan_t *plan, const attn_head_t *head, linear_stat
     }
 }
 
-static void store(const linear_plan_t *plan, const attn_head_t *head, const linear_state_t *state) {
+void attn_linear_state_store(const linear_plan_t *plan, const attn_head_t *head,
+                             const linear_state_t *state) {
     const attn_tensor_t *s = attn_own_array(head->io, LINEAR_STATE_OUT);
     const attn_tensor_t *z = attn_own_array(head->io, LINEAR_STATE_Z_OUT);
     for (int64_t k = 0; k < plan->form.features; k++) {
@@ -120,9 +122,7 @@ typedef struct run {
 
 /* Whether a run that does not keep its state leaves it alone: its tokens are one step. */
 static int is_one_step(const linear_plan_t *plan) {
-    const attn_problem_t *problem = &plan->problem;
-    return problem->keys <= plan->recurrence->rows &&
-           (problem->causal != ATTN_CAUSAL_NONE || problem->queries == 1);
+    return plan->problem.keys <= plan->recurrence->rows;
 }
 
 /* The state that a head's run begins with and may write to. */
@@ -135,7 +135,7 @@ static linear_state_t begin(const run_t *run, int64_t task, const attn_head_t *h
         own.keys = given->keys;
         own.gone = given->gone;
     } else {
-        load(run->plan, head, &own);
+        attn_linear_state_load(run->plan, head, &own);
     }
     return own;
 }
@@ -155,7 +155,7 @@ static void run_head(void *data, int64_t task, uint32_t worker) {
         run->states[task] = state;
         run->states[task].next.is_there = 0;
     }
-    if (run->tell) store(plan, &head, &state);
+    if (run->tell) attn_linear_state_store(plan, &head, &state);
 }
 
 static attn_status_t refuse_decay(const run_t *run, int64_t task, attn_error_t *error) {
@@ -192,8 +192,6 @@ attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *
                                     linear_state_t *states, int keep, attn_error_t *error) {
     attn_arena_t arena = {.base = io->workspace};
     run_t run = {.plan = plan, .io = io, .states = states, .keep = keep};
-    const attn_status_t status = attn_linear_arrays_check(plan, io, error);
-    if (status != ATTN_OK) return status;
     run.space = attn_linear_rules_space(plan, &arena);
     run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
     attn_host_parallel_for(plan->host, head_count(plan), run_head, &run);

@@ -8,6 +8,7 @@
 #include "plan.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 /* Chunks of a segment: their states stay in a core's second cache, and one of them goes to the next core. */
 enum { SEGMENT = 4 };
@@ -27,88 +28,81 @@ static int64_t part_count(const linear_plan_t *plan) {
 
 /* ---- chunks of keys ------------------------------------------------------------------------------ */
 
+/* The keys of a sequence that are taken: with `all` also those that no query sees. */
+typedef struct span {
+    const linear_plan_t *plan;
+    int64_t keys;
+    int all;
+} span_t;
+
 /* The key that query 0 sees last, or where it sees none or all of them as causal queries do not, 0. */
-static int64_t first_diagonal(const attn_problem_t *problem) {
+static int64_t first_diagonal(const span_t *span) {
+    const attn_problem_t *problem = &span->plan->problem;
     if (problem->causal == ATTN_CAUSAL_NONE) return 0;
-    return most(0, least(problem->keys, attn_query_position(problem, problem->keys, 0)));
+    return most(0, least(span->keys, attn_query_position(problem, span->keys, 0)));
 }
 
-/* Keys that any query sees. */
-static int64_t seen_keys(const attn_problem_t *problem) {
-    return attn_causal_limit(problem, problem->queries - 1);
+static int64_t taken_keys(const span_t *span) {
+    const attn_problem_t *problem = &span->plan->problem;
+    int64_t first, last = span->keys;
+    if (!span->all) attn_key_range(problem, span->keys, problem->queries - 1, &first, &last);
+    return last;
 }
 
 /* Where chunk number `index` begins: as one worker alone takes them, so that query 0 begins one. */
-static int64_t chunk_start(const linear_plan_t *plan, int64_t index) {
-    const int64_t chunk = plan->kernels->chunk, diagonal = first_diagonal(&plan->problem);
+static int64_t chunk_start(const span_t *span, int64_t index) {
+    const int64_t chunk = span->plan->kernels->chunk, diagonal = first_diagonal(span);
     const int64_t before = (diagonal + chunk - 1) / chunk;
     const int64_t start =
         index <= before ? least(index * chunk, diagonal) : diagonal + (index - before) * chunk;
-    return least(start, seen_keys(&plan->problem));
+    return least(start, taken_keys(span));
 }
 
-static int64_t chunk_count(const linear_plan_t *plan) {
-    const int64_t seen = seen_keys(&plan->problem);
-    int64_t count = seen / plan->kernels->chunk;
-    while (chunk_start(plan, count) < seen) count++;
-    return count;
-}
-
-/* Segments of all heads; 0 where heads are the tasks. */
-static int64_t segment_count(const linear_plan_t *plan) {
+/* Segments of a head, of a shorter sequence the last ones empty; 0 where heads are the tasks. */
+static int64_t segment_count(const linear_plan_t *plan, int all) {
+    const span_t span = {plan, plan->problem.keys, all};
     const int64_t workers = attn_host_workers(plan->host), heads = kv_head_count(plan);
-    const int64_t segments = (chunk_count(plan) + SEGMENT - 1) / SEGMENT;
+    int64_t chunks = taken_keys(&span) / plan->kernels->chunk;
+    while (chunk_start(&span, chunks) < taken_keys(&span)) chunks++;
     const int enough = heads % workers == 0 || heads > 4 * workers;
-    return enough || segments < 2 ? 0 : heads * segments;
+    return enough || chunks <= SEGMENT ? 0 : (chunks + SEGMENT - 1) / SEGMENT;
 }
 
 /* ---- the workspace ------------------------------------------------------------------------------- */
 
 linear_space_t attn_linear_space(const linear_plan_t *plan, attn_arena_t *arena) {
-    attn_arena_t scratch = {.base = NULL}, sums = {.base = NULL};
+    attn_arena_t scratch = {.base = NULL}, state = {.base = NULL};
     const int64_t workers = attn_host_workers(plan->host);
-    plan->kernels->scratch(&plan->problem, &scratch);
-    arena->overflow |= scratch.overflow;
+    plan->kernels->scratch(&plan->problem, &plan->form, &scratch);
     linear_space_t space = {.scratch_size = scratch.used};
+    space.state = plan->recurrence->take_state(&plan->problem, &plan->form, &state);
+    space.size = (int64_t)(state.used / sizeof(float)); /* whole cache lines */
+    arena->overflow |= scratch.overflow | state.overflow;
     space.degenerate = attn_arena_take(arena, workers, sizeof(int64_t));
     space.scratch = attn_arena_take(arena, workers, scratch.used);
-    if (!plan->is_plain || segment_count(plan) == 0) return space;
-    space.size = plan->kernels->sums_size(&plan->problem);
-    attn_arena_take(&sums, space.size, sizeof(float)); /* whole cache lines */
-    space.size = (int64_t)(sums.used / sizeof(float));
-    space.known = attn_arena_take(arena, kv_head_count(plan), sums.used);
-    space.chunks = attn_arena_take(arena, workers * SEGMENT, sums.used);
+    if (plan->problem.own_inputs) space.given = attn_arena_take(arena, workers, state.used);
+    if (!plan->has_segments) return space;
+    space.known = attn_arena_take(arena, kv_head_count(plan), state.used);
+    space.chunks = attn_arena_take(arena, workers * SEGMENT, state.used);
     space.claimed = attn_arena_take(arena, 1, sizeof *space.claimed);
     space.done = attn_arena_take(arena, kv_head_count(plan), sizeof *space.done);
     return space;
 }
 
+int attn_linear_has_segments(const linear_plan_t *plan) { return segment_count(plan, 1) > 0; }
+
 attn_head_t attn_linear_head(const linear_plan_t *plan, const attn_io_t *io, int64_t batch,
                              int64_t kv_head) {
-    return (attn_head_t){
-        .problem = &plan->problem,
-        .io = io,
-        .batch = batch,
-        .kv_head = kv_head,
-        .scale = plan->scale,
-    };
+    return (attn_head_t){.problem = &plan->problem, .io = io, .batch = batch, .kv_head = kv_head};
 }
 
 typedef struct run {
     const linear_plan_t *plan;
     const attn_io_t *io;
     linear_space_t space;
+    linear_state_t *states; /* a stream's; or NULL */
+    int tell;               /* the states of all keys go to the run's arrays */
 } run_t;
-
-/* Sums of chunk number `place` of the worker's segment, and once the scan has been, of all keys before it. */
-static float *chunk_sums(const run_t *run, uint32_t worker, int64_t place) {
-    return run->space.chunks + (worker * SEGMENT + place) * run->space.size;
-}
-
-/* Sums of all keys of the segments that are done. */
-static float *known_sums(const run_t *run, int64_t kv_index) {
-    return run->space.known + kv_index * run->space.size;
-}
 
 static attn_head_t head_of(const run_t *run, int64_t kv_index) {
     const int64_t kv_heads = run->plan->problem.kv_heads;
@@ -119,9 +113,26 @@ static void *scratch_of(const run_t *run, uint32_t worker) {
     return run->space.scratch + worker * run->space.scratch_size;
 }
 
-/* Queries of a part of a head's group, which see the keys [0, known) by their sums. */
-static void attend(const run_t *run, int64_t kv_index, int64_t part, int64_t parts, float *sums,
-                   int64_t known, int64_t first, int64_t count, uint32_t worker) {
+static span_t span_of(const run_t *run, int64_t kv_index) {
+    const attn_problem_t *problem = &run->plan->problem;
+    return (span_t){run->plan, attn_keys_of(problem, run->io, kv_index / problem->kv_heads),
+                    run->tell};
+}
+
+/* What comes before a head's keys; `room` is for what arrays give. */
+static linear_state_t begin(const run_t *run, int64_t kv_index, float *room) {
+    if (run->states) return run->states[kv_index];
+    if (!run->plan->problem.own_inputs) return run->space.state;
+    const attn_head_t head = head_of(run, kv_index);
+    linear_state_t state = attn_linear_state_at(&run->space.state, room);
+    attn_linear_state_load(run->plan, &head, &state);
+    return state;
+}
+
+/* Queries of a part of a head's group, which see the state, with the keys [0, known) in it. */
+static void attend(const run_t *run, int64_t kv_index, int64_t part, int64_t parts,
+                   linear_state_t *state, int64_t known, int64_t first, int64_t count, int all,
+                   uint32_t worker) {
     const attn_problem_t *problem = &run->plan->problem;
     const attn_head_t head = head_of(run, kv_index);
     const int64_t group = problem->heads / problem->kv_heads;
@@ -133,16 +144,32 @@ static void attend(const run_t *run, int64_t kv_index, int64_t part, int64_t par
         .scratch = scratch_of(run, worker),
     };
     run->space.degenerate[worker] +=
-        run->plan->kernels->attend(&head, run->plan->map, sums, known, &queries, to - from);
+        run->plan->kernels->attend(&head, &run->plan->form, state, known, &queries, to - from, all);
 }
 
-/* ---- tasks --------------------------------------------------------------------------------------- */
+/* ---- heads --------------------------------------------------------------------------------------- */
 
 static void attend_head(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
-    const int64_t parts = part_count(run->plan);
-    attend(run, task / parts, task % parts, parts, NULL, 0, 0, run->plan->problem.queries, worker);
+    const int64_t parts = part_count(run->plan), kv_index = task / parts, part = task % parts;
+    const attn_head_t head = head_of(run, kv_index);
+    const int tell = run->tell && part == 0;
+    float *room = run->space.given ? run->space.given + worker * run->space.size : NULL;
+    linear_state_t state = begin(run, kv_index, room);
+    attend(run, kv_index, part, parts, &state, 0, 0, run->plan->problem.queries, tell, worker);
+    if (tell) attn_linear_state_store(run->plan, &head, &state);
 }
+
+/* All keys of a head join its stream's state. */
+static void add_head(void *data, int64_t kv_index, uint32_t worker) {
+    const run_t *run = data;
+    const attn_head_t head = head_of(run, kv_index);
+    run->plan->kernels->add(&head, &run->plan->form, 0, span_of(run, kv_index).keys,
+                            &run->states[kv_index], scratch_of(run, worker));
+    run->states[kv_index].next.is_there = 0;
+}
+
+/* ---- segments ------------------------------------------------------------------------------------ */
 
 static void wait_for(const _Atomic int64_t *done, int64_t segment) {
     while (atomic_load_explicit(done, memory_order_acquire) < segment) {
@@ -154,12 +181,29 @@ static void wait_for(const _Atomic int64_t *done, int64_t segment) {
     }
 }
 
+/* The state of chunk number `place` of the worker's segment; once the scan has been, of all before it. */
+static linear_state_t chunk_state(const run_t *run, uint32_t worker, int64_t place) {
+    return attn_linear_state_at(&run->space.state,
+                                run->space.chunks + (worker * SEGMENT + place) * run->space.size);
+}
+
+/* The state of all segments that are done. */
+static linear_state_t known_state(const run_t *run, int64_t kv_index) {
+    return attn_linear_state_at(&run->space.state, run->space.known + kv_index * run->space.size);
+}
+
+/* How many tokens came before a head's keys. */
+static int64_t before(const run_t *run, int64_t kv_index) {
+    return run->states ? run->states[kv_index].keys : run->plan->problem.own_inputs != 0;
+}
+
 /* What the worker's chunks come to becomes what all keys before each come to. */
 static void scan(const run_t *run, int64_t kv_index, uint32_t worker) {
-    float *known = known_sums(run, kv_index);
+    const int64_t count = (int64_t)attn_linear_state_sums(&run->space.state);
+    float *known = known_state(run, kv_index).s;
     for (int64_t place = 0; place < SEGMENT; place++) {
-        float *sums = chunk_sums(run, worker, place);
-        for (int64_t i = 0; i < run->space.size; i++) {
+        float *sums = chunk_state(run, worker, place).s;
+        for (int64_t i = 0; i < count; i++) {
             const float sum = sums[i];
             sums[i] = known[i];
             known[i] += sum;
@@ -168,14 +212,16 @@ static void scan(const run_t *run, int64_t kv_index, uint32_t worker) {
 }
 
 /* The queries whose own keys are in the chunk, and before the first those that see no key. */
-static void attend_own(const run_t *run, int64_t kv_index, int64_t chunk, float *sums,
+static void attend_own(const run_t *run, int64_t kv_index, int64_t chunk, linear_state_t *state,
                        uint32_t worker) {
     const attn_problem_t *problem = &run->plan->problem;
-    const int64_t known = chunk_start(run->plan, chunk), end = chunk_start(run->plan, chunk + 1);
-    const int64_t shift = attn_query_position(problem, problem->keys, 0);
+    const span_t span = span_of(run, kv_index);
+    const int64_t known = chunk_start(&span, chunk), end = chunk_start(&span, chunk + 1);
+    const int64_t shift = attn_query_position(problem, span.keys, 0);
     const int64_t first = chunk == 0 ? 0 : most(0, known - shift);
     const int64_t last = most(0, least(problem->queries, end - shift));
-    if (first < last) attend(run, kv_index, 0, 1, sums, known, first, last - first, worker);
+    state->keys = before(run, kv_index) + known;
+    if (first < last) attend(run, kv_index, 0, 1, state, known, first, last - first, 0, worker);
 }
 
 /*
@@ -188,18 +234,22 @@ static void take_segment(void *data, int64_t task, uint32_t worker) {
     const int64_t number = atomic_fetch_add_explicit(run->space.claimed, 1, memory_order_relaxed);
     const int64_t kv_index = number % kv_head_count(plan), segment = number / kv_head_count(plan);
     const attn_head_t head = head_of(run, kv_index);
+    const span_t span = span_of(run, kv_index);
     (void)task;
     for (int64_t place = 0; place < SEGMENT; place++) {
         const int64_t chunk = segment * SEGMENT + place;
-        plan->kernels->sum(&head, plan->map, chunk_start(plan, chunk), chunk_start(plan, chunk + 1),
-                           chunk_sums(run, worker, place), scratch_of(run, worker));
+        linear_state_t state = chunk_state(run, worker, place);
+        memset(state.s, 0, (size_t)attn_linear_state_sums(&state) * sizeof(float));
+        plan->kernels->add(&head, &plan->form, chunk_start(&span, chunk),
+                           chunk_start(&span, chunk + 1), &state, scratch_of(run, worker));
     }
     wait_for(&run->space.done[kv_index], segment);
     scan(run, kv_index, worker);
     atomic_store_explicit(&run->space.done[kv_index], segment + 1, memory_order_release);
-    for (int64_t place = 0; plan->problem.causal != ATTN_CAUSAL_NONE && place < SEGMENT; place++)
-        attend_own(run, kv_index, segment * SEGMENT + place, chunk_sums(run, worker, place),
-                   worker);
+    for (int64_t place = 0; plan->problem.causal != ATTN_CAUSAL_NONE && place < SEGMENT; place++) {
+        linear_state_t state = chunk_state(run, worker, place);
+        attend_own(run, kv_index, segment * SEGMENT + place, &state, worker);
+    }
 }
 
 static int64_t query_blocks(const linear_plan_t *plan) {
@@ -212,42 +262,67 @@ static void attend_all(void *data, int64_t task, uint32_t worker) {
     const attn_problem_t *problem = &run->plan->problem;
     const int64_t blocks = query_blocks(run->plan), kv_index = task / blocks;
     const int64_t rows = SEGMENT * run->plan->kernels->chunk, block = task % blocks * rows;
-    const int64_t shift = attn_query_position(problem, problem->keys, 0);
-    const int64_t all = problem->causal == ATTN_CAUSAL_NONE ? 0 : most(0, problem->keys - shift);
+    const int64_t keys = span_of(run, kv_index).keys;
+    const int64_t shift = attn_query_position(problem, keys, 0);
+    const int64_t all = problem->causal == ATTN_CAUSAL_NONE ? 0 : most(0, keys - shift);
     const int64_t first = most(all, block), last = least(problem->queries, block + rows);
-    if (first < last)
-        attend(run, kv_index, 0, 1, known_sums(run, kv_index), problem->keys, first, last - first,
-               worker);
+    linear_state_t state = known_state(run, kv_index);
+    state.keys = before(run, kv_index) + keys;
+    if (first < last) attend(run, kv_index, 0, 1, &state, keys, first, last - first, 0, worker);
+}
+
+static void run_segments(run_t *run, int64_t segments) {
+    const linear_plan_t *plan = run->plan;
+    const int64_t heads = kv_head_count(plan);
+    const size_t bytes = (size_t)attn_linear_state_sums(&run->space.state) * sizeof(float);
+    atomic_init(run->space.claimed, 0);
+    for (int64_t h = 0; h < heads; h++) {
+        const linear_state_t known = known_state(run, h), state = begin(run, h, known.s);
+        atomic_init(&run->space.done[h], 0);
+        if (!state.keys) memset(known.s, 0, bytes);
+        if (state.keys && state.s != known.s) memcpy(known.s, state.s, bytes);
+    }
+    attn_host_parallel_for(plan->host, heads * segments, take_segment, run);
+    attn_host_parallel_for(plan->host, heads * query_blocks(plan), attend_all, run);
+    for (int64_t h = 0; run->tell && h < heads; h++) {
+        const attn_head_t head = head_of(run, h);
+        const linear_state_t known = known_state(run, h);
+        attn_linear_state_store(plan, &head, &known);
+    }
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------- */
 
-static void run_segments(run_t *run) {
-    const linear_plan_t *plan = run->plan;
-    const int64_t heads = kv_head_count(plan);
-    atomic_init(run->space.claimed, 0);
-    for (int64_t h = 0; h < heads; h++) {
-        atomic_init(&run->space.done[h], 0);
-        for (int64_t i = 0; i < run->space.size; i++) known_sums(run, h)[i] = 0.0f;
-    }
-    attn_host_parallel_for(plan->host, segment_count(plan), take_segment, run);
-    attn_host_parallel_for(plan->host, heads * query_blocks(plan), attend_all, run);
+static attn_status_t run_plain(const linear_plan_t *plan, const attn_io_t *io,
+                               linear_state_t *states, int keep) {
+    attn_arena_t arena = {.base = io->workspace};
+    run_t run = {.plan = plan, .io = io, .states = states};
+    const int64_t workers = attn_host_workers(plan->host), heads = kv_head_count(plan);
+    run.space = attn_linear_space(plan, &arena);
+    run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
+    const int64_t segments = plan->has_segments ? segment_count(plan, run.tell) : 0;
+    for (int64_t w = 0; w < workers; w++) run.space.degenerate[w] = 0;
+    if (keep)
+        attn_host_parallel_for(plan->host, heads, add_head, &run);
+    else if (segments)
+        run_segments(&run, segments);
+    else
+        attn_host_parallel_for(plan->host, heads * part_count(plan), attend_head, &run);
+    for (int64_t w = 0; io->report && w < workers; w++)
+        io->report->degenerate_rows += run.space.degenerate[w];
+    return ATTN_OK;
+}
+
+attn_status_t attn_linear_run_from(const linear_plan_t *plan, const attn_io_t *io,
+                                   linear_state_t *states, int keep, attn_error_t *error) {
+    const attn_status_t status = attn_linear_arrays_check(plan, io, error);
+    if (status != ATTN_OK) return status;
+    return plan->form.rule == LINEAR_RULE_LINEAR
+               ? run_plain(plan, io, states, keep)
+               : attn_linear_rules_run(plan, io, states, keep, error);
 }
 
 attn_status_t attn_linear_run(const attn_backend_plan_t *base, const attn_io_t *io,
                               attn_error_t *error) {
-    const linear_plan_t *plan = (const linear_plan_t *)base;
-    attn_arena_t arena = {.base = io->workspace};
-    run_t run = {.plan = plan, .io = io, .space = attn_linear_space(plan, &arena)};
-    const int64_t workers = attn_host_workers(plan->host);
-    (void)error;
-    for (int64_t w = 0; w < workers; w++) run.space.degenerate[w] = 0;
-    if (run.space.chunks)
-        run_segments(&run);
-    else
-        attn_host_parallel_for(plan->host, kv_head_count(plan) * part_count(plan), attend_head,
-                               &run);
-    for (int64_t w = 0; io->report && w < workers; w++)
-        io->report->degenerate_rows += run.space.degenerate[w];
-    return ATTN_OK;
+    return attn_linear_run_from((const linear_plan_t *)base, io, NULL, 0, error);
 }

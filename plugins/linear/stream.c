@@ -144,7 +144,7 @@ static attn_status_t run_recent(stream_t *stream, attn_io_t *io, int64_t queries
     if (is_step)
         attn_linear_rules_step(&plan, io, stream->states);
     else
-        status = attn_linear_rules_run(&plan, io, stream->states, keep, error);
+        status = attn_linear_run_from(&plan, io, stream->states, keep, error);
     if (is_step) drop_recent(stream, 1);
     return status;
 }

@@ -54,11 +54,12 @@ static trial_t draw(const attn_context_t *context, int map, int rule, int normal
                     uint64_t number) {
     const int64_t lanes = fixture_lanes(context);
     const int64_t dims[] = {1, lanes - 1, lanes, lanes + 1, 2 * lanes + 3, 19};
-    const int64_t lengths[] = {1, 2, 5, 6, 7, 13, 25, 40};
+    const int64_t lengths[] = {1, 2, 5, 6, 7, 13, 25, 40, 48, 97, 150, 260};
+    const int64_t count = rule ? 8 : 12; /* the plain rule goes by chunks of 48 */
     const attn_dtype_t types[] = {ATTN_F32, ATTN_F32, ATTN_F16, ATTN_BF16};
 #define DRAW(count) fixture_draw(16 * number + __LINE__ % 16, count)
-    const int64_t n = lengths[DRAW(8)];
-    const int64_t m = lengths[DRAW(8)];
+    const int64_t n = lengths[DRAW(count)];
+    const int64_t m = lengths[DRAW(count)];
     const int64_t d = map == ATTN_ORACLE_TAYLOR2 ? 1 + DRAW(8) : dims[DRAW(6)];
     attn_problem_t problem =
         fixture_problem(1 + DRAW(2), 4, n, m, d, dims[fixture_draw(16 * number + 15, 6)]);

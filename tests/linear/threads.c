@@ -1,7 +1,7 @@
 /* linear on many workers: chunks in parallel have the bits of one worker, for every way that queries and keys
  * lie to each other. */
-#include "support/fixture.h"
 #include "support/test.h"
+#include "trial.h"
 
 #include <inttypes.h>
 
@@ -78,4 +78,49 @@ static void heads_alone_where_they_are_enough(void **state) {
     assert_int_equal(check(&problem, "feature_map=elu1", 2), 1);
 }
 
-TEST_MAIN(cmocka_unit_test(chunks_in_parallel), cmocka_unit_test(heads_alone_where_they_are_enough))
+/** A trial of every map and element type, with states, lengths and groups by chance. */
+static trial_t draw(const attn_context_t *context, int map, uint64_t number) {
+    static const attn_dtype_t types[] = {ATTN_F32, ATTN_F16, ATTN_BF16};
+#define DRAW(count) fixture_draw(8 * number + __LINE__ % 8, count)
+    const int64_t n = 190 + DRAW(320);
+    attn_problem_t problem = fixture_problem(1 + DRAW(2), 3, n, 190 + DRAW(320), 1 + number % 7, 9);
+    problem.kv_heads = DRAW(2) ? 1 : 3;
+    problem.causal = (int32_t)DRAW(3);
+    problem.dtype = types[DRAW(3)];
+    problem.kv_dtype = types[number / 2 % 3];
+    if (DRAW(2)) problem.inputs = ATTN_INPUT_KV_LENGTHS;
+    trial_t trial = trial_of(context, &problem, map, ATTN_ORACLE_RULE_LINEAR, number % 3 > 0);
+    trial.with_state = number % 2 == 0;
+    return trial;
+#undef DRAW
+}
+
+static void all_forms_in_parallel(void **state) {
+    (void)state;
+    for (int map = 0; map < MAPS_COUNT; map++)
+        for (uint64_t number = 0; number < 10; number++) {
+            if (!test_takes_case()) continue;
+            backwards_t pool = {.workers = 2 + (uint32_t)number % 4};
+            attn_context_t *contexts[] = {fixture_context(1), context_of(&pool)};
+            attn_plan_t *plans[2];
+            trial_t trials[2];
+            for (int i = 0; i < 2; i++) {
+                trials[i] = draw(contexts[i], map, 10 * (uint64_t)map + number);
+                trial_make(&trials[i]);
+                trial_label(&trials[i]);
+                plans[i] = trial_run(&trials[i]);
+            }
+            typed_check_same(&trials[0].out, &trials[1].out, "out of many workers");
+            for (int a = STATE_OUT; a < OWN; a++)
+                if (trials[0].tensors[a])
+                    typed_check_same(&trials[0].own[a], &trials[1].own[a], "state of many workers");
+            assert_int_equal(trials[0].report.degenerate_rows, trials[1].report.degenerate_rows);
+            for (int i = 0; i < 2; i++) {
+                trial_end(&trials[i], plans[i]);
+                attn_context_destroy(contexts[i]);
+            }
+        }
+}
+
+TEST_MAIN(cmocka_unit_test(chunks_in_parallel), cmocka_unit_test(all_forms_in_parallel),
+          cmocka_unit_test(heads_alone_where_they_are_enough))
