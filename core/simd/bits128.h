@@ -2,6 +2,8 @@
 #ifndef ATTN_SIMD_BITS128_H
 #define ATTN_SIMD_BITS128_H
 
+#include "simd/half.h"
+
 typedef __m128 vf;
 enum { VF_LANES = 4 };
 #define VF_(operation) _mm_##operation##_ps
@@ -45,6 +47,21 @@ ATTN_INLINE vf vf_load_f16(const uint16_t *p) {
     return _mm_or_ps(size, _mm_castsi128_ps(_mm_or_si128(sign, special)));
 }
 #endif
+/* One at a time, but for what NEON has. */
+ATTN_INLINE void vf_store_f16(uint16_t *p, vf v) {
+#if defined(__aarch64__)
+    vst1_u16(p, vreinterpret_u16_f16(vcvt_f16_f32(v)));
+#else
+    float lanes[4];
+    _mm_storeu_ps(lanes, v);
+    for (int l = 0; l < VF_LANES; l++) p[l] = float_to_f16(lanes[l]);
+#endif
+}
+ATTN_INLINE void vf_store_bf16(uint16_t *p, vf v) {
+    float lanes[4];
+    _mm_storeu_ps(lanes, v);
+    for (int l = 0; l < VF_LANES; l++) p[l] = float_to_bf16(lanes[l]);
+}
 ATTN_INLINE vf vf_load_i8(const int8_t *p) {
     int32_t four;
     __builtin_memcpy(&four, p, sizeof four);

@@ -43,7 +43,15 @@ ATTN_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t stride, const 
         memcpy(to, from, (size_t)count * sizeof(float));
         return;
     }
-    for (int64_t i = 0; i < count; i++) {
+    int64_t i = 0;
+    for (; !ATTN_COMPACT && dtype != ATTN_F32 && stride == 1 && i + VF_LANES <= count;
+         i += VF_LANES) {
+        if (dtype == ATTN_F16)
+            vf_store_f16((uint16_t *)to + i, vf_load(from + i));
+        else
+            vf_store_bf16((uint16_t *)to + i, vf_load(from + i));
+    }
+    for (; i < count; i++) {
         if (ATTN_SMALL || dtype == ATTN_F32) ((float *)to)[i * stride] = from[i];
         if (ATTN_SMALL) continue;
         if (dtype == ATTN_F16) ((uint16_t *)to)[i * stride] = float_to_f16(from[i]);

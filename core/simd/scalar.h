@@ -19,6 +19,8 @@ ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
 }
 ATTN_INLINE vf vf_load_f16(const uint16_t *p) { return f16_to_float(*p); }
 ATTN_INLINE vf vf_load_bf16(const uint16_t *p) { return bf16_to_float(*p); }
+ATTN_INLINE void vf_store_f16(uint16_t *p, vf v) { *p = float_to_f16(v); }
+ATTN_INLINE void vf_store_bf16(uint16_t *p, vf v) { *p = float_to_bf16(v); }
 ATTN_INLINE vf vf_load_i8(const int8_t *p) { return (float)*p; }
 ATTN_INLINE vf vf_add(vf a, vf b) { return a + b; }
 ATTN_INLINE vf vf_sub(vf a, vf b) { return a - b; }

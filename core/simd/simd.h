@@ -9,6 +9,7 @@
  *     vf_load(p) vf_store(p, v)                VF_LANES floats, any alignment
  *     vf_load_first(p, n) vf_store_first(..)   the first n lanes, 0 <= n; the others read as zero
  *     vf_load_f16(p) vf_load_bf16(p)           VF_LANES numbers of 16 bits, as f32
+ *     vf_store_f16(p, v) vf_store_bf16(p, v)   the same back, rounded to nearest even
  *     vf_load_i8(p)                            VF_LANES signed bytes, as f32
  *     vf_add vf_sub vf_mul vf_div              lane by lane
  *     vf_mul_add(a, b, c)                      a*b + c, fused where the tier has it

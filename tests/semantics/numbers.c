@@ -129,12 +129,15 @@ static void rounding_to_halves(void **state) {
             const uint16_t expected[6] = {
                 pair[0], even, pair[1], (uint16_t)(pair[0] | sign), (uint16_t)(even | sign),
                 pair[0]};
-            uint16_t rounded[6];
-            k->back(rounded, types[t], 1, numbers, 6);
-            for (int n = 0; n < 6; n++)
-                if (rounded[n] != expected[n])
-                    test_fail("%.9g becomes %04x, not %04x (type %d)", (double)numbers[n],
-                              rounded[n], expected[n], types[t]);
+            enum { WHOLE = 3 * 6 }; /* more than a vector, and some left */
+            float many[WHOLE];
+            uint16_t rounded[WHOLE];
+            for (int n = 0; n < WHOLE; n++) many[n] = numbers[n % 6];
+            k->back(rounded, types[t], 1, many, WHOLE);
+            for (int n = 0; n < WHOLE; n++)
+                if (rounded[n] != expected[n % 6])
+                    test_fail("%.9g becomes %04x, not %04x (type %d)", (double)many[n], rounded[n],
+                              expected[n % 6], types[t]);
         }
 }
 
