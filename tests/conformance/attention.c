@@ -1,8 +1,10 @@
 /*
- * One case of ONNX's operator tests for `Attention` (opset 23 to 25), through the C API.
+ * One case of ONNX's operator tests for `Attention` (opset 23 to 25), or for what of `FlexAttention` its
+ * attributes express, through the C API.
  *
- *     conformance is_causal=1 softcap=2 Q=in0.npy K=in1.npy V=in2.npy Y=out0.npy ...
+ *     conformance [sparse] is_causal=1 softcap=2 Q=in0.npy K=in1.npy V=in2.npy Y=out0.npy ...
  *
+ * First may stand `sparse`: then that backend computes it, with one block, which keeps all keys.
  * Attributes, inputs and expected outputs by their ONNX names; "Q:bfloat16=file" for a bfloat16
  * array that is stored as float32. Exit status: 0 the outputs agree, 1 they do not, 77 the machine
  * does not have the tier that ATTN_CPU asks for.
@@ -209,11 +211,23 @@ static void set_up(attention_case_t *c) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static void solve(attention_case_t *c, attn_context_t *context) {
+static attn_plan_t *make_plan(const attention_case_t *c, const attn_context_t *context) {
+    char block[24];
+    const attn_param_t whole_sequence = {"block", block};
+    const char *backend = c->is_sparse ? "sparse" : "softmax";
     attn_error_t error = {0};
     attn_plan_t *plan = NULL;
-    if (attn_plan_create(context, "softmax", &c->problem, NULL, 0, &plan, &error) != ATTN_OK)
+    snprintf(block, sizeof block, "%" PRId64,
+             c->problem.past + c->problem.queries + c->problem.keys);
+    if (attn_plan_create(context, backend, &c->problem, &whole_sequence, (uint32_t)c->is_sparse,
+                         &plan, &error) != ATTN_OK)
         die("%s", error.message);
+    return plan;
+}
+
+static void solve(attention_case_t *c, attn_context_t *context) {
+    attn_error_t error = {0};
+    attn_plan_t *plan = make_plan(c, context);
     c->io.workspace_size = attn_plan_workspace_size(plan);
     void *workspace =
         aligned_alloc(ATTN_ALIGNMENT, (size_t)c->io.workspace_size + ATTN_ALIGNMENT -
@@ -234,7 +248,8 @@ int main(int count, char **arguments) {
         return error.status == ATTN_ERROR_UNSUPPORTED ? 77 : 1;
     }
     for (int i = 0; i < ATTRIBUTE_COUNT; i++) c.attributes[i] = NAN;
-    for (int i = 1; i < count; i++) read_argument(&c, arguments[i]);
+    c.is_sparse = count > 1 && strcmp(arguments[1], "sparse") == 0;
+    for (int i = 1 + c.is_sparse; i < count; i++) read_argument(&c, arguments[i]);
     set_up(&c);
     solve(&c, context);
     attn_context_destroy(context);

@@ -33,6 +33,7 @@ enum {
 };
 
 typedef struct attention_case {
+    int is_sparse;
     double attributes[ATTRIBUTE_COUNT]; /**< NaN: not given */
     array_file_t arrays[ARRAY_COUNT];
     array_file_t key, value, mask, out, scores; /**< made of them */
