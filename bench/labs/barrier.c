@@ -1,7 +1,7 @@
 /* labs/barrier.c: see barrier.h. Names are those of the paper of 2012, section 3. */
 #include "labs/barrier.h"
 
-#include "labs/algebra.h"
+#include "algebra/algebra.h"
 
 #include <math.h>
 #include <stdlib.h>

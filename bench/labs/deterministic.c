@@ -1,6 +1,6 @@
 /* labs/deterministic.c: symmetric attention's deterministic sketch; see symmetric.h. */
+#include "algebra/algebra.h"
 #include "attn/support.h"
-#include "labs/algebra.h"
 #include "labs/barrier.h"
 #include "labs/symmetric.h"
 

@@ -1,8 +1,8 @@
 /* labs/regression.c: see regression.h. */
 #include "labs/regression.h"
 
+#include "algebra/algebra.h"
 #include "attn/random.h"
-#include "labs/algebra.h"
 
 #include <math.h>
 #include <stdlib.h>

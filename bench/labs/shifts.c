@@ -1,8 +1,8 @@
 /* labs/shifts.c: see shifts.h. */
 #include "labs/shifts.h"
 
+#include "algebra/algebra.h"
 #include "attn/support.h"
-#include "labs/algebra.h"
 
 #include <math.h>
 #include <stdlib.h>

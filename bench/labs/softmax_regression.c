@@ -5,8 +5,8 @@
  *
  * The data of a trial depend on the seed alone, not on x: all points of a curve see one descent.
  */
+#include "algebra/algebra.h"
 #include "attn/support.h"
-#include "labs/algebra.h"
 #include "labs/declare.h"
 #include "labs/judge.h"
 #include "labs/lab.h"

@@ -1,8 +1,8 @@
 /* labs/sparsification_points.c: the points of the sparsification experiment; see sparsification.h. */
 #include "labs/sparsification.h"
 
+#include "algebra/algebra.h"
 #include "attn/support.h"
-#include "labs/algebra.h"
 #include "labs/barrier.h"
 #include "labs/statistics.h"
 #include "labs/symmetric.h"

@@ -1,9 +1,9 @@
 /* labs/symmetric.c: see symmetric.h. */
 #include "labs/symmetric.h"
 
+#include "algebra/algebra.h"
 #include "attn/random.h"
 #include "attn/support.h"
-#include "labs/algebra.h"
 #include "labs/head.h"
 #include "measure/measure.h"
 #include "number/format.h"

@@ -2,7 +2,7 @@
  * Softmax regression (arXiv:2304.13276): the gradient against central differences, descent, and both
  * shifts against the bounds of Theorems 8.1 and 8.2.
  */
-#include "labs/algebra.h"
+#include "algebra/algebra.h"
 #include "labs/regression.h"
 #include "labs/shifts.h"
 #include "support/fixture.h"

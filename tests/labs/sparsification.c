@@ -2,8 +2,8 @@
  * Sketches of symmetric attention (arXiv:2304.04397): the bound of 12 r wherever the spectral condition
  * holds, and how often promises fail.
  */
+#include "algebra/algebra.h"
 #include "attn/random.h"
-#include "labs/algebra.h"
 #include "labs/barrier.h"
 #include "labs/sketches.h"
 #include "labs/symmetric.h"

@@ -1,5 +1,5 @@
 /* What the experiments measure with: eigenvalues and distortion. */
-#include "labs/algebra.h"
+#include "algebra/algebra.h"
 
 #include "attn/random.h"
 #include "support/test.h"

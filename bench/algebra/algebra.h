@@ -1,9 +1,9 @@
 /*
- * labs/algebra.h: small dense algebra in double precision, row-major: what the experiments measure
- * with, never what they measure.
+ * algebra/algebra.h: small dense algebra in double precision, row-major: what experiments measure with. Plain
+ * C, so that they give the same numbers everywhere; solver.h has what may come from LAPACK.
  */
-#ifndef ATTN_LABS_ALGEBRA_H
-#define ATTN_LABS_ALGEBRA_H
+#ifndef ATTN_ALGEBRA_ALGEBRA_H
+#define ATTN_ALGEBRA_ALGEBRA_H
 
 #include <stdint.h>
 
@@ -16,6 +16,12 @@ double algebra_cosine(const double *a, const double *b, int64_t n);
 
 /** Eigenvalues of the symmetric a (n x n), in no order, by Jacobi rotations; destroys a. */
 void algebra_eigenvalues(double *a, int64_t n, double *values);
+
+/**
+ * The same, and row k of `vectors` (n x n; NULL: not asked for), which has to be the identity before, becomes
+ * the eigenvector of values[k].
+ */
+void algebra_rotate_to_diagonal(double *a, int64_t n, double *vectors, double *values);
 
 /** The inverse of the symmetric positive definite a (n x n), which is destroyed; 0 when it is not. */
 int algebra_invert(double *a, int64_t n, double *inverse);

@@ -1,7 +1,8 @@
-/* labs/algebra.c: see algebra.h. */
-#include "labs/algebra.h"
+/* algebra/algebra.c: see algebra.h. */
+#include "algebra/algebra.h"
 
 #include <math.h>
+#include <stddef.h>
 
 double algebra_dot(const double *a, const double *b, int64_t n) {
     double sum = 0;
@@ -18,8 +19,18 @@ double algebra_cosine(const double *a, const double *b, int64_t n) {
 
 /* ---- eigenvalues ------------------------------------------------------------------------------ */
 
-/* Turns rows and columns p and q so that a[p][q] becomes 0. */
-static void rotate(double *a, int64_t n, int64_t p, int64_t q) {
+/* Rows p and q of a, turned. */
+static void turn_rows(double *a, int64_t n, int64_t p, int64_t q, double c, double s) {
+    double *restrict first = a + p * n, *restrict second = a + q * n;
+    for (int64_t k = 0; k < n; k++) {
+        const double x = first[k], y = second[k];
+        first[k] = c * x - s * y;
+        second[k] = s * x + c * y;
+    }
+}
+
+/* Turns rows and columns p and q so that a[p][q] becomes 0, and rows p and q of `vectors`. */
+static void rotate(double *a, int64_t n, int64_t p, int64_t q, double *vectors) {
     const double off = a[p * n + q];
     if (off == 0) return;
     const double theta = (a[q * n + q] - a[p * n + p]) / (2 * off);
@@ -30,11 +41,8 @@ static void rotate(double *a, int64_t n, int64_t p, int64_t q) {
         a[k * n + p] = c * x - s * y;
         a[k * n + q] = s * x + c * y;
     }
-    for (int64_t k = 0; k < n; k++) {
-        const double x = a[p * n + k], y = a[q * n + k];
-        a[p * n + k] = c * x - s * y;
-        a[q * n + k] = s * x + c * y;
-    }
+    turn_rows(a, n, p, q, c, s);
+    if (vectors) turn_rows(vectors, n, p, q, c, s);
 }
 
 /* Sum of squares off the diagonal, against all. */
@@ -49,12 +57,16 @@ static double off_diagonal(const double *a, int64_t n) {
     return all > 0 ? off / all : 0;
 }
 
-void algebra_eigenvalues(double *a, int64_t n, double *values) {
+void algebra_rotate_to_diagonal(double *a, int64_t n, double *vectors, double *values) {
     enum { MAX_SWEEPS = 30 }; /* convergence is quadratic: six or seven are enough */
     for (int sweep = 0; sweep < MAX_SWEEPS && off_diagonal(a, n) > 0x1p-104; sweep++)
         for (int64_t p = 0; p < n; p++)
-            for (int64_t q = p + 1; q < n; q++) rotate(a, n, p, q);
+            for (int64_t q = p + 1; q < n; q++) rotate(a, n, p, q, vectors);
     for (int64_t i = 0; i < n; i++) values[i] = a[i * n + i];
+}
+
+void algebra_eigenvalues(double *a, int64_t n, double *values) {
+    algebra_rotate_to_diagonal(a, n, NULL, values);
 }
 
 double algebra_spectral_norm(const double *a, int64_t rows, int64_t columns, double *scratch) {
