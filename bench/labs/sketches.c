@@ -5,7 +5,7 @@
 #include "labs/statistics.h"
 #include "number/format.h"
 
-const char *const sketch_names[SKETCHES] = {"gaussian", "ams", "osnap", "leverage"};
+const char *const sketch_names[SKETCHES] = {"gaussian", "ams", "osnap", "leverage", "srht"};
 
 enum { STREAM_SEEDS = 450 }; /* beside those of symmetric.c, far from its trials */
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SKETCHES = 4 };
+enum { SKETCHES = 5, SKETCH_LEVERAGE = 3 };
 
 /** In the order of the figures' columns; a test compares with what the plugin declares. */
 extern const char *const sketch_names[SKETCHES];

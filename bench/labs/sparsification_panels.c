@@ -7,8 +7,8 @@
 /* Columns come in groups with one for each of the SKETCHES methods. */
 #define EACH(NAME, LABEL, MARK)                                                                    \
     {"gaussian" NAME, "gaussian" LABEL, MARK, 0}, {"ams" NAME, "ams" LABEL, MARK, 0},              \
-        {"osnap" NAME, "osnap" LABEL, MARK, 0}, {                                                  \
-        "leverage" NAME, "leverage" LABEL, MARK, 0                                                 \
+        {"osnap" NAME, "osnap" LABEL, MARK, 0}, {"leverage" NAME, "leverage" LABEL, MARK, 0}, {    \
+        "srht" NAME, "srht" LABEL, MARK, 0                                                         \
     }
 
 const lab_column_t sparsification_error_columns[ERROR_COLUMNS] = {
@@ -33,6 +33,7 @@ const lab_column_t sparsification_rate_columns[RATE_COLUMNS] = {
     RATE_OF("ams"),
     RATE_OF("osnap"),
     RATE_OF("leverage"),
+    RATE_OF("srht"),
     [DELTA_LINE] = {"delta", "delta", LAB_BOUND, 0},
     [SIZES] = {"size", "sketch size m", LAB_HIDDEN, 0},
     [ASKED] = {"asked", "sketch size that the bound asks for", LAB_HIDDEN, 0},
@@ -124,7 +125,7 @@ enum {
 
 #define LEVERAGE_PROMISE PROMISED("Leverage sampling", SPECTRAL) " (Lemma 5.4)."
 #define GAUSSIAN_PROMISE PROMISED("A Gaussian sketch", EACH_LOGIT) " (Dasgupta and Gupta, 2003)."
-#define AMS_PROMISE PROMISED("An AMS or OSNAP sketch", SQUARES) " (Markov's inequality)."
+#define AMS_PROMISE PROMISED("An AMS, OSNAP or SRHT sketch", SQUARES) " (Markov's inequality)."
 
 enum {
     PANEL_SIZE,
@@ -174,7 +175,7 @@ const lab_panel_t sparsification_panels[PANELS] = {
     [PANEL_DELTA_FROBENIUS] = {OVER_DELTA("delta-frobenius",
                                           "How often |S' - S|_F is above eps |X|_F^2, at the AMS "
                                           "sketch's size",
-                                          AMS_PROMISE, "ams and osnap")},
+                                          AMS_PROMISE, "ams, osnap and srht")},
     [PANEL_RATE] = {OVER_SIZE("rate", "How often the distortion is above eps, over the sketch size",
                               LEVERAGE_PROMISE, "leverage")},
     [PANEL_RATE_LOGIT] = {OVER_SIZE("rate-logit",
@@ -185,7 +186,7 @@ const lab_panel_t sparsification_panels[PANELS] = {
         "rate-frobenius",
         "How often |S' - S|_F is above eps |X|_F^2, over the sketch "
         "size",
-        AMS_PROMISE, "ams and osnap")},
+        AMS_PROMISE, "ams, osnap and srht")},
     [PANEL_NNZ] = {TIMES_OVER("nnz", "Time of a run over the features d of a dense X, nnz(X) = n d",
                               DIM, features, "features d")},
     [PANEL_TOKENS] = {TIMES_OVER("tokens",

@@ -120,7 +120,7 @@ attn_status_t sparsification_fixed(const lab_point_t *point, double *row, attn_e
     for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS]; trial++) {
         symmetric_t symmetric;
         sketch_result_t fixed, drawn;
-        const sketch_request_t request = request_of(point, SKETCHES - 1, trial);
+        const sketch_request_t request = request_of(point, SKETCH_LEVERAGE, trial);
         attn_status_t status = draw(point, trial, &symmetric, error);
         if (status) return status;
         status = symmetric_deterministic(point->run->context, &symmetric, size, &fixed, error);

@@ -205,7 +205,8 @@ double sketch_value(const sketch_result_t *result, enum sketch_measure measure) 
 
 enum sketch_measure sketch_promise(const char *method) {
     if (strcmp(method, "gaussian") == 0) return SKETCH_LOGIT;
-    if (strcmp(method, "ams") == 0 || strcmp(method, "osnap") == 0) return SKETCH_FROBENIUS;
+    if (strcmp(method, "ams") == 0 || strcmp(method, "osnap") == 0 || strcmp(method, "srht") == 0)
+        return SKETCH_FROBENIUS;
     return strcmp(method, "leverage") == 0 ? SKETCH_DISTORTION : SKETCH_MEASURES;
 }
 

@@ -84,7 +84,7 @@ attn_status_t symmetric_asked(const attn_context_t *context, const symmetric_t *
 enum sketch_measure {
     SKETCH_DISTORTION, /**< (1 - eps) X X^T <= X' X'^T <= (1 + eps) X X^T: leverage's, and Theorem 4.2's */
     SKETCH_LOGIT,     /**< each logit within eps |x_i| |x_j|: gaussian's */
-    SKETCH_FROBENIUS, /**< |S' - S|_F <= eps |X|_F^2: that of ams and osnap */
+    SKETCH_FROBENIUS, /**< |S' - S|_F <= eps |X|_F^2: that of ams, osnap and srht */
     SKETCH_MEASURES
 };
 

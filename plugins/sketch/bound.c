@@ -19,6 +19,7 @@ double attn_sketch_bound(const attn_sketch_promise_t *promise, double eps) {
     }
     case ATTN_SKETCH_AMS:
     case ATTN_SKETCH_OSNAP:
+    case ATTN_SKETCH_SRHT:
         return ceil(2 / (eps * eps * delta));
     case ATTN_SKETCH_LEVERAGE: {
         const double rank = (double)promise->rank;

@@ -6,9 +6,12 @@
  *   gaussian    every logit is within eps |q| |k| (times scale) of the exact one:
  *               s = 2 ln(4 n m / delta) / (eps^2/2 - eps^3/3). (Dasgupta and Gupta, 2003, on the
  *               norms of q + k and q - k, for all n m pairs; Lemma 5.1's JL matrix.)
- *   ams, osnap  ||S' - S||_F <= eps ||Q||_F ||K||_F (times scale): s = 2 / (eps^2 delta). Both have
+ *   ams, osnap, srht
+ *               ||S' - S||_F <= eps ||Q||_F ||K||_F (times scale): s = 2 / (eps^2 delta). All have
  *               E (<q', k'> - <q, k>)^2 <= 2 |q|^2 |k|^2 / s, and Markov's inequality does the rest.
- *               (Alon, Matias, Szegedy, 1996; Nelson and Nguyen, 2013.)
+ *               (Alon, Matias, Szegedy, 1996; Nelson and Nguyen, 2013. srht: of one column of H the
+ *               product of sums with random signs has that moment; columns without replacement are
+ *               no worse than with it.)
  *   leverage    (1 - eps) X X^T <= X' X'^T <= (1 + eps) X X^T: s = 3 eps^-2 r ln(2 r / delta), with
  *               r >= rank X. (Lemma 5.4 of Deng, Mahadevan, Song,
  *               arXiv:2304.04397; the constants are Tropp's, "User-friendly tail bounds for sums of

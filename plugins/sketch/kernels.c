@@ -77,6 +77,39 @@ static void sparse(const sketch_rows_t *rows, const attn_sketch_entry_t *entries
     }
 }
 
+/* Lanes are rows, as above; butterflies go over features. */
+static void butterflies(float *x, int64_t order) {
+    for (int64_t half = 1; half < order; half *= 2)
+        for (int64_t j = 0; j < order; j++) {
+            if (j & half) continue;
+            float *a = x + j * PANEL, *b = a + half * PANEL;
+            ATTN_UNROLL
+            for (int v = 0; v < TILE_VECTORS; v++) {
+                const vf p = vf_load(a + v * VF_LANES), q = vf_load(b + v * VF_LANES);
+                vf_store(a + v * VF_LANES, vf_add(p, q));
+                vf_store(b + v * VF_LANES, vf_sub(p, q));
+            }
+        }
+}
+
+static void hadamard(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) {
+    attn_arena_t arena = {.base = rows->scratch};
+    const int64_t order = attn_sketch_order(rows->dim);
+    float *input = lay_out(order, rows->size, &arena).input;
+    for (int64_t first = 0; first < rows->count; first += PANEL) {
+        const int64_t count = tile_min(PANEL, rows->count - first);
+        memset(input, 0, (size_t)(order * PANEL) * sizeof(float));
+        tile_pack(input, PANEL, count, rows->dim, rows->source + first * rows->row_stride,
+                  rows->row_stride, rows->column_stride, 1.0f);
+        for (int64_t j = 0; j < rows->dim; j++)
+            for (int64_t r = 0; r < PANEL; r++) input[j * PANEL + r] *= srht->weights[j];
+        butterflies(input, order);
+        for (int64_t r = 0; r < count; r++)
+            for (int64_t t = 0; t < rows->size; t++)
+                rows->out[(first + r) * rows->size + t] = input[srht->columns[t] * PANEL + r];
+    }
+}
+
 static void sample(const sketch_rows_t *rows, const attn_sketch_draw_t *draws) {
     for (int64_t r = 0; r < rows->count; r++) {
         const float *source = rows->source + r * rows->row_stride;
@@ -91,5 +124,6 @@ const sketch_kernels_t ATTN_KERNEL(attn_sketch_kernels) = {
     .scratch = scratch_size,
     .dense = dense,
     .sparse = sparse,
+    .hadamard = hadamard,
     .sample = sample,
 };

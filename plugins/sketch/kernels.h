@@ -22,12 +22,14 @@ typedef struct sketch_rows {
 /* The result for a row does not depend on the rows it comes with. */
 typedef struct sketch_kernels {
     const char *name;
-    /* Bytes of sketch_rows_t.scratch. */
+    /* Bytes of sketch_rows_t.scratch; of hadamard() for its order in place of `dim`. */
     void (*scratch)(int64_t dim, int64_t size, attn_arena_t *arena);
     /* out = rows * matrix, of dim x size: 2 dim size operations a row. */
     void (*dense)(const sketch_rows_t *rows, const float *matrix);
     /* The same for a matrix of `sparsity` entries a row: 2 dim sparsity operations a row. */
     void (*sparse)(const sketch_rows_t *rows, const attn_sketch_entry_t *entries, int64_t sparsity);
+    /* The same for D H P: 2 order log2(order) operations a row, the order being that of H. */
+    void (*hadamard)(const sketch_rows_t *rows, const attn_sketch_srht_t *srht);
     /* The same for `size` columns weight * e_feature. */
     void (*sample)(const sketch_rows_t *rows, const attn_sketch_draw_t *draws);
 } sketch_kernels_t;

@@ -4,11 +4,12 @@
 
 #include <math.h>
 
-void attn_sketch_gaussian(float *matrix, int64_t dim, int64_t size, uint64_t seed) {
-    uint64_t stream = attn_sketch_stream(ATTN_SKETCH_GAUSSIAN, 0);
-    double sigma = 1.0 / sqrt((double)size);
-    for (int64_t i = 0; i < dim * size; i++)
-        matrix[i] = (float)(sigma * attn_random_normal(seed, stream, (uint64_t)i));
+void attn_sketch_gaussian(float *matrix, const attn_sketch_part_t *part) {
+    const uint64_t stream = attn_sketch_stream(ATTN_SKETCH_GAUSSIAN, 0);
+    const uint64_t first = (uint64_t)(part->first * part->size);
+    double sigma = 1.0 / sqrt((double)part->size);
+    for (int64_t i = 0; i < part->count * part->size; i++)
+        matrix[i] = (float)(sigma * attn_random_normal(part->seed, stream, first + (uint64_t)i));
 }
 
 /* ---- AMS ------------------------------------------------------------------------------------- */
@@ -29,15 +30,16 @@ static uint64_t multiply(uint64_t a, uint64_t b) {
     return reduce(8 * (a1 * b1) + (middle >> 29) + middle_low + reduce(low));
 }
 
-void attn_sketch_ams(float *matrix, int64_t dim, int64_t size, uint64_t seed) {
-    uint64_t stream = attn_sketch_stream(ATTN_SKETCH_AMS, 0);
+void attn_sketch_ams(float *matrix, const attn_sketch_part_t *part) {
+    const uint64_t stream = attn_sketch_stream(ATTN_SKETCH_AMS, 0);
+    const int64_t size = part->size;
     float magnitude = (float)(1.0 / sqrt((double)size));
     for (int64_t t = 0; t < size; t++) {
         uint64_t c[4];
         for (int i = 0; i < 4; i++)
-            c[i] = reduce(attn_random_u64(seed, stream, (uint64_t)(4 * t + i)) >> 3);
-        for (int64_t j = 0; j < dim; j++) {
-            uint64_t x = (uint64_t)j, hash = c[3];
+            c[i] = reduce(attn_random_u64(part->seed, stream, (uint64_t)(4 * t + i)) >> 3);
+        for (int64_t j = 0; j < part->count; j++) {
+            uint64_t x = (uint64_t)(part->first + j), hash = c[3];
             for (int i = 2; i >= 0; i--) hash = reduce(multiply(hash, x) + c[i]);
             matrix[j * size + t] = hash & 1 ? magnitude : -magnitude;
         }
@@ -46,9 +48,12 @@ void attn_sketch_ams(float *matrix, int64_t dim, int64_t size, uint64_t seed) {
 
 /* ---- sparse embedding ------------------------------------------------------------------------ */
 
-enum { MAX_SPARSITY = 4 }; /* the words of one draw */
+enum { WORDS = 4 }; /* of one draw */
 
-int64_t attn_sketch_sparsity(int64_t size) { return size < MAX_SPARSITY ? size : MAX_SPARSITY; }
+int64_t attn_sketch_sparsity(int64_t size, int64_t asked) {
+    const int64_t wanted = asked > 0 ? asked : WORDS;
+    return size < wanted ? size : wanted;
+}
 
 static int is_taken(const attn_sketch_entry_t *entries, int64_t count, int64_t column) {
     for (int64_t i = 0; i < count; i++)
@@ -58,21 +63,49 @@ static int is_taken(const attn_sketch_entry_t *entries, int64_t count, int64_t c
 
 /* A subset without replacement: Floyd's algorithm (Bentley and Floyd, "A sample of brilliance",
  * Communications of the ACM, 1987). A word times the range, shifted, is uniform to range / 2^32. */
-void attn_sketch_osnap(attn_sketch_entry_t *entries, int64_t dim, int64_t size, uint64_t seed) {
-    uint64_t stream = attn_sketch_stream(ATTN_SKETCH_OSNAP, 0);
-    int64_t sparsity = attn_sketch_sparsity(size);
+void attn_sketch_osnap(attn_sketch_entry_t *entries, const attn_sketch_part_t *part,
+                       int64_t sparsity) {
     float magnitude = (float)(1.0 / sqrt((double)sparsity));
-    for (int64_t j = 0; j < dim; j++) {
+    for (int64_t j = 0; j < part->count; j++) {
         attn_sketch_entry_t *row = entries + j * sparsity;
-        uint32_t places[4], signs[4];
-        attn_random_bits(seed, stream, 2 * (uint64_t)j, places);
-        attn_random_bits(seed, stream, 2 * (uint64_t)j + 1, signs);
+        const uint64_t draw = 2 * (uint64_t)(part->first + j);
+        uint32_t places[WORDS], signs[WORDS];
         for (int64_t i = 0; i < sparsity; i++) {
-            int64_t last = size - sparsity + i;
-            int64_t column = (int64_t)((uint64_t)places[i] * (uint64_t)(last + 1) >> 32);
+            if (i % WORDS == 0) {
+                const uint64_t stream = attn_sketch_stream(ATTN_SKETCH_OSNAP, i / WORDS);
+                attn_random_bits(part->seed, stream, draw, places);
+                attn_random_bits(part->seed, stream, draw + 1, signs);
+            }
+            int64_t last = part->size - sparsity + i;
+            int64_t column = (int64_t)((uint64_t)places[i % WORDS] * (uint64_t)(last + 1) >> 32);
             if (is_taken(row, i, column)) column = last;
             row[i].column = (int32_t)column;
-            row[i].weight = signs[i] & 1 ? magnitude : -magnitude;
+            row[i].weight = signs[i % WORDS] & 1 ? magnitude : -magnitude;
         }
     }
+}
+
+/* ---- Hadamard -------------------------------------------------------------------------------- */
+
+int64_t attn_sketch_order(int64_t dim) {
+    int64_t order = 1;
+    while (order < dim) order *= 2;
+    return order;
+}
+
+/* Columns: the first steps of a shuffle (Fisher and Yates, 1938). */
+void attn_sketch_srht(const attn_sketch_srht_t *srht, int64_t dim, int64_t size, uint64_t seed) {
+    const uint64_t stream = attn_sketch_stream(ATTN_SKETCH_SRHT, 0);
+    const int64_t order = attn_sketch_order(dim);
+    const float magnitude = (float)(1.0 / sqrt((double)size));
+    for (int64_t j = 0; j < order; j++) srht->columns[j] = (int32_t)j;
+    for (int64_t t = 0; t < size; t++) {
+        const double u = attn_random_uniform(seed, stream + 1, (uint64_t)t);
+        const int64_t other = t + (int64_t)(u * (double)(order - t));
+        const int32_t column = srht->columns[other];
+        srht->columns[other] = srht->columns[t];
+        srht->columns[t] = column;
+    }
+    for (int64_t j = 0; j < dim; j++)
+        srht->weights[j] = attn_random_u64(seed, stream, (uint64_t)j) & 1 ? magnitude : -magnitude;
 }

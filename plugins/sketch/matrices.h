@@ -16,6 +16,7 @@ enum attn_sketch_method {
     ATTN_SKETCH_AMS = 1,
     ATTN_SKETCH_OSNAP = 2,
     ATTN_SKETCH_LEVERAGE = 3,
+    ATTN_SKETCH_SRHT = 4,
 };
 
 /** The random stream of a method; leverage sampling has one for each (batch, kv head). */
@@ -23,18 +24,28 @@ static inline uint64_t attn_sketch_stream(enum attn_sketch_method method, int64_
     return (uint64_t)method << 56 | (uint64_t)head;
 }
 
-/** Entry (j, t), at matrix[j*size + t], is normal with variance 1/size: draw number j*size + t. */
-void attn_sketch_gaussian(float *matrix, int64_t dim, int64_t size, uint64_t seed);
+/** Rows [first, first + count) of T, which are features, of `size` columns: what is drawn at a time. */
+typedef struct attn_sketch_part {
+    int64_t first, count, size;
+    uint64_t seed;
+} attn_sketch_part_t;
+
+/**
+ * Entry (j, t), at matrix[(j - first)*size + t], is normal with variance 1/size: draw number j*size + t.
+ */
+void attn_sketch_gaussian(float *matrix, const attn_sketch_part_t *part);
 
 /**
  * Entry (j, t) is +-1/sqrt(size), by the lowest bit of a polynomial of degree 3 in j over the
  * integers modulo 2^61 - 1. Draws 4t to 4t + 3 are column t's coefficients: the signs of a column
  * are 4-wise independent, the columns independent of each other.
  */
-void attn_sketch_ams(float *matrix, int64_t dim, int64_t size, uint64_t seed);
+void attn_sketch_ams(float *matrix, const attn_sketch_part_t *part);
 
-/** Entries in a row of the sparse embedding: min(size, 4). */
-int64_t attn_sketch_sparsity(int64_t size);
+/** Entries in a row of the sparse embedding: min(size, `asked`), 4 where 0 are asked for. */
+int64_t attn_sketch_sparsity(int64_t size, int64_t asked);
+
+enum { ATTN_SKETCH_MOST_SPARSITY = 64 };
 
 /** One entry of a sparse embedding. */
 typedef struct attn_sketch_entry {
@@ -43,9 +54,25 @@ typedef struct attn_sketch_entry {
 } attn_sketch_entry_t;
 
 /**
- * Row j has `sparsity` entries +-1/sqrt(sparsity), at entries[j*sparsity ...], in distinct columns
- * chosen uniformly: their places by draw 2j, their signs by draw 2j + 1.
+ * Row j has `sparsity` entries +-1/sqrt(sparsity), at entries[(j - first)*sparsity ...], in distinct columns
+ * chosen uniformly. Four at a time: the places of the i-th four by draw 2j of stream i, signs by draw 2j + 1.
  */
-void attn_sketch_osnap(attn_sketch_entry_t *entries, int64_t dim, int64_t size, uint64_t seed);
+void attn_sketch_osnap(attn_sketch_entry_t *entries, const attn_sketch_part_t *part,
+                       int64_t sparsity);
+
+/**
+ * T = D H P / sqrt(size), the subsampled randomized Hadamard transform (Ailon and Chazelle, 2006; Tropp, 2011): D
+ * random signs, draw j for feature j; H the Hadamard matrix of `attn_sketch_order(dim)`, +-1; P columns
+ * of it, drawn without replacement. Entry (j, t) = weight[j] * (-1)^(ones in j & columns[t]).
+ */
+typedef struct attn_sketch_srht {
+    int32_t *columns; /**< room for attn_sketch_order(dim); the first `size` are P */
+    float *weights;   /**< dim: +-1/sqrt(size) */
+} attn_sketch_srht_t;
+
+/** The least power of two that is not below dim. */
+int64_t attn_sketch_order(int64_t dim);
+
+void attn_sketch_srht(const attn_sketch_srht_t *srht, int64_t dim, int64_t size, uint64_t seed);
 
 #endif

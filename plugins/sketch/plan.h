@@ -5,7 +5,7 @@
 #include "attn/ext/stream.h"
 #include "kernels.h"
 
-enum { SKETCH_PARAMETERS = 6 };
+enum { SKETCH_PARAMETERS = 7 };
 
 typedef struct sketch_plan {
     attn_backend_plan_t base;
@@ -18,7 +18,9 @@ typedef struct sketch_plan {
     uint64_t seed;
     int exact;     /* size == dim: T = I, and the softmax plan runs on the caller's own arrays */
     float *matrix; /* gaussian, ams: dim x size */
-    attn_sketch_entry_t *entries; /* osnap */
+    attn_sketch_entry_t *entries; /* osnap: `sparsity` a feature */
+    int64_t sparsity;
+    attn_sketch_srht_t srht;
     attn_backend_plan_t *softmax; /* of the reduced problem: `size` features */
     char guarantee[160];
 } sketch_plan_t;

@@ -20,9 +20,9 @@ enum { MAX_SIZE = 65536 };
 
 /* ---- parameters ----------------------------------------------------------------------------------- */
 
-enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK };
+enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK, SPARSITY };
 
-static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage", NULL};
+static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage", "srht", NULL};
 
 static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
     [METHOD] =
@@ -31,9 +31,9 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_CHOICE,
             .name = "method",
             .label = "method",
-            .help = "how features are mixed (gaussian, ams, osnap) or sampled (leverage)",
+            .help = "how features are mixed (gaussian, ams, osnap, srht) or sampled (leverage)",
             .unit = "",
-            .maximum = 3,
+            .maximum = 4,
             .choices = methods,
         },
     [SIZE] =
@@ -93,6 +93,17 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .maximum = 2147483647.0,
             .automatic = "the rows of [Q; K], or d where that is less",
         },
+    [SPARSITY] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_INTEGER,
+            .name = "sparsity",
+            .label = "sparsity",
+            .help = "osnap: features of the sketch that each feature goes into",
+            .unit = "",
+            .maximum = ATTN_SKETCH_MOST_SPARSITY,
+            .automatic = "4, or all where there are fewer",
+        },
 };
 
 /* ---- size and guarantee ---------------------------------------------------------------------------- */
@@ -118,6 +129,7 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
         [ATTN_SKETCH_GAUSSIAN] = {"all logits of a head within", "scale |q| |k|"},
         [ATTN_SKETCH_AMS] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_OSNAP] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
+        [ATTN_SKETCH_SRHT] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_LEVERAGE] = {"X' X'^T within 1 +-", "of X X^T for a head's X = [Q; K]"},
     };
     const attn_sketch_promise_t promise = promise_of(plan, values);
@@ -147,6 +159,8 @@ static void destroy(attn_backend_plan_t *base) {
     if (plan->softmax) plan->softmax->destroy(plan->softmax);
     attn_host_release(plan->host, plan->matrix);
     attn_host_release(plan->host, plan->entries);
+    attn_host_release(plan->host, plan->srht.columns);
+    attn_host_release(plan->host, plan->srht.weights);
     attn_host_release(plan->host, plan);
 }
 
@@ -173,31 +187,45 @@ static void *allocate(const attn_host_t *host, int64_t count, uint64_t size) {
     return arena.overflow ? NULL : attn_host_allocate(host, (size_t)arena.used);
 }
 
-static attn_status_t draw_matrix(sketch_plan_t *plan, attn_error_t *error) {
-    const int64_t dim = plan->problem.dim, size = plan->size;
-    if (plan->exact || plan->method == ATTN_SKETCH_LEVERAGE) return ATTN_OK;
-    if (plan->method == ATTN_SKETCH_OSNAP) {
-        const uint64_t sparsity = (uint64_t)attn_sketch_sparsity(size);
-        plan->entries = allocate(plan->host, dim, sparsity * sizeof *plan->entries);
-        if (plan->entries) attn_sketch_osnap(plan->entries, dim, size, plan->seed);
-    } else {
-        plan->matrix = allocate(plan->host, dim, (uint64_t)size * sizeof *plan->matrix);
-        if (plan->matrix && plan->method == ATTN_SKETCH_GAUSSIAN)
-            attn_sketch_gaussian(plan->matrix, dim, size, plan->seed);
-        if (plan->matrix && plan->method == ATTN_SKETCH_AMS)
-            attn_sketch_ams(plan->matrix, dim, size, plan->seed);
+static int draw(sketch_plan_t *plan) {
+    const attn_host_t *host = plan->host;
+    const attn_sketch_part_t all = {0, plan->problem.dim, plan->size, plan->seed};
+    switch (plan->method) {
+    case ATTN_SKETCH_OSNAP:
+        plan->entries = allocate(host, all.count, (uint64_t)plan->sparsity * sizeof *plan->entries);
+        if (plan->entries) attn_sketch_osnap(plan->entries, &all, plan->sparsity);
+        return plan->entries != NULL;
+    case ATTN_SKETCH_SRHT:
+        plan->srht.columns =
+            allocate(host, attn_sketch_order(all.count), sizeof *plan->srht.columns);
+        plan->srht.weights = allocate(host, all.count, sizeof *plan->srht.weights);
+        if (!plan->srht.columns || !plan->srht.weights) return 0;
+        attn_sketch_srht(&plan->srht, all.count, all.size, all.seed);
+        return 1;
+    case ATTN_SKETCH_LEVERAGE:
+        return 1; /* in each run */
+    default:
+        plan->matrix = allocate(host, all.count, (uint64_t)all.size * sizeof *plan->matrix);
+        if (!plan->matrix) return 0;
+        (plan->method == ATTN_SKETCH_AMS ? attn_sketch_ams : attn_sketch_gaussian)(plan->matrix,
+                                                                                   &all);
+        return 1;
     }
-    if (plan->matrix || plan->entries) return ATTN_OK;
+}
+
+static attn_status_t draw_matrix(sketch_plan_t *plan, attn_error_t *error) {
+    if (plan->exact || draw(plan)) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for a matrix of %lld x %lld",
-                     (long long)dim, (long long)size);
+                     (long long)plan->problem.dim, (long long)plan->size);
 }
 
 uint64_t attn_sketch_plan_bytes(const sketch_plan_t *plan) {
     const int64_t dim = plan->problem.dim;
     attn_arena_t matrix = {.base = NULL};
     if (plan->matrix) attn_arena_take(&matrix, dim * plan->size, sizeof *plan->matrix);
-    if (plan->entries)
-        attn_arena_take(&matrix, dim * attn_sketch_sparsity(plan->size), sizeof *plan->entries);
+    if (plan->entries) attn_arena_take(&matrix, dim * plan->sparsity, sizeof *plan->entries);
+    if (plan->srht.columns)
+        attn_arena_take(&matrix, attn_sketch_order(dim) + dim, sizeof *plan->srht.columns);
     return sizeof *plan + matrix.used + attn_softmax_plan_bytes(plan->softmax);
 }
 
@@ -227,6 +255,7 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
     };
     plan->size = choose_size(plan, values);
     plan->exact = plan->size == problem->dim;
+    plan->sparsity = attn_sketch_sparsity(plan->size, values[SPARSITY].integer);
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,
         .kernel = plan->kernels->name,
@@ -245,12 +274,20 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
 
 /* ---- extensions --------------------------------------------------------------------------------------- */
 
+/* An addition for each element and each of log2(order) steps. */
+static double hadamard_flops(int64_t dim) {
+    double steps = 0;
+    for (int64_t order = 1; order < dim; order *= 2) steps++;
+    return (double)attn_sketch_order(dim) * steps;
+}
+
 /* Sketching, and the reduced problem; the bytes are those of the problem that was asked. */
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     static const char *const forms[] = {
         [ATTN_SKETCH_GAUSSIAN] = "(n + m) d s + n m (s + dv)",
         [ATTN_SKETCH_AMS] = "(n + m) d s + n m (s + dv)",
         [ATTN_SKETCH_OSNAP] = "(n + m) d + n m (s + dv)",
+        [ATTN_SKETCH_SRHT] = "(n + m) d log d + n m (s + dv)",
         [ATTN_SKETCH_LEVERAGE] = "(n + m) d min(n + m, d) + n m (s + dv)",
     };
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
@@ -265,7 +302,9 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     cost->bytes += rows * (dim - size) * (double)sizeof(float);
     cost->form = forms[plan->method];
     if (plan->method == ATTN_SKETCH_OSNAP)
-        cost->flops += 2.0 * rows * dim * (double)attn_sketch_sparsity(plan->size);
+        cost->flops += 2.0 * rows * dim * (double)plan->sparsity;
+    else if (plan->method == ATTN_SKETCH_SRHT)
+        cost->flops += rows * (dim + hadamard_flops(problem->dim));
     else if (plan->method == ATTN_SKETCH_LEVERAGE)
         cost->flops += rows * size + kv_heads * attn_leverage_flops(problem);
     else

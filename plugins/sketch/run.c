@@ -26,7 +26,9 @@ static uint64_t worker_scratch_size(const sketch_plan_t *plan, attn_arena_t *are
         attn_leverage_scratch_t scratch;
         lay_out_leverage(plan, &one, &scratch);
     } else {
-        plan->kernels->scratch(plan->problem.dim, plan->size, &one);
+        const int64_t dim = plan->problem.dim;
+        plan->kernels->scratch(plan->method == ATTN_SKETCH_SRHT ? attn_sketch_order(dim) : dim,
+                               plan->size, &one);
     }
     arena->overflow |= one.overflow;
     return one.used;
@@ -136,7 +138,10 @@ static void sketch_block(void *data, int64_t task, uint32_t worker) {
         plan->kernels->dense(&rows, plan->matrix);
         return;
     case ATTN_SKETCH_OSNAP:
-        plan->kernels->sparse(&rows, plan->entries, attn_sketch_sparsity(plan->size));
+        plan->kernels->sparse(&rows, plan->entries, plan->sparsity);
+        return;
+    case ATTN_SKETCH_SRHT:
+        plan->kernels->hadamard(&rows, &plan->srht);
         return;
     case ATTN_SKETCH_LEVERAGE:
         plan->kernels->sample(&rows, sketching->space->draws +

@@ -104,12 +104,14 @@ static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_str
 
 /* What makes sketches the same, before them. */
 typedef struct saved {
-    int64_t method, size;
+    int64_t method, size, sparsity;
     uint64_t seed;
 } saved_t;
 
 static saved_t header(const stream_t *stream) {
-    return (saved_t){(int64_t)stream->plan->method, stream->plan->size, stream->plan->seed};
+    const sketch_plan_t *plan = stream->plan;
+    const int64_t sparsity = plan->method == ATTN_SKETCH_OSNAP ? plan->sparsity : 0;
+    return (saved_t){(int64_t)plan->method, plan->size, sparsity, plan->seed};
 }
 
 static uint64_t save(const attn_backend_stream_t *base, void *bytes) {
@@ -125,8 +127,9 @@ static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uin
     stream_t *stream = (stream_t *)base;
     const saved_t saved = header(stream);
     if (size < sizeof saved || memcmp(bytes, &saved, sizeof saved) != 0)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "sketch: saved with another method, size or seed, or damaged bytes");
+        return attn_fail(
+            error, ATTN_ERROR_ARGUMENT,
+            "sketch: saved with another method, size, sparsity or seed, or damaged bytes");
     return stream->inner->restore(stream->inner, (const char *)bytes + sizeof saved,
                                   size - sizeof saved, length, error);
 }

@@ -106,7 +106,7 @@ describe("attn run", () => {
         ["linear", "--set", "feature_map=relu"],
         ["sparse"],
         ["sparse", "--set", "block=4", "--set=local=2", "--set", "global=0"],
-        ...["gaussian", "ams", "osnap", "leverage"].map((method) => [
+        ...["gaussian", "ams", "osnap", "leverage", "srht"].map((method) => [
             "sketch",
             "--set",
             `method=${method}`,

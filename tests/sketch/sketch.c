@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const METHODS[] = {"gaussian", "ams", "osnap", "leverage"};
-enum { METHOD_COUNT = 4 };
+static const char *const METHODS[] = {"gaussian", "ams", "osnap", "leverage", "srht"};
+enum { METHOD_COUNT = 5 };
 static const formula_t SOFTMAX = {.form = FORM_SOFTMAX};
 
 static const char *settings(char text[96], const char *method, int64_t size, int64_t seed) {

@@ -123,7 +123,7 @@ static double largest_change(const arrays_t *arrays, const double *sketched) {
 
 static void attention_moves_by_twelve_r_at_most(void **state) {
     (void)state;
-    static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage"};
+    static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage", "srht"};
     attn_context_t *context = fixture_context(1);
     arrays_t arrays = symmetric_arrays();
     double r = 0;

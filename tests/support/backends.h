@@ -27,6 +27,7 @@ static const subject_t SUBJECTS[] = {
     {"sketch", "method=gaussian,size=6", 0, {.form = FORM_SOFTMAX}},
     {"sketch", "method=ams,size=6", 0, {.form = FORM_SOFTMAX}},
     {"sketch", "method=osnap,size=6", 0, {.form = FORM_SOFTMAX}},
+    {"sketch", "method=srht,size=5", 0, {.form = FORM_SOFTMAX}},
     {"sketch", "method=leverage,size=6", 0, {.form = FORM_SOFTMAX}},
 };
 
