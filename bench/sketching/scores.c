@@ -1,0 +1,252 @@
+/* sketching/scores.c: see scores.h. */
+#include "sketching/scores.h"
+
+#include "algebra/algebra.h"
+#include "attn/random.h"
+#include "sketch/matrices.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *numbers(int64_t rows, int64_t columns) {
+    if (rows > 0 && columns > INT64_MAX / (int64_t)sizeof(double) / rows) return NULL;
+    return calloc((size_t)(rows * columns) + 1, sizeof(double));
+}
+
+void sketching_basis_destroy(sketching_basis_t *basis) {
+    free(basis->matrix);
+    *basis = (sketching_basis_t){.matrix = NULL};
+}
+
+/* ---- from a triangle to a basis ---------------------------------------------------------------------- */
+
+/* 1 / the length of each row; 0 for a row of zeros. */
+static void invert_lengths(const sketching_x_t *x, double *inverse) {
+    for (int64_t i = 0; i < x->rows; i++) {
+        const float *row = x->dense ? x->dense + i * x->columns : x->data + x->starts[i];
+        const int64_t count = x->dense ? x->columns : x->starts[i + 1] - x->starts[i];
+        double square = 0;
+        for (int64_t k = 0; k < count; k++) square += (double)row[k] * (double)row[k];
+        inverse[i] = square > 0 ? 1 / sqrt(square) : 0;
+    }
+}
+
+/* matrix = D R^-1. */
+static void solve_full(const double *r, const double *inverse, int64_t n, double *matrix) {
+    for (int64_t i = n - 1; i >= 0; i--) {
+        double *row = matrix + i * n;
+        memset(row, 0, (size_t)n * sizeof *row);
+        row[i] = 1;
+        for (int64_t k = i + 1; k < n; k++) {
+            const double factor = r[i * n + k], *below = matrix + k * n;
+            for (int64_t j = k; j < n; j++) row[j] -= factor * below[j];
+        }
+        for (int64_t j = i; j < n; j++) row[j] /= r[i * n + i];
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = i; j < n; j++) matrix[i * n + j] *= inverse[i];
+}
+
+/* matrix = D V / sqrt(values), of the eigenvalues of R^T R that are none of rounding. */
+static int solve_deficient(const algebra_solver_t *solver, const double *r, const double *inverse,
+                           int64_t n, sketching_basis_t *basis) {
+    double *gram = numbers(n, n + 1), *values = gram + n * n;
+    int done = gram != NULL;
+    for (int64_t i = 0; i < n && done; i++)
+        for (int64_t k = 0; k < n; k++)
+            for (int64_t j = 0; j < n; j++) gram[k * n + j] += r[i * n + k] * r[i * n + j];
+    done = done && solver->eigen(gram, n, values);
+    const double least = 0x1p-40 + (double)n * 0x1p-52;
+    for (int64_t k = 0; k < n && done; k++) basis->rank += values[k] > least;
+    for (int64_t i = 0; i < n && done; i++)
+        for (int64_t k = 0; k < basis->rank; k++) {
+            const int64_t from = n - basis->rank + k;
+            basis->matrix[i * basis->rank + k] =
+                inverse[i] * gram[from * n + i] / sqrt(values[from]);
+        }
+    free(gram);
+    return done;
+}
+
+static int solve(const algebra_solver_t *solver, const double *r, const double *inverse, int64_t n,
+                 sketching_basis_t *basis) {
+    int is_full = 1;
+    *basis = (sketching_basis_t){.rows = n, .matrix = numbers(n, n)};
+    if (!basis->matrix) return 0;
+    for (int64_t i = 0; i < n; i++) is_full &= r[i * n + i] > 0x1p-20;
+    if (!is_full) return solve_deficient(solver, r, inverse, n, basis);
+    basis->rank = n;
+    solve_full(r, inverse, n, basis->matrix);
+    return 1;
+}
+
+/* ---- exactly ---------------------------------------------------------------------------------------- */
+
+/* What is on its way into the triangle: rows of X^T D, behind n rows that the triangle takes. */
+typedef struct pile {
+    const algebra_solver_t *solver;
+    int64_t n, room, used;
+    double *rows, *triangle;
+} pile_t;
+
+static int reduce(pile_t *stack) {
+    const int64_t n = stack->n;
+    memcpy(stack->rows, stack->triangle, (size_t)(n * n) * sizeof(double));
+    const int done = stack->solver->triangle(stack->rows, n + stack->used, n, stack->triangle);
+    memset(stack->rows, 0, (size_t)((n + stack->room) * n) * sizeof(double));
+    stack->used = 0;
+    return done;
+}
+
+static int push(pile_t *stack, const sketching_block_t *block, const double *inverse) {
+    double *rows = stack->rows + (stack->n + stack->used) * stack->n;
+    for (int64_t r = 0; r < block->count; r++)
+        for (int64_t f = 0; f < block->width; f++)
+            rows[f * stack->n + block->rows[r]] =
+                (double)block->values[r * block->stride + f] * inverse[block->rows[r]];
+    stack->used += block->width;
+    return stack->used + SKETCHING_WIDTH <= stack->room || reduce(stack);
+}
+
+int sketching_basis_exact(const sketching_features_t *features, const algebra_solver_t *solver,
+                          sketching_basis_t *basis) {
+    const sketching_x_t *x = features->x;
+    const int64_t n = x->rows, room = 4 * n + SKETCHING_WIDTH;
+    pile_t stack = {.solver = solver, .n = n, .room = room};
+    double *inverse = numbers(n, 1);
+    stack.rows = numbers(n + room, n);
+    stack.triangle = numbers(n, n);
+    *basis = (sketching_basis_t){.matrix = NULL};
+    int done = inverse && stack.rows && stack.triangle;
+    if (done) invert_lengths(x, inverse);
+    for (int64_t first = 0; first < x->columns && done;) {
+        const sketching_block_t block = sketching_block(features, first);
+        first += block.width;
+        if (block.count) done = push(&stack, &block, inverse);
+    }
+    done = done && reduce(&stack) && solve(solver, stack.triangle, inverse, n, basis);
+    free(inverse);
+    free(stack.rows);
+    free(stack.triangle);
+    return done;
+}
+
+/* ---- Algorithm 2 ------------------------------------------------------------------------------------ */
+
+enum { SPARSITY = 4, STREAM_JL = 1 };
+
+/* embedded[bucket][row] += each feature, with its sign, in SPARSITY buckets. */
+static void embed(const sketching_block_t *block, const double *inverse, int64_t n, int64_t size,
+                  uint64_t seed, double *embedded) {
+    attn_sketch_entry_t entries[SKETCHING_WIDTH * SPARSITY];
+    const attn_sketch_part_t part = {block->first, block->width, size, seed};
+    const int64_t sparsity = attn_sketch_sparsity(size, SPARSITY);
+    attn_sketch_osnap(entries, &part, sparsity);
+    for (int64_t r = 0; r < block->count; r++) {
+        const int64_t row = block->rows[r];
+        for (int64_t f = 0; f < block->width; f++) {
+            const double value = (double)block->values[r * block->stride + f] * inverse[row];
+            for (int64_t i = f * sparsity; i < (f + 1) * sparsity; i++)
+                embedded[entries[i].column * n + row] += (double)entries[i].weight * value;
+        }
+    }
+}
+
+int sketching_basis_embedded(const sketching_features_t *features, const algebra_solver_t *solver,
+                             uint64_t seed, sketching_basis_t *basis) {
+    const sketching_x_t *x = features->x;
+    const int64_t n = x->rows, size = SKETCHING_BUCKETS * n;
+    if (size >= x->columns) return sketching_basis_exact(features, solver, basis);
+    double *inverse = numbers(n, 1), *embedded = numbers(size, n), *triangle = numbers(n, n);
+    *basis = (sketching_basis_t){.matrix = NULL};
+    int done = inverse && embedded && triangle;
+    if (done) invert_lengths(x, inverse);
+    for (int64_t first = 0; first < x->columns && done;) {
+        const sketching_block_t block = sketching_block(features, first);
+        first += block.width;
+        if (block.count) embed(&block, inverse, n, size, seed, embedded);
+    }
+    done = done && solver->triangle(embedded, size, n, triangle) &&
+           solve(solver, triangle, inverse, n, basis);
+    free(inverse);
+    free(embedded);
+    free(triangle);
+    return done;
+}
+
+/*
+ * P(chi^2_k <= k / u) and P(chi^2_k >= k u) are at most exp(-k rate), the rates being (1/u - 1 + ln u) / 2 and
+ * (u - 1 - ln u) / 2 (Chernoff); the first is the smaller one for u > 1.
+ */
+int64_t sketching_jl_columns(int64_t features, double delta) {
+    const double u = 5.0 / 3, rate = (1 / u - 1 + log(u)) / 2;
+    return (int64_t)ceil(log(2 * (double)features / delta) / rate);
+}
+
+/* scores += squares of x_j^T N: lanes are features where a block has many, columns of N where it has one. */
+static void add_squares(const sketching_block_t *block, const double *matrix, int64_t columns,
+                        double *room, double *scores) {
+    double *out = scores + block->first;
+    const int64_t width = block->width;
+    if (width == 1) {
+        memset(room, 0, (size_t)columns * sizeof *room);
+        for (int64_t r = 0; r < block->count; r++) {
+            const double value = (double)block->values[r * block->stride];
+            const double *row = matrix + block->rows[r] * columns;
+            for (int64_t c = 0; c < columns; c++) room[c] += value * row[c];
+        }
+        for (int64_t c = 0; c < columns; c++) out[0] += room[c] * room[c];
+        return;
+    }
+    for (int64_t c = 0; c < columns; c++) {
+        double sums[SKETCHING_WIDTH] = {0};
+        for (int64_t r = 0; r < block->count; r++) {
+            const double factor = matrix[block->rows[r] * columns + c];
+            const float *values = block->values + r * block->stride;
+            if (factor == 0) continue; /* half of a triangle */
+            for (int64_t f = 0; f < width; f++) sums[f] += factor * (double)values[f];
+        }
+        for (int64_t f = 0; f < width; f++) out[f] += sums[f] * sums[f];
+    }
+}
+
+int sketching_scores(const sketching_features_t *features, const sketching_basis_t *basis,
+                     double *scores) {
+    const int64_t d = features->x->columns;
+    double *room = numbers(basis->rank, 1);
+    if (!room) return 0;
+    memset(scores, 0, (size_t)d * sizeof *scores);
+    for (int64_t first = 0; first < d;) {
+        const sketching_block_t block = sketching_block(features, first);
+        first += block.width;
+        add_squares(&block, basis->matrix, basis->rank, room, scores);
+    }
+    free(room);
+    return 1;
+}
+
+int sketching_scores_projected(const sketching_features_t *features, const sketching_basis_t *basis,
+                               double delta, uint64_t seed, double *scores) {
+    const int64_t size = sketching_jl_columns(features->x->columns, delta);
+    if (size >= basis->rank) return sketching_scores(features, basis, scores);
+    const double sigma = 1 / sqrt((double)size);
+    sketching_basis_t small = {
+        .rows = basis->rows, .rank = size, .matrix = numbers(basis->rows, size)};
+    double *normals = numbers(basis->rank, size);
+    int done = normals && small.matrix;
+    for (int64_t i = 0; i < basis->rank * size && done; i++)
+        normals[i] =
+            sigma * attn_random_normal(seed, attn_sketch_stream(ATTN_SKETCH_GAUSSIAN, STREAM_JL),
+                                       (uint64_t)i);
+    for (int64_t i = 0; i < basis->rows && done; i++)
+        for (int64_t k = 0; k < basis->rank; k++) {
+            const double factor = basis->matrix[i * basis->rank + k];
+            for (int64_t c = 0; c < size; c++)
+                small.matrix[i * size + c] += factor * normals[k * size + c];
+        }
+    done = done && sketching_scores(features, &small, scores);
+    free(normals);
+    sketching_basis_destroy(&small);
+    return done;
+}

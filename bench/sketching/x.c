@@ -1,0 +1,136 @@
+/* sketching/x.c: see x.h. */
+#include "sketching/x.h"
+
+#include "attn/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t sketching_stored(const sketching_x_t *x) {
+    return x->dense ? x->rows * x->columns : x->starts[x->rows];
+}
+
+/* ---- what is one ----------------------------------------------------------------------------------- */
+
+static attn_status_t check_sizes(const sketching_x_t *x, attn_error_t *error) {
+    if (x->rows < 1 || x->columns < 1)
+        return attn_fail(error, ATTN_ERROR_SHAPE, "X: %lld x %lld, has to have a row and a feature",
+                         (long long)x->rows, (long long)x->columns);
+    if (x->columns > SKETCHING_MOST_COLUMNS)
+        return attn_fail(error, ATTN_ERROR_SHAPE, "X: %lld features, 2^31 are the most",
+                         (long long)x->columns);
+    return ATTN_OK;
+}
+
+static attn_status_t check_starts(const sketching_x_t *x, int64_t stored, attn_error_t *error) {
+    if (x->starts[0] != 0)
+        return attn_fail(error, ATTN_ERROR_RANGE, "indptr: begins with %lld, not 0",
+                         (long long)x->starts[0]);
+    for (int64_t i = 0; i < x->rows; i++)
+        if (x->starts[i + 1] < x->starts[i])
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "indptr: falls from %lld to %lld after row %lld",
+                             (long long)x->starts[i], (long long)x->starts[i + 1], (long long)i);
+    if (x->starts[x->rows] != stored)
+        return attn_fail(error, ATTN_ERROR_RANGE, "indptr: ends with %lld, there are %lld elements",
+                         (long long)x->starts[x->rows], (long long)stored);
+    return ATTN_OK;
+}
+
+static attn_status_t check_row(const sketching_x_t *x, int64_t i, attn_error_t *error) {
+    int64_t last = -1;
+    for (int64_t at = x->starts[i]; at < x->starts[i + 1]; at++) {
+        const int64_t column = x->indices[at];
+        if (column < 0 || column >= x->columns)
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "indices: row %lld has column %lld, must be 0 to %lld", (long long)i,
+                             (long long)column, (long long)x->columns - 1);
+        if (column <= last)
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "indices: row %lld has column %lld after %lld: they have to ascend, "
+                             "each once",
+                             (long long)i, (long long)column, (long long)last);
+        last = column;
+    }
+    return ATTN_OK;
+}
+
+static attn_status_t check_finite(const float *values, int64_t count, attn_error_t *error) {
+    for (int64_t at = 0; at < count; at++)
+        if (!isfinite(values[at]))
+            return attn_fail(error, ATTN_ERROR_RANGE, "X: element %lld is %s", (long long)at,
+                             isnan(values[at]) ? "NaN" : "infinite");
+    return ATTN_OK;
+}
+
+attn_status_t sketching_check(const sketching_x_t *x, int64_t stored, attn_error_t *error) {
+    attn_status_t status = check_sizes(x, error);
+    if (status == ATTN_OK && !x->dense) status = check_starts(x, stored, error);
+    for (int64_t i = 0; i < x->rows && status == ATTN_OK && !x->dense; i++)
+        status = check_row(x, i, error);
+    if (status != ATTN_OK) return status;
+    return check_finite(x->dense ? x->dense : x->data, sketching_stored(x), error);
+}
+
+/* ---- by features ------------------------------------------------------------------------------------ */
+
+static int create_dense(sketching_features_t *features) {
+    const int64_t n = features->x->rows;
+    features->rows = malloc((size_t)n * sizeof *features->rows);
+    for (int64_t i = 0; features->rows && i < n; i++) features->rows[i] = (int32_t)i;
+    return features->rows != NULL;
+}
+
+/* Counts, running sums, and each element to its place: rows come in order. */
+static int create_sparse(sketching_features_t *features) {
+    const sketching_x_t *x = features->x;
+    const size_t stored = (size_t)sketching_stored(x), d = (size_t)x->columns;
+    int64_t *next = calloc(d + 2, sizeof *next);
+    features->starts = next;
+    features->rows = malloc((stored + 1) * sizeof *features->rows);
+    features->values = malloc((stored + 1) * sizeof *features->values);
+    if (!next || !features->rows || !features->values) return 0;
+    for (size_t at = 0; at < stored; at++) next[x->indices[at] + 2]++;
+    for (size_t j = 2; j < d + 2; j++) next[j] += next[j - 1];
+    for (int64_t i = 0; i < x->rows; i++)
+        for (int64_t at = x->starts[i]; at < x->starts[i + 1]; at++) {
+            const int64_t to = next[x->indices[at] + 1]++; /* ends where the next one begins */
+            features->rows[to] = (int32_t)i;
+            features->values[to] = x->data[at];
+        }
+    return 1;
+}
+
+int sketching_features_create(const sketching_x_t *x, sketching_features_t *features) {
+    *features = (sketching_features_t){.x = x};
+    if (x->dense ? create_dense(features) : create_sparse(features)) return 1;
+    sketching_features_destroy(features);
+    return 0;
+}
+
+void sketching_features_destroy(sketching_features_t *features) {
+    free(features->starts);
+    free(features->rows);
+    free(features->values);
+    *features = (sketching_features_t){.x = NULL};
+}
+
+sketching_block_t sketching_block(const sketching_features_t *features, int64_t first) {
+    const sketching_x_t *x = features->x;
+    const int64_t left = x->columns - first;
+    if (x->dense)
+        return (sketching_block_t){.first = first,
+                                   .width = left < SKETCHING_WIDTH ? left : SKETCHING_WIDTH,
+                                   .count = x->rows,
+                                   .rows = features->rows,
+                                   .values = x->dense + first,
+                                   .stride = x->columns};
+    const int64_t start = features->starts[first];
+    return (sketching_block_t){.first = first,
+                               .width = 1,
+                               .count = features->starts[first + 1] - start,
+                               .rows = features->rows + start,
+                               .values = features->values + start,
+                               .stride = 1};
+}

@@ -1,0 +1,154 @@
+/* Leverage scores: the exact ones by definition, Algorithm 2 within its factor, and the same from CSR. */
+#include "sketching/scores.h"
+#include "inputs.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *room(int64_t count) {
+    double *numbers = calloc((size_t)count, sizeof *numbers);
+    assert_non_null(numbers);
+    return numbers;
+}
+
+static sketching_features_t features_of(const sketching_x_t *x) {
+    sketching_features_t features;
+    assert_true(sketching_features_create(x, &features));
+    return features;
+}
+
+/** Sum of the scores; they stay within 0 and 1 but for rounding. */
+static double sum(const double *scores, int64_t count) {
+    double total = 0;
+    for (int64_t j = 0; j < count; j++) {
+        assert_true(scores[j] >= 0 && scores[j] <= 1 + 0x1p-20);
+        total += scores[j];
+    }
+    return total;
+}
+
+/**
+ * sigma_j = x_j^T (X X^T)^+ x_j <=> sum_j over features of N^T x_j x_j^T N = I: checked as it stands, on
+ * all kinds of X, by both solvers, dense and CSR, and all four agree.
+ */
+static void exact_scores_are_those_of_an_isotropic_basis(void **state) {
+    (void)state;
+    enum { ROWS = 9, COLUMNS = 200 };
+    for (int kind = 0; kind < INPUT_KINDS; kind++) {
+        input_t input = input_create((enum input_kind)kind, ROWS, COLUMNS, 0.05);
+        double scores[4][COLUMNS];
+        for (int way = 0; way < 4; way++) {
+            const algebra_solver_t *solver = way & 1 ? algebra_best() : &algebra_plain;
+            sketching_features_t features = features_of(way & 2 ? &input.csr : &input.x);
+            sketching_basis_t basis;
+            test_label("%s, %s, %s", input_names[kind], solver->name, way & 2 ? "CSR" : "dense");
+            assert_true(sketching_basis_exact(&features, solver, &basis));
+            assert_int_equal(basis.rank, input.rank);
+            double gram[ROWS * ROWS] = {0};
+            for (int64_t j = 0; j < COLUMNS; j++) {
+                double v[ROWS] = {0};
+                for (int64_t i = 0; i < ROWS; i++)
+                    for (int64_t k = 0; k < basis.rank; k++)
+                        v[k] += basis.matrix[i * basis.rank + k] *
+                                (double)input.x.dense[i * COLUMNS + j];
+                for (int64_t a = 0; a < basis.rank; a++)
+                    for (int64_t b = 0; b < basis.rank; b++) gram[a * ROWS + b] += v[a] * v[b];
+            }
+            for (int64_t a = 0; a < basis.rank; a++)
+                for (int64_t b = 0; b < basis.rank; b++)
+                    assert_true(fabs(gram[a * ROWS + b] - (a == b)) < 1e-9);
+            assert_true(sketching_scores(&features, &basis, scores[way]));
+            assert_true(fabs(sum(scores[way], COLUMNS) - (double)input.rank) < 1e-8);
+            for (int64_t j = 0; j < COLUMNS; j++)
+                assert_true(fabs(scores[way][j] - scores[0][j]) < 1e-9);
+            sketching_basis_destroy(&basis);
+            sketching_features_destroy(&features);
+        }
+        input_destroy(&input);
+    }
+}
+
+/**
+ * Algorithm 2 over 200 seeds: all scores within a factor of 3, but for a part delta of the seeds; here none is
+ * expected to fail. Their sum, whose mean is about the rank, is within the same factor.
+ */
+static void approximate_scores_keep_their_factor(void **state) {
+    (void)state;
+    enum { ROWS = 12, COLUMNS = 1500, SEEDS = 200 };
+    static const double delta = 0.1;
+    static const enum input_kind kinds[] = {INPUT_RANDOM, INPUT_SPIKED, INPUT_DEFICIENT,
+                                            INPUT_SPARSE};
+    double *exact = room(COLUMNS), *near = room(COLUMNS);
+    for (size_t k = 0; k < TEST_COUNT(kinds); k++) {
+        input_t input = input_create(kinds[k], ROWS, COLUMNS, 0.05);
+        sketching_features_t features = features_of(&input.csr);
+        sketching_basis_t basis;
+        double worst = 1;
+        int failed = 0, seeds = 0;
+        test_label("%s", input_names[kinds[k]]);
+        assert_true(sketching_basis_exact(&features, &algebra_plain, &basis));
+        assert_true(sketching_scores(&features, &basis, exact));
+        sketching_basis_destroy(&basis);
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            double total = 0, off = 1;
+            if (!test_takes_case()) continue;
+            seeds++;
+            assert_true(sketching_basis_embedded(&features, &algebra_plain, seed, &basis));
+            assert_int_equal(basis.rank, input.rank);
+            assert_true(sketching_scores_projected(&features, &basis, delta, seed, near));
+            for (int64_t j = 0; j < COLUMNS; j++) {
+                total += near[j];
+                if (exact[j] > 0) off = fmax(off, fmax(near[j] / exact[j], exact[j] / near[j]));
+                assert_true(exact[j] > 0 || near[j] == 0);
+            }
+            assert_true(total / (double)input.rank < SKETCHING_FACTOR &&
+                        (double)input.rank / total < SKETCHING_FACTOR);
+            worst = fmax(worst, off);
+            failed += off > SKETCHING_FACTOR;
+            sketching_basis_destroy(&basis);
+        }
+        print_message("%s: off by a factor of %.3g at most, above %g for %d of %d seeds\n",
+                      input_names[kinds[k]], worst, SKETCHING_FACTOR, failed, seeds);
+        assert_true(failed <= seeds * delta);
+        sketching_features_destroy(&features);
+        input_destroy(&input);
+    }
+    free(exact);
+    free(near);
+}
+
+/** The JL matrix by itself, where N has more columns than it: the factor 5/3 holds, and S2 is really used. */
+static void projections_keep_their_factor(void **state) {
+    (void)state;
+    enum { ROWS = 300, COLUMNS = 400, SEEDS = 20 };
+    static const double delta = 0.1;
+    input_t input = input_create(INPUT_RANDOM, ROWS, COLUMNS, 0.05);
+    sketching_features_t features = features_of(&input.x);
+    sketching_basis_t basis;
+    double exact[COLUMNS], near[COLUMNS], worst = 1;
+    int failed = 0;
+    assert_true(sketching_jl_columns(COLUMNS, delta) < ROWS);
+    assert_true(sketching_basis_exact(&features, algebra_best(), &basis));
+    assert_true(sketching_scores(&features, &basis, exact));
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        double off = 1;
+        assert_true(sketching_scores_projected(&features, &basis, delta, seed, near));
+        for (int64_t j = 0; j < COLUMNS; j++)
+            off = fmax(off, fmax(near[j] / exact[j], exact[j] / near[j]));
+        worst = fmax(worst, off);
+        failed += off > 5.0 / 3;
+    }
+    print_message("%d columns of %d: off by a factor of %.3g at most\n",
+                  (int)sketching_jl_columns(COLUMNS, delta), ROWS, worst);
+    assert_true(failed <= SEEDS * delta + 3 * sqrt(SEEDS * delta * (1 - delta)));
+    assert_true(worst > 1.05); // or nothing was projected
+    sketching_basis_destroy(&basis);
+    sketching_features_destroy(&features);
+    input_destroy(&input);
+}
+
+TEST_MAIN(cmocka_unit_test(exact_scores_are_those_of_an_isotropic_basis),
+          cmocka_unit_test(approximate_scores_keep_their_factor),
+          cmocka_unit_test(projections_keep_their_factor))
