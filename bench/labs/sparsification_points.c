@@ -3,9 +3,9 @@
 
 #include "algebra/algebra.h"
 #include "attn/support.h"
-#include "labs/barrier.h"
 #include "labs/statistics.h"
 #include "labs/symmetric.h"
+#include "sketching/barrier.h"
 
 #include <math.h>
 

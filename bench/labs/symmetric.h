@@ -70,7 +70,7 @@ attn_status_t symmetric_compare(const attn_context_t *context, symmetric_t *symm
 
 /**
  * The same for the deterministic sketch of `size` > n features (Theorems 3.6 and 4.2): X diag(sqrt w) on
- * the features that the barrier method (labs/barrier.h) gives weights w to. result->size is how many
+ * the features that the barrier method (sketching/barrier.h) gives weights w to. result->size is how many
  * they are.
  */
 attn_status_t symmetric_deterministic(const attn_context_t *context, symmetric_t *symmetric,

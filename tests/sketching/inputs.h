@@ -2,7 +2,7 @@
 #ifndef ATTN_TESTS_SKETCHING_INPUTS_H
 #define ATTN_TESTS_SKETCHING_INPUTS_H
 
-#include "sketching/x.h"
+#include "sketching/sketch.h"
 
 enum input_kind {
     INPUT_RANDOM,

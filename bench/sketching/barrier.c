@@ -1,0 +1,226 @@
+/* sketching/barrier.c: see barrier.h. Names are those of the paper of 2012, section 3. */
+#include "sketching/barrier.h"
+
+#include "algebra/algebra.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * One barrier, at b: M = (b I - A)^-1 for the upper one, (A - b I)^-1 for the lower, and its potential tr M.
+ * What a vector v takes of a barrier that moves on is v^T M^2 v / drop + sign v^T M v, M at the new place and
+ * `drop` the change of the potential by the move alone.
+ */
+typedef struct barrier {
+    double sign, place, step;
+    double potential, drop;
+    double *inverse; /* M, k x k */
+} barrier_t;
+
+typedef struct sparsifier {
+    const sketching_features_t *features;
+    const sketching_basis_t *basis;
+    barrier_t upper, lower;
+    double *sum;    /* A, k x k */
+    double *work;   /* k x k */
+    double *room;   /* k x n */
+    double *form;   /* n x n: below the diagonal, twice what stands there */
+    double *vector; /* k */
+    double *memory; /* what is freed */
+} sparsifier_t;
+
+/* ---- barriers ---------------------------------------------------------------------------------------- */
+
+/* M at the barrier's place; positive definite while A is within. The potential is tr M. */
+static int invert(const sparsifier_t *what, barrier_t *barrier) {
+    const int64_t k = what->basis->rank;
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < k; j++)
+            what->work[i * k + j] =
+                barrier->sign * ((i == j ? barrier->place : 0) - what->sum[i * k + j]);
+    if (!algebra_invert(what->work, k, barrier->inverse)) return 0;
+    barrier->potential = 0;
+    for (int64_t i = 0; i < k; i++) barrier->potential += barrier->inverse[i * k + i];
+    return 1;
+}
+
+/* The barrier moves on. */
+static int move(const sparsifier_t *what, barrier_t *barrier) {
+    const double before = barrier->potential;
+    barrier->place += barrier->step;
+    if (!invert(what, barrier)) return 0;
+    barrier->drop = fabs(before - barrier->potential);
+    return isfinite(barrier->drop) && barrier->drop > 0;
+}
+
+/* v^T M v and v^T M^2 v. */
+static void measure(const barrier_t *barrier, const double *vector, int64_t k, double *plain,
+                    double *squared) {
+    *plain = *squared = 0;
+    for (int64_t i = 0; i < k; i++) {
+        const double along = algebra_dot(barrier->inverse + i * k, vector, k);
+        *plain += along * vector[i];
+        *squared += along * along;
+    }
+}
+
+/*
+ * A += w v v^T, and the potentials without another inverse: tr (M^-1 -+ w v v^T)^-1 = tr M +- w v^T M^2 v / (1 -+
+ * w v^T M v) (Sherman and Morrison, 1950).
+ */
+static void add(sparsifier_t *what, const double *vector, double weight) {
+    const int64_t k = what->basis->rank;
+    barrier_t *barriers[] = {&what->upper, &what->lower};
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < k; j++) what->sum[i * k + j] += weight * vector[i] * vector[j];
+    for (int b = 0; b < 2; b++) {
+        double plain, squared;
+        measure(barriers[b], vector, k, &plain, &squared);
+        const double signed_weight = barriers[b]->sign * weight;
+        barriers[b]->potential += signed_weight * squared / (1 - signed_weight * plain);
+    }
+}
+
+/* ---- choosing --------------------------------------------------------------------------------------- */
+
+/* form += factor M^2 + sign M of a barrier, k x k. */
+static void add_form(const barrier_t *barrier, int64_t k, double factor, double *form) {
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t j = 0; j < k; j++)
+            form[i * k + j] +=
+                factor * algebra_dot(barrier->inverse + i * k, barrier->inverse + j * k, k) -
+                barrier->inverse[i * k + j];
+}
+
+/*
+ * The room of a vector between what the upper barrier allows, 1/w >= U = v^T M^2 v / drop + v^T M v, and what the
+ * lower one asks for, 1/w <= L = v^T M^2 v / drop - v^T M v, is L - U: one quadratic form, and in x_j = features
+ * it is N (...) N^T.
+ */
+static void fill_form(const sparsifier_t *what) {
+    const int64_t n = what->basis->rows, k = what->basis->rank;
+    const double *matrix = what->basis->matrix;
+    memset(what->work, 0, (size_t)(k * k) * sizeof(double));
+    add_form(&what->lower, k, 1 / what->lower.drop, what->work);
+    add_form(&what->upper, k, -1 / what->upper.drop, what->work);
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t r = 0; r < n; r++)
+            what->room[i * n + r] = algebra_dot(what->work + i * k, matrix + r * k, k);
+    for (int64_t r = 0; r < n; r++) {
+        double *row = what->form + r * n;
+        memset(row, 0, (size_t)(r + 1) * sizeof *row);
+        for (int64_t i = 0; i < k; i++) {
+            const double factor = matrix[r * k + i];
+            for (int64_t s = 0; s <= r; s++) row[s] += factor * what->room[i * n + s];
+        }
+        for (int64_t s = 0; s < r; s++) row[s] *= 2;
+    }
+}
+
+/* The form of each feature of a block. */
+static void room_of(const sparsifier_t *what, const sketching_block_t *block, double *rooms) {
+    const int64_t n = what->basis->rows;
+    for (int64_t f = 0; f < block->width; f++) rooms[f] = 0;
+    for (int64_t r = 0; r < block->count; r++) {
+        const double *row = what->form + block->rows[r] * n;
+        double along[SKETCHING_WIDTH] = {0};
+        for (int64_t s = 0; s <= r; s++) {
+            const double factor = row[block->rows[s]];
+            const float *values = block->values + s * block->stride;
+            for (int64_t f = 0; f < block->width; f++) along[f] += factor * (double)values[f];
+        }
+        for (int64_t f = 0; f < block->width; f++)
+            rooms[f] += along[f] * (double)block->values[r * block->stride + f];
+    }
+}
+
+/*
+ * The feature with the most room: the barrier argument is that one has some. One has to be ahead by more than
+ * rounding, so that among equal ones it is the first, whoever inverted the matrices.
+ */
+static int64_t most_room(const sparsifier_t *what) {
+    double most = 0;
+    int64_t best = -1;
+    for (int64_t first = 0; first < what->features->x->columns;) {
+        const sketching_block_t block = sketching_block(what->features, first);
+        double rooms[SKETCHING_WIDTH];
+        room_of(what, &block, rooms);
+        for (int64_t f = 0; f < block.width; f++)
+            if (rooms[f] > most * (1 + 0x1p-30)) most = rooms[f], best = first + f;
+        first += block.width;
+    }
+    return best;
+}
+
+/* v_j = N^T x_j, and the weight in the middle of its room. */
+static double weigh(const sparsifier_t *what, int64_t feature) {
+    const int64_t k = what->basis->rank;
+    const sketching_block_t block = sketching_block(what->features, feature);
+    double above, below, upper, lower;
+    memset(what->vector, 0, (size_t)k * sizeof(double));
+    for (int64_t r = 0; r < block.count; r++) {
+        const double value = (double)block.values[r * block.stride];
+        const double *row = what->basis->matrix + block.rows[r] * k;
+        for (int64_t i = 0; i < k; i++) what->vector[i] += value * row[i];
+    }
+    measure(&what->upper, what->vector, k, &above, &upper);
+    measure(&what->lower, what->vector, k, &below, &lower);
+    return 2 / (upper / what->upper.drop + above + lower / what->lower.drop - below);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static int create(sparsifier_t *what) {
+    const size_t n = (size_t)what->basis->rows, k = (size_t)what->basis->rank;
+    what->memory = calloc(4 * k * k + n * k + n * n + k, sizeof *what->memory);
+    if (!what->memory) return 0;
+    what->sum = what->memory;
+    what->upper.inverse = what->sum + k * k;
+    what->lower.inverse = what->upper.inverse + k * k;
+    what->work = what->lower.inverse + k * k;
+    what->room = what->work + k * k;
+    what->form = what->room + n * k;
+    what->vector = what->form + n * n;
+    return 1;
+}
+
+/* One feature more; 0 where rounding has closed the way, and what is there has to do. */
+static int step(sparsifier_t *what, double *weights) {
+    if (!move(what, &what->upper) || !move(what, &what->lower)) return 0;
+    fill_form(what);
+    const int64_t best = most_room(what);
+    const double weight = best < 0 ? 0 : weigh(what, best);
+    if (!(weight > 0)) return 0;
+    add(what, what->vector, weight);
+    weights[best] += weight;
+    return 1;
+}
+
+int barrier_weights(const sketching_features_t *features, const sketching_basis_t *basis,
+                    int64_t steps, double *weights) {
+    const double k = (double)basis->rank, root = sqrt((double)steps / k);
+    sparsifier_t what = {
+        .features = features,
+        .basis = basis,
+        .upper = {.sign = 1,
+                  .place = k * (root * root + root) / (root - 1),
+                  .step = (root + 1) / (root - 1)},
+        .lower = {.sign = -1, .place = -k * root, .step = 1},
+    };
+    const int64_t count = features->x->columns;
+    memset(weights, 0, (size_t)count * sizeof *weights);
+    if (!create(&what)) return 0;
+    int goes_on = invert(&what, &what.upper) && invert(&what, &what.lower);
+    for (int64_t done = 0; done < steps && goes_on; done++) goes_on = step(&what, weights);
+    for (int64_t j = 0; j < count; j++) weights[j] *= 2 / (what.upper.place + what.lower.place);
+    free(what.memory);
+    return 1;
+}
+
+double barrier_distortion(int64_t rank, int64_t steps) {
+    const double q = (double)steps / (double)rank;
+    return 2 * sqrt(q) / (q + 1);
+}
+
+double barrier_steps(int64_t rank, double eps) { return ceil(4 * (double)rank / (eps * eps)); }

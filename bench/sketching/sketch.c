@@ -1,0 +1,314 @@
+/* sketching/sketch.c: see sketch.h. */
+#include "sketching/sketch.h"
+
+#include "sketch/bound.h"
+#include "sketch/leverage.h"
+#include "sketch/matrices.h"
+#include "sketching/barrier.h"
+#include "sketching/scores.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const sketching_names[SKETCHING_METHODS] = {
+    "gaussian", "ams", "osnap", "leverage", "srht", "exact", "uniform", "deterministic"};
+
+/* What is needed on the way to Y. */
+typedef struct work {
+    const sketching_features_t *features;
+    const sketching_options_t *options;
+    sketching_result_t *result;
+    attn_error_t *error;
+    sketching_basis_t basis;
+    double *weights;           /* d: of features, or running sums of scores */
+    attn_sketch_draw_t *draws; /* m */
+    double *sums;              /* n x m: Y in double */
+    void *matrix;              /* some rows of T */
+    attn_sketch_srht_t srht;
+} work_t;
+
+static attn_status_t no_memory(const work_t *work) {
+    const sketching_x_t *x = work->features->x;
+    return attn_fail(work->error, ATTN_ERROR_MEMORY, "no memory for a sketch of %lld x %lld",
+                     (long long)x->rows, (long long)x->columns);
+}
+
+static void *allocate(int64_t rows, int64_t columns, size_t size) {
+    if (columns > 0 && rows > INT64_MAX / (int64_t)size / columns) return NULL;
+    return calloc((size_t)(rows * columns) + 1, size);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------- */
+
+static int samples(enum sketching_method method) {
+    return method == SKETCHING_LEVERAGE || method == SKETCHING_EXACT || method == SKETCHING_UNIFORM;
+}
+
+/*
+ * Sampling by scores that are off by a factor of at most F is sampling with p_j >= score_j / (F total): Lemma
+ * 5.4's size, F total in the place of the rank. Half of delta is for the scores.
+ */
+static double asked_by(const work_t *work) {
+    const sketching_options_t *options = work->options;
+    const int64_t n = work->features->x->rows;
+    attn_sketch_promise_t promise = {
+        .queries = n, .keys = n, .rank = work->result->rank, .delta = options->delta};
+    switch (options->method) {
+    case SKETCHING_UNIFORM:
+        return NAN;
+    case SKETCHING_DETERMINISTIC:
+        return barrier_steps(work->result->rank, options->eps);
+    case SKETCHING_LEVERAGE:
+        promise.method = ATTN_SKETCH_LEVERAGE;
+        promise.delta /= 2;
+        return ceil(attn_sketch_bound(&promise, options->eps) * SKETCHING_FACTOR *
+                    work->result->total / (double)promise.rank);
+    case SKETCHING_EXACT:
+        promise.method = ATTN_SKETCH_LEVERAGE;
+        return attn_sketch_bound(&promise, options->eps);
+    default:
+        promise.method = (enum attn_sketch_method)options->method;
+        return attn_sketch_bound(&promise, options->eps);
+    }
+}
+
+static attn_status_t choose_size(const work_t *work) {
+    const sketching_x_t *x = work->features->x;
+    const sketching_options_t *options = work->options;
+    sketching_result_t *result = work->result;
+    result->asked = asked_by(work);
+    const double size = options->size ? (double)options->size : result->asked;
+    if (isnan(size))
+        return attn_fail(work->error, ATTN_ERROR_ARGUMENT,
+                         "method uniform promises nothing: it has to be given a size");
+    result->is_exact = size >= (double)x->columns;
+    result->size = result->is_exact ? x->columns : (int64_t)size;
+    if (result->is_exact && !x->dense)
+        return attn_fail(work->error, ATTN_ERROR_RANGE,
+                         "%.0f of %lld features: nothing would be left out of X, whose CSR is all "
+                         "there is to keep",
+                         size, (long long)x->columns);
+    if (!result->is_exact && options->method == SKETCHING_DETERMINISTIC &&
+        result->size <= result->rank)
+        return attn_fail(work->error, ATTN_ERROR_RANGE,
+                         "a deterministic sketch has more features (%lld) than X has rank (%lld)",
+                         (long long)result->size, (long long)result->rank);
+    return ATTN_OK;
+}
+
+/* ---- features that are kept ---------------------------------------------------------------------------- */
+
+static attn_status_t find_basis(work_t *work) {
+    const sketching_options_t *options = work->options;
+    const int done =
+        options->method == SKETCHING_LEVERAGE
+            ? sketching_basis_embedded(work->features, options->solver, options->seed, &work->basis)
+            : sketching_basis_exact(work->features, options->solver, &work->basis);
+    work->result->rank = work->basis.rank;
+    return done ? ATTN_OK : no_memory(work);
+}
+
+static attn_status_t find_scores(work_t *work) {
+    const int64_t d = work->features->x->columns;
+    const sketching_options_t *options = work->options;
+    double *scores = work->result->scores = allocate(d, 1, sizeof *scores);
+    if (!scores) return no_memory(work);
+    int done = 1;
+    if (options->method == SKETCHING_UNIFORM)
+        for (int64_t j = 0; j < d; j++) scores[j] = 1;
+    else if (options->method == SKETCHING_EXACT)
+        done = sketching_scores(work->features, &work->basis, scores);
+    else
+        done = sketching_scores_projected(work->features, &work->basis, options->delta / 2,
+                                          options->seed, scores);
+    work->result->total = 0;
+    for (int64_t j = 0; j < d; j++) work->result->total += scores[j];
+    return done ? ATTN_OK : no_memory(work);
+}
+
+static attn_status_t draw(work_t *work) {
+    const int64_t d = work->features->x->columns, size = work->result->size;
+    work->weights = allocate(d, 1, sizeof *work->weights);
+    work->draws = allocate(size, 1, sizeof *work->draws);
+    if (!work->weights || !work->draws) return no_memory(work);
+    memcpy(work->weights, work->result->scores, (size_t)d * sizeof *work->weights);
+    attn_leverage_draw(work->weights, d, size, work->options->seed,
+                       attn_sketch_stream(ATTN_SKETCH_LEVERAGE, 0), work->draws);
+    return ATTN_OK;
+}
+
+/* Theorem 4.2: Y = X diag(sqrt w) on the features that have a weight. */
+static attn_status_t weigh(work_t *work) {
+    const int64_t d = work->features->x->columns, steps = work->result->size;
+    int64_t kept = 0;
+    work->weights = allocate(d, 1, sizeof *work->weights);
+    work->draws = allocate(steps, 1, sizeof *work->draws);
+    if (!work->weights || !work->draws ||
+        !barrier_weights(work->features, &work->basis, steps, work->weights))
+        return no_memory(work);
+    for (int64_t j = 0; j < d; j++)
+        if (work->weights[j] > 0)
+            work->draws[kept++] = (attn_sketch_draw_t){j, (float)sqrt(work->weights[j])};
+    work->result->size = kept;
+    return ATTN_OK;
+}
+
+/* Columns of Y: weight times a feature. */
+static attn_status_t take(work_t *work) {
+    sketching_result_t *result = work->result;
+    const sketching_x_t *x = work->features->x;
+    result->y = allocate(result->rows, result->size, sizeof *result->y);
+    result->kept = allocate(result->size, 1, sizeof *result->kept);
+    if (!result->y || !result->kept) return no_memory(work);
+    for (int64_t t = 0; t < result->size; t++) result->kept[t] = work->draws[t].feature;
+    for (int64_t i = 0; i < result->rows && x->dense; i++)
+        for (int64_t t = 0; t < result->size; t++)
+            result->y[i * result->size + t] =
+                work->draws[t].weight * x->dense[i * x->columns + work->draws[t].feature];
+    for (int64_t t = 0; t < result->size && !x->dense; t++) {
+        const sketching_block_t block = sketching_block(work->features, work->draws[t].feature);
+        for (int64_t r = 0; r < block.count; r++)
+            result->y[block.rows[r] * result->size + t] = work->draws[t].weight * block.values[r];
+    }
+    return ATTN_OK;
+}
+
+/* ---- features that are mixed ---------------------------------------------------------------------------- */
+
+static void fill_hadamard(const attn_sketch_srht_t *srht, const attn_sketch_part_t *part,
+                          float *matrix) {
+    for (int64_t j = 0; j < part->count; j++)
+        for (int64_t t = 0; t < part->size; t++) {
+            const uint32_t common = (uint32_t)(part->first + j) & (uint32_t)srht->columns[t];
+            const float weight = srht->weights[part->first + j];
+            matrix[j * part->size + t] = __builtin_parity(common) ? -weight : weight;
+        }
+}
+
+/* Y += features of a block times their rows of T. */
+static void mix(work_t *work, const sketching_block_t *block) {
+    const sketching_options_t *options = work->options;
+    const int64_t size = work->result->size;
+    const attn_sketch_part_t part = {block->first, block->width, size, options->seed};
+    const int64_t sparsity = attn_sketch_sparsity(size, options->sparsity);
+    const int is_sparse = options->method == SKETCHING_OSNAP;
+    if (is_sparse)
+        attn_sketch_osnap(work->matrix, &part, sparsity);
+    else if (options->method == SKETCHING_GAUSSIAN)
+        attn_sketch_gaussian(work->matrix, &part);
+    else if (options->method == SKETCHING_AMS)
+        attn_sketch_ams(work->matrix, &part);
+    else
+        fill_hadamard(&work->srht, &part, work->matrix);
+    for (int64_t r = 0; r < block->count; r++) {
+        double *sums = work->sums + block->rows[r] * size;
+        for (int64_t f = 0; f < block->width; f++) {
+            const double value = (double)block->values[r * block->stride + f];
+            const attn_sketch_entry_t *entries =
+                (const attn_sketch_entry_t *)work->matrix + f * sparsity;
+            const float *row = (const float *)work->matrix + f * size;
+            for (int64_t i = 0; i < sparsity && is_sparse; i++)
+                sums[entries[i].column] += (double)entries[i].weight * value;
+            for (int64_t t = 0; t < size && !is_sparse; t++) sums[t] += (double)row[t] * value;
+        }
+    }
+}
+
+static int make_room(work_t *work) {
+    const int64_t n = work->result->rows, size = work->result->size;
+    const int64_t d = work->features->x->columns;
+    const int64_t sparsity = attn_sketch_sparsity(size, work->options->sparsity);
+    work->sums = allocate(n, size, sizeof *work->sums);
+    work->result->y = allocate(n, size, sizeof *work->result->y);
+    work->matrix = work->options->method == SKETCHING_OSNAP
+                       ? allocate(SKETCHING_WIDTH, sparsity, sizeof(attn_sketch_entry_t))
+                       : allocate(SKETCHING_WIDTH, size, sizeof(float));
+    if (work->options->method == SKETCHING_SRHT) {
+        work->srht.columns = allocate(attn_sketch_order(d), 1, sizeof *work->srht.columns);
+        work->srht.weights = allocate(d, 1, sizeof *work->srht.weights);
+        if (!work->srht.columns || !work->srht.weights) return 0;
+        attn_sketch_srht(&work->srht, d, size, work->options->seed);
+    }
+    return work->sums && work->result->y && work->matrix;
+}
+
+static attn_status_t mix_all(work_t *work) {
+    const int64_t elements = work->result->rows * work->result->size;
+    if (!make_room(work)) return no_memory(work);
+    for (int64_t first = 0; first < work->features->x->columns;) {
+        const sketching_block_t block = sketching_block(work->features, first);
+        first += block.width;
+        if (block.count) mix(work, &block);
+    }
+    for (int64_t i = 0; i < elements; i++) work->result->y[i] = (float)work->sums[i];
+    return ATTN_OK;
+}
+
+/* ---- a sketch -------------------------------------------------------------------------------------------- */
+
+static attn_status_t check(const work_t *work) {
+    const sketching_options_t *options = work->options;
+    const sketching_x_t *x = work->features->x;
+    const double most =
+        options->method == SKETCHING_LEVERAGE || options->method == SKETCHING_EXACT ? 0.1 : 1;
+    const float *data = x->dense ? x->dense : x->data;
+    if (!(options->eps > 0 && options->eps < 1))
+        return attn_fail(work->error, ATTN_ERROR_RANGE, "eps has to be above 0 and below 1");
+    if (!(options->delta > 0 && options->delta < 1))
+        return attn_fail(work->error, ATTN_ERROR_RANGE, "delta has to be above 0 and below 1");
+    if (options->delta > most)
+        return attn_fail(work->error, ATTN_ERROR_RANGE,
+                         "delta of method %s has to be at most 0.1 (Lemma 5.4)",
+                         sketching_names[options->method]);
+    if (options->size < 0 || options->size > SKETCHING_MOST_COLUMNS)
+        return attn_fail(work->error, ATTN_ERROR_RANGE, "a sketch has 1 to 2^31 features");
+    for (int64_t at = 0; at < sketching_stored(x); at++)
+        if (data[at] != 0) return ATTN_OK;
+    return attn_fail(work->error, ATTN_ERROR_RANGE,
+                     "X: all elements are 0: it has rank 0, and there is nothing to sketch");
+}
+
+static attn_status_t make(work_t *work) {
+    const enum sketching_method method = work->options->method;
+    const sketching_x_t *x = work->features->x;
+    attn_status_t status = check(work);
+    if (!status && (method == SKETCHING_DETERMINISTIC || method == SKETCHING_EXACT ||
+                    method == SKETCHING_LEVERAGE))
+        status = find_basis(work);
+    if (!status && samples(method)) status = find_scores(work);
+    if (!status) status = choose_size(work);
+    if (status) return status;
+    if (work->result->is_exact) {
+        work->result->y = allocate(x->rows, x->columns, sizeof *work->result->y);
+        if (!work->result->y) return no_memory(work);
+        memcpy(work->result->y, x->dense, (size_t)sketching_stored(x) * sizeof *x->dense);
+        return ATTN_OK;
+    }
+    if (method != SKETCHING_DETERMINISTIC && !samples(method)) return mix_all(work);
+    status = samples(method) ? draw(work) : weigh(work);
+    return status ? status : take(work);
+}
+
+attn_status_t sketching_sketch(const sketching_features_t *features,
+                               const sketching_options_t *options, sketching_result_t *result,
+                               attn_error_t *error) {
+    work_t work = {.features = features, .options = options, .result = result, .error = error};
+    *result = (sketching_result_t){.rows = features->x->rows, .rank = -1, .total = NAN};
+    const attn_status_t status = make(&work);
+    sketching_basis_destroy(&work.basis);
+    free(work.weights);
+    free(work.draws);
+    free(work.sums);
+    free(work.matrix);
+    free(work.srht.columns);
+    free(work.srht.weights);
+    return status;
+}
+
+void sketching_result_destroy(sketching_result_t *result) {
+    free(result->y);
+    free(result->scores);
+    free(result->kept);
+    *result = (sketching_result_t){.y = NULL};
+}
