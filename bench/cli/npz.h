@@ -1,0 +1,25 @@
+/*
+ * cli/npz.h: files of NumPy's .npz, which are ZIP archives of .npy files.
+ */
+#ifndef ATTN_CLI_NPZ_H
+#define ATTN_CLI_NPZ_H
+
+#include <stddef.h>
+
+/** An archive in memory. */
+typedef struct npz {
+    const char *path; /* for complaints */
+    const unsigned char *bytes;
+    size_t size;
+} npz_t;
+
+/** Whether these bytes begin as an archive does. */
+int npz_is_one(const char *bytes, size_t size);
+
+/**
+ * The file `name` of the archive, unpacked into memory that the caller frees; an exit status. Stored or
+ * deflated, below 4 GiB, its check sum verified.
+ */
+int npz_file(const npz_t *npz, const char *name, char **bytes, size_t *size);
+
+#endif
