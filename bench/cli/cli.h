@@ -37,5 +37,6 @@ int cli_compare(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_embed(int argc, char **argv);
 int cli_lab(int argc, char **argv);
+int cli_sketch(int argc, char **argv);
 
 #endif

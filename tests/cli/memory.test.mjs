@@ -25,6 +25,13 @@ const arrays = {
     "half.npy": half([6, 4], 2),
     "mask.npy": npy([6, 1], new Array(6).fill(1), { descr: "|b1" }),
     "bias.npy": half([6, 12], 3),
+    "wide.npy": npy(
+        [3, 40],
+        random(120, 4).map((x) => x / 25),
+    ),
+    "data.npy": npy([3], [1, 2, 3]),
+    "p.npy": npy([3], [0, 1, 3], { descr: "<i8" }),
+    "i.npy": npy([3], [2, 0, 4], { descr: "<i4" }),
     "text.txt": 'some "words", and some more',
 };
 const files = Object.fromEntries(
@@ -56,6 +63,20 @@ const commands = [
     ["bench", ["bench", "--backend=linear", "--n=8", "--d=4", "--heads=1", "--time=0"]],
     ["embed", ["embed", "text.txt", "--dim", "4", "-o", "o.npy"], true],
     ["embed --json", ["embed", "text.txt", "--dim", "4", "-o", "o.npy", "--json"], true],
+    ...["leverage", "deterministic", "srht"].map((method) => [
+        `sketch by ${method}`,
+        [
+            ...["sketch", "wide.npy", "--method", method, "--size", "30", "-o", "o.npy"],
+            ...["--report", "--algebra", "plain"],
+        ],
+    ]),
+    [
+        "sketch of CSR",
+        [
+            ...["sketch", "data.npy", "--x-indptr", "p.npy", "--x-indices", "i.npy", "--size", "2"],
+            ...["--method", "osnap", "-o", "o.npy", "--algebra", "plain"],
+        ],
+    ],
     ["lab list", ["lab", "list"], true],
     ["lab list --json", ["lab", "list", "--json"], true],
 ];

@@ -1,0 +1,391 @@
+/* cli/sketch_cmd.c: `attn sketch`: X on fewer features, and how near that is. */
+#include "cli/arrays.h"
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/npz.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/table.h"
+#include "sketching/sketch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct sketch_run {
+    const char *path, *keys, *indptr, *indices, *method, *algebra, *out, *scores;
+    int64_t columns; /* of CSR; 0: the last one that has an element */
+    sketching_options_t options;
+    int report, json;
+
+    char *files[4]; /* what the arrays stand in */
+    int64_t *starts;
+    int32_t *places;
+    float *dense;
+    sketching_x_t x;
+    int64_t stored;
+    sketching_features_t features;
+    sketching_result_t result;
+    sketching_distance_t distance;
+} sketch_run_t;
+
+/* ---- X ----------------------------------------------------------------------------------------------- */
+
+static const npy_wanted_t matrix = {NPY_FLOAT32 | NPY_FLOAT64, 2, 2, "2 (n, d)"};
+static const npy_wanted_t values = {NPY_FLOAT32 | NPY_FLOAT64, 1, 1, "1 (elements)"};
+static const npy_wanted_t numbers = {NPY_INTEGERS, 1, 1, "1"};
+
+/* An array of an archive or, where that is NULL, of a file. */
+static int read_array(const npz_t *archive, const char *name, const npy_wanted_t *wanted,
+                      char **memory, attn_tensor_t *tensor) {
+    size_t size;
+    int32_t rank;
+    attn_error_t error;
+    const int status =
+        archive ? npz_file(archive, name, memory, &size) : file_read(name, memory, &size);
+    if (status) return status;
+    if (npy_read(*memory, size, wanted, tensor, &rank, &error))
+        return cli_complain(CLI_USAGE, "%s%s%s %s", archive ? archive->path : "",
+                            archive ? ": " : "", name, error.message);
+    return CLI_OK;
+}
+
+static int no_memory(const sketch_run_t *run) {
+    return cli_complain(CLI_USAGE, "%s: no memory for X", run->path);
+}
+
+static int64_t whole(const attn_tensor_t *tensor, int64_t at) {
+    return tensor->dtype == NPY_I32 ? ((const int32_t *)tensor->data)[at]
+                                    : ((const int64_t *)tensor->data)[at];
+}
+
+/* Starts as int64 and columns as int32, whichever they have; what does not fit is no column. */
+static int take_indices(sketch_run_t *run, const attn_tensor_t *indptr,
+                        const attn_tensor_t *indices) {
+    const int64_t n = indptr->shape[3];
+    run->starts = malloc((size_t)n * sizeof *run->starts);
+    run->places = malloc(((size_t)run->stored + 1) * sizeof *run->places);
+    if (!run->starts || !run->places) return no_memory(run);
+    for (int64_t i = 0; i < n; i++) run->starts[i] = whole(indptr, i);
+    for (int64_t at = 0; at < run->stored; at++) {
+        const int64_t place = whole(indices, at);
+        run->places[at] = place < 0 || place > INT32_MAX ? -1 : (int32_t)place;
+    }
+    return CLI_OK;
+}
+
+static int take_csr(sketch_run_t *run, const attn_tensor_t *indptr, const attn_tensor_t *indices,
+                    const attn_tensor_t *data) {
+    run->stored = data->shape[3];
+    if (indices->shape[3] != run->stored)
+        return cli_complain(CLI_USAGE, "%s: %lld indices for %lld elements", run->path,
+                            (long long)indices->shape[3], (long long)run->stored);
+    const int status = take_indices(run, indptr, indices);
+    if (status) return status;
+    for (int64_t at = 0; at < run->stored && !run->columns; at++)
+        if (run->places[at] >= run->x.columns) run->x.columns = (int64_t)run->places[at] + 1;
+    if (run->columns) run->x.columns = run->columns;
+    run->x.rows = indptr->shape[3] - 1;
+    run->x.starts = run->starts;
+    run->x.indices = run->places;
+    run->x.data = data->data;
+    return CLI_OK;
+}
+
+static int load_arrays(sketch_run_t *run) {
+    attn_tensor_t data, indptr, indices;
+    int status = read_array(NULL, run->path, &values, &run->files[0], &data);
+    if (!status) status = read_array(NULL, run->indptr, &numbers, &run->files[1], &indptr);
+    if (!status) status = read_array(NULL, run->indices, &numbers, &run->files[2], &indices);
+    return status ? status : take_csr(run, &indptr, &indices, &data);
+}
+
+/* SciPy's save_npz(): the file "format" is 0-dimensional bytes, the last of which say which form it is. */
+static int load_npz(sketch_run_t *run, const npz_t *archive) {
+    attn_tensor_t data, indptr, indices, shape;
+    char *memory = NULL;
+    size_t size = 0;
+    int status = npz_file(archive, "format.npy", &memory, &size);
+    if (!status && (size < 3 || memcmp(memory + size - 3, "csr", 3) != 0))
+        status =
+            cli_complain(CLI_USAGE, "%s: is a sparse matrix of another form than CSR", run->path);
+    free(memory);
+    memory = NULL;
+    if (!status) status = read_array(archive, "shape.npy", &numbers, &memory, &shape);
+    if (!status && shape.shape[3] != 2)
+        status = cli_complain(CLI_USAGE, "%s: has %lld axes, not 2", run->path,
+                              (long long)shape.shape[3]);
+    const int64_t rows = status ? 0 : whole(&shape, 0);
+    if (!status) run->columns = whole(&shape, 1);
+    free(memory);
+    if (!status) status = read_array(archive, "data.npy", &values, &run->files[1], &data);
+    if (!status) status = read_array(archive, "indptr.npy", &numbers, &run->files[2], &indptr);
+    if (!status) status = read_array(archive, "indices.npy", &numbers, &run->files[3], &indices);
+    if (!status) status = take_csr(run, &indptr, &indices, &data);
+    if (!status && rows != run->x.rows)
+        status = cli_complain(CLI_USAGE, "%s: indptr is of %lld rows, not %lld", run->path,
+                              (long long)run->x.rows, (long long)rows);
+    return status;
+}
+
+static void put_rows(const attn_tensor_t *from, float *to) {
+    for (int64_t i = 0; i < from->shape[2]; i++)
+        for (int64_t j = 0; j < from->shape[3]; j++)
+            *to++ = ((const float *)from->data)[i * from->stride[2] + j * from->stride[3]];
+}
+
+/* The rows of X and, below them, those of --k. */
+static int load_dense(sketch_run_t *run) {
+    array_t x = {.memory = NULL}, k = {.memory = NULL};
+    int status = array_load(&x, run->path, &matrix);
+    if (!status && run->keys) status = array_load(&k, run->keys, &matrix);
+    const int64_t rows = x.tensor.shape[2], columns = x.tensor.shape[3];
+    const int64_t more = k.memory ? k.tensor.shape[2] : 0;
+    if (!status && k.memory && k.tensor.shape[3] != columns)
+        status = cli_complain(CLI_USAGE, "%s: has %lld features, %s has %lld", run->keys,
+                              (long long)k.tensor.shape[3], run->path, (long long)columns);
+    if (!status) {
+        const int64_t shape[4] = {1, 1, rows + more, columns};
+        run->dense = array_allocate(ATTN_F32, shape);
+        if (!run->dense) status = no_memory(run);
+    }
+    if (!status) {
+        put_rows(&x.tensor, run->dense);
+        if (more) put_rows(&k.tensor, run->dense + rows * columns);
+        run->x = (sketching_x_t){.rows = rows + more, .columns = columns, .dense = run->dense};
+    }
+    array_free(&x);
+    array_free(&k);
+    return status;
+}
+
+static int is_archive(sketch_run_t *run, npz_t *archive) {
+    const size_t length = strlen(run->path);
+    return length > 4 && strcmp(run->path + length - 4, ".npz") == 0 &&
+           (archive->path = run->path) != NULL;
+}
+
+static int load(sketch_run_t *run) {
+    npz_t archive;
+    attn_error_t error;
+    int status;
+    if (is_archive(run, &archive)) {
+        status = file_read(run->path, &run->files[0], &archive.size);
+        archive.bytes = (const unsigned char *)run->files[0];
+        if (!status && !npz_is_one(run->files[0], archive.size))
+            status = cli_complain(CLI_USAGE, "%s: is no .npz file", run->path);
+        if (!status) status = load_npz(run, &archive);
+    } else {
+        status = run->indptr ? load_arrays(run) : load_dense(run);
+    }
+    if (status) return status;
+    if (sketching_check(&run->x, run->stored, &error)) return cli_reject(run->path, &error);
+    return CLI_OK;
+}
+
+/* ---- the sketch ----------------------------------------------------------------------------------------- */
+
+static int compute(sketch_run_t *run) {
+    attn_error_t error;
+    if (!sketching_features_create(&run->x, &run->features)) return no_memory(run);
+    if (sketching_sketch(&run->features, &run->options, &run->result, &error))
+        return cli_reject(run->path, &error);
+    if (run->scores && !run->result.scores)
+        return cli_complain(CLI_USAGE, "--scores: method %s has none", run->method);
+    if (run->report && sketching_measure(&run->features, run->options.solver, run->result.y,
+                                         run->result.size, &run->distance, &error))
+        return cli_reject(run->path, &error);
+    return CLI_OK;
+}
+
+static int write_files(const sketch_run_t *run) {
+    char header[2][NPY_HEADER_SIZE];
+    output_t output = {.count = 0};
+    const sketching_result_t *result = &run->result;
+    const int64_t y[4] = {1, 1, result->rows, result->size}, s[4] = {1, 1, 1, run->x.columns};
+    float *scores = NULL;
+    if (run->out)
+        output_add(&output, run->out, header[0], npy_header(header[0], ATTN_F32, 2, y), result->y,
+                   (size_t)(result->rows * result->size) * sizeof *result->y);
+    if (run->scores) {
+        scores = array_allocate(ATTN_F32, s);
+        if (!scores) return no_memory(run);
+        for (int64_t j = 0; j < run->x.columns; j++) scores[j] = (float)result->scores[j];
+        output_add(&output, run->scores, header[1], npy_header(header[1], ATTN_F32, 1, s), scores,
+                   (size_t)run->x.columns * sizeof *scores);
+    }
+    const int status = output.count ? output_write(&output) : CLI_OK;
+    free(scores);
+    return status;
+}
+
+/* ---- what is said of it ----------------------------------------------------------------------------------- */
+
+typedef struct line {
+    const char *name, *title;
+    double number;
+    int is_told;
+} line_t;
+
+/* Distinct features among those kept; NaN where there is no memory to mark them. */
+static double distinct(const sketch_run_t *run) {
+    char *seen = calloc((size_t)run->x.columns, 1);
+    double count = seen ? 0 : NAN;
+    for (int64_t t = 0; seen && t < run->result.size; t++) {
+        count += !seen[run->result.kept[t]];
+        seen[run->result.kept[t]] = 1;
+    }
+    free(seen);
+    return count;
+}
+
+static void print_line(const line_t *line, int json) {
+    if (!line->is_told) return;
+    if (json) {
+        printf(",\n  \"%s\": ", line->name);
+        json_number(stdout, line->number);
+    } else {
+        printf("%-46s %.6g\n", line->title, line->number);
+    }
+}
+
+static void tell(const sketch_run_t *run) {
+    const sketching_result_t *result = &run->result;
+    const sketching_distance_t *distance = &run->distance;
+    const int ranked = result->rank >= 0 || run->report;
+    const line_t lines[] = {
+        {"n", "rows n", (double)run->x.rows, 1},
+        {"d", "features d", (double)run->x.columns, 1},
+        {"stored", "elements of CSR", (double)run->stored, !run->x.dense},
+        {"m", "features m of the sketch", (double)result->size, 1},
+        {"asked", "features that the bound for eps, delta asks", result->asked, 1},
+        {"exact", "all features kept (1: yes)", result->is_exact, 1},
+        {"rank", "rank of X", (double)(run->report ? distance->rank : result->rank), ranked},
+        {"distinct", "different features kept", result->kept ? distinct(run) : 0,
+         result->kept != NULL},
+        {"score_sum", "sum of the scores", result->total, result->scores != NULL},
+        {"distortion", "spectral distortion", distance->distortion, run->report},
+        {"entry", "max |A' - A| of the attention matrix", distance->entry, run->report},
+        {"r", "r, max |X X^T|", distance->r, run->report},
+        {"bound", "12 r", 12 * distance->r, run->report},
+    };
+    if (run->json) {
+        printf("{\n  \"method\": \"%s\",\n  \"algebra\": \"%s\"", run->method,
+               run->options.solver->name);
+    } else {
+        printf("%-46s %s\n", "method", run->method);
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) print_line(&lines[i], run->json);
+    if (run->json) puts("\n}");
+}
+
+static void warn(const sketch_run_t *run) {
+    if (run->report && run->distance.r >= 0.1)
+        cli_warn("max |X X^T| is %.3g, and Lemmas 3.1 to 3.4 ask for less than 0.1: 12 r bounds "
+                 "nothing here",
+                 run->distance.r);
+    if (run->report && run->distance.distortion >= 1)
+        cli_warn("the distortion is not below 1: 12 r bounds nothing here");
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------------- */
+
+static int choose(sketch_run_t *run) {
+    int method = 0;
+    while (method < SKETCHING_METHODS && strcmp(run->method, sketching_names[method]) != 0)
+        method++;
+    if (method == SKETCHING_METHODS)
+        return cli_complain(
+            CLI_USAGE,
+            "--method: '%s' is none of gaussian, ams, osnap, leverage, srht, exact, "
+            "uniform, deterministic",
+            run->method);
+    run->options.method = (enum sketching_method)method;
+    run->options.solver = strcmp(run->algebra, "plain") == 0    ? &algebra_plain
+                          : strcmp(run->algebra, "lapack") == 0 ? algebra_lapack()
+                                                                : algebra_best();
+    if (!run->options.solver)
+        return cli_complain(CLI_USAGE, "--algebra: this program finds no LAPACK");
+    if (strcmp(run->algebra, "best") != 0 && strcmp(run->algebra, run->options.solver->name) != 0)
+        return cli_complain(CLI_USAGE, "--algebra: '%s' is none of best, lapack, plain",
+                            run->algebra);
+    if (!run->indptr != !run->indices)
+        return cli_complain(CLI_USAGE, "--x-indptr and --x-indices come together");
+    if (run->keys && (run->indptr || run->columns))
+        return cli_complain(CLI_USAGE, "--k takes a dense X");
+    if (run->columns && !run->indptr)
+        return cli_complain(CLI_USAGE, "--columns is for --x-indptr and --x-indices");
+    return CLI_OK;
+}
+
+static int execute(sketch_run_t *run) {
+    const int takes_stdout =
+        (run->out && place_is_stdout(run->out)) || (run->scores && place_is_stdout(run->scores));
+    int status = choose(run);
+    if (!status && run->json && takes_stdout)
+        status = cli_complain(CLI_USAGE, "--json prints to standard output, where an output goes");
+    if (!status) status = load(run);
+    if (!status) status = compute(run);
+    if (!status) status = write_files(run);
+    if (status) return status;
+    if (!takes_stdout) tell(run);
+    warn(run);
+    return CLI_OK;
+}
+
+static const char summary[] =
+    "Put X (n, d) on fewer features: Y (n, m), m < d, with Y Y^T near X X^T (arXiv:2304.04397).";
+static const char details[] =
+    "Methods: gaussian, ams, osnap and srht mix features; leverage (Algorithms 1 and 2), exact\n"
+    "(leverage by exact scores) and uniform sample them; deterministic (Theorem 4.2) weighs them.\n"
+    "The size is what the method's bound asks for eps and delta, or --size.\n"
+    "\n"
+    "X is dense, or CSR: a .npz of SciPy's save_npz(), or X's data as the argument, beside\n"
+    "--x-indptr and --x-indices. It is never written out dense.";
+
+int cli_sketch(int argc, char **argv) {
+    sketch_run_t run = {
+        .method = "leverage", .algebra = "best", .options = {.eps = 0.5, .delta = 0.1}};
+    int64_t seed = 0;
+    const option_t options[] = {
+        {"X", 0, OPTION_ARGUMENT, NULL, "float32 or float64 (n, d) as .npy; .npz; data of CSR",
+         &run.path, 0, 0},
+        {"method", 0, OPTION_TEXT, "M", "one of those below (leverage)", &run.method, 0, 0},
+        {"eps", 0, OPTION_NUMBER, "E", "error that the size is for (0.5)", &run.options.eps, 0, 0},
+        {"delta", 0, OPTION_NUMBER, "D", "probability that it is missed (0.1)", &run.options.delta,
+         0, 0},
+        {"size", 0, OPTION_INTEGER, "M", "features, whatever eps and delta ask", &run.options.size,
+         1, SKETCHING_MOST_COLUMNS},
+        {"sparsity", 0, OPTION_INTEGER, "S", "osnap: columns that each feature goes into (4)",
+         &run.options.sparsity, 1, 64},
+        {"seed", 0, OPTION_INTEGER, "N", "of the draws (0)", &seed, 0, INT64_C(9007199254740992)},
+        {"k", 0, OPTION_TEXT, "K.npy", "rows below X's: X is then [Q; K]", &run.keys, 0, 0},
+        {"x-indptr", 0, OPTION_TEXT, "FILE", "CSR: where each row begins", &run.indptr, 0, 0},
+        {"x-indices", 0, OPTION_TEXT, "FILE", "CSR: the column of each element", &run.indices, 0,
+         0},
+        {"columns", 0, OPTION_INTEGER, "D", "CSR: features, where the last ones have no element",
+         &run.columns, 1, SKETCHING_MOST_COLUMNS},
+        {"output", 'o', OPTION_TEXT, "Y.npy", "where float32 (n, m) goes; - for standard output",
+         &run.out, 0, 0},
+        {"scores", 0, OPTION_TEXT, "FILE", "where the leverage scores (d) go", &run.scores, 0, 0},
+        {"report", 0, OPTION_SWITCH, NULL, "measure the distortion, and compare attention matrices",
+         &run.report, 0, 0},
+        {"algebra", 0, OPTION_TEXT, "A", "lapack, plain, or the best there is (best)", &run.algebra,
+         0, 0},
+        {"json", 0, OPTION_SWITCH, NULL, "print as JSON", &run.json, 0, 0},
+        {.name = NULL},
+    };
+    const option_command_t command = {"sketch", summary, options, details};
+    const enum option_outcome outcome = options_parse(&command, argc, argv);
+    if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
+    run.options.seed = (uint64_t)seed;
+    const int status = execute(&run);
+    sketching_result_destroy(&run.result);
+    sketching_features_destroy(&run.features);
+    free(run.starts);
+    free(run.places);
+    free(run.dense);
+    for (int i = 0; i < 4; i++) free(run.files[i]);
+    return status;
+}

@@ -1,0 +1,219 @@
+// attn sketch: the same Y from dense files, archives and arrays of CSR, its report, and what it refuses.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+
+import { random } from "./attention.mjs";
+import { assertRefused, attn, succeed, withFiles } from "./command.mjs";
+import { npy, read } from "./npy.mjs";
+import { zip } from "./zip.mjs";
+
+const [n, d] = [6, 700];
+const methods = [
+    "gaussian",
+    "ams",
+    "osnap",
+    "srht",
+    "leverage",
+    "exact",
+    "uniform",
+    "deterministic",
+];
+
+/** Sparse rows of length sqrt(r); the last feature has an element. */
+function rows(r) {
+    const raw = random(n * d, 5).map((x, i) => (i % 5 === 2 || i === d - 1 ? x : 0));
+    return Array.from({ length: n }, (_, i) => {
+        const row = raw.slice(i * d, (i + 1) * d);
+        const length = Math.hypot(...row);
+        return row.map((x) => Math.fround((0.9999 * x * Math.sqrt(r)) / length));
+    });
+}
+
+function csr(x) {
+    const parts = { data: [], indices: [], indptr: [0] };
+    for (const row of x) {
+        row.forEach((value, j) => {
+            if (value === 0) return;
+            parts.data.push(value);
+            parts.indices.push(j);
+        });
+        parts.indptr.push(parts.data.length);
+    }
+    return parts;
+}
+
+const x = rows(0.05);
+const { data, indices, indptr } = csr(x);
+const ints = (values, descr) => npy([values.length], values, { descr });
+const format = (name) =>
+    npy([], [], {
+        header: "{'descr': '|S3', 'fortran_order': False, 'shape': (), }" + "",
+    }).toString("latin1") + name;
+const archive = {
+    "indices.npy": ints(indices, "<i4"),
+    "indptr.npy": ints(indptr, "<i4"),
+    "format.npy": Buffer.from(format("csr"), "latin1"),
+    "shape.npy": ints([n, d], "<i8"),
+    "data.npy": npy([data.length], data, { descr: "<f8" }),
+};
+const files = {
+    "x.npy": npy([n, d], x.flat()),
+    "deflated.npz": zip(archive, 6),
+    "fixed.npz": zip(archive, 1),
+    "stored.npz": zip(archive),
+    "data.npy": npy([data.length], data),
+    "indices.npy": ints(indices, "<i8"),
+    "indptr.npy": ints(indptr, "<i8"),
+};
+const asArrays = ["data.npy", "--x-indptr", "indptr.npy", "--x-indices", "indices.npy"];
+
+describe("attn sketch", () => {
+    for (const method of methods)
+        test(`${method}: dense, archives, arrays and both algebras give one Y`, () => {
+            withFiles(files, (folder) => {
+                const settings = ["--method", method, "--size", "60", "-o", "y.npy", "--seed", "3"];
+                const y = (input, ...more) => {
+                    succeed(["sketch", ...input, ...settings, ...more], folder);
+                    return read(folder, "y.npy");
+                };
+                const first = y(["x.npy"], "--algebra", "plain");
+                assert.equal(first.shape[0], n);
+                assert.ok(first.shape[1] <= 60 && first.shape[1] > n);
+                for (const input of [
+                    ["x.npy"],
+                    ["deflated.npz"],
+                    ["fixed.npz"],
+                    ["stored.npz"],
+                    asArrays,
+                ]) {
+                    const other = y(input);
+                    assert.deepEqual(other.shape, first.shape);
+                    other.data.forEach((value, i) => {
+                        assert.ok(Math.abs(value - first.data[i]) < 2 ** -20, `${input}: ${i}`);
+                    });
+                }
+            });
+        });
+
+    test("the report is what Y is", () => {
+        withFiles(files, (folder) => {
+            const command = ["sketch", "deflated.npz", "--size", "150", "--report", "--json"];
+            const told = JSON.parse(
+                succeed([...command, "-o", "y.npy", "--scores", "s.npy"], folder),
+            );
+            const { data: y, shape } = read(folder, "y.npy");
+            const scores = read(folder, "s.npy").data;
+            assert.deepEqual([told.method, told.n, told.d, told.m], ["leverage", n, d, 150]);
+            assert.deepEqual(shape, [n, 150]);
+            assert.equal(told.stored, data.length);
+            assert.equal(told.rank, n);
+            assert.equal(scores.length, d);
+            const sum = scores.reduce((a, b) => a + b, 0);
+            assert.ok(Math.abs(sum - told.score_sum) < 1e-4 * sum);
+            assert.ok(told.r < 0.05 && told.r > 0.0499);
+            assert.ok(Math.abs(told.bound - 12 * told.r) < 1e-6 * told.bound);
+            assert.ok(told.distortion > 0 && told.distortion < 1);
+
+            const weights = (row) => {
+                const sums = row.map(Math.exp);
+                const total = sums.reduce((a, b) => a + b, 0);
+                return sums.map((s) => s / total);
+            };
+            const dot = (a, b) => a.reduce((total, value, i) => total + value * b[i], 0);
+            const attention = (list) => list.map((a) => weights(list.map((b) => dot(a, b))));
+            const sketched = Array.from({ length: n }, (_, i) => y.slice(i * 150, (i + 1) * 150));
+            const [before, after] = [attention(x).flat(), attention(sketched).flat()];
+            const entry = Math.max(...before.map((value, i) => Math.abs(value - after[i])));
+            assert.ok(Math.abs(entry - told.entry) < 1e-9, `${entry}, ${told.entry}`);
+            assert.ok(told.entry < told.bound);
+        });
+    });
+
+    test("where 12 r bounds nothing it says so", () => {
+        withFiles({ "x.npy": npy([n, d], rows(0.5).flat()) }, (folder) => {
+            const { status, stderr } = attn(
+                ["sketch", "x.npy", "--size", "300", "--report"],
+                folder,
+            );
+            assert.equal(status, 0);
+            assert.match(
+                stderr,
+                /^attn: warning: max \|X X\^T\| is 0.5, .*12 r bounds nothing here\n$/,
+            );
+        });
+    });
+
+    test("rows of K go below those of Q", () => {
+        withFiles(files, (folder) => {
+            const to = ["--method", "exact", "--size", "100", "-o", "y.npy", "--json"];
+            const told = JSON.parse(succeed(["sketch", "x.npy", "--k", "x.npy", ...to], folder));
+            assert.deepEqual([told.n, told.rank], [2 * n, n]);
+            const { data: y } = read(folder, "y.npy");
+            assert.deepEqual(y.slice(0, n * 100), y.slice(n * 100));
+        });
+    });
+
+    test("all features: Y is X, and it is said", () => {
+        withFiles(files, (folder) => {
+            const told = JSON.parse(
+                succeed(["sketch", "x.npy", "--eps", "0.1", "-o", "y.npy", "--json"], folder),
+            );
+            assert.deepEqual([told.exact, told.m], [1, d]);
+            assert.ok(told.asked > d);
+            assert.deepEqual(
+                readFileSync(join(folder, "y.npy")).subarray(-4 * n * d),
+                files["x.npy"].subarray(-4 * n * d),
+            );
+        });
+    });
+
+    const damaged = (at) => {
+        const bytes = Buffer.from(files["deflated.npz"]);
+        bytes[at < 0 ? bytes.length + at : at] ^= 0xff;
+        return bytes;
+    };
+    const wrong = {
+        "coo.npz": zip({ ...archive, "format.npy": Buffer.from(format("coo"), "latin1") }),
+        "less.npz": zip({ "format.npy": archive["format.npy"] }),
+        "far.npz": zip({ ...archive, "shape.npy": ints([n, 10], "<i8") }),
+        "rows.npz": zip({ ...archive, "shape.npy": ints([n + 1, d], "<i8") }),
+        "cut.npz": files["deflated.npz"].subarray(0, 900),
+        "bits.npz": damaged(200),
+        "text.npz": "no archive",
+        "nan.npy": npy([2, 3], [1, 2, 3, NaN, 5, 6]),
+        "zeros.npy": npy([2, 3], [0, 0, 0, 0, 0, 0]),
+        "late.npy": ints([1, ...indptr.slice(1)], "<i8"),
+        "four.npy": npy([2, 4], [1, 2, 3, 4, 5, 6, 7, 8]),
+    };
+    const refused = [
+        [["coo.npz"], /another form than CSR/],
+        [["less.npz"], /has no shape.npy in it/],
+        [["far.npz"], /has column \d+, must be 0 to 9/],
+        [["rows.npz"], /indptr is of 6 rows, not 7/],
+        [["cut.npz"], /has no format.npy in it/],
+        [["bits.npz"], /indices.npy in it is damaged/],
+        [["text.npz"], /is no .npz file/],
+        [["nan.npy"], /element 3 is NaN/],
+        [["zeros.npy", "--size", "1"], /rank 0/],
+        [["data.npy", "--x-indptr", "late.npy", "--x-indices", "indices.npy"], /begins with 1/],
+        [["data.npy", "--x-indptr", "indptr.npy"], /come together/],
+        [["x.npy", "--k", "four.npy"], /four.npy: has 4 features, x.npy has 700/],
+        [["x.npy", "--method", "magic"], /'magic' is none of gaussian/],
+        [["x.npy", "--eps", "0"], /eps has to be above 0/],
+        [["x.npy", "--delta", "0.2"], /at most 0.1 \(Lemma 5.4\)/],
+        [["x.npy", "--size", "0"], /--size/],
+        [["x.npy", "--method", "uniform"], /has to be given a size/],
+        [["x.npy", "--method", "gaussian", "--scores", "s.npy"], /method gaussian has none/],
+        [["stored.npz", "--eps", "0.1"], /nothing would be left out/],
+        [["x.npy", "--algebra", "magic"], /'magic' is none of best, lapack, plain/],
+    ];
+    for (const [args, says] of refused)
+        test(`refused: ${args.join(" ")}`, () => {
+            withFiles({ ...files, ...wrong }, (folder) => {
+                assertRefused(attn(["sketch", ...args, "-o", "y.npy"], folder), says);
+            });
+        });
+});
