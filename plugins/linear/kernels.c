@@ -6,7 +6,8 @@
 #include "kernels.h"
 
 #include "ahead.h"
-#include "wide_maps.h"
+#include "features.h"
+#include "simd/convert.h"
 
 /* Tokens of a chunk: all tiers' panels and tiles divide it (AVX-512 takes its last 16 as one vector).
  * Longer ones compute more above and at the diagonal, shorter ones load and store the state more often. */
@@ -129,9 +130,9 @@ static void load_keys(walk_t *walk, int64_t first, int64_t count) {
     const attn_tensor_t *key = &head->io->key;
     if (walk->loaded == first && walk->count == count) return;
     if (is_plain(key) && !linear_map_is_wide(form->map))
-        map_from(form->map, walk->features, walk->key_stride,
-                 attn_row(key, head->batch, head->kv_head, first), key->stride[2], count,
-                 form->features);
+        features_map(form->map, walk->features, walk->key_stride,
+                     attn_row(key, head->batch, head->kv_head, first), key->stride[2], count,
+                     form->features);
     else
         features_load(form, key, head->batch, head->kv_head, first, count, form->key_scale,
                       walk->features, walk->key_stride, count, walk->wide);
@@ -153,7 +154,8 @@ static void load_queries(const walk_t *walk, int64_t query_head, const linear_ro
         tile_pack(walk->queries, rows->stride, rows->count, form->features,
                   attn_row(query, head->batch, query_head, rows->first), query->stride[2],
                   query->stride[3], form->query_scale);
-        map_rows(form->map, walk->queries, rows->stride, form->features, rows->stride);
+        features_map(form->map, walk->queries, rows->stride, walk->queries, rows->stride,
+                     form->features, rows->stride);
     } else {
         features_load(form, query, head->batch, query_head, rows->first, rows->count,
                       form->query_scale, walk->rows, walk->key_stride, rows->count, walk->wide);

@@ -21,7 +21,7 @@
       vf_select_positive(vf_sub(x, vf_set1(88.37f)), vf_set1(INFINITY), vf_exp(x)))
 
 /* Maps of another length: X(NAME, name, help, how many features `dim` columns have, where `asked` is
- * the parameter `features`). What they compute stands in wide_maps.h. */
+ * the parameter `features`). What they compute stands in features.c. */
 #define LINEAR_WIDE_MAPS(X)                                                                        \
     X(FAVOR, "favor", "random features with exp(x.y) on average (Performer)", asked)               \
     X(TAYLOR2, "taylor2", "1+x.y+(x.y)^2/2 (Based)", 1 + dim + dim * (dim + 1) / 2)

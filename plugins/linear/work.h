@@ -8,7 +8,10 @@
 
 #include "recurrence.h"
 
-#include "wide_maps.h"
+#include "features.h"
+#include "simd/convert.h"
+#include "simd/math.h"
+#include "simd/product.h"
 
 enum { STEP = 12 /* tokens: whole tiles on every tier, and whole blocks */ };
 

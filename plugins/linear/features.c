@@ -1,17 +1,33 @@
 /*
- * wide_maps.h: phi of rows of queries and keys, for the tier being compiled.
+ * Rows of tensors and their features, the same for all kernels of the tier being compiled.
  *
  *     favor    exp(w_f.x - |x|^2 / 2) / sqrt(features) (arXiv:2009.14794, Eq. 5 and Section 2.4)
  *     taylor2  1, x_k, x_k^2 / sqrt 2, x_k x_l for k < l (arXiv:2402.18668, Section 3; the same products
  *              with half of the features, as pairs are there once)
  */
-#ifndef ATTN_LINEAR_WIDE_MAPS_H
-#define ATTN_LINEAR_WIDE_MAPS_H
+#include "features.h"
 
-#include "form.h"
-#include "phi.h"
 #include "simd/convert.h"
+#include "simd/math.h"
 #include "simd/product.h"
+
+void features_map(linear_map_t map, float *to, int64_t to_stride, const float *from,
+                  int64_t from_stride, int64_t rows, int64_t count) {
+#define MAP_ROWS(NAME, name, help, expression)                                                     \
+    case LINEAR_##NAME:                                                                            \
+        for (; rows > 0; rows--, to += to_stride, from += from_stride)                             \
+            for (int64_t i = 0; i < count; i += VF_LANES) {                                        \
+                const vf x = vf_load(from + i);                                                    \
+                vf_store(to + i, expression);                                                      \
+            }                                                                                      \
+        return;
+    switch (map) {
+        LINEAR_MAPS(MAP_ROWS)
+    default:
+        return;
+    }
+#undef MAP_ROWS
+}
 
 /* w.x for rows x[.][width], then its exponential. */
 static void features_favor(const linear_form_t *form, int64_t dim, const float *x, int64_t width,
@@ -30,7 +46,7 @@ static void features_favor(const linear_form_t *form, int64_t dim, const float *
         const vf half = vf_set1(0.5f * vf_reduce_add(square));
         for (int64_t f = 0; f < form->features; f += VF_LANES)
             vf_store(row + f, vf_sub(vf_load(row + f), half));
-        map_rows(LINEAR_EXP, row, stride, 1, form->features);
+        features_map(LINEAR_EXP, row, stride, row, stride, 1, form->features);
         for (int64_t f = 0; f < form->features; f += VF_LANES)
             vf_store(row + f, vf_mul(factor, vf_load(row + f)));
     }
@@ -53,16 +69,15 @@ static void features_taylor2(int64_t dim, const float *x, float *to) {
 }
 
 /* Zeros behind the first `used` columns of rows, and in all columns of the rows from `count` on. */
-ATTN_STEP void features_pad(float *rows, int64_t stride, int64_t used, int64_t count, int64_t all) {
+static void features_pad(float *rows, int64_t stride, int64_t used, int64_t count, int64_t all) {
     for (int64_t r = 0; r < count; r++)
         for (int64_t k = used; k < stride; k++) rows[r * stride + k] = 0.0f;
     if (all > count)
         memset(rows + count * stride, 0, (size_t)((all - count) * stride) * sizeof *rows);
 }
 
-/* Rows [first, first + count) of a head to to[all][stride], times `scale`; zeros where there is nothing. */
-ATTN_STEP void rows_load(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
-                         int64_t count, float scale, float *to, int64_t stride, int64_t all) {
+void rows_load(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
+               int64_t count, float scale, float *to, int64_t stride, int64_t all) {
     const int64_t columns = tensor->shape[3], size = attn_dtype_size(tensor->dtype);
     for (int64_t r = 0; r < count; r++) {
         const char *row =
@@ -72,13 +87,9 @@ ATTN_STEP void rows_load(const attn_tensor_t *tensor, int64_t batch, int64_t hea
     features_pad(to, stride, columns, count, all);
 }
 
-/**
- * phi of the same rows, stride a multiple of VF_LANES; what is no feature becomes 0. `wide` has room for `all`
- * rows of x and a tile more, at least one, where the map is wide.
- */
-static void features_load(const linear_form_t *form, const attn_tensor_t *tensor, int64_t batch,
-                          int64_t head, int64_t first, int64_t count, float scale, float *to,
-                          int64_t stride, int64_t all, float *wide) {
+void features_load(const linear_form_t *form, const attn_tensor_t *tensor, int64_t batch,
+                   int64_t head, int64_t first, int64_t count, float scale, float *to,
+                   int64_t stride, int64_t all, float *wide) {
     const int64_t dim = tensor->shape[3];
     const int is_wide = linear_map_is_wide(form->map);
     const int64_t width = is_wide ? tile_round_up(dim, VF_LANES) : stride;
@@ -89,8 +100,6 @@ static void features_load(const linear_form_t *form, const attn_tensor_t *tensor
     else if (is_wide)
         for (int64_t r = 0; r < count; r++) features_taylor2(dim, x + r * width, to + r * stride);
     else
-        map_rows(form->map, to, stride, count, dim);
+        features_map(form->map, to, stride, to, stride, count, dim);
     features_pad(to, stride, form->features, count, all); /* phi(0) may be anything */
 }
-
-#endif

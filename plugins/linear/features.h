@@ -1,0 +1,35 @@
+/*
+ * features.h: phi of rows of queries and keys, for the tier being compiled: functions of features.c, which a
+ * module has once.
+ */
+#ifndef ATTN_LINEAR_FEATURES_H
+#define ATTN_LINEAR_FEATURES_H
+
+#include "form.h"
+#include "simd/task.h"
+#include "simd/tiers.h"
+
+#define features_map ATTN_KERNEL(attn_linear_features_map)
+#define features_load ATTN_KERNEL(attn_linear_features_load)
+#define rows_load ATTN_KERNEL(attn_linear_rows_load)
+
+/** to[r] = phi(from[r]) of an elementwise map, `rows` rows of `count` numbers rounded up to whole vectors. */
+void features_map(linear_map_t map, float *to, int64_t to_stride, const float *from,
+                  int64_t from_stride, int64_t rows, int64_t count);
+
+/**
+ * Rows [first, first + count) of a head to to[all][stride], times `scale`, stride a multiple of VF_LANES; zeros
+ * where there is nothing.
+ */
+void rows_load(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
+               int64_t count, float scale, float *to, int64_t stride, int64_t all);
+
+/**
+ * phi of the same rows; what is no feature becomes 0. `wide` has room for `all` rows of x and a tile more, at
+ * least one, where the map is wide.
+ */
+void features_load(const linear_form_t *form, const attn_tensor_t *tensor, int64_t batch,
+                   int64_t head, int64_t first, int64_t count, float scale, float *to,
+                   int64_t stride, int64_t all, float *wide);
+
+#endif
