@@ -1,6 +1,6 @@
 /*
  * simd/product.h: products of small matrices that lie in the nearest caches, as a chunk of tokens and a
- * state do: nothing is packed, and columns are whole vectors.
+ * state do: nothing is packed, and columns come in whole ones of PRODUCT_WIDTH.
  *
  * Each is a walk over register tiles (tile.h) of TILE_ROWS x PANEL, columns outermost, so that a panel of
  * the right factor stays in the first cache. The last rows go in tiles of four, so that 64 rows
@@ -20,6 +20,8 @@ enum { PRODUCT_FETCHES = 1 };
 #endif
 
 enum {
+    /* Vectors, as panels would pad short rows by more; but a module has the code for panels alone. */
+    PRODUCT_WIDTH = ATTN_COMPACT ? PANEL : VF_LANES,
     PRODUCT_LAST_ROWS = 4,
     PRODUCT_ONE_HEIGHT = TILE_ROWS - PRODUCT_LAST_ROWS == 0,
     /* More rows than these are one tile, not several of four. */
@@ -69,7 +71,7 @@ ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
     for (; c + PANEL <= (columns); c += PANEL) {                                                   \
         PRODUCT_ROWS_(tile, TILE_VECTORS, rows, __VA_ARGS__)                                       \
     }                                                                                              \
-    for (; c < (columns); c += VF_LANES) {                                                         \
+    for (; !ATTN_COMPACT && c < (columns); c += VF_LANES) {                                \
         PRODUCT_ROWS_(tile, 1, rows, __VA_ARGS__)                                                  \
     }
 

@@ -18,7 +18,7 @@ void features_map(linear_map_t map, float *to, int64_t to_stride, const float *f
                   int64_t from_stride, int64_t rows, int64_t count);
 
 /**
- * Rows [first, first + count) of a head to to[all][stride], times `scale`, stride a multiple of VF_LANES; zeros
+ * Rows [first, first + count) of a head to to[all][stride], times `scale`, stride a multiple of PRODUCT_WIDTH; zeros
  * where there is nothing.
  */
 void rows_load(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,

@@ -45,29 +45,37 @@ typedef struct linear_rows {
     float sum[CHUNK], abs[CHUNK];
 } linear_rows_t;
 
-/* Whether rows can be read and written where they are, in whole vectors. */
+/* Whether rows can be read and written where they are, by products. */
 ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
-    return tensor->dtype == ATTN_F32 && tensor->stride[3] == 1 && tensor->shape[3] % VF_LANES == 0;
+    return tensor->dtype == ATTN_F32 && tensor->stride[3] == 1 &&
+           tensor->shape[3] % PRODUCT_WIDTH == 0;
 }
 
 static walk_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
                       attn_arena_t *arena) {
-    const int64_t features = form->features, width = tile_round_up(features, VF_LANES);
+    const int64_t features = form->features, width = tile_round_up(features, PRODUCT_WIDTH);
     const int is_wide = linear_map_is_wide(form->map);
     walk_t walk = {.form = form};
-    walk.stride = tile_round_up(problem->value_dim, VF_LANES);
-    walk.key_stride = tile_round_up(tile_round_up(features, TILE_ROWS), VF_LANES);
-    walk.own = attn_linear_state_take(problem, form, VF_LANES, arena);
-    walk.features = attn_arena_take(arena, walk.key_stride, CHUNK * sizeof(float));
-    walk.rows = attn_arena_take(arena, walk.key_stride, CHUNK * sizeof(float));
-    walk.wide = attn_arena_take(arena, is_wide ? tile_round_up(problem->dim, VF_LANES) : 0,
-                                (CHUNK + 1) * sizeof(float));
-    walk.value_rows = attn_arena_take(arena, walk.stride, CHUNK * sizeof(float));
-    walk.queries = attn_arena_take(arena, features + 1, CHUNK * sizeof(float));
-    walk.scores = attn_arena_take(arena, CHUNK + 1, CHUNK * sizeof(float));
-    walk.out = attn_arena_take(arena, walk.stride, CHUNK * sizeof(float));
-    walk.key_sum = attn_arena_take(arena, width, sizeof(float));
-    walk.key_abs = attn_arena_take(arena, width, sizeof(float));
+    walk.stride = tile_round_up(problem->value_dim, PRODUCT_WIDTH);
+    walk.key_stride = tile_round_up(tile_round_up(features, TILE_ROWS), PRODUCT_WIDTH);
+    walk.own = attn_linear_state_take(problem, form, PRODUCT_WIDTH, arena);
+    const struct {
+        float **array;
+        int64_t columns, rows;
+    } pieces[] = {
+        {&walk.features, walk.key_stride, CHUNK},
+        {&walk.rows, walk.key_stride, CHUNK},
+        {&walk.wide, is_wide ? tile_round_up(problem->dim, VF_LANES) : 0, CHUNK + 1},
+        {&walk.value_rows, walk.stride, CHUNK},
+        {&walk.queries, features + 1, CHUNK},
+        {&walk.scores, CHUNK + 1, CHUNK},
+        {&walk.out, walk.stride, CHUNK},
+        {&walk.key_sum, width, 1},
+        {&walk.key_abs, width, 1},
+    };
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+        *pieces[i].array =
+            attn_arena_take(arena, pieces[i].columns, (uint64_t)pieces[i].rows * sizeof(float));
     return walk;
 }
 
@@ -304,8 +312,8 @@ static linear_rows_t next_rows(const walk_t *walk, int64_t first, int64_t count)
 static void score(walk_t *walk, const linear_rows_t *rows, product_ahead_t *ahead) {
     load_keys(walk, rows->known, rows->count);
     product(walk->scores, rows->stride, walk->features, walk->key_stride, walk->queries,
-            rows->stride, walk->form->features, rows->count, tile_round_up(rows->count, VF_LANES),
-            1, ahead);
+            rows->stride, walk->form->features, rows->count,
+            tile_round_up(rows->count, PRODUCT_WIDTH), 1, ahead);
 }
 
 static void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {

@@ -21,7 +21,7 @@ enum {
 
 static linear_state_t take_state(const attn_problem_t *problem, const linear_form_t *form,
                                  attn_arena_t *arena) {
-    return attn_linear_state_take(problem, form, VF_LANES, arena);
+    return attn_linear_state_take(problem, form, PRODUCT_WIDTH, arena);
 }
 
 static void scratch(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena) {

@@ -38,12 +38,12 @@ static inline linear_state_t attn_linear_state_at(const linear_state_t *state, f
     return moved;
 }
 
-/* Room for one. */
+/* Room for one, rounded up to whole ones of so many columns. */
 static inline linear_state_t attn_linear_state_take(const attn_problem_t *problem,
-                                                    const linear_form_t *form, int64_t lanes,
+                                                    const linear_form_t *form, int64_t whole,
                                                     attn_arena_t *arena) {
-    const int64_t width = (form->features + lanes - 1) / lanes * lanes;
-    linear_state_t state = {.stride = (problem->value_dim + lanes - 1) / lanes * lanes};
+    const int64_t width = (form->features + whole - 1) / whole * whole;
+    linear_state_t state = {.stride = (problem->value_dim + whole - 1) / whole * whole};
     state.width = (uint64_t)width;
     state.size = (uint64_t)((form->features + 1) * state.stride + 4 * width);
     float *numbers = attn_arena_take(arena, (int64_t)state.size, sizeof(float));

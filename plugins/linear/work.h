@@ -49,8 +49,8 @@ ATTN_STEP work_t lay_out(const attn_problem_t *problem, const linear_form_t *for
                          attn_arena_t *arena) {
     enum { ROWS = STEP + TILE_ROWS };
     work_t work = {.form = form};
-    work.width = tile_round_up(form->features, VF_LANES);
-    work.stride = tile_round_up(problem->value_dim, VF_LANES);
+    work.width = tile_round_up(form->features, PRODUCT_WIDTH);
+    work.stride = tile_round_up(problem->value_dim, PRODUCT_WIDTH);
     work.wide =
         linear_map_is_wide(form->map)
             ? attn_arena_take(arena, tile_round_up(problem->dim, VF_LANES), ROWS * sizeof(float))
