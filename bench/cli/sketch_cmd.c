@@ -188,7 +188,10 @@ static int load(sketch_run_t *run) {
 
 static int compute(sketch_run_t *run) {
     attn_error_t error;
-    if (!sketching_features_create(&run->x, &run->features)) return no_memory(run);
+    run->features.x = &run->x;
+    if ((run->report || run->options.method != SKETCHING_OSNAP) &&
+        !sketching_features_create(&run->x, &run->features))
+        return no_memory(run);
     if (sketching_sketch(&run->features, &run->options, &run->result, &error))
         return cli_reject(run->path, &error);
     if (run->scores && !run->result.scores)

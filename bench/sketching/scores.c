@@ -1,9 +1,10 @@
 /* sketching/scores.c: see scores.h. */
 #include "sketching/scores.h"
 
-#include "algebra/algebra.h"
+#include "attn/attn.h"
 #include "attn/random.h"
 #include "sketch/matrices.h"
+#include "sketching/kernels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,13 +22,19 @@ void sketching_basis_destroy(sketching_basis_t *basis) {
 
 /* ---- from a triangle to a basis ---------------------------------------------------------------------- */
 
+enum { LANES = 8 };
+
 /* 1 / the length of each row; 0 for a row of zeros. */
 static void invert_lengths(const sketching_x_t *x, double *inverse) {
     for (int64_t i = 0; i < x->rows; i++) {
         const float *row = x->dense ? x->dense + i * x->columns : x->data + x->starts[i];
         const int64_t count = x->dense ? x->columns : x->starts[i + 1] - x->starts[i];
-        double square = 0;
-        for (int64_t k = 0; k < count; k++) square += (double)row[k] * (double)row[k];
+        double squares[LANES] = {0}, square = 0;
+        int64_t k = 0;
+        for (; k + LANES <= count; k += LANES)
+            for (int l = 0; l < LANES; l++) squares[l] += (double)row[k + l] * (double)row[k + l];
+        for (; k < count; k++) square += (double)row[k] * (double)row[k];
+        for (int l = 0; l < LANES; l++) square += squares[l];
         inverse[i] = square > 0 ? 1 / sqrt(square) : 0;
     }
 }
@@ -136,21 +143,46 @@ int sketching_basis_exact(const sketching_features_t *features, const algebra_so
 
 enum { SPARSITY = 4, STREAM_JL = 1 };
 
-/* embedded[bucket][row] += each feature, with its sign, in SPARSITY buckets. */
-static void embed(const sketching_block_t *block, const double *inverse, int64_t n, int64_t size,
-                  uint64_t seed, double *embedded) {
-    attn_sketch_entry_t entries[SKETCHING_WIDTH * SPARSITY];
-    const attn_sketch_part_t part = {block->first, block->width, size, seed};
-    const int64_t sparsity = attn_sketch_sparsity(size, SPARSITY);
-    attn_sketch_osnap(entries, &part, sparsity);
-    for (int64_t r = 0; r < block->count; r++) {
-        const int64_t row = block->rows[r];
-        for (int64_t f = 0; f < block->width; f++) {
-            const double value = (double)block->values[r * block->stride + f] * inverse[row];
-            for (int64_t i = f * sparsity; i < (f + 1) * sparsity; i++)
-                embedded[entries[i].column * n + row] += (double)entries[i].weight * value;
-        }
+/* embedded[bucket][row] += a sparse feature, with its signs, in some buckets. */
+static void embed_sparse(const sketching_block_t *block, const attn_sketch_entry_t *entries,
+                         int64_t sparsity, int64_t n, double *embedded) {
+    for (int64_t i = 0; i < sparsity; i++) {
+        double *bucket = embedded + entries[i].column * n;
+        for (int64_t r = 0; r < block->count; r++)
+            bucket[block->rows[r]] += (double)entries[i].weight * (double)block->values[r];
     }
+}
+
+/* The same of all features, a row of a dense X at a time: its buckets stay in the nearest cache. */
+static void embed_row(const float *row, int64_t d, const attn_sketch_entry_t *entries,
+                      int64_t sparsity, double *buckets) {
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t i = j * sparsity; i < (j + 1) * sparsity; i++)
+            buckets[entries[i].column] += (double)entries[i].weight * (double)row[j];
+}
+
+/* embedded (size x n) = S1 X^T. */
+static int embed(const sketching_features_t *features, int64_t size, uint64_t seed,
+                 double *embedded) {
+    const sketching_x_t *x = features->x;
+    const int64_t d = x->columns, n = x->rows, sparsity = attn_sketch_sparsity(size, SPARSITY);
+    const attn_sketch_part_t all = {0, d, size, seed};
+    attn_sketch_entry_t *entries = malloc((size_t)(d * sparsity) * sizeof *entries);
+    double *buckets = numbers(size, 1);
+    const int done = entries && buckets;
+    if (done) attn_sketch_osnap(entries, &all, sparsity);
+    for (int64_t i = 0; i < n && done && x->dense; i++) {
+        memset(buckets, 0, (size_t)size * sizeof *buckets);
+        embed_row(x->dense + i * d, d, entries, sparsity, buckets);
+        for (int64_t t = 0; t < size; t++) embedded[t * n + i] = buckets[t];
+    }
+    for (int64_t j = 0; j < d && done && !x->dense; j++) {
+        const sketching_block_t block = sketching_block(features, j);
+        embed_sparse(&block, entries + j * sparsity, sparsity, n, embedded);
+    }
+    free(entries);
+    free(buckets);
+    return done;
 }
 
 int sketching_basis_embedded(const sketching_features_t *features, const algebra_solver_t *solver,
@@ -160,13 +192,10 @@ int sketching_basis_embedded(const sketching_features_t *features, const algebra
     if (size >= x->columns) return sketching_basis_exact(features, solver, basis);
     double *inverse = numbers(n, 1), *embedded = numbers(size, n), *triangle = numbers(n, n);
     *basis = (sketching_basis_t){.matrix = NULL};
-    int done = inverse && embedded && triangle;
+    int done = inverse && embedded && triangle && embed(features, size, seed, embedded);
     if (done) invert_lengths(x, inverse);
-    for (int64_t first = 0; first < x->columns && done;) {
-        const sketching_block_t block = sketching_block(features, first);
-        first += block.width;
-        if (block.count) embed(&block, inverse, n, size, seed, embedded);
-    }
+    for (int64_t t = 0; t < size && done; t++)
+        for (int64_t i = 0; i < n; i++) embedded[t * n + i] *= inverse[i];
     done = done && solver->triangle(embedded, size, n, triangle) &&
            solve(solver, triangle, inverse, n, basis);
     free(inverse);
@@ -226,10 +255,72 @@ int sketching_scores(const sketching_features_t *features, const sketching_basis
     return 1;
 }
 
+/* What the kernel does, for a feature of few elements: the same sums in the same order, without zeros. */
+static double square_of(const sketching_block_t *block, const float *matrix, int64_t columns,
+                        float *sums) {
+    double square = 0;
+    memset(sums, 0, (size_t)columns * sizeof *sums);
+    for (int64_t r = 0; r < block->count; r++) {
+        const float *row = matrix + block->rows[r] * columns, value = block->values[r];
+        for (int64_t c = 0; c < columns; c++) sums[c] += row[c] * value;
+    }
+    for (int64_t c = 0; c < columns; c += 4) {
+        float four = 0;
+        for (int64_t i = c; i < c + 4; i++) four += sums[i] * sums[i];
+        square += (double)four;
+    }
+    return square;
+}
+
+/* A block's rows side by side: where d is a power of two, they lie in one set of the cache. */
+static void squares_of(const sketching_kernels_t *kernels, const sketching_block_t *block,
+                       const float *matrix, const int32_t *last, int64_t columns, float *copy,
+                       double *scores) {
+    for (int64_t r = 0; r < block->count; r++)
+        memcpy(copy + r * SKETCHING_WIDTH, block->values + r * block->stride,
+               (size_t)block->width * sizeof *copy);
+    kernels->squares(copy, SKETCHING_WIDTH, block->width, matrix, last, columns, scores);
+}
+
+/*
+ * The same of any X in float: good to about 2^-20, and to the same bits on every tier. What N has below a
+ * diagonal of its own is 0 and left out.
+ */
+static int scores_in_float(const sketching_features_t *features, const sketching_basis_t *basis,
+                           double *scores) {
+    const sketching_x_t *x = features->x;
+    const int64_t n = basis->rows, columns = (basis->rank + 3) / 4 * 4;
+    attn_tier_t tiers[16];
+    const uint32_t count = attn_available_tiers(tiers, 16);
+    const sketching_kernels_t *kernels = attn_sketching_kernels(tiers[count < 16 ? count - 1 : 15]);
+    float *matrix = calloc((size_t)(n * columns + columns) + 1, sizeof *matrix);
+    float *block_copy = calloc((size_t)(n * SKETCHING_WIDTH) + 1, sizeof *block_copy);
+    int32_t *last = calloc((size_t)columns + 1, sizeof *last);
+    const int done = matrix && last && block_copy;
+    for (int64_t r = 0; r < n && done; r++)
+        for (int64_t c = 0; c < basis->rank; c++) {
+            matrix[r * columns + c] = (float)basis->matrix[r * basis->rank + c];
+            if (matrix[r * columns + c] != 0) last[c] = (int32_t)r;
+        }
+    if (done) memset(scores, 0, (size_t)x->columns * sizeof *scores);
+    for (int64_t first = 0; first < x->columns && done;) {
+        const sketching_block_t block = sketching_block(features, first);
+        first += block.width;
+        if (x->dense)
+            squares_of(kernels, &block, matrix, last, columns, block_copy, scores + block.first);
+        else
+            scores[block.first] = square_of(&block, matrix, columns, matrix + n * columns);
+    }
+    free(matrix);
+    free(block_copy);
+    free(last);
+    return done;
+}
+
 int sketching_scores_projected(const sketching_features_t *features, const sketching_basis_t *basis,
                                double delta, uint64_t seed, double *scores) {
     const int64_t size = sketching_jl_columns(features->x->columns, delta);
-    if (size >= basis->rank) return sketching_scores(features, basis, scores);
+    if (size >= basis->rank) return scores_in_float(features, basis, scores);
     const double sigma = 1 / sqrt((double)size);
     sketching_basis_t small = {
         .rows = basis->rows, .rank = size, .matrix = numbers(basis->rows, size)};
@@ -245,7 +336,7 @@ int sketching_scores_projected(const sketching_features_t *features, const sketc
             for (int64_t c = 0; c < size; c++)
                 small.matrix[i * size + c] += factor * normals[k * size + c];
         }
-    done = done && sketching_scores(features, &small, scores);
+    done = done && scores_in_float(features, &small, scores);
     free(normals);
     sketching_basis_destroy(&small);
     return done;

@@ -191,11 +191,7 @@ static void mix(work_t *work, const sketching_block_t *block) {
     const sketching_options_t *options = work->options;
     const int64_t size = work->result->size;
     const attn_sketch_part_t part = {block->first, block->width, size, options->seed};
-    const int64_t sparsity = attn_sketch_sparsity(size, options->sparsity);
-    const int is_sparse = options->method == SKETCHING_OSNAP;
-    if (is_sparse)
-        attn_sketch_osnap(work->matrix, &part, sparsity);
-    else if (options->method == SKETCHING_GAUSSIAN)
+    if (options->method == SKETCHING_GAUSSIAN)
         attn_sketch_gaussian(work->matrix, &part);
     else if (options->method == SKETCHING_AMS)
         attn_sketch_ams(work->matrix, &part);
@@ -205,12 +201,8 @@ static void mix(work_t *work, const sketching_block_t *block) {
         double *sums = work->sums + block->rows[r] * size;
         for (int64_t f = 0; f < block->width; f++) {
             const double value = (double)block->values[r * block->stride + f];
-            const attn_sketch_entry_t *entries =
-                (const attn_sketch_entry_t *)work->matrix + f * sparsity;
             const float *row = (const float *)work->matrix + f * size;
-            for (int64_t i = 0; i < sparsity && is_sparse; i++)
-                sums[entries[i].column] += (double)entries[i].weight * value;
-            for (int64_t t = 0; t < size && !is_sparse; t++) sums[t] += (double)row[t] * value;
+            for (int64_t t = 0; t < size; t++) sums[t] += (double)row[t] * value;
         }
     }
 }
@@ -219,11 +211,11 @@ static int make_room(work_t *work) {
     const int64_t n = work->result->rows, size = work->result->size;
     const int64_t d = work->features->x->columns;
     const int64_t sparsity = attn_sketch_sparsity(size, work->options->sparsity);
+    const int is_osnap = work->options->method == SKETCHING_OSNAP;
     work->sums = allocate(n, size, sizeof *work->sums);
     work->result->y = allocate(n, size, sizeof *work->result->y);
-    work->matrix = work->options->method == SKETCHING_OSNAP
-                       ? allocate(SKETCHING_WIDTH, sparsity, sizeof(attn_sketch_entry_t))
-                       : allocate(SKETCHING_WIDTH, size, sizeof(float));
+    work->matrix = is_osnap ? allocate(d, sparsity, sizeof(attn_sketch_entry_t))
+                            : allocate(SKETCHING_WIDTH, size, sizeof(float));
     if (work->options->method == SKETCHING_SRHT) {
         work->srht.columns = allocate(attn_sketch_order(d), 1, sizeof *work->srht.columns);
         work->srht.weights = allocate(d, 1, sizeof *work->srht.weights);
@@ -233,10 +225,34 @@ static int make_room(work_t *work) {
     return work->sums && work->result->y && work->matrix;
 }
 
+/* Each element of a row into the columns of its feature: X as it is, and T whole, a few entries a feature. */
+static void embed_rows(work_t *work) {
+    const sketching_x_t *x = work->features->x;
+    const int64_t size = work->result->size;
+    const int64_t sparsity = attn_sketch_sparsity(size, work->options->sparsity);
+    const attn_sketch_part_t all = {0, x->columns, size, work->options->seed};
+    attn_sketch_osnap(work->matrix, &all, sparsity);
+    for (int64_t i = 0; i < x->rows; i++) {
+        const int64_t start = x->dense ? i * x->columns : x->starts[i];
+        const int64_t end = x->dense ? start + x->columns : x->starts[i + 1];
+        const float *values = (x->dense ? x->dense : x->data) + start;
+        double *sums = work->sums + i * size;
+        for (int64_t at = 0; at < end - start; at++) {
+            const int64_t feature = x->dense ? at : x->indices[start + at];
+            const attn_sketch_entry_t *entries =
+                (const attn_sketch_entry_t *)work->matrix + feature * sparsity;
+            for (int64_t k = 0; k < sparsity; k++)
+                sums[entries[k].column] += (double)entries[k].weight * (double)values[at];
+        }
+    }
+}
+
 static attn_status_t mix_all(work_t *work) {
     const int64_t elements = work->result->rows * work->result->size;
     if (!make_room(work)) return no_memory(work);
-    for (int64_t first = 0; first < work->features->x->columns;) {
+    if (work->options->method == SKETCHING_OSNAP) embed_rows(work);
+    for (int64_t first = 0;
+         first < work->features->x->columns && work->options->method != SKETCHING_OSNAP;) {
         const sketching_block_t block = sketching_block(work->features, first);
         first += block.width;
         if (block.count) mix(work, &block);

@@ -47,7 +47,10 @@ typedef struct sketching_result {
     int64_t *kept; /**< m features in the order of Y's columns, where they are X's; else NULL */
 } sketching_result_t;
 
-/** Make a sketch of an X that sketching_check() has passed; sketching_result_destroy() in any case. */
+/**
+ * Make a sketch of an X that sketching_check() has passed; sketching_result_destroy() in any case. osnap goes over
+ * the rows of X, and needs no more of `features` than `x`.
+ */
 attn_status_t sketching_sketch(const sketching_features_t *features,
                                const sketching_options_t *options, sketching_result_t *result,
                                attn_error_t *error);

@@ -145,5 +145,44 @@ static void csr_is_what_dense_is(void **state) {
             }
 }
 
+/**
+ * The same features on every machine, of every tier and algebra, natively and in WebAssembly: here is which. (Of a
+ * given X, whatever ATTN_TEST_SEED is.)
+ */
+static void features_are_the_same_everywhere(void **state) {
+    (void)state;
+    enum { LINES = 5, COLUMNS = 700, SIZE = 40 };
+    static const struct {
+        enum sketching_method method;
+        int64_t sum; /* of (t + 1) kept[t] modulo a prime */
+    } cases[] = {{SKETCHING_LEVERAGE, 291565},
+                 {SKETCHING_EXACT, 293746},
+                 {SKETCHING_UNIFORM, 298831},
+                 {SKETCHING_DETERMINISTIC, 35430}};
+    static float x[LINES * COLUMNS];
+    for (int i = 0; i < LINES * COLUMNS; i++)
+        x[i] = (float)((i * 7919 + i * i % 1009) % 2003 - 1001) / 4096 *
+               (i % COLUMNS % 60 == 7 ? 8 : 1);
+    const sketching_x_t dense = {.rows = LINES, .columns = COLUMNS, .dense = x};
+    for (size_t c = 0; c < TEST_COUNT(cases); c++)
+        for (int lapack = 0; lapack < 2; lapack++) {
+            const sketching_options_t options = {
+                cases[c].method, lapack ? algebra_best() : &algebra_plain, 0.5, 0.1, SIZE, 0, 11};
+            sketching_features_t features;
+            sketching_result_t result;
+            int64_t sum = 0;
+            assert_true(sketching_features_create(&dense, &features));
+            assert_int_equal(sketching_sketch(&features, &options, &result, NULL), ATTN_OK);
+            for (int64_t t = 0; t < result.size; t++)
+                sum = (sum + (t + 1) * result.kept[t]) % 999983;
+            if (sum != cases[c].sum)
+                test_fail("%s: %d features with the sum %d", sketching_names[cases[c].method],
+                          (int)result.size, (int)sum);
+            sketching_result_destroy(&result);
+            sketching_features_destroy(&features);
+        }
+}
+
 TEST_MAIN(cmocka_unit_test(what_is_none_is_refused), cmocka_unit_test(wrong_options_are_refused),
-          cmocka_unit_test(zeros_have_no_sketch), cmocka_unit_test(csr_is_what_dense_is))
+          cmocka_unit_test(zeros_have_no_sketch), cmocka_unit_test(csr_is_what_dense_is),
+          cmocka_unit_test(features_are_the_same_everywhere))
