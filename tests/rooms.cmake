@@ -21,7 +21,7 @@ set(rooms
     "plugins/sparse: attn flash simd stream"
     "plugins/template: attn"
     "bench/algebra: algebra"
-    "bench/sketching: sketching algebra attn simd sketch"
+    "bench/sketching: sketching algebra attn measure simd sketch"
     "bench/measure: measure attn simd"
     "bench/labs: labs algebra sketching attn json measure number"
     "bench/cli: cli algebra sketching attn measure npy number text"
