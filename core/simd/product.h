@@ -71,7 +71,7 @@ ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
     for (; c + PANEL <= (columns); c += PANEL) {                                                   \
         PRODUCT_ROWS_(tile, TILE_VECTORS, rows, __VA_ARGS__)                                       \
     }                                                                                              \
-    for (; !ATTN_COMPACT && c < (columns); c += VF_LANES) {                                \
+    for (; !ATTN_COMPACT && c < (columns); c += VF_LANES) {                                        \
         PRODUCT_ROWS_(tile, 1, rows, __VA_ARGS__)                                                  \
     }
 
@@ -98,13 +98,14 @@ ATTN_INLINE void product_step_(int first, int rows, int vectors, product_sums_t 
     }
 }
 
-/* sums[r][v] += sum_{k<depth} left[r*row + k*step] * right[k*stride + v] */
+/* sums[r][v] += sum_{k<depth} left[r*row + k*step] * right[k*stride + v]. Pointers move on: in a module, whose
+ * addresses have 32 bits, compilers leave k * step a multiplication of 64. */
 ATTN_INLINE void product_add_(int rows, int vectors, product_sums_t sums,
                               const float *restrict left, int64_t row, int64_t step,
                               const float *restrict right, int64_t stride, int64_t depth) {
     ATTN_UNROLL_4
-    for (int64_t k = 0; k < depth; k++)
-        product_step_(0, rows, vectors, sums, left + k * step, row, right + k * stride);
+    for (int64_t k = 0; k < depth; k++, left += step, right += stride)
+        product_step_(0, rows, vectors, sums, left, row, right);
 }
 
 /* ---- left * right --------------------------------------------------------------------------------- */

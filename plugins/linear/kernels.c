@@ -227,10 +227,11 @@ static void read_normalisers(const walk_t *walk, const linear_rows_t *rows, cons
         vf sums[BLOCK];
         ATTN_UNROLL
         for (int v = 0; v < BLOCK; v++) sums[v] = vf_zero();
-        for (int64_t k = 0; k < depth; k++) {
+        const float *queries = walk->queries + i;
+        for (int64_t k = 0; k < depth; k++, queries += rows->stride) {
             ATTN_UNROLL
             for (int v = 0; v < BLOCK; v++) {
-                const vf query = vf_load(walk->queries + k * rows->stride + i + v * VF_LANES);
+                const vf query = vf_load(queries + v * VF_LANES);
                 sums[v] = vf_mul_add(vf_set1(z[k]), signs ? absolute(query) : query, sums[v]);
             }
         }
@@ -244,8 +245,9 @@ static void add_scores(const walk_t *walk, const linear_rows_t *rows, int signs,
     const int64_t count = rows->count;
     for (int64_t i = 0; i < count; i += VF_LANES) {
         vf sum = vf_load(to + i);
-        for (int64_t j = 0; j < tile_min(count, i + VF_LANES); j++) {
-            vf score = vf_load(walk->scores + j * rows->stride + i);
+        const float *scores = walk->scores + i;
+        for (int64_t j = 0; j < tile_min(count, i + VF_LANES); j++, scores += rows->stride) {
+            vf score = vf_load(scores);
             if (j > i) score = vf_keep(score, j - i, VF_LANES, vf_zero());
             sum = vf_add(sum, signs ? absolute(score) : score);
         }
