@@ -60,3 +60,18 @@ double peak_read_gbps(attn_tier_t tier) {
     free(data);
     return 1e-9 * best;
 }
+
+double peak_update_gbps(attn_tier_t tier) {
+    static float data[PEAK_STATE_BYTES / sizeof(float)];
+    const peak_kernels_t *kernels = peak_kernels(tier);
+    const int64_t count = (int64_t)(PEAK_STATE_BYTES / sizeof *data), rounds = 100;
+    double best = 0;
+    for (int attempt = 0; attempt < 10 * TRIES; attempt++) {
+        const double start = measure_clock();
+        for (int64_t i = 0; i < rounds; i++) kernels->update(data, count);
+        const double bytes = 2 * (double)rounds * (double)PEAK_STATE_BYTES;
+        const double rate = bytes / (measure_clock() - start);
+        if (rate > best) best = rate;
+    }
+    return 1e-9 * best;
+}

@@ -58,9 +58,22 @@ static float read_as_four(const float *data, int64_t count) {
     return read_stretches(4, data, count);
 }
 
+static void update(float *data, int64_t count) {
+    enum { AT_ONCE = 16 / VF_LANES };
+    const vf half = vf_set1(0.5f);
+    for (int64_t at = 0; at < count; at += 16) {
+        ATTN_UNROLL
+        for (int i = 0; i < AT_ONCE; i++) {
+            float *place = data + at + i * VF_LANES;
+            vf_store(place, vf_mul_add(half, vf_load(place), half));
+        }
+    }
+}
+
 const peak_kernels_t ATTN_KERNEL(peak_kernels) = {
     .multiply_add = {{multiply_add_8, 2 * 8 * VF_LANES},
                      {multiply_add_10, 2 * 10 * VF_LANES},
                      {multiply_add_12, 2 * 12 * VF_LANES}},
     .read = {read_in_order, read_as_four},
+    .update = update,
 };

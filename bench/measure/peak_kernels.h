@@ -18,6 +18,8 @@ typedef struct peak_kernels {
     /** Sum of data[count], read in order, or as several stretches side by side; count a multiple of
      * 512. */
     float (*read[PEAK_READS])(const float *data, int64_t count);
+    /** data[i] = 0.5 data[i] + 0.5 for all of data[count], whole cache lines that begin on one. */
+    void (*update)(float *data, int64_t count);
 } peak_kernels_t;
 
 ATTN_KERNEL_TABLES(peak_kernels_t, peak_kernels)
