@@ -13,18 +13,22 @@
  * Error Analysis", SIAM J. Sci. Comput. 41(5), 2019, Theorem 2.4). The logits are such sums over d
  * terms, their error is a relative error of the weights, and counts twice because it is also in the
  * normaliser; the sums over the weights, above and below the fraction bar, have m terms. Of linear attention
- * all features are positive, so the logits' place is taken by sums whose terms add up to themselves.
+ * the oracle itself tells how far a computation in float may be off (core/oracle/linear.c).
  */
 #include "worker.h"
 
 #include <attn/attn.h>
 #include <attn/oracle.h>
+#include <attn/oracle_linear.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROWS = 64 }; /* a head */
+enum {
+    ROWS = 64,   /* a head, of softmax, where each is computed by itself */
+    LONG = 16384 /* from where of linear attention the first and the last head are enough */
+};
 static const double lambda = 8, roundoff = 0x1p-24;
 
 typedef struct totals {
@@ -46,51 +50,71 @@ static double largest_logit(const task_t *task, const float *query, const float 
     return largest / sqrt((double)task->dim);
 }
 
-static double feature(float x) { return x > 0 ? (double)x + 1 : exp((double)x); }
-
-/* A row of linear attention, and the weighted mean of |values|. */
-static void linear_row(const task_t *task, int64_t head, int64_t row, totals_t *totals) {
-    const int64_t d = task->dim, shared = head / (task->heads / task->kv_heads);
-    const float *query = task->query + (head * task->queries + row) * d;
-    double normaliser = 0;
-    for (int64_t c = 0; c < d; c++) totals->out[c] = totals->magnitude[c] = 0;
-    for (int64_t k = 0; k < d; k++) totals->scratch[k] = feature(query[k]);
-    for (int64_t j = 0; j < task_limit(task, row); j++) {
-        const int64_t at = (shared * task->keys + j) * d;
-        double weight = 0;
-        for (int64_t k = 0; k < d; k++) weight += totals->scratch[k] * feature(task->key[at + k]);
-        normaliser += weight;
-        for (int64_t c = 0; c < d; c++) {
-            totals->out[c] += weight * (double)task->value[at + c];
-            totals->magnitude[c] += weight * fabs((double)task->value[at + c]);
-        }
-    }
-    for (int64_t c = 0; c < d; c++) {
-        totals->out[c] /= normaliser;
-        totals->magnitude[c] /= normaliser;
-    }
+static void count_element(totals_t *totals, double got, double exact, double explained) {
+    const double deviation = fabs(got - exact), units = deviation / explained;
+    totals->deviation += deviation * deviation;
+    totals->norm += exact * exact;
+    if (!(units <= totals->worst)) totals->worst = units; /* a NaN stays */
 }
 
 static void check_row(const task_t *task, const attn_problem_t *problem, const attn_io_t *io,
                       int64_t head, int64_t row, totals_t *totals) {
-    if (task->linear)
-        linear_row(task, head, row, totals);
-    else
-        attn_oracle_row(problem, io, 0, head, row, totals->out, NULL, NULL, totals->magnitude,
-                        totals->scratch);
+    attn_oracle_row(problem, io, 0, head, row, totals->out, NULL, NULL, totals->magnitude,
+                    totals->scratch);
     const int64_t d = task->dim, at = (head * task->queries + row) * d;
     const int64_t shared = head / (task->heads / task->kv_heads), limit = task_limit(task, row);
-    const double logit = task->linear ? 1
-                                      : largest_logit(task, task->query + at,
-                                                      task->key + shared * task->keys * d, limit);
+    const double logit =
+        largest_logit(task, task->query + at, task->key + shared * task->keys * d, limit);
     const double relative = 2 * lambda * roundoff * (sqrt((double)d) * logit + sqrt((double)limit));
-    for (int64_t c = 0; c < d; c++) {
-        const double deviation = fabs((double)task->out[at + c] - totals->out[c]);
-        const double units = deviation / (relative * totals->magnitude[c]);
-        totals->deviation += deviation * deviation;
-        totals->norm += totals->out[c] * totals->out[c];
-        if (!(units <= totals->worst)) totals->worst = units; /* a NaN stays */
+    for (int64_t c = 0; c < d; c++)
+        count_element(totals, (double)task->out[at + c], totals->out[c],
+                      relative * totals->magnitude[c]);
+}
+
+static int check_rows(const task_t *task, const attn_problem_t *problem, const attn_io_t *io,
+                      totals_t *totals) {
+    const int64_t n = task->queries;
+    double *room = calloc((size_t)(task->keys + 3 * task->dim), sizeof *room);
+    if (!room) return 1;
+    totals->out = room;
+    totals->magnitude = room + task->dim;
+    totals->scratch = room + 2 * task->dim;
+    const int64_t count = n < ROWS ? n : ROWS; /* evenly, the first and the last row among them */
+    for (int64_t head = 0; head < task->heads; head++)
+        for (int64_t i = 0; i < count && !isnan(totals->worst); i++)
+            check_row(task, problem, io, head, count > 1 ? i * (n - 1) / (count - 1) : 0, totals);
+    free(room);
+    return 0;
+}
+
+/* All rows of the heads that are looked at. */
+static int check_linear(const task_t *task, const attn_problem_t *problem, const attn_io_t *io,
+                        totals_t *totals) {
+    const attn_tensor_t decay =
+        attn_tensor_bhnd(task->decay, 1, task->kv_heads, task->keys, task->dim);
+    const attn_tensor_t beta = attn_tensor_bhnd(task->beta, 1, task->kv_heads, task->keys, 1);
+    const attn_oracle_linear_t form = {
+        .map = task->linear->elu1 ? ATTN_ORACLE_ELU1 : ATTN_ORACLE_LIN,
+        .rule = (int32_t)task->linear->rule,
+        .normalise = task->linear->elu1,
+        .decay = task->decay ? &decay : NULL,
+        .beta = task->beta ? &beta : NULL,
+    };
+    const int64_t size = task->queries * task->dim;
+    const int64_t step = task->keys < LONG || task->heads == 1 ? 1 : task->heads - 1;
+    double *out = calloc((size_t)size, sizeof *out), *bound = calloc((size_t)size, sizeof *bound);
+    double *scratch = calloc((size_t)attn_oracle_linear_scratch(&form, problem), sizeof *scratch);
+    const attn_oracle_rows_t rows = {.out = out, .out_bound = bound};
+    const int failed = !out || !bound || !scratch;
+    for (int64_t head = 0; !failed && head < task->heads; head += step) {
+        attn_oracle_linear_head(&form, problem, io, 0, head, &rows, scratch);
+        for (int64_t i = 0; i < size; i++)
+            count_element(totals, (double)task->out[head * size + i], out[i], bound[i]);
     }
+    free(out);
+    free(bound);
+    free(scratch);
+    return failed;
 }
 
 static int check(const task_t *task) {
@@ -99,21 +123,14 @@ static int check(const task_t *task) {
     attn_problem_init(&problem, 1, h, n, m, task->dim, task->dim);
     problem.kv_heads = kv;
     if (task->causal) problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    if (task->linear && !task->linear->elu1) problem.scale = 1 / sqrtf((float)task->dim);
     attn_io_t io = {.struct_size = sizeof io};
     io.query = attn_tensor_bhnd(task->query, 1, h, n, task->dim);
     io.key = attn_tensor_bhnd(task->key, 1, kv, m, task->dim);
     io.value = attn_tensor_bhnd(task->value, 1, kv, m, task->dim);
-    double *room = calloc((size_t)(m + 3 * task->dim), sizeof *room);
-    if (!room) return 1;
-    totals_t totals = {.out = room, .magnitude = room + task->dim, .scratch = room + 2 * task->dim};
-    const int64_t count = n < ROWS ? n : ROWS; /* evenly, the first and the last row among them */
-    for (int64_t head = 0; head < h; head++)
-        for (int64_t i = 0; i < count && !isnan(totals.worst); i++) {
-            const int64_t row = count > 1 ? i * (n - 1) / (count - 1) : 0;
-            check_row(task, &problem, &io, head, row, &totals);
-        }
+    totals_t totals = {.worst = 0};
+    if ((task->linear ? check_linear : check_rows)(task, &problem, &io, &totals)) return 1;
     printf("error %.9g worst %.9g\n", sqrt(totals.deviation / totals.norm), totals.worst);
-    free(room);
     return 0;
 }
 

@@ -1,14 +1,27 @@
 // libattn's package at its best, in Node and in a page: its arrays stay in the module's memory.
 
+import { linearOf, sizesOf } from "./task.mjs";
+
+/** Backend, parameters and gates of a task's form. */
+function formOf(task) {
+    const linear = linearOf(task);
+    if (!linear) return { backend: "softmax" };
+    if (task.form === "elu1") return { backend: "linear" };
+    return {
+        backend: "linear",
+        params: { feature_map: "lin", normaliser: "off", rule: linear.rule },
+        scale: 1 / Math.sqrt(task.dim),
+        inputs: linear.gates,
+    };
+}
+
 /** `task` as in worker.mjs. Gives {about, run, output}. */
-export function planOf(
-    attn,
-    { heads, kv_heads: kvHeads, queries, keys, dim, causal, form, ...arrays },
-) {
-    const backend = form === "elu1" ? "linear" : "softmax";
-    const plan = attn.plan({ backend, heads, kvHeads, queries, keys, dim, causal: causal === 1 });
-    const [query, key, value] = ["query", "key", "value"].map((name) => attn.tensor(arrays[name]));
-    const io = { query, key, value, out: attn.tensor(heads * queries * dim) };
+export function planOf(attn, task) {
+    const { heads, kv_heads: kvHeads, queries, keys, dim, causal } = task;
+    const sizes = { heads, kvHeads, queries, keys, dim };
+    const plan = attn.plan({ ...formOf(task), ...sizes, causal: causal === 1 });
+    const io = { out: attn.tensor(heads * queries * dim) };
+    for (const name of Object.keys(sizesOf(task))) io[name] = attn.tensor(task[name]);
     const threads = attn.threads > 1 ? `, ${attn.threads} threads` : "";
     return {
         about: `libattn ${attn.version}, ${plan.kernel}${threads}`,

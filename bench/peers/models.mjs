@@ -5,6 +5,7 @@
 //   outputs  name: {dims}
 //   result   the output's elements in the order (head, row, column)
 
+import { linearOf } from "./task.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
 const contrib = "com.microsoft";
@@ -127,6 +128,65 @@ function graph(task) {
     };
 }
 
+/** The last so many tokens of an array (head, row, column), as the operator wants them. */
+function tokensOf(array, heads, rows, count) {
+    const dim = array.length / heads / rows;
+    if (count === 1 && rows > 1) return lastRows(array, heads, rows, dim);
+    return byRow(array, heads, rows, dim);
+}
+
+/** What the tokens before the last come to, by rule linear or gated: [head][row of keys][column of values]. */
+function stateBefore({ kv_heads: shared, keys, dim, key, value, decay }) {
+    const state = new Float32Array(shared * dim * dim);
+    for (let token = 0; token < shared * keys; token++) {
+        if (token % keys === keys - 1) continue;
+        const head = Math.floor(token / keys);
+        for (let row = 0; row < dim; row++) {
+            const keeps = decay ? Math.exp(decay[token * dim + row]) : 1;
+            const at = (head * dim + row) * dim;
+            for (let column = 0; column < dim; column++)
+                state[at + column] =
+                    keeps * state[at + column] +
+                    key[token * dim + row] * value[token * dim + column];
+        }
+    }
+    return state;
+}
+
+/** Of a stream the last token alone, with the state before it. */
+function linearAttention(task) {
+    const { heads, kv_heads: shared, queries, keys, dim } = task;
+    const { rule, gates } = linearOf(task);
+    const count = task.stream ? 1 : keys;
+    const names = ["query", "key", "value", task.stream ? "past_state" : ""];
+    const gateNames = ["decay", "beta"].map((name) => (gates.includes(name) ? name : ""));
+    const attributes = {
+        q_num_heads: heads,
+        kv_num_heads: shared,
+        update_rule: rule,
+    };
+    const states = [1, shared, dim, dim];
+    const tokens = (name) => [name, tokensOf(task[name], shared, keys, count)];
+    return {
+        nodes: [
+            [
+                "LinearAttention",
+                [...names, ...gateNames],
+                ["out", "present_state"],
+                attributes,
+                contrib,
+            ],
+        ],
+        inputs: {
+            query: byRow(task.query, heads, queries, dim),
+            ...Object.fromEntries(["key", "value", ...gates].map(tokens)),
+            ...(task.stream ? { past_state: floats(stateBefore(task), ...states) } : {}),
+        },
+        outputs: { out: outByRow(task), present_state: { dims: states } },
+        result: backByHead(task),
+    };
+}
+
 /** Nothing at all: what a call costs by itself. */
 function identity() {
     return {
@@ -142,6 +202,7 @@ export const makers = {
     attention,
     gqa: groupedQuery,
     graph,
+    linear: linearAttention,
     identity,
 };
 
@@ -150,10 +211,13 @@ export const makers = {
 const FLOAT = 1; // onnx.TensorProto.DataType
 const INT32 = 6;
 const INT = 2; // onnx.AttributeProto.AttributeType
+const STRING = 3;
 const INTS = 7;
 
 function attributeOf([name, value]) {
-    return Array.isArray(value) ? { name, type: INTS, ints: value } : { name, type: INT, i: value };
+    if (Array.isArray(value)) return { name, type: INTS, ints: value };
+    if (typeof value === "string") return { name, type: STRING, s: Buffer.from(value) };
+    return { name, type: INT, i: value };
 }
 
 function nodeOf([opType, input, output, attributes = {}, domain = ""]) {

@@ -1,6 +1,6 @@
 /*
  * peers/peaks.c: what this machine can do at most: a line `NAME NUMBER` each, 1e9/s. `read2` is two
- * threads that read at the same time, which share the way to memory; the others are of one thread.
+ * threads that read at the same time, which share the way to memory; the others are of one thread. `state` counts what is read and what is written.
  */
 #include <attn/attn.h>
 #include <measure/measure.h>
@@ -61,6 +61,7 @@ int main(void) {
         printf("%s %.6g\n", attn_tier_name(tiers[i]), peak_gflops(tiers[i]));
     printf("flops %.6g\n", peak_gflops(best));
     printf("read %.6g\n", peak_read_gbps(best));
+    printf("state %.6g\n", peak_update_gbps(best));
     printf("read2 %.6g\n", read_by_two(best));
     return 0;
 }

@@ -20,7 +20,7 @@ function raise(peaks, name, value) {
 }
 
 /**
- * Measures again and raises `peaks`: flops and read, 1e9 a second in one thread with the best
+ * Measures again and raises `peaks`: flops, read and state, 1e9 a second in one thread with the best
  * instructions, and a peak for each tier by its name; read2 of two threads at once; flops2 of two
  * processes at once, wasm of WebAssembly's SIMD128.
  */

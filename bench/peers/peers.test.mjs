@@ -41,6 +41,8 @@ test("a causal problem counts the pairs on and below the diagonal", () => {
     assert.equal(flopsOf(task), 4 * 2 * 6 * 5);
     assert.equal(flopsOf({ ...task, causal: 0 }), 4 * 2 * 9 * 5);
     assert.equal(flopsOf({ ...task, form: "elu1" }), 2 * (2 * 3 + 1 * 3) * 5 * 5);
+    assert.equal(bytesOf({ ...task, form: "elu1", stream: 1 }), 2 * 4 * 1 * 5 * (5 + 1));
+    assert.equal(bytesOf({ ...task, form: "gated", stream: 1 }), 2 * 4 * 1 * 5 * 5);
     assert.equal(bytesOf(task), 4 * 5 * (2 * 3 + 2 * 6));
     assert.equal(bytesOf({ ...task, kv: "bf16" }), 5 * (2 * 2 * 3 + 4 * 2 * 6));
 });
@@ -118,8 +120,9 @@ test("models are ONNX files", { skip: hasNo("onnx-proto") }, () => {
     const task = { heads: 2, kv_heads: 2, queries: 1, keys: 3, dim: 4, causal: 0 };
     const query = new Float32Array(8);
     const key = new Float32Array(24);
+    const decay = key;
     for (const [name, make] of Object.entries(makers)) {
-        const model = make({ ...task, query, key, value: key });
+        const model = make({ ...task, form: "gated", stream: 1, query, key, value: key, decay });
         const { graph } = onnx.ModelProto.decode(encodeModel(model));
         assert.equal(graph.node.length, model.nodes.length, name);
         for (const input of graph.input) {

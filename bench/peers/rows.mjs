@@ -1,9 +1,12 @@
 // What is measured, and against what: families of rows (problems), each with its contenders.
 
+import { linearOf } from "./task.mjs";
+
 /** A number of bytes or operations a second is told as a share of one of these measured peaks. */
 export const units = {
     flops: { quantity: "gflops", unit: "GFLOP/s", peak: "float arithmetic" },
     bytes: { quantity: "gbps", unit: "GB/s", peak: "reading memory" },
+    state: { quantity: "gbps", unit: "GB/s", peak: "reading and writing the state" },
 };
 
 const onnxruntime = (model, web = 0) => ({
@@ -29,6 +32,7 @@ const contenders = {
     "onnxruntime Attention": onnxruntime("attention"),
     "onnxruntime GroupQueryAttention": onnxruntime("gqa"),
     "onnxruntime MatMul, Softmax, MatMul": onnxruntime("graph"),
+    "onnxruntime LinearAttention": onnxruntime("linear"),
     "onnxruntime, an empty call": { ...onnxruntime("identity"), empty: true },
     "plain loops in C": { command: ["peer_recurrence"] },
     oneDNN: { command: ["peer_onednn"] },
@@ -41,6 +45,7 @@ const contenders = {
     "onnxruntime-web MultiHeadAttention": onnxruntime("mha", 1),
     "onnxruntime-web Attention": onnxruntime("attention", 1),
     "onnxruntime-web MatMul, Softmax, MatMul": onnxruntime("graph", 1),
+    "onnxruntime-web LinearAttention": onnxruntime("linear", 1),
     "tfjs-backend-wasm": { command: ["node", "tfjs.mjs"] },
     "libattn, SIMD128, Chromium": chromium("libattn", "build=simd"),
     "libattn, relaxed SIMD, Chromium": chromium("libattn", "build=relaxed"),
@@ -49,6 +54,8 @@ const contenders = {
     "onnxruntime-web MatMul, Softmax, MatMul, Chromium": chromium("onnxruntime", "model=graph"),
     "tfjs-backend-wasm, Chromium": chromium("tfjs"),
 };
+
+const without = (names, ...left) => names.filter((name) => !left.some((one) => name.includes(one)));
 
 const exact = [
     "libattn",
@@ -85,6 +92,10 @@ const grouped = [
     "OpenBLAS",
 ];
 const linear = ["libattn", "plain loops in C"];
+const states = ["libattn", "plain loops in C"];
+const rules = ["libattn", "onnxruntime LinearAttention", "plain loops in C"];
+const oneToken = [...states, "onnxruntime LinearAttention"];
+const gatedRules = rules;
 const ownWeb = ["libattn, SIMD128", "libattn, relaxed SIMD"];
 const web = [
     ...ownWeb,
@@ -93,6 +104,7 @@ const web = [
     "onnxruntime-web MatMul, Softmax, MatMul",
     "tfjs-backend-wasm",
 ];
+const webRules = [...ownWeb, "onnxruntime-web LinearAttention"];
 const page = [
     "libattn, SIMD128, Chromium",
     "libattn, relaxed SIMD, Chromium",
@@ -100,14 +112,15 @@ const page = [
     "onnxruntime-web MatMul, Softmax, MatMul, Chromium",
     "tfjs-backend-wasm, Chromium",
 ];
-const without = (names, ...left) => names.filter((name) => !left.some((one) => name.includes(one)));
 
 const native = ["libattn", "libattn/native in Node", "libattn/native in Node, runAsync"];
 
-const base = { heads: 8, kv_heads: 8, causal: 0, threads: 1, kv: "f32" };
+const base = { heads: 8, kv_heads: 8, causal: 0, threads: 1, kv: "f32", stream: 0 };
 const square = (n, dim, more) => ({ ...base, queries: n, keys: n, dim, ...more });
 const oneQuery = (keys, more) => ({ ...base, queries: 1, keys, dim: 128, ...more });
 const elu1 = (n, more) => square(n, 64, { form: "elu1", ...more });
+const ruled = (form, n, more) => square(n, 64, { form, causal: 1, ...more });
+const nextToken = (form) => ({ ...oneQuery(256), dim: 64, form, stream: 1 });
 const row = (id, label, task, names) => ({ id, label, task, names });
 const two = { threads: 2 };
 const withOne = (names) => ["libattn", "libattn, 1 thread", ...names.slice(1)];
@@ -163,8 +176,45 @@ export const families = [
                 "linear-grouped-4096",
                 "causal, 8 heads to a key/value head",
                 elu1(4096, { causal: 1, kv_heads: 1 }),
-                linear,
+                states,
             ),
+        ],
+    },
+    {
+        id: "linear-rules",
+        title: "Linear attention, phi(x) = x without normaliser, by rules; causal, d = 64 (4 n d^2 operations a head)",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            row("linear-plain-4096", "linear, n = 4096", ruled("linear", 4096), rules),
+            row("linear-plain-65536", "linear, n = 65536", ruled("linear", 65536), rules),
+            row("linear-gated-4096", "gated by column, n = 4096", ruled("gated", 4096), gatedRules),
+            row(
+                "linear-gated-65536",
+                "gated by column, n = 65536",
+                ruled("gated", 65536),
+                gatedRules,
+            ),
+            row("linear-delta-4096", "delta, n = 4096", ruled("delta", 4096), gatedRules),
+            row("linear-delta-65536", "delta, n = 65536", ruled("delta", 65536), gatedRules),
+            row(
+                "linear-gated-delta-4096",
+                "gated delta, n = 4096",
+                ruled("gated_delta", 4096),
+                gatedRules,
+            ),
+        ],
+    },
+    {
+        id: "linear-decode",
+        title: "Linear attention, one token more, 8 heads, d = 64 (the state read and written)",
+        note: "The states of all heads, 128 kB, lie in a core's cache.",
+        unit: units.state,
+        peak: "state",
+        rows: [
+            row("linear-decode-elu1", "elu(x)+1 and normaliser", nextToken("elu1"), states),
+            row("linear-decode-plain", "phi(x) = x", nextToken("linear"), oneToken),
+            row("linear-decode-gated", "phi(x) = x, gated by column", nextToken("gated"), oneToken),
         ],
     },
     {
@@ -185,16 +235,30 @@ export const families = [
                 elu1(65536, { ...two, causal: 1, heads: 1, kv_heads: 1 }),
                 withOne(["libattn"]),
             ),
+            row(
+                "linear-threads-gated",
+                "phi(x) = x, gated by column, n = 4096, 8 heads",
+                ruled("gated", 4096, two),
+                withOne(["libattn", "onnxruntime LinearAttention"]),
+            ),
         ],
     },
     {
         id: "linear-wasm",
-        title: "Linear attention, elu(x)+1, WebAssembly in Node, 1 thread",
+        title: "Linear attention, WebAssembly in Node, 1 thread",
         unit: units.flops,
         peak: "wasm",
         rows: [
-            row("linear-wasm-causal", "causal, n = 4096", elu1(4096, { causal: 1 }), ownWeb),
-            row("linear-wasm-full", "not causal, n = 4096", elu1(4096), ownWeb),
+            row(
+                "linear-wasm-causal",
+                "elu(x)+1, causal, n = 4096",
+                elu1(4096, { causal: 1 }),
+                ownWeb,
+            ),
+            row("linear-wasm-full", "elu(x)+1, not causal, n = 4096", elu1(4096), ownWeb),
+            row("linear-wasm-plain", "phi(x) = x, causal", ruled("linear", 4096), webRules),
+            row("linear-wasm-gated", "the same gated by column", ruled("gated", 4096), webRules),
+            row("linear-wasm-delta", "the same, delta rule", ruled("delta", 4096), webRules),
         ],
     },
     {
@@ -355,15 +419,19 @@ export function selectRows(words) {
  * Additions and multiplications of the two products, over the (query, key) pairs that count; of linear
  * attention those of adding to the state and of reading it, once a token and head.
  */
-export function flopsOf({ heads, kv_heads: shared, queries, keys, dim, causal: masked, form }) {
-    if (form === "elu1") return 2 * (heads * queries + shared * keys) * dim * dim;
+export function flopsOf(task) {
+    const { heads, kv_heads: shared, queries, keys, dim, causal: masked } = task;
+    const tokens = task.stream ? 1 : keys;
+    if (linearOf(task)) return 2 * (heads * queries + shared * tokens) * dim * dim;
     const seen = Math.min(queries, keys);
     const pairs = masked ? (seen * (seen + 1)) / 2 + (queries - seen) * keys : queries * keys;
     return 4 * heads * pairs * dim;
 }
 
-/** Bytes that are read and written at least once. */
-export function bytesOf({ heads, kv_heads: shared, queries, keys, dim, kv = "f32" }) {
+/** Bytes that are read and written at least once; of a stream of linear attention those of the state. */
+export function bytesOf(task) {
+    const { heads, kv_heads: shared, queries, keys, dim, kv = "f32" } = task;
+    if (task.stream) return 2 * 4 * shared * dim * (dim + (task.form === "elu1" ? 1 : 0));
     const size = kv === "f32" ? 4 : 2;
     return 2 * dim * (size * shared * keys + 4 * heads * queries);
 }

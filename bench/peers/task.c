@@ -78,11 +78,36 @@ static int read_kv(task_t *task, int count, char **arguments, about_t *about) {
 }
 
 static int read_form(task_t *task, int count, char **arguments, about_t *about) {
+    static const linear_t forms[] = {
+        {"elu1", RULE_LINEAR, 1}, {"linear", RULE_LINEAR, 0},           {"gated", RULE_GATED, 0},
+        {"delta", RULE_DELTA, 0}, {"gated_delta", RULE_GATED_DELTA, 0},
+    };
     const char *text = task_argument(count, arguments, "form");
-    task->linear = text && strcmp(text, "elu1") == 0;
-    if (!text || task->linear || strcmp(text, "softmax") == 0) return 0;
-    snprintf(about->text, sizeof about->text, "form=%.40s: softmax or elu1 is needed", text);
+    if (!text || strcmp(text, "softmax") == 0) return 0;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (strcmp(text, forms[i].name) == 0) return task->linear = &forms[i], 0;
+    snprintf(about->text, sizeof about->text, "form=%.40s: softmax or a form of linear attention",
+             text);
     return 1;
+}
+
+static int read_arrays(task_t *task, int count, char **arguments, about_t *about) {
+    const int64_t query = task->heads * task->queries * task->dim, key = kv_size(task);
+    const struct {
+        float **data;
+        int64_t size;
+        const char *name;
+    } arrays[] = {{&task->query, query, "query"},
+                  {&task->key, key, "key"},
+                  {&task->value, key, "value"},
+                  {&task->out, query, "result"},
+                  {&task->decay, linear_decays(task->linear) ? key : 0, "decay"},
+                  {&task->beta, linear_deltas(task->linear) ? key / task->dim : 0, "beta"}};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        if (arrays[i].size &&
+            read_array(arrays[i].data, arrays[i].size, count, arguments, arrays[i].name, about))
+            return 1;
+    return 0;
 }
 
 int task_read(task_t *task, int count, char **arguments, about_t *about) {
@@ -94,7 +119,7 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
     } sizes[] = {{&task->heads, "heads", 1},     {&task->kv_heads, "kv_heads", 1},
                  {&task->queries, "queries", 1}, {&task->keys, "keys", 1},
                  {&task->dim, "dim", 1},         {&task->causal, "causal", 0},
-                 {&task->threads, "threads", 1}};
+                 {&task->threads, "threads", 1}, {&task->stream, "stream", 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (read_size(sizes[i].size, count, arguments, sizes[i].name, sizes[i].least, about))
             return 1;
@@ -103,12 +128,8 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
                  (long long)task->heads, (long long)task->kv_heads);
         return 1;
     }
-    const int64_t query = task->heads * task->queries * task->dim, key = kv_size(task);
     if (read_kv(task, count, arguments, about) || read_form(task, count, arguments, about) ||
-        read_array(&task->query, query, count, arguments, "query", about) ||
-        read_array(&task->key, key, count, arguments, "key", about) ||
-        read_array(&task->value, key, count, arguments, "value", about) ||
-        read_array(&task->out, query, count, arguments, "result", about))
+        read_arrays(task, count, arguments, about))
         return 1;
     round_to_halves(task, task->key);
     round_to_halves(task, task->value);

@@ -17,6 +17,27 @@
 /** What type keys and values have for a contender that takes others than f32. */
 enum kv_type { KV_F32, KV_F16, KV_BF16 };
 
+/** How a token changes the state of linear attention (attn/oracle_linear.h), in the order of that header. */
+enum linear_rule { RULE_LINEAR, RULE_GATED, RULE_DELTA, RULE_GATED_DELTA };
+
+/**
+ * A form of linear attention: phi(x) = elu(x) + 1 with its normaliser (arXiv:2006.16236), or else phi(x) = x
+ * without one and queries times 1/sqrt(dim), as ONNX defines its operator LinearAttention.
+ */
+typedef struct linear {
+    const char *name;
+    enum linear_rule rule;
+    int elu1;
+} linear_t;
+
+static inline int linear_decays(const linear_t *linear) {
+    return linear && (linear->rule == RULE_GATED || linear->rule == RULE_GATED_DELTA);
+}
+
+static inline int linear_deltas(const linear_t *linear) {
+    return linear && (linear->rule == RULE_DELTA || linear->rule == RULE_GATED_DELTA);
+}
+
 /**
  * One attention problem, batch 1, in the order (head, row, column), and its arrays. Where keys and
  * values are to be f16 or bf16, `key` and `value` hold the numbers rounded to that type, as f32: what
@@ -27,8 +48,12 @@ typedef struct task {
     int64_t causal; /**< query i sees keys j <= i */
     int64_t threads;
     enum kv_type kv;
-    int linear; /**< weights phi(q).phi(k), phi(x) = elu(x) + 1 (arXiv:2006.16236), and no softmax */
+    int64_t
+        stream; /**< 1: a call takes the last token and its query, those before are known already */
+    const linear_t *linear; /**< NULL: softmax */
     float *query, *key, *value, *out;
+    float *decay; /**< [kv_heads][keys][dim] where the rule decays: log of what the state keeps */
+    float *beta;  /**< [kv_heads][keys] where it is a delta rule */
 } task_t;
 
 /** What a contender says of itself or of what went wrong. */
@@ -38,7 +63,7 @@ typedef struct about {
 
 /**
  * Reads the task's sizes and, where arguments name their files, its arrays: query=, key=, value=,
- * and result= for the output of another program. 0 when all is well.
+ * decay=, beta=, and result= for the output of another program. 0 when all is well.
  */
 int task_read(task_t *task, int count, char **arguments, about_t *about);
 

@@ -4,6 +4,7 @@ import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { inRoot } from "./paths.mjs";
+import { sizesOf } from "./task.mjs";
 import { timeCalls } from "./timing.mjs";
 
 /** Loads a package from the folder where run.sh has installed the peers. */
@@ -11,7 +12,7 @@ export function peer(name) {
     return createRequire(inRoot("package.json"))(name);
 }
 
-const sizes = ["heads", "kv_heads", "queries", "keys", "dim", "causal", "threads"];
+const sizes = ["heads", "kv_heads", "queries", "keys", "dim", "causal", "threads", "stream"];
 
 /** The first so many floats of a file. */
 function readFloats(path, count) {
@@ -28,10 +29,8 @@ function readFloats(path, count) {
 function readTask(args) {
     const task = Object.fromEntries(args.map((text) => text.split(/=(.*)/s, 2)));
     for (const name of sizes) task[name] = Number(task[name]);
-    const tokens = task.kv_heads * task.keys * task.dim;
-    task.query = readFloats(task.query, task.heads * task.queries * task.dim);
-    task.key = readFloats(task.key, tokens);
-    task.value = readFloats(task.value, tokens);
+    for (const [name, size] of Object.entries(sizesOf(task)))
+        task[name] = readFloats(task[name], size);
     return task;
 }
 
