@@ -6,16 +6,25 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { argumentsOf } from "./inputs.mjs";
-import { dataFile, program } from "./paths.mjs";
+import { dataFile, inRoot, program } from "./paths.mjs";
 import { Contender } from "./process.mjs";
-import { contenderOf } from "./rows.mjs";
+import { contenderOf, participants } from "./rows.mjs";
 
 const execute = promisify(execFile);
 
+const here = (...names) => join(import.meta.dirname, ...names);
+
+/** A program of newest/build.sh, or python3 with a module of that folder. */
+function newestOf(name, ...modules) {
+    const command = name === "python3" ? [name, here("newest", ...modules)] : [inRoot("c", name)];
+    return [here("newest", "enter.sh"), inRoot("sid"), ...command];
+}
+
 /** A program of CMakeLists.txt, or node with a module of this folder. */
 function commandOf([name, module, ...args]) {
+    if (name === "newest") return newestOf(module, ...args);
     if (name !== "node") return [program(name)];
-    return [process.execPath, join(import.meta.dirname, module), ...args];
+    return [process.execPath, here(module), ...args];
 }
 
 /** The relative error against exact attention; throws when it is more than rounding explains. */
@@ -60,9 +69,10 @@ async function measureRound(entries, round, slice) {
  * Measures the contenders of a row: [{contender, about, error, failure, times}]. `log`: a file
  * descriptor for what they say on stderr.
  */
-export async function measureRow(row, { rounds, seconds }, log) {
+export async function measureRow(row, { rounds, seconds, newest }, log) {
     const entries = [];
-    for (const name of row.names) entries.push(await start(contenderOf(name, row), log));
+    for (const name of participants(row, newest))
+        entries.push(await start(contenderOf(name, row), log));
     for (let round = 0; round < rounds; round++) {
         await measureRound(entries, round, seconds / rounds);
     }

@@ -12,6 +12,8 @@ export const units = {
 const onnxruntime = (model, web = 0) => ({
     command: ["node", "onnxruntime.mjs", `model=${model}`, `web=${web}`],
 });
+/** In the folder of newest/root.sh, when that is asked for. */
+const newest = (...command) => ({ command: ["newest", ...command], newest: true });
 const chromium = (contender, ...more) => ({
     command: ["node", "chromium.mjs", `contender=${contender}`, ...more],
 });
@@ -19,7 +21,7 @@ const chromium = (contender, ...more) => ({
 /**
  * `command`: a program of CMakeLists.txt, or node with a module of this folder. `task` replaces
  * sizes of the row's task, `peak` is the peak it is held against when that is not the family's,
- * `empty` says that it computes nothing.
+ * `empty` says that it computes nothing, `newest` that it is left out unless it is asked for.
  */
 const contenders = {
     libattn: { command: ["peer_libattn"] },
@@ -34,6 +36,8 @@ const contenders = {
     "onnxruntime MatMul, Softmax, MatMul": onnxruntime("graph"),
     "onnxruntime LinearAttention": onnxruntime("linear"),
     "onnxruntime, an empty call": { ...onnxruntime("identity"), empty: true },
+    ggml: newest("ggml"),
+    "PyTorch, chunks": newest("python3", "torch_chunks.py"),
     "plain loops in C": { command: ["peer_recurrence"] },
     oneDNN: { command: ["peer_onednn"] },
     OpenBLAS: { command: ["peer_openblas"] },
@@ -91,11 +95,11 @@ const grouped = [
     "oneDNN",
     "OpenBLAS",
 ];
-const linear = ["libattn", "plain loops in C"];
+const linear = ["libattn", "plain loops in C", "PyTorch, chunks"];
 const states = ["libattn", "plain loops in C"];
-const rules = ["libattn", "onnxruntime LinearAttention", "plain loops in C"];
+const rules = ["libattn", "onnxruntime LinearAttention", "plain loops in C", "PyTorch, chunks"];
 const oneToken = [...states, "onnxruntime LinearAttention"];
-const gatedRules = rules;
+const gatedRules = [...rules, "ggml"];
 const ownWeb = ["libattn, SIMD128", "libattn, relaxed SIMD"];
 const web = [
     ...ownWeb,
@@ -201,7 +205,7 @@ export const families = [
                 "linear-gated-delta-4096",
                 "gated delta, n = 4096",
                 ruled("gated_delta", 4096),
-                gatedRules,
+                without(gatedRules, "PyTorch"),
             ),
         ],
     },
@@ -399,6 +403,10 @@ export const families = [
         rows: [row("chromium-decode-4096", "m = 4096, d = 128", oneQuery(4096), page)],
     },
 ];
+
+/** Of a row's contenders those that take part, `withNewest` or without. */
+export const participants = ({ names }, withNewest) =>
+    names.filter((name) => withNewest || !contenders[name].newest);
 
 /** The contender called `name`, with the task it gets in this row. */
 export function contenderOf(name, { task }) {

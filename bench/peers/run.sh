@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that `./dev bench --peers` does: says and installs what is missing, builds, measures.
 #
-# usage: run.sh [--quick] [--seconds S] [FAMILY or ROW...]
+# usage: run.sh [--quick] [--seconds S] [--newest] [FAMILY or ROW...]
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -35,6 +35,15 @@ build_programs() {
     run_logged build/log/peers.log cmake --build "$PEERS/c"
 }
 
+# PyTorch and ggml in a folder with a newer system: 3 GB.
+build_newest() {
+    [ -e "$PEERS/sid/.complete" ] ||
+        echo "installing: PyTorch and ggml of Debian sid into $PEERS/sid (3 GB)"
+    run_logged build/log/peers-newest.log "$SOURCE/newest/root.sh" "$PEERS/sid"
+    run_logged build/log/peers-newest.log "$SOURCE/newest/enter.sh" "$PEERS/sid" \
+        "$PWD/$SOURCE/newest/build.sh" "$PWD/$PEERS/c"
+}
+
 # By itself OpenBLAS knows no processor that is younger than its release, and takes a very old one.
 openblas_core_type() {
     case " $(grep -m 1 ^flags /proc/cpuinfo 2>/dev/null) " in
@@ -56,10 +65,12 @@ want_node
 want_browser
 want OpenBLAS libopenblas-dev pkg-config --exists openblas
 want oneDNN libdnnl-dev has_onednn
+[[ " $* " != *" --newest "* ]] || want_program debootstrap debootstrap
 install_missing
 install_newer_node
 install_peers
 build_programs
+[[ " $* " != *" --newest "* ]] || build_newest
 
 core_type=${OPENBLAS_CORETYPE:-$(openblas_core_type)}
 [ -z "$core_type" ] || export OPENBLAS_CORETYPE=$core_type
