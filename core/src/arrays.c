@@ -11,11 +11,6 @@
 #define HELP(text) text
 #endif
 
-typedef struct declared {
-    attn_array_info_t info;
-    size_t offset; /* of its tensor in attn_io_t */
-} declared_t;
-
 #define DECLARE(NAME, member, role_, presence_, dtype_, batch_, head_, row_, column_, broadcast_,  \
                 flags_, elements_, bit_, FEATURE, help_)                                           \
     {{.struct_size = sizeof(attn_array_info_t),                                                    \
@@ -31,10 +26,9 @@ typedef struct declared {
       .name = #member,                                                                             \
       .help = HELP(help_)},                                                                        \
      offsetof(attn_io_t, member)},
-static const declared_t declared[] = {ARRAYS(DECLARE)};
-
-enum { DECLARED = sizeof declared / sizeof *declared };
+const attn_declared_t attn_declared[] = {ARRAYS(DECLARE)};
 #undef DECLARE
+_Static_assert(sizeof attn_declared / sizeof *attn_declared == ATTN_DECLARED, "");
 
 const attn_ext_inputs_t *attn_own_arrays(const attn_backend_t *backend) {
     if (ATTN_SMALL || !backend) return NULL; /* small: none has any */
@@ -43,7 +37,7 @@ const attn_ext_inputs_t *attn_own_arrays(const attn_backend_t *backend) {
 
 const attn_array_info_t *attn_array_declared(const attn_backend_t *backend, uint32_t number,
                                              attn_array_info_t *copy) {
-    if (number < DECLARED) return &declared[number].info;
+    if (number < ATTN_DECLARED) return &attn_declared[number].info;
     const attn_ext_inputs_t *own = attn_own_arrays(backend);
     const uint32_t index = number - ATTN_ARRAY_OWN;
     if (!own || index >= own->count) return NULL;
@@ -54,28 +48,41 @@ const attn_array_info_t *attn_array_declared(const attn_backend_t *backend, uint
     return copy;
 }
 
-const attn_tensor_t *attn_array_in(const attn_io_t *io, uint32_t number) {
-    static const attn_tensor_t absent;
-    if (number < ATTN_ARRAY_OWN)
-        return (const attn_tensor_t *)(const void *)((const char *)io + declared[number].offset);
-    const uint32_t index = number - ATTN_ARRAY_OWN;
-    const bool is_there = index < io->own_count && io->own && io->own[index];
-    return is_there ? io->own[index] : &absent;
+uint32_t attn_own_count(const attn_backend_t *backend) {
+    const attn_ext_inputs_t *own = attn_own_arrays(backend);
+    return own ? own->count : 0;
+}
+
+void attn_own_read(const attn_backend_t *backend, attn_array_info_t *own) {
+    for (uint32_t i = 0; attn_array_declared(backend, ATTN_ARRAY_OWN + i, own + i); i++) {
+    }
 }
 
 int64_t attn_axis_extent(const attn_problem_t *problem, int32_t axis) {
-    const int64_t extents[] = {
-        [ATTN_AXIS_ONE] = 1,
-        [ATTN_AXIS_BATCH] = problem->batch,
-        [ATTN_AXIS_HEADS] = problem->heads,
-        [ATTN_AXIS_KV_HEADS] = problem->kv_heads,
-        [ATTN_AXIS_QUERIES] = problem->queries,
-        [ATTN_AXIS_KEYS] = problem->keys,
-        [ATTN_AXIS_DIM] = problem->dim,
-        [ATTN_AXIS_VALUE_DIM] = problem->value_dim,
-        [ATTN_AXIS_PLAN] = 1,
-    };
-    return extents[axis];
+    switch (axis) {
+    case ATTN_AXIS_BATCH:
+        return problem->batch;
+    case ATTN_AXIS_HEADS:
+        return problem->heads;
+    case ATTN_AXIS_KV_HEADS:
+        return problem->kv_heads;
+    case ATTN_AXIS_QUERIES:
+        return problem->queries;
+    case ATTN_AXIS_KEYS:
+        return problem->keys;
+    case ATTN_AXIS_DIM:
+        return problem->dim;
+    case ATTN_AXIS_VALUE_DIM:
+        return problem->value_dim;
+    default:
+        return 1;
+    }
+}
+
+static bool has_axis_of_plan(const attn_array_info_t *info) {
+    bool found = false;
+    for (int k = 0; k < 4; k++) found |= info->axes[k] == ATTN_AXIS_PLAN;
+    return found;
 }
 
 /* The extents that the plan says, and no others. */
@@ -97,7 +104,7 @@ attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
     if (info->dtype == ATTN_DTYPE_OF_QUERY) wanted.dtype = problem->dtype;
     if (info->dtype == ATTN_DTYPE_OF_KEY) wanted.dtype = problem->kv_dtype;
     for (int k = 0; k < 4; k++) wanted.shape[k] = attn_axis_extent(problem, info->axes[k]);
-    if (!ATTN_SMALL && number >= ATTN_ARRAY_OWN && scope->prepared)
+    if (!ATTN_SMALL && number >= ATTN_ARRAY_OWN && scope->prepared && has_axis_of_plan(info))
         ask_plan(scope, number - ATTN_ARRAY_OWN, info, wanted.shape);
     int64_t stride = 1;
     for (int k = 3; k >= 0; k--) {
@@ -110,8 +117,8 @@ attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
 /* ---- for programs --------------------------------------------------------------------------------- */
 
 attn_tensor_t *attn_io_array(attn_io_t *io, uint32_t number) {
-    if (!io || number >= DECLARED) return NULL;
-    return (attn_tensor_t *)(void *)((char *)io + declared[number].offset);
+    if (!io || number >= ATTN_DECLARED) return NULL;
+    return (attn_tensor_t *)(void *)((char *)io + attn_declared[number].offset);
 }
 
 int32_t attn_backend_array(const attn_backend_t *backend, uint32_t number,
@@ -186,17 +193,9 @@ const char *attn_arrays_malformed(const attn_backend_t *backend) {
     return NULL;
 }
 
-static bool has_axis_of_plan(const attn_array_info_t *info) {
-    bool found = false;
-    for (int k = 0; k < 4; k++) found |= info->axes[k] == ATTN_AXIS_PLAN;
-    return found;
-}
-
 attn_status_t attn_arrays_check(const attn_scope_t *scope, attn_error_t *error) {
-    attn_array_info_t copy;
     const attn_array_info_t *info;
-    for (uint32_t number = ATTN_ARRAY_OWN;
-         (info = attn_array_declared(scope->backend, number, &copy)); number++) {
+    for (uint32_t number = ATTN_ARRAY_OWN; (info = attn_array_of(scope, number)); number++) {
         if (!has_axis_of_plan(info)) continue;
         const attn_tensor_t wanted = attn_array_wanted(scope, number, info);
         const int64_t *shape = wanted.shape, *stride = wanted.stride;

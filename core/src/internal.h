@@ -110,14 +110,43 @@ typedef struct attn_scope {
     const attn_problem_t *problem;
     const attn_backend_t *backend;
     const attn_backend_plan_t *prepared; /* NULL: the backend's own shapes are not known yet */
+    const attn_array_info_t *own;        /* its own arrays: read once, as runs are many */
+    uint32_t own_count;
+    const char
+        *call; /* "an append": arrays that it does not use are refused; NULL: they are ignored */
 } attn_scope_t;
+
+/* arrays.c: the members of attn_io_t as they are declared, and where they are in it. */
+typedef struct attn_declared {
+    attn_array_info_t info;
+    size_t offset;
+} attn_declared_t;
+extern const attn_declared_t attn_declared[];
+enum { ATTN_DECLARED = ATTN_SMALL ? (int)ATTN_ARRAY_KEY_SCALES : (int)ATTN_ARRAY_OWN };
 
 /* arrays.c: array number `number` of a run as it is declared, which may be in `copy`; NULL past the
  * last. */
 const attn_array_info_t *attn_array_declared(const attn_backend_t *backend, uint32_t number,
                                              attn_array_info_t *copy);
+/* How many arrays the backend has of its own, and all of them as they are declared. */
+uint32_t attn_own_count(const attn_backend_t *backend);
+void attn_own_read(const attn_backend_t *backend, attn_array_info_t *own);
+/* Array number `number` of a run, NULL past the last. */
+static inline const attn_array_info_t *attn_array_of(const attn_scope_t *scope, uint32_t number) {
+    if (number < ATTN_DECLARED) return &attn_declared[number].info;
+    const uint32_t index = number - ATTN_ARRAY_OWN;
+    return !ATTN_SMALL && index < scope->own_count ? &scope->own[index] : NULL;
+}
 /* Its tensor, without data where there is none. */
-const attn_tensor_t *attn_array_in(const attn_io_t *io, uint32_t number);
+static inline const attn_tensor_t *attn_array_in(const attn_io_t *io, uint32_t number) {
+    static const attn_tensor_t absent;
+    if (number < ATTN_ARRAY_OWN)
+        return (const attn_tensor_t *)(const void *)((const char *)io +
+                                                     attn_declared[number].offset);
+    const uint32_t index = number - ATTN_ARRAY_OWN;
+    const bool is_there = index < io->own_count && io->own && io->own[index];
+    return is_there ? io->own[index] : &absent;
+}
 /* What it has to be: element type, shape, and strides without gaps (0: it would not fit in memory). */
 attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
                                 const attn_array_info_t *info);
@@ -131,7 +160,7 @@ const char *attn_arrays_malformed(const attn_backend_t *backend);
 /* io.c: a caller's arrays as this library has them; `what`, like "the arrays", is for errors. */
 attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,
                            attn_error_t *error);
-/* All arrays but those whose bits are set in `unused`, by their numbers. */
+/* All arrays but those whose bits are set in `unused`, by their numbers; see attn_scope_t.call. */
 attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
                             attn_error_t *error);
 /* One array, which is there. */

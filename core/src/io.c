@@ -20,6 +20,13 @@ static bool axes_nest(const attn_tensor_t *tensor) {
     return true;
 }
 
+/* Whether it lies as an array without gaps, which is the quickest to tell. */
+static bool has_strides_of(const attn_tensor_t *tensor, const attn_tensor_t *wanted) {
+    bool same = true;
+    for (int k = 0; k < 4; k++) same &= tensor->stride[k] == wanted->stride[k];
+    return same;
+}
+
 /* An array as it is and as it has to be. */
 typedef struct checked {
     const attn_array_info_t *info;
@@ -45,7 +52,7 @@ static attn_status_t check_memory(const checked_t *checked, bool is_written, att
     const attn_tensor_t *tensor = checked->tensor;
     const char *name = checked->info->name;
     const int size = (int)attn_dtype_size(tensor->dtype);
-    if (is_written && !axes_nest(tensor))
+    if (is_written && !has_strides_of(tensor, &checked->wanted) && !axes_nest(tensor))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "%s: with strides (%lld, %lld, %lld, %lld) elements may overlap", name,
                          (long long)tensor->stride[0], (long long)tensor->stride[1],
@@ -178,23 +185,31 @@ static attn_status_t check_behind(const attn_scope_t *scope, const attn_io_t *io
     return ATTN_OK;
 }
 
+static attn_status_t check_there(const attn_scope_t *scope, const attn_io_t *io, uint32_t number,
+                                 const attn_array_info_t *info, attn_error_t *error) {
+    const attn_tensor_t *tensor = attn_array_in(io, number);
+    attn_status_t status = attn_features_check(scope->backend, info->feature, error);
+    if (status == ATTN_OK)
+        status =
+            attn_tensor_check(scope, number, info, tensor, info->role == ATTN_ROLE_OUTPUT, error);
+    return status == ATTN_OK ? check_elements(scope->problem, io, info, tensor, error) : status;
+}
+
 attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
                             attn_error_t *error) {
-    attn_array_info_t copy;
     const attn_array_info_t *info;
     uint32_t number = 0;
-    for (; (info = attn_array_declared(scope->backend, number, &copy)); number++) {
-        const attn_tensor_t *tensor = attn_array_in(io, number);
-        if (number < 64 && unused >> number & 1) continue;
-        const bool is_needed_here = is_needed(scope->problem, number, info);
+    for (; (info = attn_array_of(scope, number)); number++) {
+        const bool is_given = attn_array_in(io, number)->data != NULL;
         attn_status_t status = ATTN_OK;
-        if (is_needed_here || (tensor->data && info->presence == ATTN_PRESENCE_OPTIONAL)) {
-            status = attn_features_check(scope->backend, info->feature, error);
-            if (status == ATTN_OK)
-                status = attn_tensor_check(scope, number, info, tensor,
-                                           info->role == ATTN_ROLE_OUTPUT, error);
-            if (status == ATTN_OK) status = check_elements(scope->problem, io, info, tensor, error);
-        } else if (tensor->data) {
+        if (number < 64 && unused >> number & 1) {
+            if (is_given && scope->call)
+                status = attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %s is no array of %s",
+                                   info->name, scope->call);
+        } else if (is_needed(scope->problem, number, info) ||
+                   (is_given && info->presence == ATTN_PRESENCE_OPTIONAL)) {
+            status = check_there(scope, io, number, info, error);
+        } else if (is_given) {
             status = check_absent(scope->problem, info, error);
         }
         if (status != ATTN_OK) return status;

@@ -13,6 +13,7 @@ struct attn_plan {
     attn_problem_t problem;
     attn_backend_plan_t *prepared;
     attn_scope_t scope; /* of its runs */
+    attn_array_info_t own[];
 };
 
 /* Only inputs that the backend lets a problem name. */
@@ -99,10 +100,15 @@ attn_status_t attn_plan_create(const attn_context_t *context, const char *backen
     attn_status_t status =
         attn_request_read(context, backend, problem, params, param_count, &request, error);
     if (status != ATTN_OK) return status;
-    attn_plan_t *plan = attn_allocate(context, sizeof *plan);
+    const uint32_t own = attn_own_count(request.backend);
+    attn_plan_t *plan = attn_allocate(context, sizeof *plan + own * sizeof *plan->own);
     if (plan) {
         *plan = (attn_plan_t){.context = context, .problem = request.problem};
-        plan->scope = (attn_scope_t){.problem = &plan->problem, .backend = request.backend};
+        plan->scope = (attn_scope_t){.problem = &plan->problem,
+                                     .backend = request.backend,
+                                     .own = plan->own,
+                                     .own_count = own};
+        attn_own_read(request.backend, plan->own);
         status = prepare(plan, &request, error);
     } else {
         status = attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
@@ -141,8 +147,7 @@ const attn_backend_t *attn_plan_backend(const attn_plan_t *plan) {
 
 int32_t attn_plan_array(const attn_plan_t *plan, uint32_t number, attn_tensor_t *tensor) {
     if (!plan || !tensor) return 0;
-    attn_array_info_t copy;
-    const attn_array_info_t *info = attn_array_declared(plan->scope.backend, number, &copy);
+    const attn_array_info_t *info = attn_array_of(&plan->scope, number);
     if (info) *tensor = attn_array_wanted(&plan->scope, number, info);
     return info != NULL;
 }
@@ -269,10 +274,8 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
 static attn_status_t check_gradients(const attn_scope_t *scope, const attn_ext_backward_t *backward,
                                      const attn_io_t *io, const attn_io_t *gradients,
                                      attn_error_t *error) {
-    attn_array_info_t copy;
     const attn_array_info_t *info;
-    for (uint32_t number = 0; (info = attn_array_declared(scope->backend, number, &copy));
-         number++) {
+    for (uint32_t number = 0; (info = attn_array_of(scope, number)); number++) {
         const attn_tensor_t *gradient = attn_array_in(gradients, number);
         const attn_tensor_t *array = attn_array_in(io, number);
         const bool is_read = number == ATTN_ARRAY_OUT;

@@ -14,6 +14,9 @@ struct attn_stream {
     attn_problem_t problem; /* keys: the most tokens that fit */
     attn_backend_stream_t *kept;
     int64_t length;
+    uint64_t appended; /* bits of the arrays, by number, that an append has and not a query */
+    uint32_t own_count;
+    attn_array_info_t own[]; /* the backend's own arrays as they are declared */
 };
 
 /* ---- life ---------------------------------------------------------------------------------------- */
@@ -59,13 +62,41 @@ static attn_status_t check_kept(const attn_stream_t *stream, attn_error_t *error
                      stream->backend->id);
 }
 
+/* Whether an append has the array, or else a query. */
+static bool is_appended(const attn_array_info_t *info) {
+    for (int k = 0; k < 4; k++)
+        if (info->axes[k] == ATTN_AXIS_QUERIES) return false;
+    for (int k = 0; k < 4; k++)
+        if (info->axes[k] == ATTN_AXIS_KEYS) return true;
+    return false;
+}
+
+static attn_scope_t scope_of(const attn_stream_t *stream, const attn_problem_t *problem) {
+    const attn_backend_stream_t *kept = stream->kept;
+    return (attn_scope_t){.problem = problem,
+                          .backend = stream->backend,
+                          .prepared = kept && ATTN_STRUCT_HAS(kept, plan) ? kept->plan : NULL,
+                          .own = stream->own,
+                          .own_count = stream->own_count};
+}
+
+static uint64_t bit_of(uint32_t number) { return UINT64_C(1) << number; }
+
 /* A frame around nothing yet. */
 static attn_status_t make(const attn_context_t *context, const attn_backend_t *backend,
-                          const attn_problem_t *problem, attn_stream_t **stream,
+                          const attn_problem_t *problem, attn_stream_t **result,
                           attn_error_t *error) {
-    *stream = attn_allocate(context, sizeof **stream);
-    if (!*stream) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a stream");
-    **stream = (attn_stream_t){.context = context, .backend = backend, .problem = *problem};
+    const uint32_t own = attn_own_count(backend);
+    attn_stream_t *stream = attn_allocate(context, sizeof *stream + own * sizeof *stream->own);
+    *result = stream;
+    if (!stream) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a stream");
+    *stream = (attn_stream_t){
+        .context = context, .backend = backend, .problem = *problem, .own_count = own};
+    attn_own_read(backend, stream->own);
+    const attn_scope_t scope = scope_of(stream, problem);
+    const attn_array_info_t *info;
+    for (uint32_t i = 0; (info = attn_array_of(&scope, i)); i++)
+        if (is_appended(info)) stream->appended |= bit_of(i);
     return ATTN_OK;
 }
 
@@ -112,35 +143,20 @@ void attn_stream_destroy(attn_stream_t *stream) {
 int64_t attn_stream_length(const attn_stream_t *stream) { return stream ? stream->length : 0; }
 
 uint64_t attn_stream_memory(const attn_stream_t *stream) {
-    return stream ? sizeof *stream + stream->kept->memory(stream->kept) : 0;
+    if (!stream) return 0;
+    return sizeof *stream + stream->own_count * sizeof *stream->own +
+           stream->kept->memory(stream->kept);
 }
 
 /* ---- tokens and queries -------------------------------------------------------------------------- */
 
-/* Whether an append has the array, or else a query. */
-static bool is_appended(const attn_array_info_t *info) {
-    for (int k = 0; k < 4; k++)
-        if (info->axes[k] == ATTN_AXIS_QUERIES) return false;
-    for (int k = 0; k < 4; k++)
-        if (info->axes[k] == ATTN_AXIS_KEYS) return true;
-    return false;
-}
-
-static attn_scope_t scope_of(const attn_stream_t *stream, const attn_problem_t *problem) {
-    const attn_backend_stream_t *kept = stream->kept;
-    return (attn_scope_t){.problem = problem,
-                          .backend = stream->backend,
-                          .prepared = ATTN_STRUCT_HAS(kept, plan) ? kept->plan : NULL};
-}
-
 int32_t attn_stream_array(const attn_stream_t *stream, uint32_t number, attn_tensor_t *tensor) {
     if (!stream || !tensor) return 0;
-    attn_array_info_t copy;
-    const attn_array_info_t *info = attn_array_declared(stream->backend, number, &copy);
-    if (!info) return 0;
     attn_problem_t problem = stream->problem;
-    if (is_appended(info)) problem.keys = 1;
     const attn_scope_t scope = scope_of(stream, &problem);
+    const attn_array_info_t *info = attn_array_of(&scope, number);
+    if (!info) return 0;
+    if (is_appended(info)) problem.keys = 1;
     *tensor = attn_array_wanted(&scope, number, info);
     return 1;
 }
@@ -148,18 +164,10 @@ int32_t attn_stream_array(const attn_stream_t *stream, uint32_t number, attn_ten
 /* The arrays of an append or a query: they are as `problem` says, and the others are absent. */
 static attn_status_t check_arrays(const attn_stream_t *stream, const attn_problem_t *problem,
                                   const attn_io_t *io, bool appends, attn_error_t *error) {
-    const attn_scope_t scope = scope_of(stream, problem);
-    attn_array_info_t copy;
-    const attn_array_info_t *info;
-    uint64_t unused = 0;
-    for (uint32_t i = 0; (info = attn_array_declared(scope.backend, i, &copy)); i++) {
-        if (is_appended(info) == appends && i != ATTN_ARRAY_SCORES) continue;
-        unused |= UINT64_C(1) << i;
-        if (attn_array_in(io, i)->data)
-            return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %s is no array of %s", info->name,
-                             appends ? "an append" : "a query");
-    }
-    return attn_io_check(&scope, io, unused, error);
+    attn_scope_t scope = scope_of(stream, problem);
+    scope.call = appends ? "an append" : "a query";
+    const uint64_t unused = appends ? ~stream->appended : stream->appended;
+    return attn_io_check(&scope, io, unused | bit_of(ATTN_ARRAY_SCORES), error);
 }
 
 attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t *given,

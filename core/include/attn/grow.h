@@ -34,13 +34,13 @@ static inline uint32_t attn_struct_size(const void *from) {
 static inline int attn_struct_read(void *to, uint32_t size, const void *from, uint32_t first) {
     const uint32_t given = attn_struct_size(from);
     const unsigned char *bytes = (const unsigned char *)from;
-    memset(to, 0, size);
-    if (given < first || given > ATTN_STRUCT_LIMIT) return 0;
-    for (uint32_t i = size; i < given; i++)
-        if (bytes[i] != 0) return 0;
-    memcpy(to, from, given < size ? given : size);
-    memcpy(to, &size, sizeof size);
-    return 1;
+    int known = given >= first && given <= ATTN_STRUCT_LIMIT;
+    for (uint32_t i = size; known && i < given; i++) known = bytes[i] == 0;
+    const uint32_t common = !known ? 0 : given < size ? given : size;
+    memcpy(to, from, common);
+    memset((char *)to + common, 0, size - common);
+    if (known) memcpy(to, &size, sizeof size);
+    return known;
 }
 
 /**
