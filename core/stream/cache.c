@@ -39,6 +39,11 @@ static void copy_rows(const attn_cache_t *cache, uint64_t row, char *to, int64_t
                 (size_t)count * row);
 }
 
+/* Where a block's first token is. */
+static char *rows_of(const attn_cache_t *cache, int array) {
+    return cache->arrays[array].data + (uint64_t)cache->first * cache->arrays[array].row;
+}
+
 /* ---- growth -------------------------------------------------------------------------------------- */
 
 static int64_t next_capacity(const attn_cache_t *cache, int64_t tokens) {
@@ -63,36 +68,32 @@ attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error
                          (long long)capacity);
     }
     for (int a = 0; a < CACHE_ARRAYS; a++) {
-        copy_rows(cache, cache->arrays[a].row, grown[a], capacity, cache->arrays[a].data,
+        copy_rows(cache, cache->arrays[a].row, grown[a], capacity, rows_of(cache, a),
                   cache->capacity, cache->length);
         attn_host_release(cache->host, cache->arrays[a].data);
         cache->arrays[a].data = grown[a];
     }
     cache->capacity = capacity;
+    cache->first = 0;
     return ATTN_OK;
 }
 
 void attn_cache_drop(attn_cache_t *cache, int64_t count) {
     cache->length -= count;
-    for (int a = 0; a < CACHE_ARRAYS; a++)
-        copy_rows(cache, cache->arrays[a].row, cache->arrays[a].data, cache->capacity,
-                  cache->arrays[a].data + (uint64_t)count * cache->arrays[a].row, cache->capacity,
-                  cache->length);
+    cache->first = cache->length ? cache->first + count : 0;
 }
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
-static attn_tensor_t *array_of(attn_io_t *io, int array) {
-    attn_tensor_t *const arrays[CACHE_ARRAYS] = {&io->key, &io->value, &io->key_scales,
-                                                 &io->value_scales};
-    return arrays[array];
-}
+static const size_t offsets[CACHE_ARRAYS] = {offsetof(attn_io_t, key), offsetof(attn_io_t, value),
+                                             offsetof(attn_io_t, key_scales),
+                                             offsetof(attn_io_t, value_scales)};
 
 void attn_cache_view(const attn_cache_t *cache, int64_t keys, attn_io_t *io) {
     for (int a = 0; a < CACHE_ARRAYS; a++) {
         const int64_t columns = cache->arrays[a].columns, block = cache->capacity * columns;
-        *array_of(io, a) = (attn_tensor_t){
-            .data = columns ? cache->arrays[a].data : NULL,
+        *(attn_tensor_t *)(void *)((char *)io + offsets[a]) = (attn_tensor_t){
+            .data = columns ? rows_of(cache, a) : NULL,
             .dtype = a < CACHE_KEY_SCALE ? cache->dtype : (attn_dtype_t)ATTN_F32,
             .shape = {cache->batch, cache->kv_heads, keys, columns},
             .stride = {cache->kv_heads * block, block, columns, 1},
@@ -109,24 +110,37 @@ static void store_row(char *row, const char *from, int64_t stride, int64_t colum
         memcpy(row + (uint64_t)c * size, from + c * stride * (int64_t)size, size);
 }
 
+/* The tokens to the beginning of their room. */
+static void move_up(attn_cache_t *cache) {
+    for (int a = 0; a < CACHE_ARRAYS; a++)
+        copy_rows(cache, cache->arrays[a].row, cache->arrays[a].data, cache->capacity,
+                  rows_of(cache, a), cache->capacity, cache->length);
+    cache->first = 0;
+}
+
+/* All heads' tokens of one array. */
+static void store_array(const attn_cache_t *cache, int array, const attn_tensor_t *tensor) {
+    const int64_t tokens = tensor->shape[2], size = attn_dtype_size(tensor->dtype);
+    const int64_t *stride = tensor->stride, columns = cache->arrays[array].columns;
+    const uint64_t row = cache->arrays[array].row;
+    char *block = rows_of(cache, array) + (uint64_t)cache->length * row;
+    for (int64_t b = 0; b < cache->batch; b++)
+        for (int64_t h = 0; h < cache->kv_heads; h++) {
+            const char *from = (const char *)tensor->data + (b * stride[0] + h * stride[1]) * size;
+            for (int64_t t = 0; t < tokens; t++)
+                store_row(block + (uint64_t)t * row, from + t * stride[2] * size, stride[3],
+                          columns, (uint64_t)size);
+            block += (uint64_t)cache->capacity * row;
+        }
+}
+
 void attn_cache_store(attn_cache_t *cache, const attn_io_t *io) {
-    attn_io_t given = *io;
     const int64_t tokens = io->key.shape[2];
-    for (int a = 0; a < CACHE_ARRAYS; a++) {
-        const attn_tensor_t *tensor = array_of(&given, a);
-        const uint64_t row = cache->arrays[a].row;
-        if (!row) continue;
-        const int64_t size = attn_dtype_size(tensor->dtype), *stride = tensor->stride;
-        for (uint64_t b = 0; b < blocks(cache); b++)
-            for (int64_t t = 0; t < tokens; t++) {
-                const int64_t index = (int64_t)b / cache->kv_heads * stride[0] +
-                                      (int64_t)b % cache->kv_heads * stride[1] + t * stride[2];
-                char *to = cache->arrays[a].data +
-                           (b * (uint64_t)cache->capacity + (uint64_t)(cache->length + t)) * row;
-                store_row(to, (const char *)tensor->data + index * size, stride[3],
-                          cache->arrays[a].columns, (uint64_t)size);
-            }
-    }
+    if (cache->first + cache->length + tokens > cache->capacity) move_up(cache);
+    for (int a = 0; a < CACHE_ARRAYS; a++)
+        if (cache->arrays[a].row)
+            store_array(cache, a,
+                        (const attn_tensor_t *)(const void *)((const char *)io + offsets[a]));
     cache->length += tokens;
 }
 
@@ -136,7 +150,7 @@ attn_status_t attn_cache_copy(attn_cache_t *to, const attn_cache_t *from, attn_e
     const attn_status_t status = attn_cache_reserve(to, from->length, error);
     if (status != ATTN_OK) return status;
     for (int a = 0; a < CACHE_ARRAYS; a++)
-        copy_rows(to, to->arrays[a].row, to->arrays[a].data, to->capacity, from->arrays[a].data,
+        copy_rows(to, to->arrays[a].row, to->arrays[a].data, to->capacity, rows_of(from, a),
                   from->capacity, from->length);
     to->length = from->length;
     return ATTN_OK;
@@ -151,7 +165,7 @@ uint64_t attn_cache_bytes(const attn_cache_t *cache, int64_t length) {
 void attn_cache_save(const attn_cache_t *cache, char *bytes) {
     for (int a = 0; a < CACHE_ARRAYS; a++) {
         const uint64_t row = cache->arrays[a].row;
-        copy_rows(cache, row, bytes, cache->length, cache->arrays[a].data, cache->capacity,
+        copy_rows(cache, row, bytes, cache->length, rows_of(cache, a), cache->capacity,
                   cache->length);
         bytes += blocks(cache) * (uint64_t)cache->length * row;
     }
@@ -178,6 +192,7 @@ attn_status_t attn_cache_restore(attn_cache_t *cache, const char *bytes, int64_t
     if (status == ATTN_OK) status = attn_cache_reserve(cache, length, error);
     if (status != ATTN_OK) return status;
     cache->length = length;
+    cache->first = 0;
     for (int a = 0; a < CACHE_ARRAYS; a++) {
         const uint64_t row = cache->arrays[a].row;
         copy_rows(cache, row, cache->arrays[a].data, cache->capacity, bytes, length, length);

@@ -14,6 +14,7 @@ typedef struct attn_cache {
     int64_t batch, kv_heads, most; /* most: tokens that there will ever be */
     attn_dtype_t dtype;            /* of key and value */
     int64_t length, capacity;      /* tokens that it holds, and has room for */
+    int64_t first;                 /* where the first of them is: those before it were dropped */
     struct {
         char *data;      /* [batch * kv_heads][capacity][columns] */
         int64_t columns; /* 0: there is no such array */
