@@ -11,13 +11,12 @@
 /** to[i] = factor * element i of a row at `from`, `stride` elements apart. */
 ATTN_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype, int64_t stride,
                            int64_t count, float factor) {
-    if (dtype == ATTN_F32 && stride == 1 && factor == 1.0f) {
-        memcpy(to, from, (size_t)count * sizeof(float));
-        return;
-    }
-    if (dtype == ATTN_F32) {
+    if (dtype == ATTN_F32) { /* rows are short: a call of memcpy() would take as long */
         const float *row = from;
-        for (int64_t i = 0; i < count; i++) to[i] = factor * row[i * stride];
+        int64_t i = 0;
+        for (; stride == 1 && i + VF_LANES <= count; i += VF_LANES)
+            vf_store(to + i, vf_mul(vf_set1(factor), vf_load(row + i)));
+        for (; i < count; i++) to[i] = factor * row[i * stride];
         return;
     }
     if (ATTN_SMALL) return;
@@ -39,11 +38,9 @@ ATTN_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype, int6
 /** Element i of a row at `to` = from[i], rounded to nearest even. */
 ATTN_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t stride, const float *from,
                             int64_t count) {
-    if (dtype == ATTN_F32 && stride == 1) {
-        memcpy(to, from, (size_t)count * sizeof(float));
-        return;
-    }
     int64_t i = 0;
+    for (; dtype == ATTN_F32 && stride == 1 && i + VF_LANES <= count; i += VF_LANES)
+        vf_store((float *)to + i, vf_load(from + i));
     for (; !ATTN_COMPACT && dtype != ATTN_F32 && stride == 1 && i + VF_LANES <= count;
          i += VF_LANES) {
         if (dtype == ATTN_F16)

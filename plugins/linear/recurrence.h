@@ -33,10 +33,11 @@ typedef struct linear_recurrence {
     linear_result_t (*run)(const attn_head_t *head, const linear_form_t *form,
                            linear_state_t *state, int keep, void *scratch);
     /*
-     * Of two tokens behind those of the state the first goes into it, and the query of each query head sees both.
+     * Of two tokens behind those of the states of `count` key/value heads, from `head` on, the first goes into
+     * them, and the query of each query head sees both.
      */
     linear_result_t (*step)(const attn_head_t *head, const linear_form_t *form,
-                            linear_state_t *state, void *scratch);
+                            linear_state_t *states, int64_t count, void *scratch);
     /* Weights of the queries: rows[r*stride + j], all of them written. */
     void (*weights)(const attn_head_t *head, const linear_form_t *form,
                     const attn_queries_t *queries, float *rows, int64_t stride);

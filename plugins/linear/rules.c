@@ -167,14 +167,21 @@ static attn_status_t refuse_decay(const run_t *run, int64_t task, attn_error_t *
                      (long long)run->space.results[task].bad);
 }
 
-/* One more token: each head's state is where it was. */
-static void step_head(void *data, int64_t task, uint32_t worker) {
+static int64_t step_parts(const linear_plan_t *plan) {
+    const int64_t workers = attn_host_workers(plan->host), heads = head_count(plan);
+    return workers < heads ? workers : heads;
+}
+
+/* One more token, of one of as many parts of the heads as there are workers. */
+static void step_heads(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const linear_plan_t *plan = run->plan;
-    const int64_t kv_heads = plan->problem.kv_heads;
-    const attn_head_t head = attn_linear_head(plan, run->io, task / kv_heads, task % kv_heads);
+    const int64_t kv_heads = plan->problem.kv_heads, parts = step_parts(plan);
+    const int64_t first = task * head_count(plan) / parts;
+    const int64_t count = (task + 1) * head_count(plan) / parts - first;
+    const attn_head_t head = attn_linear_head(plan, run->io, first / kv_heads, first % kv_heads);
     run->space.results[task] =
-        plan->recurrence->step(&head, &plan->form, &run->states[task],
+        plan->recurrence->step(&head, &plan->form, &run->states[first], count,
                                run->space.scratch + worker * run->space.scratch_size);
 }
 
@@ -183,8 +190,8 @@ void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io,
     attn_arena_t arena = {.base = io->workspace};
     run_t run = {.plan = plan, .io = io, .states = states};
     run.space = attn_linear_rules_space(plan, &arena);
-    attn_host_parallel_for(plan->host, head_count(plan), step_head, &run);
-    for (int64_t t = 0; io->report && t < head_count(plan); t++)
+    attn_host_parallel_for(plan->host, step_parts(plan), step_heads, &run);
+    for (int64_t t = 0; io->report && t < step_parts(plan); t++)
         io->report->degenerate_rows += run.space.results[t].degenerate;
 }
 

@@ -19,8 +19,10 @@ typedef struct stream {
     int64_t last;           /* tokens of the last append: they are not in the states */
     attn_cache_t recent;    /* those behind them, */
     attn_cache_t gates;     /* and their decay and beta, as its keys and values */
-    linear_state_t *states; /* [batch * kv_heads] */
-    uint64_t states_bytes;  /* of these and their numbers */
+    attn_io_t io, gates_io; /* of runs over the recent tokens */
+    const attn_tensor_t *own[LINEAR_ARRAYS]; /* io's own arrays */
+    linear_state_t *states;                  /* [batch * kv_heads] */
+    uint64_t states_bytes;                   /* of these and their numbers */
 } stream_t;
 
 static int64_t head_count(const attn_problem_t *problem) {
@@ -57,9 +59,8 @@ static uint64_t memory(const attn_backend_stream_t *base) {
 /* ---- gates --------------------------------------------------------------------------------------- */
 
 /* The gates of a run as key and value of a cache, axes of 1 stretched to all. */
-static attn_io_t gates_of(const attn_cache_t *gates, const attn_io_t *io) {
-    attn_io_t result = {.struct_size = sizeof result};
-    attn_tensor_t *const tensors[] = {&result.key, &result.value};
+static void take_gates(attn_io_t *result, const attn_cache_t *gates, const attn_io_t *io) {
+    attn_tensor_t *const tensors[] = {&result->key, &result->value};
     for (uint32_t i = 0; i < 2; i++) {
         const attn_tensor_t *given = attn_own_array(io, i == 0 ? LINEAR_DECAY : LINEAR_BETA);
         const int64_t shape[4] = {gates->batch, gates->kv_heads, io->key.shape[2],
@@ -70,7 +71,6 @@ static attn_io_t gates_of(const attn_cache_t *gates, const attn_io_t *io) {
             tensors[i]->shape[k] = shape[k];
         }
     }
-    return result;
 }
 
 static attn_status_t check_decay(const float *decay, int64_t stride, int64_t count,
@@ -122,25 +122,25 @@ static void drop_recent(stream_t *stream, int64_t count) {
  * A run of so many queries over the recent tokens; with `keep` these go into the states. A query of the
  * second of two, that came after it, takes the first into the states, unless what all come to is asked for.
  */
-static attn_status_t run_recent(stream_t *stream, attn_io_t *io, int64_t queries, int keep,
+static attn_status_t run_recent(stream_t *stream, const attn_io_t *given, int64_t queries, int keep,
                                 attn_error_t *error) {
-    const int is_step = queries == 1 && stream->recent.length == 2 && stream->last == 1 && !keep &&
-                        !attn_own_array(io, LINEAR_STATE_OUT) &&
-                        !attn_own_array(io, LINEAR_STATE_Z_OUT);
+    attn_io_t *io = &stream->io, *gates = &stream->gates_io;
     attn_status_t status = ATTN_OK;
     linear_plan_t plan = *stream->plan;
-    attn_io_t gates = {.struct_size = sizeof gates};
-    const attn_tensor_t *own[LINEAR_ARRAYS] = {
-        [LINEAR_DECAY] = &gates.key, [LINEAR_BETA] = &gates.value};
-    for (uint32_t i = LINEAR_STATE_OUT; i < LINEAR_ARRAYS; i++) own[i] = attn_own_array(io, i);
     plan.problem.queries = queries;
     plan.problem.keys = stream->recent.length;
     attn_cache_view(&stream->recent, stream->recent.length, io);
-    attn_cache_view(&stream->gates, stream->recent.length, &gates);
-    io->struct_size = sizeof *io;
-    io->own = own;
-    io->own_count = LINEAR_ARRAYS;
-    io->workspace = stream->workspace;
+    attn_cache_view(&stream->gates, stream->recent.length, gates);
+    io->query = given->query;
+    io->out = given->out;
+    io->report = given->report;
+    io->own = stream->own;
+    stream->own[LINEAR_DECAY] = &gates->key;
+    stream->own[LINEAR_BETA] = &gates->value;
+    for (uint32_t i = LINEAR_STATE_OUT; i < LINEAR_ARRAYS; i++)
+        stream->own[i] = attn_own_array(given, i);
+    const int is_step = queries == 1 && stream->recent.length == 2 && stream->last == 1 && !keep &&
+                        !stream->own[LINEAR_STATE_OUT] && !stream->own[LINEAR_STATE_Z_OUT];
     if (is_step)
         attn_linear_rules_step(&plan, io, stream->states);
     else
@@ -154,20 +154,20 @@ static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
     stream_t *stream = (stream_t *)base;
     const int64_t tokens = given->key.shape[2], length = stream->recent.length;
     const int is_step = length + tokens <= stream->plan->recurrence->pending;
-    const attn_io_t gates = gates_of(&stream->gates, given);
+    const int64_t most = is_step ? length + tokens : tokens;
     attn_status_t status = check_gates(stream, given, error);
-    if (status == ATTN_OK)
-        status = attn_cache_reserve(&stream->recent, is_step ? length + tokens : tokens, error);
-    if (status == ATTN_OK)
-        status = attn_cache_reserve(&stream->gates, is_step ? length + tokens : tokens, error);
+    if (status == ATTN_OK) status = attn_cache_reserve(&stream->recent, most, error);
+    if (status == ATTN_OK) status = attn_cache_reserve(&stream->gates, most, error);
     if (status != ATTN_OK) return status;
     if (!is_step) {
-        attn_io_t io = {.struct_size = sizeof io};
-        if (length) run_recent(stream, &io, 0, 1, NULL); /* gates were checked when they came */
+        const attn_io_t nothing = {.struct_size = sizeof nothing};
+        if (length)
+            run_recent(stream, &nothing, 0, 1, NULL); /* gates were checked when they came */
         drop_recent(stream, length);
     }
     attn_cache_store(&stream->recent, given);
-    attn_cache_store(&stream->gates, &gates);
+    take_gates(&stream->gates_io, &stream->gates, given);
+    attn_cache_store(&stream->gates, &stream->gates_io);
     stream->last = tokens;
     return ATTN_OK;
 }
@@ -183,8 +183,7 @@ static attn_status_t query(attn_backend_stream_t *base, const attn_io_t *given,
             "linear: %lld queries, but of the tokens before the last %lld only their sum is kept, "
             "which the first queries do not see whole",
             (long long)queries, (long long)stream->recent.length);
-    attn_io_t io = *given;
-    return run_recent(stream, &io, queries, 0, error);
+    return run_recent(stream, given, queries, 0, error);
 }
 
 static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, attn_error_t *error) {
@@ -428,6 +427,8 @@ attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *
                  .memory = memory,
                  .destroy = destroy,
                  .plan = plan},
+        .io = {.struct_size = sizeof stream->io, .own_count = LINEAR_ARRAYS},
+        .gates_io = {.struct_size = sizeof stream->gates_io},
         .problem = attn_problem_copy(problem),
         .plan = (linear_plan_t *)plan,
     };
@@ -435,6 +436,7 @@ attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *
     stream->recent = attn_cache_make(host, &stream->problem);
     stream->gates = make_gates(host, stream->plan);
     status = make_states(stream, error);
+    stream->io.workspace = stream->workspace;
     if (status == ATTN_OK)
         *result = &stream->base;
     else

@@ -244,7 +244,8 @@ ATTN_STEP void store_row(const work_t *work, int64_t query_head, int64_t query, 
 }
 
 /* linear_recurrence_t.step, of decode.c. */
-linear_result_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *head, const linear_form_t *form,
-                                              linear_state_t *state, void *scratch_memory);
+linear_result_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *first, const linear_form_t *form,
+                                              linear_state_t *states, int64_t count,
+                                              void *scratch_memory);
 
 #endif
