@@ -54,10 +54,16 @@ int declared_list_axis(const attn_array_info_t *info) {
     return axis;
 }
 
-const char *declared_owners(const attn_array_info_t *info, int axis) {
-    return info->axes[axis] == ATTN_AXIS_BATCH   ? "batches"
-           : info->axes[axis] == ATTN_AXIS_HEADS ? "heads"
-                                                 : "key/value heads";
+const char *declared_owners(const attn_array_info_t *info, int axis, int64_t count) {
+    const int is_one = count == 1;
+    switch (info->axes[axis]) {
+    case ATTN_AXIS_BATCH:
+        return is_one ? "batch" : "batches";
+    case ATTN_AXIS_HEADS:
+        return is_one ? "head" : "heads";
+    default:
+        return is_one ? "key/value head" : "key/value heads";
+    }
 }
 
 const char *declared_axes(const attn_array_info_t *info, char text[DECLARED_TEXT]) {

@@ -35,8 +35,8 @@ int declared_is_choice(const attn_array_info_t *info);
 /** The one axis longer than 1 of an array that may be a list: one number for each batch or head; or -1. */
 int declared_list_axis(const attn_array_info_t *info);
 
-/** "batches", "heads" or "key/value heads": what such a list has one number for each of. */
-const char *declared_owners(const attn_array_info_t *info, int axis);
+/** "batches", "heads" or "key/value heads", of `count`: what such a list has one number for each of. */
+const char *declared_owners(const attn_array_info_t *info, int axis, int64_t count);
 
 /** "(B|1, H, n, m)": the axes, with 1 where one may be the same for all; returns `text`. */
 const char *declared_axes(const attn_array_info_t *info, char text[DECLARED_TEXT]);

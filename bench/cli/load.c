@@ -44,7 +44,7 @@ static int check_count(const load_t *load, int axis, int64_t count) {
     if (count == wanted) return CLI_OK;
     return cli_complain(CLI_USAGE, "%s: %lld value%s for %lld %s", load->label, (long long)count,
                         count == 1 ? "" : "s", (long long)wanted,
-                        declared_owners(load->info, axis));
+                        declared_owners(load->info, axis, wanted));
 }
 
 static int read_list(const load_t *load, int axis, array_t *array) {

@@ -317,7 +317,7 @@ describe("wrong arrays by name", () => {
             /--input: 'mask' is given twice/,
         ],
         ["an empty list", ["--input=sinks="], /--input sinks: '' is neither a list nor a file/],
-        ["a list too long", ["--input=sinks=1,2"], /--input sinks: 2 values for 1 heads/],
+        ["a list too long", ["--input=sinks=1,2"], /--input sinks: 2 values for 1 head\n/],
     ])
         test(what, () => refuse({}, (folder) => attn(run(...ok, ...args), folder), says));
 
