@@ -105,6 +105,11 @@ static int64_t pivoted_cholesky(double *gram, int64_t n, double tolerance, doubl
  */
 static double rank_tolerance(int64_t terms) { return 0x1p-40 + (double)terms * 0x1p-52; }
 
+/* After how many rows it is worth asking whether d features are independent: a multiple of ROWS_AT_A_TIME. */
+static int64_t rows_for_rank(int64_t dim) {
+    return (2 * dim + ROWS_AT_A_TIME - 1) / ROWS_AT_A_TIME * ROWS_AT_A_TIME;
+}
+
 /*
  * scores_j = |L^-1 Z e_j|^2 for a basis Z of X's row space, whose row i is basis[pivots[i]], and the
  * Cholesky factor of Z Z^T: L_ik = factor[k][pivots[i]]. Row i of L^-1 Z takes the place of row i of Z.
@@ -124,14 +129,26 @@ static void scores_of_basis(double *basis, int64_t dim, int64_t rank, const doub
     }
 }
 
+/* The lower triangle of what add_outer_products() has filled. */
+static void mirror(double *gram, int64_t dim) {
+    for (int64_t i = 0; i < dim; i++)
+        for (int64_t j = 0; j < i; j++) gram[i * dim + j] = gram[j * dim + i];
+}
+
+/* Whether the rows so far have rank d, which more rows cannot take away: then all scores are 1. */
+static int is_full_already(int64_t dim, double tolerance, attn_leverage_scratch_t *s) {
+    memcpy(s->factor, s->gram, (size_t)(dim * dim) * sizeof *s->gram);
+    mirror(s->factor, dim);
+    return pivoted_cholesky(s->factor, dim, tolerance, s->basis, s->diagonal, s->pivots) == dim;
+}
+
 /*
  * With d <= N: G = X^T X = F^T F, so the rows of F (rank x d) span X's row space. Z = F_P^-1 F, F_P
  * being the pivot columns, is the identity on those: Z Z^T = I + W W^T has no eigenvalue below 1, and
  * its Cholesky factorisation cannot fail, however small X's own singular values are.
  */
 static int64_t scores_of_gram(int64_t dim, double tolerance, attn_leverage_scratch_t *s) {
-    for (int64_t i = 0; i < dim; i++)
-        for (int64_t j = 0; j < i; j++) s->gram[i * dim + j] = s->gram[j * dim + i];
+    mirror(s->gram, dim);
     int64_t rank = pivoted_cholesky(s->gram, dim, tolerance, s->basis, s->diagonal, s->pivots);
     if (rank == dim) {
         for (int64_t j = 0; j < dim; j++) s->scores[j] = 1.0;
@@ -174,6 +191,10 @@ int64_t attn_leverage_scores(const attn_problem_t *problem, const attn_tensor_t 
                 memset(s->rows + r * dim, 0, (size_t)dim * sizeof *s->rows);
         }
         add_outer_products(s->rows, dim, s->gram);
+        if (i + ROWS_AT_A_TIME != rows_for_rank(dim)) continue;
+        if (!is_full_already(dim, tolerance, s)) continue;
+        for (int64_t j = 0; j < dim; j++) s->scores[j] = 1.0;
+        return dim;
     }
     return scores_of_gram(dim, tolerance, s);
 }
@@ -181,7 +202,8 @@ int64_t attn_leverage_scores(const attn_problem_t *problem, const attn_tensor_t 
 double attn_leverage_flops(const attn_problem_t *problem) {
     double n = (double)attn_leverage_rows(problem), d = (double)problem->dim;
     if (n < d) return n * n * d + n * n * n + n * n * d; /* Gram, Cholesky, triangular solve */
-    return n * d * d + d * d * d;
+    const double most = (double)rows_for_rank(problem->dim);
+    return (n < most ? n : most) * d * d + d * d * d;
 }
 
 /* ---- memory and sampling ----------------------------------------------------------------------- */

@@ -7,7 +7,8 @@
  * where the features are the rows of M = X^T.)
  *
  * Computed exactly, up to rounding in double precision, from the smaller Gram matrix: with N rows
- * and k = min(N, d), about N d k + k^3 + d k^2 additions and multiplications. X may have any rank.
+ * and k = min(N, d), about N d k + k^3 + d k^2 additions and multiplications; where the first 2 d rows have rank
+ * d, about 3 d^3. X may have any rank.
  * Rows that hold a NaN or an infinity are left out.
  */
 #ifndef ATTN_SKETCH_LEVERAGE_H

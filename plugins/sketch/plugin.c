@@ -288,7 +288,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
         [ATTN_SKETCH_AMS] = "(n + m) d s + n m (s + dv)",
         [ATTN_SKETCH_OSNAP] = "(n + m) d + n m (s + dv)",
         [ATTN_SKETCH_SRHT] = "(n + m) d log d + n m (s + dv)",
-        [ATTN_SKETCH_LEVERAGE] = "(n + m) d min(n + m, d) + n m (s + dv)",
+        [ATTN_SKETCH_LEVERAGE] = "d min(n + m, d)^2 + n m (s + dv)",
     };
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
     const attn_problem_t *problem = &plan->problem;

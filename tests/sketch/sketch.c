@@ -223,6 +223,37 @@ static void known_ranks_are_checked(void **state) {
     attn_context_destroy(context);
 }
 
+/**
+ * With more rows than features the rank is that of all rows, whether the first ones have it already (0), the
+ * last ones bring it (1), or none does (2).
+ */
+static void ranks_count_all_rows(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = fixture_problem(1, 1, 20, 20, 8, 4);
+    for (int kind = 0; kind < 3; kind++) {
+        arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 1);
+        array_t *inputs[] = {&arrays.query, &arrays.key};
+        for (int a = 0; a < kind; a++)
+            for (int64_t i = 0; i < 20; i++)
+                for (int64_t k = 3; k < 8; k++)
+                    array_set(inputs[a], 0, 0, i, k, array_get(inputs[a], 0, 0, i, k % 3));
+        attn_plan_t *plan =
+            fixture_plan(context, "sketch", &problem, "method=leverage,size=4,rank=3");
+        attn_error_t error = {0};
+        test_label("kind %d", kind);
+        arrays_give_workspace(&arrays, plan);
+        const attn_status_t status = attn_run(plan, &arrays.io, &error);
+        if (kind == 2)
+            assert_int_equal(status, ATTN_OK);
+        else
+            fixture_expect(status, &error, ATTN_ERROR_RANGE, "rank|3|has rank 8");
+        attn_plan_destroy(plan);
+        arrays_destroy(&arrays);
+    }
+    attn_context_destroy(context);
+}
+
 /** Root of the mean square of the relative error over 16 seeds. */
 static double mean_error(const attn_context_t *context, const char *method, int64_t size,
                          arrays_t *arrays) {
@@ -346,5 +377,5 @@ static void deficient_inputs(void **state) {
 TEST_MAIN(cmocka_unit_test(seed_decides), cmocka_unit_test(exact_when_all_is_kept),
           cmocka_unit_test(sizes_are_told), cmocka_unit_test(guarantees_hold_as_printed),
           cmocka_unit_test(known_ranks_halve_sizes), cmocka_unit_test(known_ranks_are_checked),
-          cmocka_unit_test(error_falls_with_size), cmocka_unit_test(weights_give_output),
-          cmocka_unit_test(deficient_inputs))
+          cmocka_unit_test(ranks_count_all_rows), cmocka_unit_test(error_falls_with_size),
+          cmocka_unit_test(weights_give_output), cmocka_unit_test(deficient_inputs))
