@@ -9,6 +9,28 @@
 #include "simd/task.h"
 #include "simd/tiers.h"
 
+#include <float.h>
+#include <math.h>
+
+/**
+ * One over a row's normaliser; 0 where that is too small to have a reciprocal, and the row becomes zeros; NaN where
+ * it is not finite.
+ */
+static inline float row_factor(float normaliser) {
+    if (fabsf(normaliser) < FLT_MIN) return 0.0f;
+    return fabsf(normaliser) < INFINITY ? 1.0f / normaliser : NAN;
+}
+
+/**
+ * Whether a normaliser is one: finite, not below float's normal numbers, and not what rounding alone could have
+ * made: a sum of N terms is off by about sqrt(N) eps sum |terms| = `rounding`. (Higham and Mary, "A New Approach
+ * to Probabilistic Rounding Error Analysis", 2019.)
+ */
+static inline int is_normaliser(float normaliser, float rounding) {
+    const float size = fabsf(normaliser);
+    return size > rounding && size >= FLT_MIN && size < INFINITY;
+}
+
 #define features_map ATTN_KERNEL(attn_linear_features_map)
 #define features_load ATTN_KERNEL(attn_linear_features_load)
 #define rows_load ATTN_KERNEL(attn_linear_rows_load)

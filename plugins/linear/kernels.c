@@ -255,29 +255,25 @@ static void add_scores(const walk_t *walk, const linear_rows_t *rows, int signs,
     }
 }
 
-/*
- * A normaliser is degenerate when it is not finite, or when rounding alone could have made it: a sum of
- * N = keys + features terms is off by about sqrt(N) eps sum |terms|. (Higham and Mary, "A New Approach to
- * Probabilistic Rounding Error Analysis", 2019.)
- */
+/* Normalisers are sums of as many terms as there are keys and features. */
 static int64_t count_degenerate(const walk_t *walk, const linear_rows_t *rows) {
     const float *abs = walk->signs ? rows->abs : rows->sum;
     const int64_t most = walk->state.keys + walk->form->features;
     const float rounding = FLT_EPSILON * sqrtf((float)(most + rows->count));
     int64_t degenerate = 0;
     for (int64_t r = 0; r < rows->count; r++) {
-        const float sum = fabsf(rows->sum[r]);
+        const float sum = rows->sum[r];
         const int64_t own = rows->causal ? r + 1 : 0;
-        if (sum > rounding * abs[r] && sum < INFINITY) continue; /* most are, whatever they see */
+        if (is_normaliser(sum, rounding * abs[r])) continue; /* most are, whatever they see */
         degenerate += walk->state.keys + own > 0 &&
-                      !(sum > FLT_EPSILON * sqrtf((float)(most + own)) * abs[r] && sum < INFINITY);
+                      !is_normaliser(sum, FLT_EPSILON * sqrtf((float)(most + own)) * abs[r]);
     }
     return degenerate;
 }
 
 /*
- * The factors of the chunk's rows, which are one over their normalisers, or 0 where one is 0, so that the row
- * becomes zeros; and what the normalisers' terms add up to without signs. Returns how many rows are degenerate.
+ * The factors of the chunk's rows, and what their normalisers' terms add up to without signs. Returns how many
+ * rows are degenerate.
  */
 static int64_t normalise(const walk_t *walk, linear_rows_t *rows) {
     for (int64_t r = 0; !walk->form->normalise && r < rows->count; r++) rows->sum[r] = 1.0f;
@@ -288,8 +284,7 @@ static int64_t normalise(const walk_t *walk, linear_rows_t *rows) {
         if (rows->causal) add_scores(walk, rows, signs, to);
     }
     const int64_t degenerate = count_degenerate(walk, rows);
-    for (int64_t r = 0; r < rows->count; r++)
-        rows->sum[r] = rows->sum[r] == 0.0f ? 0.0f : 1.0f / rows->sum[r];
+    for (int64_t r = 0; r < rows->count; r++) rows->sum[r] = row_factor(rows->sum[r]);
     return degenerate;
 }
 
@@ -346,14 +341,15 @@ static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *row
         .rows = rows->count,
         .factors = rows->sum,
     };
-    const attn_tensor_t *out = &walk->head->io->out;
-    if (is_plain(out)) {
-        product_chunk(attn_row(out, walk->head->batch, query_head, rows->first), out->stride[2],
-                      &chunk, walk->stride, &ahead);
-    } else {
-        product_chunk(walk->out, walk->stride, &chunk, walk->stride, &ahead);
-        store_rows(walk, query_head, rows);
-    }
+    const attn_tensor_t *tensor = &walk->head->io->out;
+    const int in_place = is_plain(tensor);
+    const int64_t stride = in_place ? tensor->stride[2] : walk->stride;
+    float *out =
+        in_place ? attn_row(tensor, walk->head->batch, query_head, rows->first) : walk->out;
+    product_chunk(out, stride, &chunk, walk->stride, &ahead);
+    for (int64_t r = 0; degenerate && r < rows->count; r++) /* 0 times NaN is NaN */
+        if (rows->sum[r] == 0.0f) memset(out + r * stride, 0, (size_t)walk->stride * sizeof *out);
+    if (!in_place) store_rows(walk, query_head, rows);
     return degenerate;
 }
 

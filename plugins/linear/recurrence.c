@@ -311,7 +311,7 @@ static void weigh_rows(work_t *work, const attn_queries_t *queries, int64_t done
                 sum += work->q[r * width + k] * z[k * state_z->stride[2]];
         }
         for (int64_t j = 0; j < keys; j++) sum += row[j];
-        for (int64_t j = 0; j < keys; j++) row[j] = sum == 0.0f ? 0.0f : row[j] / sum;
+        for (int64_t j = 0; j < keys; j++) row[j] = row_factor(sum) == 0.0f ? 0.0f : row[j] / sum;
     }
 }
 

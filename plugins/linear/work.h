@@ -198,8 +198,7 @@ ATTN_STEP float normaliser(work_t *work, const float *row, int64_t i, int64_t se
     }
     const int64_t keys = state->keys + seen;
     const float rounding = FLT_EPSILON * sqrtf((float)(keys + work->form->features));
-    const int is_whole = sum - sum == 0.0f && fabsf(sum) > rounding * abs;
-    work->result.degenerate += keys > 0 && !is_whole;
+    work->result.degenerate += keys > 0 && !is_normaliser(sum, rounding * abs);
     return sum;
 }
 
@@ -214,8 +213,7 @@ ATTN_STEP void find_factors(work_t *work, const float *rows, int64_t lead, int64
             work->result.degenerate += work->state->gone || work->poison < work->known + seen;
             continue;
         }
-        const float sum = normaliser(work, rows, r, seen);
-        factors[r] = sum == 0.0f ? 0.0f : 1.0f / sum;
+        factors[r] = row_factor(normaliser(work, rows, r, seen));
     }
 }
 

@@ -107,6 +107,37 @@ static void nan_gates_poison_their_head(void **state) {
     attn_context_destroy(context);
 }
 
+/* Rows whose normaliser has no reciprocal in float are zeros, and NaN where it is infinite; all are counted. */
+static void normalisers_without_reciprocal(void **state) {
+    (void)state;
+    static const double sizes[] = {0x1p-67, 0x1p-64, 0, 0x1p66};
+    attn_context_t *context = fixture_context(1);
+    for (int rule = 0; rule < 2; rule++)
+        for (size_t s = 0; s < TEST_COUNT(sizes); s++) {
+            attn_problem_t problem = fixture_problem(1, 2, 3, 3, 1, 16);
+            problem.causal = ATTN_CAUSAL_TOP_LEFT;
+            trial_t trial = trial_of(context, &problem, ATTN_ORACLE_RELU, rule, 1);
+            trial_make(&trial);
+            trial_label(&trial);
+            for (int64_t h = 0; h < 2; h++)
+                for (int64_t i = 0; i < 3; i++) {
+                    typed_set(&trial.query, 0, h, i, 0, sizes[s]);
+                    typed_set(&trial.key, 0, h, i, 0, sizes[s]);
+                    typed_set(&trial.value, 0, h, i, 1, INFINITY);
+                }
+            attn_plan_t *plan = trial_run(&trial);
+            assert_int_equal(trial.report.degenerate_rows, 6);
+            for (int64_t h = 0; h < 2; h++)
+                for (int64_t i = 0; i < 3; i++)
+                    for (int64_t c = 0; c < 16; c++) {
+                        const double found = typed_get(&trial.out.tensor, 0, h, i, c);
+                        assert_true(sizes[s] > 1 ? isnan(found) : found == 0);
+                    }
+            trial_end(&trial, plan);
+        }
+    attn_context_destroy(context);
+}
+
 static void plans_are_refused(void **state) {
     (void)state;
     static const struct {
@@ -184,4 +215,5 @@ static void runs_are_refused(void **state) {
 
 TEST_MAIN(cmocka_unit_test(a_million_tokens), cmocka_unit_test(products_of_decays),
           cmocka_unit_test(delta_stays_stable), cmocka_unit_test(nan_gates_poison_their_head),
-          cmocka_unit_test(plans_are_refused), cmocka_unit_test(runs_are_refused))
+          cmocka_unit_test(normalisers_without_reciprocal), cmocka_unit_test(plans_are_refused),
+          cmocka_unit_test(runs_are_refused))
