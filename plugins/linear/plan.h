@@ -76,6 +76,10 @@ linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_are
 attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
                                     linear_state_t *states, int keep, attn_error_t *error);
 
+/** The error that a key's decay is above 0. */
+attn_status_t attn_linear_refuse_decay(const linear_plan_t *plan, int64_t kv_index, int64_t key,
+                                       attn_error_t *error);
+
 /** One query of the last of two tokens behind `states`, of which the first goes into these. */
 void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io, linear_state_t *states);
 

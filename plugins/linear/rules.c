@@ -158,13 +158,14 @@ static void run_head(void *data, int64_t task, uint32_t worker) {
     if (run->tell) attn_linear_state_store(plan, &head, &state);
 }
 
-static attn_status_t refuse_decay(const run_t *run, int64_t task, attn_error_t *error) {
-    const int64_t kv_heads = run->plan->problem.kv_heads;
+attn_status_t attn_linear_refuse_decay(const linear_plan_t *plan, int64_t kv_index, int64_t key,
+                                       attn_error_t *error) {
+    const int64_t kv_heads = plan->problem.kv_heads;
     return attn_fail(error, ATTN_ERROR_RANGE,
                      "decay: batch %lld, head %lld, key %lld: above 0; it is the log of what a "
                      "state keeps, 0 or below",
-                     (long long)(task / kv_heads), (long long)(task % kv_heads),
-                     (long long)run->space.results[task].bad);
+                     (long long)(kv_index / kv_heads), (long long)(kv_index % kv_heads),
+                     (long long)key);
 }
 
 static int64_t step_parts(const linear_plan_t *plan) {
@@ -203,7 +204,8 @@ attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *
     run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
     attn_host_parallel_for(plan->host, head_count(plan), run_head, &run);
     for (int64_t t = 0; t < head_count(plan); t++) {
-        if (run.space.results[t].bad >= 0) return refuse_decay(&run, t, error);
+        const int64_t bad = run.space.results[t].bad;
+        if (bad >= 0) return attn_linear_refuse_decay(plan, t, bad, error);
         if (io->report) io->report->degenerate_rows += run.space.results[t].degenerate;
     }
     return ATTN_OK;

@@ -176,7 +176,7 @@ static void plans_are_refused(void **state) {
     attn_context_destroy(context);
 }
 
-/* What only a run's arrays tell. */
+/* What only a run's arrays tell, also one of weights. */
 static void runs_are_refused(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -189,10 +189,13 @@ static void runs_are_refused(void **state) {
     trial_label(&trial);
     attn_plan_t *plan = trial_run(&trial);
     attn_error_t error = {0};
+    float rows[9];
 
     typed_set(&trial.own[DECAY], 0, 1, 4, 0, 0.5);
     fixture_expect(attn_run(plan, &trial.io, &error), &error, ATTN_ERROR_RANGE,
                    "decay|head 1|key 4|above 0");
+    fixture_expect(attn_weights(plan, &trial.io, 0, 1, 8, 1, rows, 9, &error), &error,
+                   ATTN_ERROR_RANGE, "decay|head 1|key 4|above 0");
     typed_set(&trial.own[DECAY], 0, 1, 4, 0, -0.5);
 
     attn_tensor_t wide = *trial.tensors[DECAY], state_in = *trial.tensors[STATE];
@@ -201,6 +204,8 @@ static void runs_are_refused(void **state) {
     trial.tensors[DECAY] = &wide;
     fixture_expect(attn_run(plan, &trial.io, &error), &error, ATTN_ERROR_SHAPE,
                    "decay|taylor2|10 features");
+    fixture_expect(attn_weights(plan, &trial.io, 0, 1, 8, 1, rows, 9, &error), &error,
+                   ATTN_ERROR_SHAPE, "decay|taylor2|10 features");
     trial.tensors[DECAY] = &trial.own[DECAY].tensor;
 
     state_in.shape[2] = 3;
