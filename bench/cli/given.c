@@ -139,9 +139,12 @@ static int check(const checked_t *checked, const attn_context_t *context,
                  const selection_t *selection) {
     size_t length;
     int found = 0;
-    if (checked->role == ATTN_ROLE_INPUT && !value_of(checked->text, &length))
+    const char *value = value_of(checked->text, &length);
+    if (checked->role == ATTN_ROLE_INPUT && !value)
         return cli_complain(CLI_USAGE, "--input: '%s' is not of the form NAME=VALUE",
                             checked->text);
+    if (checked->role == ATTN_ROLE_OUTPUT && !*(value ? value : checked->text))
+        return cli_complain(CLI_USAGE, "--output: '%s' names no file", checked->text);
     int status = look(checked, NULL, 0, &found);
     for (int i = 0; !status && i < selection->count; i++)
         status =

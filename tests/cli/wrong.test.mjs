@@ -267,6 +267,8 @@ const commands = [
         run(...inputs(), "-o", "none/o.npy"),
         /none\/o\.npy: cannot be written/,
     ],
+    ["an output without a name", run(...inputs(), "-o", ""), /--output: '' names no file/],
+    ["an output by name without one", run(...inputs(), "-o", "out="), /'out=' names no file/],
     ["an output that is a folder", run(...inputs(), "-o", "folder"), /names a folder/],
     ["an output without a name", run(...inputs(), "-o", "folder/"), /names a folder/],
     [
