@@ -1,7 +1,7 @@
 /* sketching/kernels.c: see kernels.h. Compiled once per tier. */
 #include "sketching/kernels.h"
 
-#include "simd/simd.h"
+#include "simd/tile.h"
 
 enum { VECTORS = 2, LANES = VECTORS * VF_LANES, COLUMNS = 4 };
 
@@ -56,4 +56,22 @@ static void squares(const float *values, int64_t stride, int64_t width, const fl
     }
 }
 
-const sketching_kernels_t ATTN_KERNEL(attn_sketching_kernels) = {.squares = squares};
+/* Features turned to lie side by side, so that one goes into its buckets by whole vectors. */
+static void embed(const float *values, int64_t stride, int64_t width, int64_t rows,
+                  const attn_sketch_entry_t *entries, int64_t sparsity, float *panel,
+                  float *embedded) {
+    const int64_t padded = sketching_padded(rows);
+    tile_pack(panel, padded, rows, width, values, stride, 1, 1.0f);
+    for (int64_t f = 0; f < width; f++)
+        for (int64_t i = f * sparsity; i < (f + 1) * sparsity; i++) {
+            const float *feature = panel + f * padded;
+            float *bucket = embedded + entries[i].column * padded;
+            const vf weight = vf_set1(entries[i].weight);
+            for (int64_t r = 0; r < padded; r += VF_LANES)
+                vf_store(bucket + r,
+                         vf_add(vf_load(bucket + r), vf_mul(weight, vf_load(feature + r))));
+        }
+}
+
+const sketching_kernels_t ATTN_KERNEL(attn_sketching_kernels) = {.embed = embed,
+                                                                 .squares = squares};

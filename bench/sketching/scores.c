@@ -143,46 +143,49 @@ int sketching_basis_exact(const sketching_features_t *features, const algebra_so
 
 enum { SPARSITY = 4, STREAM_JL = 1 };
 
-/* embedded[bucket][row] += a sparse feature, with its signs, in some buckets. */
+static const sketching_kernels_t *best_kernels(void) {
+    attn_tier_t tiers[16];
+    const uint32_t count = attn_available_tiers(tiers, 16);
+    return attn_sketching_kernels(tiers[count < 16 ? count - 1 : 15]);
+}
+
+/* What the kernel does, for a feature of few elements. */
 static void embed_sparse(const sketching_block_t *block, const attn_sketch_entry_t *entries,
-                         int64_t sparsity, int64_t n, double *embedded) {
+                         int64_t sparsity, int64_t padded, float *embedded) {
     for (int64_t i = 0; i < sparsity; i++) {
-        double *bucket = embedded + entries[i].column * n;
+        float *bucket = embedded + entries[i].column * padded;
         for (int64_t r = 0; r < block->count; r++)
-            bucket[block->rows[r]] += (double)entries[i].weight * (double)block->values[r];
+            bucket[block->rows[r]] += entries[i].weight * block->values[r];
     }
 }
 
-/* The same of all features, a row of a dense X at a time: its buckets stay in the nearest cache. */
-static void embed_row(const float *row, int64_t d, const attn_sketch_entry_t *entries,
-                      int64_t sparsity, double *buckets) {
-    for (int64_t j = 0; j < d; j++)
-        for (int64_t i = j * sparsity; i < (j + 1) * sparsity; i++)
-            buckets[entries[i].column] += (double)entries[i].weight * (double)row[j];
-}
-
-/* embedded (size x n) = S1 X^T. */
+/* result (size x n) = S1 X^T D. */
 static int embed(const sketching_features_t *features, int64_t size, uint64_t seed,
-                 double *embedded) {
+                 const double *inverse, double *result) {
     const sketching_x_t *x = features->x;
-    const int64_t d = x->columns, n = x->rows, sparsity = attn_sketch_sparsity(size, SPARSITY);
-    const attn_sketch_part_t all = {0, d, size, seed};
-    attn_sketch_entry_t *entries = malloc((size_t)(d * sparsity) * sizeof *entries);
-    double *buckets = numbers(size, 1);
-    const int done = entries && buckets;
-    if (done) attn_sketch_osnap(entries, &all, sparsity);
-    for (int64_t i = 0; i < n && done && x->dense; i++) {
-        memset(buckets, 0, (size_t)size * sizeof *buckets);
-        embed_row(x->dense + i * d, d, entries, sparsity, buckets);
-        for (int64_t t = 0; t < size; t++) embedded[t * n + i] = buckets[t];
+    const int64_t n = x->rows, padded = sketching_padded(n);
+    const int64_t sparsity = attn_sketch_sparsity(size, SPARSITY);
+    const sketching_kernels_t *kernels = best_kernels();
+    attn_sketch_entry_t entries[SKETCHING_WIDTH * SPARSITY];
+    float *embedded = calloc((size_t)((size + SKETCHING_WIDTH) * padded), sizeof *embedded);
+    if (!embedded) return 0;
+    for (int64_t first = 0; first < x->columns;) {
+        const sketching_block_t block = sketching_block(features, first);
+        const attn_sketch_part_t part = {first, block.width, size, seed};
+        first += block.width;
+        if (!block.count) continue;
+        attn_sketch_osnap(entries, &part, sparsity);
+        if (x->dense)
+            kernels->embed(block.values, block.stride, block.width, n, entries, sparsity,
+                           embedded + size * padded, embedded);
+        else
+            embed_sparse(&block, entries, sparsity, padded, embedded);
     }
-    for (int64_t j = 0; j < d && done && !x->dense; j++) {
-        const sketching_block_t block = sketching_block(features, j);
-        embed_sparse(&block, entries + j * sparsity, sparsity, n, embedded);
-    }
-    free(entries);
-    free(buckets);
-    return done;
+    for (int64_t t = 0; t < size; t++)
+        for (int64_t i = 0; i < n; i++)
+            result[t * n + i] = inverse[i] * (double)embedded[t * padded + i];
+    free(embedded);
+    return 1;
 }
 
 int sketching_basis_embedded(const sketching_features_t *features, const algebra_solver_t *solver,
@@ -192,11 +195,10 @@ int sketching_basis_embedded(const sketching_features_t *features, const algebra
     if (size >= x->columns) return sketching_basis_exact(features, solver, basis);
     double *inverse = numbers(n, 1), *embedded = numbers(size, n), *triangle = numbers(n, n);
     *basis = (sketching_basis_t){.matrix = NULL};
-    int done = inverse && embedded && triangle && embed(features, size, seed, embedded);
+    int done = inverse && embedded && triangle;
     if (done) invert_lengths(x, inverse);
-    for (int64_t t = 0; t < size && done; t++)
-        for (int64_t i = 0; i < n; i++) embedded[t * n + i] *= inverse[i];
-    done = done && solver->triangle(embedded, size, n, triangle) &&
+    done = done && embed(features, size, seed, inverse, embedded) &&
+           solver->triangle(embedded, size, n, triangle) &&
            solve(solver, triangle, inverse, n, basis);
     free(inverse);
     free(embedded);
@@ -290,9 +292,7 @@ static int scores_in_float(const sketching_features_t *features, const sketching
                            double *scores) {
     const sketching_x_t *x = features->x;
     const int64_t n = basis->rows, columns = (basis->rank + 3) / 4 * 4;
-    attn_tier_t tiers[16];
-    const uint32_t count = attn_available_tiers(tiers, 16);
-    const sketching_kernels_t *kernels = attn_sketching_kernels(tiers[count < 16 ? count - 1 : 15]);
+    const sketching_kernels_t *kernels = best_kernels();
     float *matrix = calloc((size_t)(n * columns + columns) + 1, sizeof *matrix);
     float *block_copy = calloc((size_t)(n * SKETCHING_WIDTH) + 1, sizeof *block_copy);
     int32_t *last = calloc((size_t)columns + 1, sizeof *last);
