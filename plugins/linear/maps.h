@@ -33,8 +33,8 @@ typedef enum linear_map {
 } linear_map_t;
 #undef LINEAR_MAP_NUMBER_
 
-/* Length of phi(x). */
-static inline int64_t linear_map_features(linear_map_t map, int64_t dim, int64_t asked) {
+/* Length of phi(x); as double, which no dim overflows. */
+static inline double linear_map_features(linear_map_t map, double dim, double asked) {
 #define LINEAR_MAP_FEATURES_(NAME, name, help, count)                                              \
     if (map == LINEAR_##NAME) return count;
     LINEAR_WIDE_MAPS(LINEAR_MAP_FEATURES_)

@@ -154,6 +154,23 @@ static void destroy(attn_backend_plan_t *base) {
     attn_host_release(plan->host, base);
 }
 
+static double features_of(const attn_problem_t *problem, const attn_value_t *values) {
+    return linear_map_features((linear_map_t)values[MAP].integer, (double)problem->dim,
+                               (double)values[FEATURES].integer);
+}
+
+/* That counting a state's numbers, each a few times over, does not overflow. */
+static attn_status_t check_size(const attn_problem_t *problem, const attn_value_t *values,
+                                attn_error_t *error) {
+    const double rest = 64; /* beside v, or of whole vectors */
+    const double features = features_of(problem, values) + rest;
+    if (features * ((double)problem->value_dim + rest) < 0x1p56) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_MEMORY,
+                     "linear: a state of %lld columns of keys and %lld of values would not fit in "
+                     "memory",
+                     (long long)problem->dim, (long long)problem->value_dim);
+}
+
 static linear_form_t form_of(const attn_problem_t *problem, const attn_value_t *values) {
     linear_form_t form = {
         .map = (linear_map_t)values[MAP].integer,
@@ -162,7 +179,7 @@ static linear_form_t form_of(const attn_problem_t *problem, const attn_value_t *
         .seed = (uint64_t)values[SEED].integer,
         .key_scale = 1.0f,
     };
-    form.features = linear_map_features(form.map, problem->dim, values[FEATURES].integer);
+    form.features = (int64_t)features_of(problem, values);
     form.normalise = values[NORMALISER].integer == NORMALISER_ON ||
                      (values[NORMALISER].integer == NORMALISER_AUTO && !linear_has_delta(&form));
     /* The wide maps stand for exp(scale q.k): their scale is by default that of softmax. */
@@ -216,6 +233,8 @@ static attn_status_t measure(linear_plan_t *plan, attn_error_t *error) {
 attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *problem,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
+    attn_status_t status = check_size(problem, values, error);
+    if (status != ATTN_OK) return status;
     linear_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for the plan");
     *plan = (linear_plan_t){
@@ -229,7 +248,7 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
     plan->form = form_of(copy, values);
     plan->base.kernel =
         plan->form.rule == LINEAR_RULE_LINEAR ? plan->kernels->name : plan->recurrence->name;
-    attn_status_t status = attn_linear_form_check(&plan->form, copy, error);
+    status = attn_linear_form_check(&plan->form, copy, error);
     if (status == ATTN_OK) status = measure(plan, error);
     if (status == ATTN_OK && plan->form.map == LINEAR_FAVOR) status = draw_directions(plan, error);
     if (status == ATTN_OK)

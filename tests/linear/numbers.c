@@ -176,6 +176,35 @@ static void plans_are_refused(void **state) {
     attn_context_destroy(context);
 }
 
+/* States that no memory holds, also where counting their numbers overflows. */
+static void large_states_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *settings;
+        int64_t dim, value_dim;
+    } cases[] = {
+        {"feature_map=taylor2", (int64_t)1 << 33, 1},
+        {"feature_map=taylor2", (int64_t)1 << 50, 1},
+        {"feature_map=taylor2", (int64_t)1 << 30, 64},
+        {"feature_map=elu1", (int64_t)1 << 33, (int64_t)1 << 33},
+        {"feature_map=lin", (int64_t)1 << 40, (int64_t)1 << 28},
+        {"feature_map=favor", 8, (int64_t)1 << 55},
+    };
+    attn_context_t *context = fixture_context(1);
+    for (size_t i = 0; i < TEST_COUNT(cases); i++) {
+        const attn_problem_t problem =
+            fixture_problem(1, 1, 1, 1, cases[i].dim, cases[i].value_dim);
+        attn_plan_t *plan = NULL;
+        attn_error_t error = {0};
+        test_label("%s %zu", cases[i].settings, i);
+        fixture_expect(
+            fixture_try_plan(context, "linear", &problem, cases[i].settings, &plan, &error), &error,
+            ATTN_ERROR_MEMORY, "linear|state|memory");
+        assert_null(plan);
+    }
+    attn_context_destroy(context);
+}
+
 /* What only a run's arrays tell, also one of weights. */
 static void runs_are_refused(void **state) {
     (void)state;
@@ -221,4 +250,4 @@ static void runs_are_refused(void **state) {
 TEST_MAIN(cmocka_unit_test(a_million_tokens), cmocka_unit_test(products_of_decays),
           cmocka_unit_test(delta_stays_stable), cmocka_unit_test(nan_gates_poison_their_head),
           cmocka_unit_test(normalisers_without_reciprocal), cmocka_unit_test(plans_are_refused),
-          cmocka_unit_test(runs_are_refused))
+          cmocka_unit_test(large_states_are_refused), cmocka_unit_test(runs_are_refused))
