@@ -1,6 +1,6 @@
 /*
- * recurrence.h: the rules that decay or correct, a few tokens a step, and of every rule single tokens and
- * weights, as tables of kernels, one per tier.
+ * recurrence.h: the rules that decay or correct, a few tokens a step, and of every rule a stream's few tokens
+ * and weights, as tables of kernels, one per tier.
  */
 #ifndef ATTN_LINEAR_RECURRENCE_H
 #define ATTN_LINEAR_RECURRENCE_H
