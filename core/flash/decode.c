@@ -1,5 +1,6 @@
-/* Decoding: a few queries of dense attention, one split of the keys at a time, combined at the end. */
+/* Decoding: a few queries, one split of the keys that they see at a time, combined at the end. */
 #include "flash/driver.h"
+#include "flash/walk.h"
 
 /* The workspace: partial results of all heads and splits, then the scratches. */
 typedef struct workspace {
@@ -10,6 +11,14 @@ typedef struct workspace {
     int64_t splits, outs_size; /* floats of one split's rows */
 } workspace_t;
 
+/* As many splits as there may be: each has DECODE_SPLIT keys or DECODE_RUNS runs, between two of which
+ * there is a block. */
+static int64_t most_splits(const flash_plan_t *plan) {
+    const int64_t keys = plan->problem.keys, splits = (keys - 1) / DECODE_SPLIT + 1;
+    if (!plan->pattern) return splits;
+    return splits + 1 + (plan->pattern->next ? keys / plan->pattern->block / DECODE_RUNS : 0);
+}
+
 static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t rows = problem->heads / problem->kv_heads * problem->queries;
@@ -17,7 +26,7 @@ static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     plan->decode->scratch(problem, &scratch);
     arena->overflow |= scratch.overflow;
     workspace_t space = {.scratch_size = scratch.used};
-    space.splits = (problem->keys - 1) / DECODE_SPLIT + 1;
+    space.splits = most_splits(plan);
     space.outs_size = rows * plan->decode->out_stride(problem);
     const int64_t parts = problem->batch * problem->kv_heads * space.splits;
     space.partials = attn_arena_take(arena, parts, sizeof(decode_partial_t));
@@ -46,18 +55,72 @@ static attn_head_t head_of(const run_t *run, int64_t index) {
     };
 }
 
+/* ---- splits ---------------------------------------------------------------------------------------- */
+
+/* The queries of a head's splits, all of its group. */
+static attn_queries_t queries_of(const attn_head_t *head) {
+    const attn_problem_t *problem = head->problem;
+    return (attn_queries_t){.head = head->kv_head * (problem->heads / problem->kv_heads),
+                            .count = problem->queries};
+}
+
+static int take(flash_walk_t *walk, attn_run_t *runs) {
+    return attn_walk_take(walk, runs, DECODE_RUNS, DECODE_SPLIT, 1);
+}
+
+/* Most splits of a head in this run. */
+static int64_t count_splits(const run_t *run) {
+    const attn_problem_t *problem = &run->plan->problem;
+    int64_t most = 1;
+    if (!run->plan->pattern) return run->space.splits;
+    for (int64_t h = 0; h < problem->batch * problem->kv_heads; h++) {
+        const attn_head_t head = head_of(run, h);
+        const attn_queries_t queries = queries_of(&head);
+        attn_run_t runs[DECODE_RUNS];
+        flash_walk_t walk;
+        int64_t splits = 0;
+        attn_walk_begin(&walk, run->plan->pattern, &head, &queries, 1);
+        while (take(&walk, runs)) splits++;
+        most = splits > most ? splits : most;
+    }
+    return most;
+}
+
+static int runs_of(const run_t *run, const attn_head_t *head, int64_t split, attn_run_t *runs) {
+    if (!run->plan->pattern) {
+        runs[0] = (attn_run_t){.first = split * DECODE_SPLIT, .last = (split + 1) * DECODE_SPLIT};
+        return 1;
+    }
+    const attn_queries_t queries = queries_of(head);
+    flash_walk_t walk;
+    int count = 0;
+    attn_walk_begin(&walk, run->plan->pattern, head, &queries, 1);
+    for (int64_t s = 0; s <= split; s++) count = take(&walk, runs);
+    return count;
+}
+
 static void attend_split(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const workspace_t *space = &run->space;
     const attn_head_t head = head_of(run, task / space->splits);
-    run->plan->decode->attend(&head, task % space->splits * DECODE_SPLIT, &space->partials[task],
+    attn_run_t runs[DECODE_RUNS];
+    const int count = runs_of(run, &head, task % space->splits, runs);
+    run->plan->decode->attend(&head, run->plan->pattern, runs, count, &space->partials[task],
                               space->outs + task * space->outs_size,
                               space->scratch + worker * space->scratch_size);
+}
+
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern) {
+    const int64_t group = problem->heads / problem->kv_heads;
+    if (group * problem->queries > DECODE_ROWS) return 0;
+    return !pattern || !pattern->next ||
+           (problem->queries == 1 && (group == 1 || !pattern->by_head));
 }
 
 void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {
     attn_arena_t arena = {.base = io->workspace};
     run_t run = {.plan = plan, .io = io, .space = lay_out(plan, &arena)};
+    run.space.splits = count_splits(&run);
     const int64_t heads = plan->problem.batch * plan->problem.kv_heads, splits = run.space.splits;
     attn_host_parallel_for(plan->host, heads * splits, attend_split, &run);
     for (int64_t h = 0; h < heads; h++) {

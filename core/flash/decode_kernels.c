@@ -68,27 +68,19 @@ static int64_t head_of_row(const attn_head_t *head, int64_t row) {
     return head->kv_head * (problem->heads / problem->kv_heads) + row / problem->queries;
 }
 
-/* Returns the keys that any row sees. */
-static attn_range_t begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
+ATTN_SMALL_STEP void begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
     const attn_problem_t *problem = head->problem;
-    const int64_t keys = attn_keys_of(problem, head->io, head->batch), rows = row_count(problem);
-    attn_range_t span = {INT64_MAX, 0};
+    const int64_t rows = row_count(problem);
     for (int64_t i = 0; i < rows * space->width; i++) space->queries[i] = 0.0f;
     for (int64_t i = 0; i < rows * space->out_stride; i++) out[i] = 0.0f;
     for (int64_t i = 0; i < rows * block_of(head); i++) space->scores[i] = 0.0f;
     for (int64_t r = 0; r < rows; r++) {
         decode_row_t *row = &space->rows[r];
         const int64_t query_head = head_of_row(head, r), query = r % problem->queries;
-        row->mods = flash_mods_of(head, query_head, query);
-        attn_key_range(problem, keys, query, &row->first, &row->last);
         decode_row_begin(row);
         flash_read_queries(head, query_head, query, 1, space->queries + r * space->width, 0,
                            head->scale * ATTN_LOG4_E);
-        if (row->first >= row->last) continue;
-        span.first = tile_min(span.first, row->first);
-        span.last = tile_max(span.last, row->last);
     }
-    return span;
 }
 
 /* ---- one block of keys ------------------------------------------------------------------------- */
@@ -145,7 +137,8 @@ static attn_range_t span_of(const decode_row_t *rows, int64_t count, int64_t bas
  * is NaN or infinite (0 * NaN is NaN): what no row sees is not read; where rows do not see the same
  * and a value is not finite, each row goes alone and leaves out weights of zero.
  */
-static void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base, int64_t count) {
+ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base,
+                               int64_t count) {
     int alike;
     const attn_range_t span = span_of(rows, sums->rows, base, count, &alike);
     if (span.first >= span.last) return;
@@ -166,9 +159,9 @@ static void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t bas
     }
 }
 
-static void add_values(const attn_head_t *head, const scratch_t *space, const decode_rows_t *values,
-                       const decode_rows_t *ahead, const float *rescale, float *out, int64_t base,
-                       int64_t count) {
+ATTN_SMALL_STEP void add_values(const attn_head_t *head, const scratch_t *space,
+                                const decode_rows_t *values, const decode_rows_t *ahead,
+                                const float *rescale, float *out, int64_t base, int64_t count) {
     const int64_t rows = row_count(head->problem), block = block_of(head);
     decode_sums_t sums = {.columns = head->problem->value_dim,
                           .out_stride = space->out_stride,
@@ -185,8 +178,8 @@ static void add_values(const attn_head_t *head, const scratch_t *space, const de
     }
 }
 
-static void attend_block(const attn_head_t *head, const scratch_t *space, float *out, int64_t base,
-                         int64_t count) {
+ATTN_SMALL_STEP void attend_block(const attn_head_t *head, const scratch_t *space, float *out,
+                                  int64_t base, int64_t count) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
     float rescale[DECODE_ROWS];
@@ -217,17 +210,65 @@ static void attend_block(const attn_head_t *head, const scratch_t *space, float 
     add_values(head, space, &values, &later_keys, rescale, out, base, count);
 }
 
-/* ---- one split of keys, and all of them ---------------------------------------------------------- */
+/* ---- runs of keys ---------------------------------------------------------------------------------- */
 
-static void attend(const attn_head_t *head, int64_t first, decode_partial_t *partial, float *out,
-                   void *scratch_memory) {
+/* Let the rows see a run, `by` added to its keys and their ranges'; returns what any of them sees. */
+ATTN_SMALL_STEP attn_range_t show(const attn_head_t *head, const attn_pattern_t *pattern,
+                                  const scratch_t *space, const attn_run_t *run, int64_t by) {
+    const attn_problem_t *problem = head->problem;
+    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
+    attn_range_t span = {INT64_MAX, 0};
+    for (int64_t r = 0; r < row_count(problem); r++) {
+        decode_row_t *row = &space->rows[r];
+        attn_range_t seen[ATTN_MOST_RANGES];
+        const int64_t query = r % problem->queries;
+        row->mods = flash_mods_of(head, head_of_row(head, r), query);
+        if (run->full) row->mods.mask = NULL;
+        if (pattern)
+            pattern->see(pattern, problem, keys, query, seen);
+        else
+            attn_key_range(problem, keys, query, &seen[0].first, &seen[0].last);
+        row->first = tile_max(run->first, seen[run->range].first) + by;
+        row->last = tile_min(run->last, seen[run->range].last) + by;
+        if (row->first >= row->last) continue;
+        span.first = tile_min(span.first, row->first);
+        span.last = tile_max(span.last, row->last);
+    }
+    return span;
+}
+
+ATTN_SMALL_STEP void attend_run(const attn_head_t *head, const attn_pattern_t *pattern,
+                                const scratch_t *space, const attn_run_t *run, int64_t by,
+                                float *out) {
+    const attn_range_t span = show(head, pattern, space, run, by);
+    const int64_t block = block_of(head);
+    for (int64_t base = span.first; base < span.last; base += block)
+        attend_block(head, space, out, base, tile_min(block, span.last - base));
+}
+
+/* Keys of a list are read where they are: as many at a time as follow each other there. */
+ATTN_SMALL_STEP void attend_listed(const attn_head_t *head, const attn_pattern_t *pattern,
+                                   const scratch_t *space, const attn_run_t *run, float *out) {
+    attn_run_t part = *run;
+    for (; part.first < run->last; part.first = part.last) {
+        const int64_t by = pattern->map[part.first] - part.first;
+        part.last = part.first + 1;
+        while (part.last < run->last && pattern->map[part.last] - part.last == by) part.last++;
+        attend_run(head, pattern, space, &part, by, out);
+    }
+}
+
+ATTN_SMALL_STEP void attend(const attn_head_t *head, const attn_pattern_t *pattern,
+                            const attn_run_t *runs, int64_t count, decode_partial_t *partial,
+                            float *out, void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const scratch_t space = lay_out(head->problem, &arena);
-    const attn_range_t span = begin_rows(head, &space, out);
-    const int64_t end = tile_min(first + DECODE_SPLIT, span.last);
-    const int64_t block = block_of(head);
-    for (int64_t base = tile_max(first, span.first); base < end; base += block)
-        attend_block(head, &space, out, base, tile_min(block, end - base));
+    begin_rows(head, &space, out);
+    for (int64_t i = 0; i < count; i++)
+        if (pattern && runs[i].range >= pattern->in_place)
+            attend_listed(head, pattern, &space, &runs[i], out);
+        else
+            attend_run(head, pattern, &space, &runs[i], 0, out);
     for (int64_t r = 0; r < row_count(head->problem); r++) {
         partial->max[r] = space.rows[r].max;
         partial->sum[r] = vf_reduce_add(vf_load(space.rows[r].sums));
@@ -235,8 +276,8 @@ static void attend(const attn_head_t *head, int64_t first, decode_partial_t *par
 }
 
 /* Sums of splits add up once they are worth the same: times 4^(M_split - M). */
-static void combine(const attn_head_t *head, int64_t splits, const decode_partial_t *partials,
-                    float *outs) {
+ATTN_SMALL_STEP void combine(const attn_head_t *head, int64_t splits,
+                             const decode_partial_t *partials, float *outs) {
     const attn_problem_t *problem = head->problem;
     const int64_t rows = row_count(problem), stride = out_stride(problem);
     for (int64_t row = 0; row < rows; row++) {

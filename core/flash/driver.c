@@ -30,8 +30,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
         .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
     };
-    if (!ATTN_SMALL && !pattern &&
-        problem->heads / problem->kv_heads * problem->queries <= DECODE_ROWS)
+    if (!ATTN_SMALL && attn_decode_fits(problem, pattern))
         plan->decode = attn_decode_kernels(attn_host_tier(host));
     attn_arena_t prefill = {.base = NULL}, decode = {.base = NULL};
     attn_prefill_workspace(plan, &prefill);

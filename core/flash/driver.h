@@ -4,8 +4,8 @@
  * adds what is its own: parameters, the pattern, facts and cost.
  *
  * Prefill goes through the key/value heads: pack the head's keys, and once more those that the
- * pattern gathers, then let all queries that read them attend, task by task. A few queries of dense
- * attention are decoded: their keys are read once, in place.
+ * pattern gathers, then let all queries that read them attend, task by task. A few queries are decoded:
+ * the keys that they see are read once, in place.
  */
 #ifndef ATTN_FLASH_DRIVER_H
 #define ATTN_FLASH_DRIVER_H
@@ -26,7 +26,7 @@ typedef struct flash_plan {
     attn_backend_plan_t base;
     const attn_host_t *host;
     const flash_kernels_t *kernels;
-    const decode_kernels_t *decode; /* NULL: too many queries, or a pattern */
+    const decode_kernels_t *decode; /* NULL: too many queries */
     const attn_pattern_t *pattern;  /* NULL: dense */
     attn_problem_t problem;
     float scale;
@@ -50,6 +50,7 @@ void attn_flash_cost(const flash_plan_t *plan, double pairs, attn_cost_t *cost);
 /* The two ways of a run: prefill.c and decode.c. Counting a workspace takes an arena without memory. */
 void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena);
 void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io);
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern);
 void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena);
 void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io);
 

@@ -17,7 +17,8 @@ typedef struct flash_head {
 typedef struct flash_kernels {
     const char *name;
     int64_t panel; /* keys a panel */
-    int64_t rows;  /* queries that a task should have */
+    int64_t rows;  /* queries that a task has at most */
+    int64_t tile;  /* queries that are computed together */
     /* Counts the bytes of attn_queries_t.scratch. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
     /* Pack panel number `panel` of a segment's keys, and its values if they need it. */
@@ -35,7 +36,11 @@ typedef struct flash_kernels {
  * are cut into splits of fixed length, each a task with a partial result; combining them ends the run
  * (Dao, Haziza, Massa, Sizov, "Flash-Decoding for long-context inference", 2023).
  */
-enum { DECODE_ROWS = 16 /* query rows (group * queries) at most */, DECODE_SPLIT = 1024 };
+enum {
+    DECODE_ROWS = 16 /* query rows (group * queries) at most */,
+    DECODE_SPLIT = 1024,
+    DECODE_RUNS = 64
+};
 
 /* Maximum, sum and output of each row over one split of keys; owned by the plan's workspace. */
 typedef struct decode_partial {
@@ -47,9 +52,9 @@ typedef struct decode_kernels {
     int64_t (*out_stride)(const attn_problem_t *problem);
     /* Counts the bytes of `scratch`. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
-    /* The rows of one key/value head over the keys [first, first + DECODE_SPLIT). */
-    void (*attend)(const attn_head_t *head, int64_t first, decode_partial_t *partial, float *out,
-                   void *scratch);
+    /* The rows of one key/value head over `count` runs of keys, by a pattern or (NULL) all. */
+    void (*attend)(const attn_head_t *head, const attn_pattern_t *pattern, const attn_run_t *runs,
+                   int64_t count, decode_partial_t *partial, float *out, void *scratch);
     /* Combine the splits' partial results of one key/value head into out and lse. */
     void (*combine)(const attn_head_t *head, int64_t splits, const decode_partial_t *partials,
                     float *outs);

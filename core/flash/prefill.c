@@ -4,6 +4,7 @@
 /* The workspace: one head's packed keys and values, all and gathered, then a scratch for each worker. */
 typedef struct workspace {
     float *panels[FLASH_SEGMENTS], *values[FLASH_SEGMENTS];
+    uint8_t *finite[FLASH_SEGMENTS];
     char *scratch;
     uint64_t scratch_size;
 } workspace_t;
@@ -38,6 +39,8 @@ static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
         space.panels[s] = attn_arena_take(arena, panel_count(plan, s), panel_size * sizeof(float));
         space.values[s] = attn_arena_take(arena, key_count(plan, s),
                                           (uint64_t)values_stride(problem) * sizeof(float));
+        if (!ATTN_SMALL && plan->pattern)
+            space.finite[s] = attn_arena_take(arena, panel_count(plan, s), 1);
     }
     space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
     return space;
@@ -60,6 +63,7 @@ static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
     for (int s = 0; s < segment_count(plan); s++) {
         run.head.segments[s].count = key_count(plan, s);
         run.head.segments[s].panels = run.space.panels[s];
+        if (!ATTN_SMALL) run.head.segments[s].finite = run.space.finite[s];
         if (s == FLASH_GATHERED) run.head.segments[s].map = plan->pattern->map;
     }
     return run;
@@ -113,13 +117,69 @@ static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
 
 /* ---- attending -------------------------------------------------------------------------------- */
 
+/*
+ * Where a pattern has blocks of queries, a task is a block, or an even part of one that is too large. The
+ * first block may have begun before the first query.
+ */
+typedef struct parts {
+    int64_t before; /* positions of the first block that lie before the first query */
+    int64_t blocks; /* at most: the position depends on the sequence's length */
+    int64_t count;  /* of each block */
+    int64_t rows;   /* of each but the last */
+} parts_t;
+
+static int has_blocks(const flash_plan_t *plan) {
+    return !ATTN_SMALL && plan->pattern && plan->pattern->block > 0;
+}
+
+static parts_t parts_of(const run_t *run) {
+    const flash_plan_t *plan = run->plan;
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t block = plan->pattern->block, tile = plan->kernels->tile;
+    const int64_t keys = attn_keys_of(problem, run->head.head.io, run->head.head.batch);
+    parts_t parts = {.before = 0, .count = (block - 1) / plan->kernels->rows + 1};
+    if (plan->pattern->by_position)
+        parts.before = (attn_query_position(problem, keys, 0) % block + block) % block;
+    parts.blocks = (problem->queries - 1) / block + 2;
+    parts.rows = ((block - 1) / parts.count / tile + 1) * tile;
+    return parts;
+}
+
+static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Queries from `from` on, as many as are in one part. */
+static attn_queries_t part_of(const run_t *run, int64_t from) {
+    const parts_t parts = parts_of(run);
+    const int64_t block = run->plan->pattern->block, in_block = (from + parts.before) % block;
+    const int64_t end = min((in_block / parts.rows + 1) * parts.rows, block);
+    return (attn_queries_t){.first = from,
+                            .count = min(run->plan->problem.queries - from, end - in_block)};
+}
+
+/* Task number `task`: it may have no queries. */
+static attn_queries_t queries_of(const run_t *run, int64_t task) {
+    const attn_head_t *head = &run->head.head;
+    if (!has_blocks(run->plan)) return attn_queries_of(head, run->plan->kernels->rows, task);
+    const parts_t parts = parts_of(run);
+    const int64_t tasks = parts.blocks * parts.count, at = task % tasks;
+    const int64_t start =
+        at / parts.count * run->plan->pattern->block + at % parts.count * parts.rows - parts.before;
+    attn_queries_t queries = {.count = 0};
+    if (at % parts.count * parts.rows < run->plan->pattern->block && start + parts.rows > 0 &&
+        start < run->plan->problem.queries)
+        queries = part_of(run, max(start, 0));
+    queries.head = head->kv_head * (head->problem->heads / head->problem->kv_heads) + task / tasks;
+    return queries;
+}
+
 /* The last queries first: under a causal mask they see most, and small tasks at the end leave no
  * thread waiting for long. */
 static void attend_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const attn_io_t *io = run->head.head.io;
-    attn_queries_t queries =
-        attn_queries_of(&run->head.head, run->plan->kernels->rows, run->tasks - 1 - task);
+    attn_queries_t queries = queries_of(run, run->tasks - 1 - task);
+    if (!ATTN_SMALL && queries.count <= 0) return;
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
     run->plan->kernels->attend(&run->head, &queries);
     if (ATTN_SMALL || !io->scores.data) return;
@@ -132,8 +192,12 @@ static void attend_task(void *data, int64_t task, uint32_t worker) {
 void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
     const attn_problem_t *problem = &plan->problem;
     run_t run = begin(plan, io);
-    run.tasks =
-        attn_query_blocks(problem, plan->kernels->rows) * (problem->heads / problem->kv_heads);
+    run.tasks = attn_query_blocks(problem, plan->kernels->rows);
+    if (has_blocks(plan)) {
+        const parts_t parts = parts_of(&run);
+        run.tasks = parts.blocks * parts.count;
+    }
+    run.tasks *= problem->heads / problem->kv_heads;
     for (int64_t b = 0; b < problem->batch; b++)
         for (int64_t h = 0; h < problem->kv_heads; h++) {
             pack_head(&run, b, h);
@@ -150,16 +214,15 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     run_t run = begin(plan, &keys_only);
     (void)error;
     pack_head(&run, batch, head / (plan->problem.heads / plan->problem.kv_heads));
-    for (int64_t done = 0; done < count; done += plan->kernels->rows) {
-        const int64_t left = count - done;
-        const attn_queries_t queries = {
-            .head = head,
-            .first = first + done,
-            .count = left < plan->kernels->rows ? left : plan->kernels->rows,
-            .scratch = run.space.scratch,
-        };
+    for (int64_t done = 0; done < count;) {
+        attn_queries_t queries = {.first = first + done, .count = plan->kernels->rows};
+        if (has_blocks(plan)) queries = part_of(&run, first + done);
+        queries.head = head;
+        queries.count = min(queries.count, count - done);
+        queries.scratch = run.space.scratch;
         plan->kernels->scores(&run.head, &queries, ATTN_SCORES_WEIGHTS, rows + done * row_stride,
                               row_stride);
+        done += queries.count;
     }
     return ATTN_OK;
 }

@@ -91,7 +91,7 @@ ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
         vf_store(row + j, vf_mul(cap, vf_tanh(vf_div(vf_load(row + j), cap))));
 }
 
-ATTN_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
+ATTN_SMALL_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
     for (int r = 0; r < tile->rows; r++)
         flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->mods.softcap);
 }
@@ -117,8 +117,8 @@ ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *m
 }
 
 /* An offset of -inf masks: also a logit that is NaN. */
-ATTN_STEP void flash_add_offsets(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                                 int64_t keys, float unit) {
+ATTN_SMALL_STEP void flash_add_offsets(flash_tile_t *tile, const attn_segment_t *segment,
+                                       int64_t base, int64_t keys, float unit) {
     float offsets[FLASH_KEYS] = {0};
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
@@ -174,7 +174,7 @@ ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, int64_t keys) {
 
 /* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
  * depend on its neighbours. rescale[r] is what the old sums of row r are worth then. */
-ATTN_STEP void flash_rescale(flash_tile_t *tile, int64_t keys, float *rescale) {
+ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, int64_t keys, float *rescale) {
     for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = tile->max[r];
     for (int r = 0; r < tile->rows; r++) {
         const float max = vf_reduce_max(flash_row_max(tile->scores + r * FLASH_KEYS, keys));
@@ -208,7 +208,7 @@ ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *rescale) {
 }
 
 /* First (a multiple of PANEL) and last position in a segment that any row of the tile sees. */
-ATTN_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *last) {
+ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *last) {
     *first = INT64_MAX, *last = 0;
     for (int r = 0; r < TILE_ROWS; r++)
         if (tile->first[r] < tile->last[r]) {
@@ -304,8 +304,8 @@ ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
 }
 
 /* The tile's scores for the keys [base, base + keys), as they are after `stage`. */
-ATTN_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                           int64_t keys, int32_t stage) {
+ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                 int64_t keys, int32_t stage) {
     flash_products(tile, segment, base, keys);
     if (stage == ATTN_SCORES_WEIGHTS) {
         flash_shape(tile, segment, base, keys);
@@ -322,8 +322,8 @@ ATTN_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, in
  * The scores of a tile's rows, as they are after `stage`, to rows[r*stride + j] for position j. Keys
  * of the segment that a row does not see are left alone.
  */
-ATTN_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
-                            float *rows, int64_t stride) {
+ATTN_SMALL_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
+                                  float *rows, int64_t stride) {
     int64_t low, high;
     flash_span(tile, &low, &high);
     for (int64_t base = low; base < high; base += FLASH_KEYS) {

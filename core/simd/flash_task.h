@@ -18,8 +18,8 @@ typedef struct flash_scratch {
     int64_t out_stride;
 } flash_scratch_t;
 
-ATTN_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t tiles,
-                                        attn_arena_t *arena) {
+ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t tiles,
+                                              attn_arena_t *arena) {
     const int64_t rows = tiles * TILE_ROWS;
     flash_scratch_t scratch = {.out_stride = tile_round_up(problem->value_dim, VF_LANES)};
     scratch.tiles = attn_arena_take(arena, tiles, sizeof(flash_tile_t));
@@ -43,8 +43,8 @@ ATTN_INLINE float flash_token_scale(const attn_tensor_t *scales, const attn_head
 
 /** Pack panel number `panel` of a segment of the head, and copy its values in f32 where they are wanted.
  * `rows` has room for PANEL rows. */
-ATTN_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
-                          float *rows) {
+ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment,
+                                int64_t panel, float *rows) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *key = &head->io->key, *value = &head->io->value;
     const int64_t dim = problem->dim, value_dim = problem->value_dim;
@@ -70,10 +70,15 @@ ATTN_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *segment
                     value->dtype, value->stride[3], value_dim,
                     flash_token_scale(&head->io->value_scales, head, at));
     }
+    if (!ATTN_SMALL && segment->finite)
+        segment->finite[panel] =
+            !segment->values || tile_all_finite(segment->values + first * segment->values_stride,
+                                                segment->values_stride, count, value_dim);
 }
 
 /* What changes the logits of the tile whose first row is query `row`. */
-ATTN_STEP flash_mods_t flash_mods_of(const attn_head_t *head, int64_t query_head, int64_t row) {
+ATTN_SMALL_STEP flash_mods_t flash_mods_of(const attn_head_t *head, int64_t query_head,
+                                           int64_t row) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
     const attn_tensor_t *bias = &io->bias, *mask = &io->mask;
@@ -108,8 +113,8 @@ ATTN_INLINE float flash_sink_of(const attn_head_t *head, int64_t query_head) {
 }
 
 /* The queries [first, first + rows) of a head in f32, as rows at `to`, times `factor`. */
-ATTN_STEP void flash_read_queries(const attn_head_t *head, int64_t query_head, int64_t first,
-                                  int64_t rows, float *to, int64_t stride, float factor) {
+ATTN_SMALL_STEP void flash_read_queries(const attn_head_t *head, int64_t query_head, int64_t first,
+                                        int64_t rows, float *to, int64_t stride, float factor) {
     const attn_tensor_t *query = &head->io->query;
     for (int64_t r = 0; r < rows; r++)
         convert_row(to + r * stride,
@@ -121,8 +126,8 @@ ATTN_STEP void flash_read_queries(const attn_head_t *head, int64_t query_head, i
  * Set up tiles with packed queries, which see nothing yet; returns how many. Without output the
  * tiles only find their normaliser.
  */
-ATTN_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
-                                const flash_scratch_t *scratch, int with_output) {
+ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *queries,
+                                      const flash_scratch_t *scratch, int with_output) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *query = &head->io->query;
     const int64_t tiles = (queries->count + TILE_ROWS - 1) / TILE_ROWS;
@@ -159,8 +164,8 @@ ATTN_STEP int64_t flash_prepare(const attn_head_t *head, const attn_queries_t *q
 }
 
 /** Write one finished row of a query head, and its lse where that is wanted. */
-ATTN_STEP void flash_write(const attn_head_t *head, int64_t query_head, int64_t row,
-                           const float *values, float row_lse) {
+ATTN_SMALL_STEP void flash_write(const attn_head_t *head, int64_t query_head, int64_t row,
+                                 const float *values, float row_lse) {
     const attn_tensor_t *out = &head->io->out, *lse = &head->io->lse;
     const int64_t at = attn_offset(out, head->batch, query_head, row);
     convert_back((char *)out->data + at * attn_dtype_size(out->dtype), out->dtype, out->stride[3],
@@ -169,8 +174,8 @@ ATTN_STEP void flash_write(const attn_head_t *head, int64_t query_head, int64_t 
 }
 
 /** Write the tiles' output, and lse where it is wanted. */
-ATTN_STEP void flash_finish(const attn_head_t *head, const attn_queries_t *queries,
-                            const flash_scratch_t *scratch) {
+ATTN_SMALL_STEP void flash_finish(const attn_head_t *head, const attn_queries_t *queries,
+                                  const flash_scratch_t *scratch) {
     for (int64_t i = 0; i < queries->count; i++) {
         flash_tile_t *tile = &scratch->tiles[i / TILE_ROWS];
         const int64_t r = i % TILE_ROWS;

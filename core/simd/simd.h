@@ -69,6 +69,14 @@
 #define ATTN_STEP ATTN_INLINE
 #endif
 
+/* Steps that are taken seldom, or are worth little beside what they are taken for: in a module small
+ * rather than fast. */
+#if defined(__wasm__) && defined(__clang__)
+#define ATTN_SMALL_STEP static __attribute__((noinline, unused, minsize))
+#else
+#define ATTN_SMALL_STEP ATTN_STEP
+#endif
+
 /* The address may lie outside of any array, where a pointer may not point. Not into the first cache:
  * few lines can be on their way there, and loads wait for the same places. */
 ATTN_INLINE void vf_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address, 0, 2); }

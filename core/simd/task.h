@@ -35,24 +35,8 @@ typedef struct attn_segment {
     int64_t values_stride;
     int64_t count;
     const int64_t *map; /* their positions; NULL: 0, 1, 2, ... */
+    uint8_t *finite;    /* of each panel whether all its values are; NULL: nobody looked */
 } attn_segment_t;
-
-/*
- * Which keys a query sees of those that the problem's rules let it see. What it sees is cut into
- * ranges, the same number for each query: the first `in_place` of them are ranges of the head's keys,
- * the others ranges of a list that is gathered once a head, so that keys from all over are read side
- * by side. Plain data, owned by the plan.
- */
-typedef struct attn_pattern attn_pattern_t;
-struct attn_pattern {
-    int32_t ranges, in_place;
-    int64_t gathered;   /* keys in the list */
-    const int64_t *map; /* their positions */
-    /* Range number `index` of a query in a sequence of which `keys` keys count: no key twice, and none
-     * that attn_key_range() hides. */
-    attn_range_t (*range)(const attn_pattern_t *pattern, const attn_problem_t *problem,
-                          int64_t keys, int64_t query, int32_t index);
-};
 
 /* Consecutive queries that read this head. */
 typedef struct attn_queries {
@@ -60,6 +44,41 @@ typedef struct attn_queries {
     int64_t first, count;
     void *scratch; /* as large as the kernel said */
 } attn_queries_t;
+
+/* Keys that queries see together: first <= j < last of a segment, as far as each query's own range
+ * number `range` goes. */
+typedef struct attn_run {
+    int64_t first, last;
+    int32_t range;
+    int32_t full;   /* the mask has no say */
+    int64_t cursor; /* the pattern's own: where it goes on */
+} attn_run_t;
+
+/*
+ * Which keys a query sees of those that the problem's rules let it see. What it sees is cut into
+ * ranges, the same number for each query: the first `in_place` of them are ranges of the head's keys,
+ * the others ranges of a list that is gathered once a head, so that keys from all over are read side
+ * by side. Neighbouring queries walk over runs, which are the ranges themselves, or, where queries see
+ * blocks of keys, those: all of a block of queries see the same. Plain data, owned by the plan.
+ */
+typedef struct attn_pattern attn_pattern_t;
+struct attn_pattern {
+    int32_t ranges, in_place; /* ranges: at most ATTN_MOST_RANGES */
+    int64_t gathered;         /* keys in the list */
+    const int64_t *map;       /* their positions */
+    /* All ranges of a query in a sequence of which `keys` keys count: no key twice, and none that
+     * attn_key_range() hides. */
+    void (*see)(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,
+                int64_t query, attn_range_t *ranges);
+    int64_t block;       /* queries in a block; 0: there are no blocks */
+    int32_t by_position; /* blocks are counted by the queries' positions, not by their numbers */
+    int32_t by_head;     /* heads that share keys may see different blocks */
+    /* The run behind `run`, in the order of keys, of queries in one block; 0 behind the last,
+     * which `run` stays. It begins with range -1. NULL: the runs are the ranges. */
+    int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
+                const attn_queries_t *queries, attn_run_t *run);
+};
+enum { ATTN_MOST_RANGES = 4 };
 
 /** How many blocks of `rows` queries a head has. */
 static inline int64_t attn_query_blocks(const attn_problem_t *problem, int64_t rows) {

@@ -28,25 +28,27 @@ int64_t attn_sparse_global_key(const sparse_pattern_t *pattern, int64_t g) {
 /* Keys of the band on either side of a query's position, that one counted with each. */
 static int64_t band_of(const sparse_pattern_t *pattern) { return pattern->local * pattern->block; }
 
-static attn_range_t range(const attn_pattern_t *base, const attn_problem_t *problem, int64_t keys,
-                          int64_t query, int32_t index) {
+static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64_t keys,
+                int64_t query, attn_range_t *ranges) {
     const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
     const int64_t position = attn_query_position(problem, keys, query);
     attn_range_t seen, band;
     attn_key_range(problem, keys, query, &seen.first, &seen.last);
     band.first = clamp(position - band_of(pattern) + 1, seen);
     band.last = clamp(position + band_of(pattern), seen);
-    if (index == BAND) return band;
-    if (index == BEFORE)
-        return (attn_range_t){attn_sparse_globals(pattern, seen.first),
-                              attn_sparse_globals(pattern, band.first)};
-    return (attn_range_t){attn_sparse_globals(pattern, band.last),
-                          attn_sparse_globals(pattern, seen.last)};
+    ranges[BAND] = band;
+    ranges[BEFORE] = ranges[BEHIND] = (attn_range_t){0, 0};
+    if (seen.first < band.first)
+        ranges[BEFORE] = (attn_range_t){attn_sparse_globals(pattern, seen.first),
+                                        attn_sparse_globals(pattern, band.first)};
+    if (band.last < seen.last)
+        ranges[BEHIND] = (attn_range_t){attn_sparse_globals(pattern, band.last),
+                                        attn_sparse_globals(pattern, seen.last)};
 }
 
 sparse_pattern_t attn_sparse_pattern(int64_t keys, int64_t block, int64_t local, int64_t global) {
     sparse_pattern_t pattern = {
-        .base = {.ranges = RANGES, .in_place = 1, .range = range},
+        .base = {.ranges = RANGES, .in_place = 1, .see = see},
         .block = block,
         .local = local,
         .global = global < block ? global : block,
