@@ -20,11 +20,12 @@ function newestOf(name, ...modules) {
     return [here("newest", "enter.sh"), inRoot("sid"), ...command];
 }
 
-/** A program of CMakeLists.txt, or node with a module of this folder. */
-function commandOf([name, module, ...args]) {
+/** A program of CMakeLists.txt, or node with a module of this folder: of this commit, or of the one before. */
+function commandOf({ command: [name, module, ...args], before }) {
     if (name === "newest") return newestOf(module, ...args);
-    if (name !== "node") return [program(name)];
-    return [process.execPath, here(module), ...args];
+    if (name !== "node") return [before ? inRoot("before", "c", name) : program(name)];
+    const script = before ? inRoot("before", "source", "bench", "peers", module) : here(module);
+    return [process.execPath, script, ...args];
 }
 
 /** The relative error against exact attention; throws when it is more than rounding explains. */
@@ -40,7 +41,7 @@ async function start(contender, log) {
     const out = dataFile("out");
     const args = argumentsOf(contender.task);
     rmSync(out, { force: true });
-    const command = [...commandOf(contender.command), ...args, `out=${out}`];
+    const command = [...commandOf(contender), ...args, `out=${out}`];
     const entry = { contender, about: "", error: NaN, failure: "", times: [] };
     entry.process = new Contender(command, contender.env, log);
     try {
@@ -69,9 +70,9 @@ async function measureRound(entries, round, slice) {
  * Measures the contenders of a row: [{contender, about, error, failure, times}]. `log`: a file
  * descriptor for what they say on stderr.
  */
-export async function measureRow(row, { rounds, seconds, newest }, log) {
+export async function measureRow(row, { rounds, seconds, ...chosen }, log) {
     const entries = [];
-    for (const name of participants(row, newest))
+    for (const name of participants(row, chosen))
         entries.push(await start(contenderOf(name, row), log));
     for (let round = 0; round < rounds; round++) {
         await measureRound(entries, round, seconds / rounds);

@@ -8,7 +8,7 @@ import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { plot } from "./plot.mjs";
 import { resultsOf } from "./results.mjs";
-import { bytesOf, contenderOf, families, flopsOf, selectRows } from "./rows.mjs";
+import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows.mjs";
 import { summarize } from "./statistics.mjs";
 import { csv, digits, markdown } from "./table.mjs";
 import { wasmPeak } from "./wasm_peak.mjs";
@@ -63,6 +63,27 @@ test("speed, share of the peak and ratio", () => {
     assert.equal(libattn.percent_of_peak, libattn.gflops / 2);
     assert.equal(avx2.percent_of_peak, avx2.gflops);
     assert.equal(other.times_libattn, 3);
+});
+
+test("an earlier commit stands behind each contender of the library, and is compared with it", () => {
+    const names = participants(row, { own: true, against: "abc" });
+    assert.deepEqual(names, [
+        "libattn",
+        "libattn, before",
+        "libattn, AVX2",
+        "libattn, AVX2, before",
+    ]);
+    assert.deepEqual(participants(row, {}), row.names);
+    const entries = names.map((name, i) => ({
+        contender: contenderOf(name, row),
+        failure: "",
+        times: [[2], [3], [8], [10]][i],
+    }));
+    const results = resultsOf({ family: full, row, entries }, peaks);
+    assert.deepEqual(
+        results.map((one) => one.times_libattn),
+        [1, 1.5, 4, 1.25],
+    );
 });
 
 test("numbers keep so many digits", () => {

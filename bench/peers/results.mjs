@@ -11,6 +11,14 @@ function peakOf({ peak, task }, family, peaks) {
     return peaks[peak ?? ofThreads];
 }
 
+/** The entry that another's time is a multiple of: the first, or what the commit before is compared with. */
+function comparedWith({ contender }, entries) {
+    const [first] = entries;
+    return contender.before
+        ? entries[entries.findIndex((one) => one.contender === contender) - 1]
+        : first;
+}
+
 function resultOf(entry, libattn, family, row, peaks) {
     const { contender, about, error, failure } = entry;
     const time = failure ? nothing : summarize(entry.times);
@@ -38,9 +46,11 @@ function resultOf(entry, libattn, family, row, peaks) {
     };
 }
 
-/** Records of all contenders of a row; the first is the one the others are compared with. */
+const medianOf = ({ failure, times }) => (failure ? NaN : summarize(times).median);
+
+/** Records of all contenders of a row. */
 export function resultsOf({ family, row, entries }, peaks) {
-    const [first] = entries;
-    const libattn = first.failure ? NaN : summarize(first.times).median;
-    return entries.map((entry) => resultOf(entry, libattn, family, row, peaks));
+    return entries.map((entry) =>
+        resultOf(entry, medianOf(comparedWith(entry, entries)), family, row, peaks),
+    );
 }

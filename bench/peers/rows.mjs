@@ -21,7 +21,8 @@ const chromium = (contender, ...more) => ({
 /**
  * `command`: a program of CMakeLists.txt, or node with a module of this folder. `task` replaces
  * sizes of the row's task, `peak` is the peak it is held against when that is not the family's,
- * `empty` says that it computes nothing, `newest` that it is left out unless it is asked for.
+ * `empty` says that it computes nothing, `newest` that it is left out unless it is asked for. Those whose
+ * name begins with libattn are this library.
  */
 const contenders = {
     libattn: { command: ["peer_libattn"] },
@@ -404,14 +405,25 @@ export const families = [
     },
 ];
 
-/** Of a row's contenders those that take part, `withNewest` or without. */
-export const participants = ({ names }, withNewest) =>
-    names.filter((name) => withNewest || !contenders[name].newest);
+/** What a contender of this library is called as an earlier commit has it. */
+const BEFORE = ", before";
+
+const isOwn = (name) => name.startsWith("libattn");
+
+/**
+ * Of a row's contenders those that take part: with `newest` also its peers, with `own` none but this
+ * library, with `against`, a commit, behind each of the library's the same as it was there.
+ */
+export const participants = ({ names }, { newest, own, against }) =>
+    names
+        .filter((name) => (own ? isOwn(name) : newest || !contenders[name].newest))
+        .flatMap((name) => (against && isOwn(name) ? [name, name + BEFORE] : name));
 
 /** The contender called `name`, with the task it gets in this row. */
 export function contenderOf(name, { task }) {
-    const contender = contenders[name];
-    return { name, ...contender, task: { ...task, ...contender.task } };
+    const before = name.endsWith(BEFORE);
+    const contender = contenders[before ? name.slice(0, -BEFORE.length) : name];
+    return { name, ...contender, before, task: { ...task, ...contender.task } };
 }
 
 /** The rows whose family or id begins with one of these words; all when there are none. */

@@ -1,6 +1,7 @@
 // Measures libattn beside its peers; run.sh has built and installed what this needs.
 //
-// usage: ATTN_PEERS=FOLDER node run.mjs [--quick] [--seconds S] [--newest] [FAMILY or ROW...]
+// usage: ATTN_PEERS=FOLDER node run.mjs [--quick] [--seconds S] [--newest | --own] [--against COMMIT]
+//                                       [FAMILY or ROW...]
 //
 // Writes results.md, results.csv, results.json and FAMILY.svg into the folder, after every family.
 
@@ -22,7 +23,7 @@ function die(message) {
     process.exit(2);
 }
 
-/** Rounds, and seconds for each contender in each row; which rows, and whether the newest peers too. */
+/** Rounds, and seconds for each contender in each row; which rows, and against which peers. */
 function readOptions() {
     try {
         const { values, positionals } = parseArgs({
@@ -31,12 +32,14 @@ function readOptions() {
                 quick: { type: "boolean" },
                 seconds: { type: "string" },
                 newest: { type: "boolean" },
+                own: { type: "boolean" },
+                against: { type: "string" },
             },
         });
         const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 4.8));
         if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds}: not a number above 0`);
         const rounds = values.quick ? 2 : 6;
-        return { seconds, rounds, newest: values.newest === true, words: positionals };
+        return { ...values, seconds, rounds, words: positionals };
     } catch (error) {
         return die(error.message);
     }

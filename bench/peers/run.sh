@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that `./dev bench --peers` does: says and installs what is missing, builds, measures.
 #
-# usage: run.sh [--quick] [--seconds S] [--newest] [FAMILY or ROW...]
+# usage: run.sh [--quick] [--seconds S] [--newest | --own] [--against COMMIT] [FAMILY or ROW...]
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -44,6 +44,29 @@ build_newest() {
         "$PWD/$SOURCE/newest/build.sh" "$PWD/$PEERS/c"
 }
 
+# The commit after --against.
+commit_before() {
+    while [ $# -gt 0 ] && [ "$1" != --against ]; do shift; done
+    [ $# -eq 0 ] && return
+    git rev-parse --quiet --verify "${2:-}^{commit}" ||
+        { echo "bench --peers: --against ${2:-}: this clone has no such commit" >&2 && exit 2; }
+}
+
+# An earlier commit beside this one: its sources, its own contenders' programs, package and addon.
+build_before() {
+    local before=$PEERS/before log=build/log/peers-before.log
+    [ "$(cat "$before/.complete" 2>/dev/null)" != "$1" ] || return 0
+    echo "building commit $1 beside this one"
+    rm -rf "$before"
+    mkdir -p "$before/source"
+    git archive "$1" | tar -x -C "$before/source"
+    run_logged "$log" cmake -S "$before/source/$SOURCE" -B "$before/c" -G Ninja
+    run_logged "$log" cmake --build "$before/c"
+    (cd "$before/source" && ./dev web && ./dev step addon) \
+        >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
+    echo "$1" >"$before/.complete"
+}
+
 # By itself OpenBLAS knows no processor that is younger than its release, and takes a very old one.
 openblas_core_type() {
     case " $(grep -m 1 ^flags /proc/cpuinfo 2>/dev/null) " in
@@ -60,6 +83,7 @@ install_newer_node() {
     peers_node=$(attn_node_folder 24)/bin/node
 }
 
+before=$(commit_before "$@")
 want_c
 want_node
 want_browser
@@ -71,6 +95,7 @@ install_newer_node
 install_peers
 build_programs
 [[ " $* " != *" --newest "* ]] || build_newest
+[ -z "$before" ] || build_before "$before"
 
 core_type=${OPENBLAS_CORETYPE:-$(openblas_core_type)}
 [ -z "$core_type" ] || export OPENBLAS_CORETYPE=$core_type
