@@ -8,20 +8,24 @@ typedef __m128 vf;
 enum { VF_LANES = 4 };
 #define VF_(operation) _mm_##operation##_ps
 
-ATTN_INLINE vf vf_load_first(const float *p, int64_t n) {
-    if (n >= VF_LANES) return _mm_loadu_ps(p);
+ATTN_SMALL_STEP vf vf_load_few_(const float *p, int64_t n) {
     float lanes[4] = {0};
     for (int64_t l = 0; l < n; l++) lanes[l] = p[l];
     return _mm_loadu_ps(lanes);
 }
-ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
-    if (n >= VF_LANES) {
-        _mm_storeu_ps(p, v);
-        return;
-    }
+ATTN_SMALL_STEP void vf_store_few_(float *p, vf v, int64_t n) {
     float lanes[4];
     _mm_storeu_ps(lanes, v);
     for (int64_t l = 0; l < n; l++) p[l] = lanes[l];
+}
+ATTN_INLINE vf vf_load_first(const float *p, int64_t n) {
+    return n < VF_LANES ? vf_load_few_(p, n) : _mm_loadu_ps(p);
+}
+ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
+    if (n < VF_LANES)
+        vf_store_few_(p, v, n);
+    else
+        _mm_storeu_ps(p, v);
 }
 
 /* Four numbers of 16 bits, each in the lower half of a lane. */
