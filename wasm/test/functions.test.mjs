@@ -30,6 +30,29 @@ const MODULES = {
     labs: ["LABS"],
 };
 
+/* How many numbers of a type lie between two of them. */
+function distance(Floats, Integers, a, b) {
+    const bits = new Integers(Floats.of(a, b).buffer);
+    return Math.abs(Number(bits[0] - bits[1]));
+}
+
+/* Math's own are off by less than a unit, single precision's are of double's. */
+test("exponentials are those of Math", async () => {
+    const { exports: c } = (await WebAssembly.instantiate(await moduleBytes("simd"), {})).instance;
+    const double = (a, b) => distance(Float64Array, BigInt64Array, a, b);
+    const single = (a, b) => distance(Float32Array, Int32Array, a, b);
+    for (let i = -20000; i <= 20000; i++) {
+        const x = Math.fround((i * 745) / 20000);
+        assert.ok(double(c.exp(x), Math.exp(x)) <= 2, `exp(${x}) is ${c.exp(x)}`);
+        assert.ok(double(c.exp(x / 1e4), Math.exp(x / 1e4)) <= 2, `exp(${x / 1e4})`);
+        assert.ok(single(c.exp2f(x), 2 ** x) <= 1, `exp2f(${x}) is ${c.exp2f(x)}`);
+        const y = Math.fround(2 ** (x / 5));
+        assert.ok(single(c.log2f(y), Math.log2(y)) <= 1, `log2f(${y}) is ${c.log2f(y)}`);
+    }
+    assert.deepEqual([NaN, Infinity, -Infinity, -800].map(c.exp), [NaN, Infinity, 0, 0]);
+    assert.deepEqual([0, -1, Infinity, 2 ** -149].map(c.log2f), [-Infinity, NaN, Infinity, -149]);
+});
+
 test("each module exports the functions of its sets, and no others of ours", async () => {
     assert.ok(functions.length > 40);
     for (const [build, sets] of Object.entries(MODULES)) {
