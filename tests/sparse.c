@@ -10,15 +10,21 @@ static formula_t pattern(int64_t block, int64_t local, int64_t global) {
     return (formula_t){.form = FORM_SPARSE, .block = block, .local = local, .global = global};
 }
 
-static const char *settings_of(const formula_t *formula, char text[96]) {
-    snprintf(text, 96, "block=%" PRId64 ",local=%" PRId64 ",global=%" PRId64, formula->block,
-             formula->local, formula->global);
+static const char *const names[PATTERN_COUNT] = {"band",       "fixed",   "strided", "window",
+                                                 "longformer", "bigbird", "dilated"};
+
+static const char *settings_of(const formula_t *formula, char text[160]) {
+    snprintf(text, 160,
+             "pattern=%s,block=%" PRId64 ",local=%" PRId64 ",global=%" PRId64 ",stride=%" PRId64
+             ",random=%" PRId64,
+             names[formula->pattern], formula->block, formula->local, formula->global,
+             formula->stride, formula->random);
     return text;
 }
 
 static void check(const attn_context_t *context, const attn_problem_t *problem, layout_t layout,
                   const formula_t *formula) {
-    char settings[96];
+    char settings[160];
     test_label("%s: n %" PRId64 " m %" PRId64 " d %" PRId64 " dv %" PRId64 " causal %d",
                settings_of(formula, settings), problem->queries, problem->keys, problem->dim,
                problem->value_dim, problem->causal);
@@ -48,6 +54,44 @@ static void all_patterns(void **state) {
                 const layout_t layout = (layout_t)(number++ % LAYOUT_COUNT);
                 if (test_takes_case()) check(context, &problem, layout, &formula);
             }
+    attn_context_destroy(context);
+}
+
+/** A pattern of any kind for a problem, with draws from `number` on. */
+static formula_t drawn_formula(const attn_problem_t *problem, uint64_t number) {
+    formula_t f = {.form = FORM_SPARSE,
+                   .pattern = (formula_pattern_t)(number % PATTERN_COUNT),
+                   .block = 1 + fixture_draw(8 * number, 20),
+                   .local = 1 + fixture_draw(8 * number + 1, 3),
+                   .global = fixture_draw(8 * number + 2, 4),
+                   .stride = 1 + fixture_draw(8 * number + 3, 5),
+                   .random = fixture_draw(8 * number + 4, 4),
+                   .causal = problem->causal != ATTN_CAUSAL_NONE};
+    f.among = (problem->keys - 1) / f.block + 1;
+    return f;
+}
+
+/** One token, one block, lengths that no block divides, queries without a key. */
+static attn_problem_t drawn_problem(uint64_t number) {
+    const int64_t most = number % 5 ? 150 : 9;
+    attn_problem_t problem =
+        fixture_problem(1 + fixture_draw(8 * number + 5, 2), 2, 1 + fixture_draw(9 * number, most),
+                        1 + fixture_draw(9 * number + 6, most), 9, 6);
+    problem.causal = (int32_t)(number / PATTERN_COUNT % 3);
+    problem.kv_heads = 1 + (int64_t)(number % 2);
+    if (problem.causal != ATTN_CAUSAL_BOTTOM_RIGHT) problem.past = fixture_draw(9 * number + 7, 30);
+    return problem;
+}
+
+static void patterns_of_all_kinds(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(2);
+    for (uint64_t number = 0; number < 60 * PATTERN_COUNT; number++) {
+        const attn_problem_t problem = drawn_problem(number);
+        const formula_t formula = drawn_formula(&problem, number);
+        if (test_takes_case())
+            check(context, &problem, (layout_t)(number % LAYOUT_COUNT), &formula);
+    }
     attn_context_destroy(context);
 }
 
@@ -152,7 +196,7 @@ static void cost_counts_kept_pairs(void **state) {
     attn_context_t *context = fixture_context(1);
     for (size_t s = 0; s < TEST_COUNT(sizes); s++)
         for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
-            char settings[96];
+            char settings[160];
             const formula_t formula = pattern(12, 2, 3);
             attn_problem_t problem = fixture_problem(2, 3, sizes[s][0], sizes[s][1], 8, 10);
             problem.causal = causal;
@@ -166,6 +210,27 @@ static void cost_counts_kept_pairs(void **state) {
             assert_true(cost.flops == 2 * cost.pairs * (8 + 10));
             attn_plan_destroy(plan);
         }
+    attn_context_destroy(context);
+}
+
+static void cost_counts_all_kinds(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (uint64_t number = 0; number < 40 * PATTERN_COUNT; number++) {
+        char settings[160];
+        const attn_problem_t problem = drawn_problem(number);
+        const formula_t formula = drawn_formula(&problem, number);
+        attn_plan_t *plan =
+            fixture_plan(context, "sparse", &problem, settings_of(&formula, settings));
+        attn_cost_t cost = {.struct_size = sizeof cost};
+        assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+        test_label("%s: n %" PRId64 " m %" PRId64 " causal %d past %" PRId64, settings,
+                   problem.queries, problem.keys, problem.causal, problem.past);
+        if (cost.pairs != kept_pairs(&formula, &problem))
+            test_fail("%.17g pairs, not %.17g", cost.pairs, kept_pairs(&formula, &problem));
+        if (cost.touched < cost.pairs) test_fail("%.17g pairs touched", cost.touched);
+        attn_plan_destroy(plan);
+    }
     attn_context_destroy(context);
 }
 
@@ -190,7 +255,39 @@ static void grows_slower_than_dense(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(all_patterns), cmocka_unit_test(long_sequences),
-          cmocka_unit_test(maximum_in_any_segment), cmocka_unit_test(automatic_block),
-          cmocka_unit_test(band_of_everything_is_dense), cmocka_unit_test(cost_counts_kept_pairs),
+/** A stream keeps what later tokens can see: with a window pattern no more, however many come. */
+static void stream_of_a_window_is_bounded(void **state) {
+    (void)state;
+    static const char *const settings[] = {"pattern=window,block=8,local=2",
+                                           "pattern=dilated,block=4,local=2,stride=2"};
+    attn_context_t *context = fixture_context(1);
+    for (size_t s = 0; s < TEST_COUNT(settings); s++) {
+        attn_problem_t problem = fixture_problem(1, 1, 1, 1, 4, 4);
+        problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+        attn_stream_t *stream;
+        attn_error_t error;
+        if (fixture_try_stream(context, "sparse", &problem, settings[s], 4096, &stream, &error))
+            test_fail("%s: %s", settings[s], error.message);
+        arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 0);
+        const attn_io_t tokens = {
+            .struct_size = sizeof tokens, .key = arrays.io.key, .value = arrays.io.value};
+        uint64_t early = 0;
+        for (int token = 0; token < 4096; token++) {
+            if (attn_stream_append(stream, &tokens, &error))
+                test_fail("token %d: %s", token, error.message);
+            if (token == 200) early = attn_stream_memory(stream);
+        }
+        if (attn_stream_memory(stream) > early)
+            test_fail("%s: the stream has grown from %" PRIu64 " bytes", settings[s], early);
+        arrays_destroy(&arrays);
+        attn_stream_destroy(stream);
+    }
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(all_patterns), cmocka_unit_test(patterns_of_all_kinds),
+          cmocka_unit_test(long_sequences), cmocka_unit_test(maximum_in_any_segment),
+          cmocka_unit_test(automatic_block), cmocka_unit_test(band_of_everything_is_dense),
+          cmocka_unit_test(cost_counts_kept_pairs), cmocka_unit_test(cost_counts_all_kinds),
+          cmocka_unit_test(stream_of_a_window_is_bounded),
           cmocka_unit_test(grows_slower_than_dense))

@@ -162,7 +162,7 @@ attn_status_t attn_plan_cost(const attn_plan_t *plan, attn_cost_t *result, attn_
                          plan->scope.backend->id);
     attn_cost_t cost = {.struct_size = sizeof cost, .form = ""};
     costs->cost(plan->prepared, &cost);
-    if (!attn_struct_write(result, &cost, sizeof cost, sizeof cost))
+    if (!attn_struct_write(result, &cost, sizeof cost, ATTN_COST_FIRST))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "cost: struct_size is %u, expected %zu",
                          result->struct_size, sizeof cost);
     return ATTN_OK;

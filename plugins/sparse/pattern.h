@@ -1,36 +1,123 @@
 /*
- * pattern.h: which keys a query sees (efficient transformers, Eq. 6).
+ * pattern.h: which keys a query sees, chosen by the parameter `pattern`.
  *
- * With positions counted from 0 and p the query's position among the keys: the local band
- * p - k B < j (and j < p + k B when not causal), and the global keys, the last c of every block of
- * B: j mod B >= B - c; of both, what the problem's rules let the query see. Per query that are three
- * ranges: the band of positions, and what lies before and behind it in the list of global keys.
+ * A pattern is a file of its own, and a line in SPARSE_PATTERNS. It says in closed form which ranges of
+ * keys a query sees, or marks the blocks of keys that a block of queries sees, out of which layout.c
+ * makes the lists that the driver walks over. Positions and blocks are counted from 0; p is a query's
+ * position among the keys, B the parameter block, k local, c global.
  */
 #ifndef ATTN_SPARSE_PATTERN_H
 #define ATTN_SPARSE_PATTERN_H
 
 #include "simd/task.h"
 
-typedef struct sparse_pattern {
-    attn_pattern_t base; /* what the driver sees of it; its map is the caller's to set */
-    int64_t block;       /* B */
-    int64_t local;       /* k: blocks in the band */
-    int64_t global;      /* c: global keys a block, at most B */
-} sparse_pattern_t;
+/* X(name, help) */
+#define SPARSE_PATTERNS(X)                                                                         \
+    X(band, "the last k*B keys and the last c of every block")                                     \
+    X(fixed, "the last k blocks and the last c of every block")                                    \
+    X(strided, "the last k blocks and every stride-th")                                            \
+    X(window, "the nearest k*B keys")                                                              \
+    X(longformer, "those and the first c, which see all")                                          \
+    X(bigbird, "the nearest k blocks, the first c, random ones")                                   \
+    X(dilated, "every stride-th of the nearest k*B*stride keys")
 
-/** 2^floor(log2 sqrt(keys)), the block size of the paper's experiments. */
-int64_t attn_sparse_block(int64_t keys);
+typedef struct sparse_pattern sparse_pattern_t;
 
-/** The pattern over `keys` keys, without the map of base.gathered global keys. */
-sparse_pattern_t attn_sparse_pattern(int64_t keys, int64_t block, int64_t local, int64_t global);
+/* One pattern. `ranges` and `see` are attn_pattern_t's. */
+typedef struct sparse_kind {
+    int32_t ranges, in_place;
+    void (*see)(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,
+                int64_t query, attn_range_t *ranges);
+    /* How many keys are gathered, and the position of number g; NULL: none. */
+    int64_t (*gathered)(const sparse_pattern_t *pattern);
+    int64_t (*key)(const sparse_pattern_t *pattern, int64_t g);
+    /* Instead of ranges: set kept[c] of the blocks of keys that block `row` of positions sees. */
+    void (*mark)(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept);
+    /* How many keys before its own a query sees at most; NULL: all. */
+    int64_t (*reach)(const sparse_pattern_t *pattern);
+    /* After how many keys it repeats itself; NULL: it does not, but depends on where the first key is. */
+    int64_t (*period)(const sparse_pattern_t *pattern);
+    /* attn_sparse_pairs().pairs in closed form; NULL: they are counted. */
+    double (*pairs)(const sparse_pattern_t *pattern, const attn_problem_t *problem);
+    const char *cost; /* asymptotic form */
+} sparse_kind_t;
 
-/** How many global keys there are below key position `end`. */
+#define SPARSE_DECLARE_(name, help) extern const sparse_kind_t attn_sparse_##name;
+SPARSE_PATTERNS(SPARSE_DECLARE_)
+#undef SPARSE_DECLARE_
+
+struct sparse_pattern {
+    attn_pattern_t base; /* what the driver sees of it */
+    const sparse_kind_t *kind;
+    int64_t keys, queries;
+    int64_t block, local, global, stride, random;
+    uint64_t seed;
+    int is_causal;
+    int64_t first_row, rows, columns; /* blocks: of positions from first_row on, and of keys */
+    const int64_t *starts;            /* [rows + 1]: where a row's blocks begin in the list */
+    const int64_t *listed;            /* blocks of keys, ascending in each row */
+};
+
+/* A list of blocks for each row of blocks, as the driver walks over it; strides in elements. */
+typedef struct sparse_list {
+    const int64_t *starts, *listed;
+    const uint8_t *full; /* of each listed block, whether the mask has no say in it; NULL: it has */
+    int64_t starts_stride, listed_stride, full_stride;
+    int64_t row;
+} sparse_list_t;
+
+/** attn_pattern_t.next over such a list: neighbours of one kind are one run. */
+int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_run_t *run);
+
+/** attn_pattern_t.next and .see of a pattern that marks blocks. */
+int attn_sparse_next(const attn_pattern_t *pattern, const attn_head_t *head,
+                     const attn_queries_t *queries, attn_run_t *run);
+void attn_sparse_see_all(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,
+                         int64_t query, attn_range_t *ranges);
+
+/** Set first_row, rows and columns of a pattern of blocks. */
+void attn_sparse_extent(sparse_pattern_t *pattern, const attn_problem_t *problem);
+
+/** List the blocks that are marked, or (NULL) count them; `kept` is room for pattern->columns bytes. */
+int64_t attn_sparse_compile(const sparse_pattern_t *pattern, uint8_t *kept, int64_t *starts,
+                            int64_t *listed);
+
+/** The last c keys of every block: how many there are below position `end`, and where number g is. */
 int64_t attn_sparse_globals(const sparse_pattern_t *pattern, int64_t end);
-
-/** Key position of global key number `g`. */
 int64_t attn_sparse_global_key(const sparse_pattern_t *pattern, int64_t g);
 
-/** Keys that all queries of all heads see, together, when all keys count (attn_problem_pairs()). */
-double attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *problem);
+/** Ranges of a query that sees the keys of `band` and these of before and behind, among `seen`. */
+void attn_sparse_see_globals(const sparse_pattern_t *pattern, attn_range_t seen, attn_range_t band,
+                             attn_range_t *ranges);
+
+/** Pairs that all queries of all heads see, when all keys count, and those that are computed: of the
+ * runs that a block of queries has. */
+typedef struct sparse_count {
+    double pairs, touched;
+} sparse_count_t;
+sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *problem);
+
+/** A period of B keys. */
+int64_t attn_sparse_period(const sparse_pattern_t *pattern);
+
+/** A query's position, and the keys that the problem's rules let it see. */
+typedef struct sparse_place {
+    int64_t position;
+    attn_range_t seen;
+} sparse_place_t;
+sparse_place_t attn_sparse_place(const attn_problem_t *problem, int64_t keys, int64_t query);
+
+/** Of those the keys [first, last). */
+attn_range_t attn_sparse_clamp(int64_t first, int64_t last, attn_range_t seen);
+
+/** 2^floor(log2 sqrt(keys)), the block size of the paper's experiments. */
+static inline int64_t sparse_root(int64_t keys) {
+    int64_t block = 1;
+    while (block * 2 <= keys / (block * 2)) block *= 2;
+    return block;
+}
+
+/* Division that rounds down: a position may lie before the first key. */
+static inline int64_t sparse_floor(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sparse: softmax attention over the pattern of Eq. 6 (pattern.h), with cost and memory that follow
- * the kept pairs: the driver of core/flash/ with that pattern.
+ * sparse: softmax attention over the keys that a pattern keeps (pattern.h), with cost and memory that
+ * follow the kept pairs: the driver of core/flash/ with that pattern.
  */
 #include "attn/ext/facts.h"
 #include "attn/ext/params.h"
@@ -13,15 +13,25 @@
 typedef struct sparse_plan {
     flash_plan_t flash;
     sparse_pattern_t pattern;
-    int64_t global_keys[]; /* their positions */
+    uint64_t bytes; /* of memory, with the pattern's lists */
 } sparse_plan_t;
+
+#define KIND(name, help) &attn_sparse_##name,
+#define NAME(name, help) #name,
+#define HELP(name, help) " " #name ": " help ";"
+static const sparse_kind_t *const kinds[] = {SPARSE_PATTERNS(KIND)};
+static const char *const names[] = {SPARSE_PATTERNS(NAME) NULL};
+static const char names_help[] = "which keys a query sees:" SPARSE_PATTERNS(HELP);
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* ---- extensions --------------------------------------------------------------------------------- */
 
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
-    attn_flash_cost(&plan->flash, attn_sparse_pairs(&plan->pattern, &plan->flash.problem), cost);
-    cost->form = "n (k B + c m / B) (d + dv)";
+    const sparse_count_t count = attn_sparse_pairs(&plan->pattern, &plan->flash.problem);
+    attn_flash_cost(&plan->flash, count.pairs, cost);
+    cost->touched = count.touched;
+    cost->form = plan->pattern.kind->cost;
 }
 
 static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t *fact) {
@@ -42,69 +52,92 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
     }
 }
 
-static const attn_param_info_t params[] = {
-    {
-        .struct_size = sizeof(attn_param_info_t),
-        .type = ATTN_PARAM_INTEGER,
-        .name = "block",
-        .label = "block size",
-        .help = "B of Eq. 6: keys a block",
-        .unit = "keys",
-        .minimum = 0,
-        .maximum = 65536,
-        .initial = 0,
-        .automatic = "2^floor(log2 sqrt m)",
-    },
-    {
-        .struct_size = sizeof(attn_param_info_t),
-        .type = ATTN_PARAM_INTEGER,
-        .name = "local",
-        .label = "local blocks",
-        .help = "k of Eq. 6: each query sees the last k*B keys",
-        .unit = "blocks",
-        .minimum = 1,
-        .maximum = 65536,
-        .initial = 1,
-    },
-    {
-        .struct_size = sizeof(attn_param_info_t),
-        .type = ATTN_PARAM_INTEGER,
-        .name = "global",
-        .label = "global keys",
-        .help = "c of Eq. 6: the last c keys of every block are seen by all",
-        .unit = "keys",
-        .minimum = 0,
-        .maximum = 65536,
-        .initial = 1,
-    },
+#define PARAM(kind, id, text, words, in, least, most, first, zero, list)                           \
+    {                                                                                              \
+        .struct_size = sizeof(attn_param_info_t), .type = ATTN_PARAM_##kind, .name = id,           \
+        .label = text, .help = words, .unit = in, .minimum = least, .maximum = most,               \
+        .initial = first, .automatic = zero, .choices = list                                       \
+    }
+
+enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, PARAMETERS };
+static const attn_param_info_t params[PARAMETERS] = {
+    [BLOCK] = PARAM(INTEGER, "block", "block size", "B: keys a block", "keys", 0, 65536, 0,
+                    "2^floor(log2 sqrt m)", NULL),
+    [LOCAL] = PARAM(INTEGER, "local", "local blocks", "k: each query sees the nearest k*B keys",
+                    "blocks", 1, 65536, 1, NULL, NULL),
+    [GLOBAL] = PARAM(INTEGER, "global", "global keys", "c: keys (bigbird: blocks) that all see",
+                     "keys", 0, 65536, 1, NULL, NULL),
+    [PATTERN] = PARAM(CHOICE, "pattern", "pattern", names_help, "", 0, KINDS - 1, 0, NULL, names),
+    [STRIDE] = PARAM(INTEGER, "stride", "stride", "strided: blocks; dilated: keys", "", 0, 65536, 0,
+                     "2^floor(log2 sqrt(m / B)); dilated: 2", NULL),
+    [RANDOM] = PARAM(INTEGER, "random", "random blocks", "of bigbird, a row of blocks", "blocks", 0,
+                     65536, 3, NULL, NULL),
+    [SEED] = PARAM(INTEGER, "seed", "seed", "of bigbird's random blocks", "", 0, 9007199254740991.0,
+                   1, NULL, NULL),
 };
-enum { BLOCK, LOCAL, GLOBAL, PARAMETERS };
+#undef PARAM
 
 static const attn_backend_t sparse_backend;
 
-static uint64_t bytes_of(const sparse_pattern_t *pattern) {
-    return sizeof(sparse_plan_t) + (uint64_t)pattern->base.gathered * sizeof(int64_t);
-}
-
 static uint64_t plan_bytes(const attn_backend_plan_t *base) {
-    return bytes_of(&((const sparse_plan_t *)base)->pattern);
+    return ((const sparse_plan_t *)base)->bytes;
 }
 
-/* An automatic block is that of the most tokens, so that it stays what it is. */
-static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *problem,
+static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_value_t *values) {
+    const sparse_kind_t *kind = kinds[values[PATTERN].integer];
+    sparse_pattern_t pattern = {
+        .base = {.ranges = kind->ranges, .in_place = kind->in_place, .see = kind->see},
+        .kind = kind,
+        .keys = problem->keys,
+        .queries = problem->queries,
+        .block = values[BLOCK].integer ? values[BLOCK].integer : sparse_root(problem->keys),
+        .local = values[LOCAL].integer,
+        .global = values[GLOBAL].integer,
+        .stride = values[STRIDE].integer,
+        .random = values[RANDOM].integer,
+        .seed = (uint64_t)values[SEED].integer,
+        .is_causal = problem->causal != ATTN_CAUSAL_NONE,
+    };
+    attn_sparse_extent(&pattern, problem);
+    if (kind->key && pattern.global > pattern.block) pattern.global = pattern.block;
+    if (!pattern.stride) pattern.stride = kind->mark ? sparse_root(pattern.columns) : 2;
+    if (kind->gathered) pattern.base.gathered = kind->gathered(&pattern);
+    if (kind->see) return pattern;
+    pattern.base.ranges = pattern.base.in_place = 1;
+    pattern.base.see = attn_sparse_see_all;
+    pattern.base.block = pattern.block;
+    pattern.base.by_position = 1;
+    pattern.base.next = attn_sparse_next;
+    return pattern;
+}
+
+/* What depends on how many tokens there are is that of the most, so that it stays what it is. Tokens that
+ * no pattern reaches back to need not be kept: with a window of as many the same keys are seen. */
+static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *given,
                                  const attn_value_t *values, attn_backend_stream_t **stream,
                                  attn_error_t *error) {
     attn_value_t fixed[PARAMETERS];
+    attn_problem_t problem = attn_problem_copy(given);
+    const sparse_pattern_t pattern = pattern_of(&problem, values);
     memcpy(fixed, values, sizeof fixed);
-    if (!fixed[BLOCK].integer) fixed[BLOCK].integer = attn_sparse_block(problem->keys);
+    fixed[BLOCK].integer = pattern.block;
+    fixed[STRIDE].integer = pattern.stride;
+    if (pattern.kind == &attn_sparse_bigbird && !pattern.is_causal)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "sparse: pattern %s is of all tokens at once",
+                         names[values[PATTERN].integer]);
+    if (pattern.kind->reach && problem.causal == ATTN_CAUSAL_BOTTOM_RIGHT) {
+        const int64_t reach = pattern.kind->reach(&pattern);
+        if (problem.window_left < 0 || reach < problem.window_left) problem.window_left = reach;
+    }
     const attn_cached_t cached = {
         .host = host,
         .backend = &sparse_backend,
-        .problem = problem,
+        .problem = &problem,
         .values = fixed,
         .count = PARAMETERS,
         .plan_bytes = plan_bytes,
-        .period = fixed[BLOCK].integer,
+        .period = pattern.kind->period ? pattern.kind->period(&pattern) : INT64_MAX,
     };
     return attn_cached_stream(&cached, stream, error);
 }
@@ -112,7 +145,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
 static const void *get_extension(const char *id) {
     static const attn_ext_params_t declared = {
         .struct_size = sizeof declared,
-        .count = sizeof params / sizeof params[0],
+        .count = PARAMETERS,
         .params = params,
     };
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
@@ -128,25 +161,61 @@ static const void *get_extension(const char *id) {
 
 /* ---- plan --------------------------------------------------------------------------------------- */
 
-static sparse_plan_t *allocate(const attn_host_t *host, const sparse_pattern_t *pattern) {
-    const int64_t count = pattern->base.gathered;
-    sparse_plan_t *plan = attn_host_allocate(host, (size_t)bytes_of(pattern));
-    if (!plan) return NULL;
-    plan->pattern = *pattern;
-    plan->pattern.base.map = plan->global_keys;
-    for (int64_t g = 0; g < count; g++) plan->global_keys[g] = attn_sparse_global_key(pattern, g);
+static attn_status_t check(const sparse_pattern_t *pattern, attn_error_t *error) {
+    if (pattern->local * pattern->block > (int64_t)1 << 31)
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "sparse: local * block is %lld keys, must be at most 2^31",
+                         (long long)(pattern->local * pattern->block));
+    return ATTN_OK;
+}
+
+/* The plan, and behind it the positions of gathered keys, and lists of blocks. */
+static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *pattern) {
+    const int64_t gathered = pattern->base.gathered,
+                  rows = pattern->kind->mark ? pattern->rows : -1;
+    attn_arena_t room = {.base = NULL};
+    uint8_t *kept = NULL;
+    int64_t count = 0;
+    attn_arena_take(&room, rows + 1, sizeof(int64_t));
+    if (room.overflow) return NULL;
+    if (rows >= 0) {
+        kept = attn_host_allocate(host, (size_t)pattern->columns);
+        if (!kept) return NULL;
+        count = attn_sparse_compile(pattern, kept, NULL, NULL);
+    }
+    room.used = 0;
+    attn_arena_take(&room, 1, sizeof(sparse_plan_t));
+    attn_arena_take(&room, gathered, sizeof(int64_t));
+    attn_arena_take(&room, rows + 1, sizeof(int64_t));
+    attn_arena_take(&room, count, sizeof(int64_t));
+    sparse_plan_t *plan = room.overflow ? NULL : attn_host_allocate(host, (size_t)room.used);
+    if (plan) {
+        attn_arena_t arena = {.base = (char *)plan};
+        attn_arena_take(&arena, 1, sizeof(sparse_plan_t));
+        int64_t *map = attn_arena_take(&arena, gathered, sizeof(int64_t));
+        int64_t *starts = attn_arena_take(&arena, rows + 1, sizeof(int64_t));
+        int64_t *listed = attn_arena_take(&arena, count, sizeof(int64_t));
+        for (int64_t g = 0; g < gathered; g++) map[g] = pattern->kind->key(pattern, g);
+        if (kept) attn_sparse_compile(pattern, kept, starts, listed);
+        plan->pattern = *pattern;
+        plan->pattern.base.map = map;
+        plan->pattern.starts = starts;
+        plan->pattern.listed = listed;
+        plan->bytes = room.used;
+    }
+    attn_host_release(host, kept);
     return plan;
 }
 
-static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
+static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *given,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
-    const int64_t block =
-        values[BLOCK].integer ? values[BLOCK].integer : attn_sparse_block(problem->keys);
-    const sparse_pattern_t pattern =
-        attn_sparse_pattern(problem->keys, block, values[LOCAL].integer, values[GLOBAL].integer);
+    const attn_problem_t problem = attn_problem_copy(given);
+    sparse_pattern_t pattern = pattern_of(&problem, values);
+    const attn_status_t status = check(&pattern, error);
+    if (status != ATTN_OK) return status;
     sparse_plan_t *plan = allocate(host, &pattern);
-    return attn_flash_plan("sparse", host, problem, plan ? &plan->flash : NULL,
+    return attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
                            plan ? &plan->pattern.base : NULL, result, error);
 }
 
@@ -156,7 +225,7 @@ static const attn_backend_t sparse_backend = {
     .id = "sparse",
     .name = "Sparse",
     .version = "0.1.0",
-    .description = "Softmax over a local band of blocks and the last keys of every block.",
+    .description = "Softmax over the keys that a pattern keeps, at a cost that follows them.",
     .reference = "Do Efficient Transformers Really Save Computation?, Eq. 6",
     .plan = make_plan,
     .get_extension = get_extension,

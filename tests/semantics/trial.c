@@ -11,7 +11,8 @@
 
 /* ---- subjects -------------------------------------------------------------------------------- */
 
-/* A pattern that thins keys out, and one that keeps all of them, most through its list. */
+/* A pattern that thins keys out, one that keeps all of them, most through its list, one of blocks, and
+ * one whose keys are all gathered. */
 static const trial_subject_t SUBJECTS[] = {
     {"softmax", "", {.form = FORM_SOFTMAX}},
     {"sparse",
@@ -20,6 +21,12 @@ static const trial_subject_t SUBJECTS[] = {
     {"sparse",
      "block=7,local=1,global=7",
      {.form = FORM_SPARSE, .block = 7, .local = 1, .global = 7}},
+    {"sparse",
+     "pattern=strided,block=3,local=2,stride=3",
+     {.form = FORM_SPARSE, .pattern = PATTERN_STRIDED, .block = 3, .local = 2, .stride = 3}},
+    {"sparse",
+     "pattern=dilated,block=2,local=2,stride=3",
+     {.form = FORM_SPARSE, .pattern = PATTERN_DILATED, .block = 2, .local = 2, .stride = 3}},
 };
 static size_t turn; /* the subject's number, from 1 on */
 

@@ -11,6 +11,7 @@
  */
 #include "reference.h"
 
+#include "attn/random.h"
 #include "typed.h"
 
 #include <float.h>
@@ -31,11 +32,47 @@ reference_t reference_create(const attn_problem_t *problem) {
 
 void reference_destroy(reference_t *reference) { exact_destroy(&reference->exact); }
 
-/** Eq. 6, counted from 0. */
+static int64_t floor_of(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+/** Whether a block of keys is among those that are drawn for a block of queries; the seed is 1. */
+static int is_drawn(const formula_t *f, int64_t row, int64_t block) {
+    int64_t drawn[64], count = 0;
+    const int64_t among = f->causal && row < f->among ? row : f->among;
+    for (uint64_t t = 0; count < f->random && among > 0 && t < 64 * (uint64_t)f->random; t++) {
+        const int64_t next = (int64_t)(attn_random_u64(1, (uint64_t)row, t) % (uint64_t)among);
+        int is_new = next >= f->global && (next <= row - f->local || next >= row + f->local);
+        for (int64_t i = 0; i < count; i++) is_new &= drawn[i] != next;
+        if (is_new && next == block) return 1;
+        if (is_new) drawn[count++] = next;
+    }
+    return 0;
+}
+
+/** Counted from 0. */
 int reference_keeps(const formula_t *f, int64_t position, int64_t key) {
     const int64_t distance = position > key ? position - key : key - position;
-    return f->form != FORM_SPARSE || distance < f->local * f->block ||
-           key % f->block >= f->block - f->global;
+    const int is_near = distance < f->local * f->block;
+    if (f->form != FORM_SPARSE) return 1;
+    const int is_last = key % f->block >= f->block - f->global;
+    const int64_t row = floor_of(position, f->block), block = key / f->block;
+    const int64_t blocks = row > block ? row - block : block - row;
+    switch (f->pattern) {
+    case PATTERN_FIXED:
+        return blocks < f->local || is_last;
+    case PATTERN_STRIDED:
+        return row >= 0 && (blocks < f->local || blocks % f->stride == 0);
+    case PATTERN_WINDOW:
+        return is_near;
+    case PATTERN_LONGFORMER:
+        return is_near || key < f->global || position < f->global;
+    case PATTERN_BIGBIRD:
+        return row >= 0 && (blocks < f->local || block < f->global || row < f->global ||
+                            is_drawn(f, row, block));
+    case PATTERN_DILATED:
+        return distance % f->stride == 0 && distance / f->stride < f->local * f->block;
+    default: /* Eq. 6 */
+        return is_near || is_last;
+    }
 }
 
 static int keeps(const void *formula, int64_t position, int64_t key) {

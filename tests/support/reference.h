@@ -18,11 +18,27 @@ typedef enum feature_map {
     MAP_COUNT
 } feature_map_t;
 
+/** sparse: which keys are kept, in the order of its parameter `pattern`. */
+typedef enum formula_pattern {
+    PATTERN_BAND,
+    PATTERN_FIXED,
+    PATTERN_STRIDED,
+    PATTERN_WINDOW,
+    PATTERN_LONGFORMER,
+    PATTERN_BIGBIRD,
+    PATTERN_DILATED,
+    PATTERN_COUNT
+} formula_pattern_t;
+
 /** Which formula. */
 typedef struct formula {
     form_t form;
     feature_map_t map;            /**< linear: phi */
     int64_t block, local, global; /**< sparse: B, k and c of Eq. 6 (efficient-transformers) */
+    formula_pattern_t pattern;
+    int64_t stride;
+    int64_t random, among; /**< bigbird: blocks a row, drawn among the first so many */
+    int causal;            /**< bigbird: those before its own alone */
 } formula_t;
 
 /** One row of the exact result, and the bound on each number's error. */

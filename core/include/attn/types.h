@@ -259,7 +259,11 @@ typedef struct attn_cost {
     double bytes;     /**< read and written at least once: inputs and output */
     double pairs;     /**< (query, key) pairs the weights are not zero on, all heads together */
     const char *form; /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
+    double touched;   /**< pairs of the blocks that are computed for those; 0: not told */
 } attn_cost_t;
+
+/** struct_size of the first version. */
+#define ATTN_COST_FIRST ((uint32_t)offsetof(attn_cost_t, touched))
 
 /**
  * One thing a plan can tell of itself, e.g. the sketch size it chose. Strings live with the plan.

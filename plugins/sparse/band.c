@@ -1,29 +1,9 @@
-/* The pattern of Eq. 6, by arithmetic: no mask is ever stored. */
-#include "pattern.h"
-
+/*
+ * band: Eq. 6 of "Do Efficient Transformers Really Save Computation?": the local band p - kB < j (and
+ * j < p + kB when not causal), and the global keys, the last c of every block: j mod B >= B - c.
+ */
 #include "attn/pairs.h"
-
-enum { BAND, BEFORE, BEHIND, RANGES }; /* in the order they are seen */
-
-static int64_t clamp(int64_t x, attn_range_t range) {
-    return x < range.first ? range.first : x > range.last ? range.last : x;
-}
-
-int64_t attn_sparse_block(int64_t keys) {
-    int64_t block = 1;
-    while (block * 2 <= keys / (block * 2)) block *= 2;
-    return block;
-}
-
-int64_t attn_sparse_globals(const sparse_pattern_t *pattern, int64_t end) {
-    const int64_t in_last = end % pattern->block - (pattern->block - pattern->global);
-    return end / pattern->block * pattern->global + (in_last > 0 ? in_last : 0);
-}
-
-int64_t attn_sparse_global_key(const sparse_pattern_t *pattern, int64_t g) {
-    return g / pattern->global * pattern->block + pattern->block - pattern->global +
-           g % pattern->global;
-}
+#include "pattern.h"
 
 /* Keys of the band on either side of a query's position, that one counted with each. */
 static int64_t band_of(const sparse_pattern_t *pattern) { return pattern->local * pattern->block; }
@@ -31,30 +11,14 @@ static int64_t band_of(const sparse_pattern_t *pattern) { return pattern->local 
 static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64_t keys,
                 int64_t query, attn_range_t *ranges) {
     const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
-    const int64_t position = attn_query_position(problem, keys, query);
-    attn_range_t seen, band;
-    attn_key_range(problem, keys, query, &seen.first, &seen.last);
-    band.first = clamp(position - band_of(pattern) + 1, seen);
-    band.last = clamp(position + band_of(pattern), seen);
-    ranges[BAND] = band;
-    ranges[BEFORE] = ranges[BEHIND] = (attn_range_t){0, 0};
-    if (seen.first < band.first)
-        ranges[BEFORE] = (attn_range_t){attn_sparse_globals(pattern, seen.first),
-                                        attn_sparse_globals(pattern, band.first)};
-    if (band.last < seen.last)
-        ranges[BEHIND] = (attn_range_t){attn_sparse_globals(pattern, band.last),
-                                        attn_sparse_globals(pattern, seen.last)};
+    const sparse_place_t at = attn_sparse_place(problem, keys, query);
+    const int64_t p = at.position, band = band_of(pattern);
+    attn_sparse_see_globals(pattern, at.seen, attn_sparse_clamp(p - band + 1, p + band, at.seen),
+                            ranges);
 }
 
-sparse_pattern_t attn_sparse_pattern(int64_t keys, int64_t block, int64_t local, int64_t global) {
-    sparse_pattern_t pattern = {
-        .base = {.ranges = RANGES, .in_place = 1, .see = see},
-        .block = block,
-        .local = local,
-        .global = global < block ? global : block,
-    };
-    pattern.base.gathered = attn_sparse_globals(&pattern, keys);
-    return pattern;
+static int64_t gathered(const sparse_pattern_t *pattern) {
+    return attn_sparse_globals(pattern, pattern->keys);
 }
 
 /* ---- pairs ------------------------------------------------------------------------------------ */
@@ -87,7 +51,7 @@ static attn_pairs_t keys_before(const attn_problem_t *problem, int64_t by) {
  * Every end of every range is the query's position, shifted and clamped to the keys: the rules' ends
  * by the windows, the band's by its width where that is nearer.
  */
-double attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *problem) {
+static double pairs_of(const sparse_pattern_t *pattern, const attn_problem_t *problem) {
     const attn_pairs_t queries = problem->queries;
     const int64_t left = problem->window_left, band = band_of(pattern);
     const int64_t right = problem->causal != ATTN_CAUSAL_NONE ? 0 : problem->window_right;
@@ -100,3 +64,14 @@ double attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *
                         : queries * attn_sparse_globals(pattern, problem->keys);
     return (double)(pairs * problem->batch * problem->heads);
 }
+
+const sparse_kind_t attn_sparse_band = {
+    .ranges = 3,
+    .in_place = 1,
+    .see = see,
+    .gathered = gathered,
+    .key = attn_sparse_global_key,
+    .period = attn_sparse_period,
+    .pairs = pairs_of,
+    .cost = "n (k B + c m / B) (d + dv)",
+};

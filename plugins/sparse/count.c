@@ -1,0 +1,47 @@
+/* How many pairs a pattern keeps, and how many are computed for them. */
+#include "attn/pairs.h"
+#include "flash/walk.h"
+#include "pattern.h"
+
+enum { MOST_ROWS = 1 << 24 /* queries that are counted one by one */ };
+
+static double overlap(const attn_run_t *run, attn_range_t seen) {
+    const int64_t first = seen.first > run->first ? seen.first : run->first;
+    const int64_t last = seen.last < run->last ? seen.last : run->last;
+    return first < last ? (double)(last - first) : 0;
+}
+
+/* Of queries that are in one block. */
+static void count_block(const sparse_pattern_t *pattern, const attn_head_t *head,
+                        const attn_queries_t *queries, sparse_count_t *count) {
+    flash_walk_t walk;
+    attn_run_t run;
+    attn_walk_begin(&walk, &pattern->base, head, queries, 1);
+    while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
+        count->touched += overlap(&run, walk.seen[run.range]) * (double)queries->count;
+        for (int64_t i = 0; i < queries->count; i++)
+            count->pairs += overlap(&run, walk.rows[run.range][i]);
+    }
+}
+
+sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *given) {
+    attn_problem_t problem = *given;
+    problem.inputs = 0;
+    sparse_count_t count = {0, 0};
+    const attn_head_t head = {.problem = &problem};
+    const double heads = (double)(problem.batch * problem.heads);
+    const int64_t p = attn_query_position(&problem, problem.keys, 0);
+    const int is_known = problem.queries <= MOST_ROWS;
+    for (int64_t i = 0, end; is_known && i < problem.queries; i = end) {
+        end = (sparse_floor(p + i, pattern->block) + 1) * pattern->block - p;
+        if (end > i + WALK_ROWS) end = i + WALK_ROWS;
+        if (end > problem.queries) end = problem.queries;
+        const attn_queries_t queries = {.first = i, .count = end - i};
+        count_block(pattern, &head, &queries, &count);
+    }
+    count.pairs *= heads;
+    count.touched *= heads;
+    if (!is_known) count.pairs = count.touched = attn_problem_pairs(&problem);
+    if (pattern->kind->pairs) count.pairs = pattern->kind->pairs(pattern, &problem);
+    return count;
+}

@@ -1,0 +1,67 @@
+/* Lists of blocks: made of marks when a plan is, walked over by runs. */
+#include "pattern.h"
+
+#include <string.h>
+
+void attn_sparse_extent(sparse_pattern_t *pattern, const attn_problem_t *problem) {
+    const int64_t keys = problem->keys, block = pattern->block;
+    int64_t first = attn_query_position(problem, keys, 0);
+    const int64_t last = attn_query_position(problem, keys, problem->queries - 1);
+    const int may_be_shorter =
+        problem->inputs & ATTN_INPUT_KV_LENGTHS && problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT;
+    if (first < 0 || may_be_shorter) first = 0;
+    pattern->columns = (keys - 1) / block + 1;
+    pattern->first_row = first / block;
+    pattern->rows = last < first ? 0 : last / block - first / block + 1;
+}
+
+int64_t attn_sparse_compile(const sparse_pattern_t *pattern, uint8_t *kept, int64_t *starts,
+                            int64_t *listed) {
+    int64_t count = 0;
+    for (int64_t row = 0; row < pattern->rows; row++) {
+        memset(kept, 0, (size_t)pattern->columns);
+        pattern->kind->mark(pattern, pattern->first_row + row, kept);
+        if (starts) starts[row] = count;
+        for (int64_t c = 0; c < pattern->columns; c++) {
+            if (kept[c] && listed) listed[count] = c;
+            count += kept[c];
+        }
+    }
+    if (starts) starts[pattern->rows] = count;
+    return count;
+}
+
+int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_run_t *run) {
+    const int64_t start = list->starts[list->row * list->starts_stride];
+    const int64_t end = list->starts[(list->row + 1) * list->starts_stride];
+    int64_t at = run->range < 0 ? start : run->cursor;
+    if (at >= end) return 0;
+    const int64_t first = list->listed[at * list->listed_stride];
+    *run = (attn_run_t){.first = first * block, .last = (first + 1) * block};
+    run->full = list->full && list->full[at * list->full_stride];
+    while (++at < end && list->listed[at * list->listed_stride] * block == run->last &&
+           run->full == (list->full && list->full[at * list->full_stride]))
+        run->last += block;
+    run->cursor = at;
+    return 1;
+}
+
+int attn_sparse_next(const attn_pattern_t *base, const attn_head_t *head,
+                     const attn_queries_t *queries, attn_run_t *run) {
+    const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
+    const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
+    const int64_t p = attn_query_position(head->problem, keys, queries->first);
+    const sparse_list_t list = {.starts = pattern->starts,
+                                .listed = pattern->listed,
+                                .starts_stride = 1,
+                                .listed_stride = 1,
+                                .row = sparse_floor(p, pattern->block) - pattern->first_row};
+    if (list.row < 0 || list.row >= pattern->rows) return 0;
+    return attn_sparse_next_listed(&list, pattern->block, run);
+}
+
+void attn_sparse_see_all(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,
+                         int64_t query, attn_range_t *ranges) {
+    (void)pattern;
+    ranges[0] = attn_sparse_place(problem, keys, query).seen;
+}

@@ -1,0 +1,20 @@
+/*
+ * longformer: a window, and the first c keys for all queries; the queries at those positions see all
+ * keys ("Longformer: The Long-Document Transformer", arXiv:2004.05150).
+ */
+#include "pattern.h"
+
+static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64_t keys,
+                int64_t query, attn_range_t *ranges) {
+    const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
+    const int64_t width = pattern->local * pattern->block;
+    const sparse_place_t at = attn_sparse_place(problem, keys, query);
+    const int64_t p = at.position;
+    ranges[1] =
+        p < pattern->global ? at.seen : attn_sparse_clamp(p - width + 1, p + width, at.seen);
+    ranges[0] =
+        attn_sparse_clamp(0, pattern->global, (attn_range_t){at.seen.first, ranges[1].first});
+}
+
+const sparse_kind_t attn_sparse_longformer = {
+    .ranges = 2, .in_place = 2, .see = see, .cost = "n (k B + c) (d + dv)"};
