@@ -19,7 +19,8 @@
     X(window, "the nearest k*B keys")                                                              \
     X(longformer, "those and the first c, which see all")                                          \
     X(bigbird, "the nearest k blocks, the first c, random ones")                                   \
-    X(dilated, "every stride-th of the nearest k*B*stride keys")
+    X(dilated, "every stride-th of the nearest k*B*stride keys")                                   \
+    X(blocks, "those of the arrays")
 
 typedef struct sparse_pattern sparse_pattern_t;
 
@@ -33,6 +34,9 @@ typedef struct sparse_kind {
     int64_t (*key)(const sparse_pattern_t *pattern, int64_t g);
     /* Instead of ranges: set kept[c] of the blocks of keys that block `row` of positions sees. */
     void (*mark)(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept);
+    /* Instead of both: the runs themselves, of blocks counted by queries. */
+    int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
+                const attn_queries_t *queries, attn_run_t *run);
     /* How many keys before its own a query sees at most; NULL: all. */
     int64_t (*reach)(const sparse_pattern_t *pattern);
     /* After how many keys it repeats itself; NULL: it does not, but depends on where the first key is. */

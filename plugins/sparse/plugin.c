@@ -4,6 +4,7 @@
  */
 #include "attn/ext/facts.h"
 #include "attn/ext/params.h"
+#include "blocks.h"
 #include "flash/driver.h"
 #include "pattern.h"
 #include "stream/cached.h"
@@ -13,7 +14,9 @@
 typedef struct sparse_plan {
     flash_plan_t flash;
     sparse_pattern_t pattern;
-    uint64_t bytes; /* of memory, with the pattern's lists */
+    int64_t entries; /* room of block_columns */
+    uint64_t bytes;  /* of memory, with the pattern's lists */
+    attn_status_t (*run)(const attn_backend_plan_t *plan, const attn_io_t *io, attn_error_t *error);
 } sparse_plan_t;
 
 #define KIND(name, help) &attn_sparse_##name,
@@ -52,6 +55,20 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
     }
 }
 
+static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
+                                 int64_t batch, int64_t head, int64_t first, int64_t count,
+                                 float *rows, int64_t row_stride, attn_error_t *error) {
+    const sparse_plan_t *plan = (const sparse_plan_t *)base;
+    const attn_status_t status = attn_sparse_check_lists(&plan->pattern, io, error);
+    if (status != ATTN_OK) return status;
+    return attn_flash_weights.rows(base, io, batch, head, first, count, rows, row_stride, error);
+}
+
+static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t shape[4]) {
+    const sparse_plan_t *plan = (const sparse_plan_t *)base;
+    attn_sparse_shape(&plan->pattern, plan->entries, index, shape);
+}
+
 #define PARAM(kind, id, text, words, in, least, most, first, zero, list)                           \
     {                                                                                              \
         .struct_size = sizeof(attn_param_info_t), .type = ATTN_PARAM_##kind, .name = id,           \
@@ -59,7 +76,7 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
         .initial = first, .automatic = zero, .choices = list                                       \
     }
 
-enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, PARAMETERS };
+enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, ENTRIES, PARAMETERS };
 static const attn_param_info_t params[PARAMETERS] = {
     [BLOCK] = PARAM(INTEGER, "block", "block size", "B: keys a block", "keys", 0, 65536, 0,
                     "2^floor(log2 sqrt m)", NULL),
@@ -74,6 +91,8 @@ static const attn_param_info_t params[PARAMETERS] = {
                      65536, 3, NULL, NULL),
     [SEED] = PARAM(INTEGER, "seed", "seed", "of bigbird's random blocks", "", 0, 9007199254740991.0,
                    1, NULL, NULL),
+    [ENTRIES] = PARAM(INTEGER, "entries", "entries", "room of block_columns", "", 0,
+                      9007199254740991.0, 0, "as many as there are blocks", NULL),
 };
 #undef PARAM
 
@@ -106,8 +125,9 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
     pattern.base.ranges = pattern.base.in_place = 1;
     pattern.base.see = attn_sparse_see_all;
     pattern.base.block = pattern.block;
-    pattern.base.by_position = 1;
-    pattern.base.next = attn_sparse_next;
+    pattern.base.by_position = kind->mark != NULL;
+    pattern.base.by_head = !kind->mark;
+    pattern.base.next = kind->mark ? attn_sparse_next : kind->next;
     return pattern;
 }
 
@@ -122,7 +142,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
     memcpy(fixed, values, sizeof fixed);
     fixed[BLOCK].integer = pattern.block;
     fixed[STRIDE].integer = pattern.stride;
-    if (pattern.kind == &attn_sparse_bigbird && !pattern.is_causal)
+    if (pattern.kind->next || (pattern.kind == &attn_sparse_bigbird && !pattern.is_causal))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "sparse: pattern %s is of all tokens at once",
                          names[values[PATTERN].integer]);
@@ -151,9 +171,15 @@ static const void *get_extension(const char *id) {
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
     static const attn_ext_facts_t facts = {.struct_size = sizeof facts, .fact = fact};
     static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
+    static const attn_array_info_t *const arrays[SPARSE_ARRAYS] = {
+        &attn_sparse_arrays[0], &attn_sparse_arrays[1], &attn_sparse_arrays[2],
+        &attn_sparse_arrays[3]};
+    static const attn_ext_inputs_t inputs = {sizeof inputs, SPARSE_ARRAYS, arrays, own_shape};
+    static const attn_ext_weights_t weights = {.struct_size = sizeof weights, .rows = weight_rows};
+    if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
     if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &declared;
-    if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &attn_flash_weights;
+    if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
     if (strcmp(id, ATTN_EXT_COST) == 0) return &costs;
     if (strcmp(id, ATTN_EXT_FACTS) == 0) return &facts;
     return NULL;
@@ -161,12 +187,23 @@ static const void *get_extension(const char *id) {
 
 /* ---- plan --------------------------------------------------------------------------------------- */
 
-static attn_status_t check(const sparse_pattern_t *pattern, attn_error_t *error) {
+static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
+                         attn_error_t *error) {
+    const sparse_plan_t *plan = (const sparse_plan_t *)base;
+    const attn_status_t status = attn_sparse_check_lists(&plan->pattern, io, error);
+    return status == ATTN_OK ? plan->run(base, io, error) : status;
+}
+
+static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t *problem,
+                           attn_error_t *error) {
     if (pattern->local * pattern->block > (int64_t)1 << 31)
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "sparse: local * block is %lld keys, must be at most 2^31",
                          (long long)(pattern->local * pattern->block));
-    return ATTN_OK;
+    if (pattern->kind->next && pattern->block > problem->keys)
+        return attn_fail(error, ATTN_ERROR_RANGE, "sparse: block is %lld, there are %lld keys",
+                         (long long)pattern->block, (long long)problem->keys);
+    return attn_sparse_check_inputs(pattern->kind->next != NULL, problem->own_inputs, error);
 }
 
 /* The plan, and behind it the positions of gathered keys, and lists of blocks. */
@@ -212,11 +249,17 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
                                attn_error_t *error) {
     const attn_problem_t problem = attn_problem_copy(given);
     sparse_pattern_t pattern = pattern_of(&problem, values);
-    const attn_status_t status = check(&pattern, error);
+    attn_status_t status = check(&pattern, &problem, error);
     if (status != ATTN_OK) return status;
     sparse_plan_t *plan = allocate(host, &pattern);
-    return attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
-                           plan ? &plan->pattern.base : NULL, result, error);
+    status = attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
+                             plan ? &plan->pattern.base : NULL, result, error);
+    if (status != ATTN_OK) return status;
+    const int64_t rows = (problem.queries - 1) / pattern.block + 1;
+    plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : rows * pattern.columns;
+    plan->run = plan->flash.base.run;
+    plan->flash.base.run = run;
+    return ATTN_OK;
 }
 
 static const attn_backend_t sparse_backend = {
