@@ -40,7 +40,7 @@ void attn_sparse_shape(const sparse_pattern_t *pattern, int64_t entries, uint32_
                        int64_t shape[4]) {
     const int64_t rows = (pattern->queries - 1) / pattern->block + 1;
     shape[2] = shape[3] = 1;
-    if (!pattern->kind->next) return; /* no run has it */
+    if (pattern->kind != &attn_sparse_blocks) return; /* no run has it */
     if (index == SPARSE_MASK) shape[2] = rows;
     shape[3] = index == SPARSE_MASK     ? pattern->columns
                : index == SPARSE_STARTS ? rows + 1

@@ -24,7 +24,7 @@ static void count_block(const sparse_pattern_t *pattern, const attn_head_t *head
     }
 }
 
-/* What a run's arrays say counts for nothing: no plan knows it. */
+/* Which blocks a run's arrays list no plan knows. */
 sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *given) {
     attn_problem_t problem = *given;
     problem.inputs = 0;
@@ -32,7 +32,8 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
     const attn_head_t head = {.problem = &problem};
     const double heads = (double)(problem.batch * problem.heads);
     const int64_t p = attn_query_position(&problem, problem.keys, 0);
-    const int is_known = !pattern->kind->next && problem.queries <= MOST_ROWS;
+    const int is_known =
+        (!pattern->kind->next || pattern->kind->choose) && problem.queries <= MOST_ROWS;
     for (int64_t i = 0, end; is_known && i < problem.queries; i = end) {
         end = (sparse_floor(p + i, pattern->block) + 1) * pattern->block - p;
         if (end > i + WALK_ROWS) end = i + WALK_ROWS;

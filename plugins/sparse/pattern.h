@@ -20,6 +20,7 @@
     X(longformer, "those and the first c, which see all")                                          \
     X(bigbird, "the nearest k blocks, the first c, random ones")                                   \
     X(dilated, "every stride-th of the nearest k*B*stride keys")                                   \
+    X(topk, "the nearest k blocks, the top others by the mean of their keys")                      \
     X(blocks, "those of the arrays")
 
 typedef struct sparse_pattern sparse_pattern_t;
@@ -34,9 +35,17 @@ typedef struct sparse_kind {
     int64_t (*key)(const sparse_pattern_t *pattern, int64_t g);
     /* Instead of ranges: set kept[c] of the blocks of keys that block `row` of positions sees. */
     void (*mark)(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept);
-    /* Instead of both: the runs themselves, of blocks counted by queries. */
+    /* Instead of both: the runs themselves. Blocks of queries are counted by their numbers, or, where the
+     * pattern chooses, by their positions. */
     int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
                 const attn_queries_t *queries, attn_run_t *run);
+    /* What a run's arrays decide: chosen before it for `heads` query heads from `first` on, counted over
+     * all batches, into pattern->room of its workspace. Without arrays next() has the first blocks. */
+    void (*choose)(const sparse_pattern_t *pattern, const attn_host_t *host,
+                   const attn_problem_t *problem, const attn_io_t *io, int64_t first,
+                   int64_t heads);
+    void (*room)(const sparse_pattern_t *pattern, const attn_host_t *host,
+                 const attn_problem_t *problem, attn_arena_t *arena);
     /* How many keys before its own a query sees at most; NULL: all. */
     int64_t (*reach)(const sparse_pattern_t *pattern);
     /* After how many keys it repeats itself; NULL: it does not, but depends on where the first key is. */
@@ -54,12 +63,13 @@ struct sparse_pattern {
     attn_pattern_t base; /* what the driver sees of it */
     const sparse_kind_t *kind;
     int64_t keys, queries;
-    int64_t block, local, global, stride, random;
+    int64_t block, local, global, stride, random, top;
     uint64_t seed;
     int is_causal;
     int64_t first_row, rows, columns; /* blocks: of positions from first_row on, and of keys */
     const int64_t *starts;            /* [rows + 1]: where a row's blocks begin in the list */
     const int64_t *listed;            /* blocks of keys, ascending in each row */
+    uint64_t room;                    /* where in a workspace choices are */
 };
 
 /* A list of blocks for each row of blocks, as the driver walks over it; strides in elements. */

@@ -50,6 +50,9 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
         fact->name = "global", fact->label = "global keys a block c";
         fact->number = (double)pattern->global;
         return 1;
+    case 3:
+        fact->name = "top", fact->label = "blocks chosen", fact->number = (double)pattern->top;
+        return pattern->kind->choose != NULL;
     default:
         return 0;
     }
@@ -59,8 +62,12 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
                                  int64_t batch, int64_t head, int64_t first, int64_t count,
                                  float *rows, int64_t row_stride, attn_error_t *error) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
+    const attn_problem_t *problem = &plan->flash.problem;
     const attn_status_t status = attn_sparse_check_lists(&plan->pattern, io, error);
     if (status != ATTN_OK) return status;
+    if (plan->pattern.kind->choose)
+        plan->pattern.kind->choose(&plan->pattern, plan->flash.host, problem, io,
+                                   batch * problem->heads + head, 1);
     return attn_flash_weights.rows(base, io, batch, head, first, count, rows, row_stride, error);
 }
 
@@ -76,7 +83,7 @@ static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t s
         .initial = first, .automatic = zero, .choices = list                                       \
     }
 
-enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, ENTRIES, PARAMETERS };
+enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, ENTRIES, TOP, PARAMETERS };
 static const attn_param_info_t params[PARAMETERS] = {
     [BLOCK] = PARAM(INTEGER, "block", "block size", "B: keys a block", "keys", 0, 65536, 0,
                     "2^floor(log2 sqrt m)", NULL),
@@ -93,6 +100,8 @@ static const attn_param_info_t params[PARAMETERS] = {
                    1, NULL, NULL),
     [ENTRIES] = PARAM(INTEGER, "entries", "entries", "room of block_columns", "", 0,
                       9007199254740991.0, 0, "as many as there are blocks", NULL),
+    [TOP] = PARAM(INTEGER, "top", "blocks chosen", "of topk, a row of blocks", "blocks", 0, 65536,
+                  8, NULL, NULL),
 };
 #undef PARAM
 
@@ -115,9 +124,11 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
         .stride = values[STRIDE].integer,
         .random = values[RANDOM].integer,
         .seed = (uint64_t)values[SEED].integer,
+        .top = values[TOP].integer,
         .is_causal = problem->causal != ATTN_CAUSAL_NONE,
     };
     attn_sparse_extent(&pattern, problem);
+    if (pattern.top > pattern.columns) pattern.top = pattern.columns;
     if (kind->key && pattern.global > pattern.block) pattern.global = pattern.block;
     if (!pattern.stride) pattern.stride = kind->mark ? sparse_root(pattern.columns) : 2;
     if (kind->gathered) pattern.base.gathered = kind->gathered(&pattern);
@@ -125,7 +136,7 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
     pattern.base.ranges = pattern.base.in_place = 1;
     pattern.base.see = attn_sparse_see_all;
     pattern.base.block = pattern.block;
-    pattern.base.by_position = kind->mark != NULL;
+    pattern.base.by_position = kind->mark || kind->choose;
     pattern.base.by_head = !kind->mark;
     pattern.base.next = kind->mark ? attn_sparse_next : kind->next;
     return pattern;
@@ -190,8 +201,13 @@ static const void *get_extension(const char *id) {
 static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
                          attn_error_t *error) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
+    const attn_problem_t *problem = &plan->flash.problem;
     const attn_status_t status = attn_sparse_check_lists(&plan->pattern, io, error);
-    return status == ATTN_OK ? plan->run(base, io, error) : status;
+    if (status != ATTN_OK) return status;
+    if (plan->pattern.kind->choose)
+        plan->pattern.kind->choose(&plan->pattern, plan->flash.host, problem, io, 0,
+                                   problem->batch * problem->heads);
+    return plan->run(base, io, error);
 }
 
 static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t *problem,
@@ -200,10 +216,11 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "sparse: local * block is %lld keys, must be at most 2^31",
                          (long long)(pattern->local * pattern->block));
-    if (pattern->kind->next && pattern->block > problem->keys)
+    const int listed = pattern->kind->next && !pattern->kind->choose;
+    if (listed && pattern->block > problem->keys)
         return attn_fail(error, ATTN_ERROR_RANGE, "sparse: block is %lld, there are %lld keys",
                          (long long)pattern->block, (long long)problem->keys);
-    return attn_sparse_check_inputs(pattern->kind->next != NULL, problem->own_inputs, error);
+    return attn_sparse_check_inputs(listed, problem->own_inputs, error);
 }
 
 /* The plan, and behind it the positions of gathered keys, and lists of blocks. */
@@ -244,6 +261,18 @@ static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *patter
     return plan;
 }
 
+/* Behind the driver's workspace the one for choices. */
+static attn_status_t make_room(sparse_plan_t *plan, attn_error_t *error) {
+    attn_arena_t arena = {.used = plan->flash.base.workspace_size};
+    plan->pattern.room = arena.used;
+    if (plan->pattern.kind->room)
+        plan->pattern.kind->room(&plan->pattern, plan->flash.host, &plan->flash.problem, &arena);
+    plan->flash.base.workspace_size = arena.used;
+    if (!arena.overflow) return ATTN_OK;
+    plan->flash.base.destroy(&plan->flash.base);
+    return attn_fail(error, ATTN_ERROR_MEMORY, "sparse: the workspace would not fit in memory");
+}
+
 static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *given,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
@@ -259,7 +288,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
     plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : rows * pattern.columns;
     plan->run = plan->flash.base.run;
     plan->flash.base.run = run;
-    return ATTN_OK;
+    return make_room(plan, error);
 }
 
 static const attn_backend_t sparse_backend = {
