@@ -5,6 +5,7 @@
  */
 #include "kernels.h"
 
+#include "add.h"
 #include "ahead.h"
 #include "features.h"
 #include "simd/convert.h"
@@ -146,9 +147,11 @@ static void load_keys(walk_t *walk, int64_t first, int64_t count) {
                       walk->features, walk->key_stride, count, walk->wide);
     load_values(walk, first, count);
     if (form->normalise)
-        sum_rows(walk->key_sum, walk->features, walk->key_stride, count, form->features, 0);
+        sum_rows(walk->key_sum, walk->features, walk->key_stride, count, (int64_t)walk->state.width,
+                 0);
     if (walk->signs)
-        sum_rows(walk->key_abs, walk->features, walk->key_stride, count, form->features, 1);
+        sum_rows(walk->key_abs, walk->features, walk->key_stride, count, (int64_t)walk->state.width,
+                 1);
     walk->loaded = first;
     walk->count = count;
 }
@@ -198,19 +201,17 @@ static product_ahead_t next_chunk(const walk_t *walk, const attn_tensor_t *a,
 /* s += phi(K)^T V and z += phi(K)^T 1 for the head's keys up to `until` (Lemma A.8). */
 static void add_keys(walk_t *walk, int64_t until) {
     const linear_form_t *form = walk->form;
+    const linear_keep_t everything = {NULL, NULL, 0};
     while (walk->known < until) {
         const int64_t count = tile_min(CHUNK, until - walk->known);
         load_keys(walk, walk->known, count);
         own_state(walk);
         product_ahead_t ahead = next_chunk(walk, &walk->head->io->key, &walk->head->io->value,
                                            walk->head->kv_head, walk->known + count);
-        product_transposed_add(walk->state.s, walk->stride, walk->features, walk->key_stride,
-                               walk->values, walk->stride, count, form->features, walk->stride,
-                               &ahead);
-        for (int64_t k = 0; form->normalise && k < form->features; k++) {
-            walk->state.z[k] += walk->key_sum[k];
-            if (walk->signs) walk->state.zabs[k] += walk->key_abs[k];
-        }
+        add_products(&walk->state, form->features, &everything, walk->features, walk->key_stride,
+                     walk->values, count, &ahead);
+        if (form->normalise) add_row(&walk->state, walk->state.z, &everything, walk->key_sum);
+        if (walk->signs) add_row(&walk->state, walk->state.zabs, &everything, walk->key_abs);
         walk->known += count;
         walk->state.keys += count;
     }

@@ -6,12 +6,14 @@
  *     u_i = v_i, or with a delta rule beta_i (v_i - (P_i k_i)^T S - sum_{j < i} (k_i.k_j^(i)) u_j),
  * the triangular system of the WY form (arXiv:2406.06484, Section 3.2), and after the step's tokens n
  *     S = P_n S + sum_j k_j^(n) u_j^T.
- * Decays come in as products of a step's few factors, each at most 1: nothing overflows, and what
+ * Decays come in as products of a step's few factors, each at most 1, P_n as the exponential of their logs' sum:
+ * nothing overflows, and what
  * underflows is 0. (Chunks: arXiv:2312.06635, Section 4.)
  * Compiled once per tier.
  */
 #include "work.h"
 
+#include "add.h"
 #include "ahead.h"
 
 enum {
@@ -39,6 +41,7 @@ ATTN_STEP void load_gates(work_t *work, int64_t first, int64_t count) {
         look_at_gate(work, work->beta[t], INFINITY, first + t);
     }
     if (!linear_has_decay(work->form)) return;
+    memset(work->log, 0, (size_t)width * sizeof(float));
     for (int64_t t = 0; t < count; t++) {
         const float *a = work->a + t * width;
         float *p = work->p + t * width;
@@ -106,22 +109,31 @@ static void load_tokens(work_t *work, int64_t count) {
     solve_delta(work, count);
 }
 
-/* S = p S + sum_j k_j^(n) u_j^T for a tile of S. */
-ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c, const work_t *work,
-                          const float *p, int64_t count) {
-    product_sums_t sums;
-    product_zero_(tile_rows, vectors, sums);
-    product_add_(tile_rows, vectors, sums, work->last + r, 1, work->width, work->u + c,
-                 work->stride, count);
-    ATTN_UNROLL
-    for (int i = 0; i < tile_rows; i++) {
-        if (r + i >= work->form->features) break;
-        float *at = work->state->s + (r + i) * work->stride + c;
-        const vf keeps = vf_set1(p[r + i]);
-        ATTN_UNROLL
-        for (int v = 0; v < vectors; v++)
-            vf_store(at + v * VF_LANES, vf_mul_add(keeps, vf_load(at + v * VF_LANES), sums[i][v]));
+/*
+ * What the loaded tokens keep of the state (add.h). Of a product of decays close to 1 float has too few digits: over
+ * thousands of steps it would be off by more than all else. e^x - 1 is a polynomial near 0. Where all errors are
+ * forgotten after as many steps as a chunk has tokens, these sums are better than those.
+ */
+ATTN_STEP linear_keep_t find_keep(const work_t *work) {
+    static const float factors[] = {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f};
+    linear_keep_t keep = {NULL, NULL, 0};
+    vf lasts = vf_zero(); /* where errors do */
+    if (!linear_has_decay(work->form)) return keep;
+    for (int64_t k = 0; !ATTN_COMPACT && k < work->width; k += VF_LANES) {
+        const vf x = vf_add(vf_load(work->log + k), vf_set1(1.0f / 32));
+        lasts = vf_add(lasts, vf_select_positive(x, vf_set1(1.0f), vf_zero()));
     }
+    keep = (linear_keep_t){work->base, work->more, !ATTN_COMPACT && vf_reduce_add(lasts) == 0.0f};
+    for (int64_t k = 0; k < work->width; k += VF_LANES) {
+        const vf x = vf_load(work->log + k);
+        const vf is_near = vf_add(x, vf_set1(keep.forgets ? -1.0f : 0.25f));
+        vf more = vf_zero();
+        for (int64_t i = 0; i < COUNT_OF(factors); i++)
+            more = vf_mul(x, vf_add(more, vf_set1(factors[i])));
+        vf_store(work->base + k, vf_select_positive(is_near, vf_set1(1.0f), vf_zero()));
+        vf_store(work->more + k, vf_select_positive(is_near, more, vf_exp(x)));
+    }
+    return keep;
 }
 
 /* Of keys, values and decays the rows that the next step reads. */
@@ -139,9 +151,9 @@ static product_ahead_t next_tokens(const work_t *work, int64_t first) {
 static void add_tokens(work_t *work, int64_t count) {
     linear_state_t *state = work->state;
     const int64_t width = work->width;
-    const float *p = work->p + (linear_has_decay(work->form) ? count - 1 : 0) * width;
-    product_ahead_t next = next_tokens(work, work->known + count), *ahead = &next;
-    PRODUCT_TILES_(add_tile, work->form->features, work->stride, work, p, count)
+    const linear_keep_t keep = find_keep(work);
+    product_ahead_t ahead = next_tokens(work, work->known + count);
+    add_products(state, work->form->features, &keep, work->last, width, work->u, count, &ahead);
     for (int64_t k = 0; work->form->normalise && k < width; k += VF_LANES) {
         vf sum = vf_zero(), abs = vf_zero();
         for (int64_t t = 0; t < count; t++) {
@@ -149,9 +161,12 @@ static void add_tokens(work_t *work, int64_t count) {
             sum = vf_add(sum, key);
             abs = vf_add(abs, vf_max(key, vf_sub(vf_zero(), key)));
         }
-        const vf keeps = vf_load(p + k);
-        vf_store(state->z + k, vf_mul_add(keeps, vf_load(state->z + k), sum));
-        vf_store(state->zabs + k, vf_mul_add(keeps, vf_load(state->zabs + k), abs));
+        vf_store(work->kp + k, sum);
+        vf_store(work->kp + width + k, abs);
+    }
+    if (work->form->normalise) {
+        add_row(state, state->z, &keep, work->kp);
+        add_row(state, state->zabs, &keep, work->kp + width);
     }
     work->known += count;
     state->keys += count;

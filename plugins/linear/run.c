@@ -7,6 +7,7 @@
  */
 #include "plan.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -197,17 +198,29 @@ static int64_t before(const run_t *run, int64_t kv_index) {
     return run->states ? run->states[kv_index].keys : run->plan->problem.own_inputs != 0;
 }
 
+/* s, z and zabs, and what they leave out, go on by `more`, which becomes what they were: as add.h adds. */
+static void pass_on(float *sums, float *rest, float *more, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const float before = sums[i], added = more[i] + rest[i];
+        more[i] = before;
+        sums[i] = before + added;
+        rest[i] = added - (sums[i] - before);
+        if (!(fabsf(rest[i]) < INFINITY)) rest[i] = 0.0f;
+    }
+}
+
 /* What the worker's chunks come to becomes what all keys before each come to. */
-static void scan(const run_t *run, int64_t kv_index, uint32_t worker) {
-    const int64_t count = (int64_t)attn_linear_state_sums(&run->space.state);
+static void scan(const run_t *run, int64_t kv_index, int64_t segment, uint32_t worker) {
+    const int64_t count = run->space.state.rest;
+    const span_t span = span_of(run, kv_index);
     float *known = known_state(run, kv_index).s;
     for (int64_t place = 0; place < SEGMENT; place++) {
+        const int64_t chunk = segment * SEGMENT + place;
         float *sums = chunk_state(run, worker, place).s;
-        for (int64_t i = 0; i < count; i++) {
-            const float sum = sums[i];
-            sums[i] = known[i];
-            known[i] += sum;
-        }
+        if (chunk_start(&span, chunk) < chunk_start(&span, chunk + 1))
+            pass_on(known, known + count, sums, count);
+        else
+            memcpy(sums, known, (size_t)count * sizeof *sums);
     }
 }
 
@@ -244,7 +257,7 @@ static void take_segment(void *data, int64_t task, uint32_t worker) {
                            chunk_start(&span, chunk + 1), &state, scratch_of(run, worker));
     }
     wait_for(&run->space.done[kv_index], segment);
-    scan(run, kv_index, worker);
+    scan(run, kv_index, segment, worker);
     atomic_store_explicit(&run->space.done[kv_index], segment + 1, memory_order_release);
     for (int64_t place = 0; plan->problem.causal != ATTN_CAUSAL_NONE && place < SEGMENT; place++) {
         linear_state_t state = chunk_state(run, worker, place);

@@ -8,11 +8,13 @@
 typedef struct linear_state {
     int64_t keys;    /* how many */
     int64_t gone;    /* 1: a gate was NaN */
+    int64_t whole;   /* 1: nothing was left out of the numbers (add.h) */
     int64_t stride;  /* value_dim, rounded up */
     uint64_t size;   /* floats of all of the below, which stand side by side */
     uint64_t width;  /* of them each of z and zabs */
     float *s;        /* [features][stride] */
     float *z, *zabs; /* [features, rounded up]: sums of phi(k), |phi(k)| */
+    int64_t rest; /* so far behind each of these numbers is what rounding left out of it (add.h) */
     /* The token behind those of the state, as step() left it, so that the next one can take it in. */
     struct {
         int64_t is_there, gone; /* gone: a gate of it is NaN */
@@ -21,9 +23,9 @@ typedef struct linear_state {
     } next;
 } linear_state_t;
 
-/* Floats of s, z and zabs. */
+/* Floats of s, z and zabs, and of what they leave out. */
 static inline uint64_t attn_linear_state_sums(const linear_state_t *state) {
-    return state->size - 2 * state->width - (uint64_t)state->stride;
+    return 2 * (uint64_t)state->rest;
 }
 
 /* The same state with its numbers elsewhere. */
@@ -33,7 +35,7 @@ static inline linear_state_t attn_linear_state_at(const linear_state_t *state, f
     moved.next.k = numbers + attn_linear_state_sums(state);
     moved.next.a = moved.next.k + state->width;
     moved.next.u = moved.next.a + state->width;
-    moved.zabs = moved.next.k - state->width;
+    moved.zabs = numbers + state->rest - state->width;
     moved.z = moved.zabs - state->width;
     return moved;
 }
@@ -45,7 +47,8 @@ static inline linear_state_t attn_linear_state_take(const attn_problem_t *proble
     const int64_t width = (form->features + whole - 1) / whole * whole;
     linear_state_t state = {.stride = (problem->value_dim + whole - 1) / whole * whole};
     state.width = (uint64_t)width;
-    state.size = (uint64_t)((form->features + 1) * state.stride + 4 * width);
+    state.rest = form->features * state.stride + 2 * width;
+    state.size = (uint64_t)(2 * state.rest + state.stride + 2 * width);
     float *numbers = attn_arena_take(arena, (int64_t)state.size, sizeof(float));
     return numbers ? attn_linear_state_at(&state, numbers) : state;
 }

@@ -30,6 +30,8 @@ typedef struct work {
     float *kp;             /* [STEP][width]: p times k or q */
     float *last;           /* [STEP][width]: keys decayed until the step's last */
     float *columns;        /* [width][STEP]: queries */
+    float *log;            /* [width]: sums of the step's decays; and what they keep (add.h): */
+    float *base, *more;    /* [width] */
     float *u, *found;      /* [STEP][stride] */
     float *out;            /* [STEP][stride] */
     float *products;       /* [STEP][STEP]: of key j and row i at [j][i] */
@@ -58,7 +60,9 @@ ATTN_STEP work_t lay_out(const attn_problem_t *problem, const linear_form_t *for
     float **const rows[] = {&work.k,  &work.q,    &work.a,      &work.p,
                             &work.kp, &work.last, &work.columns};
     float **const outs[] = {&work.u, &work.found, &work.out};
+    float **const singles[] = {&work.log, &work.base, &work.more};
     lay_rows(arena, rows, COUNT_OF(rows), work.width, ROWS);
+    lay_rows(arena, singles, COUNT_OF(singles), work.width, 1);
     lay_rows(arena, outs, COUNT_OF(outs), work.stride, STEP);
     work.products = attn_arena_take(arena, STEP + 1, STEP * sizeof(float));
     return work;
@@ -91,28 +95,33 @@ ATTN_STEP void look_at_gate(work_t *work, float gate, float most, int64_t key) {
     if (gate > most && work->result.bad < 0) work->result.bad = key;
 }
 
-/* a_t = exp(decay) of one token; all features of a head may have the same. */
+/* log(1 - 2^(-5-h)) (arXiv:2307.08621, Eq. 8) */
+ATTN_STEP float retnet_decay(int64_t kv_head) {
+    const float x = bits_to_float((uint32_t)tile_max(122 - kv_head, 0) << 23);
+    float sum = 0.0f; /* x + x^2/2 + ... of x at most 1/32 */
+    for (int i = 5; i > 0; i--) sum = x * (sum + 1.0f / (float)i);
+    return -sum;
+}
+
+/* The decays of one token, added to log, and a = exp(decay); all features of a head may have the same. */
 ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
     const attn_tensor_t *tensor;
     const float *row = own_row(work, LINEAR_DECAY, key, &tensor);
     const int64_t count = row && tensor->shape[3] > 1 ? work->form->features : 1;
+    const float one = row ? *row : retnet_decay(work->head->kv_head);
     vf beyond = vf_zero(); /* 0 as long as all are 0 or below */
-    if (!row) {            /* 1 - 2^(-5-h), arXiv:2307.08621, Eq. 8 */
-        const int64_t power = tile_max(122 - work->head->kv_head, 0);
-        const float retained = 1.0f - bits_to_float((uint32_t)power << 23);
-        for (int64_t k = 0; k < work->width; k++) a[k] = retained;
-        return;
-    }
     if (count == 1)
-        for (int64_t k = 0; k < work->width; k++) a[k] = *row;
+        for (int64_t k = 0; k < work->width; k++) a[k] = one;
     else
         convert_row(a, row, ATTN_F32, tensor->stride[3], count, 1.0f);
-    for (int64_t k = work->form->features; k < work->width; k++) a[k] = 0.0f;
+    for (int64_t k = work->form->features; k < work->width; k++) a[k] = -1.0f;
     for (int64_t k = 0; k < work->width; k += VF_LANES) {
         const vf decay = vf_load(a + k);
         beyond = vf_add(beyond, vf_max(vf_zero(), decay));
+        vf_store(work->log + k, vf_add(vf_load(work->log + k), decay));
         vf_store(a + k, vf_exp(decay));
     }
+    if (!row) return;
     if (vf_reduce_add(beyond) != 0.0f)
         for (int64_t k = 0; k < count; k++)
             look_at_gate(work, row[k * tensor->stride[3]], 0.0f, key);

@@ -1,0 +1,82 @@
+/*
+ * linear: sums over very many tokens stay as good as float numbers are, whatever came in: bounds that do not know how
+ * many tokens there were.
+ */
+#include "support/compare.h"
+#include "support/test.h"
+#include "trial.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * All terms are of one sign. In units of 2^-24 of the sum: a term is a product and, where states decay, one of the up
+ * to 12 decays of a step, each 3 off; up to 48 of them are summed up by themselves; that sum joins a compensated one,
+ * which is 2 off, and before it decays by a factor that 12 additions and a polynomial find, 18; last come the few
+ * features of the query.
+ */
+static const double BOUND = (1 + 12 * 3 + 48 + 2 + 18 + 8) * 0x1p-24;
+
+typedef struct long_sum {
+    int rule;
+    int64_t tokens;
+    double noise; /* of keys and values beside a constant */
+    double decay;
+} long_sum_t;
+
+static const long_sum_t SUMS[] = {
+    {ATTN_ORACLE_RULE_LINEAR, 1000000, 0, 0},     {ATTN_ORACLE_RULE_LINEAR, 1000000, 1e-3, 0},
+    {ATTN_ORACLE_RULE_GATED, 1000000, 0, 0},      {ATTN_ORACLE_RULE_GATED, 65536, 1e-3, -1e-8},
+    {ATTN_ORACLE_RULE_GATED, 65536, 1e-3, -1e-6}, {ATTN_ORACLE_RULE_GATED, 65536, 0, -1e-4},
+    {ATTN_ORACLE_RULE_GATED, 65536, 0, -3e-2},    {ATTN_ORACLE_RULE_GATED, 65536, 1e-3, -2},
+};
+
+static void set_all(typed_t *array, double value, double noise) {
+    const attn_tensor_t *tensor = &array->tensor;
+    for (int64_t j = 0; j < tensor->shape[2]; j++)
+        for (int64_t c = 0; c < tensor->shape[3]; c++)
+            typed_set(array, 0, 0, j, c, value * (1 + noise * fabs(typed_get(tensor, 0, 0, j, c))));
+}
+
+/* One query behind all tokens, which sees a sum of terms that are all above 0. */
+static trial_t trial_of_sum(const attn_context_t *context, const long_sum_t *sum) {
+    attn_problem_t problem = fixture_problem(1, 1, 1, sum->tokens, 3, 2);
+    problem.causal = sum->rule ? ATTN_CAUSAL_BOTTOM_RIGHT : ATTN_CAUSAL_NONE;
+    trial_t trial = trial_of(context, &problem, ATTN_ORACLE_LIN, sum->rule, 0);
+    trial_make(&trial);
+    set_all(&trial.query, 0.9, 0);
+    set_all(&trial.key, 0.7, sum->noise);
+    set_all(&trial.value, 0.3, sum->noise);
+    if (sum->rule) set_all(&trial.own[DECAY], sum->decay, 0);
+    test_label("%s, %" PRId64 " tokens, noise %g, decay %g", RULES[sum->rule], sum->tokens,
+               sum->noise, sum->decay);
+    return trial;
+}
+
+static void compare(const trial_t *trial) {
+    const int64_t size = attn_oracle_linear_scratch(&trial->form, &trial->problem);
+    double out[2], *scratch = malloc((size_t)size * sizeof *scratch);
+    const attn_oracle_rows_t rows = {.out = out};
+    assert_non_null(scratch);
+    attn_oracle_linear_head(&trial->form, &trial->problem, &trial->io, 0, 0, &rows, scratch);
+    for (int64_t c = 0; c < 2; c++)
+        compare_number(typed_get(&trial->out.tensor, 0, 0, 0, c), out[c], BOUND * out[c], "out",
+                       (int64_t[4]){0, 0, 0, c});
+    free(scratch);
+}
+
+static void sums_do_not_drift(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (size_t i = 0; i < TEST_COUNT(SUMS); i++) {
+        if (!test_takes_case()) continue;
+        trial_t trial = trial_of_sum(context, &SUMS[i]);
+        attn_plan_t *plan = trial_run(&trial);
+        compare(&trial);
+        trial_end(&trial, plan);
+    }
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(sums_do_not_drift))
