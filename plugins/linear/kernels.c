@@ -59,7 +59,7 @@ static walk_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
     walk_t walk = {.form = form};
     walk.stride = tile_round_up(problem->value_dim, PRODUCT_WIDTH);
     walk.key_stride = tile_round_up(tile_round_up(features, TILE_ROWS), PRODUCT_WIDTH);
-    walk.own = attn_linear_state_take(problem, form, PRODUCT_WIDTH, arena);
+    walk.own = attn_linear_state_take(problem, form, PRODUCT_WIDTH, 0, arena);
     const struct {
         float **array;
         int64_t columns, rows;

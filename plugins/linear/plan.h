@@ -80,7 +80,7 @@ attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *
 attn_status_t attn_linear_refuse_decay(const linear_plan_t *plan, int64_t kv_index, int64_t key,
                                        attn_error_t *error);
 
-/** One query of the last of two tokens behind `states`, of which the first goes into these. */
+/** One query of the last tokens behind `states`, of which it adds steps to these (linear_recurrence_t.step). */
 void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io, linear_state_t *states);
 
 /** Whether the form and the problem's arrays fit together; else an error that says what does not. */

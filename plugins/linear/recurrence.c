@@ -13,17 +13,15 @@
  */
 #include "work.h"
 
-#include "add.h"
 #include "ahead.h"
 
 enum {
     BLOCK = 4, /* tokens whose products are taken together */
-    PENDING = 4,
 };
 
 static linear_state_t take_state(const attn_problem_t *problem, const linear_form_t *form,
-                                 attn_arena_t *arena) {
-    return attn_linear_state_take(problem, form, PRODUCT_WIDTH, arena);
+                                 int64_t tokens, attn_arena_t *arena) {
+    return attn_linear_state_take(problem, form, PRODUCT_WIDTH, tokens, arena);
 }
 
 static void scratch(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena) {
@@ -109,33 +107,6 @@ static void load_tokens(work_t *work, int64_t count) {
     solve_delta(work, count);
 }
 
-/*
- * What the loaded tokens keep of the state (add.h). Of a product of decays close to 1 float has too few digits: over
- * thousands of steps it would be off by more than all else. e^x - 1 is a polynomial near 0. Where all errors are
- * forgotten after as many steps as a chunk has tokens, these sums are better than those.
- */
-ATTN_STEP linear_keep_t find_keep(const work_t *work) {
-    static const float factors[] = {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f};
-    linear_keep_t keep = {NULL, NULL, 0};
-    vf lasts = vf_zero(); /* where errors do */
-    if (!linear_has_decay(work->form)) return keep;
-    for (int64_t k = 0; !ATTN_COMPACT && k < work->width; k += VF_LANES) {
-        const vf x = vf_add(vf_load(work->log + k), vf_set1(1.0f / 32));
-        lasts = vf_add(lasts, vf_select_positive(x, vf_set1(1.0f), vf_zero()));
-    }
-    keep = (linear_keep_t){work->base, work->more, !ATTN_COMPACT && vf_reduce_add(lasts) == 0.0f};
-    for (int64_t k = 0; k < work->width; k += VF_LANES) {
-        const vf x = vf_load(work->log + k);
-        const vf is_near = vf_add(x, vf_set1(keep.forgets ? -1.0f : 0.25f));
-        vf more = vf_zero();
-        for (int64_t i = 0; i < COUNT_OF(factors); i++)
-            more = vf_mul(x, vf_add(more, vf_set1(factors[i])));
-        vf_store(work->base + k, vf_select_positive(is_near, vf_set1(1.0f), vf_zero()));
-        vf_store(work->more + k, vf_select_positive(is_near, more, vf_exp(x)));
-    }
-    return keep;
-}
-
 /* Of keys, values and decays the rows that the next step reads. */
 static product_ahead_t next_tokens(const work_t *work, int64_t first) {
     const attn_head_t *head = work->head;
@@ -147,30 +118,12 @@ static product_ahead_t next_tokens(const work_t *work, int64_t first) {
     return ahead;
 }
 
-/* S = P_n S + sum_j k_j^(n) u_j^T, and z, by the tokens that are loaded and whose `last` is there. */
+/* The tokens that are loaded, and whose `last` is there, join the state. */
 static void add_tokens(work_t *work, int64_t count) {
-    linear_state_t *state = work->state;
-    const int64_t width = work->width;
-    const linear_keep_t keep = find_keep(work);
     product_ahead_t ahead = next_tokens(work, work->known + count);
-    add_products(state, work->form->features, &keep, work->last, width, work->u, count, &ahead);
-    for (int64_t k = 0; work->form->normalise && k < width; k += VF_LANES) {
-        vf sum = vf_zero(), abs = vf_zero();
-        for (int64_t t = 0; t < count; t++) {
-            const vf key = vf_load(work->last + t * width + k);
-            sum = vf_add(sum, key);
-            abs = vf_add(abs, vf_max(key, vf_sub(vf_zero(), key)));
-        }
-        vf_store(work->kp + k, sum);
-        vf_store(work->kp + width + k, abs);
-    }
-    if (work->form->normalise) {
-        add_row(state, state->z, &keep, work->kp);
-        add_row(state, state->zabs, &keep, work->kp + width);
-    }
+    add_step(work, work->last, work->u, count, &ahead);
     work->known += count;
-    state->keys += count;
-    state->gone |= work->poison < work->known;
+    work->state->gone |= work->poison < work->known;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
@@ -346,7 +299,6 @@ static int64_t weights(const attn_head_t *head, const linear_form_t *form,
 const linear_recurrence_t ATTN_KERNEL(attn_linear_recurrence) = {
     .name = TILE_NAME,
     .rows = STEP,
-    .pending = PENDING,
     .take_state = take_state,
     .scratch = scratch,
     .run = run,

@@ -18,11 +18,10 @@ typedef struct linear_result {
 
 typedef struct linear_recurrence {
     const char *name;
-    int64_t rows;    /* tokens of a step */
-    int64_t pending; /* tokens that are better left beside a state than added one by one */
-    /* Room for a state. */
+    int64_t rows; /* tokens of a step, which a stream leaves beside its state before it adds them */
+    /* Room for a state, and so many tokens beside it. */
     linear_state_t (*take_state)(const attn_problem_t *problem, const linear_form_t *form,
-                                 attn_arena_t *arena);
+                                 int64_t tokens, attn_arena_t *arena);
     /* Counts the bytes of `scratch`. */
     void (*scratch)(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena);
     /*
@@ -33,8 +32,9 @@ typedef struct linear_recurrence {
     linear_result_t (*run)(const attn_head_t *head, const linear_form_t *form,
                            linear_state_t *state, int keep, void *scratch);
     /*
-     * Of two tokens behind those of the states of `count` key/value heads, from `head` on, the first goes into
-     * them, and the query of each query head sees both.
+     * One query of each query head that reads the states of `count` key/value heads, from `head` on: it sees them
+     * and all keys. These stay beside the states as pending, except that each time when there are `rows` of them,
+     * and another, they join these.
      */
     linear_result_t (*step)(const attn_head_t *head, const linear_form_t *form,
                             linear_state_t *states, int64_t count, void *scratch);

@@ -61,7 +61,7 @@ attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_
 /* ---- states from and to arrays --------------------------------------------------------------------- */
 
 static void clear(linear_state_t *state) {
-    state->keys = state->gone = state->next.is_there = 0;
+    state->keys = state->gone = state->pending.count = 0;
     memset(state->s, 0, (size_t)state->size * sizeof *state->s);
 }
 
@@ -103,7 +103,7 @@ static int64_t head_count(const linear_plan_t *plan) {
 linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_arena_t *arena) {
     attn_arena_t scratch = {.base = NULL}, state = {.base = NULL};
     plan->recurrence->scratch(&plan->problem, &plan->form, &scratch);
-    plan->recurrence->take_state(&plan->problem, &plan->form, &state);
+    plan->recurrence->take_state(&plan->problem, &plan->form, 0, &state);
     arena->overflow |= scratch.overflow | state.overflow;
     linear_rules_space_t space = {.state_size = state.used, .scratch_size = scratch.used};
     space.results = attn_arena_take(arena, head_count(plan), sizeof *space.results);
@@ -146,15 +146,12 @@ static void run_head(void *data, int64_t task, uint32_t worker) {
     const int64_t kv_heads = plan->problem.kv_heads;
     const attn_head_t head = attn_linear_head(plan, run->io, task / kv_heads, task % kv_heads);
     attn_arena_t arena = {.base = run->space.states + worker * run->space.state_size};
-    linear_state_t state =
-        begin(run, task, &head, plan->recurrence->take_state(&plan->problem, &plan->form, &arena));
+    linear_state_t state = begin(
+        run, task, &head, plan->recurrence->take_state(&plan->problem, &plan->form, 0, &arena));
     run->space.results[task] =
         plan->recurrence->run(&head, &plan->form, &state, run->keep || run->tell,
                               run->space.scratch + worker * run->space.scratch_size);
-    if (run->keep) {
-        run->states[task] = state;
-        run->states[task].next.is_there = 0;
-    }
+    if (run->keep) run->states[task] = state;
     if (run->tell) attn_linear_state_store(plan, &head, &state);
 }
 
@@ -173,7 +170,7 @@ static int64_t step_parts(const linear_plan_t *plan) {
     return workers < heads ? workers : heads;
 }
 
-/* One more token, of one of as many parts of the heads as there are workers. */
+/* One query, of one of as many parts of the heads as there are workers. */
 static void step_heads(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const linear_plan_t *plan = run->plan;

@@ -76,7 +76,7 @@ linear_space_t attn_linear_space(const linear_plan_t *plan, attn_arena_t *arena)
     const int64_t workers = attn_host_workers(plan->host);
     plan->kernels->scratch(&plan->problem, &plan->form, &scratch);
     linear_space_t space = {.scratch_size = scratch.used};
-    space.state = plan->recurrence->take_state(&plan->problem, &plan->form, &state);
+    space.state = plan->recurrence->take_state(&plan->problem, &plan->form, 0, &state);
     space.size = (int64_t)(state.used / sizeof(float)); /* whole cache lines */
     arena->overflow |= scratch.overflow | state.overflow;
     space.degenerate = attn_arena_take(arena, workers, sizeof(int64_t));
@@ -167,7 +167,6 @@ static void add_head(void *data, int64_t kv_index, uint32_t worker) {
     const attn_head_t head = head_of(run, kv_index);
     run->plan->kernels->add(&head, &run->plan->form, 0, span_of(run, kv_index).keys,
                             &run->states[kv_index], scratch_of(run, worker));
-    run->states[kv_index].next.is_there = 0;
 }
 
 /* ---- segments ------------------------------------------------------------------------------------ */

@@ -15,12 +15,14 @@ typedef struct linear_state {
     float *s;        /* [features][stride] */
     float *z, *zabs; /* [features, rounded up]: sums of phi(k), |phi(k)| */
     int64_t rest; /* so far behind each of these numbers is what rounding left out of it (add.h) */
-    /* The token behind those of the state, as step() left it, so that the next one can take it in. */
+    int64_t room; /* tokens that there is room for beside the state: */
     struct {
-        int64_t is_there, gone; /* gone: a gate of it is NaN */
-        float *k, *a;           /* [features, rounded up]: phi of the key, decays */
-        float *u;               /* [stride] */
-    } next;
+        int64_t count;  /* of those behind the state so many are here as decode.c leaves them */
+        int64_t gone;   /* 1: a gate of them is NaN */
+        float *k;       /* [room][width]: phi of keys, decayed until the last token */
+        float *u;       /* [room][stride] */
+        float *p, *log; /* [width]: the products of their decays, and the sums */
+    } pending;
 } linear_state_t;
 
 /* Floats of s, z and zabs, and of what they leave out. */
@@ -32,23 +34,25 @@ static inline uint64_t attn_linear_state_sums(const linear_state_t *state) {
 static inline linear_state_t attn_linear_state_at(const linear_state_t *state, float *numbers) {
     linear_state_t moved = *state;
     moved.s = numbers;
-    moved.next.k = numbers + attn_linear_state_sums(state);
-    moved.next.a = moved.next.k + state->width;
-    moved.next.u = moved.next.a + state->width;
+    moved.pending.k = numbers + attn_linear_state_sums(state);
+    moved.pending.u = moved.pending.k + (uint64_t)state->room * state->width;
+    moved.pending.p = moved.pending.u + state->room * state->stride;
+    moved.pending.log = moved.pending.p + state->width;
     moved.zabs = numbers + state->rest - state->width;
     moved.z = moved.zabs - state->width;
     return moved;
 }
 
-/* Room for one, rounded up to whole ones of so many columns. */
+/* Room for one, rounded up to whole ones of so many columns, and for `tokens` beside it. */
 static inline linear_state_t attn_linear_state_take(const attn_problem_t *problem,
                                                     const linear_form_t *form, int64_t whole,
-                                                    attn_arena_t *arena) {
+                                                    int64_t tokens, attn_arena_t *arena) {
     const int64_t width = (form->features + whole - 1) / whole * whole;
     linear_state_t state = {.stride = (problem->value_dim + whole - 1) / whole * whole};
     state.width = (uint64_t)width;
     state.rest = form->features * state.stride + 2 * width;
-    state.size = (uint64_t)(2 * state.rest + state.stride + 2 * width);
+    state.room = tokens;
+    state.size = (uint64_t)(2 * state.rest + tokens * (state.stride + width) + 2 * width);
     float *numbers = attn_arena_take(arena, (int64_t)state.size, sizeof(float));
     return numbers ? attn_linear_state_at(&state, numbers) : state;
 }

@@ -1,8 +1,8 @@
 /*
  * A stream: for each key/value head what tokens come to, (s, z), and the last ones as they came, with their
  * gates: those of the last append, since a causal query sees some of them, and before it a few, so that a state
- * is not read and written for each alone. A token's query takes the one before it into the state on its
- * way: decoding reads and writes the state once a token. So memory does not grow with the tokens.
+ * is not written, and rounded, for each alone: decoding reads it, and those tokens beside it. So memory does not
+ * grow with the tokens.
  */
 #include "plan.h"
 #include "stream/cache.h"
@@ -101,7 +101,7 @@ static void set_before(stream_t *stream, int64_t before) {
     stream->before = before;
     for (int64_t h = 0; h < head_count(&stream->problem); h++) {
         stream->states[h].keys = before;
-        stream->states[h].next.is_there = 0;
+        stream->states[h].pending.count = stream->states[h].pending.gone = 0;
     }
 }
 
@@ -112,20 +112,19 @@ static void forget(stream_t *stream) {
 }
 
 /* The first `count` of the recent tokens are in the states. */
-static void drop_recent(stream_t *stream, int64_t count) {
+static void drop_first(stream_t *stream, int64_t count) {
     attn_cache_drop(&stream->recent, count);
     attn_cache_drop(&stream->gates, count);
     stream->before += count;
 }
 
 /*
- * A run of so many queries over the recent tokens; with `keep` these go into the states. A query of the
- * second of two, that came after it, takes the first into the states, unless what all come to is asked for.
+ * A run of so many queries over the recent tokens; with `keep` these go into the states. One query behind a few
+ * tokens leaves these beside the states, unless what all come to is asked for.
  */
 static attn_status_t run_recent(stream_t *stream, const attn_io_t *given, int64_t queries, int keep,
                                 attn_error_t *error) {
     attn_io_t *io = &stream->io, *gates = &stream->gates_io;
-    attn_status_t status = ATTN_OK;
     linear_plan_t plan = *stream->plan;
     plan.problem.queries = queries;
     plan.problem.keys = stream->recent.length;
@@ -139,21 +138,21 @@ static attn_status_t run_recent(stream_t *stream, const attn_io_t *given, int64_
     stream->own[LINEAR_BETA] = &gates->value;
     for (uint32_t i = LINEAR_STATE_OUT; i < LINEAR_ARRAYS; i++)
         stream->own[i] = attn_own_array(given, i);
-    const int is_step = queries == 1 && stream->recent.length == 2 && stream->last == 1 && !keep &&
+    const int64_t few = plan.recurrence->rows + (stream->last == 1); /* first ones may be added */
+    const int is_step = queries == 1 && stream->recent.length <= few && !keep &&
                         !stream->own[LINEAR_STATE_OUT] && !stream->own[LINEAR_STATE_Z_OUT];
-    if (is_step)
-        attn_linear_rules_step(&plan, io, stream->states);
-    else
-        status = attn_linear_run_from(&plan, io, stream->states, keep, error);
-    if (is_step) drop_recent(stream, 1);
-    return status;
+    if (!is_step) return attn_linear_run_from(&plan, io, stream->states, keep, error);
+    attn_linear_rules_step(&plan, io, stream->states);
+    if (plan.problem.keys > plan.recurrence->rows) drop_first(stream, plan.recurrence->rows);
+    return ATTN_OK;
 }
 
 static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
                             attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
     const int64_t tokens = given->key.shape[2], length = stream->recent.length;
-    const int is_step = length + tokens <= stream->plan->recurrence->pending;
+    /* The first of these may go into the states with a query, but not those of the last append. */
+    const int is_step = length + tokens <= stream->plan->recurrence->rows + (tokens == 1);
     const int64_t most = is_step ? length + tokens : tokens;
     attn_status_t status = check_gates(stream, given, error);
     if (status == ATTN_OK) status = attn_cache_reserve(&stream->recent, most, error);
@@ -163,7 +162,8 @@ static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
         const attn_io_t nothing = {.struct_size = sizeof nothing};
         if (length)
             run_recent(stream, &nothing, 0, 1, NULL); /* gates were checked when they came */
-        drop_recent(stream, length);
+        drop_first(stream, length);
+        set_before(stream, stream->before);
     }
     attn_cache_store(&stream->recent, given);
     take_gates(&stream->gates_io, &stream->gates, given);
@@ -195,7 +195,7 @@ static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, at
                          "is kept",
                          (long long)length, (long long)stream->before);
     stream->recent.length = stream->gates.length = stream->last = length - stream->before;
-    if (length == stream->before) set_before(stream, length); /* another token may be the next */
+    set_before(stream, stream->before); /* other tokens may be the next */
     return ATTN_OK;
 }
 
@@ -378,7 +378,8 @@ static attn_status_t make_states(stream_t *stream, attn_error_t *error) {
     const linear_plan_t *plan = stream->plan;
     const int64_t heads = head_count(&stream->problem);
     attn_arena_t count = {.base = NULL}, one = {.base = NULL}, all = {.base = NULL};
-    const linear_state_t state = plan->recurrence->take_state(&stream->problem, &plan->form, &one);
+    const linear_state_t state =
+        plan->recurrence->take_state(&stream->problem, &plan->form, plan->recurrence->rows, &one);
     attn_arena_take(&all, heads, state.size * sizeof(float));
     attn_arena_take(&count, heads, sizeof *stream->states);
     float *numbers = NULL;

@@ -8,6 +8,7 @@
 
 #include "recurrence.h"
 
+#include "add.h"
 #include "features.h"
 #include "simd/convert.h"
 #include "simd/math.h"
@@ -125,6 +126,57 @@ ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
     if (vf_reduce_add(beyond) != 0.0f)
         for (int64_t k = 0; k < count; k++)
             look_at_gate(work, row[k * tensor->stride[3]], 0.0f, key);
+}
+
+/*
+ * What tokens whose decays add up to `log` keep of the state (add.h). Of a product of decays close to 1 float has too few digits: over
+ * thousands of steps it would be off by more than all else. e^x - 1 is a polynomial near 0. Where all errors are
+ * forgotten after as many steps as a chunk has tokens, these sums are better than those.
+ */
+ATTN_STEP linear_keep_t find_keep(const work_t *work) {
+    static const float factors[] = {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1.0f};
+    linear_keep_t keep = {NULL, NULL, 0};
+    vf lasts = vf_zero(); /* where errors do */
+    if (!linear_has_decay(work->form)) return keep;
+    for (int64_t k = 0; !ATTN_COMPACT && k < work->width; k += VF_LANES) {
+        const vf x = vf_add(vf_load(work->log + k), vf_set1(1.0f / 32));
+        lasts = vf_add(lasts, vf_select_positive(x, vf_set1(1.0f), vf_zero()));
+    }
+    keep = (linear_keep_t){work->base, work->more, !ATTN_COMPACT && vf_reduce_add(lasts) == 0.0f};
+    for (int64_t k = 0; k < work->width; k += VF_LANES) {
+        const vf x = vf_load(work->log + k);
+        const vf is_near = vf_add(x, vf_set1(keep.forgets ? -1.0f : 0.25f));
+        vf more = vf_zero();
+        for (int64_t i = 0; i < COUNT_OF(factors); i++)
+            more = vf_mul(x, vf_add(more, vf_set1(factors[i])));
+        vf_store(work->base + k, vf_select_positive(is_near, vf_set1(1.0f), vf_zero()));
+        vf_store(work->more + k, vf_select_positive(is_near, more, vf_exp(x)));
+    }
+    return keep;
+}
+
+/* S = P_n S + sum_j k_j^(n) u_j^T, and z, by tokens in rows: keys decayed until the last, and u. */
+ATTN_STEP void add_step(work_t *work, const float *keys, const float *u, int64_t count,
+                        product_ahead_t *ahead) {
+    linear_state_t *state = work->state;
+    const int64_t width = work->width;
+    const linear_keep_t keep = find_keep(work);
+    add_products(state, work->form->features, &keep, keys, width, u, count, ahead);
+    for (int64_t k = 0; work->form->normalise && k < width; k += VF_LANES) {
+        vf sum = vf_zero(), abs = vf_zero();
+        for (int64_t t = 0; t < count; t++) {
+            const vf key = vf_load(keys + t * width + k);
+            sum = vf_add(sum, key);
+            abs = vf_add(abs, vf_max(key, vf_sub(vf_zero(), key)));
+        }
+        vf_store(work->kp + k, sum);
+        vf_store(work->kp + width + k, abs);
+    }
+    if (work->form->normalise) {
+        add_row(state, state->z, &keep, work->kp);
+        add_row(state, state->zabs, &keep, work->kp + width);
+    }
+    state->keys += count;
 }
 
 /* Features and values of the tokens [known, known + count), the features with zeros up to `all`. */

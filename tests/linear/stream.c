@@ -18,34 +18,9 @@ static attn_stream_t *open_stream(const trial_t *trial, const char *settings) {
     return stream;
 }
 
-static attn_tensor_t rows_of(const attn_tensor_t *tensor, int64_t first, int64_t count) {
-    attn_tensor_t part = *tensor;
-    if (part.shape[2] == 1) return part; /* one for all */
-    part.data = (char *)tensor->data + first * tensor->stride[2] * attn_dtype_size(tensor->dtype);
-    part.shape[2] = count;
-    return part;
-}
-
-static attn_status_t try_append(const trial_t *trial, attn_stream_t *stream, int64_t first,
-                                int64_t count, attn_error_t *error) {
-    attn_tensor_t gates[2];
-    const attn_tensor_t *own[2] = {NULL, NULL};
-    for (int a = DECAY; a <= BETA; a++) {
-        if (!trial->tensors[a]) continue;
-        gates[a] = rows_of(trial->tensors[a], first, count);
-        own[a] = &gates[a];
-    }
-    const attn_io_t io = {.struct_size = sizeof io,
-                          .key = rows_of(&trial->key.tensor, first, count),
-                          .value = rows_of(&trial->value.tensor, first, count),
-                          .own = own,
-                          .own_count = 2};
-    return attn_stream_append(stream, &io, error);
-}
-
 static void append(const trial_t *trial, attn_stream_t *stream, int64_t first, int64_t count) {
     attn_error_t error = {0};
-    if (try_append(trial, stream, first, count, &error) != ATTN_OK)
+    if (trial_append(trial, stream, first, count, &error) != ATTN_OK)
         test_fail("append: %s", error.message);
 }
 
@@ -68,7 +43,7 @@ static void expect_of(const trial_t *trial, attn_stream_t *stream, int64_t lengt
     const attn_tensor_t *own[OWN] = {
         [STATE_OUT] = &s.tensor, [STATE_Z_OUT] = trial->form.normalise ? &z.tensor : NULL};
     attn_io_t io = {.struct_size = sizeof io,
-                    .query = rows_of(&trial->query.tensor, length - queries, queries),
+                    .query = trial_rows(&trial->query.tensor, length - queries, queries),
                     .out = out.tensor,
                     .own = states ? own : NULL,
                     .own_count = states ? OWN : 0};
@@ -128,8 +103,8 @@ static void walk(trial_t *trial, uint64_t number) {
 /* A query whose answer is not looked at. */
 static void ask(const trial_t *trial, attn_stream_t *stream) {
     const attn_io_t io = {.struct_size = sizeof io,
-                          .query = rows_of(&trial->query.tensor, 0, 1),
-                          .out = rows_of(&trial->out.tensor, 0, 1)};
+                          .query = trial_rows(&trial->query.tensor, 0, 1),
+                          .out = trial_rows(&trial->out.tensor, 0, 1)};
     assert_int_equal(attn_stream_query(stream, &io, NULL), ATTN_OK);
 }
 
@@ -257,7 +232,7 @@ static void bad_gates_are_refused(void **state) {
     const double decay = typed_get(trial.tensors[DECAY], 0, 1, 12, 3);
     typed_set(&trial.own[DECAY], 0, 1, 12, 3, 0.25);
     attn_error_t error = {0};
-    fixture_expect(try_append(&trial, stream, 9, 5, &error), &error, ATTN_ERROR_RANGE,
+    fixture_expect(trial_append(&trial, stream, 9, 5, &error), &error, ATTN_ERROR_RANGE,
                    "decay|above 0");
     typed_set(&trial.own[DECAY], 0, 1, 12, 3, decay);
     assert_int_equal(attn_stream_length(stream), 9);
@@ -291,8 +266,8 @@ static void nan_gates_are_remembered(void **state) {
         if (length == 20) stream = pass_on(&trial, stream, settings);
         attn_report_t report = {.struct_size = sizeof report};
         const attn_io_t io = {.struct_size = sizeof io,
-                              .query = rows_of(&trial.query.tensor, length, 20),
-                              .out = rows_of(&trial.out.tensor, length, 20),
+                              .query = trial_rows(&trial.query.tensor, length, 20),
+                              .out = trial_rows(&trial.out.tensor, length, 20),
                               .report = &report};
         assert_int_equal(attn_stream_query(stream, &io, NULL), ATTN_OK);
         assert_int_equal(report.degenerate_rows, length == 0 ? 17 : 20);
@@ -302,8 +277,8 @@ static void nan_gates_are_remembered(void **state) {
         append(&trial, stream, length, 1);
         attn_report_t report = {.struct_size = sizeof report};
         const attn_io_t io = {.struct_size = sizeof io,
-                              .query = rows_of(&trial.query.tensor, length, 1),
-                              .out = rows_of(&trial.out.tensor, length, 1),
+                              .query = trial_rows(&trial.query.tensor, length, 1),
+                              .out = trial_rows(&trial.out.tensor, length, 1),
                               .report = &report};
         assert_int_equal(attn_stream_query(stream, &io, NULL), ATTN_OK);
         assert_int_equal(report.degenerate_rows, length >= 3);

@@ -242,3 +242,30 @@ void trial_end(trial_t *trial, attn_plan_t *plan) {
     attn_plan_destroy(plan);
     trial_drop(trial);
 }
+
+/* ---- streams ------------------------------------------------------------------------------------- */
+
+attn_tensor_t trial_rows(const attn_tensor_t *tensor, int64_t first, int64_t count) {
+    attn_tensor_t part = *tensor;
+    if (part.shape[2] == 1) return part; /* one for all */
+    part.data = (char *)tensor->data + first * tensor->stride[2] * attn_dtype_size(tensor->dtype);
+    part.shape[2] = count;
+    return part;
+}
+
+attn_status_t trial_append(const trial_t *trial, attn_stream_t *stream, int64_t first,
+                           int64_t count, attn_error_t *error) {
+    attn_tensor_t gates[2];
+    const attn_tensor_t *own[2] = {NULL, NULL};
+    for (int a = DECAY; a <= BETA; a++) {
+        if (!trial->tensors[a]) continue;
+        gates[a] = trial_rows(trial->tensors[a], first, count);
+        own[a] = &gates[a];
+    }
+    const attn_io_t io = {.struct_size = sizeof io,
+                          .key = trial_rows(&trial->key.tensor, first, count),
+                          .value = trial_rows(&trial->value.tensor, first, count),
+                          .own = own,
+                          .own_count = 2};
+    return attn_stream_append(stream, &io, error);
+}

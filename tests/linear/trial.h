@@ -65,4 +65,11 @@ int64_t trial_compare_part(const trial_t *trial, const attn_problem_t *problem, 
                            const attn_tensor_t *out, const attn_tensor_t *state_out,
                            const attn_tensor_t *state_z_out);
 
+/** Rows of an array, or where it has one for all, that one. */
+attn_tensor_t trial_rows(const attn_tensor_t *tensor, int64_t first, int64_t count);
+
+/** Appends tokens of the trial with their gates. */
+attn_status_t trial_append(const trial_t *trial, attn_stream_t *stream, int64_t first,
+                           int64_t count, attn_error_t *error);
+
 #endif
