@@ -17,7 +17,7 @@ static void load_token(work_t *work, int64_t i) {
     load_rows(work, 1, 1);
     if (linear_has_delta(work->form)) {
         work->beta[0] = *own_row(work, LINEAR_BETA, known, &tensor);
-        look_at_gate(work, work->beta[0], INFINITY, known);
+        look_at_gate(work, work->beta[0], known);
     }
     if (!linear_has_decay(work->form)) return;
     if (i == 0) memset(work->log, 0, (size_t)work->width * sizeof(float));

@@ -76,9 +76,9 @@ linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_are
 attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
                                     linear_state_t *states, int keep, attn_error_t *error);
 
-/** The error that a key's decay is above 0. */
-attn_status_t attn_linear_refuse_decay(const linear_plan_t *plan, int64_t kv_index, int64_t key,
-                                       attn_error_t *error);
+/** Whether no decay of a key/value head is above 0. */
+attn_status_t attn_linear_check_decay(const linear_plan_t *plan, const attn_io_t *io,
+                                      int64_t kv_index, attn_error_t *error);
 
 /** One query of the last tokens behind `states`, of which it adds steps to these (linear_recurrence_t.step). */
 void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io, linear_state_t *states);

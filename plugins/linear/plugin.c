@@ -18,19 +18,19 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
                                  int64_t batch, int64_t head, int64_t first, int64_t count,
                                  float *rows, int64_t row_stride, attn_error_t *error) {
     const linear_plan_t *plan = (const linear_plan_t *)base;
-    const attn_status_t status = attn_linear_arrays_check(plan, io, error);
+    attn_status_t status = attn_linear_arrays_check(plan, io, error);
+    const int64_t kv_head = head / (plan->problem.heads / plan->problem.kv_heads);
+    if (status == ATTN_OK)
+        status = attn_linear_check_decay(plan, io, batch * plan->problem.kv_heads + kv_head, error);
     if (status != ATTN_OK) return status;
     attn_arena_t arena = {.base = io->workspace};
-    const int64_t kv_head = head / (plan->problem.heads / plan->problem.kv_heads);
     const attn_head_t keys = attn_linear_head(plan, io, batch, kv_head);
     const attn_queries_t queries = {.head = head,
                                     .first = first,
                                     .count = count,
                                     .scratch = attn_linear_rules_space(plan, &arena).scratch};
-    const int64_t bad = plan->recurrence->weights(&keys, &plan->form, &queries, rows, row_stride);
-    return bad < 0 ? ATTN_OK
-                   : attn_linear_refuse_decay(plan, batch * plan->problem.kv_heads + kv_head, bad,
-                                              error);
+    plan->recurrence->weights(&keys, &plan->form, &queries, rows, row_stride);
+    return ATTN_OK;
 }
 
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {

@@ -36,7 +36,7 @@ ATTN_STEP void load_gates(work_t *work, int64_t first, int64_t count) {
     for (int64_t t = 0; linear_has_delta(work->form) && t < count; t++) {
         const attn_tensor_t *tensor;
         work->beta[t] = *own_row(work, LINEAR_BETA, first + t, &tensor);
-        look_at_gate(work, work->beta[t], INFINITY, first + t);
+        look_at_gate(work, work->beta[t], first + t);
     }
     if (!linear_has_decay(work->form)) return;
     memset(work->log, 0, (size_t)width * sizeof(float));
@@ -283,17 +283,15 @@ static void weigh_rows(work_t *work, const attn_queries_t *queries, int64_t done
     }
 }
 
-static int64_t weights(const attn_head_t *head, const linear_form_t *form,
-                       const attn_queries_t *queries, float *rows, int64_t stride) {
+static void weights(const attn_head_t *head, const linear_form_t *form,
+                    const attn_queries_t *queries, float *rows, int64_t stride) {
     attn_arena_t arena = {.base = queries->scratch};
     work_t work = lay_out(head->problem, form, &arena);
     work.head = head;
-    work.result.bad = -1;
     const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
     for (int64_t done = 0; done < queries->count; done += STEP)
         weigh_rows(&work, queries, done, tile_min(STEP, queries->count - done), keys,
                    rows + done * stride, stride);
-    return work.result.bad;
 }
 
 const linear_recurrence_t ATTN_KERNEL(attn_linear_recurrence) = {

@@ -13,7 +13,7 @@
 /* What a head's run has to say. */
 typedef struct linear_result {
     int64_t degenerate; /* rows */
-    int64_t bad;        /* a key whose decay is above 0, or -1 */
+    int64_t bad;        /* a key whose decay is above 0, or -1: found before the run */
 } linear_result_t;
 
 typedef struct linear_recurrence {
@@ -39,11 +39,10 @@ typedef struct linear_recurrence {
     linear_result_t (*step)(const attn_head_t *head, const linear_form_t *form,
                             linear_state_t *states, int64_t count, void *scratch);
     /*
-     * Weights of the queries: rows[r*stride + j], all of them written. Returns a key whose decay is above 0, or
-     * -1.
+     * Weights of the queries: rows[r*stride + j], all of them written.
      */
-    int64_t (*weights)(const attn_head_t *head, const linear_form_t *form,
-                       const attn_queries_t *queries, float *rows, int64_t stride);
+    void (*weights)(const attn_head_t *head, const linear_form_t *form,
+                    const attn_queries_t *queries, float *rows, int64_t stride);
 } linear_recurrence_t;
 
 ATTN_KERNEL_TABLES(linear_recurrence_t, attn_linear_recurrence)

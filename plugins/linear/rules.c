@@ -155,14 +155,49 @@ static void run_head(void *data, int64_t task, uint32_t worker) {
     if (run->tell) attn_linear_state_store(plan, &head, &state);
 }
 
-attn_status_t attn_linear_refuse_decay(const linear_plan_t *plan, int64_t kv_index, int64_t key,
-                                       attn_error_t *error) {
-    const int64_t kv_heads = plan->problem.kv_heads;
+/* The first of the keys of a key/value head whose decay is above 0, or -1. */
+static int64_t bad_decay(const linear_plan_t *plan, const attn_io_t *io, int64_t kv_index) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t batch = kv_index / problem->kv_heads, head = kv_index % problem->kv_heads;
+    const attn_tensor_t *decay = attn_own_array(io, LINEAR_DECAY);
+    const int64_t keys = attn_keys_of(problem, io, batch);
+    for (int64_t j = 0; decay && j < keys && j < decay->shape[2]; j++) {
+        const float *row =
+            (const float *)decay->data + attn_broadcast_offset(decay, batch, head, j);
+        const int64_t stride = decay->stride[3], count = decay->shape[3];
+        int above = 0;
+        for (int64_t k = 0; stride == 1 && k < count; k++) above |= row[k] > 0.0f;
+        for (int64_t k = 0; stride != 1 && k < count; k++) above |= row[k * stride] > 0.0f;
+        if (above) return j;
+    }
+    return -1;
+}
+
+attn_status_t attn_linear_check_decay(const linear_plan_t *plan, const attn_io_t *io,
+                                      int64_t kv_index, attn_error_t *error) {
+    const int64_t kv_heads = plan->problem.kv_heads, key = bad_decay(plan, io, kv_index);
+    if (key < 0) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_RANGE,
                      "decay: batch %lld, head %lld, key %lld: above 0; it is the log of what a "
                      "state keeps, 0 or below",
                      (long long)(kv_index / kv_heads), (long long)(kv_index % kv_heads),
                      (long long)key);
+}
+
+static void check_head(void *data, int64_t task, uint32_t worker) {
+    const run_t *run = data;
+    (void)worker;
+    run->space.results[task].bad = bad_decay(run->plan, run->io, task);
+}
+
+/* Before anything is written. */
+static attn_status_t check_decays(run_t *run, attn_error_t *error) {
+    if (!attn_own_array(run->io, LINEAR_DECAY)) return ATTN_OK;
+    attn_host_parallel_for(run->plan->host, head_count(run->plan), check_head, run);
+    for (int64_t t = 0; t < head_count(run->plan); t++)
+        if (run->space.results[t].bad >= 0)
+            return attn_linear_check_decay(run->plan, run->io, t, error);
+    return ATTN_OK;
 }
 
 static int64_t step_parts(const linear_plan_t *plan) {
@@ -199,11 +234,10 @@ attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *
     run_t run = {.plan = plan, .io = io, .states = states, .keep = keep};
     run.space = attn_linear_rules_space(plan, &arena);
     run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
+    const attn_status_t status = states ? ATTN_OK : check_decays(&run, error); /* or append() did */
+    if (status != ATTN_OK) return status;
     attn_host_parallel_for(plan->host, head_count(plan), run_head, &run);
-    for (int64_t t = 0; t < head_count(plan); t++) {
-        const int64_t bad = run.space.results[t].bad;
-        if (bad >= 0) return attn_linear_refuse_decay(plan, t, bad, error);
-        if (io->report) io->report->degenerate_rows += run.space.results[t].degenerate;
-    }
+    for (int64_t t = 0; io->report && t < head_count(plan); t++)
+        io->report->degenerate_rows += run.space.results[t].degenerate;
     return ATTN_OK;
 }

@@ -75,7 +75,7 @@ ATTN_STEP work_t begin(const attn_head_t *head, const linear_form_t *form, linea
     work_t work = lay_out(head->problem, form, &arena);
     work.head = head;
     work.state = state;
-    work.result = (linear_result_t){.bad = -1};
+    work.result = (linear_result_t){.degenerate = 0};
     work.poison = INT64_MAX;
     return work;
 }
@@ -91,9 +91,8 @@ ATTN_STEP const float *own_row(const work_t *work, uint32_t index, int64_t key,
            attn_broadcast_offset(*tensor, head->batch, head->kv_head, key);
 }
 
-ATTN_STEP void look_at_gate(work_t *work, float gate, float most, int64_t key) {
+ATTN_STEP void look_at_gate(work_t *work, float gate, int64_t key) {
     if (gate != gate) work->poison = tile_min(work->poison, key);
-    if (gate > most && work->result.bad < 0) work->result.bad = key;
 }
 
 /* log(1 - 2^(-5-h)) (arXiv:2307.08621, Eq. 8) */
@@ -110,7 +109,7 @@ ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
     const float *row = own_row(work, LINEAR_DECAY, key, &tensor);
     const int64_t count = row && tensor->shape[3] > 1 ? work->form->features : 1;
     const float one = row ? *row : retnet_decay(work->head->kv_head);
-    vf beyond = vf_zero(); /* 0 as long as all are 0 or below */
+    vf numbers = vf_zero(); /* NaN as soon as one is */
     if (count == 1)
         for (int64_t k = 0; k < work->width; k++) a[k] = one;
     else
@@ -118,14 +117,11 @@ ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
     for (int64_t k = work->form->features; k < work->width; k++) a[k] = -1.0f;
     for (int64_t k = 0; k < work->width; k += VF_LANES) {
         const vf decay = vf_load(a + k);
-        beyond = vf_add(beyond, vf_max(vf_zero(), decay));
+        numbers = vf_add(numbers, vf_min(vf_zero(), decay));
         vf_store(work->log + k, vf_add(vf_load(work->log + k), decay));
         vf_store(a + k, vf_exp(decay));
     }
-    if (!row) return;
-    if (vf_reduce_add(beyond) != 0.0f)
-        for (int64_t k = 0; k < count; k++)
-            look_at_gate(work, row[k * tensor->stride[3]], 0.0f, key);
+    look_at_gate(work, vf_reduce_add(numbers), key);
 }
 
 /*

@@ -225,10 +225,16 @@ static void runs_are_refused(void **state) {
     float rows[9];
 
     typed_set(&trial.own[DECAY], 0, 1, 4, 0, 0.5);
+    typed_set(&trial.out, 0, 0, 8, 2, 77); /* of a head whose decays are right */
+    typed_set(&trial.own[STATE_OUT], 0, 0, 3, 1, 77);
     fixture_expect(attn_run(plan, &trial.io, &error), &error, ATTN_ERROR_RANGE,
                    "decay|head 1|key 4|above 0");
+    assert_true(typed_get(&trial.out.tensor, 0, 0, 8, 2) == 77);
+    assert_true(typed_get(trial.tensors[STATE_OUT], 0, 0, 3, 1) == 77);
+    rows[8] = 77;
     fixture_expect(attn_weights(plan, &trial.io, 0, 1, 8, 1, rows, 9, &error), &error,
                    ATTN_ERROR_RANGE, "decay|head 1|key 4|above 0");
+    assert_true(rows[8] == 77);
     typed_set(&trial.own[DECAY], 0, 1, 4, 0, -0.5);
 
     attn_tensor_t wide = *trial.tensors[DECAY], state_in = *trial.tensors[STATE];
