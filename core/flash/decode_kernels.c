@@ -8,6 +8,8 @@
  * longer than memory takes, if it does not stand still meanwhile: during the products the block's
  * values are fetched, during the sums the next block's keys. One row waits for memory anyway, which
  * is read fastest as a few long stretches side by side: its block is the whole split.
+ *
+ * Compilers choose here what is inlined: all of it in one function takes 5% longer.
  */
 #include "flash/kernels.h"
 
@@ -68,7 +70,7 @@ static int64_t head_of_row(const attn_head_t *head, int64_t row) {
     return head->kv_head * (problem->heads / problem->kv_heads) + row / problem->queries;
 }
 
-ATTN_SMALL_STEP void begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
+ATTN_SMALL_CALL void begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
     const attn_problem_t *problem = head->problem;
     const int64_t rows = row_count(problem);
     for (int64_t i = 0; i < rows * space->width; i++) space->queries[i] = 0.0f;
@@ -137,7 +139,7 @@ static attn_range_t span_of(const decode_row_t *rows, int64_t count, int64_t bas
  * is NaN or infinite (0 * NaN is NaN): what no row sees is not read; where rows do not see the same
  * and a value is not finite, each row goes alone and leaves out weights of zero.
  */
-ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base,
+ATTN_SMALL_CALL void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base,
                                int64_t count) {
     int alike;
     const attn_range_t span = span_of(rows, sums->rows, base, count, &alike);
@@ -159,7 +161,7 @@ ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, in
     }
 }
 
-ATTN_SMALL_STEP void add_values(const attn_head_t *head, const scratch_t *space,
+ATTN_SMALL_CALL void add_values(const attn_head_t *head, const scratch_t *space,
                                 const decode_rows_t *values, const decode_rows_t *ahead,
                                 const float *rescale, float *out, int64_t base, int64_t count) {
     const int64_t rows = row_count(head->problem), block = block_of(head);
@@ -178,7 +180,7 @@ ATTN_SMALL_STEP void add_values(const attn_head_t *head, const scratch_t *space,
     }
 }
 
-ATTN_SMALL_STEP void attend_block(const attn_head_t *head, const scratch_t *space, float *out,
+ATTN_SMALL_CALL void attend_block(const attn_head_t *head, const scratch_t *space, float *out,
                                   int64_t base, int64_t count) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
@@ -213,7 +215,7 @@ ATTN_SMALL_STEP void attend_block(const attn_head_t *head, const scratch_t *spac
 /* ---- runs of keys ---------------------------------------------------------------------------------- */
 
 /* Let the rows see a run, `by` added to its keys and their ranges'; returns what any of them sees. */
-ATTN_SMALL_STEP attn_range_t show(const attn_head_t *head, const attn_pattern_t *pattern,
+ATTN_SMALL_CALL attn_range_t show(const attn_head_t *head, const attn_pattern_t *pattern,
                                   const scratch_t *space, const attn_run_t *run, int64_t by) {
     const attn_problem_t *problem = head->problem;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
@@ -237,38 +239,39 @@ ATTN_SMALL_STEP attn_range_t show(const attn_head_t *head, const attn_pattern_t 
     return span;
 }
 
-ATTN_SMALL_STEP void attend_run(const attn_head_t *head, const attn_pattern_t *pattern,
-                                const scratch_t *space, const attn_run_t *run, int64_t by,
-                                float *out) {
-    const attn_range_t span = show(head, pattern, space, run, by);
-    const int64_t block = block_of(head);
-    for (int64_t base = span.first; base < span.last; base += block)
-        attend_block(head, space, out, base, tile_min(block, span.last - base));
-}
-
-/* Keys of a list are read where they are: as many at a time as follow each other there. */
-ATTN_SMALL_STEP void attend_listed(const attn_head_t *head, const attn_pattern_t *pattern,
-                                   const scratch_t *space, const attn_run_t *run, float *out) {
+/*
+ * The part of a run that begins at `first`: keys that follow each other where they are read, `by` behind
+ * their positions in the run. All of a range; of a list as many as stand side by side in memory.
+ */
+ATTN_SMALL_CALL attn_run_t part_of(const attn_pattern_t *pattern, const attn_run_t *run,
+                                   int64_t first, int64_t *by) {
     attn_run_t part = *run;
-    for (; part.first < run->last; part.first = part.last) {
-        const int64_t by = pattern->map[part.first] - part.first;
-        part.last = part.first + 1;
-        while (part.last < run->last && pattern->map[part.last] - part.last == by) part.last++;
-        attend_run(head, pattern, space, &part, by, out);
-    }
+    part.first = first;
+    *by = 0;
+    if (!pattern || run->range < pattern->in_place) return part;
+    *by = pattern->map[first] - first;
+    part.last = first + 1;
+    while (part.last < run->last && pattern->map[part.last] - part.last == *by) part.last++;
+    return part;
 }
 
-ATTN_SMALL_STEP void attend(const attn_head_t *head, const attn_pattern_t *pattern,
+/* In this one loop over all that is seen, compilers can make a version for one row. */
+ATTN_SMALL_CALL void attend(const attn_head_t *head, const attn_pattern_t *pattern,
                             const attn_run_t *runs, int64_t count, decode_partial_t *partial,
                             float *out, void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     const scratch_t space = lay_out(head->problem, &arena);
+    const int64_t block = block_of(head);
     begin_rows(head, &space, out);
-    for (int64_t i = 0; i < count; i++)
-        if (pattern && runs[i].range >= pattern->in_place)
-            attend_listed(head, pattern, &space, &runs[i], out);
-        else
-            attend_run(head, pattern, &space, &runs[i], 0, out);
+    for (int64_t i = 0, by; i < count; i++) {
+        attn_run_t part = {.last = runs[i].first};
+        while (part.last < runs[i].last) {
+            part = part_of(pattern, &runs[i], part.last, &by);
+            const attn_range_t span = show(head, pattern, &space, &part, by);
+            for (int64_t base = span.first; base < span.last; base += block)
+                attend_block(head, &space, out, base, tile_min(block, span.last - base));
+        }
+    }
     for (int64_t r = 0; r < row_count(head->problem); r++) {
         partial->max[r] = space.rows[r].max;
         partial->sum[r] = vf_reduce_add(vf_load(space.rows[r].sums));
@@ -276,7 +279,7 @@ ATTN_SMALL_STEP void attend(const attn_head_t *head, const attn_pattern_t *patte
 }
 
 /* Sums of splits add up once they are worth the same: times 4^(M_split - M). */
-ATTN_SMALL_STEP void combine(const attn_head_t *head, int64_t splits,
+ATTN_SMALL_CALL void combine(const attn_head_t *head, int64_t splits,
                              const decode_partial_t *partials, float *outs) {
     const attn_problem_t *problem = head->problem;
     const int64_t rows = row_count(problem), stride = out_stride(problem);

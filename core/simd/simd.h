@@ -70,11 +70,13 @@
 #endif
 
 /* Steps that are taken seldom, or are worth little beside what they are taken for: in a module small
- * rather than fast. */
+ * rather than fast. ATTN_SMALL_CALL leaves it to compilers elsewhere whether they are inlined. */
 #if defined(__wasm__) && defined(__clang__)
 #define ATTN_SMALL_STEP static __attribute__((noinline, unused, minsize))
+#define ATTN_SMALL_CALL ATTN_SMALL_STEP
 #else
 #define ATTN_SMALL_STEP ATTN_STEP
+#define ATTN_SMALL_CALL static
 #endif
 
 /* The address may lie outside of any array, where a pointer may not point. Not into the first cache:
