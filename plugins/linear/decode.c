@@ -8,7 +8,7 @@
 enum { BLOCK = 4 /* keys whose products are taken together */ };
 
 /* Token number `known` becomes row i of the pending ones; u of a delta rule is not solved. */
-static void load_token(work_t *work, int64_t i) {
+ATTN_SMALL_STEP void load_token(work_t *work, int64_t i) {
     const linear_state_t *state = work->state;
     const attn_tensor_t *tensor;
     const int64_t known = work->known;
@@ -25,7 +25,7 @@ static void load_token(work_t *work, int64_t i) {
 }
 
 /* What came before the token decays: keys, and p, the product of all decays so far. */
-static void decay_pending(work_t *work, int64_t count) {
+ATTN_SMALL_STEP void decay_pending(work_t *work, int64_t count) {
     float *k = work->state->pending.k, *p = work->state->pending.p;
     if (!linear_has_decay(work->form)) return;
     for (int64_t c = 0; c < work->width; c += VF_LANES) {
@@ -59,7 +59,7 @@ static void read_all(work_t *work, float *x, int64_t count) {
 }
 
 /* The pending tokens join the state. */
-static void add_pending(work_t *work) {
+ATTN_SMALL_STEP void add_pending(work_t *work) {
     linear_state_t *state = work->state;
     product_ahead_t none = {.rows = 0};
     add_step(work, state->pending.k, state->pending.u, state->pending.count, &none);
@@ -68,7 +68,7 @@ static void add_pending(work_t *work) {
 }
 
 /* The next of the tokens that came is a pending one too. */
-static void take_token(work_t *work) {
+ATTN_SMALL_STEP void take_token(work_t *work) {
     linear_state_t *state = work->state;
     if (state->pending.count == STEP) add_pending(work);
     const int64_t i = state->pending.count++;
@@ -85,7 +85,7 @@ static void take_token(work_t *work) {
                  vf_mul(vf_set1(work->beta[0]), vf_sub(vf_load(u + c), vf_load(work->out + c))));
 }
 
-static void answer(work_t *work, int64_t query_head) {
+ATTN_SMALL_STEP void answer(work_t *work, int64_t query_head) {
     const attn_head_t *head = work->head;
     const linear_state_t *state = work->state;
     const int64_t count = state->pending.count;

@@ -52,8 +52,8 @@ ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
            tensor->shape[3] % PRODUCT_WIDTH == 0;
 }
 
-static walk_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
-                      attn_arena_t *arena) {
+ATTN_SMALL_STEP walk_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
+                               attn_arena_t *arena) {
     const int64_t features = form->features, width = tile_round_up(features, PRODUCT_WIDTH);
     const int is_wide = linear_map_is_wide(form->map);
     walk_t walk = {.form = form};
@@ -84,8 +84,8 @@ static void scratch(const attn_problem_t *problem, const linear_form_t *form, at
     lay_out(problem, form, arena);
 }
 
-static walk_t begin(const attn_head_t *head, const linear_form_t *form, const linear_state_t *state,
-                    int64_t known, void *scratch_memory) {
+ATTN_SMALL_STEP walk_t begin(const attn_head_t *head, const linear_form_t *form,
+                             const linear_state_t *state, int64_t known, void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
     walk_t walk = lay_out(head->problem, form, &arena);
     walk.head = head;
@@ -119,7 +119,7 @@ ATTN_INLINE void sum_rows(float *sum, const float *rows, int64_t stride, int64_t
 }
 
 /* Rows far apart are copied together: they would fall into few sets of the first cache. */
-static void load_values(walk_t *walk, int64_t first, int64_t count) {
+ATTN_SMALL_STEP void load_values(walk_t *walk, int64_t first, int64_t count) {
     const attn_head_t *head = walk->head;
     const attn_tensor_t *value = &head->io->value;
     const int64_t columns = head->problem->value_dim;
@@ -178,7 +178,7 @@ static void load_queries(const walk_t *walk, int64_t query_head, const linear_ro
 /* ---- the state ---------------------------------------------------------------------------------- */
 
 /* Makes the state one that can be added to. */
-static void own_state(walk_t *walk) {
+ATTN_SMALL_STEP void own_state(walk_t *walk) {
     const size_t bytes = (size_t)attn_linear_state_sums(&walk->own) * sizeof(float);
     if (walk->state.s == walk->own.s) return;
     if (walk->state.keys)
@@ -190,8 +190,8 @@ static void own_state(walk_t *walk) {
 }
 
 /* Rows [first, first + CHUNK) of two tensors, to be asked for. */
-static product_ahead_t next_chunk(const walk_t *walk, const attn_tensor_t *a,
-                                  const attn_tensor_t *b, int64_t head, int64_t first) {
+ATTN_SMALL_STEP product_ahead_t next_chunk(const walk_t *walk, const attn_tensor_t *a,
+                                           const attn_tensor_t *b, int64_t head, int64_t first) {
     product_ahead_t ahead = {.rows = CHUNK};
     ahead_of(&ahead, 0, a, walk->head->batch, head, first);
     ahead_of(&ahead, 1, b, walk->head->batch, head, first);
@@ -257,7 +257,7 @@ static void add_scores(const walk_t *walk, const linear_rows_t *rows, int signs,
 }
 
 /* Normalisers are sums of as many terms as there are keys and features. */
-static int64_t count_degenerate(const walk_t *walk, const linear_rows_t *rows) {
+ATTN_SMALL_STEP int64_t count_degenerate(const walk_t *walk, const linear_rows_t *rows) {
     const float *abs = walk->signs ? rows->abs : rows->sum;
     const int64_t most = walk->state.keys + walk->form->features;
     const float rounding = FLT_EPSILON * sqrtf((float)(most + rows->count));
@@ -292,7 +292,7 @@ static int64_t normalise(const walk_t *walk, linear_rows_t *rows) {
 /* ---- chunks -------------------------------------------------------------------------------------- */
 
 /* How the keys that queries see go on from query `first`: the next chunk of at most `count`. */
-static linear_rows_t next_rows(const walk_t *walk, int64_t first, int64_t count) {
+ATTN_SMALL_STEP linear_rows_t next_rows(const walk_t *walk, int64_t first, int64_t count) {
     const int64_t keys = walk->keys;
     linear_rows_t rows = {.first = first, .count = tile_min(CHUNK, count), .known = keys};
     /* The key it sees last */
@@ -314,7 +314,7 @@ static void score(walk_t *walk, const linear_rows_t *rows, product_ahead_t *ahea
             tile_round_up(rows->count, PRODUCT_WIDTH), 1, ahead);
 }
 
-static void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
+ATTN_SMALL_STEP void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
     const attn_tensor_t *out = &walk->head->io->out;
     for (int64_t r = 0; r < rows->count; r++) {
         const int64_t offset = attn_offset(out, walk->head->batch, query_head, rows->first + r);
