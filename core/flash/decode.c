@@ -4,6 +4,7 @@
 
 /* The workspace: partial results of all heads and splits, then the scratches. */
 typedef struct workspace {
+    flash_place_t *starts;      /* [batch * kv_heads][most_splits()], of a pattern */
     decode_partial_t *partials; /* [batch * kv_heads][splits] */
     float *outs;                /* [batch * kv_heads][splits][rows][out_stride] */
     char *scratch;
@@ -29,6 +30,7 @@ static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     space.splits = most_splits(plan);
     space.outs_size = rows * plan->decode->out_stride(problem);
     const int64_t parts = problem->batch * problem->kv_heads * space.splits;
+    if (plan->pattern) space.starts = attn_arena_take(arena, parts, sizeof(flash_place_t));
     space.partials = attn_arena_take(arena, parts, sizeof(decode_partial_t));
     space.outs = attn_arena_take(arena, parts, (uint64_t)space.outs_size * sizeof(float));
     space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
@@ -64,8 +66,32 @@ static attn_queries_t queries_of(const attn_head_t *head) {
                             .count = problem->queries};
 }
 
+static flash_place_t *starts_of(const run_t *run, int64_t head) {
+    return run->space.starts + head * most_splits(run->plan);
+}
+
 static int take(flash_walk_t *walk, attn_run_t *runs) {
     return attn_walk_take(walk, runs, DECODE_RUNS, DECODE_SPLIT, 1);
+}
+
+/* Walk over a head's runs once, and set where its splits begin, and all behind the last; returns how many
+ * there are. */
+static int64_t find_splits(const run_t *run, int64_t index) {
+    const attn_head_t head = head_of(run, index);
+    const attn_queries_t queries = queries_of(&head);
+    flash_place_t *starts = starts_of(run, index);
+    attn_run_t runs[DECODE_RUNS];
+    flash_walk_t walk;
+    const int64_t most = most_splits(run->plan);
+    int64_t splits = 0;
+    attn_walk_begin(&walk, run->plan->pattern, &head, &queries, 1);
+    while (splits < most) {
+        starts[splits] = walk.at;
+        if (!take(&walk, runs)) break;
+        splits++;
+    }
+    for (int64_t s = splits + 1; s < most; s++) starts[s] = starts[splits];
+    return splits;
 }
 
 /* Most splits of a head in this run. */
@@ -74,29 +100,23 @@ static int64_t count_splits(const run_t *run) {
     int64_t most = 1;
     if (!run->plan->pattern) return run->space.splits;
     for (int64_t h = 0; h < problem->batch * problem->kv_heads; h++) {
-        const attn_head_t head = head_of(run, h);
-        const attn_queries_t queries = queries_of(&head);
-        attn_run_t runs[DECODE_RUNS];
-        flash_walk_t walk;
-        int64_t splits = 0;
-        attn_walk_begin(&walk, run->plan->pattern, &head, &queries, 1);
-        while (take(&walk, runs)) splits++;
+        const int64_t splits = find_splits(run, h);
         most = splits > most ? splits : most;
     }
     return most;
 }
 
-static int runs_of(const run_t *run, const attn_head_t *head, int64_t split, attn_run_t *runs) {
+static int runs_of(const run_t *run, int64_t index, int64_t split, attn_run_t *runs) {
     if (!run->plan->pattern) {
         runs[0] = (attn_run_t){.first = split * DECODE_SPLIT, .last = (split + 1) * DECODE_SPLIT};
         return 1;
     }
-    const attn_queries_t queries = queries_of(head);
+    const attn_head_t head = head_of(run, index);
+    const attn_queries_t queries = queries_of(&head);
     flash_walk_t walk;
-    int count = 0;
-    attn_walk_begin(&walk, run->plan->pattern, head, &queries, 1);
-    for (int64_t s = 0; s <= split; s++) count = take(&walk, runs);
-    return count;
+    attn_walk_begin(&walk, run->plan->pattern, &head, &queries, 1);
+    walk.at = starts_of(run, index)[split];
+    return take(&walk, runs);
 }
 
 static void attend_split(void *data, int64_t task, uint32_t worker) {
@@ -104,7 +124,7 @@ static void attend_split(void *data, int64_t task, uint32_t worker) {
     const workspace_t *space = &run->space;
     const attn_head_t head = head_of(run, task / space->splits);
     attn_run_t runs[DECODE_RUNS];
-    const int count = runs_of(run, &head, task % space->splits, runs);
+    const int count = runs_of(run, task / space->splits, task % space->splits, runs);
     run->plan->decode->attend(&head, run->plan->pattern, runs, count, &space->partials[task],
                               space->outs + task * space->outs_size,
                               space->scratch + worker * space->scratch_size);

@@ -14,8 +14,7 @@ void attn_walk_begin(flash_walk_t *walk, const attn_pattern_t *pattern, const at
     walk->pattern = pattern;
     walk->head = head;
     walk->queries = queries;
-    walk->run = (attn_run_t){.range = -1};
-    walk->done = 0;
+    walk->at = (flash_place_t){.run = {.range = -1}};
     for (int32_t k = 0; k < pattern->ranges; k++) walk->seen[k] = (attn_range_t){0, 0};
     for (int64_t t = 0, i = 0; i < queries->count; t++) {
         attn_range_t seen[ATTN_MOST_RANGES];
@@ -32,10 +31,10 @@ void attn_walk_begin(flash_walk_t *walk, const attn_pattern_t *pattern, const at
     }
 }
 
-/* The run behind walk->run; 0 behind the last. */
+/* The run behind walk->at.run; 0 behind the last. */
 static int next(flash_walk_t *walk) {
     const attn_pattern_t *pattern = walk->pattern;
-    attn_run_t *run = &walk->run;
+    attn_run_t *run = &walk->at.run;
     if (pattern->next) return pattern->next(pattern, walk->head, walk->queries, run);
     while (run->range + 1 < pattern->ranges) {
         const int32_t range = run->range + 1;
@@ -47,18 +46,19 @@ static int next(flash_walk_t *walk) {
 }
 
 int attn_walk_take(flash_walk_t *walk, attn_run_t *runs, int most, int64_t room, int64_t panel) {
+    flash_place_t *at = &walk->at;
     int count = 0;
     while (count < most && room > 0) {
-        if (walk->done >= walk->run.last) {
+        if (at->done >= at->run.last) {
             if (!next(walk)) break;
-            walk->done = walk->run.first;
+            at->done = at->run.first;
         }
         attn_run_t *run = &runs[count++];
-        *run = walk->run;
-        run->first = walk->done;
+        *run = at->run;
+        run->first = at->done;
         const int64_t base = run->first - run->first % panel;
         if (run->last - base > room) run->last = base + room;
-        walk->done = run->last;
+        at->done = run->last;
         room -= (run->last - base + panel - 1) / panel * panel;
     }
     return count;

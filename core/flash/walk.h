@@ -9,6 +9,12 @@
 
 enum { WALK_ROWS = 128 /* queries at most, whole tiles */ };
 
+/* How far a walk is: the keys of a run before `done` are taken. */
+typedef struct flash_place {
+    attn_run_t run;
+    int64_t done;
+} flash_place_t;
+
 typedef struct flash_walk {
     const attn_pattern_t *pattern;
     const attn_head_t *head;
@@ -16,8 +22,7 @@ typedef struct flash_walk {
     attn_range_t rows[ATTN_MOST_RANGES][WALK_ROWS];  /* of each query; the last is repeated */
     attn_range_t tiles[ATTN_MOST_RANGES][WALK_ROWS]; /* of each `tile` of them together */
     attn_range_t seen[ATTN_MOST_RANGES];             /* of all */
-    attn_run_t run;
-    int64_t done; /* keys of it before this one are taken */
+    flash_place_t at;
 } flash_walk_t;
 
 /** Begin with queries that go by tiles of `tile`. */
