@@ -61,7 +61,15 @@ function(attn_add_kernels target file)
     # around the checks of sanitizers, which take minutes to optimise.
     target_compile_options(${object} PRIVATE ${ATTN_${tier}_FLAGS})
     if(NOT ATTN_SANITIZE)
-      target_compile_options(${object} PRIVATE $<IF:$<BOOL:${ATTN_SMALL}>,-Oz,-O3>)
+      # In modules -O3 is worth its download to the tiles of core/flash alone (a tenth of their time).
+      if(ATTN_SMALL)
+        set(level -Oz)
+      elseif(ATTN_WASM AND NOT folder STREQUAL flash)
+        set(level -O2)
+      else()
+        set(level -O3)
+      endif()
+      target_compile_options(${object} PRIVATE ${level})
     endif()
     # Loops on whole cache lines: else what stands before a kernel in the library moves its speed by up
     # to 8% (decoding, AVX-512).
