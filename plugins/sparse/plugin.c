@@ -273,6 +273,12 @@ static attn_status_t make_room(sparse_plan_t *plan, attn_error_t *error) {
     return attn_fail(error, ATTN_ERROR_MEMORY, "sparse: the workspace would not fit in memory");
 }
 
+/* As many as a list may have; where no array could, the most that a size can be. */
+static int64_t all_blocks(const sparse_pattern_t *pattern) {
+    const int64_t rows = (pattern->queries - 1) / pattern->block + 1;
+    return pattern->columns > INT64_MAX / rows ? INT64_MAX : rows * pattern->columns;
+}
+
 static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *given,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
@@ -284,8 +290,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
     status = attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
                              plan ? &plan->pattern.base : NULL, result, error);
     if (status != ATTN_OK) return status;
-    const int64_t rows = (problem.queries - 1) / pattern.block + 1;
-    plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : rows * pattern.columns;
+    plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : all_blocks(&pattern);
     plan->run = plan->flash.base.run;
     plan->flash.base.run = run;
     return make_room(plan, error);
