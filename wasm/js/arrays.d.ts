@@ -126,6 +126,17 @@ export interface OwnInputs {
     state: Float32Array;
     /** (batch, kvHead, feature). */
     stateZ: Float32Array;
+    /**
+     * Of backend "sparse" with `pattern: "blocks"`: (batch, head, query block, key block), true where the queries see
+     * the keys; the first two axes may be 1, as those of the lists that can stand for it.
+     */
+    blockMask: MaskArray;
+    /** (batch, head, query block + 1): where the blocks of each begin in `blockColumns`, and where the last ends. */
+    blockStarts: IntegerArray;
+    /** (batch, head, entry): key blocks, ascending within a query block. */
+    blockColumns: IntegerArray;
+    /** (batch, head, entry): true where the mask is not looked at. */
+    blockFull: MaskArray;
 }
 
 /** The same of outputs: `true`, or an array to write to, asks for one. */
