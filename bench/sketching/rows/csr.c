@@ -1,0 +1,75 @@
+/* rows/csr.c: time over the elements of a CSR. */
+#include "rows.h"
+
+#include "attn/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static attn_status_t pass(void *data) {
+    const problem_t *problem = data;
+    const int64_t stored = sketching_stored(&problem->x);
+    float sums[16] = {0};
+    int32_t places[16] = {0};
+    for (int64_t at = 0; at + 16 <= stored; at += 16)
+        for (int l = 0; l < 16; l++) {
+            sums[l] += problem->x.data[at + l];
+            places[l] ^= problem->x.indices[at + l];
+        }
+    for (int l = 0; l < 16; l++) problem->scores[l] = (double)sums[l] + places[l];
+    return ATTN_OK;
+}
+
+static attn_status_t sketch_from_csr(void *data) {
+    problem_t *problem = data;
+    problem->features = (sketching_features_t){.x = &problem->x};
+    return rows_sketch(data);
+}
+
+/* Every 1 / density-th column on the average, by random steps. */
+static problem_t sparse(int64_t rows, int64_t columns, int64_t every) {
+    const int64_t most = rows * (columns / every + 1) * 2;
+    int64_t *starts = rows_room(rows + 1, sizeof *starts), used = 0;
+    int32_t *indices = rows_room(most, sizeof *indices);
+    float *data = rows_room(most, sizeof *data);
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = -1; used < most; used++) {
+            j += 1 + (int64_t)(attn_random_u64(1, 3, (uint64_t)used) % (uint64_t)(2 * every - 1));
+            if (j >= columns) break;
+            indices[used] = (int32_t)j;
+            data[used] = (float)(1e-3 * attn_random_normal(1, 4, (uint64_t)used));
+        }
+        starts[i + 1] = used;
+    }
+    problem_t problem = {
+        .x = {
+            .rows = rows, .columns = columns, .starts = starts, .indices = indices, .data = data}};
+    problem.scores = rows_room(columns, sizeof *problem.scores);
+    problem.options = (sketching_options_t){.solver = algebra_best(),
+                                            .eps = 0.5,
+                                            .delta = 0.1,
+                                            .size = 4096,
+                                            .sparsity = 1,
+                                            .method = SKETCHING_OSNAP};
+    return problem;
+}
+
+void rows_csr(void) {
+    double first = 0;
+    for (int64_t every = 400; every >= 100; every /= 2) {
+        char what[96], beside[128];
+        problem_t problem = sparse(512, 1000000, every);
+        const double stored = (double)sketching_stored(&problem.x);
+        const double seconds = rows_time(sketch_from_csr, &problem);
+        const double ten = 10 * rows_time(pass, &problem);
+        if (every == 400) first = seconds / stored;
+        snprintf(what, sizeof what, "CSR 512 x 10^6, %.3g elements, osnap s = 1 to 4096", stored);
+        snprintf(beside, sizeof beside, "ten passes %.3g ms; %.3g an element of that of the first",
+                 ten * 1e3, seconds / stored / first);
+        rows_say(what, seconds, beside);
+        free((void *)(uintptr_t)problem.x.starts);
+        free((void *)(uintptr_t)problem.x.indices);
+        free((void *)(uintptr_t)problem.x.data);
+        free(problem.scores);
+    }
+}

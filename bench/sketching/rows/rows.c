@@ -1,0 +1,99 @@
+/*
+ * rows/rows.c: see rows.h. README.md of plugins/sketch has a run of it.
+ *
+ *     OPENBLAS_NUM_THREADS=1 taskset -c 1 build/native/bench/sketching/attn_sketch_rows [SECONDS] [SUBJECT...]
+ */
+#include "rows.h"
+
+#include "attn/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double budget = 1;
+
+void *rows_room(int64_t count, size_t size) {
+    void *memory = calloc((size_t)count + 1, size);
+    if (memory) return memory;
+    fputs("no memory\n", stderr);
+    exit(1);
+}
+
+float *rows_normals(int64_t count, uint64_t stream) {
+    float *x = rows_room(count, sizeof *x);
+    for (int64_t i = 0; i < count; i++) x[i] = (float)attn_random_normal(1, stream, (uint64_t)i);
+    return x;
+}
+
+double rows_time(measure_call_t *call, void *data) {
+    measure_t measure;
+    if (measure_repeat_processor(call, data, budget, &measure)) {
+        fputs("a call failed\n", stderr);
+        exit(1);
+    }
+    return measure.median;
+}
+
+void rows_say(const char *what, double seconds, const char *beside) {
+    printf("| %s | %.3g ms | %s |\n", what, seconds * 1e3, beside);
+    fflush(stdout);
+}
+
+problem_t rows_dense(int64_t rows, int64_t columns) {
+    problem_t problem = {.x = {.rows = rows, .columns = columns}};
+    float *x = rows_normals(rows * columns, 2);
+    for (int64_t i = 0; i < rows * columns; i++) x[i] *= (float)(0.2 / sqrt((double)columns));
+    problem.x.dense = x;
+    problem.scores = rows_room(columns, sizeof *problem.scores);
+    problem.options = (sketching_options_t){.solver = algebra_best(), .eps = 0.5, .delta = 0.1};
+    return problem;
+}
+
+void rows_release(problem_t *problem) {
+    sketching_features_destroy(&problem->features);
+    free((void *)(uintptr_t)problem->x.dense);
+    free(problem->scores);
+}
+
+attn_status_t rows_sketch(void *data) {
+    problem_t *problem = data;
+    sketching_result_t result;
+    attn_error_t error;
+    const attn_status_t status =
+        sketching_sketch(&problem->features, &problem->options, &result, &error);
+    sketching_result_destroy(&result);
+    return status;
+}
+
+/* ---- the command --------------------------------------------------------------------------------------- */
+
+static const struct subject {
+    const char *name;
+    void (*rows)(void);
+    int is_asked; /* only by its name */
+} subjects[] = {
+    {"embedding", rows_embedding, 0},
+    {"scores", rows_scores, 0},
+    {"csr", rows_csr, 0},
+    {"deterministic", rows_deterministic, 0},
+    {"symmetric", rows_symmetric, 0},
+    {"sketched", rows_sketched, 0},
+    {"least", rows_least, 1},
+};
+
+static int is_wanted(const struct subject *subject, int count, char **names) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], subject->name) == 0) return 1;
+    return count == 0 && !subject->is_asked;
+}
+
+int main(int argc, char **argv) {
+    int first = 1;
+    if (argc > 1 && atof(argv[1]) > 0) budget = atof(argv[first++]);
+    printf("algebra by %s\n\n| work | time | beside |\n|---|---|---|\n", algebra_best()->name);
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+        if (is_wanted(&subjects[i], argc - first, argv + first)) subjects[i].rows();
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* rows/scores.c: leverage scores, and the deterministic sparsifier. */
+#include "rows.h"
+
+#include "sketching/scores.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static attn_status_t scores_approximately(void *data) {
+    problem_t *problem = data;
+    sketching_basis_t basis;
+    if (!sketching_basis_embedded(&problem->features, algebra_best(), 1, &basis))
+        return ATTN_ERROR_MEMORY;
+    const int done =
+        sketching_scores_projected(&problem->features, &basis, 0.1, 1, problem->scores);
+    sketching_basis_destroy(&basis);
+    return done ? ATTN_OK : ATTN_ERROR_MEMORY;
+}
+
+static attn_status_t scores_exactly(void *data) {
+    problem_t *problem = data;
+    sketching_basis_t basis;
+    if (!sketching_basis_exact(&problem->features, algebra_best(), &basis))
+        return ATTN_ERROR_MEMORY;
+    const int done = sketching_scores(&problem->features, &basis, problem->scores);
+    sketching_basis_destroy(&basis);
+    return done ? ATTN_OK : ATTN_ERROR_MEMORY;
+}
+
+void rows_scores(void) {
+    for (int64_t n = 64; n <= 128; n *= 2) {
+        char what[96], beside[96];
+        problem_t problem = rows_dense(n, 65536);
+        if (!sketching_features_create(&problem.x, &problem.features)) exit(1);
+        snprintf(what, sizeof what, "leverage scores (Algorithm 2), 65536 x %d", (int)n);
+        const double near = rows_time(scores_approximately, &problem);
+        snprintf(beside, sizeof beside, "QR by %s %.4g ms", algebra_best()->name,
+                 1e3 * rows_time(scores_exactly, &problem));
+        rows_say(what, near, beside);
+        rows_release(&problem);
+    }
+}
+
+void rows_deterministic(void) {
+    double first = 0;
+    for (int64_t d = 2048; d <= 8192; d *= 2) {
+        char what[96], beside[96];
+        problem_t problem = rows_dense(64, d);
+        if (!sketching_features_create(&problem.x, &problem.features)) exit(1);
+        problem.options.method = SKETCHING_DETERMINISTIC;
+        problem.options.size = 1024;
+        const double seconds = rows_time(rows_sketch, &problem);
+        if (d == 2048) first = seconds / (double)d;
+        snprintf(what, sizeof what, "deterministic sparsifier n = 64, d = %d, m = 1024", (int)d);
+        snprintf(beside, sizeof beside, "%.3g a feature of that at d = 2048",
+                 seconds / (double)d / first);
+        rows_say(what, seconds, beside);
+        rows_release(&problem);
+    }
+}
