@@ -2,6 +2,7 @@
 #include "sketching/kernels.h"
 
 #include "simd/tile.h"
+#include "sketching/draw.h"
 
 enum { VECTORS = 2, LANES = VECTORS * VF_LANES, COLUMNS = 4 };
 
@@ -35,43 +36,91 @@ static void four_columns(const float *values, int64_t stride, const float *matri
     for (int f = 0; f < LANES; f++) squares[f] += (double)square[f];
 }
 
-static void squares(const float *values, int64_t stride, int64_t width, const float *matrix,
-                    const int32_t *last, int64_t columns, double *result) {
-    for (int64_t c = 0; c < columns; c += COLUMNS) {
-        int64_t rows = 0;
-        for (int i = 0; i < COLUMNS; i++) rows = last[c + i] + 1 > rows ? last[c + i] + 1 : rows;
-        int64_t f = 0;
-        for (; f + LANES <= width; f += LANES)
-            four_columns(values + f, stride, matrix + c, columns, rows, result + f);
-        for (; f < width; f++) {
-            float square = 0;
-            for (int i = 0; i < COLUMNS; i++) {
-                float sum = 0;
-                for (int64_t r = 0; r < rows; r++)
-                    sum += matrix[r * columns + c + i] * values[r * stride + f];
-                square += sum * sum;
-            }
-            result[f] += (double)square;
-        }
+/* Rows side by side: where d is a power of two, X's lie in one set of the cache. Those behind them come next. */
+static void copy_lanes(const float *values, int64_t stride, int64_t rows, float *copy) {
+    for (int64_t r = 0; r < rows; r++) {
+        const float *row = values + r * stride;
+        vf_prefetch((uintptr_t)row + LANES * sizeof(float));
+        ATTN_UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            vf_store(copy + r * LANES + v * VF_LANES, vf_load(row + v * VF_LANES));
     }
 }
 
-/* Features turned to lie side by side, so that one goes into its buckets by whole vectors. */
-static void embed(const float *values, int64_t stride, int64_t width, int64_t rows,
-                  const attn_sketch_entry_t *entries, int64_t sparsity, float *panel,
-                  float *embedded) {
-    const int64_t padded = sketching_padded(rows);
-    tile_pack(panel, padded, rows, width, values, stride, 1, 1.0f);
-    for (int64_t f = 0; f < width; f++)
-        for (int64_t i = f * sparsity; i < (f + 1) * sparsity; i++) {
-            const float *feature = panel + f * padded;
-            float *bucket = embedded + entries[i].column * padded;
-            const vf weight = vf_set1(entries[i].weight);
-            for (int64_t r = 0; r < padded; r += VF_LANES)
-                vf_store(bucket + r,
-                         vf_add(vf_load(bucket + r), vf_mul(weight, vf_load(feature + r))));
-        }
+/* Terms of four columns that are not 0 for certain. */
+static int64_t rows_of_four(const int32_t *last) {
+    int64_t rows = 0;
+    for (int i = 0; i < COLUMNS; i++) rows = last[i] + 1 > rows ? last[i] + 1 : rows;
+    return rows;
 }
 
-const sketching_kernels_t ATTN_KERNEL(attn_sketching_kernels) = {.embed = embed,
-                                                                 .squares = squares};
+/* What four_columns() does for the features behind the last whole vectors. */
+static void square_of(const float *values, int64_t stride, const float *matrix, int64_t columns,
+                      int64_t rows, double *square) {
+    float sum[COLUMNS] = {0}, four = 0;
+    for (int64_t r = 0; r < rows; r++)
+        for (int i = 0; i < COLUMNS; i++) sum[i] += matrix[r * columns + i] * values[r * stride];
+    for (int i = 0; i < COLUMNS; i++) four += sum[i] * sum[i];
+    *square += (double)four;
+}
+
+static void squares(const float *values, int64_t stride, int64_t width, const float *matrix,
+                    int64_t rows, const int32_t *last, int64_t columns, float *copy,
+                    double *result) {
+    int64_t f = 0;
+    for (; f + LANES <= width; f += LANES) {
+        copy_lanes(values + f, stride, rows, copy);
+        for (int64_t c = 0; c < columns; c += COLUMNS)
+            four_columns(copy, LANES, matrix + c, columns, rows_of_four(last + c), result + f);
+    }
+    for (; f < width; f++)
+        for (int64_t c = 0; c < columns; c += COLUMNS)
+            square_of(values + f, stride, matrix + c, columns, rows_of_four(last + c), result + f);
+}
+
+/* Some vectors of a row into a bucket. */
+ATTN_INLINE void add_vectors(int vectors, vf weight, const float *row, float *bucket) {
+    vf sums[4];
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++)
+        sums[v] =
+            vf_add(vf_load(bucket + v * VF_LANES), vf_mul(weight, vf_load(row + v * VF_LANES)));
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) vf_store(bucket + v * VF_LANES, sums[v]);
+}
+
+ATTN_INLINE void add_row(float weight, const float *row, int64_t columns, float *bucket) {
+    const vf weights = vf_set1(weight);
+    int64_t c = 0;
+    for (; c + 4 * VF_LANES <= columns; c += 4 * VF_LANES)
+        add_vectors(4, weights, row + c, bucket + c);
+    for (; c + VF_LANES <= columns; c += VF_LANES) add_vectors(1, weights, row + c, bucket + c);
+    for (; c < columns; c++) bucket[c] += weight * row[c];
+}
+
+ATTN_INLINE void add_rows(const float *rows, int64_t count, int64_t columns,
+                          const attn_sketch_entry_t *entries, int64_t sparsity, float *embedded) {
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t i = j * sparsity; i < (j + 1) * sparsity; i++)
+            add_row(entries[i].weight, rows + j * columns, columns,
+                    embedded + entries[i].column * columns);
+}
+
+static void embed(const float *rows, int64_t count, int64_t columns,
+                  const attn_sketch_entry_t *entries, int64_t sparsity, float *embedded) {
+    if (columns == SKETCHING_ROWS)
+        add_rows(rows, count, SKETCHING_ROWS, entries, sparsity, embedded);
+    else
+        add_rows(rows, count, columns, entries, sparsity, embedded);
+}
+
+static void turn(const float *values, int64_t stride, int64_t width, int64_t rows, float *panel) {
+    tile_pack(panel, SKETCHING_ROWS, rows, width, values, stride, 1, 1.0f);
+}
+
+static void draw(attn_sketch_entry_t *entries, const attn_sketch_part_t *part, int64_t sparsity) {
+    draw_embedding(entries, part, sparsity);
+}
+
+const sketching_kernels_t ATTN_KERNEL(attn_sketching_kernels) = {
+    .draw = draw, .embed = embed, .turn = turn, .squares = squares};

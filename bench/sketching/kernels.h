@@ -11,24 +11,31 @@
 
 #include <stdint.h>
 
-/** Numbers of a row of `embedded`: the rows of X, rounded up to whole vectors of any tier. */
-static inline int64_t sketching_padded(int64_t rows) { return (rows + 15) / 16 * 16; }
+/** Rows of X that go into their buckets together: a line of the cache, and whole vectors of any tier. */
+enum { SKETCHING_ROWS = 16 };
 
 typedef struct sketching_kernels {
+    /** attn_sketch_osnap(), many features at a time. */
+    void (*draw)(attn_sketch_entry_t *entries, const attn_sketch_part_t *part, int64_t sparsity);
     /**
-     * embedded[column padded + r] += weight * values[r stride + f] for the entries of each of `width` features,
-     * `sparsity` of them; `panel` has room for width * padded numbers.
+     * embedded[column columns + c] += weight * rows[j columns + c] for c < `columns` and the entries of each row j
+     * of `count`, `sparsity` of them: S A for rows of A.
      */
-    void (*embed)(const float *values, int64_t stride, int64_t width, int64_t rows,
-                  const attn_sketch_entry_t *entries, int64_t sparsity, float *panel,
-                  float *embedded);
+    void (*embed)(const float *rows, int64_t count, int64_t columns,
+                  const attn_sketch_entry_t *entries, int64_t sparsity, float *embedded);
+    /** panel[f SKETCHING_ROWS + r] = values[r stride + f], 0 from `rows` on. */
+    void (*turn)(const float *values, int64_t stride, int64_t width, int64_t rows, float *panel);
     /**
      * squares[f] += sum_c (sum_r values[r stride + f] matrix[r columns + c])^2 for `width` features; `last[c]` is
-     * the last r for which there is a term that is not 0, and `columns` a multiple of 4.
+     * the last r for which there is a term that is not 0, and `columns` a multiple of 4; `copy` has room for
+     * SKETCHING_LANES numbers of each row.
      */
     void (*squares)(const float *values, int64_t stride, int64_t width, const float *matrix,
-                    const int32_t *last, int64_t columns, double *squares);
+                    int64_t rows, const int32_t *last, int64_t columns, float *copy,
+                    double *squares);
 } sketching_kernels_t;
+
+enum { SKETCHING_LANES = 32 }; /* two vectors of the widest tier */
 
 ATTN_KERNEL_TABLES(sketching_kernels_t, attn_sketching_kernels)
 

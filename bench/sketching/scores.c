@@ -1,10 +1,9 @@
 /* sketching/scores.c: see scores.h. */
 #include "sketching/scores.h"
 
-#include "attn/attn.h"
 #include "attn/random.h"
 #include "sketch/matrices.h"
-#include "sketching/kernels.h"
+#include "sketching/embed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -143,49 +142,65 @@ int sketching_basis_exact(const sketching_features_t *features, const algebra_so
 
 enum { SPARSITY = 4, STREAM_JL = 1 };
 
-static const sketching_kernels_t *best_kernels(void) {
-    attn_tier_t tiers[16];
-    const uint32_t count = attn_available_tiers(tiers, 16);
-    return attn_sketching_kernels(tiers[count < 16 ? count - 1 : 15]);
+/* S1 X^T, and D, of its columns as they are: any D does that makes them alike. */
+typedef struct embedded {
+    const algebra_solver_t *solver;
+    int64_t size, n;
+    float *rows;     /* size x n */
+    double *inverse; /* n: D */
+} embedded_t;
+
+static void invert_columns(const embedded_t *embedded) {
+    const int64_t n = embedded->n;
+    double *inverse = embedded->inverse;
+    for (int64_t t = 0; t < embedded->size; t++)
+        for (int64_t i = 0; i < n; i++) {
+            const double value = (double)embedded->rows[t * n + i];
+            inverse[i] += value * value;
+        }
+    for (int64_t i = 0; i < n; i++) inverse[i] = inverse[i] > 0 ? 1 / sqrt(inverse[i]) : 0;
 }
 
-/* What the kernel does, for a feature of few elements. */
-static void embed_sparse(const sketching_block_t *block, const attn_sketch_entry_t *entries,
-                         int64_t sparsity, int64_t padded, float *embedded) {
-    for (int64_t i = 0; i < sparsity; i++) {
-        float *bucket = embedded + entries[i].column * padded;
-        for (int64_t r = 0; r < block->count; r++)
-            bucket[block->rows[r]] += entries[i].weight * block->values[r];
-    }
-}
-
-/* result (size x n) = S1 X^T D. */
-static int embed(const sketching_features_t *features, int64_t size, uint64_t seed,
-                 const double *inverse, double *result) {
-    const sketching_x_t *x = features->x;
-    const int64_t n = x->rows, padded = sketching_padded(n);
-    const int64_t sparsity = attn_sketch_sparsity(size, SPARSITY);
-    const sketching_kernels_t *kernels = best_kernels();
-    attn_sketch_entry_t entries[SKETCHING_WIDTH * SPARSITY];
-    float *embedded = calloc((size_t)((size + SKETCHING_WIDTH) * padded), sizeof *embedded);
-    if (!embedded) return 0;
-    for (int64_t first = 0; first < x->columns;) {
-        const sketching_block_t block = sketching_block(features, first);
-        const attn_sketch_part_t part = {first, block.width, size, seed};
-        first += block.width;
-        if (!block.count) continue;
-        attn_sketch_osnap(entries, &part, sparsity);
-        if (x->dense)
-            kernels->embed(block.values, block.stride, block.width, n, entries, sparsity,
-                           embedded + size * padded, embedded);
-        else
-            embed_sparse(&block, entries, sparsity, padded, embedded);
-    }
-    for (int64_t t = 0; t < size; t++)
+static void scale_rows(const embedded_t *embedded, int64_t first, int64_t count, double *scaled) {
+    const int64_t n = embedded->n;
+    for (int64_t t = 0; t < count; t++)
         for (int64_t i = 0; i < n; i++)
-            result[t * n + i] = inverse[i] * (double)embedded[t * padded + i];
-    free(embedded);
-    return 1;
+            scaled[t * n + i] = embedded->inverse[i] * (double)embedded->rows[(first + t) * n + i];
+}
+
+/*
+ * R by Cholesky's factor of the Gram matrix, a few rows at a time: half the work of QR, and products of matrices.
+ * Its rounding is relative to the square of R: 0 where that may count, a pivot near 2^-16, or there is no memory.
+ */
+static int triangle_of_gram(const embedded_t *embedded, double *r) {
+    const int64_t n = embedded->n, part = 4 * n;
+    double *scaled = numbers(part, n);
+    int done = scaled != NULL;
+    memset(r, 0, (size_t)(n * n) * sizeof *r);
+    for (int64_t first = 0; first < embedded->size && done; first += part) {
+        const int64_t left = embedded->size - first, count = left < part ? left : part;
+        scale_rows(embedded, first, count, scaled);
+        done = embedded->solver->add_gram(scaled, count, n, r);
+    }
+    free(scaled);
+    done = done && embedded->solver->cholesky(r, n);
+    for (int64_t i = 0; i < n && done; i++) {
+        done = r[i * n + i] > 0x1p-16;
+        for (int64_t j = 0; j < i; j++) {
+            r[j * n + i] = r[i * n + j];
+            r[i * n + j] = 0;
+        }
+    }
+    return done;
+}
+
+static int triangle_of_embedded(const embedded_t *embedded, double *r) {
+    if (triangle_of_gram(embedded, r)) return 1;
+    double *scaled = numbers(embedded->size, embedded->n);
+    if (scaled) scale_rows(embedded, 0, embedded->size, scaled);
+    const int done = scaled && embedded->solver->triangle(scaled, embedded->size, embedded->n, r);
+    free(scaled);
+    return done;
 }
 
 int sketching_basis_embedded(const sketching_features_t *features, const algebra_solver_t *solver,
@@ -193,15 +208,20 @@ int sketching_basis_embedded(const sketching_features_t *features, const algebra
     const sketching_x_t *x = features->x;
     const int64_t n = x->rows, size = SKETCHING_BUCKETS * n;
     if (size >= x->columns) return sketching_basis_exact(features, solver, basis);
-    double *inverse = numbers(n, 1), *embedded = numbers(size, n), *triangle = numbers(n, n);
+    const sketching_embedding_t s = {size, attn_sketch_sparsity(size, SPARSITY), seed};
+    embedded_t embedded = {.solver = solver, .size = size, .n = n, .inverse = numbers(n, 1)};
+    double *triangle = numbers(n, n);
     *basis = (sketching_basis_t){.matrix = NULL};
-    int done = inverse && embedded && triangle;
-    if (done) invert_lengths(x, inverse);
-    done = done && embed(features, size, seed, inverse, embedded) &&
-           solver->triangle(embedded, size, n, triangle) &&
-           solve(solver, triangle, inverse, n, basis);
-    free(inverse);
-    free(embedded);
+    embedded.rows = malloc((size_t)(size * n) * sizeof *embedded.rows);
+    int done = embedded.inverse && embedded.rows && triangle &&
+               sketching_embed_features(&s, features, embedded.rows);
+    if (done) {
+        invert_columns(&embedded);
+        done = triangle_of_embedded(&embedded, triangle) &&
+               solve(solver, triangle, embedded.inverse, n, basis);
+    }
+    free(embedded.inverse);
+    free(embedded.rows);
     free(triangle);
     return done;
 }
@@ -274,16 +294,6 @@ static double square_of(const sketching_block_t *block, const float *matrix, int
     return square;
 }
 
-/* A block's rows side by side: where d is a power of two, they lie in one set of the cache. */
-static void squares_of(const sketching_kernels_t *kernels, const sketching_block_t *block,
-                       const float *matrix, const int32_t *last, int64_t columns, float *copy,
-                       double *scores) {
-    for (int64_t r = 0; r < block->count; r++)
-        memcpy(copy + r * SKETCHING_WIDTH, block->values + r * block->stride,
-               (size_t)block->width * sizeof *copy);
-    kernels->squares(copy, SKETCHING_WIDTH, block->width, matrix, last, columns, scores);
-}
-
 /*
  * The same of any X in float: good to about 2^-20, and to the same bits on every tier. What N has below a
  * diagonal of its own is 0 and left out.
@@ -291,28 +301,25 @@ static void squares_of(const sketching_kernels_t *kernels, const sketching_block
 static int scores_in_float(const sketching_features_t *features, const sketching_basis_t *basis,
                            double *scores) {
     const sketching_x_t *x = features->x;
-    const int64_t n = basis->rows, columns = (basis->rank + 3) / 4 * 4;
-    const sketching_kernels_t *kernels = best_kernels();
+    const int64_t n = basis->rows, d = x->columns, columns = (basis->rank + 3) / 4 * 4;
     float *matrix = calloc((size_t)(n * columns + columns) + 1, sizeof *matrix);
-    float *block_copy = calloc((size_t)(n * SKETCHING_WIDTH) + 1, sizeof *block_copy);
+    float *copy = malloc((size_t)(n * SKETCHING_LANES) * sizeof *copy);
     int32_t *last = calloc((size_t)columns + 1, sizeof *last);
-    const int done = matrix && last && block_copy;
+    const int done = matrix && last && copy;
     for (int64_t r = 0; r < n && done; r++)
         for (int64_t c = 0; c < basis->rank; c++) {
             matrix[r * columns + c] = (float)basis->matrix[r * basis->rank + c];
             if (matrix[r * columns + c] != 0) last[c] = (int32_t)r;
         }
-    if (done) memset(scores, 0, (size_t)x->columns * sizeof *scores);
-    for (int64_t first = 0; first < x->columns && done;) {
-        const sketching_block_t block = sketching_block(features, first);
-        first += block.width;
-        if (x->dense)
-            squares_of(kernels, &block, matrix, last, columns, block_copy, scores + block.first);
-        else
-            scores[block.first] = square_of(&block, matrix, columns, matrix + n * columns);
+    if (done) memset(scores, 0, (size_t)d * sizeof *scores);
+    if (done && x->dense)
+        sketching_kernels()->squares(x->dense, d, d, matrix, n, last, columns, copy, scores);
+    for (int64_t j = 0; j < d && done && !x->dense; j++) {
+        const sketching_block_t block = sketching_block(features, j);
+        scores[j] = square_of(&block, matrix, columns, matrix + n * columns);
     }
     free(matrix);
-    free(block_copy);
+    free(copy);
     free(last);
     return done;
 }

@@ -29,7 +29,8 @@ int sketching_basis_exact(const sketching_features_t *features, const algebra_so
 
 /**
  * Steps 3 to 6 of Algorithm 2: the same by the triangle of S1 X^T D, S1 being a sparse embedding to
- * SKETCHING_BUCKETS n features; isotropic within about 1 +- 1/2. In time of the elements and n^3.
+ * SKETCHING_BUCKETS n features; isotropic within about 1 +- 1/2. In time of the elements and n^3. R comes from the
+ * Gram matrix by Cholesky where its pivots say that this is good enough (CholeskyQR), else from QR.
  */
 int sketching_basis_embedded(const sketching_features_t *features, const algebra_solver_t *solver,
                              uint64_t seed, sketching_basis_t *basis);

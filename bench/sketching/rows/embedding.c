@@ -2,7 +2,7 @@
 #include "rows.h"
 
 #include "attn/random.h"
-#include "sketch/matrices.h"
+#include "sketching/embed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +30,10 @@ static void apply(const tall_t *tall) {
 
 static attn_status_t embed(void *data) {
     const tall_t *tall = data;
-    const attn_sketch_part_t all = {0, tall->rows, tall->size, 1};
-    attn_sketch_osnap(tall->entries, &all, tall->sparsity);
-    apply(tall);
-    return ATTN_OK;
+    const sketching_embedding_t s = {tall->size, tall->sparsity, 1};
+    return sketching_embed_rows(&s, tall->a, tall->rows, tall->columns, tall->out)
+               ? ATTN_OK
+               : ATTN_ERROR_MEMORY;
 }
 
 /* RandBLAS's fill_sparse: for each column Fisher and Yates on an index vector, undone after it. */
