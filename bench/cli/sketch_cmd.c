@@ -348,8 +348,9 @@ static const char details[] =
     "--x-indptr and --x-indices. It is never written out dense.";
 
 int cli_sketch(int argc, char **argv) {
-    sketch_run_t run = {
-        .method = "leverage", .algebra = "best", .options = {.eps = 0.5, .delta = 0.1}};
+    sketch_run_t run = {.method = "leverage",
+                        .algebra = "best",
+                        .options = {.eps = 0.5, .delta = 0.1, .factor = 3}};
     int64_t seed = 0;
     const option_t options[] = {
         {"X", 0, OPTION_ARGUMENT, NULL, "float32 or float64 (n, d) as .npy; .npz; data of CSR",
@@ -362,6 +363,9 @@ int cli_sketch(int argc, char **argv) {
          1, SKETCHING_MOST_COLUMNS},
         {"sparsity", 0, OPTION_INTEGER, "S", "osnap: columns that each feature goes into (4)",
          &run.options.sparsity, 1, 64},
+        {"factor", 0, OPTION_NUMBER, "F",
+         "leverage: what its scores may be off by, faster and of more features (3)",
+         &run.options.factor, 0, 0},
         {"seed", 0, OPTION_INTEGER, "N", "of the draws (0)", &seed, 0, INT64_C(9007199254740992)},
         {"k", 0, OPTION_TEXT, "K.npy", "rows below X's: X is then [Q; K]", &run.keys, 0, 0},
         {"x-indptr", 0, OPTION_TEXT, "FILE", "CSR: where each row begins", &run.indptr, 0, 0},

@@ -36,15 +36,19 @@ static void four_columns(const float *values, int64_t stride, const float *matri
     for (int f = 0; f < LANES; f++) squares[f] += (double)square[f];
 }
 
-/* Rows side by side: where d is a power of two, X's lie in one set of the cache. Those behind them come next. */
-static void copy_lanes(const float *values, int64_t stride, int64_t rows, float *copy) {
-    for (int64_t r = 0; r < rows; r++) {
-        const float *row = values + r * stride;
-        vf_prefetch((uintptr_t)row + LANES * sizeof(float));
-        ATTN_UNROLL
-        for (int v = 0; v < VECTORS; v++)
-            vf_store(copy + r * LANES + v * VF_LANES, vf_load(row + v * VF_LANES));
-    }
+/*
+ * Some blocks of LANES features, the rows of each side by side: where d is a power of two, X's lie in one set of
+ * the cache. Several blocks, so that memory is read in pieces of some lines.
+ */
+static void copy_blocks(const float *values, int64_t stride, int64_t rows, int64_t blocks,
+                        float *copy) {
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t b = 0; b < blocks; b++) {
+            ATTN_UNROLL
+            for (int v = 0; v < VECTORS; v++)
+                vf_store(copy + (b * rows + r) * LANES + v * VF_LANES,
+                         vf_load(values + r * stride + b * LANES + v * VF_LANES));
+        }
 }
 
 /* Terms of four columns that are not 0 for certain. */
@@ -67,13 +71,16 @@ static void square_of(const float *values, int64_t stride, const float *matrix, 
 static void squares(const float *values, int64_t stride, int64_t width, const float *matrix,
                     int64_t rows, const int32_t *last, int64_t columns, float *copy,
                     double *result) {
-    int64_t f = 0;
-    for (; f + LANES <= width; f += LANES) {
-        copy_lanes(values + f, stride, rows, copy);
-        for (int64_t c = 0; c < columns; c += COLUMNS)
-            four_columns(copy, LANES, matrix + c, columns, rows_of_four(last + c), result + f);
+    const int64_t most = SKETCHING_COPIED / LANES, whole = width / LANES;
+    for (int64_t done = 0; done < whole; done += most) {
+        const int64_t blocks = tile_min(most, whole - done);
+        copy_blocks(values + done * LANES, stride, rows, blocks, copy);
+        for (int64_t b = 0; b < blocks; b++)
+            for (int64_t c = 0; c < columns; c += COLUMNS)
+                four_columns(copy + b * rows * LANES, LANES, matrix + c, columns,
+                             rows_of_four(last + c), result + (done + b) * LANES);
     }
-    for (; f < width; f++)
+    for (int64_t f = whole * LANES; f < width; f++)
         for (int64_t c = 0; c < columns; c += COLUMNS)
             square_of(values + f, stride, matrix + c, columns, rows_of_four(last + c), result + f);
 }

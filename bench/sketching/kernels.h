@@ -28,14 +28,14 @@ typedef struct sketching_kernels {
     /**
      * squares[f] += sum_c (sum_r values[r stride + f] matrix[r columns + c])^2 for `width` features; `last[c]` is
      * the last r for which there is a term that is not 0, and `columns` a multiple of 4; `copy` has room for
-     * SKETCHING_LANES numbers of each row.
+     * SKETCHING_COPIED numbers of each row.
      */
     void (*squares)(const float *values, int64_t stride, int64_t width, const float *matrix,
                     int64_t rows, const int32_t *last, int64_t columns, float *copy,
                     double *squares);
 } sketching_kernels_t;
 
-enum { SKETCHING_LANES = 32 }; /* two vectors of the widest tier */
+enum { SKETCHING_COPIED = 128 }; /* features: some blocks of any tier */
 
 ATTN_KERNEL_TABLES(sketching_kernels_t, attn_sketching_kernels)
 

@@ -203,10 +203,17 @@ static int triangle_of_embedded(const embedded_t *embedded, double *r) {
     return done;
 }
 
+int64_t sketching_buckets(double factor) { return factor < 8 ? 16 : 8; }
+
+double sketching_factor_embedded(double factor) {
+    const double least = 1 - 1 / sqrt((double)sketching_buckets(factor));
+    return 1 / (least * least);
+}
+
 int sketching_basis_embedded(const sketching_features_t *features, const algebra_solver_t *solver,
-                             uint64_t seed, sketching_basis_t *basis) {
+                             double factor, uint64_t seed, sketching_basis_t *basis) {
     const sketching_x_t *x = features->x;
-    const int64_t n = x->rows, size = SKETCHING_BUCKETS * n;
+    const int64_t n = x->rows, size = sketching_buckets(factor) * n;
     if (size >= x->columns) return sketching_basis_exact(features, solver, basis);
     const sketching_embedding_t s = {size, attn_sketch_sparsity(size, SPARSITY), seed};
     embedded_t embedded = {.solver = solver, .size = size, .n = n, .inverse = numbers(n, 1)};
@@ -230,8 +237,8 @@ int sketching_basis_embedded(const sketching_features_t *features, const algebra
  * P(chi^2_k <= k / u) and P(chi^2_k >= k u) are at most exp(-k rate), the rates being (1/u - 1 + ln u) / 2 and
  * (u - 1 - ln u) / 2 (Chernoff); the first is the smaller one for u > 1.
  */
-int64_t sketching_jl_columns(int64_t features, double delta) {
-    const double u = 5.0 / 3, rate = (1 / u - 1 + log(u)) / 2;
+int64_t sketching_jl_columns(int64_t features, double u, double delta) {
+    const double rate = (1 / u - 1 + log(u)) / 2;
     return (int64_t)ceil(log(2 * (double)features / delta) / rate);
 }
 
@@ -303,7 +310,7 @@ static int scores_in_float(const sketching_features_t *features, const sketching
     const sketching_x_t *x = features->x;
     const int64_t n = basis->rows, d = x->columns, columns = (basis->rank + 3) / 4 * 4;
     float *matrix = calloc((size_t)(n * columns + columns) + 1, sizeof *matrix);
-    float *copy = malloc((size_t)(n * SKETCHING_LANES) * sizeof *copy);
+    float *copy = malloc((size_t)(n * SKETCHING_COPIED) * sizeof *copy);
     int32_t *last = calloc((size_t)columns + 1, sizeof *last);
     const int done = matrix && last && copy;
     for (int64_t r = 0; r < n && done; r++)
@@ -325,8 +332,9 @@ static int scores_in_float(const sketching_features_t *features, const sketching
 }
 
 int sketching_scores_projected(const sketching_features_t *features, const sketching_basis_t *basis,
-                               double delta, uint64_t seed, double *scores) {
-    const int64_t size = sketching_jl_columns(features->x->columns, delta);
+                               double factor, double delta, uint64_t seed, double *scores) {
+    const int64_t size = sketching_jl_columns(features->x->columns,
+                                              factor / sketching_factor_embedded(factor), delta);
     if (size >= basis->rank) return scores_in_float(features, basis, scores);
     const double sigma = 1 / sqrt((double)size);
     sketching_basis_t small = {
@@ -339,9 +347,9 @@ int sketching_scores_projected(const sketching_features_t *features, const sketc
                                        (uint64_t)i);
     for (int64_t i = 0; i < basis->rows && done; i++)
         for (int64_t k = 0; k < basis->rank; k++) {
-            const double factor = basis->matrix[i * basis->rank + k];
+            const double entry = basis->matrix[i * basis->rank + k];
             for (int64_t c = 0; c < size; c++)
-                small.matrix[i * size + c] += factor * normals[k * size + c];
+                small.matrix[i * size + c] += entry * normals[k * size + c];
         }
     done = done && scores_in_float(features, &small, scores);
     free(normals);

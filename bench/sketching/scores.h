@@ -29,33 +29,41 @@ int sketching_basis_exact(const sketching_features_t *features, const algebra_so
 
 /**
  * Steps 3 to 6 of Algorithm 2: the same by the triangle of S1 X^T D, S1 being a sparse embedding to
- * SKETCHING_BUCKETS n features; isotropic within about 1 +- 1/2. In time of the elements and n^3. R comes from the
+ * sketching_buckets() n features; isotropic within their part of the factor. In time of the elements and n^3. R comes from the
  * Gram matrix by Cholesky where its pivots say that this is good enough (CholeskyQR), else from QR.
  */
 int sketching_basis_embedded(const sketching_features_t *features, const algebra_solver_t *solver,
-                             uint64_t seed, sketching_basis_t *basis);
+                             double factor, uint64_t seed, sketching_basis_t *basis);
 
 void sketching_basis_destroy(sketching_basis_t *basis);
 
-enum { SKETCHING_BUCKETS = 16 };
-
-/** What approximate scores promise: within a factor of 3 of the exact ones, with probability 1 - delta. */
+/**
+ * What approximate scores promise unless another factor is asked for: within it of the exact ones, with
+ * probability 1 - delta.
+ */
 #define SKETCHING_FACTOR 3.0
+
+/** Features of the embedding for each row of X: 16, or 8 for a factor from 8 on. */
+int64_t sketching_buckets(double factor);
+
+/** The part of the factor that is the embedding's: 1 / (1 - 1 / sqrt(buckets))^2. */
+double sketching_factor_embedded(double factor);
 
 /**
  * Columns of the JL matrix S2 (Definition 2.5) for which, with probability 1 - delta, no |x_j^T N S2|^2 of d
- * features is off by more than a factor of 5/3: exact tails of chi squared (Laurent and Massart, 2000).
+ * features is off by more than a factor of u > 1: exact tails of chi squared (Laurent and Massart, 2000).
  */
-int64_t sketching_jl_columns(int64_t features, double delta);
+int64_t sketching_jl_columns(int64_t features, double u, double delta);
 
 /** scores[j] = |N^T x_j|^2. 0 when there is no memory. */
 int sketching_scores(const sketching_features_t *features, const sketching_basis_t *basis,
                      double *scores);
 
 /**
- * Steps 7 to 12: scores[j] = |S2^T N^T x_j|^2, or without S2 where it would not have fewer columns than N.
+ * Steps 7 to 12: scores[j] = |S2^T N^T x_j|^2, or without S2 where it would not have fewer columns than N. A large
+ * factor is for few columns: n d of them are multiplications.
  */
 int sketching_scores_projected(const sketching_features_t *features, const sketching_basis_t *basis,
-                               double delta, uint64_t seed, double *scores);
+                               double factor, double delta, uint64_t seed, double *scores);
 
 #endif

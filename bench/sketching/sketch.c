@@ -39,6 +39,10 @@ static void *allocate(int64_t rows, int64_t columns, size_t size) {
     return calloc((size_t)(rows * columns) + 1, size);
 }
 
+static double factor_of(const sketching_options_t *options) {
+    return options->factor > 0 ? options->factor : SKETCHING_FACTOR;
+}
+
 /* ---- sizes ------------------------------------------------------------------------------------------- */
 
 static int samples(enum sketching_method method) {
@@ -62,7 +66,7 @@ static double asked_by(const work_t *work) {
     case SKETCHING_LEVERAGE:
         promise.method = ATTN_SKETCH_LEVERAGE;
         promise.delta /= 2;
-        return ceil(attn_sketch_bound(&promise, options->eps) * SKETCHING_FACTOR *
+        return ceil(attn_sketch_bound(&promise, options->eps) * factor_of(options) *
                     work->result->total / (double)promise.rank);
     case SKETCHING_EXACT:
         promise.method = ATTN_SKETCH_LEVERAGE;
@@ -101,10 +105,10 @@ static attn_status_t choose_size(const work_t *work) {
 
 static attn_status_t find_basis(work_t *work) {
     const sketching_options_t *options = work->options;
-    const int done =
-        options->method == SKETCHING_LEVERAGE
-            ? sketching_basis_embedded(work->features, options->solver, options->seed, &work->basis)
-            : sketching_basis_exact(work->features, options->solver, &work->basis);
+    const int done = options->method == SKETCHING_LEVERAGE
+                         ? sketching_basis_embedded(work->features, options->solver,
+                                                    factor_of(options), options->seed, &work->basis)
+                         : sketching_basis_exact(work->features, options->solver, &work->basis);
     work->result->rank = work->basis.rank;
     return done ? ATTN_OK : no_memory(work);
 }
@@ -120,8 +124,8 @@ static attn_status_t find_scores(work_t *work) {
     else if (options->method == SKETCHING_EXACT)
         done = sketching_scores(work->features, &work->basis, scores);
     else
-        done = sketching_scores_projected(work->features, &work->basis, options->delta / 2,
-                                          options->seed, scores);
+        done = sketching_scores_projected(work->features, &work->basis, factor_of(options),
+                                          options->delta / 2, options->seed, scores);
     work->result->total = 0;
     for (int64_t j = 0; j < d; j++) work->result->total += scores[j];
     return done ? ATTN_OK : no_memory(work);
@@ -154,23 +158,47 @@ static attn_status_t weigh(work_t *work) {
     return ATTN_OK;
 }
 
+static int by_feature(const void *a, const void *b) {
+    const attn_sketch_draw_t *x = *(const attn_sketch_draw_t *const *)a;
+    const attn_sketch_draw_t *y = *(const attn_sketch_draw_t *const *)b;
+    return (x->feature > y->feature) - (x->feature < y->feature);
+}
+
+/* Columns of Y from a dense X, whose rows are read from their beginning to their end. */
+static int take_dense(const work_t *work) {
+    const sketching_x_t *x = work->features->x;
+    const int64_t size = work->result->size;
+    const attn_sketch_draw_t **order = allocate(size, 1, sizeof *order);
+    for (int64_t t = 0; order && t < size; t++) order[t] = &work->draws[t];
+    if (order) qsort(order, (size_t)size, sizeof *order, by_feature);
+    for (int64_t i = 0; order && i < x->rows; i++)
+        for (int64_t t = 0; t < size; t++)
+            work->result->y[i * size + (order[t] - work->draws)] =
+                order[t]->weight * x->dense[i * x->columns + order[t]->feature];
+    free(order);
+    return order != NULL;
+}
+
+static void take_sparse(const work_t *work) {
+    const int64_t size = work->result->size;
+    for (int64_t t = 0; t < size; t++) {
+        const sketching_block_t block = sketching_block(work->features, work->draws[t].feature);
+        for (int64_t r = 0; r < block.count; r++)
+            work->result->y[block.rows[r] * size + t] = work->draws[t].weight * block.values[r];
+    }
+}
+
 /* Columns of Y: weight times a feature. */
 static attn_status_t take(work_t *work) {
     sketching_result_t *result = work->result;
-    const sketching_x_t *x = work->features->x;
     result->y = allocate(result->rows, result->size, sizeof *result->y);
     result->kept = allocate(result->size, 1, sizeof *result->kept);
     if (!result->y || !result->kept) return no_memory(work);
     for (int64_t t = 0; t < result->size; t++) result->kept[t] = work->draws[t].feature;
-    for (int64_t i = 0; i < result->rows && x->dense; i++)
-        for (int64_t t = 0; t < result->size; t++)
-            result->y[i * result->size + t] =
-                work->draws[t].weight * x->dense[i * x->columns + work->draws[t].feature];
-    for (int64_t t = 0; t < result->size && !x->dense; t++) {
-        const sketching_block_t block = sketching_block(work->features, work->draws[t].feature);
-        for (int64_t r = 0; r < block.count; r++)
-            result->y[block.rows[r] * result->size + t] = work->draws[t].weight * block.values[r];
-    }
+    if (!work->features->x->dense)
+        take_sparse(work);
+    else if (!take_dense(work))
+        return no_memory(work);
     return ATTN_OK;
 }
 
@@ -277,6 +305,8 @@ static attn_status_t check(const work_t *work) {
         return attn_fail(work->error, ATTN_ERROR_RANGE,
                          "delta of method %s has to be at most 0.1 (Lemma 5.4)",
                          sketching_names[options->method]);
+    if (!(factor_of(options) >= 2 && factor_of(options) <= 1000))
+        return attn_fail(work->error, ATTN_ERROR_RANGE, "factor has to be 2 to 1000");
     if (options->size < 0 || options->size > SKETCHING_MOST_COLUMNS)
         return attn_fail(work->error, ATTN_ERROR_RANGE, "a sketch has 1 to 2^31 features");
     for (int64_t at = 0; at < sketching_stored(x); at++)

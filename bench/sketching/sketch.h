@@ -33,6 +33,8 @@ typedef struct sketching_options {
     int64_t size;      /**< m; 0: what the method's bound asks for */
     int64_t sparsity;  /**< osnap; 0: 4 */
     uint64_t seed;
+    double factor; /**< leverage: what scores may be off by, 2 to 1000: fewer operations, and a size
+                      that grows with it; 0: 3 */
 } sketching_options_t;
 
 /** A sketch. */

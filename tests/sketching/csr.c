@@ -53,18 +53,20 @@ static void wrong_options_are_refused(void **state) {
         sketching_options_t options;
         const char *says;
     } cases[] = {
-        {{SKETCHING_GAUSSIAN, &algebra_plain, 0, 0.1, 5, 0, 0}, "eps has to be above 0"},
-        {{SKETCHING_GAUSSIAN, &algebra_plain, 1, 0.1, 5, 0, 0}, "and below 1"},
-        {{SKETCHING_GAUSSIAN, &algebra_plain, NAN, 0.1, 5, 0, 0}, "eps"},
-        {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0, 5, 0, 0}, "delta has to be above 0"},
-        {{SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.11, 5, 0, 0}, "at most 0.1 (Lemma 5.4)"},
-        {{SKETCHING_EXACT, &algebra_plain, 0.5, 0.5, 5, 0, 0}, "at most 0.1 (Lemma 5.4)"},
-        {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0.1, -1, 0, 0}, "1 to 2^31 features"},
-        {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0.1, (int64_t)1 << 40, 0, 0}, "1 to 2^31"},
-        {{SKETCHING_UNIFORM, &algebra_plain, 0.5, 0.1, 0, 0, 0}, "it has to be given a size"},
-        {{SKETCHING_DETERMINISTIC, &algebra_plain, 0.5, 0.1, 6, 0, 0},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, 0, 0.1, 5, 0, 0, 0}, "eps has to be above 0"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, 1, 0.1, 5, 0, 0, 0}, "and below 1"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, NAN, 0.1, 5, 0, 0, 0}, "eps"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0, 5, 0, 0, 0}, "delta has to be above 0"},
+        {{SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.11, 5, 0, 0, 0}, "at most 0.1 (Lemma 5.4)"},
+        {{SKETCHING_EXACT, &algebra_plain, 0.5, 0.5, 5, 0, 0, 0}, "at most 0.1 (Lemma 5.4)"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0.1, -1, 0, 0, 0}, "1 to 2^31 features"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0.1, (int64_t)1 << 40, 0, 0, 0}, "1 to 2^31"},
+        {{SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 5, 0, 0, 1.9},
+         "factor has to be 2 to 1000"},
+        {{SKETCHING_UNIFORM, &algebra_plain, 0.5, 0.1, 0, 0, 0, 0}, "it has to be given a size"},
+        {{SKETCHING_DETERMINISTIC, &algebra_plain, 0.5, 0.1, 6, 0, 0, 0},
          "more features (6) than X has rank (6)"},
-        {{SKETCHING_LEVERAGE, &algebra_plain, 0.1, 0.1, 0, 0, 0}, "nothing would be left out"},
+        {{SKETCHING_LEVERAGE, &algebra_plain, 0.1, 0.1, 0, 0, 0, 0}, "nothing would be left out"},
     };
     input_t input = input_create(INPUT_RANDOM, 6, 50, 0.05);
     sketching_features_t features;
@@ -93,7 +95,7 @@ static void zeros_have_no_sketch(void **state) {
     for (int which = 0; which < 2; which++)
         for (int method = 0; method < SKETCHING_METHODS; method++) {
             const sketching_options_t options = {
-                (enum sketching_method)method, &algebra_plain, 0.5, 0.1, 4, 0, 0};
+                (enum sketching_method)method, &algebra_plain, 0.5, 0.1, 4, 0, 0, 0};
             sketching_features_t features;
             sketching_result_t result;
             attn_error_t error = {0};
@@ -166,8 +168,14 @@ static void features_are_the_same_everywhere(void **state) {
     const sketching_x_t dense = {.rows = LINES, .columns = COLUMNS, .dense = x};
     for (size_t c = 0; c < TEST_COUNT(cases); c++)
         for (int lapack = 0; lapack < 2; lapack++) {
-            const sketching_options_t options = {
-                cases[c].method, lapack ? algebra_best() : &algebra_plain, 0.5, 0.1, SIZE, 0, 11};
+            const sketching_options_t options = {cases[c].method,
+                                                 lapack ? algebra_best() : &algebra_plain,
+                                                 0.5,
+                                                 0.1,
+                                                 SIZE,
+                                                 0,
+                                                 11,
+                                                 0};
             sketching_features_t features;
             sketching_result_t result;
             int64_t sum = 0;

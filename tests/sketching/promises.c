@@ -41,8 +41,8 @@ static void sampling_keeps_the_spectrum(void **state) {
         double largest = 0, size = 0, asked = 0;
         int failed = 0, seeds = 0;
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
-            const sketching_options_t options = {methods[m], &algebra_plain, eps, delta, 0, 0,
-                                                 seed};
+            const sketching_options_t options = {methods[m], &algebra_plain, eps, delta, 0,
+                                                 0,          seed,           0};
             sketching_result_t sketch;
             if (!test_takes_case()) continue;
             test_label("%s", sketching_names[methods[m]]);
@@ -84,7 +84,7 @@ static void barriers_keep_the_spectrum(void **state) {
             for (int way = 0; way < 3; way++) {
                 const algebra_solver_t *solver = way == 2 ? algebra_best() : &algebra_plain;
                 const sketching_options_t options = {
-                    SKETCHING_DETERMINISTIC, solver, bounds[e], 0.1, 0, 0, (uint64_t)way};
+                    SKETCHING_DETERMINISTIC, solver, bounds[e], 0.1, 0, 0, (uint64_t)way, 0};
                 sketching_features_t features = features_of(way == 1 ? &input.csr : &input.x);
                 test_label("%s, eps %g, way %d", input_names[kind], bounds[e], way);
                 assert_int_equal(sketching_sketch(&features, &options, &sketches[way], NULL),
@@ -155,7 +155,7 @@ static void all_features_are_exact(void **state) {
     sketching_features_t features = features_of(&input.x);
     for (int method = 0; method < SKETCHING_METHODS; method++) {
         const sketching_options_t options = {
-            (enum sketching_method)method, &algebra_plain, 0.1, 0.1, 41, 0, 1};
+            (enum sketching_method)method, &algebra_plain, 0.1, 0.1, 41, 0, 1, 0};
         sketching_result_t sketch;
         test_label("%s", sketching_names[method]);
         assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);

@@ -9,10 +9,10 @@
 static attn_status_t scores_approximately(void *data) {
     problem_t *problem = data;
     sketching_basis_t basis;
-    if (!sketching_basis_embedded(&problem->features, algebra_best(), 1, &basis))
+    if (!sketching_basis_embedded(&problem->features, algebra_best(), SKETCHING_FACTOR, 1, &basis))
         return ATTN_ERROR_MEMORY;
-    const int done =
-        sketching_scores_projected(&problem->features, &basis, 0.1, 1, problem->scores);
+    const int done = sketching_scores_projected(&problem->features, &basis, SKETCHING_FACTOR, 0.1,
+                                                1, problem->scores);
     sketching_basis_destroy(&basis);
     return done ? ATTN_OK : ATTN_ERROR_MEMORY;
 }
