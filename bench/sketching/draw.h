@@ -13,19 +13,18 @@
 
 enum { DRAW_FEATURES = 64, DRAW_WORDS = 4 /* of one draw */ };
 
-/* A word of a draw for each feature. */
 typedef uint32_t draw_words_t[DRAW_FEATURES];
 
-/* Draws first, first + 2, ...: one for each feature. */
-static inline void draw_bits(uint64_t seed, uint64_t stream, uint64_t first,
-                             draw_words_t *restrict words) {
-    for (uint32_t f = 0; f < DRAW_FEATURES; f++) {
+/* Words of `count` draws from the first on. */
+static inline void draw_bits(uint64_t seed, uint64_t stream, uint64_t first, int64_t count,
+                             uint32_t *restrict words) {
+    for (int64_t i = 0; i < count; i++) {
         uint32_t bits[DRAW_WORDS];
-        attn_random_bits(seed, stream, first + 2 * (uint64_t)f, bits);
-        words[0][f] = bits[0];
-        words[1][f] = bits[1];
-        words[2][f] = bits[2];
-        words[3][f] = bits[3];
+        attn_random_bits(seed, stream, first + (uint64_t)i, bits);
+        words[DRAW_WORDS * i] = bits[0];
+        words[DRAW_WORDS * i + 1] = bits[1];
+        words[DRAW_WORDS * i + 2] = bits[2];
+        words[DRAW_WORDS * i + 3] = bits[3];
     }
 }
 
@@ -42,21 +41,24 @@ static inline void draw_place(const uint32_t *restrict words, uint32_t last, int
     for (int f = 0; f < DRAW_FEATURES; f++) places[i][f] = taken[f] ? last : place[f];
 }
 
-/* Entries of DRAW_FEATURES features, of which `count` are wanted, from the first one's draw on. */
-static inline void draw_features(attn_sketch_entry_t *entries, int64_t count, uint64_t draw,
+/* Entries of DRAW_FEATURES features from `first` on, of which `count` are wanted. */
+static inline void draw_features(attn_sketch_entry_t *entries, int64_t first, int64_t count,
                                  const attn_sketch_part_t *part, int64_t sparsity) {
+    enum { MOST = DRAW_FEATURES * ATTN_SKETCH_MOST_SPARSITY + DRAW_WORDS };
     const float magnitude = (float)(1.0 / sqrt((double)sparsity));
-    draw_words_t places[ATTN_SKETCH_MOST_SPARSITY], words[DRAW_WORDS], signs[DRAW_WORDS];
+    const uint64_t entry = (uint64_t)(first * sparsity),
+                   stream = attn_sketch_stream(ATTN_SKETCH_OSNAP, 0);
+    const int64_t ahead = (int64_t)(entry % DRAW_WORDS); /* words of other features */
+    uint32_t all[MOST];
+    draw_words_t places[ATTN_SKETCH_MOST_SPARSITY], words;
     float weights[ATTN_SKETCH_MOST_SPARSITY][DRAW_FEATURES];
+    draw_bits(part->seed, stream, entry / DRAW_WORDS, DRAW_FEATURES / DRAW_WORDS * sparsity + 1,
+              all);
     for (int64_t i = 0; i < sparsity; i++) {
-        if (i % DRAW_WORDS == 0) {
-            const uint64_t stream = attn_sketch_stream(ATTN_SKETCH_OSNAP, i / DRAW_WORDS);
-            draw_bits(part->seed, stream, draw, words);
-            draw_bits(part->seed, stream, draw + 1, signs);
-        }
-        draw_place(words[i % DRAW_WORDS], (uint32_t)(part->size - sparsity + i), i, places);
+        for (int64_t f = 0; f < DRAW_FEATURES; f++) words[f] = all[ahead + f * sparsity + i];
+        draw_place(words, (uint32_t)(part->size - sparsity + i), i, places);
         for (int f = 0; f < DRAW_FEATURES; f++)
-            weights[i][f] = signs[i % DRAW_WORDS][f] & 1 ? magnitude : -magnitude;
+            weights[i][f] = words[f] & 1 ? magnitude : -magnitude;
     }
     for (int64_t f = 0; f < count; f++)
         for (int64_t i = 0; i < sparsity; i++)
@@ -68,8 +70,8 @@ static inline void draw_embedding(attn_sketch_entry_t *entries, const attn_sketc
                                   int64_t sparsity) {
     for (int64_t first = 0; first < part->count; first += DRAW_FEATURES) {
         const int64_t left = part->count - first;
-        draw_features(entries + first * sparsity, left < DRAW_FEATURES ? left : DRAW_FEATURES,
-                      2 * (uint64_t)(part->first + first), part, sparsity);
+        draw_features(entries + first * sparsity, part->first + first,
+                      left < DRAW_FEATURES ? left : DRAW_FEATURES, part, sparsity);
     }
 }
 

@@ -62,25 +62,24 @@ static int is_taken(const attn_sketch_entry_t *entries, int64_t count, int64_t c
 }
 
 /* A subset without replacement: Floyd's algorithm (Bentley and Floyd, "A sample of brilliance",
- * Communications of the ACM, 1987). A word times the range, shifted, is uniform to range / 2^32. */
+ * Communications of the ACM, 1987). A word times the range, shifted, is uniform to range / 2^32, and so is the
+ * word's last bit for each place. */
 void attn_sketch_osnap(attn_sketch_entry_t *entries, const attn_sketch_part_t *part,
                        int64_t sparsity) {
+    const uint64_t stream = attn_sketch_stream(ATTN_SKETCH_OSNAP, 0);
     float magnitude = (float)(1.0 / sqrt((double)sparsity));
     for (int64_t j = 0; j < part->count; j++) {
         attn_sketch_entry_t *row = entries + j * sparsity;
-        const uint64_t draw = 2 * (uint64_t)(part->first + j);
-        uint32_t places[WORDS], signs[WORDS];
         for (int64_t i = 0; i < sparsity; i++) {
-            if (i % WORDS == 0) {
-                const uint64_t stream = attn_sketch_stream(ATTN_SKETCH_OSNAP, i / WORDS);
-                attn_random_bits(part->seed, stream, draw, places);
-                attn_random_bits(part->seed, stream, draw + 1, signs);
-            }
+            const uint64_t entry = (uint64_t)((part->first + j) * sparsity + i);
+            uint32_t words[WORDS];
+            attn_random_bits(part->seed, stream, entry / WORDS, words);
+            const uint32_t word = words[entry % WORDS];
             int64_t last = part->size - sparsity + i;
-            int64_t column = (int64_t)((uint64_t)places[i % WORDS] * (uint64_t)(last + 1) >> 32);
+            int64_t column = (int64_t)((uint64_t)word * (uint64_t)(last + 1) >> 32);
             if (is_taken(row, i, column)) column = last;
             row[i].column = (int32_t)column;
-            row[i].weight = signs[i % WORDS] & 1 ? magnitude : -magnitude;
+            row[i].weight = word & 1 ? magnitude : -magnitude;
         }
     }
 }

@@ -55,7 +55,8 @@ typedef struct attn_sketch_entry {
 
 /**
  * Row j has `sparsity` entries +-1/sqrt(sparsity), at entries[(j - first)*sparsity ...], in distinct columns
- * chosen uniformly. Four at a time: the places of the i-th four by draw 2j of stream i, signs by draw 2j + 1.
+ * chosen uniformly. Entry e = j sparsity + i has its place and, by the last bit, its sign from word e modulo 4 of
+ * draw e / 4.
  */
 void attn_sketch_osnap(attn_sketch_entry_t *entries, const attn_sketch_part_t *part,
                        int64_t sparsity);
