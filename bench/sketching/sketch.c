@@ -5,6 +5,7 @@
 #include "sketch/leverage.h"
 #include "sketch/matrices.h"
 #include "sketching/barrier.h"
+#include "sketching/embed.h"
 #include "sketching/scores.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ typedef struct work {
     double *weights;           /* d: of features, or running sums of scores */
     attn_sketch_draw_t *draws; /* m */
     double *sums;              /* n x m: Y in double */
-    void *matrix;              /* some rows of T */
+    void *matrix;              /* some rows of T, of osnap all */
     attn_sketch_srht_t srht;
 } work_t;
 
@@ -238,12 +239,9 @@ static void mix(work_t *work, const sketching_block_t *block) {
 static int make_room(work_t *work) {
     const int64_t n = work->result->rows, size = work->result->size;
     const int64_t d = work->features->x->columns;
-    const int64_t sparsity = attn_sketch_sparsity(size, work->options->sparsity);
-    const int is_osnap = work->options->method == SKETCHING_OSNAP;
     work->sums = allocate(n, size, sizeof *work->sums);
     work->result->y = allocate(n, size, sizeof *work->result->y);
-    work->matrix = is_osnap ? allocate(d, sparsity, sizeof(attn_sketch_entry_t))
-                            : allocate(SKETCHING_WIDTH, size, sizeof(float));
+    work->matrix = allocate(SKETCHING_WIDTH, size, sizeof(float));
     if (work->options->method == SKETCHING_SRHT) {
         work->srht.columns = allocate(attn_sketch_order(d), 1, sizeof *work->srht.columns);
         work->srht.weights = allocate(d, 1, sizeof *work->srht.weights);
@@ -253,34 +251,48 @@ static int make_room(work_t *work) {
     return work->sums && work->result->y && work->matrix;
 }
 
-/* Each element of a row into the columns of its feature: X as it is, and T whole, a few entries a feature. */
-static void embed_rows(work_t *work) {
+/* What is read of T ahead of an element: its features are spread over all of it. */
+enum { AHEAD = 16 };
+
+/* A row of CSR or of a dense X into the columns of its features. */
+static void embed_row(const sketching_x_t *x, int64_t i, const attn_sketch_entry_t *entries,
+                      int64_t sparsity, double *sums) {
+    const int64_t start = x->dense ? i * x->columns : x->starts[i];
+    const int64_t count = x->dense ? x->columns : x->starts[i + 1] - start;
+    const float *values = (x->dense ? x->dense : x->data) + start;
+    const int32_t *indices = x->dense ? NULL : x->indices + start;
+    for (int64_t at = 0; at < count; at++) {
+        const attn_sketch_entry_t *entry = entries + (indices ? indices[at] : at) * sparsity;
+        if (indices && at + AHEAD < count)
+            __builtin_prefetch(entries + indices[at + AHEAD] * sparsity);
+        for (int64_t k = 0; k < sparsity; k++)
+            sums[entry[k].column] += (double)entry[k].weight * (double)values[at];
+    }
+}
+
+/* X as it is, row by row, and T whole, a few entries a feature. */
+static attn_status_t embed_rows(work_t *work) {
     const sketching_x_t *x = work->features->x;
-    const int64_t size = work->result->size;
+    const int64_t size = work->result->size, n = x->rows;
     const int64_t sparsity = attn_sketch_sparsity(size, work->options->sparsity);
     const attn_sketch_part_t all = {0, x->columns, size, work->options->seed};
-    attn_sketch_osnap(work->matrix, &all, sparsity);
-    for (int64_t i = 0; i < x->rows; i++) {
-        const int64_t start = x->dense ? i * x->columns : x->starts[i];
-        const int64_t end = x->dense ? start + x->columns : x->starts[i + 1];
-        const float *values = (x->dense ? x->dense : x->data) + start;
-        double *sums = work->sums + i * size;
-        for (int64_t at = 0; at < end - start; at++) {
-            const int64_t feature = x->dense ? at : x->indices[start + at];
-            const attn_sketch_entry_t *entries =
-                (const attn_sketch_entry_t *)work->matrix + feature * sparsity;
-            for (int64_t k = 0; k < sparsity; k++)
-                sums[entries[k].column] += (double)entries[k].weight * (double)values[at];
-        }
+    float *y = work->result->y = allocate(n, size, sizeof *y);
+    work->sums = allocate(1, size, sizeof *work->sums);
+    work->matrix = allocate(x->columns, sparsity, sizeof(attn_sketch_entry_t));
+    if (!y || !work->sums || !work->matrix) return no_memory(work);
+    sketching_kernels()->draw(work->matrix, &all, sparsity);
+    for (int64_t i = 0; i < n; i++) {
+        memset(work->sums, 0, (size_t)size * sizeof *work->sums);
+        embed_row(x, i, work->matrix, sparsity, work->sums);
+        for (int64_t t = 0; t < size; t++) y[i * size + t] = (float)work->sums[t];
     }
+    return ATTN_OK;
 }
 
 static attn_status_t mix_all(work_t *work) {
     const int64_t elements = work->result->rows * work->result->size;
     if (!make_room(work)) return no_memory(work);
-    if (work->options->method == SKETCHING_OSNAP) embed_rows(work);
-    for (int64_t first = 0;
-         first < work->features->x->columns && work->options->method != SKETCHING_OSNAP;) {
+    for (int64_t first = 0; first < work->features->x->columns;) {
         const sketching_block_t block = sketching_block(work->features, first);
         first += block.width;
         if (block.count) mix(work, &block);
@@ -331,6 +343,7 @@ static attn_status_t make(work_t *work) {
         memcpy(work->result->y, x->dense, (size_t)sketching_stored(x) * sizeof *x->dense);
         return ATTN_OK;
     }
+    if (method == SKETCHING_OSNAP) return embed_rows(work);
     if (method != SKETCHING_DETERMINISTIC && !samples(method)) return mix_all(work);
     status = samples(method) ? draw(work) : weigh(work);
     return status ? status : take(work);
