@@ -42,7 +42,10 @@ typedef struct product_ahead {
 } product_ahead_t;
 
 ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
-    enum { LINE = 64, ROWS = 2 };
+    enum {
+        LINE = 64,
+        ROWS = TILE_ROWS * PANEL / 48 + 1
+    }; /* the larger tiles, the fewer there are */
     for (int i = 0; PRODUCT_FETCHES && i < ROWS && ahead->rows > 0; i++, ahead->rows--) {
         ATTN_UNROLL
         for (int a = 0; a < 3; a++) {
