@@ -22,20 +22,24 @@ typedef struct linear_keep {
     int forgets; /* all rows so much that no error lasts: base is 0, and nothing is left out */
 } linear_keep_t;
 
-/* sum = a sum + more, with what rounding leaves at `rest`: of an infinite sum, which stays so, any number. */
+/*
+ * sum = a sum + more, with what rounding leaves at `rest`: of an infinite sum, which stays so, any number. a is
+ * base + factor; what a sum goes on by comes from the factor, with all its digits.
+ */
 ATTN_INLINE void add_vector(float *sum, float *rest, vf more, int decays, vf base, vf factor) {
-    vf old = vf_load(sum), left = vf_load(rest);
+    vf old = vf_load(sum), left = vf_load(rest), now;
     if (decays) {
+        more = vf_add(more, vf_mul(base, left));
+        now = vf_mul_add(vf_add(base, factor), old, more);
         more = vf_mul_add(factor, old, more);
-        old = vf_select_positive(base, old, vf_zero());
-        left = vf_mul(base, left);
+        old = vf_mul(base, old);
+    } else {
+        more = vf_add(more, left);
+        now = vf_add(old, more);
     }
-    more = vf_add(more, left);
-    const vf now = vf_add(old, more);
     left = vf_sub(more, vf_sub(now, old));
-    if (!decays) left = vf_min(vf_max(left, vf_set1(-FLT_MAX)), vf_set1(FLT_MAX));
     vf_store(sum, now);
-    vf_store(rest, left);
+    vf_store(rest, vf_min(vf_max(left, vf_set1(-FLT_MAX)), vf_set1(FLT_MAX)));
 }
 
 /* S = a S + left^T right for a tile of S. */

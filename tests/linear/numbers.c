@@ -108,6 +108,48 @@ static void nan_gates_poison_their_head(void **state) {
     attn_context_destroy(context);
 }
 
+/* Keys of 1 in all columns, and in head 1 values of which float can add two. */
+static void make_overflow(trial_t *trial, int64_t first, int64_t count) {
+    static const double decays[] = {0, -1e-6, -0.02, -0.05};
+    for (int64_t h = 0; h < 2; h++)
+        for (int64_t j = 0; j < trial->problem.keys; j++)
+            for (int64_t k = 0; k < 4; k++) {
+                typed_set(&trial->query, 0, h, j, k, 0.25);
+                typed_set(&trial->key, 0, h, j, k, 1);
+                if (h == 1 && j >= first && j < first + count)
+                    typed_set(&trial->value, 0, h, j, k, 0x1.8p126);
+                if (is_gated(trial->form.rule))
+                    typed_set(&trial->own[DECAY], 0, h, j, k, decays[k]);
+            }
+}
+
+/* A state beyond float's numbers stays so, in its head alone, whatever it keeps of itself later. */
+static void sums_without_end_stay_infinite(void **state) {
+    (void)state;
+    enum { N = 100, AT = 20 };
+    attn_context_t *context = fixture_context(1);
+    for (int rule = 0; rule < RULES_COUNT; rule++) {
+        attn_problem_t problem = fixture_problem(1, 2, N, N, 4, 4);
+        problem.causal = ATTN_CAUSAL_TOP_LEFT;
+        trial_t trial = trial_of(context, &problem, ATTN_ORACLE_LIN, rule, 0);
+        trial_make(&trial);
+        trial_label(&trial);
+        make_overflow(&trial, AT, 4);
+        attn_plan_t *plan = trial_run(&trial);
+        for (int64_t i = 0; i < N; i++)
+            for (int64_t c = 0; c < 4; c++) {
+                const double found = typed_get(&trial.out.tensor, 0, 1, i, c);
+                assert_true(isfinite(typed_get(&trial.out.tensor, 0, 0, i, c)));
+                if (!is_delta(rule))
+                    assert_true(isinf(found) == (i > AT + 1) && !isnan(found));
+                else if (i <= AT)
+                    assert_true(isfinite(found));
+            }
+        trial_end(&trial, plan);
+    }
+    attn_context_destroy(context);
+}
+
 /* Rows whose normaliser has no reciprocal in float are zeros, and NaN where it is infinite; all are counted. */
 static void normalisers_without_reciprocal(void **state) {
     (void)state;
@@ -259,5 +301,6 @@ static void runs_are_refused(void **state) {
 
 TEST_MAIN(cmocka_unit_test(a_million_tokens), cmocka_unit_test(products_of_decays),
           cmocka_unit_test(delta_stays_stable), cmocka_unit_test(nan_gates_poison_their_head),
+          cmocka_unit_test(sums_without_end_stay_infinite),
           cmocka_unit_test(normalisers_without_reciprocal), cmocka_unit_test(plans_are_refused),
           cmocka_unit_test(large_states_are_refused), cmocka_unit_test(runs_are_refused))
