@@ -28,6 +28,8 @@ static const attn_param_info_t params[PARAMS] = {
     [BUDGET] = LAB_NUMBER("budget", "time budget", "s", 1e-3, 10, 0.05,
                           "for measuring one method's time at one point"),
     [TRIALS] = LAB_INTEGER("trials", "trials", "", 1, 10000, 10, "sketches a point"),
+    [SPIKE] = LAB_NUMBER("spike", "spikes of features", "", 1, 1000, 1,
+                         "by which one feature of 97 is larger than the others"),
 };
 
 /* ---- a point ---------------------------------------------------------------------------------------- */
@@ -40,6 +42,11 @@ static attn_status_t compute_point(const lab_point_t *point, double *row, attn_e
         return sparsification_rates(point, sparsification_rates_of(panel), row, error);
     if (panel->columns == sparsification_fixed_columns)
         return sparsification_fixed(point, row, error);
+    if (panel->columns == sparsification_lemma_columns)
+        return sparsification_lemmas(point, row, error);
+    if (panel->columns == sparsification_least_columns)
+        return sparsification_least(point, row, error);
+    if (panel->columns == sparsification_csr_columns) return sparsification_csr(point, row, error);
     return sparsification_times(point, row, error);
 }
 
@@ -48,6 +55,10 @@ static attn_status_t compute_point(const lab_point_t *point, double *row, attn_e
 static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
     const double *values = point->values;
     char width[32];
+    if (point->run->panel->columns == sparsification_least_columns &&
+        values[DIM] < 8 * values[ROWS])
+        return attn_fail(error, ATTN_ERROR_RANGE, "d (%.0f) must be at least 8 n (%.0f)",
+                         values[DIM], 8 * values[ROWS]);
     if (values[DIM] < values[ROWS])
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "d (%.0f) must be at least n (%.0f): X X^T would have no full rank",
@@ -66,7 +77,9 @@ static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
 
 static double cost(const lab_point_t *point) {
     const double *values = point->values;
-    if (point->run->panel->columns == sparsification_time_columns) return 1;
+    if (point->run->panel->columns == sparsification_time_columns ||
+        point->run->panel->columns == sparsification_csr_columns)
+        return 1;
     return values[TRIALS] * values[DIM] * (values[SIZE] + 100);
 }
 

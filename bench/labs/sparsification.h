@@ -8,9 +8,10 @@
 #include "labs/lab.h"
 #include "labs/sketches.h"
 #include "labs/symmetric.h"
+#include "sketching/sketch.h"
 
 /** Parameters. */
-enum { ROWS, DIM, R, SIZE, EPS, DELTA, DECAY, DENSITY, BUDGET, TRIALS, PARAMS };
+enum { ROWS, DIM, R, SIZE, EPS, DELTA, DECAY, DENSITY, BUDGET, TRIALS, SPIKE, PARAMS };
 
 /** Columns of the panels about errors; groups have one for each method. */
 enum {
@@ -44,12 +45,29 @@ enum {
 /** Of those about times. */
 enum { SECONDS = 1, NONZERO = SECONDS + SKETCHES, TIME_COLUMNS };
 
+/** Of those about times from CSR, where all methods but the last one are compared. */
+enum { CSR_METHODS = SKETCHING_METHODS - 1, CSR_NONZERO = SECONDS + CSR_METHODS, CSR_COLUMNS };
+
+/** Of those about the least size: for each of sketching_names, at d and at d / 4. */
+enum {
+    LEAST = 1,
+    LEAST_NARROW = LEAST + SKETCHING_METHODS,
+    LEAST_LINE = LEAST_NARROW + SKETCHING_METHODS,
+    LEAST_COLUMNS
+};
+
+/** Of the one about Lemmas 3.1 to 3.4. */
+enum { LEMMA = 1, LEMMA_BOUND = LEMMA + 4, LEMMA_WITHIN, LEMMA_ABOVE, LEMMA_COLUMNS };
+
 extern const lab_column_t sparsification_error_columns[ERROR_COLUMNS];
 extern const lab_column_t sparsification_rate_columns[RATE_COLUMNS];
 extern const lab_column_t sparsification_fixed_columns[FIXED_COLUMNS];
 extern const lab_column_t sparsification_time_columns[TIME_COLUMNS];
+extern const lab_column_t sparsification_csr_columns[CSR_COLUMNS];
+extern const lab_column_t sparsification_least_columns[LEAST_COLUMNS];
+extern const lab_column_t sparsification_lemma_columns[LEMMA_COLUMNS];
 
-enum { SPARSIFICATION_PANELS = 12 };
+enum { SPARSIFICATION_PANELS = 17 };
 
 extern const lab_panel_t sparsification_panels[SPARSIFICATION_PANELS];
 
@@ -67,6 +85,19 @@ attn_status_t sparsification_rates(const lab_point_t *point, const rates_t *rate
 attn_status_t sparsification_fixed(const lab_point_t *point, double *row, attn_error_t *error);
 
 attn_status_t sparsification_times(const lab_point_t *point, double *row, attn_error_t *error);
+
+attn_status_t sparsification_csr(const lab_point_t *point, double *row, attn_error_t *error);
+
+attn_status_t sparsification_least(const lab_point_t *point, double *row, attn_error_t *error);
+
+attn_status_t sparsification_lemmas(const lab_point_t *point, double *row, attn_error_t *error);
+
+/** X of a trial; ATTN_ERROR_MEMORY where there is none for it. */
+attn_status_t sparsification_draw(const lab_point_t *point, uint64_t trial, symmetric_t *symmetric,
+                                  attn_error_t *error);
+
+/** How much smaller than at d the least size may be at d / 4 for it to count as the same. */
+#define SPARSIFICATION_SAME 2.0
 
 /** lab_t.within, lab_t.note and lab_t.judge. */
 int sparsification_within(const lab_run_t *run, const double *row);

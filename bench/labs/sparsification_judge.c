@@ -44,10 +44,27 @@ static void note_rates(const lab_run_t *run, const double *rows, uint32_t count,
         attn_format(text, size, "the bound for eps and delta asks for %.0f features", rows[ASKED]);
 }
 
+static void note_lemmas(const double *rows, uint32_t count, char *text, size_t size) {
+    double within = 0, above = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        within += rows[(size_t)i * LEMMA_COLUMNS + LEMMA_WITHIN];
+        above += rows[(size_t)i * LEMMA_COLUMNS + LEMMA_ABOVE];
+    }
+    attn_format(text, size, "%.0f sketches of distortion below 1; above what a lemma allows: %.0f",
+                within, above);
+}
+
 void sparsification_note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                          size_t size) {
     const lab_column_t *columns = run->panel->columns;
-    if (columns == sparsification_time_columns)
+    if (columns == sparsification_least_columns)
+        attn_format(text, size, "of %.0f sketches a point; no line: no m below d",
+                    run->values[TRIALS]);
+    else if (columns == sparsification_lemma_columns)
+        note_lemmas(rows, count, text, size);
+    else if (columns == sparsification_csr_columns)
+        sketch_note_exponents(rows, count, CSR_COLUMNS, SECONDS, CSR_NONZERO, text, size);
+    else if (columns == sparsification_time_columns)
         sketch_note_exponents(rows, count, TIME_COLUMNS, SECONDS, NONZERO, text, size);
     else if (columns == sparsification_error_columns)
         note_errors(rows, count, text, size);
@@ -139,11 +156,55 @@ static void judge_fixed(const lab_run_t *run, const double *rows, uint32_t count
         worst, gain);
 }
 
+static void judge_lemmas(const double *rows, uint32_t count, lab_finding_t *finding) {
+    double parts[4] = {0};
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * LEMMA_COLUMNS;
+        tally.fails += (uint32_t)row[LEMMA_ABOVE];
+        tally.holds += (uint32_t)(4 * row[LEMMA_WITHIN] - row[LEMMA_ABOVE]);
+        for (int lemma = 0; lemma < 4; lemma++)
+            parts[lemma] = fmax(parts[lemma], row[LEMMA + lemma]);
+    }
+    judge_tally(&tally, "comparisons", finding);
+    judge_found(finding,
+                "Of what Lemmas 3.1, 3.2, 3.3 and 3.4 allow %.2g, %.2g, %.2g and %.2g are taken.",
+                parts[0], parts[1], parts[2], parts[3]);
+}
+
+/* Sizes at d against those at d / 4, and what part of n ln(10 n) they are. */
+static void judge_least(const double *rows, uint32_t count, lab_finding_t *finding) {
+    static const int promised[] = {SKETCHING_LEVERAGE, SKETCHING_EXACT, SKETCHING_DETERMINISTIC};
+    double grown = 0, most = 0;
+    uint32_t uniform = 0;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * LEAST_COLUMNS;
+        uniform += isnan(row[LEAST + SKETCHING_UNIFORM]) != 0;
+        for (int p = 0; p < 3; p++) {
+            const double wide = row[LEAST + promised[p]], narrow = row[LEAST_NARROW + promised[p]];
+            tally_add(&tally, judge_at_most(wide, wide, SPARSIFICATION_SAME * narrow));
+            if (!isnan(wide / narrow)) grown = fmax(grown, wide / narrow);
+            if (!isnan(wide)) most = fmax(most, wide / row[LEAST_LINE]);
+        }
+    }
+    judge_tally(&tally, "sizes", finding);
+    judge_found(finding,
+                "Four times as many features take %.2g times as many at most, %.2g n ln(10 n) at "
+                "most; no number below d is enough for uniform sampling at %u of %u points.",
+                grown, most, uniform, count);
+}
+
 void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t count,
                           lab_finding_t *finding) {
     const lab_column_t *columns = run->panel->columns;
     judged_exponent_t exponents[SKETCHES];
-    if (columns == sparsification_error_columns) {
+    const int from_csr = columns == sparsification_csr_columns;
+    if (columns == sparsification_least_columns) {
+        judge_least(rows, count, finding);
+    } else if (columns == sparsification_lemma_columns) {
+        judge_lemmas(rows, count, finding);
+    } else if (columns == sparsification_error_columns) {
         judge_errors(run, rows, count, finding);
     } else if (columns == sparsification_rate_columns) {
         judge_rates(run, rows, count, finding);
@@ -152,6 +213,7 @@ void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t cou
     } else {
         for (uint32_t method = 0; method < SKETCHES; method++)
             exponents[method] = (judged_exponent_t){sketch_names[method], SECONDS + method, 1};
-        judge_exponents(run, rows, count, NONZERO, exponents, SKETCHES, finding);
+        judge_exponents(run, rows, count, from_csr ? CSR_NONZERO : NONZERO, exponents, SKETCHES,
+                        finding);
     }
 }

@@ -57,6 +57,41 @@ const lab_column_t sparsification_time_columns[TIME_COLUMNS] = {
     [NONZERO] = {"nonzero", "elements of X that are not 0", LAB_HIDDEN, 0},
 };
 
+const lab_column_t sparsification_csr_columns[CSR_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
+    EACH("", ", measured", LAB_LINE),
+    {"exact", "exact scores, measured", LAB_LINE, 0},
+    {"uniform", "uniform, measured", LAB_LINE, 0},
+    [CSR_NONZERO] = {"nonzero", "elements of X that are not 0", LAB_HIDDEN, 0},
+};
+
+/* As sketching_names has them. */
+#define EACH_SKETCHING(NAME, LABEL, MARK)                                                          \
+    {"gaussian" NAME, "gaussian" LABEL, MARK, 0}, {"ams" NAME, "ams" LABEL, MARK, 0},              \
+        {"osnap" NAME, "osnap" LABEL, MARK, 0}, {"leverage" NAME, "leverage" LABEL, MARK, 0},      \
+        {"srht" NAME, "srht" LABEL, MARK, 0}, {"exact" NAME, "exact scores" LABEL, MARK, 0},       \
+        {"uniform" NAME, "uniform" LABEL, MARK, 0}, {                                              \
+        "deterministic" NAME, "deterministic" LABEL, MARK, 0                                       \
+    }
+
+const lab_column_t sparsification_least_columns[LEAST_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
+    EACH_SKETCHING("", "", LAB_LINE),
+    EACH_SKETCHING("_narrow", ", d / 4", LAB_HIDDEN),
+    [LEAST_LINE] = {"line", "n ln(10 n)", LAB_BOUND, 0},
+};
+
+const lab_column_t sparsification_lemma_columns[LEMMA_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
+    [LEMMA] = {"lemma_1", "Lemma 3.1: |B| of (1 + eps) r", LAB_LINE, 0},
+    {"lemma_2", "Lemma 3.2: |exp A - exp B| of 6 r min", LAB_LINE, 0},
+    {"lemma_3", "Lemma 3.3: sums of rows of 6 r min", LAB_LINE, 0},
+    {"lemma_4", "Lemma 3.4: |A' - A| of 12 r", LAB_LINE, 0},
+    [LEMMA_BOUND] = {"bound", "what the lemma allows", LAB_BOUND, 0},
+    [LEMMA_WITHIN] = {"within", "sketches of distortion below 1", LAB_HIDDEN, 0},
+    [LEMMA_ABOVE] = {"above", "of their four parts, those above 1", LAB_HIDDEN, 0},
+};
+
 static const double sizes[] = {8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384, 448};
 static const double above_n[] = {9, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 320, 384, 448};
 static const double small_sizes[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384};
@@ -66,7 +101,13 @@ static const double densities[] = {0.02, 0.05, 0.1, 0.2, 0.5, 1};
 static const double features[] = {512, 1024, 2048, 4096, 8192, 16384};
 static const double tokens[] = {4, 8, 12, 16, 24, 32, 48, 64};
 
+static const double few_tokens[] = {4, 8, 16, 32};
+
 static const lab_fixed_t many[] = {{TRIALS, 80}};
+static const lab_fixed_t even[] = {{DIM, 2048}, {TRIALS, 20}, {DECAY, 0}};
+static const lab_fixed_t spiked[] = {{DIM, 2048}, {TRIALS, 20}, {DECAY, 0}, {SPIKE, 30}};
+static const lab_fixed_t thin[] = {{ROWS, 32}, {DENSITY, 0.2}, {SIZE, 64}};
+static const lab_fixed_t thinner[] = {{ROWS, 32}, {DIM, 4096}, {SIZE, 64}};
 static const lab_fixed_t wide[] = {{DIM, 4096}};
 
 /* ---- claims --------------------------------------------------------------------------------------- */
@@ -123,6 +164,24 @@ enum {
     .y = {"processor time", "s", 1, 0, 0}, .idle = FOR_TIME,                                       \
     LAB_COLUMNS_OF(sparsification_time_columns)
 
+#define LEAST_OVER(ID, TITLE, FIXED)                                                               \
+    .id = (ID), .title = (TITLE),                                                                  \
+    .claim = "m = O(n log n) sampled features, or O(n) weighed ones, are enough however many "     \
+             "there are (Theorems 3.5 and 3.6).",                                                  \
+    .criterion =                                                                                   \
+        "The least m for which at most a twentieth of the sketches has a distortion of 1 "         \
+        "or more, in steps of a tenth: each of leverage, exact and deterministic counts "          \
+        "for it where it is at most twice that of d / 4, against it where not.",                   \
+    .x_param = ROWS, .grid = LAB_GRID(few_tokens), .x = {"tokens n", "", 1, 0, 0},                 \
+    .y = {"least sketch size m", "features", 1, 0, 0}, .fixed = (FIXED),                           \
+    .fixed_count = LAB_COUNT(FIXED), .idle = NO_PROMISE | NO_TIME | ANY_SIZE,                      \
+    LAB_COLUMNS_OF(sparsification_least_columns)
+#define CSR_OVER(ID, TITLE, X_PARAM, GRID, LABEL, FIXED)                                           \
+    .id = (ID), .title = (TITLE), .claim = NNZ, .criterion = LINEAR_TIME, .flags = LAB_SERIAL,     \
+    .x_param = (X_PARAM), .grid = LAB_GRID(GRID), .x = {LABEL, "", 1, 0, 0},                       \
+    .y = {"processor time", "s", 1, 0, 0}, .fixed = (FIXED), .fixed_count = LAB_COUNT(FIXED),      \
+    .idle = FOR_TIME, LAB_COLUMNS_OF(sparsification_csr_columns)
+
 #define LEVERAGE_PROMISE PROMISED("Leverage sampling", SPECTRAL) " (Lemma 5.4)."
 #define GAUSSIAN_PROMISE PROMISED("A Gaussian sketch", EACH_LOGIT) " (Dasgupta and Gupta, 2003)."
 #define AMS_PROMISE PROMISED("An AMS, OSNAP or SRHT sketch", SQUARES) " (Markov's inequality)."
@@ -140,6 +199,11 @@ enum {
     PANEL_NNZ,
     PANEL_TOKENS,
     PANEL_DENSITY,
+    PANEL_CSR,
+    PANEL_CSR_DENSITY,
+    PANEL_LEAST,
+    PANEL_LEAST_SPIKED,
+    PANEL_LEMMAS,
     PANELS
 };
 
@@ -197,6 +261,34 @@ const lab_panel_t sparsification_panels[PANELS] = {
                                   "Time of a run over nnz(X) = density n d, at fixed n and d",
                                   DENSITY, densities, "density"),
                        .fixed = wide, .fixed_count = LAB_COUNT(wide)},
+    [PANEL_CSR] = {CSR_OVER("csr", "Time from CSR over the features d, nnz(X) = density n d", DIM,
+                            features, "features d", thin)},
+    [PANEL_CSR_DENSITY] = {CSR_OVER("csr-density",
+                                    "Time from CSR over nnz(X) = density n d, at fixed n and d",
+                                    DENSITY, densities, "density", thinner)},
+    [PANEL_LEAST] = {LEAST_OVER("least", "Least size that keeps the spectrum, features alike",
+                                even)},
+    [PANEL_LEAST_SPIKED] = {LEAST_OVER("least-spiked",
+                                       "Least size that keeps the spectrum, one feature of 97 30 "
+                                       "times as large",
+                                       spiked)},
+    [PANEL_LEMMAS] =
+        {.id = "lemmas",
+         .title = "How much of what Lemmas 3.1 to 3.4 allow is taken, over r",
+         .claim = "Where (1 - eps) A <= B <= (1 + eps) A, eps < 1, and |A| <= r < 0.1: |B| <= (1 + "
+                  "eps) r; exp B is within 6 r of exp A, relative to either; so are the sums of "
+                  "its rows; no entry of the attention matrix moves by more than 12 r (Lemmas 3.1 "
+                  "to 3.4).",
+         .criterion = "Each lemma counts for it at each sketch of distortion below 1 where its "
+                      "largest entry is within what it allows, and against it where not.",
+         .x_param = R,
+         .grid = LAB_GRID(radii),
+         .x = {"r = largest entry of X X^T", "", 1, 0, 0},
+         .y = {"part of what is allowed, largest", "", 1, 0, 0},
+         .defined_low = 1e-4,
+         .defined_high = 0.1,
+         .idle = NO_PROMISE | NO_TIME,
+         LAB_COLUMNS_OF(sparsification_lemma_columns)},
 };
 
 const rates_t *sparsification_rates_of(const lab_panel_t *panel) {

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-static attn_status_t draw(const lab_point_t *point, uint64_t trial, symmetric_t *symmetric,
-                          attn_error_t *error) {
+attn_status_t sparsification_draw(const lab_point_t *point, uint64_t trial, symmetric_t *symmetric,
+                                  attn_error_t *error) {
     const double *values = point->values;
     const symmetric_shape_t shape = {
         .rows = (int64_t)values[ROWS],
@@ -18,6 +18,7 @@ static attn_status_t draw(const lab_point_t *point, uint64_t trial, symmetric_t 
         .r = values[R],
         .decay = values[DECAY],
         .density = values[DENSITY],
+        .spike = values[SPIKE],
         .seed = point->run->seed,
         .trial = trial,
     };
@@ -40,7 +41,7 @@ attn_status_t sparsification_errors(const lab_point_t *point, double *row, attn_
     for (int c = X + 1; c < ERROR_COLUMNS; c++) row[c] = 0;
     for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS]; trial++) {
         symmetric_t symmetric;
-        attn_status_t status = draw(point, trial, &symmetric, error);
+        attn_status_t status = sparsification_draw(point, trial, &symmetric, error);
         if (status) return status;
         for (int method = 0; method < SKETCHES && !status; method++) {
             const sketch_request_t request = request_of(point, method, trial);
@@ -57,6 +58,30 @@ attn_status_t sparsification_errors(const lab_point_t *point, double *row, attn_
         if (status) return status;
     }
     row[BOUND] = 12 * point->values[R];
+    return ATTN_OK;
+}
+
+attn_status_t sparsification_lemmas(const lab_point_t *point, double *row, attn_error_t *error) {
+    for (int c = X + 1; c < LEMMA_COLUMNS; c++) row[c] = 0;
+    row[LEMMA_BOUND] = 1;
+    for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS]; trial++) {
+        symmetric_t symmetric;
+        attn_status_t status = sparsification_draw(point, trial, &symmetric, error);
+        if (status) return status;
+        for (int method = 0; method < SKETCHES && !status; method++) {
+            const sketch_request_t request = request_of(point, method, trial);
+            sketch_result_t result = {0};
+            status = symmetric_sketch(point->run->context, &symmetric, &request, &result, error);
+            if (status || !(result.distortion < 1)) continue;
+            row[LEMMA_WITHIN]++;
+            for (int lemma = 0; lemma < 4; lemma++) {
+                row[LEMMA + lemma] = fmax(row[LEMMA + lemma], result.lemmas[lemma]);
+                row[LEMMA_ABOVE] += result.lemmas[lemma] > 1;
+            }
+        }
+        symmetric_destroy(&symmetric);
+        if (status) return status;
+    }
     return ATTN_OK;
 }
 
@@ -93,7 +118,7 @@ static attn_status_t compute_asked(const lab_point_t *point, const symmetric_t *
 attn_status_t sparsification_rates(const lab_point_t *point, const rates_t *rates, double *row,
                                    attn_error_t *error) {
     symmetric_t symmetric;
-    attn_status_t status = draw(point, 0, &symmetric, error);
+    attn_status_t status = sparsification_draw(point, 0, &symmetric, error);
     if (status) return status;
     row[DELTA_LINE] = point->values[DELTA];
     status = compute_asked(point, &symmetric, rates, &row[ASKED], error);
@@ -121,7 +146,7 @@ attn_status_t sparsification_fixed(const lab_point_t *point, double *row, attn_e
         symmetric_t symmetric;
         sketch_result_t fixed, drawn;
         const sketch_request_t request = request_of(point, SKETCH_LEVERAGE, trial);
-        attn_status_t status = draw(point, trial, &symmetric, error);
+        attn_status_t status = sparsification_draw(point, trial, &symmetric, error);
         if (status) return status;
         status = symmetric_deterministic(point->run->context, &symmetric, size, &fixed, error);
         if (!status)
@@ -142,7 +167,7 @@ attn_status_t sparsification_fixed(const lab_point_t *point, double *row, attn_e
 
 attn_status_t sparsification_times(const lab_point_t *point, double *row, attn_error_t *error) {
     symmetric_t symmetric;
-    attn_status_t status = draw(point, 0, &symmetric, error);
+    attn_status_t status = sparsification_draw(point, 0, &symmetric, error);
     if (status) return status;
     for (int method = 0; method < SKETCHES && !status; method++) {
         const sketch_request_t request = request_of(point, method, 0);

@@ -37,7 +37,7 @@ static void draw_row(symmetric_t *symmetric, const symmetric_shape_t *shape, int
     double square = 0;
     for (int64_t k = 0; k < shape->dim; k++) {
         const uint64_t index = (uint64_t)(i * shape->dim + k);
-        const double scale = pow((double)(k + 1), -shape->decay);
+        const double scale = pow((double)(k + 1), -shape->decay) * (k % 97 == 5 ? shape->spike : 1);
         const double kept = attn_random_uniform(shape->seed, streams + STREAM_KEPT, index);
         const double own = attn_random_normal(shape->seed, streams + STREAM_X, index);
         const double all = attn_random_normal(shape->seed, streams + STREAM_LEAN, (uint64_t)k);
@@ -118,6 +118,26 @@ static double row_length(const symmetric_t *symmetric, int64_t row) {
     return sqrt(symmetric->logits[row * symmetric->rows + row]);
 }
 
+/* Parts of what the lemmas allow; of the first, without its 1 + eps. */
+static void measure_lemmas(const symmetric_t *symmetric, double lemmas[4]) {
+    const int64_t n = symmetric->rows;
+    const double r = symmetric->largest;
+    for (int64_t i = 0; i < n; i++) {
+        double exact = 0, near = 0;
+        for (int64_t j = 0; j < n; j++) {
+            const double a = symmetric->logits[i * n + j], b = symmetric->sketched[i * n + j];
+            const double moved =
+                fabs((double)symmetric->weights[i * n + j] - symmetric->exact[i * n + j]);
+            exact += exp(a);
+            near += exp(b);
+            lemmas[0] = fmax(lemmas[0], fabs(b) / r);
+            lemmas[1] = fmax(lemmas[1], expm1(fabs(a - b)) / (6 * r));
+            lemmas[3] = fmax(lemmas[3], moved / (12 * r));
+        }
+        lemmas[2] = fmax(lemmas[2], fabs(exact - near) / (6 * r * fmin(exact, near)));
+    }
+}
+
 /* Weights, logits and distortion of the sketch whose weights and lse are there. */
 static void compare(symmetric_t *symmetric, sketch_result_t *result) {
     const int64_t n = symmetric->rows;
@@ -140,12 +160,14 @@ static void compare(symmetric_t *symmetric, sketch_result_t *result) {
         }
     }
     result->frobenius = sqrt(squares) / trace;
+    measure_lemmas(symmetric, result->lemmas);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
             sketched[i * n + j] = sketched[j * n + i] =
                 (sketched[i * n + j] + sketched[j * n + i]) / 2;
     memcpy(symmetric->work, symmetric->logits, (size_t)(n * n) * sizeof(double));
     result->distortion = algebra_distortion(symmetric->work, sketched, n, symmetric->work + n * n);
+    result->lemmas[0] /= 1 + result->distortion;
 }
 
 /* Runs the head on the rows of a sketch, or on X for a head that sketches. */

@@ -30,6 +30,7 @@ typedef struct symmetric_shape {
     double r;
     double decay;   /* feature k is scaled by (k + 1)^-decay: 0 for even leverage scores */
     double density; /* part of the elements that is not 0 */
+    double spike;   /* by which one feature of 97 is larger than the others; 1 for none */
     uint64_t seed, trial;
 } symmetric_shape_t;
 
@@ -55,10 +56,16 @@ typedef struct sketch_result {
     double frobenius;  /* |S' - S|_F / |X|_F^2 */
     double proof;      /* the largest 6 r (A + A')_ij, of which Lemma 3.4's proof makes 12 r */
     double share;      /* the largest |A' - A|_ij / (6 r (A + A')_ij) */
+    double lemmas[4];  /* the largest part of what each of Lemmas 3.1 to 3.4 allows, below */
     int guaranteed;    /* the plan promises something for this size */
     int exact;         /* all features are kept */
 } sketch_result_t;
 
+/*
+ * What the lemmas allow, A = X X^T, B = Y Y^T of distortion eps < 1, r = max |A|: |B_ij| <= (1 + eps) r (3.1);
+ * |exp A - exp B|_ij <= 6 r min(exp A, exp B)_ij (3.2); the same of the sums of rows (3.3); 12 r for an entry of the
+ * attention matrix (3.4).
+ */
 attn_status_t symmetric_sketch(const attn_context_t *context, symmetric_t *symmetric,
                                const sketch_request_t *request, sketch_result_t *result,
                                attn_error_t *error);

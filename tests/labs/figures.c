@@ -40,6 +40,7 @@ static void make_quick(lab_run_t *run) {
         if (run->panel->idle >> i & 1) continue;
         if (strcmp(run->lab->params[i].name, "trials") == 0) set(run, "trials", "3");
         if (strcmp(run->lab->params[i].name, "budget") == 0) set(run, "budget", "0.002");
+        if (strncmp(run->panel->id, "least", 5) == 0) set(run, "d", "512");
     }
 }
 
@@ -56,8 +57,16 @@ static void check_softmax_regression(const lab_panel_t *panel, const double *row
 }
 
 static void check_sparsification(const lab_panel_t *panel, const double *row) {
-    if (strcmp(panel->columns[1].name, "gaussian") == 0 &&
-        strcmp(panel->columns[2].name, "gaussian_low") == 0) {
+    if (strcmp(panel->columns[1].name, "lemma_1") == 0) {
+        assert_true(cell(panel, row, "above") == 0);
+        for (int lemma = 1; lemma <= 4; lemma++) assert_true(row[lemma] > 0 && row[lemma] <= 1);
+    } else if (strncmp(panel->id, "least", 5) == 0) {
+        const double n = cell(panel, row, "x");
+        assert_true(cell(panel, row, "deterministic") == n + 1);
+        assert_true(cell(panel, row, "exact") > n && cell(panel, row, "leverage") > n);
+        if (strcmp(panel->id, "least") == 0) assert_true(cell(panel, row, "uniform") > n);
+    } else if (strcmp(panel->columns[1].name, "gaussian") == 0 &&
+               strcmp(panel->columns[2].name, "gaussian_low") == 0) {
         assert_true(row[1] >= row[2] && row[1] <= row[3]);
     } else if (strcmp(panel->columns[1].name, "deterministic") == 0) {
         const double rounding = cell(panel, row, "rounding");

@@ -19,6 +19,7 @@ static symmetric_t draw(int64_t dim, double r, double decay, double density, uin
                                      .r = r,
                                      .decay = decay,
                                      .density = density,
+                                     .spike = 1,
                                      .seed = test_seed(),
                                      .trial = trial};
     symmetric_t symmetric;

@@ -72,21 +72,19 @@ attn_status_t rows_sketch(void *data) {
 static const struct subject {
     const char *name;
     void (*rows)(void);
-    int is_asked; /* only by its name */
 } subjects[] = {
-    {"embedding", rows_embedding, 0},
-    {"scores", rows_scores, 0},
-    {"csr", rows_csr, 0},
-    {"deterministic", rows_deterministic, 0},
-    {"symmetric", rows_symmetric, 0},
-    {"sketched", rows_sketched, 0},
-    {"least", rows_least, 1},
+    {"embedding", rows_embedding},
+    {"scores", rows_scores},
+    {"csr", rows_csr},
+    {"deterministic", rows_deterministic},
+    {"symmetric", rows_symmetric},
+    {"sketched", rows_sketched},
 };
 
 static int is_wanted(const struct subject *subject, int count, char **names) {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], subject->name) == 0) return 1;
-    return count == 0 && !subject->is_asked;
+    return count == 0;
 }
 
 int main(int argc, char **argv) {

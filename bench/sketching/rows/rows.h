@@ -44,7 +44,4 @@ void rows_deterministic(void);
 void rows_symmetric(void);
 void rows_sketched(void);
 
-/** No times: the least m that has a distortion below 1. */
-void rows_least(void);
-
 #endif
