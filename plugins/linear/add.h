@@ -42,12 +42,16 @@ ATTN_INLINE void add_vector(float *sum, float *rest, vf more, int decays, vf bas
     vf_store(rest, vf_min(vf_max(left, vf_set1(-FLT_MAX)), vf_set1(FLT_MAX)));
 }
 
+/* What becomes of a tile of S: it is only the sums, or a S + the sums: without a, with one, or with one that forgets. */
+enum { ADD_NOTHING, ADD_ALL, ADD_DECAYED, ADD_FORGETTING };
+
 /* S = a S + left^T right for a tile of S. */
 ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c,
-                          const linear_state_t *state, const linear_keep_t *keep, int decays,
-                          int forgets, const float *left, int64_t left_stride, const float *right,
-                          int64_t count, int64_t rows) {
+                          const linear_state_t *state, const linear_keep_t *keep, int way,
+                          const float *left, int64_t left_stride, const float *right, int64_t count,
+                          int64_t rows) {
     product_sums_t sums;
+    const int decays = way >= ADD_DECAYED;
     product_zero_(tile_rows, vectors, sums);
     product_add_(tile_rows, vectors, sums, left + r, 1, left_stride, right + c, state->stride,
                  count);
@@ -60,7 +64,9 @@ ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c,
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++) {
             float *sum = at + v * VF_LANES;
-            if (forgets)
+            if (way == ADD_NOTHING)
+                vf_store(sum, sums[i][v]);
+            else if (way == ADD_FORGETTING)
                 vf_store(sum, vf_mul_add(factor, vf_load(sum), sums[i][v]));
             else
                 add_vector(sum, sum + state->rest, sums[i][v], decays, base, factor);
@@ -68,28 +74,37 @@ ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c,
     }
 }
 
+#define ADD_TILES_(way)                                                                            \
+    PRODUCT_TILES_(add_tile, rows, state->stride, state, keep, way, left, left_stride, right,      \
+                   count, rows)
+
 /* S = a S + left^T right, of `count` tokens: left[count][left_stride], right[count][the state's stride]. */
 ATTN_STEP void add_products(linear_state_t *state, int64_t rows, const linear_keep_t *keep,
                             const float *left, int64_t left_stride, const float *right,
                             int64_t count, product_ahead_t *ahead) {
     const int decays = keep->base != NULL;
-#define ADD_TILES_(decays, forgets)                                                                \
-    PRODUCT_TILES_(add_tile, rows, state->stride, state, keep, decays, forgets, left, left_stride, \
-                   right, count, rows)
     if (keep->forgets && !state->whole)
         memset(state->s + state->rest, 0, (size_t)state->rest * sizeof(float));
     state->whole = keep->forgets;
     if (ATTN_COMPACT) {
-        ADD_TILES_(decays, 0)
+        ADD_TILES_(decays ? ADD_DECAYED : ADD_ALL)
     } else if (keep->forgets) {
-        ADD_TILES_(1, 1)
+        ADD_TILES_(ADD_FORGETTING)
     } else if (decays) {
-        ADD_TILES_(1, 0)
+        ADD_TILES_(ADD_DECAYED)
     } else {
-        ADD_TILES_(0, 0)
+        ADD_TILES_(ADD_ALL)
     }
-#undef ADD_TILES_
 }
+
+/* S = left^T right. */
+ATTN_STEP void set_products(const linear_state_t *state, int64_t rows, const float *left,
+                            int64_t left_stride, const float *right, int64_t count,
+                            product_ahead_t *ahead) {
+    const linear_keep_t *keep = NULL;
+    ADD_TILES_(ADD_NOTHING)
+}
+#undef ADD_TILES_
 
 /* sums[k] = a sums[k] + more[k], of z or zabs. */
 ATTN_SMALL_STEP void add_row(const linear_state_t *state, float *sums, const linear_keep_t *keep,

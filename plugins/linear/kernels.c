@@ -52,13 +52,17 @@ ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
            tensor->shape[3] % PRODUCT_WIDTH == 0;
 }
 
+static int64_t chunk_floats(const linear_form_t *form) {
+    return CHUNK * tile_round_up(tile_round_up(form->features, TILE_ROWS), PRODUCT_WIDTH);
+}
+
 ATTN_SMALL_STEP walk_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
                                attn_arena_t *arena) {
     const int64_t features = form->features, width = tile_round_up(features, PRODUCT_WIDTH);
     const int is_wide = linear_map_is_wide(form->map);
     walk_t walk = {.form = form};
     walk.stride = tile_round_up(problem->value_dim, PRODUCT_WIDTH);
-    walk.key_stride = tile_round_up(tile_round_up(features, TILE_ROWS), PRODUCT_WIDTH);
+    walk.key_stride = chunk_floats(form) / CHUNK;
     walk.own = attn_linear_state_take(problem, form, PRODUCT_WIDTH, 0, arena);
     const struct {
         float **array;
@@ -354,20 +358,57 @@ static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *row
     return degenerate;
 }
 
+/* zabs, where features are their own absolute values */
+ATTN_SMALL_STEP void copy_z(const walk_t *walk, const linear_state_t *state) {
+    if (!walk->signs) memcpy(state->zabs, state->z, (size_t)state->width * sizeof(float));
+}
+
 static void add(const attn_head_t *head, const linear_form_t *form, int64_t first, int64_t last,
                 linear_state_t *state, void *scratch_memory) {
     walk_t walk = begin(head, form, state, first, scratch_memory);
     walk.own = *state;
     add_keys(&walk, last);
     *state = walk.state;
-    if (!walk.signs) memcpy(state->zabs, state->z, (size_t)state->width * sizeof(float));
+    copy_z(&walk, state);
+}
+
+static void sum(const attn_head_t *head, const linear_form_t *form, const linear_chunk_t *chunk,
+                const linear_state_t *state, void *scratch_memory) {
+    walk_t walk = begin(head, form, state, chunk->first, scratch_memory);
+    const int64_t count = chunk->last - chunk->first;
+    walk.features = chunk->features;
+    walk.key_sum = state->z;
+    walk.key_abs = state->zabs;
+    if (!form->normalise) memset(state->z, 0, (size_t)state->width * sizeof(float));
+    load_keys(&walk, chunk->first, count);
+    product_ahead_t ahead =
+        next_chunk(&walk, &head->io->key, &head->io->value, head->kv_head, chunk->last);
+    set_products(state, form->features, walk.features, walk.key_stride, walk.values, count, &ahead);
+    copy_z(&walk, state);
+}
+
+/* As add_products() would have added them. */
+static void pass_on(const linear_state_t *state, float *sums) {
+    const vf zero = vf_zero();
+    for (float *sum = state->s; sum < state->s + state->rest; sum += VF_LANES, sums += VF_LANES) {
+        const vf before = vf_load(sum);
+        add_vector(sum, sum + state->rest, vf_load(sums), 0, zero, zero);
+        vf_store(sums, before);
+    }
 }
 
 /* Query heads see the same keys: the state goes on once for all of them. */
 static int64_t attend(const attn_head_t *head, const linear_form_t *form, linear_state_t *state,
-                      int64_t known, const attn_queries_t *queries, int64_t heads, int all) {
+                      int64_t known, const attn_queries_t *queries, int64_t heads,
+                      const linear_chunk_t *chunk, int all) {
     walk_t walk = begin(head, form, state, known, queries->scratch);
     int64_t degenerate = 0;
+    if (chunk) {
+        walk.features = chunk->features;
+        walk.loaded = chunk->first;
+        walk.count = chunk->last - chunk->first;
+        load_values(&walk, walk.loaded, walk.count);
+    }
     for (int64_t done = 0; done < queries->count;) {
         linear_rows_t rows = next_rows(&walk, queries->first + done, queries->count - done);
         add_keys(&walk, rows.known);
@@ -386,6 +427,9 @@ const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .name = TILE_NAME,
     .chunk = CHUNK,
     .scratch = scratch,
+    .chunk_floats = chunk_floats,
     .add = add,
+    .sum = sum,
+    .pass_on = pass_on,
     .attend = attend,
 };

@@ -22,13 +22,13 @@ typedef struct linear_plan {
 /* The workspace of run.c: for each worker a count of degenerate rows, a scratch, and where arrays give states, the
  * one that a head begins with. Where a head's segments may be tasks, also states of `size` floats: of each
  * key/value head what its keys come to that are known so far, and for each worker one of each of a segment's
- * chunks; and how many segments are claimed, and done of each head. */
+ * chunks, and these chunks' features; and how many segments are claimed, and done of each head. */
 typedef struct linear_space {
     int64_t *degenerate;
     char *scratch;
     uint64_t scratch_size;
     linear_state_t state; /* without numbers */
-    float *given, *known, *chunks;
+    float *given, *known, *chunks, *features;
     int64_t size;
     _Atomic int64_t *claimed, *done;
 } linear_space_t;

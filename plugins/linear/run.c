@@ -11,8 +11,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Chunks of a segment: their states stay in a core's second cache, and one of them goes to the next core. */
-enum { SEGMENT = 4 };
+/* Chunks of a segment, at most: their states stay in a core's second cache, and one of them goes to the next core.
+ * As few chunks as FEW are not worth several workers. */
+enum { SEGMENT = 8, FEW = 4 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -59,14 +60,20 @@ static int64_t chunk_start(const span_t *span, int64_t index) {
     return least(start, taken_keys(span));
 }
 
-/* Segments of a head, of a shorter sequence the last ones empty; 0 where heads are the tasks. */
-static int64_t segment_count(const linear_plan_t *plan, int all) {
+/* Segments of a head, of a shorter sequence the last ones empty; none where heads are the tasks. */
+typedef struct segments {
+    int64_t count, chunks; /* of each */
+} segments_t;
+
+static segments_t segments_of(const linear_plan_t *plan, int all) {
     const span_t span = {plan, plan->problem.keys, all};
     const int64_t workers = attn_host_workers(plan->host), heads = kv_head_count(plan);
     int64_t chunks = taken_keys(&span) / plan->kernels->chunk;
     while (chunk_start(&span, chunks) < taken_keys(&span)) chunks++;
-    const int enough = heads % workers == 0 || heads > 4 * workers;
-    return enough || chunks <= SEGMENT ? 0 : (chunks + SEGMENT - 1) / SEGMENT;
+    if (heads % workers == 0 || heads > 4 * workers || chunks <= FEW) return (segments_t){0, 0};
+    /* So many that all workers end at about the same time */
+    const int64_t length = least(SEGMENT, most(1, chunks / (2 * workers)));
+    return (segments_t){(chunks + length - 1) / length, length};
 }
 
 /* ---- the workspace ------------------------------------------------------------------------------- */
@@ -85,12 +92,15 @@ linear_space_t attn_linear_space(const linear_plan_t *plan, attn_arena_t *arena)
     if (!plan->has_segments) return space;
     space.known = attn_arena_take(arena, kv_head_count(plan), state.used);
     space.chunks = attn_arena_take(arena, workers * SEGMENT, state.used);
+    space.features =
+        attn_arena_take(arena, workers * SEGMENT,
+                        (uint64_t)plan->kernels->chunk_floats(&plan->form) * sizeof(float));
     space.claimed = attn_arena_take(arena, 1, sizeof *space.claimed);
     space.done = attn_arena_take(arena, kv_head_count(plan), sizeof *space.done);
     return space;
 }
 
-int attn_linear_has_segments(const linear_plan_t *plan) { return segment_count(plan, 1) > 0; }
+int attn_linear_has_segments(const linear_plan_t *plan) { return segments_of(plan, 1).count > 0; }
 
 attn_head_t attn_linear_head(const linear_plan_t *plan, const attn_io_t *io, int64_t batch,
                              int64_t kv_head) {
@@ -101,6 +111,7 @@ typedef struct run {
     const linear_plan_t *plan;
     const attn_io_t *io;
     linear_space_t space;
+    segments_t segments;
     linear_state_t *states; /* a stream's; or NULL */
     int tell;               /* the states of all keys go to the run's arrays */
 } run_t;
@@ -132,8 +143,8 @@ static linear_state_t begin(const run_t *run, int64_t kv_index, float *room) {
 
 /* Queries of a part of a head's group, which see the state, with the keys [0, known) in it. */
 static void attend(const run_t *run, int64_t kv_index, int64_t part, int64_t parts,
-                   linear_state_t *state, int64_t known, int64_t first, int64_t count, int all,
-                   uint32_t worker) {
+                   linear_state_t *state, int64_t known, int64_t first, int64_t count,
+                   const linear_chunk_t *chunk, int all, uint32_t worker) {
     const attn_problem_t *problem = &run->plan->problem;
     const attn_head_t head = head_of(run, kv_index);
     const int64_t group = problem->heads / problem->kv_heads;
@@ -144,8 +155,8 @@ static void attend(const run_t *run, int64_t kv_index, int64_t part, int64_t par
         .count = count,
         .scratch = scratch_of(run, worker),
     };
-    run->space.degenerate[worker] +=
-        run->plan->kernels->attend(&head, &run->plan->form, state, known, &queries, to - from, all);
+    run->space.degenerate[worker] += run->plan->kernels->attend(
+        &head, &run->plan->form, state, known, &queries, to - from, chunk, all);
 }
 
 /* ---- heads --------------------------------------------------------------------------------------- */
@@ -157,7 +168,8 @@ static void attend_head(void *data, int64_t task, uint32_t worker) {
     const int tell = run->tell && part == 0;
     float *room = run->space.given ? run->space.given + worker * run->space.size : NULL;
     linear_state_t state = begin(run, kv_index, room);
-    attend(run, kv_index, part, parts, &state, 0, 0, run->plan->problem.queries, tell, worker);
+    attend(run, kv_index, part, parts, &state, 0, 0, run->plan->problem.queries, NULL, tell,
+           worker);
     if (tell) attn_linear_state_store(run->plan, &head, &state);
 }
 
@@ -197,43 +209,39 @@ static int64_t before(const run_t *run, int64_t kv_index) {
     return run->states ? run->states[kv_index].keys : run->plan->problem.own_inputs != 0;
 }
 
-/* s, z and zabs, and what they leave out, go on by `more`, which becomes what they were: as add.h adds. */
-static void pass_on(float *sums, float *rest, float *more, int64_t count) {
-    for (int64_t i = 0; i < count; i++) {
-        const float before = sums[i], added = more[i] + rest[i];
-        more[i] = before;
-        sums[i] = before + added;
-        rest[i] = added - (sums[i] - before);
-        if (!(fabsf(rest[i]) < INFINITY)) rest[i] = 0.0f;
-    }
+/* Chunk number `place` of a segment that the worker is at. */
+static linear_chunk_t chunk_of(const run_t *run, int64_t kv_index, int64_t segment, int64_t place,
+                               uint32_t worker) {
+    const span_t span = span_of(run, kv_index);
+    const int64_t chunk = segment * run->segments.chunks + place;
+    const int64_t floats = run->plan->kernels->chunk_floats(&run->plan->form);
+    return (linear_chunk_t){chunk_start(&span, chunk), chunk_start(&span, chunk + 1),
+                            run->space.features + (worker * SEGMENT + place) * floats};
 }
 
 /* What the worker's chunks come to becomes what all keys before each come to. */
 static void scan(const run_t *run, int64_t kv_index, int64_t segment, uint32_t worker) {
-    const int64_t count = run->space.state.rest;
-    const span_t span = span_of(run, kv_index);
-    float *known = known_state(run, kv_index).s;
-    for (int64_t place = 0; place < SEGMENT; place++) {
-        const int64_t chunk = segment * SEGMENT + place;
+    const linear_state_t known = known_state(run, kv_index);
+    for (int64_t place = 0; place < run->segments.chunks; place++) {
+        const linear_chunk_t chunk = chunk_of(run, kv_index, segment, place, worker);
         float *sums = chunk_state(run, worker, place).s;
-        if (chunk_start(&span, chunk) < chunk_start(&span, chunk + 1))
-            pass_on(known, known + count, sums, count);
+        if (chunk.first < chunk.last)
+            run->plan->kernels->pass_on(&known, sums);
         else
-            memcpy(sums, known, (size_t)count * sizeof *sums);
+            memcpy(sums, known.s, (size_t)known.rest * sizeof *sums);
     }
 }
 
 /* The queries whose own keys are in the chunk, and before the first those that see no key. */
-static void attend_own(const run_t *run, int64_t kv_index, int64_t chunk, linear_state_t *state,
-                       uint32_t worker) {
+static void attend_own(const run_t *run, int64_t kv_index, const linear_chunk_t *chunk,
+                       int is_first, linear_state_t *state, uint32_t worker) {
     const attn_problem_t *problem = &run->plan->problem;
-    const span_t span = span_of(run, kv_index);
-    const int64_t known = chunk_start(&span, chunk), end = chunk_start(&span, chunk + 1);
-    const int64_t shift = attn_query_position(problem, span.keys, 0);
-    const int64_t first = chunk == 0 ? 0 : most(0, known - shift);
-    const int64_t last = most(0, least(problem->queries, end - shift));
-    state->keys = before(run, kv_index) + known;
-    if (first < last) attend(run, kv_index, 0, 1, state, known, first, last - first, 0, worker);
+    const int64_t shift = attn_query_position(problem, span_of(run, kv_index).keys, 0);
+    const int64_t first = is_first ? 0 : most(0, chunk->first - shift);
+    const int64_t last = most(0, least(problem->queries, chunk->last - shift));
+    state->keys = before(run, kv_index) + chunk->first;
+    if (first < last)
+        attend(run, kv_index, 0, 1, state, chunk->first, first, last - first, chunk, 0, worker);
 }
 
 /*
@@ -246,26 +254,33 @@ static void take_segment(void *data, int64_t task, uint32_t worker) {
     const int64_t number = atomic_fetch_add_explicit(run->space.claimed, 1, memory_order_relaxed);
     const int64_t kv_index = number % kv_head_count(plan), segment = number / kv_head_count(plan);
     const attn_head_t head = head_of(run, kv_index);
-    const span_t span = span_of(run, kv_index);
     (void)task;
-    for (int64_t place = 0; place < SEGMENT; place++) {
-        const int64_t chunk = segment * SEGMENT + place;
-        linear_state_t state = chunk_state(run, worker, place);
-        memset(state.s, 0, (size_t)attn_linear_state_sums(&state) * sizeof(float));
-        plan->kernels->add(&head, &plan->form, chunk_start(&span, chunk),
-                           chunk_start(&span, chunk + 1), &state, scratch_of(run, worker));
+    for (int64_t place = 0; place < run->segments.chunks; place++) {
+        const linear_chunk_t chunk = chunk_of(run, kv_index, segment, place, worker);
+        const linear_state_t state = chunk_state(run, worker, place);
+        if (chunk.first < chunk.last)
+            plan->kernels->sum(&head, &plan->form, &chunk, &state, scratch_of(run, worker));
     }
     wait_for(&run->space.done[kv_index], segment);
     scan(run, kv_index, segment, worker);
     atomic_store_explicit(&run->space.done[kv_index], segment + 1, memory_order_release);
-    for (int64_t place = 0; plan->problem.causal != ATTN_CAUSAL_NONE && place < SEGMENT; place++) {
+    for (int64_t place = 0;
+         plan->problem.causal != ATTN_CAUSAL_NONE && place < run->segments.chunks; place++) {
+        const linear_chunk_t chunk = chunk_of(run, kv_index, segment, place, worker);
         linear_state_t state = chunk_state(run, worker, place);
-        attend_own(run, kv_index, segment * SEGMENT + place, &state, worker);
+        attend_own(run, kv_index, &chunk, segment + place == 0, &state, worker);
     }
 }
 
 static int64_t query_blocks(const linear_plan_t *plan) {
     return attn_query_blocks(&plan->problem, SEGMENT * plan->kernels->chunk);
+}
+
+/* Whether any query may. */
+static int sees_all(const linear_plan_t *plan) {
+    const attn_problem_t *problem = &plan->problem;
+    return problem->causal == ATTN_CAUSAL_NONE || problem->inputs & ATTN_INPUT_KV_LENGTHS ||
+           attn_query_position(problem, problem->keys, problem->queries - 1) >= problem->keys;
 }
 
 /* The queries that see all keys. */
@@ -280,10 +295,11 @@ static void attend_all(void *data, int64_t task, uint32_t worker) {
     const int64_t first = most(all, block), last = least(problem->queries, block + rows);
     linear_state_t state = known_state(run, kv_index);
     state.keys = before(run, kv_index) + keys;
-    if (first < last) attend(run, kv_index, 0, 1, &state, keys, first, last - first, 0, worker);
+    if (first < last)
+        attend(run, kv_index, 0, 1, &state, keys, first, last - first, NULL, 0, worker);
 }
 
-static void run_segments(run_t *run, int64_t segments) {
+static void run_segments(run_t *run) {
     const linear_plan_t *plan = run->plan;
     const int64_t heads = kv_head_count(plan);
     const size_t bytes = (size_t)attn_linear_state_sums(&run->space.state) * sizeof(float);
@@ -294,8 +310,9 @@ static void run_segments(run_t *run, int64_t segments) {
         if (!state.keys) memset(known.s, 0, bytes);
         if (state.keys && state.s != known.s) memcpy(known.s, state.s, bytes);
     }
-    attn_host_parallel_for(plan->host, heads * segments, take_segment, run);
-    attn_host_parallel_for(plan->host, heads * query_blocks(plan), attend_all, run);
+    attn_host_parallel_for(plan->host, heads * run->segments.count, take_segment, run);
+    if (sees_all(plan))
+        attn_host_parallel_for(plan->host, heads * query_blocks(plan), attend_all, run);
     for (int64_t h = 0; run->tell && h < heads; h++) {
         const attn_head_t head = head_of(run, h);
         const linear_state_t known = known_state(run, h);
@@ -312,12 +329,12 @@ static attn_status_t run_plain(const linear_plan_t *plan, const attn_io_t *io,
     const int64_t workers = attn_host_workers(plan->host), heads = kv_head_count(plan);
     run.space = attn_linear_space(plan, &arena);
     run.tell = attn_own_array(io, LINEAR_STATE_OUT) || attn_own_array(io, LINEAR_STATE_Z_OUT);
-    const int64_t segments = plan->has_segments ? segment_count(plan, run.tell) : 0;
+    if (plan->has_segments) run.segments = segments_of(plan, run.tell);
     for (int64_t w = 0; w < workers; w++) run.space.degenerate[w] = 0;
     if (keep)
         attn_host_parallel_for(plan->host, heads, add_head, &run);
-    else if (segments)
-        run_segments(&run, segments);
+    else if (run.segments.count)
+        run_segments(&run);
     else
         attn_host_parallel_for(plan->host, heads * part_count(plan), attend_head, &run);
     for (int64_t w = 0; io->report && w < workers; w++)
