@@ -110,6 +110,38 @@ void attn_oracle_row(const attn_problem_t *problem, const attn_io_t *io, int64_t
         weights[j] = j >= first && j < last && sum != 0 ? scratch[j] / sum : 0;
 }
 
+/* d S' / d S of S' = c tanh(S / c). */
+static double cap_slope(const attn_problem_t *problem, double score) {
+    if (problem->softcap == 0.0f) return 1;
+    const double tangent = tanh(score / (double)problem->softcap);
+    return 1 - tangent * tangent;
+}
+
+double attn_oracle_row_backward(const attn_problem_t *problem, const attn_io_t *io,
+                                const attn_tensor_t *out_gradient, int64_t batch, int64_t head,
+                                int64_t query, double *weights, double *logits, double *products,
+                                double *scratch) {
+    const int64_t kv_head = head / (problem->heads / problem->kv_heads);
+    double *out = scratch + problem->keys, lse, mean = 0;
+    attn_oracle_row(problem, io, batch, head, query, out, &lse, weights, NULL, scratch);
+    for (int64_t j = 0; j < problem->keys; j++) {
+        logits[j] = products[j] = 0;
+        if (!is_seen(problem, io, batch, head, query, j)) continue;
+        for (int64_t c = 0; c < problem->value_dim; c++)
+            logits[j] += oracle_element(out_gradient, batch, head, query, c) *
+                         scaled_element(&io->value, &io->value_scales, batch, kv_head, j, c);
+        mean += weights[j] * logits[j];
+    }
+    for (int64_t j = 0; j < problem->keys; j++) {
+        if (!is_seen(problem, io, batch, head, query, j)) continue;
+        logits[j] = weights[j] * (logits[j] - mean);
+        products[j] = logits[j] * cap_slope(problem, attn_oracle_score(problem, io, batch, head,
+                                                                       query, j, ATTN_SCORES_RAW));
+    }
+    if (!(problem->inputs & ATTN_INPUT_SINKS)) return 0;
+    return -exp(oracle_element(&io->sinks, 0, head, 0, 0) - lse) * mean;
+}
+
 static int all_finite(const double *row, int64_t count) {
     for (int64_t c = 0; c < count; c++)
         if (!isfinite(row[c])) return 0;
