@@ -5,7 +5,8 @@ target_compile_options(
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
             -ffp-contract=off $<$<BOOL:${ATTN_WERROR}>:-Werror>)
 target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COMPACT}>
-                                                  ATTN_SMALL=$<BOOL:${ATTN_SMALL}>)
+                                                  ATTN_SMALL=$<BOOL:${ATTN_SMALL}>
+                                                  ATTN_GRADIENTS=$<BOOL:${ATTN_GRADIENTS}>)
 # The first FPU of this family rounds to 64 bits where a float or a double is meant, and then again.
 include(CheckSymbolExists)
 check_symbol_exists(__i386__ "" ATTN_TARGETS_I386)

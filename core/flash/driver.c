@@ -1,5 +1,5 @@
 /* A plan of exact attention: which kernels, which way, what it costs. */
-#include "flash/driver.h"
+#include "flash/backward.h"
 
 #include <math.h>
 
@@ -18,11 +18,30 @@ static void destroy(attn_backend_plan_t *base) {
     attn_host_release(((flash_plan_t *)base)->host, base);
 }
 
+/* As much as the most that a run or its gradients need; 0 where that overflows. */
+static int count_workspace(const flash_plan_t *plan, uint64_t *size) {
+    attn_arena_t ways[3] = {{.base = NULL}, {.base = NULL}, {.base = NULL}};
+    attn_prefill_workspace(plan, &ways[0]);
+    if (!ATTN_SMALL && plan->decode) attn_decode_workspace(plan, &ways[1]);
+    if (ATTN_GRADIENTS && plan->problem.backward) attn_backward_workspace(plan, &ways[2]);
+    *size = 0;
+    for (int i = 0; i < 3; i++) {
+        if (ways[i].overflow) return 0;
+        if (ways[i].used > *size) *size = ways[i].used;
+    }
+    return 1;
+}
+
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *plan,
                               const attn_pattern_t *pattern, attn_backend_plan_t **result,
                               attn_error_t *error) {
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "%s: no memory for the plan", id);
+    if (ATTN_GRADIENTS && problem->backward && problem->kv_dtype == ATTN_I8) {
+        attn_host_release(host, plan);
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "%s: keys and values in i8 have no gradients", id);
+    }
     *plan = (flash_plan_t){
         .host = host,
         .kernels = attn_flash_kernels(attn_host_tier(host)),
@@ -32,16 +51,14 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     };
     if (!ATTN_SMALL && attn_decode_fits(problem, pattern))
         plan->decode = attn_decode_kernels(attn_host_tier(host));
-    attn_arena_t prefill = {.base = NULL}, decode = {.base = NULL};
-    attn_prefill_workspace(plan, &prefill);
-    if (!ATTN_SMALL && plan->decode) attn_decode_workspace(plan, &decode);
-    if (prefill.overflow || decode.overflow) {
+    uint64_t workspace;
+    if (!count_workspace(plan, &workspace)) {
         attn_host_release(host, plan);
         return attn_fail(error, ATTN_ERROR_MEMORY, "%s: the workspace would not fit in memory", id);
     }
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,
-        .workspace_size = prefill.used > decode.used ? prefill.used : decode.used,
+        .workspace_size = workspace,
         .kernel = plan->kernels->name,
         .run = run,
         .destroy = destroy,

@@ -136,9 +136,39 @@ ATTN_INLINE void product_tile_(int tile_rows, int vectors, int64_t r, int64_t c,
 ATTN_STEP void product(float *restrict out, int64_t out_stride, const float *restrict left,
                        int64_t left_stride, const float *restrict right, int64_t right_stride,
                        int64_t depth, int64_t rows, int64_t columns, int causal,
-                       product_ahead_t *ahead) {
+                       product_ahead_t *ahead){
     PRODUCT_TILES_(product_tile_, causal ? tile_min(rows, c + PANEL) : rows, columns, out,
-                   out_stride, left, left_stride, right, right_stride, depth, rows)
+                   out_stride, left, left_stride, right, right_stride, depth, rows)}
+
+/* ---- left^T * right ------------------------------------------------------------------------------- */
+
+ATTN_INLINE void product_transposed_tile_(int tile_rows, int vectors, int64_t r, int64_t c,
+                                          float *out, int64_t out_stride, const float *left,
+                                          int64_t left_stride, const float *right,
+                                          int64_t right_stride, int64_t depth, int64_t rows) {
+    product_sums_t sums;
+    product_zero_(tile_rows, vectors, sums);
+    product_add_(tile_rows, vectors, sums, left + r, 1, left_stride, right + c, right_stride,
+                 depth);
+    ATTN_UNROLL
+    for (int i = 0; i < tile_rows; i++) {
+        if (r + i >= rows) break;
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            float *sum = out + (r + i) * out_stride + c + v * VF_LANES;
+            vf_store(sum, vf_add(vf_load(sum), sums[i][v]));
+        }
+    }
+}
+
+/** out[r][c] += sum_{k<depth} left[k][r] * right[k][c], where left^T is read in whole tiles. */
+ATTN_STEP void product_add_transposed(float *restrict out, int64_t out_stride,
+                                      const float *restrict left, int64_t left_stride,
+                                      const float *restrict right, int64_t right_stride,
+                                      int64_t depth, int64_t rows, int64_t columns) {
+    product_ahead_t *ahead = &(product_ahead_t){.rows = 0};
+    PRODUCT_TILES_(product_transposed_tile_, rows, columns, out, out_stride, left, left_stride,
+                   right, right_stride, depth, rows)
 }
 
 /* ---- a chunk's output ----------------------------------------------------------------------------- */

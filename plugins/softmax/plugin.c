@@ -3,7 +3,7 @@
 
 #include "attn/ext/params.h"
 #include "attn/pairs.h"
-#include "flash/driver.h"
+#include "flash/backward.h"
 #include "stream/cached.h"
 
 #include <string.h>
@@ -35,6 +35,7 @@ static const void *get_extension(const char *id) {
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
     static const attn_ext_params_t params = {.struct_size = sizeof params, .count = 0};
     static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
+    if (ATTN_GRADIENTS && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_flash_backward;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &attn_flash_weights;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_COST) == 0) return &costs;
@@ -52,7 +53,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *pr
 
 const attn_backend_t attn_softmax_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = FLASH_FEATURES,
+    .features = FLASH_FEATURES | (ATTN_GRADIENTS ? ATTN_FEATURE_BACKWARD : 0),
     .id = "softmax",
     .name = "Softmax",
     .version = "0.1.0",

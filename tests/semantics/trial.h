@@ -92,7 +92,14 @@ void trial_compare(const trial_t *trial);
 /** Fail unless attn_weights() gives exact attention's weights. */
 void trial_compare_weights(const attn_context_t *context, trial_t *trial);
 
-/** A case of a sweep: create, label, solve, compare, destroy. */
+/** Whether the subject has gradients of this problem. */
+int trial_has_gradients(const attn_context_t *context, const attn_problem_t *problem);
+
+/** Fail unless all gradients of a run are exact attention's; a trial of its own, with lse. */
+void trial_check_gradients(const attn_context_t *context, const attn_problem_t *problem,
+                           const look_t *look);
+
+/** A case of a sweep: create, label, solve, compare, destroy; and so its gradients. */
 void trial_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
                  const char *what);
 

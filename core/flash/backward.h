@@ -1,0 +1,48 @@
+/*
+ * flash/backward.h: gradients of exact attention (attn.backward/1). A task takes a part of the queries
+ * that read one key/value head, packs that head's keys and values for itself, and sums up what its
+ * queries pass on to them; the sums of a head's parts are then added in order. How a problem is
+ * cut into parts does not depend on threads, so neither do the bits.
+ */
+#ifndef ATTN_FLASH_BACKWARD_H
+#define ATTN_FLASH_BACKWARD_H
+
+#include "attn/ext/backward.h"
+#include "flash/driver.h"
+
+/* What a part of the queries passes on to its head's keys and values, in rows of whole vectors. */
+typedef struct backward_sums {
+    float *key, *value;
+    double *heads; /* for each query head of the group: by its sink, and by its slope */
+} backward_sums_t;
+enum { BACKWARD_SINK, BACKWARD_SLOPE, BACKWARD_HEAD_SUMS };
+
+typedef struct backward_task {
+    attn_head_t head;
+    const attn_io_t *gradients;
+    attn_range_t blocks; /* of the group's queries, head by head */
+    backward_sums_t sums;
+    void *scratch;
+} backward_task_t;
+
+typedef struct backward_kernels {
+    int64_t rows;  /* queries in a block */
+    int64_t lanes; /* rows of sums are whole vectors of so many floats */
+    /* Counts the bytes of a task's scratch. */
+    void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
+    /* dQ of a task's queries, and its sums. */
+    void (*attend)(const backward_task_t *task);
+    /* dK and dV of the keys [first, last) out of the sums of all parts; the first part's are lost. */
+    void (*finish)(const backward_task_t *task, const backward_sums_t *parts, int64_t count,
+                   attn_range_t keys);
+} backward_kernels_t;
+
+ATTN_KERNEL_TABLES(backward_kernels_t, attn_backward_kernels)
+
+/** For `attn.backward/1` of a backend whose plans are flash_plan_t. */
+extern const attn_ext_backward_t attn_flash_backward;
+
+/** What a plan for it needs of the workspace; fails where the problem asks for what has no gradient. */
+void attn_backward_workspace(const flash_plan_t *plan, attn_arena_t *arena);
+
+#endif

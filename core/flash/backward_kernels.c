@@ -1,0 +1,282 @@
+/* Gradients of exact attention for a part of the queries of one head. Compiled once per tier. */
+#include "flash/backward.h"
+
+#include "simd/flash_backward.h"
+#include "simd/flash_task.h"
+
+/* ---- what a task works in -------------------------------------------------------------------------- */
+
+typedef struct space {
+    backward_keys_t sides;
+    backward_block_t *block;
+} space_t;
+
+static int64_t padded(int64_t columns) { return tile_round_up(columns, PRODUCT_WIDTH); }
+
+static float *take_floats(attn_arena_t *arena, int64_t rows, int64_t columns) {
+    return attn_arena_take(arena, rows, (uint64_t)columns * sizeof(float));
+}
+
+/* The last tile of keys reads weights past the last row's end. */
+static float *take_logits(attn_arena_t *arena) {
+    return attn_arena_take(arena, BACKWARD_ROWS * FLASH_KEYS + TILE_ROWS, sizeof(float));
+}
+
+static void lay_out_block(backward_block_t *block, const attn_problem_t *problem,
+                          attn_arena_t *arena) {
+    const int64_t dim = padded(problem->dim), value_dim = padded(problem->value_dim);
+    backward_block_t parts = {
+        .dim = problem->dim,
+        .value_dim = problem->value_dim,
+        .query_stride = dim,
+        .out_stride = value_dim,
+        .query = take_floats(arena, BACKWARD_ROWS, dim),
+        .out_gradient = take_floats(arena, BACKWARD_ROWS, value_dim),
+        .query_panels = take_floats(arena, BACKWARD_ROWS, problem->dim),
+        .out_panels = take_floats(arena, BACKWARD_ROWS, problem->value_dim),
+        .query_sums = take_floats(arena, BACKWARD_ROWS, dim),
+        .weights = take_logits(arena),
+        .logits = take_logits(arena),
+        .factors = problem->softcap != 0.0f ? take_logits(arena) : NULL,
+    };
+    if (block) *block = parts;
+}
+
+static space_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
+    const int64_t keys = tile_round_up(problem->keys, PANEL), dim = padded(problem->dim);
+    space_t space = {.block = attn_arena_take(arena, 1, sizeof *space.block)};
+    lay_out_block(space.block, problem, arena);
+    space.sides.key.panels = take_floats(arena, keys, problem->dim);
+    space.sides.value.panels = take_floats(arena, keys, problem->value_dim);
+    space.sides.key.copy = take_floats(arena, keys, dim);
+    space.sides.key.values = space.sides.key.copy;
+    space.sides.key.values_stride = dim;
+    space.sides.dim = dim;
+    space.sides.value_dim = padded(problem->value_dim);
+    return space;
+}
+
+static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
+
+/* ---- a head's keys and values ---------------------------------------------------------------------- */
+
+/* Rows of a tensor as f32, padded with zeros. */
+static void read_rows(float *to, int64_t stride, const attn_tensor_t *tensor, int64_t batch,
+                      int64_t head, int64_t first, int64_t count) {
+    const int64_t columns = tensor->shape[3];
+    for (int64_t i = 0; i < count; i++, to += stride) {
+        convert_row(to, flash_at(tensor, attn_offset(tensor, batch, head, first + i)),
+                    tensor->dtype, tensor->stride[3], columns, 1.0f);
+        for (int64_t c = columns; c < stride; c++) to[c] = 0.0f;
+    }
+}
+
+/* Values are read into the rows of dO, which are not there yet. */
+static void pack_head(const backward_task_t *task, const space_t *space) {
+    const attn_problem_t *problem = task->head.problem;
+    const attn_io_t *io = task->head.io;
+    const int64_t batch = task->head.batch, kv_head = task->head.kv_head;
+    const int64_t keys = attn_keys_of(problem, io, batch), dim = space->sides.dim;
+    float *rows = space->block->out_gradient;
+    for (int64_t first = 0; first < keys; first += PANEL) {
+        const int64_t count = tile_min(PANEL, keys - first);
+        float *copy = space->sides.key.copy + first * dim;
+        read_rows(copy, dim, &io->key, batch, kv_head, first, count);
+        read_rows(rows, problem->value_dim, &io->value, batch, kv_head, first, count);
+        tile_pack(space->sides.key.panels + first * problem->dim, PANEL, count, problem->dim, copy,
+                  dim, 1, 1.0f);
+        tile_pack(space->sides.value.panels + first * problem->value_dim, PANEL, count,
+                  problem->value_dim, rows, problem->value_dim, 1, 1.0f);
+    }
+}
+
+static void clear(float *sums, int64_t count) {
+    for (int64_t i = 0; i < count; i++) sums[i] = 0.0f;
+}
+
+/* ---- a block of queries ---------------------------------------------------------------------------- */
+
+/* D of a row, and its lse in base 4; whether both are finite. A row that sees no key has any shift. */
+static int read_row(backward_block_t *block, const backward_task_t *task, int64_t head, int64_t r,
+                    int64_t query) {
+    const attn_tensor_t *out = &task->head.io->out, *lse = &task->head.io->lse;
+    const float *gradient = block->out_gradient + r * block->out_stride;
+    float *row = block->weights; /* not there yet */
+    const float logit = *attn_row(lse, task->head.batch, head, query);
+    vf sum = vf_zero();
+    read_rows(row, block->out_stride, out, task->head.batch, head, query, 1);
+    for (int64_t c = 0; c < block->out_stride; c += VF_LANES)
+        sum = vf_mul_add(vf_load(row + c), vf_load(gradient + c), sum);
+    block->dots[r] = vf_reduce_add(sum);
+    block->shift[r] = logit == -INFINITY ? 0.0f : logit * ATTN_LOG4_E;
+    return isfinite(block->dots[r]) && isfinite(block->shift[r]);
+}
+
+static void read_block(backward_block_t *block, const backward_task_t *task,
+                       const attn_queries_t *queries) {
+    const attn_problem_t *problem = task->head.problem;
+    const attn_head_t *head = &task->head;
+    const float factor = head->scale * ATTN_LOG4_E;
+    block->rows = queries->count;
+    read_rows(block->query, block->query_stride, &head->io->query, head->batch, queries->head,
+              queries->first, block->rows);
+    read_rows(block->out_gradient, block->out_stride, &task->gradients->out, head->batch,
+              queries->head, queries->first, block->rows);
+    block->finite =
+        tile_all_finite(block->query, block->query_stride, block->rows, block->query_stride) &&
+        tile_all_finite(block->out_gradient, block->out_stride, block->rows, block->out_stride);
+    for (int64_t r = 0; r < block->rows; r++)
+        block->finite &= read_row(block, task, queries->head, r, queries->first + r);
+    clear(block->query_sums, BACKWARD_ROWS * block->query_stride);
+    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
+        flash_tile_t *tile = &block->tiles[t];
+        const int64_t at = t * TILE_ROWS;
+        tile->rows = tile_min(TILE_ROWS, block->rows - at);
+        tile->dim = problem->dim;
+        tile->value_dim = problem->value_dim;
+        tile->mods = flash_mods_of(head, queries->head, queries->first + at);
+        tile->query = block->query_panels + at * problem->dim;
+        tile_pack(block->query_panels + at * problem->dim, TILE_ROWS, tile->rows, problem->dim,
+                  block->query + at * block->query_stride, block->query_stride, 1, factor);
+        tile_pack(block->out_panels + at * problem->value_dim, TILE_ROWS, tile->rows,
+                  problem->value_dim, block->out_gradient + at * block->out_stride,
+                  block->out_stride, 1, 1.0f);
+    }
+}
+
+static void see(backward_block_t *block, const attn_head_t *head, const attn_queries_t *queries) {
+    const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
+    for (int64_t i = 0; i < tile_round_up(block->rows, TILE_ROWS); i++) {
+        flash_tile_t *tile = &block->tiles[i / TILE_ROWS];
+        attn_key_range(head->problem, keys, queries->first + tile_min(i, block->rows - 1),
+                       &tile->first[i % TILE_ROWS], &tile->last[i % TILE_ROWS]);
+    }
+}
+
+/* ---- gradients of score modifiers ------------------------------------------------------------------- */
+
+typedef struct watch {
+    const backward_task_t *task;
+    const attn_queries_t *queries;
+    double *slope; /* NULL: not wanted */
+} watch_t;
+
+/* The gradient of a row's bias gets dS, where the row's own, or that of all rows, stands. */
+static void watch_bias(const watch_t *watch, int64_t row, int64_t key, const float *logits,
+                       int64_t keys) {
+    const attn_tensor_t *bias = &watch->task->gradients->bias;
+    float *sums = (float *)bias->data +
+                  attn_broadcast_offset(bias, watch->task->head.batch, watch->queries->head, row);
+    for (int64_t j = 0; j < keys; j++) sums[(key + j) * bias->stride[3]] += logits[j];
+}
+
+static double slope_of(const flash_mods_t *mods, int64_t row, int64_t key, const float *logits,
+                       int64_t keys) {
+    double sum = 0.0;
+    for (int64_t j = 0; j < keys; j++)
+        sum -= (double)logits[j] * fabs((double)(mods->position + row - key - j));
+    return sum;
+}
+
+static void watch_logits(void *data, const backward_block_t *block, int64_t tile, int64_t base,
+                         int64_t column, int64_t keys) {
+    const watch_t *watch = data;
+    const flash_mods_t *mods = &block->tiles[tile].mods;
+    for (int64_t r = 0; r < block->tiles[tile].rows; r++) {
+        const int64_t row = tile * TILE_ROWS + r;
+        const float *logits = block->logits + row * FLASH_KEYS + column;
+        if (watch->task->gradients->bias.data)
+            watch_bias(watch, watch->queries->first + row, base + column, logits, keys);
+        if (watch->slope) *watch->slope += slope_of(mods, r, base + column, logits, keys);
+    }
+}
+
+/* dL/dsink = -sum_i exp(sink - lse_i) D_i: a key without a value (dP = 0). */
+static double sink_of(const backward_block_t *block, float sink) {
+    double sum = 0.0;
+    for (int64_t r = 0; sink != -INFINITY && r < block->rows; r++)
+        sum -= exp(((double)sink - (double)block->shift[r]) * ATTN_LN_4) * (double)block->dots[r];
+    return sum;
+}
+
+/* ---- the table -------------------------------------------------------------------------------------- */
+
+static void write_rows(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t row,
+                       float *values, int64_t stride, float factor) {
+    for (int64_t c = 0; c < stride; c += VF_LANES)
+        vf_store(values + c, vf_mul(vf_set1(factor), vf_load(values + c)));
+    convert_back((char *)tensor->data +
+                     attn_offset(tensor, batch, head, row) * attn_dtype_size(tensor->dtype),
+                 tensor->dtype, tensor->stride[3], values, tensor->shape[3]);
+}
+
+static void attend_block(const backward_task_t *task, const space_t *space,
+                         const attn_queries_t *queries) {
+    const attn_problem_t *problem = task->head.problem;
+    const attn_io_t *gradients = task->gradients;
+    backward_block_t *block = space->block;
+    double *sums = task->sums.heads +
+                   queries->head % (problem->heads / problem->kv_heads) * BACKWARD_HEAD_SUMS;
+    watch_t watch = {.task = task,
+                     .queries = queries,
+                     .slope = gradients->slopes.data ? &sums[BACKWARD_SLOPE] : NULL};
+    read_block(block, task, queries);
+    see(block, &task->head, queries);
+    backward_attend(block, &space->sides, gradients->bias.data || watch.slope ? watch_logits : NULL,
+                    &watch);
+    if (gradients->sinks.data)
+        sums[BACKWARD_SINK] += sink_of(block, flash_sink_of(&task->head, queries->head));
+    for (int64_t r = 0; gradients->query.data && r < block->rows; r++)
+        write_rows(&gradients->query, task->head.batch, queries->head, queries->first + r,
+                   block->query_sums + r * block->query_stride, block->query_stride,
+                   task->head.scale);
+}
+
+static void attend(const backward_task_t *task) {
+    const attn_problem_t *problem = task->head.problem;
+    attn_arena_t arena = {.base = task->scratch};
+    space_t space = lay_out(problem, &arena);
+    space.sides.key_sums = task->sums.key;
+    space.sides.value_sums = task->sums.value;
+    clear(task->sums.key, problem->keys * space.sides.dim);
+    clear(task->sums.value, problem->keys * space.sides.value_dim);
+    for (int64_t i = 0; i < problem->heads / problem->kv_heads * BACKWARD_HEAD_SUMS; i++)
+        task->sums.heads[i] = 0.0;
+    pack_head(task, &space);
+    for (int64_t i = task->blocks.first; i < task->blocks.last; i++) {
+        const attn_queries_t queries = attn_queries_of(&task->head, BACKWARD_ROWS, i);
+        attend_block(task, &space, &queries);
+    }
+}
+
+static void add_row(float *sum, const float *part, int64_t count) {
+    for (int64_t c = 0; c < count; c += VF_LANES)
+        vf_store(sum + c, vf_add(vf_load(sum + c), vf_load(part + c)));
+}
+
+static void finish(const backward_task_t *task, const backward_sums_t *parts, int64_t count,
+                   attn_range_t keys) {
+    const attn_problem_t *problem = task->head.problem;
+    const int64_t dim = padded(problem->dim), value_dim = padded(problem->value_dim);
+    const attn_tensor_t *key = &task->gradients->key, *value = &task->gradients->value;
+    for (int64_t j = keys.first; j < keys.last; j++) {
+        for (int64_t p = 1; p < count; p++) {
+            add_row(parts[0].key + j * dim, parts[p].key + j * dim, dim);
+            add_row(parts[0].value + j * value_dim, parts[p].value + j * value_dim, value_dim);
+        }
+        if (key->data)
+            write_rows(key, task->head.batch, task->head.kv_head, j, parts[0].key + j * dim, dim,
+                       task->head.scale);
+        if (value->data)
+            write_rows(value, task->head.batch, task->head.kv_head, j,
+                       parts[0].value + j * value_dim, value_dim, 1.0f);
+    }
+}
+
+const backward_kernels_t ATTN_KERNEL(attn_backward_kernels) = {
+    .rows = BACKWARD_ROWS,
+    .lanes = PRODUCT_WIDTH,
+    .scratch = scratch,
+    .attend = attend,
+    .finish = finish,
+};

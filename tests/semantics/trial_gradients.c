@@ -1,0 +1,313 @@
+/*
+ * Gradients of a run, number by number, with first-order bounds on their errors as in support/exact.c,
+ * whose bounds of logits, lse and output they start from; u is the unit roundoff of f32.
+ *
+ * Weights are made anew, P = exp(S - lse): S and lse change base, the difference and the exponential
+ * round (4 u, core/simd/math.h), so that with their own errors s and l
+ *     |dP| <= P (exp(s + l + 4 u (|S| + |lse|)) (1 + 6 u) - 1) + tiny.
+ * dP = dO . v and D = dO . O are sums of dv products, O is what the run wrote; with 2 roundings more
+ *     g = (dv + 2) u (sum |dO v| + sum |dO O|) + sum |dO| bound(O),
+ *     |d dS| <= dP_bound (|dP - D| + g) + P (g + u (|dP| + |D|)) + 2 u |dS|.
+ * Softcap: 1 - t^2 with t = S' / c within S''s bound over c, and 4 roundings. Sums over keys, or over the queries
+ * of all heads that share a key, round once a term and, from block to block, part to part and with the scale,
+ * no oftener than once a term more, and 8 times.
+ */
+#include "trial.h"
+
+#include "attn/attn.h"
+#include "attn/oracle.h"
+#include "support/compare.h"
+#include "support/fixture.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double U = 0x1p-24;
+
+/* A sum and what it may be off by, and what its terms came to without their signs. */
+typedef struct sum {
+    double value, bound, absolute;
+    int64_t terms;
+} sum_t;
+
+/* The gradient of one array: as computed, and what it should be. */
+typedef struct side {
+    typed_t array;
+    sum_t *sums; /* in the order (batch, head, row, column) */
+} side_t;
+
+typedef struct way_back {
+    trial_t trial;
+    typed_t out; /* dL/dout */
+    side_t query, key, value, bias, sinks, slopes;
+    attn_io_t io; /* the gradients */
+    exact_t exact;
+    double *weights, *logits, *products, *scratch; /* the oracle's */
+} way_back_t;
+
+int trial_has_gradients(const attn_context_t *context, const attn_problem_t *problem) {
+    const attn_backend_t *backend = attn_backend_find(context, trial_subject()->backend);
+    return backend->features & ATTN_FEATURE_BACKWARD && problem->kv_dtype != ATTN_I8;
+}
+
+/* ---- arrays --------------------------------------------------------------------------------------- */
+
+static side_t side_create(const typed_t *of, layout_t layout) {
+    side_t side = {.sums = NULL};
+    if (!of->block) return side;
+    const int64_t *shape = of->tensor.shape;
+    side.array = typed_create(of->tensor.dtype, layout, shape);
+    side.sums = calloc((size_t)(shape[0] * shape[1] * shape[2] * shape[3] + 1), sizeof *side.sums);
+    if (!side.sums) test_fail("the test itself has no memory");
+    return side;
+}
+
+static void side_destroy(side_t *side) {
+    typed_destroy(&side->array);
+    free(side->sums);
+}
+
+/* Axes of 1 are the same for all. */
+static sum_t *sum_at(const side_t *side, int64_t b, int64_t h, int64_t i, int64_t c) {
+    const int64_t *shape = side->array.tensor.shape;
+    if (shape[0] == 1) b = 0;
+    if (shape[1] == 1) h = 0;
+    if (shape[2] == 1) i = 0;
+    return &side->sums[((b * shape[1] + h) * shape[2] + i) * shape[3] + c];
+}
+
+static double *doubles(int64_t count) {
+    double *numbers = calloc((size_t)count + 1, sizeof *numbers);
+    if (!numbers) test_fail("the test itself has no memory");
+    return numbers;
+}
+
+static way_back_t way_create(const attn_problem_t *problem, const look_t *look) {
+    attn_problem_t asked = *problem;
+    look_t with_lse = *look;
+    asked.backward = 1;
+    with_lse.lse = 1;
+    way_back_t way = {.trial = trial_create(&asked, &with_lse)};
+    const layout_t layout = (layout_t)((look->layout + 1) % LAYOUT_COUNT);
+    trial_t *trial = &way.trial;
+    way.out = typed_create(problem->dtype, layout, trial->out.tensor.shape);
+    typed_fill(&way.out, 31, 1);
+    way.query = side_create(&trial->query, look->layout);
+    way.key = side_create(&trial->key, layout);
+    way.value = side_create(&trial->value, look->layout);
+    way.bias = side_create(&trial->bias, layout);
+    way.sinks = side_create(&trial->sinks, layout);
+    way.slopes = side_create(&trial->slopes, layout);
+    way.io = (attn_io_t){.struct_size = sizeof way.io,
+                         .query = way.query.array.tensor,
+                         .key = way.key.array.tensor,
+                         .value = way.value.array.tensor,
+                         .out = way.out.tensor,
+                         .bias = way.bias.array.tensor,
+                         .sinks = way.sinks.array.tensor,
+                         .slopes = way.slopes.array.tensor};
+    way.exact = trial_exact(trial);
+    way.weights = doubles(problem->keys);
+    way.logits = doubles(problem->keys);
+    way.products = doubles(problem->keys);
+    way.scratch = doubles(problem->keys + problem->value_dim);
+    return way;
+}
+
+static void way_destroy(way_back_t *way) {
+    side_t *const sides[] = {&way->query, &way->key,   &way->value,
+                             &way->bias,  &way->sinks, &way->slopes};
+    for (size_t i = 0; i < TEST_COUNT(sides); i++) side_destroy(sides[i]);
+    typed_destroy(&way->out);
+    trial_destroy(&way->trial);
+    exact_destroy(&way->exact);
+    free(way->weights);
+    free(way->logits);
+    free(way->products);
+    free(way->scratch);
+}
+
+/* ---- what they should be --------------------------------------------------------------------------- */
+
+/* A factor of many terms, with its error. */
+typedef struct factor {
+    double value, error;
+} factor_t;
+
+static void add(sum_t *sum, factor_t factor, double other) {
+    sum->value += factor.value * other;
+    sum->bound += factor.error * fabs(other);
+    sum->absolute += (fabs(factor.value) + factor.error) * fabs(other);
+    sum->terms++;
+}
+
+typedef struct row {
+    int64_t b, h, kv_head, i;
+    factor_t dot; /* D */
+    double scale;
+} row_t;
+
+static factor_t dot_of(const way_back_t *way, const row_t *row) {
+    const attn_problem_t *p = &way->trial.problem;
+    factor_t dot = {0, 0};
+    for (int64_t c = 0; c < p->value_dim; c++) {
+        const double gradient = typed_get(&way->out.tensor, row->b, row->h, row->i, c);
+        const double term = gradient * way->exact.out[c];
+        dot.value += term;
+        dot.error += fabs(gradient) * exact_out_bound(&way->exact, p, c) +
+                     (double)(p->value_dim + 2) * U * fabs(term);
+    }
+    return dot;
+}
+
+static factor_t weight_of(const exact_t *exact, int64_t key) {
+    const double weight = exact->weight[key], score = exact->score[2][key], lse = exact->lse;
+    const double off =
+        exact->score_bound[2][key] + exact->lse_bound + 4 * U * (fabs(score) + fabs(lse));
+    return (factor_t){weight, weight * (exp(off) * (1 + 6 * U) - 1) + (double)FLT_MIN};
+}
+
+/* dL/dS of a key after bias. */
+static factor_t logit_of(const way_back_t *way, const row_t *row, int64_t key, factor_t weight) {
+    const attn_problem_t *p = &way->trial.problem;
+    double product = 0, absolute = 0;
+    for (int64_t c = 0; c < p->value_dim; c++) {
+        const double value = typed_get(&way->trial.value.tensor, row->b, row->kv_head, key, c);
+        const double gradient = typed_get(&way->out.tensor, row->b, row->h, row->i, c);
+        product += gradient * value;
+        absolute += fabs(gradient * value);
+    }
+    const double change = product - row->dot.value;
+    const double g = (double)(p->value_dim + 2) * U * absolute + row->dot.error;
+    const double rounding = g + U * (fabs(product) + fabs(row->dot.value));
+    const double logit = weight.value * change;
+    return (factor_t){logit, weight.error * (fabs(change) + rounding) + weight.value * rounding +
+                                 2 * U * fabs(logit)};
+}
+
+static factor_t product_of(const way_back_t *way, int64_t key, factor_t logit) {
+    const double cap = (double)way->trial.problem.softcap;
+    if (cap == 0) return logit;
+    const double tangent = way->exact.score[1][key] / cap;
+    const double off = way->exact.score_bound[1][key] / fabs(cap) + 2 * U;
+    const double slope = 1 - tangent * tangent, slope_off = off * (2 * fabs(tangent) + off) + 4 * U;
+    return (factor_t){logit.value * slope, logit.error * (fabs(slope) + slope_off) +
+                                               fabs(logit.value) * slope_off +
+                                               U * fabs(logit.value * slope)};
+}
+
+static void add_key(way_back_t *way, const row_t *row, int64_t j) {
+    const trial_t *trial = &way->trial;
+    const attn_problem_t *p = &trial->problem;
+    const factor_t weight = weight_of(&way->exact, j), logit = logit_of(way, row, j, weight);
+    factor_t product = product_of(way, j, logit);
+    product.value *= row->scale;
+    product.error = product.error * fabs(row->scale);
+    for (int64_t k = 0; k < p->dim; k++) {
+        add(sum_at(&way->query, row->b, row->h, row->i, k), product,
+            typed_get(&trial->key.tensor, row->b, row->kv_head, j, k));
+        add(sum_at(&way->key, row->b, row->kv_head, j, k), product,
+            typed_get(&trial->query.tensor, row->b, row->h, row->i, k));
+    }
+    for (int64_t c = 0; c < p->value_dim; c++)
+        add(sum_at(&way->value, row->b, row->kv_head, j, c), weight,
+            typed_get(&way->out.tensor, row->b, row->h, row->i, c));
+    if (way->bias.sums) add(sum_at(&way->bias, row->b, row->h, row->i, j), logit, 1);
+    if (way->slopes.sums)
+        add(sum_at(&way->slopes, 0, row->h, 0, 0), logit,
+            -fabs((double)(exact_position(p, &trial->io, row->b, row->i) - j)));
+}
+
+/* A logit without a value: dP is 0. */
+static void add_sink(way_back_t *way, const row_t *row) {
+    const double sink = typed_get(&way->trial.sinks.tensor, 0, row->h, 0, 0);
+    const double off = way->exact.lse_bound + 4 * U * (fabs(sink) + fabs(way->exact.lse));
+    const double weight = exp(sink - way->exact.lse), weight_off = weight * (exp(off) - 1);
+    add(sum_at(&way->sinks, 0, row->h, 0, 0),
+        (factor_t){-weight * row->dot.value,
+                   weight_off * (fabs(row->dot.value) + row->dot.error) + weight * row->dot.error},
+        1);
+}
+
+/* The oracle's derivative of the same row. */
+static void check_oracle(way_back_t *way, const row_t *row) {
+    const attn_problem_t *p = &way->trial.problem;
+    if (!trial_is_dense() || !test_is_lowest_tier()) return;
+    attn_oracle_row_backward(p, &way->trial.io, &way->out.tensor, row->b, row->h, row->i,
+                             way->weights, way->logits, way->products, way->scratch);
+    for (int64_t j = 0; j < p->keys; j++) {
+        const int64_t at[4] = {row->b, row->h, row->i, j};
+        factor_t logit = {0, 0}, product = {0, 0};
+        if (trial_sees(&way->trial, row->b, row->h, row->i, j)) {
+            logit = logit_of(way, row, j, weight_of(&way->exact, j));
+            product = product_of(way, j, logit);
+        }
+        compare_number(way->logits[j], logit.value, logit.error * 0x1p-20, "oracle's dS", at);
+        compare_number(way->products[j], product.value, product.error * 0x1p-20,
+                       "oracle's d(scale q.k)", at);
+    }
+}
+
+static void add_row(way_back_t *way, const row_t *at) {
+    const attn_problem_t *p = &way->trial.problem;
+    row_t row = *at;
+    exact_row(&way->exact, p, &way->trial.io, &EXACT_F32, row.b, row.h, row.i);
+    row.dot = dot_of(way, &row);
+    for (int64_t j = 0; j < p->keys; j++)
+        if (trial_sees(&way->trial, row.b, row.h, row.i, j)) add_key(way, &row, j);
+    if (way->sinks.sums) add_sink(way, &row);
+    check_oracle(way, &row);
+}
+
+static void compare_side(const side_t *side, const char *name) {
+    const int64_t *shape = side->array.tensor.shape;
+    typed_check(&side->array, name);
+    for (int64_t b = 0; side->sums && b < shape[0]; b++)
+        for (int64_t h = 0; h < shape[1]; h++)
+            for (int64_t i = 0; i < shape[2]; i++)
+                for (int64_t c = 0; c < shape[3]; c++) {
+                    const int64_t at[4] = {b, h, i, c};
+                    const sum_t *sum = sum_at(side, b, h, i, c);
+                    double bound = sum->bound + (double)(2 * sum->terms + 8) * U * sum->absolute +
+                                   (double)sum->terms * 0x1p-148;
+                    bound += typed_rounding(side->array.tensor.dtype, fabs(sum->value) + bound);
+                    compare_number(typed_get(&side->array.tensor, b, h, i, c), sum->value, bound,
+                                   name, at);
+                }
+}
+
+static void compare(way_back_t *way) {
+    const attn_problem_t *p = &way->trial.problem;
+    row_t row = {.scale = isnan(p->scale) ? 1 / sqrt((double)p->dim) : (double)p->scale};
+    for (row.b = 0; row.b < p->batch; row.b++)
+        for (row.h = 0; row.h < p->heads; row.h++)
+            for (row.i = 0; row.i < p->queries; row.i++) {
+                row.kv_head = row.h / (p->heads / p->kv_heads);
+                add_row(way, &row);
+            }
+    compare_side(&way->query, "gradient of query");
+    compare_side(&way->key, "gradient of key");
+    compare_side(&way->value, "gradient of value");
+    if (way->bias.sums) compare_side(&way->bias, "gradient of bias");
+    if (way->sinks.sums) compare_side(&way->sinks, "gradient of sinks");
+    if (way->slopes.sums) compare_side(&way->slopes, "gradient of slopes");
+}
+
+void trial_check_gradients(const attn_context_t *context, const attn_problem_t *problem,
+                           const look_t *look) {
+    way_back_t way = way_create(problem, look);
+    attn_plan_t *plan = trial_plan(context, &way.trial.problem);
+    attn_error_t error = {0};
+    trial_label(&way.trial, "gradients");
+    trial_run(plan, &way.trial);
+    typed_seal(&way.out);
+    trial_give_workspace(plan, &way.trial);
+    if (attn_backward(plan, &way.trial.io, &way.io, &error)) test_fail("%s", error.message);
+    typed_check(&way.out, "dL/dout");
+    trial_check_workspace(&way.trial);
+    compare(&way);
+    attn_plan_destroy(plan);
+    way_destroy(&way);
+}
