@@ -4,10 +4,18 @@
 #include <math.h>
 #include <stddef.h>
 
+/* Sums that need not wait for each other. */
 double algebra_dot(const double *a, const double *b, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
+    double sums[4] = {0};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) sums[k] += a[i + k] * b[i + k];
+    for (; i < n; i++) sums[0] += a[i] * b[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+void algebra_add_multiple(double *restrict y, double factor, const double *restrict x, int64_t n) {
+    for (int64_t i = 0; i < n; i++) y[i] += factor * x[i];
 }
 
 double algebra_norm(const double *a, int64_t n) { return sqrt(algebra_dot(a, a, n)); }
@@ -109,16 +117,22 @@ static void solve_and_transpose(const double *l, double *t, int64_t n) {
         }
 }
 
+/* Row by row: L^-1, below its diagonal in `inverse`, and the products of its rows, in a; both triangles of those. */
 int algebra_invert(double *a, int64_t n, double *inverse) {
     if (!algebra_cholesky(a, n)) return 0;
+    for (int64_t i = 0; i < n; i++) {
+        double *row = inverse + i * n;
+        for (int64_t j = 0; j <= i; j++) row[j] = i == j;
+        for (int64_t k = 0; k < i; k++)
+            algebra_add_multiple(row, -a[i * n + k], inverse + k * n, k + 1);
+        for (int64_t j = 0; j <= i; j++) row[j] /= a[i * n + i];
+    }
+    for (int64_t i = 0; i < n * n; i++) a[i] = 0;
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = 0; i <= k; i++)
+            algebra_add_multiple(a + i * n, inverse[k * n + i], inverse + k * n, i + 1);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) inverse[i * n + j] = i == j;
-    solve_and_transpose(a, inverse, n); /* to L^-T, whose rows times each other are the inverse */
-    for (int64_t r = 0; r < n; r++)
-        for (int64_t c = r; c < n; c++)
-            a[r * n + c] = algebra_dot(inverse + r * n, inverse + c * n, n);
-    for (int64_t r = 0; r < n; r++)
-        for (int64_t c = 0; c < n; c++) inverse[r * n + c] = a[r <= c ? r * n + c : c * n + r];
+        for (int64_t j = 0; j < n; j++) inverse[i * n + j] = a[j <= i ? i * n + j : j * n + i];
     return 1;
 }
 

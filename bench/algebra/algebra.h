@@ -9,6 +9,9 @@
 
 double algebra_dot(const double *a, const double *b, int64_t n);
 
+/** y += factor x, for arrays that do not overlap. */
+void algebra_add_multiple(double *y, double factor, const double *x, int64_t n);
+
 double algebra_norm(const double *a, int64_t n);
 
 /** Cosine of the angle between a and b; NaN where one is zero. */

@@ -24,6 +24,7 @@ typedef struct sparsifier {
     barrier_t upper, lower;
     double *sum;    /* A, k x k */
     double *work;   /* k x k */
+    double *turned; /* N^T, k x n */
     double *room;   /* k x n */
     double *form;   /* n x n: below the diagonal, twice what stands there */
     double *vector; /* k */
@@ -84,13 +85,18 @@ static void add(sparsifier_t *what, const double *vector, double weight) {
 
 /* ---- choosing --------------------------------------------------------------------------------------- */
 
-/* form += factor M^2 + sign M of a barrier, k x k. */
-static void add_form(const barrier_t *barrier, int64_t k, double factor, double *form) {
+/* The lower triangle of form += factor P^T P + sign N P, P = M N^T for a barrier: products of rows. */
+static void add_form(const sparsifier_t *what, const barrier_t *barrier, double factor) {
+    const int64_t n = what->basis->rows, k = what->basis->rank;
+    double *p = what->room;
+    memset(p, 0, (size_t)(k * n) * sizeof *p);
     for (int64_t i = 0; i < k; i++)
-        for (int64_t j = 0; j < k; j++)
-            form[i * k + j] +=
-                factor * algebra_dot(barrier->inverse + i * k, barrier->inverse + j * k, k) -
-                barrier->inverse[i * k + j];
+        for (int64_t c = 0; c < k; c++)
+            algebra_add_multiple(p + i * n, barrier->inverse[i * k + c], what->turned + c * n, n);
+    for (int64_t i = 0; i < k; i++)
+        for (int64_t r = 0; r < n; r++)
+            algebra_add_multiple(what->form + r * n,
+                                 factor * p[i * n + r] - what->turned[i * n + r], p + i * n, r + 1);
 }
 
 /*
@@ -99,23 +105,12 @@ static void add_form(const barrier_t *barrier, int64_t k, double factor, double 
  * it is N (...) N^T.
  */
 static void fill_form(const sparsifier_t *what) {
-    const int64_t n = what->basis->rows, k = what->basis->rank;
-    const double *matrix = what->basis->matrix;
-    memset(what->work, 0, (size_t)(k * k) * sizeof(double));
-    add_form(&what->lower, k, 1 / what->lower.drop, what->work);
-    add_form(&what->upper, k, -1 / what->upper.drop, what->work);
-    for (int64_t i = 0; i < k; i++)
-        for (int64_t r = 0; r < n; r++)
-            what->room[i * n + r] = algebra_dot(what->work + i * k, matrix + r * k, k);
-    for (int64_t r = 0; r < n; r++) {
-        double *row = what->form + r * n;
-        memset(row, 0, (size_t)(r + 1) * sizeof *row);
-        for (int64_t i = 0; i < k; i++) {
-            const double factor = matrix[r * k + i];
-            for (int64_t s = 0; s <= r; s++) row[s] += factor * what->room[i * n + s];
-        }
-        for (int64_t s = 0; s < r; s++) row[s] *= 2;
-    }
+    const int64_t n = what->basis->rows;
+    memset(what->form, 0, (size_t)(n * n) * sizeof *what->form);
+    add_form(what, &what->lower, 1 / what->lower.drop);
+    add_form(what, &what->upper, -1 / what->upper.drop);
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t s = 0; s < r; s++) what->form[r * n + s] *= 2;
 }
 
 /* The form of each feature of a block. */
@@ -173,15 +168,18 @@ static double weigh(const sparsifier_t *what, int64_t feature) {
 
 static int create(sparsifier_t *what) {
     const size_t n = (size_t)what->basis->rows, k = (size_t)what->basis->rank;
-    what->memory = calloc(4 * k * k + n * k + n * n + k, sizeof *what->memory);
+    what->memory = calloc(4 * k * k + 2 * n * k + n * n + k, sizeof *what->memory);
     if (!what->memory) return 0;
     what->sum = what->memory;
     what->upper.inverse = what->sum + k * k;
     what->lower.inverse = what->upper.inverse + k * k;
     what->work = what->lower.inverse + k * k;
-    what->room = what->work + k * k;
+    what->turned = what->work + k * k;
+    what->room = what->turned + n * k;
     what->form = what->room + n * k;
     what->vector = what->form + n * n;
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < k; c++) what->turned[c * n + r] = what->basis->matrix[r * k + c];
     return 1;
 }
 
