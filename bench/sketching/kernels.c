@@ -7,8 +7,8 @@
 enum { VECTORS = 2, LANES = VECTORS * VF_LANES, COLUMNS = 4 };
 
 /* Four columns for some features: sums stay in registers, a row of X is loaded once for all of them. */
-static void four_columns(const float *values, int64_t stride, const float *matrix, int64_t columns,
-                         int64_t rows, double *squares) {
+static void four_columns(const float *values, int64_t stride, const float *matrix, int64_t rows,
+                         double *squares) {
     vf sums[COLUMNS][VECTORS];
     float square[LANES];
     ATTN_UNROLL
@@ -17,7 +17,7 @@ static void four_columns(const float *values, int64_t stride, const float *matri
         for (int v = 0; v < VECTORS; v++) sums[c][v] = vf_set1(0);
     }
     for (int64_t r = 0; r < rows; r++) {
-        const float *row = values + r * stride, *factors = matrix + r * columns;
+        const float *row = values + r * stride, *factors = matrix + r * COLUMNS;
         ATTN_UNROLL
         for (int c = 0; c < COLUMNS; c++) {
             const vf factor = vf_set1(factors[c]);
@@ -59,11 +59,11 @@ static int64_t rows_of_four(const int32_t *last) {
 }
 
 /* What four_columns() does for the features behind the last whole vectors. */
-static void square_of(const float *values, int64_t stride, const float *matrix, int64_t columns,
-                      int64_t rows, double *square) {
+static void square_of(const float *values, int64_t stride, const float *matrix, int64_t rows,
+                      double *square) {
     float sum[COLUMNS] = {0}, four = 0;
     for (int64_t r = 0; r < rows; r++)
-        for (int i = 0; i < COLUMNS; i++) sum[i] += matrix[r * columns + i] * values[r * stride];
+        for (int i = 0; i < COLUMNS; i++) sum[i] += matrix[r * COLUMNS + i] * values[r * stride];
     for (int i = 0; i < COLUMNS; i++) four += sum[i] * sum[i];
     *square += (double)four;
 }
@@ -77,12 +77,12 @@ static void squares(const float *values, int64_t stride, int64_t width, const fl
         copy_blocks(values + done * LANES, stride, rows, blocks, copy);
         for (int64_t b = 0; b < blocks; b++)
             for (int64_t c = 0; c < columns; c += COLUMNS)
-                four_columns(copy + b * rows * LANES, LANES, matrix + c, columns,
+                four_columns(copy + b * rows * LANES, LANES, matrix + c * rows,
                              rows_of_four(last + c), result + (done + b) * LANES);
     }
     for (int64_t f = whole * LANES; f < width; f++)
         for (int64_t c = 0; c < columns; c += COLUMNS)
-            square_of(values + f, stride, matrix + c, columns, rows_of_four(last + c), result + f);
+            square_of(values + f, stride, matrix + c * rows, rows_of_four(last + c), result + f);
 }
 
 /* Some vectors of a row into a bucket. */

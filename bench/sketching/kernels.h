@@ -26,8 +26,9 @@ typedef struct sketching_kernels {
     /** panel[f SKETCHING_ROWS + r] = values[r stride + f], 0 from `rows` on. */
     void (*turn)(const float *values, int64_t stride, int64_t width, int64_t rows, float *panel);
     /**
-     * squares[f] += sum_c (sum_r values[r stride + f] matrix[r columns + c])^2 for `width` features; `last[c]` is
-     * the last r for which there is a term that is not 0, and `columns` a multiple of 4; `copy` has room for
+     * squares[f] += sum_c (sum_r values[r stride + f] N_rc)^2 for `width` features; N, of a multiple of 4 columns,
+     * lies four columns after four: N_rc = matrix[(c / 4 rows + r) 4 + c % 4]. `last[c]` is the last r for which
+     * there is a term that is not 0; `copy` has room for
      * SKETCHING_COPIED numbers of each row.
      */
     void (*squares)(const float *values, int64_t stride, int64_t width, const float *matrix,

@@ -315,8 +315,9 @@ static int scores_in_float(const sketching_features_t *features, const sketching
     const int done = matrix && last && copy;
     for (int64_t r = 0; r < n && done; r++)
         for (int64_t c = 0; c < basis->rank; c++) {
-            matrix[r * columns + c] = (float)basis->matrix[r * basis->rank + c];
-            if (matrix[r * columns + c] != 0) last[c] = (int32_t)r;
+            const int64_t at = x->dense ? (c / 4 * n + r) * 4 + c % 4 : r * columns + c;
+            matrix[at] = (float)basis->matrix[r * basis->rank + c];
+            if (matrix[at] != 0) last[c] = (int32_t)r;
         }
     if (done) memset(scores, 0, (size_t)d * sizeof *scores);
     if (done && x->dense)
