@@ -1,7 +1,7 @@
 /*
  * rows/rows.c: see rows.h. README.md of plugins/sketch has a run of it.
  *
- *     OPENBLAS_NUM_THREADS=1 taskset -c 1 build/native/bench/sketching/attn_sketch_rows [SECONDS] [SUBJECT...]
+ *     bench/sketching/rows/run.sh [--scipy] [SECONDS] [SUBJECT...]
  */
 #include "rows.h"
 
