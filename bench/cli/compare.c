@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/inputs.h"
+#include "cli/stream.h"
 #include "cli/table.h"
 #include "cli/trial.h"
 #include "measure/accuracy.h"
@@ -18,13 +19,14 @@ static const table_column_t columns[] = {
     {"ms_high", "ms high", TABLE_NUMBER},
     {"gflops", "GFLOP/s", TABLE_NUMBER},
     {"workspace", "workspace", TABLE_BYTES},
+    {"stream", "stream", TABLE_BYTES},
     {"pairs", "pairs", TABLE_PERCENT},
     {"error", "error", TABLE_SCIENCE},
     {"degenerate_rows", "degenerate rows", TABLE_INTEGER},
     {"note", "note", TABLE_WORD},
 };
 
-enum { COLUMNS = sizeof columns / sizeof columns[0], NUMBERS = 8 };
+enum { COLUMNS = sizeof columns / sizeof columns[0], NUMBERS = 9 };
 
 typedef struct compare {
     settings_t settings;
@@ -67,8 +69,7 @@ static void add_absent_row(compare_t *compare, const trial_t *trial) {
     table_add_text(&compare->table, trial->error.message);
 }
 
-static void add_row(compare_t *compare, const trial_t *trial, const measure_t *time,
-                    double relative) {
+static void add_row(compare_t *compare, trial_t *trial, const measure_t *time, double relative) {
     const attn_problem_t *problem = &compare->inputs.problem;
     const double all = (double)problem->batch * (double)problem->heads * (double)problem->queries *
                        (double)problem->keys;
@@ -81,6 +82,7 @@ static void add_row(compare_t *compare, const trial_t *trial, const measure_t *t
     table_add_number(table, 1e3 * time->high);
     table_add_number(table, 1e-9 * trial->cost.flops / time->median);
     table_add_number(table, (double)attn_plan_workspace_size(trial->plan));
+    table_add_number(table, stream_bytes(trial, compare->context, &compare->settings));
     table_add_number(table, trial->cost.pairs / all);
     table_add_number(table, relative);
     table_add_number(table, (double)trial->report.degenerate_rows);
@@ -183,11 +185,12 @@ static int execute(compare_t *compare) {
 static const char summary[] = "Time and error of several backends on the same arrays.";
 static const char details[] =
     "ms is the median of the time of one run, between ms low and ms high (95% confidence).\n"
-    "GFLOP/s counts what the method needs. Workspace is the memory beside the arrays. Pairs is\n"
-    "the share of (query, key) pairs whose weight is not zero by construction. Error is\n"
-    "||O - O*|| / ||O*|| (Frobenius) against exact softmax attention in double precision.\n"
-    "Degenerate rows had a normaliser of 0, or one that rounding drowned. The note says what the\n"
-    "plan chose, or why the backend cannot solve the problem.\n"
+    "GFLOP/s counts what the method needs. Workspace is the memory beside the arrays, stream that\n"
+    "of a stream which holds all keys and values. Pairs is the share of (query, key) pairs whose\n"
+    "weight is not zero by construction. Error is ||O - O*|| / ||O*|| (Frobenius) against exact\n"
+    "softmax attention in double precision. Degenerate rows had a normaliser of 0, or one that\n"
+    "rounding drowned. The note says what the plan chose, or why the backend cannot solve the\n"
+    "problem.\n"
     "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
     "one. --input NAME=VALUE goes to every backend that has the array.";

@@ -1,6 +1,8 @@
 /* cli/stream.c: see stream.h. */
 #include "cli/stream.h"
 
+#include <math.h>
+
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The arrays of one append or one query. */
@@ -126,4 +128,24 @@ attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const se
     *memory = attn_stream_memory(stream);
     attn_stream_destroy(stream);
     return status;
+}
+
+enum { TOKENS = 64 };
+
+double stream_bytes(trial_t *trial, const attn_context_t *context, const settings_t *settings) {
+    const int64_t keys = trial->io.key.shape[2];
+    attn_problem_t problem = *attn_plan_problem(trial->plan);
+    parameters_t parameters;
+    attn_stream_t *stream = NULL;
+    problem.past = 0;
+    settings_parameters(settings, trial->backend, &parameters);
+    attn_status_t status =
+        attn_stream_create(context, trial->backend->id, &problem, parameters.params,
+                           parameters.count, keys, &stream, &trial->error);
+    for (int64_t done = 0; !status && done < keys;
+         done += TOKENS) /* few, as room for them counts */
+        status = append(stream, trial, done, least(TOKENS, keys - done));
+    const double bytes = status ? NAN : (double)attn_stream_memory(stream);
+    attn_stream_destroy(stream);
+    return bytes;
 }

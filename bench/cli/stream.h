@@ -11,4 +11,10 @@
 attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const settings_t *settings,
                          int64_t chunk, uint64_t *memory);
 
+/**
+ * Bytes of a stream of the trial's backend after all keys and values of the trial; NaN where it has none for the
+ * trial's problem.
+ */
+double stream_bytes(trial_t *trial, const attn_context_t *context, const settings_t *settings);
+
 #endif

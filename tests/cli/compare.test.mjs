@@ -48,8 +48,24 @@ describe("attn compare", () => {
     const quick = ["--time", "0.01"];
     const KEYS = [
         ...["backend", "kernel", "ms", "ms_low", "ms_high", "gflops"],
-        ...["workspace", "pairs", "error", "degenerate_rows", "note"],
+        ...["workspace", "stream", "pairs", "error", "degenerate_rows", "note"],
     ];
+
+    test("a stream of sketched keys keeps size numbers a key, not d", () => {
+        const [heads, tokens, dim, size] = [2, 512, 64, 16];
+        withFiles(inputFiles({ H: heads, n: tokens, d: dim }, 3), (folder) => {
+            const settings = ["--backends", "softmax,sketch", "--set", `size=${size}`];
+            const command = ["compare", ...INPUTS, "--json", ...quick, ...settings];
+            const streams = (...more) =>
+                JSON.parse(succeed([...command, ...more], folder)).rows.map((row) => row.stream);
+            const [softmax, sketch] = streams();
+            const [numbers, saved] = [dim + dim, dim - size].map((of) => heads * tokens * of * 4);
+            assert.ok(softmax >= numbers && softmax < 1.1 * numbers, `${softmax}`);
+            const matrix = dim * 4 * 8; // four entries a feature
+            assert.ok(sketch < softmax - saved + matrix + 50000, `${sketch}`);
+            assert.equal(streams("--set", "method=leverage")[1], null, "it has no stream");
+        });
+    });
 
     test("--json: all backends, with errors that hold", () => {
         withFiles(inputFiles(sizes, 3), (folder) => {
