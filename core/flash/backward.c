@@ -1,8 +1,6 @@
 /* Gradients of exact attention: parts of heads as tasks, and the order in which their sums are added. */
 #include "flash/backward.h"
 
-#include "attn/arrays.h"
-
 enum {
     TASKS = 16,     /* heads are cut into parts where there are fewer of them ... */
     PARTS = 8,      /* ... but not into more than these: each has sums for all keys */
@@ -46,7 +44,7 @@ static run_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     const int64_t workers = attn_host_workers(plan->host), heads = kv_heads(problem);
     run_t run = {.plan = plan, .kernels = attn_backward_kernels(attn_host_tier(plan->host))};
     attn_arena_t scratch = {.base = NULL};
-    run.kernels->scratch(problem, &scratch);
+    run.kernels->scratch(problem, plan->pattern, &scratch);
     arena->overflow |= scratch.overflow;
     run.scratch_size = scratch.used;
     run.group = problem->heads / problem->kv_heads;
@@ -81,7 +79,8 @@ static backward_task_t task_of(const run_t *run, int64_t head) {
                                       .batch = head / problem->kv_heads,
                                       .kv_head = head % problem->kv_heads,
                                       .scale = run->plan->scale},
-                             .gradients = run->gradients};
+                             .gradients = run->gradients,
+                             .pattern = run->plan->pattern};
 }
 
 /* The last queries first: under a causal mask they see most. */
@@ -89,9 +88,9 @@ static void attend_task(void *data, int64_t index, uint32_t worker) {
     const run_t *run = data;
     const int64_t heads = kv_heads(&run->plan->problem), part = run->parts - 1 - index / heads;
     const int64_t head = index % heads, number = head * run->parts + part;
-    const int64_t blocks = blocks_of(run);
+    const int64_t queries = run->plan->problem.queries * run->group;
     backward_task_t task = task_of(run, head);
-    task.blocks = (attn_range_t){part * blocks / run->parts, (part + 1) * blocks / run->parts};
+    task.queries = (attn_range_t){part * queries / run->parts, (part + 1) * queries / run->parts};
     task.sums = sums_of(run, run->parts == 1 ? (int64_t)worker : number, number);
     task.scratch = run->scratch + worker * run->scratch_size;
     run->kernels->attend(&task);
@@ -174,7 +173,6 @@ static attn_status_t backward(const attn_backend_plan_t *base, const attn_io_t *
 
 const attn_ext_backward_t attn_flash_backward = {
     .struct_size = sizeof attn_flash_backward,
-    .arrays = 1u << ATTN_ARRAY_QUERY | 1u << ATTN_ARRAY_KEY | 1u << ATTN_ARRAY_VALUE |
-              1u << ATTN_ARRAY_BIAS | 1u << ATTN_ARRAY_SINKS | 1u << ATTN_ARRAY_SLOPES,
+    .arrays = FLASH_GRADIENTS,
     .backward = backward,
 };

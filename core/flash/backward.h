@@ -7,6 +7,7 @@
 #ifndef ATTN_FLASH_BACKWARD_H
 #define ATTN_FLASH_BACKWARD_H
 
+#include "attn/arrays.h"
 #include "attn/ext/backward.h"
 #include "flash/driver.h"
 
@@ -20,7 +21,8 @@ enum { BACKWARD_SINK, BACKWARD_SLOPE, BACKWARD_HEAD_SUMS };
 typedef struct backward_task {
     attn_head_t head;
     const attn_io_t *gradients;
-    attn_range_t blocks; /* of the group's queries, head by head */
+    const attn_pattern_t *pattern; /* NULL: dense */
+    attn_range_t queries;          /* of the group, head by head */
     backward_sums_t sums;
     void *scratch;
 } backward_task_t;
@@ -29,7 +31,8 @@ typedef struct backward_kernels {
     int64_t rows;  /* queries in a block */
     int64_t lanes; /* rows of sums are whole vectors of so many floats */
     /* Counts the bytes of a task's scratch. */
-    void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
+    void (*scratch)(const attn_problem_t *problem, const attn_pattern_t *pattern,
+                    attn_arena_t *arena);
     /* dQ of a task's queries, and its sums. */
     void (*attend)(const backward_task_t *task);
     /* dK and dV of the keys [first, last) out of the sums of all parts; the first part's are lost. */
@@ -38,6 +41,11 @@ typedef struct backward_kernels {
 } backward_kernels_t;
 
 ATTN_KERNEL_TABLES(backward_kernels_t, attn_backward_kernels)
+
+/** Arrays that have gradients. */
+#define FLASH_GRADIENTS                                                                            \
+    (1u << ATTN_ARRAY_QUERY | 1u << ATTN_ARRAY_KEY | 1u << ATTN_ARRAY_VALUE |                      \
+     1u << ATTN_ARRAY_BIAS | 1u << ATTN_ARRAY_SINKS | 1u << ATTN_ARRAY_SLOPES)
 
 /** For `attn.backward/1` of a backend whose plans are flash_plan_t. */
 extern const attn_ext_backward_t attn_flash_backward;

@@ -1,13 +1,15 @@
 /* Gradients of exact attention for a part of the queries of one head. Compiled once per tier. */
 #include "flash/backward.h"
+#include "flash/walk.h"
 
 #include "simd/flash_backward.h"
 #include "simd/flash_task.h"
+#include "simd/runs.h"
 
 /* ---- what a task works in -------------------------------------------------------------------------- */
 
 typedef struct space {
-    backward_keys_t sides;
+    backward_keys_t sides[FLASH_SEGMENTS];
     backward_block_t *block;
 } space_t;
 
@@ -42,50 +44,76 @@ static void lay_out_block(backward_block_t *block, const attn_problem_t *problem
     if (block) *block = parts;
 }
 
-static space_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
-    const int64_t keys = tile_round_up(problem->keys, PANEL), dim = padded(problem->dim);
+static void lay_out_keys(backward_keys_t *sides, const attn_problem_t *problem, int64_t count,
+                         attn_arena_t *arena) {
+    const int64_t keys = tile_round_up(count, PANEL), dim = padded(problem->dim);
+    sides->key.panels = take_floats(arena, keys, problem->dim);
+    sides->value.panels = take_floats(arena, keys, problem->value_dim);
+    sides->key.copy = take_floats(arena, keys, dim);
+    sides->key.values = sides->key.copy;
+    sides->key.values_stride = dim;
+    sides->key.count = count;
+    sides->dim = dim;
+    sides->value_dim = padded(problem->value_dim);
+}
+
+/* Sums of the gathered keys are a task's own: they join those of all keys at its end. */
+static space_t lay_out(const attn_problem_t *problem, const attn_pattern_t *pattern,
+                       attn_arena_t *arena) {
     space_t space = {.block = attn_arena_take(arena, 1, sizeof *space.block)};
+    backward_keys_t *gathered = &space.sides[FLASH_GATHERED];
     lay_out_block(space.block, problem, arena);
-    space.sides.key.panels = take_floats(arena, keys, problem->dim);
-    space.sides.value.panels = take_floats(arena, keys, problem->value_dim);
-    space.sides.key.copy = take_floats(arena, keys, dim);
-    space.sides.key.values = space.sides.key.copy;
-    space.sides.key.values_stride = dim;
-    space.sides.dim = dim;
-    space.sides.value_dim = padded(problem->value_dim);
+    lay_out_keys(&space.sides[FLASH_ALL], problem, problem->keys, arena);
+    if (!pattern) return space;
+    lay_out_keys(gathered, problem, pattern->gathered, arena);
+    gathered->key.map = pattern->map;
+    gathered->key_sums = take_floats(arena, pattern->gathered, gathered->dim);
+    gathered->value_sums = take_floats(arena, pattern->gathered, gathered->value_dim);
     return space;
 }
 
-static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
+static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern,
+                    attn_arena_t *arena) {
+    lay_out(problem, pattern, arena);
+}
 
 /* ---- a head's keys and values ---------------------------------------------------------------------- */
 
-/* Rows of a tensor as f32, padded with zeros. */
-static void read_rows(float *to, int64_t stride, const attn_tensor_t *tensor, int64_t batch,
-                      int64_t head, int64_t first, int64_t count) {
+static int64_t position_of(const int64_t *map, int64_t key) { return map ? map[key] : key; }
+
+/* A row of a tensor as f32, padded with zeros. */
+static void read_row(float *to, int64_t stride, const attn_tensor_t *tensor, int64_t batch,
+                     int64_t head, int64_t row) {
     const int64_t columns = tensor->shape[3];
-    for (int64_t i = 0; i < count; i++, to += stride) {
-        convert_row(to, flash_at(tensor, attn_offset(tensor, batch, head, first + i)),
-                    tensor->dtype, tensor->stride[3], columns, 1.0f);
-        for (int64_t c = columns; c < stride; c++) to[c] = 0.0f;
-    }
+    convert_row(to, flash_at(tensor, attn_offset(tensor, batch, head, row)), tensor->dtype,
+                tensor->stride[3], columns, 1.0f);
+    for (int64_t c = columns; c < stride; c++) to[c] = 0.0f;
+}
+
+static void read_rows(float *to, int64_t stride, const attn_tensor_t *tensor,
+                      const attn_head_t *head, const attn_queries_t *queries) {
+    for (int64_t i = 0; i < queries->count; i++)
+        read_row(to + i * stride, stride, tensor, head->batch, queries->head, queries->first + i);
 }
 
 /* Values are read into the rows of dO, which are not there yet. */
-static void pack_head(const backward_task_t *task, const space_t *space) {
+static void pack_keys(const backward_task_t *task, backward_keys_t *sides, int64_t keys,
+                      float *rows) {
     const attn_problem_t *problem = task->head.problem;
     const attn_io_t *io = task->head.io;
-    const int64_t batch = task->head.batch, kv_head = task->head.kv_head;
-    const int64_t keys = attn_keys_of(problem, io, batch), dim = space->sides.dim;
-    float *rows = space->block->out_gradient;
+    const int64_t batch = task->head.batch, kv_head = task->head.kv_head, dim = sides->dim;
     for (int64_t first = 0; first < keys; first += PANEL) {
         const int64_t count = tile_min(PANEL, keys - first);
-        float *copy = space->sides.key.copy + first * dim;
-        read_rows(copy, dim, &io->key, batch, kv_head, first, count);
-        read_rows(rows, problem->value_dim, &io->value, batch, kv_head, first, count);
-        tile_pack(space->sides.key.panels + first * problem->dim, PANEL, count, problem->dim, copy,
-                  dim, 1, 1.0f);
-        tile_pack(space->sides.value.panels + first * problem->value_dim, PANEL, count,
+        float *copy = sides->key.copy + first * dim;
+        for (int64_t j = 0; j < count; j++) {
+            const int64_t at = position_of(sides->key.map, first + j);
+            read_row(copy + j * dim, dim, &io->key, batch, kv_head, at);
+            read_row(rows + j * problem->value_dim, problem->value_dim, &io->value, batch, kv_head,
+                     at);
+        }
+        tile_pack(sides->key.panels + first * problem->dim, PANEL, count, problem->dim, copy, dim,
+                  1, 1.0f);
+        tile_pack(sides->value.panels + first * problem->value_dim, PANEL, count,
                   problem->value_dim, rows, problem->value_dim, 1, 1.0f);
     }
 }
@@ -97,14 +125,14 @@ static void clear(float *sums, int64_t count) {
 /* ---- a block of queries ---------------------------------------------------------------------------- */
 
 /* D of a row, and its lse in base 4; whether both are finite. A row that sees no key has any shift. */
-static int read_row(backward_block_t *block, const backward_task_t *task, int64_t head, int64_t r,
+static int read_lse(backward_block_t *block, const backward_task_t *task, int64_t head, int64_t r,
                     int64_t query) {
     const attn_tensor_t *out = &task->head.io->out, *lse = &task->head.io->lse;
     const float *gradient = block->out_gradient + r * block->out_stride;
     float *row = block->weights; /* not there yet */
     const float logit = *attn_row(lse, task->head.batch, head, query);
     vf sum = vf_zero();
-    read_rows(row, block->out_stride, out, task->head.batch, head, query, 1);
+    read_row(row, block->out_stride, out, task->head.batch, head, query);
     for (int64_t c = 0; c < block->out_stride; c += VF_LANES)
         sum = vf_mul_add(vf_load(row + c), vf_load(gradient + c), sum);
     block->dots[r] = vf_reduce_add(sum);
@@ -118,15 +146,13 @@ static void read_block(backward_block_t *block, const backward_task_t *task,
     const attn_head_t *head = &task->head;
     const float factor = head->scale * ATTN_LOG4_E;
     block->rows = queries->count;
-    read_rows(block->query, block->query_stride, &head->io->query, head->batch, queries->head,
-              queries->first, block->rows);
-    read_rows(block->out_gradient, block->out_stride, &task->gradients->out, head->batch,
-              queries->head, queries->first, block->rows);
+    read_rows(block->query, block->query_stride, &head->io->query, head, queries);
+    read_rows(block->out_gradient, block->out_stride, &task->gradients->out, head, queries);
     block->finite =
         tile_all_finite(block->query, block->query_stride, block->rows, block->query_stride) &&
         tile_all_finite(block->out_gradient, block->out_stride, block->rows, block->out_stride);
     for (int64_t r = 0; r < block->rows; r++)
-        block->finite &= read_row(block, task, queries->head, r, queries->first + r);
+        block->finite &= read_lse(block, task, queries->head, r, queries->first + r);
     clear(block->query_sums, BACKWARD_ROWS * block->query_stride);
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
         flash_tile_t *tile = &block->tiles[t];
@@ -158,7 +184,8 @@ static void see(backward_block_t *block, const attn_head_t *head, const attn_que
 typedef struct watch {
     const backward_task_t *task;
     const attn_queries_t *queries;
-    double *slope; /* NULL: not wanted */
+    double *slope;      /* NULL: not wanted */
+    const int64_t *map; /* of the keys */
 } watch_t;
 
 /* The gradient of a row's bias gets dS, where the row's own, or that of all rows, stands. */
@@ -167,14 +194,15 @@ static void watch_bias(const watch_t *watch, int64_t row, int64_t key, const flo
     const attn_tensor_t *bias = &watch->task->gradients->bias;
     float *sums = (float *)bias->data +
                   attn_broadcast_offset(bias, watch->task->head.batch, watch->queries->head, row);
-    for (int64_t j = 0; j < keys; j++) sums[(key + j) * bias->stride[3]] += logits[j];
+    for (int64_t j = 0; j < keys; j++)
+        sums[position_of(watch->map, key + j) * bias->stride[3]] += logits[j];
 }
 
-static double slope_of(const flash_mods_t *mods, int64_t row, int64_t key, const float *logits,
+static double slope_of(const watch_t *watch, int64_t position, int64_t key, const float *logits,
                        int64_t keys) {
     double sum = 0.0;
     for (int64_t j = 0; j < keys; j++)
-        sum -= (double)logits[j] * fabs((double)(mods->position + row - key - j));
+        sum -= (double)logits[j] * fabs((double)(position - position_of(watch->map, key + j)));
     return sum;
 }
 
@@ -187,7 +215,8 @@ static void watch_logits(void *data, const backward_block_t *block, int64_t tile
         const float *logits = block->logits + row * FLASH_KEYS + column;
         if (watch->task->gradients->bias.data)
             watch_bias(watch, watch->queries->first + row, base + column, logits, keys);
-        if (watch->slope) *watch->slope += slope_of(mods, r, base + column, logits, keys);
+        if (watch->slope)
+            *watch->slope += slope_of(watch, mods->position + r, base + column, logits, keys);
     }
 }
 
@@ -210,6 +239,28 @@ static void write_rows(const attn_tensor_t *tensor, int64_t batch, int64_t head,
                  tensor->dtype, tensor->stride[3], values, tensor->shape[3]);
 }
 
+/* Runs of keys that the queries see by a pattern, one at a time. */
+static void attend_runs(const backward_task_t *task, const space_t *space,
+                        const attn_queries_t *queries, backward_watch_t *watch, watch_t *data) {
+    backward_block_t *block = space->block;
+    const flash_mods_t mods = block->tiles[0].mods;
+    flash_walk_t walk;
+    attn_run_t run;
+    attn_walk_begin(&walk, task->pattern, &task->head, queries, TILE_ROWS);
+    while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
+        const int gathered = run.range >= task->pattern->in_place;
+        const backward_keys_t *sides = &space->sides[gathered ? FLASH_GATHERED : FLASH_ALL];
+        for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
+            flash_tile_t *tile = &block->tiles[t];
+            runs_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
+            tile->mods.mask =
+                run.full || !mods.mask ? NULL : mods.mask + t * TILE_ROWS * mods.mask_row;
+        }
+        data->map = sides->key.map;
+        backward_attend(block, sides, watch, data);
+    }
+}
+
 static void attend_block(const backward_task_t *task, const space_t *space,
                          const attn_queries_t *queries) {
     const attn_problem_t *problem = task->head.problem;
@@ -217,13 +268,17 @@ static void attend_block(const backward_task_t *task, const space_t *space,
     backward_block_t *block = space->block;
     double *sums = task->sums.heads +
                    queries->head % (problem->heads / problem->kv_heads) * BACKWARD_HEAD_SUMS;
-    watch_t watch = {.task = task,
-                     .queries = queries,
-                     .slope = gradients->slopes.data ? &sums[BACKWARD_SLOPE] : NULL};
+    watch_t data = {.task = task,
+                    .queries = queries,
+                    .slope = gradients->slopes.data ? &sums[BACKWARD_SLOPE] : NULL};
+    backward_watch_t *watch = gradients->bias.data || data.slope ? watch_logits : NULL;
     read_block(block, task, queries);
-    see(block, &task->head, queries);
-    backward_attend(block, &space->sides, gradients->bias.data || watch.slope ? watch_logits : NULL,
-                    &watch);
+    if (task->pattern) {
+        attend_runs(task, space, queries, watch, &data);
+    } else {
+        see(block, &task->head, queries);
+        backward_attend(block, &space->sides[FLASH_ALL], watch, &data);
+    }
     if (gradients->sinks.data)
         sums[BACKWARD_SINK] += sink_of(block, flash_sink_of(&task->head, queries->head));
     for (int64_t r = 0; gradients->query.data && r < block->rows; r++)
@@ -232,26 +287,68 @@ static void attend_block(const backward_task_t *task, const space_t *space,
                    task->head.scale);
 }
 
-static void attend(const backward_task_t *task) {
+/* Queries from number `at` of the group on, in one head and in one block of the pattern. */
+static attn_queries_t queries_of(const backward_task_t *task, int64_t at) {
     const attn_problem_t *problem = task->head.problem;
-    attn_arena_t arena = {.base = task->scratch};
-    space_t space = lay_out(problem, &arena);
-    space.sides.key_sums = task->sums.key;
-    space.sides.value_sums = task->sums.value;
-    clear(task->sums.key, problem->keys * space.sides.dim);
-    clear(task->sums.value, problem->keys * space.sides.value_dim);
-    for (int64_t i = 0; i < problem->heads / problem->kv_heads * BACKWARD_HEAD_SUMS; i++)
-        task->sums.heads[i] = 0.0;
-    pack_head(task, &space);
-    for (int64_t i = task->blocks.first; i < task->blocks.last; i++) {
-        const attn_queries_t queries = attn_queries_of(&task->head, BACKWARD_ROWS, i);
-        attend_block(task, &space, &queries);
+    const attn_pattern_t *pattern = task->pattern;
+    const int64_t first = at % problem->queries, left = problem->queries - first;
+    attn_queries_t queries = {
+        .head = task->head.kv_head * (problem->heads / problem->kv_heads) + at / problem->queries,
+        .first = first,
+        .count = tile_min(BACKWARD_ROWS, tile_min(left, task->queries.last - at)),
+    };
+    if (pattern && pattern->block > 0) {
+        const int64_t keys = attn_keys_of(problem, task->head.io, task->head.batch);
+        const int64_t start = pattern->by_position ? attn_query_position(problem, keys, 0) : 0;
+        const int64_t in_block = (start % pattern->block + pattern->block + first) % pattern->block;
+        queries.count = tile_min(queries.count, pattern->block - in_block);
     }
+    return queries;
 }
 
 static void add_row(float *sum, const float *part, int64_t count) {
     for (int64_t c = 0; c < count; c += VF_LANES)
         vf_store(sum + c, vf_add(vf_load(sum + c), vf_load(part + c)));
+}
+
+static void clear_sums(const backward_keys_t *sides) {
+    clear(sides->key_sums, sides->key.count * sides->dim);
+    clear(sides->value_sums, sides->key.count * sides->value_dim);
+}
+
+/* Gathered keys are keys of the head. */
+static void join_gathered(const space_t *space) {
+    const backward_keys_t *all = &space->sides[FLASH_ALL], *some = &space->sides[FLASH_GATHERED];
+    for (int64_t g = 0; g < some->key.count; g++) {
+        const int64_t j = some->key.map[g];
+        add_row(all->key_sums + j * all->dim, some->key_sums + g * all->dim, all->dim);
+        add_row(all->value_sums + j * all->value_dim, some->value_sums + g * all->value_dim,
+                all->value_dim);
+    }
+}
+
+static void attend(const backward_task_t *task) {
+    const attn_problem_t *problem = task->head.problem;
+    attn_arena_t arena = {.base = task->scratch};
+    space_t space = lay_out(problem, task->pattern, &arena);
+    backward_keys_t *all = &space.sides[FLASH_ALL], *gathered = &space.sides[FLASH_GATHERED];
+    all->key_sums = task->sums.key;
+    all->value_sums = task->sums.value;
+    clear_sums(all);
+    pack_keys(task, all, attn_keys_of(problem, task->head.io, task->head.batch),
+              space.block->out_gradient);
+    if (task->pattern) {
+        clear_sums(gathered);
+        pack_keys(task, gathered, gathered->key.count, space.block->out_gradient);
+    }
+    for (int64_t i = 0; i < problem->heads / problem->kv_heads * BACKWARD_HEAD_SUMS; i++)
+        task->sums.heads[i] = 0.0;
+    for (int64_t at = task->queries.first; at < task->queries.last;) {
+        const attn_queries_t queries = queries_of(task, at);
+        attend_block(task, &space, &queries);
+        at += queries.count;
+    }
+    if (task->pattern) join_gathered(&space);
 }
 
 static void finish(const backward_task_t *task, const backward_sums_t *parts, int64_t count,

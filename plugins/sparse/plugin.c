@@ -5,7 +5,7 @@
 #include "attn/ext/facts.h"
 #include "attn/ext/params.h"
 #include "blocks.h"
-#include "flash/driver.h"
+#include "flash/backward.h"
 #include "pattern.h"
 #include "stream/cached.h"
 
@@ -58,18 +58,39 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
     }
 }
 
+/* What a run's arrays say of the pattern: checked, and of `heads` query heads from `first` on chosen. */
+static attn_status_t look(const sparse_plan_t *plan, const attn_io_t *io, int64_t first,
+                          int64_t heads, attn_error_t *error) {
+    const attn_status_t status = attn_sparse_check_lists(&plan->pattern, io, error);
+    if (status == ATTN_OK && plan->pattern.kind->choose)
+        plan->pattern.kind->choose(&plan->pattern, plan->flash.host, &plan->flash.problem, io,
+                                   first, heads);
+    return status;
+}
+
+static int64_t all_heads(const sparse_plan_t *plan) {
+    return plan->flash.problem.batch * plan->flash.problem.heads;
+}
+
 static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_t *io,
                                  int64_t batch, int64_t head, int64_t first, int64_t count,
                                  float *rows, int64_t row_stride, attn_error_t *error) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
-    const attn_problem_t *problem = &plan->flash.problem;
-    const attn_status_t status = attn_sparse_check_lists(&plan->pattern, io, error);
+    const attn_status_t status = look(plan, io, batch * plan->flash.problem.heads + head, 1, error);
     if (status != ATTN_OK) return status;
-    if (plan->pattern.kind->choose)
-        plan->pattern.kind->choose(&plan->pattern, plan->flash.host, problem, io,
-                                   batch * problem->heads + head, 1);
     return attn_flash_weights.rows(base, io, batch, head, first, count, rows, row_stride, error);
 }
+
+#if ATTN_GRADIENTS
+static attn_status_t run_back(const attn_backend_plan_t *base, const attn_io_t *io,
+                              const attn_io_t *gradients, attn_error_t *error) {
+    const sparse_plan_t *plan = (const sparse_plan_t *)base;
+    const attn_status_t status = look(plan, io, 0, all_heads(plan), error);
+    return status == ATTN_OK ? attn_flash_backward.backward(base, io, gradients, error) : status;
+}
+static const attn_ext_backward_t backward = {
+    .struct_size = sizeof backward, .arrays = FLASH_GRADIENTS, .backward = run_back};
+#endif
 
 static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t shape[4]) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
@@ -187,6 +208,9 @@ static const void *get_extension(const char *id) {
         &attn_sparse_arrays[3]};
     static const attn_ext_inputs_t inputs = {sizeof inputs, SPARSE_ARRAYS, arrays, own_shape};
     static const attn_ext_weights_t weights = {.struct_size = sizeof weights, .rows = weight_rows};
+#if ATTN_GRADIENTS
+    if (strcmp(id, ATTN_EXT_BACKWARD) == 0) return &backward;
+#endif
     if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
     if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &declared;
@@ -201,13 +225,8 @@ static const void *get_extension(const char *id) {
 static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
                          attn_error_t *error) {
     const sparse_plan_t *plan = (const sparse_plan_t *)base;
-    const attn_problem_t *problem = &plan->flash.problem;
-    const attn_status_t status = attn_sparse_check_lists(&plan->pattern, io, error);
-    if (status != ATTN_OK) return status;
-    if (plan->pattern.kind->choose)
-        plan->pattern.kind->choose(&plan->pattern, plan->flash.host, problem, io, 0,
-                                   problem->batch * problem->heads);
-    return plan->run(base, io, error);
+    const attn_status_t status = look(plan, io, 0, all_heads(plan), error);
+    return status == ATTN_OK ? plan->run(base, io, error) : status;
 }
 
 static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t *problem,
@@ -298,7 +317,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
 
 static const attn_backend_t sparse_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = FLASH_FEATURES,
+    .features = FLASH_FEATURES | (ATTN_GRADIENTS ? ATTN_FEATURE_BACKWARD : 0),
     .id = "sparse",
     .name = "Sparse",
     .version = "0.1.0",

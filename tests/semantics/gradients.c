@@ -51,6 +51,25 @@ static void parts(void **state) {
     attn_context_destroy(context);
 }
 
+/* Patterns whose blocks a run chooses, or that are drawn. */
+static void chosen_blocks(void **state) {
+    (void)state;
+    static const char *const settings[] = {"pattern=topk,block=8,top=2",
+                                           "pattern=bigbird,block=5,random=2",
+                                           "pattern=longformer,block=16,global=3"};
+    attn_context_t *context = fixture_context(2);
+    for (size_t s = 0; trial_is_dense() && s < TEST_COUNT(settings); s++) {
+        if (!attn_backend_find(context, "sparse")) break;
+        attn_problem_t problem = fixture_problem(2, 4, 110, 110, 7, 9);
+        problem.kv_heads = 2;
+        problem.causal = s == 0 ? ATTN_CAUSAL_BOTTOM_RIGHT : ATTN_CAUSAL_NONE;
+        problem.inputs = ATTN_INPUT_SLOPES;
+        const look_t look = {.layout = LAYOUT_BNHD};
+        trial_check_chosen(context, &problem, &look, settings[s]);
+    }
+    attn_context_destroy(context);
+}
+
 /* ---- bits ----------------------------------------------------------------------------------------- */
 
 enum { ARRAYS = 3 };
@@ -289,7 +308,7 @@ static void keys_in_i8_have_none(void **state) {
     attn_context_destroy(context);
 }
 
-SEMANTICS_MAIN(cmocka_unit_test(sizes), cmocka_unit_test(parts),
+SEMANTICS_MAIN(cmocka_unit_test(sizes), cmocka_unit_test(parts), cmocka_unit_test(chosen_blocks),
                cmocka_unit_test(threads_change_nothing),
                cmocka_unit_test(hidden_keys_leave_no_trace),
                cmocka_unit_test(a_lost_query_is_its_own),

@@ -99,6 +99,10 @@ int trial_has_gradients(const attn_context_t *context, const attn_problem_t *pro
 void trial_check_gradients(const attn_context_t *context, const attn_problem_t *problem,
                            const look_t *look);
 
+/** The same of sparse where a run's arrays decide what a query sees: as under the mask of its weights. */
+void trial_check_chosen(const attn_context_t *context, const attn_problem_t *problem,
+                        const look_t *look, const char *settings);
+
 /** A case of a sweep: create, label, solve, compare, destroy; and so its gradients. */
 void trial_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
                  const char *what);

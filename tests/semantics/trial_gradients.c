@@ -295,18 +295,59 @@ static void compare(way_back_t *way) {
     if (way->slopes.sums) compare_side(&way->slopes, "gradient of slopes");
 }
 
+static void run_back(const attn_plan_t *plan, way_back_t *way) {
+    attn_error_t error = {0};
+    trial_run(plan, &way->trial);
+    typed_seal(&way->out);
+    trial_give_workspace(plan, &way->trial);
+    if (attn_backward(plan, &way->trial.io, &way->io, &error)) test_fail("%s", error.message);
+    typed_check(&way->out, "dL/dout");
+    trial_check_workspace(&way->trial);
+}
+
 void trial_check_gradients(const attn_context_t *context, const attn_problem_t *problem,
                            const look_t *look) {
     way_back_t way = way_create(problem, look);
     attn_plan_t *plan = trial_plan(context, &way.trial.problem);
-    attn_error_t error = {0};
     trial_label(&way.trial, "gradients");
-    trial_run(plan, &way.trial);
-    typed_seal(&way.out);
-    trial_give_workspace(plan, &way.trial);
-    if (attn_backward(plan, &way.trial.io, &way.io, &error)) test_fail("%s", error.message);
-    typed_check(&way.out, "dL/dout");
-    trial_check_workspace(&way.trial);
+    run_back(plan, &way);
+    compare(&way);
+    attn_plan_destroy(plan);
+    way_destroy(&way);
+}
+
+/* The mask that keeps what has a weight; no weight of these sizes underflows. */
+static void mask_by_weights(way_back_t *way, const attn_plan_t *plan) {
+    trial_t *trial = &way->trial;
+    const attn_problem_t *p = &trial->problem;
+    float *weights = calloc((size_t)(p->queries * p->keys), sizeof *weights);
+    attn_error_t error = {0};
+    if (!weights) test_fail("the test itself has no memory");
+    trial_give_workspace(plan, trial);
+    for (int64_t b = 0; b < p->batch; b++)
+        for (int64_t h = 0; h < p->heads; h++) {
+            if (attn_weights(plan, &trial->io, b, h, 0, p->queries, weights, p->keys, &error))
+                test_fail("%s", error.message);
+            for (int64_t i = 0; i < p->queries; i++)
+                for (int64_t j = 0; j < p->keys; j++)
+                    typed_set(&trial->mask, b, h, i, j, weights[i * p->keys + j] > 0);
+        }
+    free(weights);
+}
+
+void trial_check_chosen(const attn_context_t *context, const attn_problem_t *problem,
+                        const look_t *look, const char *settings) {
+    attn_problem_t masked = *problem, asked = *problem;
+    masked.inputs |= ATTN_INPUT_MASK;
+    asked.backward = 1;
+    way_back_t way = way_create(&masked, look);
+    attn_plan_t *plan = fixture_plan(context, "sparse", &asked, settings);
+    const attn_tensor_t mask = way.trial.io.mask;
+    trial_label(&way.trial, settings);
+    way.trial.io.mask.data = NULL;
+    mask_by_weights(&way, plan);
+    run_back(plan, &way);
+    way.trial.io.mask = mask;
     compare(&way);
     attn_plan_destroy(plan);
     way_destroy(&way);
