@@ -94,6 +94,12 @@ void features_load(const linear_form_t *form, const attn_tensor_t *tensor, int64
     const int is_wide = linear_map_is_wide(form->map);
     const int64_t width = is_wide ? tile_round_up(dim, VF_LANES) : stride;
     float *x = is_wide ? wide : to;
+    if (!is_wide && scale == 1.0f && is_plain(tensor)) {
+        features_map(form->map, to, stride, attn_row(tensor, batch, head, first), tensor->stride[2],
+                     count, dim);
+        features_pad(to, stride, dim, count, all);
+        return;
+    }
     rows_load(tensor, batch, head, first, count, scale, x, width, all);
     if (form->map == LINEAR_FAVOR)
         features_favor(form, dim, x, width, count, to, stride);

@@ -6,6 +6,7 @@
 #define ATTN_LINEAR_FEATURES_H
 
 #include "form.h"
+#include "simd/product.h"
 #include "simd/task.h"
 #include "simd/tiers.h"
 
@@ -29,6 +30,12 @@ static inline float row_factor(float normaliser) {
 static inline int is_normaliser(float normaliser, float rounding) {
     const float size = fabsf(normaliser);
     return size > rounding && size >= FLT_MIN && size < INFINITY;
+}
+
+/** Whether rows can be read and written where they are, in whole vectors of products. */
+static inline int is_plain(const attn_tensor_t *tensor) {
+    return tensor->dtype == ATTN_F32 && tensor->stride[3] == 1 &&
+           tensor->shape[3] % PRODUCT_WIDTH == 0;
 }
 
 #define features_map ATTN_KERNEL(attn_linear_features_map)

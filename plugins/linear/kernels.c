@@ -46,12 +46,6 @@ typedef struct linear_rows {
     float sum[CHUNK], abs[CHUNK];
 } linear_rows_t;
 
-/* Whether rows can be read and written where they are, by products. */
-ATTN_INLINE int is_plain(const attn_tensor_t *tensor) {
-    return tensor->dtype == ATTN_F32 && tensor->stride[3] == 1 &&
-           tensor->shape[3] % PRODUCT_WIDTH == 0;
-}
-
 static int64_t chunk_floats(const linear_form_t *form) {
     return CHUNK * tile_round_up(tile_round_up(form->features, TILE_ROWS), PRODUCT_WIDTH);
 }
@@ -140,15 +134,9 @@ ATTN_SMALL_STEP void load_values(walk_t *walk, int64_t first, int64_t count) {
 static void load_keys(walk_t *walk, int64_t first, int64_t count) {
     const attn_head_t *head = walk->head;
     const linear_form_t *form = walk->form;
-    const attn_tensor_t *key = &head->io->key;
     if (walk->loaded == first && walk->count == count) return;
-    if (is_plain(key) && !linear_map_is_wide(form->map))
-        features_map(form->map, walk->features, walk->key_stride,
-                     attn_row(key, head->batch, head->kv_head, first), key->stride[2], count,
-                     form->features);
-    else
-        features_load(form, key, head->batch, head->kv_head, first, count, form->key_scale,
-                      walk->features, walk->key_stride, count, walk->wide);
+    features_load(form, &head->io->key, head->batch, head->kv_head, first, count, form->key_scale,
+                  walk->features, walk->key_stride, count, walk->wide);
     load_values(walk, first, count);
     if (form->normalise)
         sum_rows(walk->key_sum, walk->features, walk->key_stride, count, (int64_t)walk->state.width,

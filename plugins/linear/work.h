@@ -207,19 +207,37 @@ ATTN_STEP float dot_of(const float *a, const float *b, int64_t width) {
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-/* to = row^T S for vectors [c, c + vectors) of columns. */
-ATTN_INLINE void read_columns(const work_t *work, const float *row, int vectors, int64_t c,
-                              float *to) {
+/* to = row^T S for vectors [c, c + vectors) of columns, as sums of so many rows each side by side: few would wait for
+ * each other. */
+ATTN_INLINE void read_columns(const work_t *work, const float *row, int vectors, int apart,
+                              int64_t c, float *to) {
     enum { MOST = 8 };
+    const int64_t features = work->form->features, stride = work->stride;
     const float *s = work->state->s + c;
     vf sums[MOST];
+    int64_t k = 0;
     ATTN_UNROLL
-    for (int v = 0; v < vectors; v++) sums[v] = vf_zero();
-    for (int64_t k = 0; k < work->form->features; k++, s += work->stride) {
-        const vf factor = vf_set1(row[k]);
+    for (int v = 0; v < apart * vectors; v++) sums[v] = vf_zero();
+    for (; k + apart <= features; k += apart, s += apart * stride) {
+        ATTN_UNROLL
+        for (int i = 0; i < apart; i++) {
+            const vf factor = vf_set1(row[k + i]);
+            ATTN_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sums[i * vectors + v] = vf_mul_add(factor, vf_load(s + i * stride + v * VF_LANES),
+                                                   sums[i * vectors + v]);
+        }
+    }
+    for (; apart > 1 && k < features; k++, s += stride) {
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++)
-            sums[v] = vf_mul_add(factor, vf_load(s + v * VF_LANES), sums[v]);
+            sums[v] = vf_mul_add(vf_set1(row[k]), vf_load(s + v * VF_LANES), sums[v]);
+    }
+    ATTN_UNROLL
+    for (int i = apart; i > 1; i /= 2) {
+        ATTN_UNROLL
+        for (int v = 0; v < i / 2 * vectors; v++)
+            sums[v] = vf_add(sums[v], sums[v + i / 2 * vectors]);
     }
     ATTN_UNROLL
     for (int v = 0; v < vectors; v++) vf_store(to + c + v * VF_LANES, sums[v]);
@@ -234,8 +252,12 @@ ATTN_STEP void read_state(const work_t *work, const float *rows, int64_t count, 
                 work->form->features, count, work->stride, 0, &none);
         return;
     }
-    for (; c + 8 * VF_LANES <= work->stride; c += 8 * VF_LANES) read_columns(work, rows, 8, c, to);
-    for (; c < work->stride; c += VF_LANES) read_columns(work, rows, 1, c, to);
+    for (; c + 8 * VF_LANES <= work->stride; c += 8 * VF_LANES)
+        read_columns(work, rows, 8, 1, c, to);
+    for (; !ATTN_COMPACT && c + 4 * VF_LANES <= work->stride; c += 4 * VF_LANES)
+        read_columns(work, rows, 4, 2, c, to);
+    for (; c < work->stride; c += VF_LANES)
+        read_columns(work, rows, 1, ATTN_COMPACT ? 1 : 4, c, to);
 }
 
 /* The normaliser of row i; `seen` tokens of this step are products. Counts the degenerate. */
