@@ -116,29 +116,32 @@ ATTN_INLINE void product_add_(int rows, int vectors, product_sums_t sums,
 ATTN_INLINE void product_tile_(int tile_rows, int vectors, int64_t r, int64_t c, float *out,
                                int64_t out_stride, const float *left, int64_t left_stride,
                                const float *right, int64_t right_stride, int64_t depth,
-                               int64_t rows) {
+                               const float *factors, int64_t rows) {
     product_sums_t sums;
     product_zero_(tile_rows, vectors, sums);
     product_add_(tile_rows, vectors, sums, left + r * left_stride, left_stride, 1, right + c,
                  right_stride, depth);
     ATTN_UNROLL
     for (int i = 0; i < tile_rows; i++) {
+        if (r + i >= rows) break;
+        const vf factor = vf_set1(factors ? factors[r + i] : 1.0f);
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++)
-            if (r + i < rows) vf_store(out + (r + i) * out_stride + c + v * VF_LANES, sums[i][v]);
+            vf_store(out + (r + i) * out_stride + c + v * VF_LANES, vf_mul(factor, sums[i][v]));
     }
 }
 
 /**
- * out[r][c] = sum_{k<depth} left[r][k] * right[k][c]. Where `causal`, only as far as r < c + PANEL, c being
- * the first column of a panel.
+ * out[r][c] = factors[r] * sum_{k<depth} left[r][k] * right[k][c]; factors may be NULL, all 1. Where `causal`, only as
+ * far as r < c + PANEL, c being the first column of a panel.
  */
 ATTN_STEP void product(float *restrict out, int64_t out_stride, const float *restrict left,
                        int64_t left_stride, const float *restrict right, int64_t right_stride,
                        int64_t depth, int64_t rows, int64_t columns, int causal,
-                       product_ahead_t *ahead){
+                       const float *factors, product_ahead_t *ahead) {
     PRODUCT_TILES_(product_tile_, causal ? tile_min(rows, c + PANEL) : rows, columns, out,
-                   out_stride, left, left_stride, right, right_stride, depth, rows)}
+                   out_stride, left, left_stride, right, right_stride, depth, factors, rows)
+}
 
 /* ---- left^T * right ------------------------------------------------------------------------------- */
 

@@ -35,7 +35,7 @@ static void features_favor(const linear_form_t *form, int64_t dim, const float *
     const vf factor = vf_set1(1.0f / sqrtf((float)form->features));
     product_ahead_t none = {.rows = 0};
     product(to, stride, x, width, form->directions, form->directions_stride, dim, count,
-            tile_round_up(form->features, PRODUCT_WIDTH), 0, &none);
+            tile_round_up(form->features, PRODUCT_WIDTH), 0, NULL, &none);
     for (int64_t r = 0; r < count; r++) {
         float *row = to + r * stride;
         vf square = vf_zero();
@@ -97,7 +97,7 @@ void features_load(const linear_form_t *form, const attn_tensor_t *tensor, int64
     if (!is_wide && scale == 1.0f && is_plain(tensor)) {
         features_map(form->map, to, stride, attn_row(tensor, batch, head, first), tensor->stride[2],
                      count, dim);
-        features_pad(to, stride, dim, count, all);
+        features_pad(to, stride, stride, count, all);
         return;
     }
     rows_load(tensor, batch, head, first, count, scale, x, width, all);

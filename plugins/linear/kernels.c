@@ -12,7 +12,7 @@
 
 /* Tokens of a chunk: all tiers' panels and tiles divide it (AVX-512 takes its last 16 as one vector).
  * Longer ones compute more above and at the diagonal, shorter ones load and store the state more often. */
-enum { CHUNK = 48 };
+enum { CHUNK = 48, BLOCK = 4 /* rows whose products are taken together */ };
 
 /* One head on its way. */
 typedef struct walk {
@@ -148,23 +148,15 @@ static void load_keys(walk_t *walk, int64_t first, int64_t count) {
     walk->count = count;
 }
 
-/* phi of the chunk's queries, transposed. */
+/* phi of the chunk's queries; where they read scores, also transposed. */
 static void load_queries(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
     const attn_head_t *head = walk->head;
-    const linear_form_t *form = walk->form;
-    const attn_tensor_t *query = &head->io->query;
-    if (query->dtype == ATTN_F32 && !linear_map_is_wide(form->map)) {
-        tile_pack(walk->queries, rows->stride, rows->count, form->features,
-                  attn_row(query, head->batch, query_head, rows->first), query->stride[2],
-                  query->stride[3], form->query_scale);
-        features_map(form->map, walk->queries, rows->stride, walk->queries, rows->stride,
-                     form->features, rows->stride);
-    } else {
-        features_load(form, query, head->batch, query_head, rows->first, rows->count,
-                      form->query_scale, walk->rows, walk->key_stride, rows->count, walk->wide);
-        tile_pack(walk->queries, rows->stride, rows->count, form->features, walk->rows,
+    features_load(walk->form, &head->io->query, head->batch, query_head, rows->first, rows->count,
+                  walk->form->query_scale, walk->rows, walk->key_stride,
+                  tile_round_up(rows->count, BLOCK), walk->wide);
+    if (rows->causal)
+        tile_pack(walk->queries, rows->stride, rows->count, walk->form->features, walk->rows,
                   walk->key_stride, 1, 1.0f);
-    }
 }
 
 /* ---- the state ---------------------------------------------------------------------------------- */
@@ -214,22 +206,20 @@ static void add_keys(walk_t *walk, int64_t until) {
 /* to[i] = phi(q_i).z; of absolute features where `signs`. */
 static void read_normalisers(const walk_t *walk, const linear_rows_t *rows, const float *z,
                              int signs, float *to) {
-    enum { BLOCK = CHUNK / VF_LANES > 3 ? 6 : 3 }; /* enough to wait for nothing */
-    const int64_t depth = walk->state.keys ? walk->form->features : 0;
-    for (int64_t i = 0; i < rows->count; i += BLOCK * VF_LANES) {
-        vf sums[BLOCK];
-        ATTN_UNROLL
-        for (int v = 0; v < BLOCK; v++) sums[v] = vf_zero();
-        const float *queries = walk->queries + i;
-        for (int64_t k = 0; k < depth; k++, queries += rows->stride) {
+    const int64_t stride = walk->key_stride;
+    const int64_t depth = walk->state.keys ? (int64_t)walk->state.width : 0;
+    for (int64_t i = 0; i < rows->count; i += BLOCK) {
+        vf sums[BLOCK] = {vf_zero(), vf_zero(), vf_zero(), vf_zero()};
+        const float *queries = walk->rows + i * stride;
+        for (int64_t k = 0; k < depth; k += VF_LANES) {
+            const vf sum = vf_load(z + k);
             ATTN_UNROLL
-            for (int v = 0; v < BLOCK; v++) {
-                const vf query = vf_load(queries + v * VF_LANES);
-                sums[v] = vf_mul_add(vf_set1(z[k]), signs ? absolute(query) : query, sums[v]);
+            for (int r = 0; r < BLOCK; r++) {
+                const vf query = vf_load(queries + r * stride + k);
+                sums[r] = vf_mul_add(sum, signs ? absolute(query) : query, sums[r]);
             }
         }
-        ATTN_UNROLL
-        for (int v = 0; v < BLOCK; v++) vf_store(to + i + v * VF_LANES, sums[v]);
+        vf_reduce_add4(to + i, sums);
     }
 }
 
@@ -303,7 +293,7 @@ static void score(walk_t *walk, const linear_rows_t *rows, product_ahead_t *ahea
     load_keys(walk, rows->known, rows->count);
     product(walk->scores, rows->stride, walk->features, walk->key_stride, walk->queries,
             rows->stride, walk->form->features, rows->count,
-            tile_round_up(rows->count, PRODUCT_WIDTH), 1, ahead);
+            tile_round_up(rows->count, PRODUCT_WIDTH), 1, NULL, ahead);
 }
 
 ATTN_SMALL_STEP void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
@@ -322,24 +312,30 @@ static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *row
                                        query_head, rows->first + rows->count);
     if (rows->causal) score(walk, rows, &ahead);
     const int64_t degenerate = normalise(walk, rows);
-    const product_chunk_t chunk = {
-        .queries = walk->queries,
-        .scores = rows->causal ? walk->scores : NULL,
-        .stride = rows->stride,
-        .state = walk->state.s,
-        .values = walk->values,
-        .state_stride = walk->stride,
-        .values_stride = walk->stride,
-        .depth = walk->state.keys ? walk->form->features : 0,
-        .rows = rows->count,
-        .factors = rows->sum,
-    };
     const attn_tensor_t *tensor = &walk->head->io->out;
     const int in_place = is_plain(tensor);
     const int64_t stride = in_place ? tensor->stride[2] : walk->stride;
     float *out =
         in_place ? attn_row(tensor, walk->head->batch, query_head, rows->first) : walk->out;
-    product_chunk(out, stride, &chunk, walk->stride, &ahead);
+    const int64_t depth = walk->state.keys ? walk->form->features : 0;
+    if (rows->causal) {
+        const product_chunk_t chunk = {
+            .queries = walk->queries,
+            .scores = walk->scores,
+            .stride = rows->stride,
+            .state = walk->state.s,
+            .values = walk->values,
+            .state_stride = walk->stride,
+            .values_stride = walk->stride,
+            .depth = depth,
+            .rows = rows->count,
+            .factors = rows->sum,
+        };
+        product_chunk(out, stride, &chunk, walk->stride, &ahead);
+    } else {
+        product(out, stride, walk->rows, walk->key_stride, walk->state.s, walk->stride, depth,
+                rows->count, walk->stride, 0, rows->sum, &ahead);
+    }
     for (int64_t r = 0; degenerate && r < rows->count; r++) /* 0 times NaN is NaN */
         if (rows->sum[r] == 0.0f) memset(out + r * stride, 0, (size_t)walk->stride * sizeof *out);
     if (!in_place) store_rows(walk, query_head, rows);
