@@ -137,10 +137,10 @@ ATTN_INLINE void product_tile_(int tile_rows, int vectors, int64_t r, int64_t c,
  */
 ATTN_STEP void product(float *restrict out, int64_t out_stride, const float *restrict left,
                        int64_t left_stride, const float *restrict right, int64_t right_stride,
-                       int64_t depth, int64_t rows, int64_t columns, int causal,
-                       const float *factors, product_ahead_t *ahead) {
+                       int64_t depth, int64_t rows, int64_t columns, const float *factors,
+                       int causal, product_ahead_t *ahead) {
     PRODUCT_TILES_(product_tile_, causal ? tile_min(rows, c + PANEL) : rows, columns, out,
-                   out_stride, left, left_stride, right, right_stride, depth, factors, rows)
+                   out_stride, left, left_stride, right, right_stride, depth, factors, rows);
 }
 
 /* ---- left^T * right ------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ static void features_favor(const linear_form_t *form, int64_t dim, const float *
     const vf factor = vf_set1(1.0f / sqrtf((float)form->features));
     product_ahead_t none = {.rows = 0};
     product(to, stride, x, width, form->directions, form->directions_stride, dim, count,
-            tile_round_up(form->features, PRODUCT_WIDTH), 0, NULL, &none);
+            tile_round_up(form->features, PRODUCT_WIDTH), NULL, 0, &none);
     for (int64_t r = 0; r < count; r++) {
         float *row = to + r * stride;
         vf square = vf_zero();

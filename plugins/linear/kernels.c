@@ -148,13 +148,16 @@ static void load_keys(walk_t *walk, int64_t first, int64_t count) {
     walk->count = count;
 }
 
-/* phi of the chunk's queries; where they read scores, also transposed. */
+/* Whether the state is read by rows of queries: where they have no scores. A module has the code for columns alone. */
+ATTN_INLINE int is_by_rows(const linear_rows_t *rows) { return !ATTN_COMPACT && !rows->causal; }
+
+/* phi of the chunk's queries, and by columns. */
 static void load_queries(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
     const attn_head_t *head = walk->head;
     features_load(walk->form, &head->io->query, head->batch, query_head, rows->first, rows->count,
                   walk->form->query_scale, walk->rows, walk->key_stride,
                   tile_round_up(rows->count, BLOCK), walk->wide);
-    if (rows->causal)
+    if (!is_by_rows(rows))
         tile_pack(walk->queries, rows->stride, rows->count, walk->form->features, walk->rows,
                   walk->key_stride, 1, 1.0f);
 }
@@ -293,7 +296,7 @@ static void score(walk_t *walk, const linear_rows_t *rows, product_ahead_t *ahea
     load_keys(walk, rows->known, rows->count);
     product(walk->scores, rows->stride, walk->features, walk->key_stride, walk->queries,
             rows->stride, walk->form->features, rows->count,
-            tile_round_up(rows->count, PRODUCT_WIDTH), 1, NULL, ahead);
+            tile_round_up(rows->count, PRODUCT_WIDTH), NULL, 1, ahead);
 }
 
 ATTN_SMALL_STEP void store_rows(const walk_t *walk, int64_t query_head, const linear_rows_t *rows) {
@@ -317,25 +320,23 @@ static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *row
     const int64_t stride = in_place ? tensor->stride[2] : walk->stride;
     float *out =
         in_place ? attn_row(tensor, walk->head->batch, query_head, rows->first) : walk->out;
-    const int64_t depth = walk->state.keys ? walk->form->features : 0;
-    if (rows->causal) {
-        const product_chunk_t chunk = {
-            .queries = walk->queries,
-            .scores = walk->scores,
-            .stride = rows->stride,
-            .state = walk->state.s,
-            .values = walk->values,
-            .state_stride = walk->stride,
-            .values_stride = walk->stride,
-            .depth = depth,
-            .rows = rows->count,
-            .factors = rows->sum,
-        };
+    const product_chunk_t chunk = {
+        .queries = walk->queries,
+        .scores = rows->causal ? walk->scores : NULL,
+        .stride = rows->stride,
+        .state = walk->state.s,
+        .values = walk->values,
+        .state_stride = walk->stride,
+        .values_stride = walk->stride,
+        .depth = walk->state.keys ? walk->form->features : 0,
+        .rows = rows->count,
+        .factors = rows->sum,
+    };
+    if (is_by_rows(rows))
+        product(out, stride, walk->rows, walk->key_stride, walk->state.s, walk->stride, chunk.depth,
+                rows->count, walk->stride, rows->sum, 0, &ahead);
+    else
         product_chunk(out, stride, &chunk, walk->stride, &ahead);
-    } else {
-        product(out, stride, walk->rows, walk->key_stride, walk->state.s, walk->stride, depth,
-                rows->count, walk->stride, 0, rows->sum, &ahead);
-    }
     for (int64_t r = 0; degenerate && r < rows->count; r++) /* 0 times NaN is NaN */
         if (rows->sum[r] == 0.0f) memset(out + r * stride, 0, (size_t)walk->stride * sizeof *out);
     if (!in_place) store_rows(walk, query_head, rows);
@@ -361,6 +362,13 @@ static void sum(const attn_head_t *head, const linear_form_t *form, const linear
     walk_t walk = begin(head, form, state, chunk->first, scratch_memory);
     const int64_t count = chunk->last - chunk->first;
     walk.features = chunk->features;
+    if (ATTN_COMPACT) { /* has no products for sums alone */
+        walk.state.s = NULL;
+        walk.own = *state;
+        add_keys(&walk, chunk->last);
+        copy_z(&walk, state);
+        return;
+    }
     walk.key_sum = state->z;
     walk.key_abs = state->zabs;
     if (!form->normalise) memset(state->z, 0, (size_t)state->width * sizeof(float));
@@ -413,7 +421,7 @@ const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .scratch = scratch,
     .chunk_floats = chunk_floats,
     .add = add,
-    .sum = sum,
-    .pass_on = pass_on,
+    .sum = LINEAR_HAS_SEGMENTS ? sum : NULL,
+    .pass_on = LINEAR_HAS_SEGMENTS ? pass_on : NULL,
     .attend = attend,
 };

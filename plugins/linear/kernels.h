@@ -10,6 +10,13 @@
 #include "simd/tiers.h"
 #include "state.h"
 
+/* Whether segments of a head may be tasks (run.c): a module without threads leaves them out. */
+#if ATTN_COMPACT && !defined(__wasm_atomics__)
+enum { LINEAR_HAS_SEGMENTS = 0 };
+#else
+enum { LINEAR_HAS_SEGMENTS = 1 };
+#endif
+
 /* Keys [first, last) of a head, at most a chunk, and room for their features. */
 typedef struct linear_chunk {
     int64_t first, last;

@@ -249,7 +249,7 @@ ATTN_STEP void read_state(const work_t *work, const float *rows, int64_t count, 
     if (count > 1) {
         product_ahead_t none = {.rows = 0};
         product(to, work->stride, rows, work->width, work->state->s, work->stride,
-                work->form->features, count, work->stride, 0, NULL, &none);
+                work->form->features, count, work->stride, NULL, 0, &none);
         return;
     }
     for (; c + 8 * VF_LANES <= work->stride; c += 8 * VF_LANES)
