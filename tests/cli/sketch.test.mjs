@@ -132,6 +132,23 @@ describe("attn sketch", () => {
         });
     });
 
+    test("--factor: the bound asks for as many times the features", () => {
+        withFiles(files, (folder) => {
+            const asked = (factor) =>
+                JSON.parse(
+                    succeed(
+                        ["sketch", "x.npy", "--size", "9", "--json", "--factor", factor],
+                        folder,
+                    ),
+                ).asked;
+            assert.ok(Math.abs(asked("6") / asked("3") - 2) < 0.01, `${asked("6")}`);
+            assertRefused(
+                attn(["sketch", "x.npy", "--factor", "1.9"], folder),
+                /factor has to be 2/,
+            );
+        });
+    });
+
     test("where 12 r bounds nothing it says so", () => {
         withFiles({ "x.npy": npy([n, d], rows(0.5).flat()) }, (folder) => {
             const { status, stderr } = attn(
