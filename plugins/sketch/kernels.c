@@ -71,9 +71,8 @@ static void sparse(const sketch_rows_t *rows, const attn_sketch_entry_t *entries
                                         vf_load(column + v * VF_LANES)));
             }
         }
-        for (int64_t r = 0; r < count; r++)
-            for (int64_t t = 0; t < rows->size; t++)
-                rows->out[(first + r) * rows->size + t] = scratch.output[t * PANEL + r];
+        tile_pack(rows->out + first * rows->size, rows->size, rows->size, count, scratch.output,
+                  PANEL, 1, 1.0f);
     }
 }
 
