@@ -105,6 +105,8 @@ static void alone(void **state) {
             look_t look = drawn_look(++number);
             FEATURES[f].apply(&problem, &look);
             trial_check(context, &problem, &look, FEATURES[f].name);
+            if (trial_has_gradients(context, &problem) && test_takes_case())
+                trial_check_gradients(context, &problem, &look);
         }
     attn_context_destroy(context);
 }

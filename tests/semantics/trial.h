@@ -103,7 +103,7 @@ void trial_check_gradients(const attn_context_t *context, const attn_problem_t *
 void trial_check_chosen(const attn_context_t *context, const attn_problem_t *problem,
                         const look_t *look, const char *settings);
 
-/** A case of a sweep: create, label, solve, compare, destroy; and so its gradients. */
+/** A case of a sweep: create, label, solve, compare, destroy; of some its gradients too. */
 void trial_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
                  const char *what);
 
