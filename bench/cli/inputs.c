@@ -118,6 +118,7 @@ static int pose(inputs_t *inputs) {
     inputs->problem.kv_dtype = key->dtype;
     inputs->problem.past = past;
     inputs->problem.scores = inputs->scores;
+    inputs->problem.backward = inputs->backward;
     if (rules_pose(&inputs->rules, &inputs->problem)) return CLI_USAGE;
     if (given_pose(&inputs->given, NULL, &inputs->problem, &error)) return cli_reject(NULL, &error);
     if (attn_problem_check(&inputs->problem, &error)) return cli_reject(NULL, &error);

@@ -19,7 +19,8 @@ typedef struct inputs {
     const char *pasts[INPUT_COUNT]; /* --past-k, --past-v; NULL for Q */
     rules_t rules;
     given_t given;
-    int32_t scores; /* enum attn_scores_code */
+    int32_t scores;   /* enum attn_scores_code */
+    int32_t backward; /* whether gradients are asked for */
 
     array_t arrays[INPUT_COUNT]; /* with the past in front */
     int64_t nonfinite[INPUT_COUNT];

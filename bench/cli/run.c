@@ -1,5 +1,6 @@
 /* cli/run.c: `attn run`: one backend on .npy files. */
 #include "cli/cli.h"
+#include "cli/gradients.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include "cli/stream.h"
@@ -20,6 +21,7 @@ typedef struct run {
 
     attn_context_t *context;
     trial_t trial;
+    gradients_t gradients;
     float *weight_rows; /* (B, H, n, m) */
     double seconds;
     int is_on_stdout; /* an array, which has it alone */
@@ -53,12 +55,14 @@ static int compute(run_t *run) {
         return cli_reject(NULL, &trial->error);
     if (trial_load(trial, run->inputs.shared)) return CLI_USAGE;
     if (trial_prepare(trial, &run->inputs.io)) return cli_reject(NULL, &trial->error);
+    if (gradients_prepare(&run->gradients, trial)) return CLI_USAGE;
     const double start = measure_clock();
     if (run->chunk
             ? stream_run(trial, run->context, &run->settings, run->chunk, &run->stream_memory)
             : trial_run(trial))
         return cli_reject(NULL, &trial->error);
     run->seconds = measure_clock() - start;
+    if (gradients_run(&run->gradients, trial)) return cli_reject(NULL, &trial->error);
     return run->weights ? compute_weights(run) : CLI_OK;
 }
 
@@ -85,9 +89,8 @@ static int add_target(run_t *run, targets_t *targets, const char *path, const at
 }
 
 /* An output without the axes that Q's file lacks, and without those at its end that are always 1. */
-static int add_output(run_t *run, targets_t *targets, uint32_t number,
+static int add_output(run_t *run, targets_t *targets, const char *path, attn_tensor_t tensor,
                       const attn_array_info_t *info) {
-    attn_tensor_t tensor = run->trial.arrays[number].tensor;
     const int32_t lacking = 4 - run->inputs.arrays[INPUT_QUERY].rank;
     int32_t rank = 4, left = 0;
     while (rank > 1 && info->axes[rank - 1] == ATTN_AXIS_ONE) rank--;
@@ -95,17 +98,24 @@ static int add_output(run_t *run, targets_t *targets, uint32_t number,
     while (left < lacking && rank > 1 && tensor.shape[left] == 1) left++, rank--;
     for (int axis = 3; axis >= 0; axis--)
         tensor.shape[axis] = axis >= moved ? tensor.shape[axis - moved] : 1;
-    return add_target(run, targets, given_value(&run->inputs.given, number, info, NULL), &tensor,
-                      rank);
+    return add_target(run, targets, path, &tensor, rank);
 }
 
 static int add_outputs(run_t *run, targets_t *targets) {
     attn_array_info_t info = {.struct_size = sizeof info};
-    for (uint32_t number = 0; attn_backend_array(run->trial.backend, number, &info); number++)
-        if (info.role == ATTN_ROLE_OUTPUT && run->trial.arrays[number].memory &&
-            add_output(run, targets, number, &info))
-            return CLI_USAGE;
-    return CLI_OK;
+    int status = CLI_OK;
+    for (uint32_t number = 0; !status && attn_backend_array(run->trial.backend, number, &info);
+         number++) {
+        const array_t *output = &run->trial.arrays[number];
+        const array_t *gradient = &run->gradients.arrays[number];
+        if (info.role == ATTN_ROLE_OUTPUT && output->memory)
+            status = add_output(run, targets, given_value(&run->inputs.given, number, &info, NULL),
+                                output->tensor, &info);
+        if (info.role == ATTN_ROLE_INPUT && gradient->memory)
+            status = add_output(run, targets, gradients_file(&run->gradients, &info),
+                                gradient->tensor, &info);
+    }
+    return status;
 }
 
 /* A file's array as it is in memory, but in C order. */
@@ -187,10 +197,14 @@ static void report(const run_t *run) {
 
 static int check_options(run_t *run) {
     attn_array_info_t info = {.struct_size = sizeof info};
+    if (gradients_check(&run->gradients)) return CLI_USAGE;
     attn_backend_array(NULL, ATTN_ARRAY_SCORES, &info);
     if (run->scores_mode >= 0 && !given_value(&run->inputs.given, ATTN_ARRAY_SCORES, &info, NULL))
         return cli_complain(CLI_USAGE, "--scores-mode needs --scores");
     if (run->chunk && run->weights) return cli_complain(CLI_USAGE, "--stream has no --weights");
+    if (run->chunk && run->gradients.files.count)
+        return cli_complain(CLI_USAGE, "--stream has no --grad");
+    run->inputs.backward = run->gradients.files.count > 0;
     run->inputs.scores = run->scores_mode > 0 ? (int32_t)run->scores_mode : ATTN_SCORES_RAW;
     return CLI_OK;
 }
@@ -228,7 +242,10 @@ static const char details[] =
     "backend's own (attn list) go by --input and --output. A file that is aligned from the right "
     "may\n"
     "lack axes in front, and at the end those that are always 1; outputs lack the latter, and in\n"
-    "front those that Q lacks.";
+    "front those that Q lacks.\n"
+    "\n"
+    "--grad out=DO.npy --grad query=DQ.npy --grad key=DK.npy: with the gradient of a loss by the\n"
+    "result, those by inputs; the gradient of K begins with that of past K.";
 
 int cli_run(int argc, char **argv) {
     run_t run = {
@@ -252,6 +269,7 @@ int cli_run(int argc, char **argv) {
          0, 0},
         {"present-v", 0, OPTION_TEXT, "PV.npy", "also write past V and V, joined",
          &run.present_value, 0, 0},
+        GRADIENTS_OPTION(run.gradients),
         RULES_OPTIONS(run.inputs.rules),
         SETTINGS_PARAMETERS(run.settings),
         SETTINGS_THREADS(run.settings),
@@ -266,6 +284,7 @@ int cli_run(int argc, char **argv) {
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
     const int status = execute(&run);
     free(run.weight_rows);
+    gradients_free(&run.gradients);
     trial_free(&run.trial);
     inputs_free(&run.inputs);
     attn_context_destroy(run.context);

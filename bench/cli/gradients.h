@@ -1,0 +1,44 @@
+/*
+ * cli/gradients.h: `attn run --grad NAME=FILE`: gradients of a loss through a run. That of out is read, all
+ * others are written, each of its array's shape.
+ */
+#ifndef ATTN_CLI_GRADIENTS_H
+#define ATTN_CLI_GRADIENTS_H
+
+#include "cli/trial.h"
+
+typedef struct gradients {
+    option_texts_t files;          /* --grad: NAME=FILE */
+    array_t arrays[DECLARED_MOST]; /* by the number of what they are gradients of */
+    array_t lse;                   /* where the run has none for a file */
+    const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
+    attn_io_t io;
+} gradients_t;
+
+/* For option tables, with `gradients` a gradients_t. */
+#define GRADIENTS_OPTION(gradients)                                                                \
+    {                                                                                              \
+        "grad", 0, OPTION_TEXTS, "NAME=FILE",                                                      \
+            "gradients: of out is read, of query, key, value, bias ... is written; may be "        \
+            "repeated",                                                                            \
+            &(gradients).files, 0, 0                                                               \
+    }
+
+/** Check the form of every --grad and that the loss's gradient is there, if any is; an exit status. */
+int gradients_check(const gradients_t *gradients);
+
+/** The file of the gradient of array number `number`; NULL for none. */
+const char *gradients_file(const gradients_t *gradients, const attn_array_info_t *info);
+
+/**
+ * Read the gradient of out and make room for those that are written, and for lse, which the trial's run has then;
+ * after trial_prepare(). An exit status; gradients_free() in any case.
+ */
+int gradients_prepare(gradients_t *gradients, trial_t *trial);
+
+/** Compute them, after the run. */
+attn_status_t gradients_run(gradients_t *gradients, trial_t *trial);
+
+void gradients_free(gradients_t *gradients);
+
+#endif

@@ -1,0 +1,118 @@
+// attn run --grad: gradients against central differences of the reference, and what is refused.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { arrays, attention, inputFiles, random } from "./attention.mjs";
+import { assertClose, assertRefused, attn, contents, succeed, withFiles } from "./command.mjs";
+import { npy, read } from "./npy.mjs";
+
+const INPUTS = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "-o", "o.npy"];
+const SIZES = { H: 4, Hkv: 2, n: 9, m: 12, d: 5, dv: 3 };
+const RULES = { causal: "bottom-right", slopes: [0.5, 0.25, 0.125, 0.0625] };
+const FLAGS = ["--causal=bottom-right", "--alibi=0.5,0.25,0.125,0.0625"];
+const GRADIENTS = ["query", "key", "value", "slopes"];
+const WRITTEN = GRADIENTS.flatMap((name) => ["--grad", `${name}=d_${name}.npy`]);
+const loss = random(SIZES.H * SIZES.n * SIZES.dv, 7);
+const files = {
+    ...inputFiles(SIZES, 3),
+    "do.npy": npy([SIZES.H, SIZES.n, SIZES.dv], loss),
+};
+
+/** sum dO . O, with one element of an input moved. */
+function lossAt(which, index, step) {
+    const given = { query: 0, key: 1, value: 2 };
+    const inputs = arrays(SIZES).map((array) => [...array]);
+    const slopes = [...RULES.slopes];
+    if (which in given) inputs[given[which]][index] += step;
+    else slopes[index] += step;
+    const { out } = attention({ ...SIZES, ...RULES, slopes }, ...inputs);
+    return out.reduce((sum, x, i) => sum + x * loss[i], 0);
+}
+
+/** A central difference is off by c h^2 + O(h^4): twice the step has four times of it. */
+function central(which, index, step = 2 ** -10) {
+    const at = (h) => (lossAt(which, index, h) - lossAt(which, index, -h)) / (2 * h);
+    const near = at(step);
+    const far = at(2 * step);
+    return { value: near + (near - far) / 3, error: Math.abs(near - far) };
+}
+
+describe("attn run --grad", () => {
+    for (const backend of ["softmax", "sparse"]) {
+        test(`${backend}: shapes are the arrays'`, () => {
+            withFiles(files, (folder) => {
+                const args = ["run", backend, ...INPUTS, ...FLAGS, "--grad", "out=do.npy"];
+                succeed([...args, ...WRITTEN], folder);
+                assert.deepEqual(read(folder, "d_query.npy").shape, [4, 9, 5]);
+                assert.deepEqual(read(folder, "d_key.npy").shape, [2, 12, 5]);
+                assert.deepEqual(read(folder, "d_value.npy").shape, [2, 12, 3]);
+                assert.deepEqual(read(folder, "d_slopes.npy").shape, [4]);
+            });
+        });
+    }
+
+    // All elements of Q, K and V are below 1, so that a term of a sum over keys or queries, P (dP - D) q, is
+    // below 2 dv, that of slopes times a distance below m; each rounds a few times for each of its sums.
+    test("softmax: as the reference changes", () => {
+        withFiles(files, (folder) => {
+            succeed(
+                ["run", "softmax", ...INPUTS, ...FLAGS, "--grad", "out=do.npy", ...WRITTEN],
+                folder,
+            );
+            const { n, m, d, dv } = SIZES;
+            const terms = { query: m, key: 2 * n, value: 2 * n, slopes: m * m * n };
+            for (const name of GRADIENTS) {
+                const { data: values } = read(folder, `d_${name}.npy`);
+                const size = terms[name] * 2 * dv * (d + dv + terms[name] + 16) * 2 ** -24;
+                for (const index of [0, 1, values.length >> 1, values.length - 1]) {
+                    const { value, error } = central(name, index);
+                    assertClose([values[index]], [value], [size + error], `${name}[${index}]`);
+                }
+            }
+        });
+    });
+
+    test("threads and lse beside it change nothing", () => {
+        const runs = [[], ["--threads", "3"], ["-o", "lse=l.npy"]].map((args) =>
+            withFiles(files, (folder) => {
+                const all = [...INPUTS, ...FLAGS, "--grad", "out=do.npy", ...WRITTEN, ...args];
+                succeed(["run", "softmax", ...all], folder);
+                return GRADIENTS.map((name) => contents(folder)[`d_${name}.npy`]);
+            }),
+        );
+        assert.deepEqual(runs[1], runs[0]);
+        assert.deepEqual(runs[2], runs[0]);
+    });
+});
+
+describe("attn run --grad refuses", () => {
+    const out = ["--grad", "out=do.npy"];
+    for (const [name, args, says] of [
+        ["no gradient of the loss", ["--grad", "query=a.npy"], /--grad out=FILE/],
+        ["no name", ["--grad", "do.npy"], /NAME=FILE/],
+        ["no file", ["--grad", "out="], /NAME=FILE/],
+        ["twice", [...out, ...out], /'out' is given twice/],
+        ["what has none", [...out, "--grad", "mask=a.npy"], /no gradient of 'mask'/],
+        ["an unknown name", [...out, "--grad", "quarry=a.npy"], /no gradient of 'quarry'/],
+        ["what the run lacks", [...out, "--grad", "bias=a.npy"], /the run has no bias/],
+        ["another shape", ["--grad", "out=q.npy"], /gradient of out is \(4, 9, 5\)/],
+        ["no such file", ["--grad", "out=none.npy"], /none\.npy/],
+        ["a stream", [...out, "--causal", "--stream", "2"], /--stream has no --grad/],
+    ]) {
+        test(name, () => {
+            withFiles(files, (folder) => {
+                const before = contents(folder);
+                assertRefused(attn(["run", "softmax", ...INPUTS, ...args], folder), says);
+                assert.deepEqual(contents(folder), before);
+            });
+        });
+    }
+
+    test("a backend without gradients", () => {
+        withFiles(files, (folder) => {
+            const args = ["run", "sketch", ...INPUTS, ...out, "--grad", "query=a.npy"];
+            assertRefused(attn(args, folder), /sketch.*gradient/);
+        });
+    });
+});
