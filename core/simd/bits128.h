@@ -102,7 +102,9 @@ ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
 ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm_blendv_ps(b, a, _mm_cmpgt_ps(c, _mm_setzero_ps()));
 }
-ATTN_INLINE int vf_any_greater(vf a, vf b) { return _mm_movemask_ps(_mm_cmpgt_ps(a, b)) != 0; }
+ATTN_INLINE uint32_t vf_greater(vf a, vf b) {
+    return (uint32_t)_mm_movemask_ps(_mm_cmpgt_ps(a, b));
+}
 ATTN_INLINE __m128 vf_quarter_(vf v) { return v; }
 ATTN_INLINE float vf_reduce_add(vf v) {
     vf pairs = _mm_add_ps(v, _mm_movehl_ps(v, v));

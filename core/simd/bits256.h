@@ -57,8 +57,8 @@ ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
 ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm256_blendv_ps(b, a, _mm256_cmp_ps(c, _mm256_setzero_ps(), _CMP_GT_OQ));
 }
-ATTN_INLINE int vf_any_greater(vf a, vf b) {
-    return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0;
+ATTN_INLINE uint32_t vf_greater(vf a, vf b) {
+    return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ));
 }
 /* Sums of lanes that are 4 apart. */
 ATTN_INLINE __m128 vf_quarter_(vf v) {

@@ -53,7 +53,7 @@ ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
 ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(c, _mm512_setzero_ps(), _CMP_GT_OQ), a);
 }
-ATTN_INLINE int vf_any_greater(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0; }
+ATTN_INLINE uint32_t vf_greater(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
 /* Sums of lanes that are 4 apart. */
 ATTN_INLINE __m128 vf_quarter_(vf v) {
     const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));

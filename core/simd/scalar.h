@@ -40,7 +40,7 @@ ATTN_INLINE vf vf_keep(vf v, int64_t first, int64_t last, vf fill) {
     return first <= 0 && last > 0 ? v : fill;
 }
 ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) { return c > 0.0f ? a : b; }
-ATTN_INLINE int vf_any_greater(vf a, vf b) { return a > b; }
+ATTN_INLINE uint32_t vf_greater(vf a, vf b) { return a > b; }
 ATTN_INLINE float vf_reduce_add(vf v) { return v; }
 ATTN_INLINE float vf_reduce_max(vf v) { return v; }
 ATTN_INLINE void vf_reduce_add4(float *to, const vf v[4]) { memcpy(to, v, 4 * sizeof *to); }

@@ -17,7 +17,7 @@
  *     vf_exponent(t)                           the low 9 bits of t as sign and exponent (math.h)
  *     vf_keep(v, first, last, fill)            lanes first <= l < last of v, `fill` elsewhere
  *     vf_select_positive(c, a, b)              a where c > 0, else b
- *     vf_any_greater(a, b)                     whether a > b in any lane
+ *     vf_greater(a, b) vf_any_greater(a, b)    bit l: whether a > b in lane l; in any lane
  *     vf_reduce_add(v) vf_reduce_max(v)        over the lanes
  *     vf_reduce_add4(to, v)                    to[i] = the sum over the lanes of v[i], for 4 vectors
  *
@@ -128,5 +128,7 @@ ATTN_INLINE void vf_reduce_add4(float *to, const vf v[4]) {
     _mm_storeu_ps(to, vf_quarter_(abcd));
 }
 #endif
+
+ATTN_INLINE int vf_any_greater(vf a, vf b) { return vf_greater(a, b) != 0; }
 
 #endif
