@@ -133,8 +133,9 @@ static void attend_split(void *data, int64_t task, uint32_t worker) {
 int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern) {
     const int64_t group = problem->heads / problem->kv_heads;
     if (group * problem->queries > DECODE_ROWS) return 0;
-    return !pattern || !pattern->next ||
-           (problem->queries == 1 && (group == 1 || !pattern->by_head));
+    if (!pattern) return 1;
+    if (pattern->top) return 0;
+    return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));
 }
 
 void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {

@@ -11,14 +11,19 @@
 enum { TILES = 8 }; /* tiles of queries a task: they share each block of keys */
 _Static_assert(TILES *TILE_ROWS <= WALK_ROWS, "a walk has room for all queries of a task");
 
-static void scratch(const attn_problem_t *problem, attn_arena_t *arena) {
-    flash_lay_out(problem, TILES, arena);
+static int64_t top_of(const attn_pattern_t *pattern) {
+    return ATTN_SMALL || !pattern ? 0 : pattern->top;
+}
+
+static void scratch(const attn_problem_t *problem, const attn_pattern_t *pattern,
+                    attn_arena_t *arena) {
+    flash_lay_out(problem, top_of(pattern), TILES, arena);
 }
 
 static void pack(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
                  void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    const flash_scratch_t space = flash_lay_out(head->problem, TILES, &arena);
+    const flash_scratch_t space = flash_lay_out(head->problem, 0, TILES, &arena);
     flash_pack(head, segment, panel, space.rows);
 }
 
@@ -61,7 +66,10 @@ ATTN_SMALL_STEP void attend_runs(const flash_head_t *head, const attn_queries_t 
         }
 }
 
-static int is_dense(const flash_head_t *head) { return ATTN_SMALL || !head->pattern; }
+/* Whether each query sees one range of all keys, or chooses among those. */
+static int is_dense(const flash_head_t *head) {
+    return ATTN_SMALL || !head->pattern || head->pattern->top;
+}
 
 ATTN_SMALL_STEP void attend_keys(const flash_head_t *head, const attn_queries_t *queries,
                                  flash_tile_t *tiles, int64_t count) {
@@ -71,11 +79,15 @@ ATTN_SMALL_STEP void attend_keys(const flash_head_t *head, const attn_queries_t 
     }
     see_all(head, queries, tiles);
     flash_attend(tiles, count, &head->segments[FLASH_ALL]);
+    if (top_of(head->pattern))
+        for (int64_t t = 0; t < count; t++)
+            flash_attend_chosen(&tiles[t], &head->segments[FLASH_ALL]);
 }
 
 ATTN_SMALL_STEP void attend(const flash_head_t *head, const attn_queries_t *queries) {
     attn_arena_t arena = {.base = queries->scratch};
-    const flash_scratch_t space = flash_lay_out(head->head.problem, TILES, &arena);
+    const flash_scratch_t space =
+        flash_lay_out(head->head.problem, top_of(head->pattern), TILES, &arena);
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 1);
     attend_keys(head, queries, space.tiles, tiles);
     flash_finish(&head->head, queries, &space);
@@ -125,17 +137,22 @@ ATTN_SMALL_STEP void scores(const flash_head_t *head, const attn_queries_t *quer
                             float *rows, int64_t stride) {
     attn_arena_t arena = {.base = queries->scratch};
     const int weights = stage == ATTN_SCORES_WEIGHTS;
-    const flash_scratch_t space = flash_lay_out(head->head.problem, TILES, &arena);
+    const int64_t top = stage == ATTN_SCORES_MASKED || weights ? top_of(head->pattern) : 0;
+    const flash_scratch_t space = flash_lay_out(head->head.problem, top, TILES, &arena);
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 0);
     if (!weights && stage != ATTN_SCORES_MASKED) {
         write_logits(head, space.tiles, tiles, stage, rows, stride);
         return;
     }
-    fill(rows, queries->count, stride, head->head.problem->keys, weights ? 0.0f : -INFINITY);
-    if (weights) attend_keys(head, queries, space.tiles, tiles);
+    const float nothing = weights ? 0.0f : -INFINITY;
+    fill(rows, queries->count, stride, head->head.problem->keys, nothing);
+    if (weights || top) attend_keys(head, queries, space.tiles, tiles);
     if (is_dense(head)) {
         see_all(head, queries, space.tiles);
         write_scores(&head->segments[FLASH_ALL], space.tiles, tiles, stage, rows, stride);
+        for (int64_t i = 0; top && i < queries->count; i++)
+            select_drop(&space.select.rows[i], rows + i * stride, head->head.problem->keys,
+                        nothing);
     } else {
         write_runs(head, queries, space.tiles, tiles, stage, rows, stride);
     }

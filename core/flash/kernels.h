@@ -20,7 +20,8 @@ typedef struct flash_kernels {
     int64_t rows;  /* queries that a task has at most */
     int64_t tile;  /* queries that are computed together */
     /* Counts the bytes of attn_queries_t.scratch. */
-    void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
+    void (*scratch)(const attn_problem_t *problem, const attn_pattern_t *pattern,
+                    attn_arena_t *arena);
     /* Pack panel number `panel` of a segment's keys, and its values if they need it. */
     void (*pack)(const attn_head_t *head, const attn_segment_t *segment, int64_t panel,
                  void *scratch);

@@ -32,7 +32,7 @@ static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const uint64_t panel_size = (uint64_t)plan->kernels->panel * (uint64_t)problem->dim;
     attn_arena_t scratch = {.base = NULL};
-    plan->kernels->scratch(problem, &scratch);
+    plan->kernels->scratch(problem, plan->pattern, &scratch);
     arena->overflow |= scratch.overflow;
     workspace_t space = {.scratch_size = scratch.used};
     for (int s = 0; s < segment_count(plan); s++) {

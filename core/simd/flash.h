@@ -20,6 +20,7 @@
 #define ATTN_SIMD_FLASH_H
 
 #include "simd/math.h"
+#include "simd/select.h"
 #include "simd/task.h"
 #include "simd/tile.h"
 
@@ -27,7 +28,8 @@
 #define FLASH_RESCALE_THRESHOLD 4.0f
 
 enum {
-    FLASH_KEYS = 256 / PANEL * PANEL,                              /* logits a row at a time */
+    FLASH_KEYS = 256 / PANEL * PANEL, /* logits a row at a time */
+    GATHER_VECTORS = 4, /* of columns at a time, whose sums do not wait for each other */
     FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
 
@@ -54,6 +56,7 @@ typedef struct flash_tile {
     int64_t low, high;               /* positions that any row sees; low is a multiple of PANEL */
     float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
     float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
+    select_row_t *select;            /* [TILE_ROWS]: rows only choose keys; NULL: they see them */
 } flash_tile_t;
 
 ATTN_STEP void flash_begin(flash_tile_t *tile) {
@@ -225,6 +228,11 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, i
     int64_t first[TILE_ROWS], last[TILE_ROWS];
     flash_products(tile, segment, base, keys);
     flash_shape(tile, segment, base, keys);
+    if (!ATTN_SMALL && tile->select) {
+        for (int r = 0; r < tile->rows; r++)
+            select_offer(&tile->select[r], tile->scores + r * FLASH_KEYS, base, keys);
+        return;
+    }
     flash_softmax(tile, keys, rescale);
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
@@ -258,6 +266,73 @@ ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segme
                                     tile_round_up(tiles[t].high - first, PANEL)));
             }
 }
+
+/* ---- chosen keys ---------------------------------------------------------------------------------- */
+
+/* out = rescale * out + sum weights[i] * row keys[i] of values, for `vectors` (a constant) vectors of
+ * columns, of which `columns` are there. */
+ATTN_INLINE void flash_gather_columns(int vectors, float *out, float rescale, const float *weights,
+                                      const int64_t *keys, int64_t count, const float *values,
+                                      int64_t stride, int64_t columns) {
+    vf sums[GATHER_VECTORS];
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++) sums[v] = vf_zero();
+    for (int64_t i = 0; i < count; i++) {
+        const float *value = values + keys[i] * stride;
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            sums[v] = vf_mul_add(vf_set1(weights[i]),
+                                 vectors > 1 ? vf_load(value + v * VF_LANES)
+                                             : vf_load_first(value, columns),
+                                 sums[v]);
+    }
+    ATTN_UNROLL
+    for (int v = 0; v < vectors; v++)
+        vf_store(out + v * VF_LANES,
+                 vf_mul_add(vf_set1(rescale), vf_load(out + v * VF_LANES), sums[v]));
+}
+
+/* A row's weights, of which the first is that of keys[0], times its keys' values. */
+ATTN_SMALL_STEP void flash_gather(const flash_tile_t *tile, const attn_segment_t *segment, int r,
+                                  float rescale, const int64_t *keys, int64_t count) {
+    const float *weights = tile->scores + r * FLASH_KEYS;
+    const int64_t columns = tile->value_dim, stride = segment->values_stride;
+    float *out = tile->out + r * tile->out_stride;
+    int64_t c = 0;
+    for (; !ATTN_COMPACT && c + GATHER_VECTORS * VF_LANES <= columns;
+         c += GATHER_VECTORS * VF_LANES)
+        flash_gather_columns(GATHER_VECTORS, out + c, rescale, weights, keys, count,
+                             segment->values + c, stride, columns - c);
+    for (; c < columns; c += VF_LANES)
+        flash_gather_columns(1, out + c, rescale, weights, keys, count, segment->values + c, stride,
+                             columns - c);
+}
+
+/* Let a tile's rows see FLASH_KEYS of the keys that they chose, from number `from` on. */
+ATTN_SMALL_STEP void flash_chosen_step(flash_tile_t *tile, const attn_segment_t *segment,
+                                       int64_t from) {
+    float rescale[FLASH_ROWS];
+    for (int r = 0; r < tile->rows; r++)
+        for (int64_t i = 0; i < FLASH_KEYS; i++)
+            tile->scores[r * FLASH_KEYS + i] =
+                from + i < tile->select[r].count ? tile->select[r].logits[from + i] : -INFINITY;
+    flash_softmax(tile, FLASH_KEYS, rescale);
+    for (int r = 0; tile->out && r < tile->rows; r++)
+        flash_gather(tile, segment, r, rescale[r], tile->select[r].keys + from,
+                     tile_min(FLASH_KEYS, tile->select[r].count - from));
+}
+
+/** Let a tile's rows see the keys that they chose in flash_attend(). */
+ATTN_SMALL_STEP void flash_attend_chosen(flash_tile_t *tile, const attn_segment_t *segment) {
+    int64_t most = 0;
+    for (int r = 0; r < tile->rows; r++) {
+        select_narrow(&tile->select[r]);
+        most = tile_max(most, tile->select[r].count);
+    }
+    for (int64_t from = 0; from < most; from += FLASH_KEYS) flash_chosen_step(tile, segment, from);
+}
+
+/* ---- results --------------------------------------------------------------------------------------- */
 
 /* From base 4 to base e. A finite logit stays finite: rounded up twice on its way to base 4 and back,
  * it may be a few units above the largest float. */

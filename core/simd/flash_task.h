@@ -15,11 +15,13 @@ typedef struct flash_scratch {
     float *out;     /* [tiles][TILE_ROWS][out_stride] */
     float *scores;  /* [TILE_ROWS][FLASH_KEYS], one tile's at a time */
     float *rows;    /* [PANEL][dim]: rows of other types than f32, before they are packed */
+    select_space_t select;
     int64_t out_stride;
 } flash_scratch_t;
 
-ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t tiles,
-                                              attn_arena_t *arena) {
+/* `top`: keys that each row chooses; 0: it sees all. */
+ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int64_t top,
+                                              int64_t tiles, attn_arena_t *arena) {
     const int64_t rows = tiles * TILE_ROWS;
     flash_scratch_t scratch = {.out_stride = tile_round_up(problem->value_dim, VF_LANES)};
     scratch.tiles = attn_arena_take(arena, tiles, sizeof(flash_tile_t));
@@ -27,6 +29,7 @@ ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int
     scratch.out = attn_arena_take(arena, scratch.out_stride, (uint64_t)rows * sizeof(float));
     scratch.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
     scratch.rows = attn_arena_take(arena, problem->dim, PANEL * sizeof(float));
+    scratch.select = select_lay_out(problem->keys, top, rows, arena);
     return scratch;
 }
 
@@ -144,6 +147,7 @@ ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_querie
         tile->out = with_output ? scratch->out + done * scratch->out_stride : NULL;
         tile->out_stride = scratch->out_stride;
         tile->scores = scratch->scores;
+        tile->select = select_begin(&scratch->select, done);
         for (int r = 0; r < TILE_ROWS; r++) tile->first[r] = tile->last[r] = 0;
         flash_begin(tile);
         flash_sink(tile, flash_sink_of(head, queries->head));

@@ -73,6 +73,9 @@ struct attn_pattern {
     int64_t block;       /* queries in a block; 0: there are no blocks */
     int32_t by_position; /* blocks are counted by the queries' positions, not by their numbers */
     int32_t by_head;     /* heads that share keys may see different blocks */
+    int64_t
+        top; /* of the keys that it sees a query keeps as many, those of the largest logits, and of
+                  * equal ones the first; 0: all. It then has one range, in place, and no blocks. */
     /* The run behind `run`, in the order of keys, of queries in one block; 0 behind the last,
      * which `run` stays. It begins with range -1. NULL: the runs are the ranges. */
     int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,

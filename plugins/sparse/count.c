@@ -19,8 +19,11 @@ static void count_block(const sparse_pattern_t *pattern, const attn_head_t *head
     attn_walk_begin(&walk, &pattern->base, head, queries, 1);
     while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
         count->touched += overlap(&run, walk.seen[run.range]) * (double)queries->count;
-        for (int64_t i = 0; i < queries->count; i++)
-            count->pairs += overlap(&run, walk.rows[run.range][i]);
+        for (int64_t i = 0; i < queries->count; i++) {
+            const double seen = overlap(&run, walk.rows[run.range][i]);
+            const int chooses = pattern->base.top && seen > (double)pattern->base.top;
+            count->pairs += chooses ? (double)pattern->base.top : seen;
+        }
     }
 }
 

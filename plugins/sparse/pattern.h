@@ -21,6 +21,7 @@
     X(bigbird, "the nearest k blocks, the first c, random ones")                                   \
     X(dilated, "every stride-th of the nearest k*B*stride keys")                                   \
     X(topk, "the nearest k blocks, the top others by the mean of their keys")                      \
+    X(topkeys, "the top keys by their logits")                                                     \
     X(blocks, "those of the arrays")
 
 typedef struct sparse_pattern sparse_pattern_t;
@@ -28,6 +29,7 @@ typedef struct sparse_pattern sparse_pattern_t;
 /* One pattern. `ranges` and `see` are attn_pattern_t's. */
 typedef struct sparse_kind {
     int32_t ranges, in_place;
+    int32_t by_logits; /* of what is seen the `top` largest logits are kept */
     void (*see)(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,
                 int64_t query, attn_range_t *ranges);
     /* How many keys are gathered, and the position of number g; NULL: none. */

@@ -51,8 +51,8 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
         fact->number = (double)pattern->global;
         return 1;
     case 3:
-        fact->name = "top", fact->label = "blocks chosen", fact->number = (double)pattern->top;
-        return pattern->kind->choose != NULL;
+        fact->name = "top", fact->label = "chosen", fact->number = (double)pattern->top;
+        return pattern->kind->choose || pattern->kind->by_logits;
     default:
         return 0;
     }
@@ -121,8 +121,8 @@ static const attn_param_info_t params[PARAMETERS] = {
                    1, NULL, NULL),
     [ENTRIES] = PARAM(INTEGER, "entries", "entries", "room of block_columns", "", 0,
                       9007199254740991.0, 0, "as many as there are blocks", NULL),
-    [TOP] = PARAM(INTEGER, "top", "blocks chosen", "of topk, a row of blocks", "blocks", 0, 65536,
-                  8, NULL, NULL),
+    [TOP] = PARAM(INTEGER, "top", "chosen", "topk: blocks of others; topkeys: keys a query", "", 0,
+                  65536, 8, NULL, NULL),
 };
 #undef PARAM
 
@@ -149,7 +149,9 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
         .is_causal = problem->causal != ATTN_CAUSAL_NONE,
     };
     attn_sparse_extent(&pattern, problem);
-    if (pattern.top > pattern.columns) pattern.top = pattern.columns;
+    const int64_t most = kind->by_logits ? pattern.keys : pattern.columns;
+    if (pattern.top > most) pattern.top = most;
+    if (kind->by_logits) pattern.base.top = pattern.top;
     if (kind->key && pattern.global > pattern.block) pattern.global = pattern.block;
     if (!pattern.stride) pattern.stride = kind->mark ? sparse_root(pattern.columns) : 2;
     if (kind->gathered) pattern.base.gathered = kind->gathered(&pattern);
@@ -235,6 +237,10 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "sparse: local * block is %lld keys, must be at most 2^31",
                          (long long)(pattern->local * pattern->block));
+    if (ATTN_GRADIENTS && pattern->kind->by_logits && problem->backward)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sparse: topkeys has no gradients");
+    if (pattern->kind->by_logits && !pattern->top)
+        return attn_fail(error, ATTN_ERROR_RANGE, "sparse: top must be at least 1 key");
     const int listed = pattern->kind->next && !pattern->kind->choose;
     if (listed && pattern->block > problem->keys)
         return attn_fail(error, ATTN_ERROR_RANGE, "sparse: block is %lld, there are %lld keys",
