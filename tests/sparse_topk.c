@@ -305,7 +305,14 @@ static void refuses(void **state) {
     fixture_expect(
         fixture_try_stream(context, "sparse", &problem, "pattern=topk", 30, &stream, &error),
         &error, ATTN_ERROR_UNSUPPORTED, "topk|all tokens at once");
+    problem.causal = ATTN_CAUSAL_NONE; /* random blocks of later tokens, too */
+    fixture_expect(
+        fixture_try_stream(context, "sparse", &problem, "pattern=bigbird", 30, &stream, &error),
+        &error, ATTN_ERROR_UNSUPPORTED, "bigbird|all tokens at once");
     problem.own_inputs = 1;
+    fixture_expect(
+        fixture_try_stream(context, "sparse", &problem, "pattern=blocks", 30, &stream, &error),
+        &error, ATTN_ERROR_UNSUPPORTED, "blocks|all tokens at once");
     fixture_expect(fixture_try_plan(context, "sparse", &problem, "pattern=topk", &plan, &error),
                    &error, ATTN_ERROR_ARGUMENT, "pattern blocks");
     attn_context_destroy(context);
