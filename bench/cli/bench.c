@@ -1,6 +1,7 @@
 /* cli/bench.c: `attn bench`: speed over ranges of sizes, on random input. */
 #include "cli/cli.h"
 #include "cli/format.h"
+#include "cli/gradients.h"
 #include "cli/host.h"
 #include "cli/pieces.h"
 #include "cli/table.h"
@@ -43,7 +44,7 @@ typedef struct bench {
     format_t formats;
     option_texts_t backends;
     option_integers_t n, m, d, dv, heads, kv_heads, threads;
-    int causal, kernels;
+    int causal, backward, kernels;
     double seconds; /* per row */
 
     enum table_format format;
@@ -67,7 +68,8 @@ static float *random_array(uint64_t stream, int64_t heads, int64_t rows, int64_t
 static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *problem,
                     const measure_t *time, double relative) {
     const double threads = (double)bench->settings.threads;
-    const double gflops = 1e-9 * trial->cost.flops / time->median;
+    const double flops = bench->backward ? trial->cost.gradient_flops : trial->cost.flops;
+    const double gflops = flops > 0 ? 1e-9 * flops / time->median : NAN;
     table_t *table = &bench->table;
     table_add_text(table, trial->backend->id);
     table_add_number(table, (double)problem->queries);
@@ -84,7 +86,7 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
     table_add_number(table, 1e3 * time->high);
     table_add_number(table, gflops);
     table_add_number(table, 100 * gflops / (threads * bench->peak));
-    table_add_number(table, 1e-9 * trial->cost.bytes / time->median);
+    table_add_number(table, bench->backward ? NAN : 1e-9 * trial->cost.bytes / time->median);
     table_add_number(table, relative);
 }
 
@@ -93,6 +95,26 @@ static void measure_peaks(bench_t *bench) {
     if (bench->peak > 0) return;
     bench->peak = peak_gflops(attn_context_tier(bench->context));
     bench->read = peak_read_gbps(attn_context_tier(bench->context));
+}
+
+/* Of a run, or of its gradients. */
+static int measure_trial(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
+                         measure_t *time, double *relative) {
+    const int64_t stride = accuracy_stride_for_rows(problem, CHECKED_ROWS);
+    gradients_t gradients = {.files = {.count = 0}};
+    int status = CLI_OK;
+    if (!bench->backward) {
+        if (trial_time(trial, bench->seconds, time) ||
+            accuracy_error(problem, &trial->io, stride, relative, &trial->error))
+            return cli_reject(trial->backend->id, &trial->error);
+        return CLI_OK;
+    }
+    status = gradients_draw(&gradients, trial, input_seed);
+    if (!status && (trial_run(trial) || gradients_time(&gradients, trial, bench->seconds, time)))
+        status = cli_reject(trial->backend->id, &trial->error);
+    if (!status) status = gradients_error(&gradients, trial, problem, stride, relative);
+    gradients_free(&gradients);
+    return status;
 }
 
 static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn_problem_t *problem,
@@ -111,13 +133,11 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
         add_row(bench, &trial, problem, &never, NAN);
     } else if (!planned && trial_load(&trial, shared)) {
         status = CLI_USAGE;
-    } else if (planned || trial_prepare(&trial, inputs) ||
-               trial_time(&trial, bench->seconds, &time) ||
-               accuracy_error(problem, &trial.io, accuracy_stride_for_rows(problem, CHECKED_ROWS),
-                              &relative, &trial.error)) {
+    } else if (planned || trial_prepare(&trial, inputs)) {
         status = cli_reject(backend->id, &trial.error);
     } else {
-        add_row(bench, &trial, problem, &time, relative);
+        status = measure_trial(bench, &trial, problem, &time, &relative);
+        if (!status) add_row(bench, &trial, problem, &time, relative);
     }
     trial_free(&trial);
     return status;
@@ -182,6 +202,7 @@ static int measure_sizes(bench_t *bench) {
                     for (int f = 0; value_at(&bench->dv, f, d, &dv); f++) {
                         attn_problem_t problem;
                         attn_problem_init(&problem, 1, h, n, m, d, dv);
+                        problem.backward = bench->backward;
                         if (bench->causal) problem.causal = ATTN_CAUSAL_TOP_LEFT;
                         const int status = measure_groups(bench, &problem);
                         if (status) return status;
@@ -256,7 +277,8 @@ static const char details[] =
     "method needs. The peak is that of one core with the same instruction set, measured in this\n"
     "run; the percentage is per thread. The error is against exact softmax attention in double\n"
     "precision, over about 64 rows. A backend that cannot solve a problem keeps its row, without\n"
-    "numbers, and standard error says why.\n"
+    "numbers, and standard error says why. With --backward the error is that of the gradient by "
+    "Q.\n"
     "\n"
     "--kernels times what all kernels share instead, each piece alone on data in the nearest "
     "cache\n"
@@ -284,6 +306,8 @@ int cli_bench(int argc, char **argv) {
         {"threads", 0, OPTION_INTEGERS, "T,...", "threads to compute with (default 1)",
          &bench.threads, 1, 1024},
         {"causal", 0, OPTION_SWITCH, NULL, "query i sees keys j <= i", &bench.causal, 0, 0},
+        {"backward", 0, OPTION_SWITCH, NULL, "time the gradients by Q, K and V, not the run",
+         &bench.backward, 0, 0},
         {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,
          0},
         GIVEN_INPUT(bench.given),

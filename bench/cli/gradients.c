@@ -3,6 +3,11 @@
 
 #include "cli/cli.h"
 
+#include "attn/oracle.h"
+#include "attn/random.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The file behind "NAME=", and the length of the name; NULL where `text` is not of that form. */
@@ -44,6 +49,12 @@ int gradients_check(const gradients_t *gradients) {
     attn_backend_array(NULL, ATTN_ARRAY_OUT, &out);
     if (!gradients->files.count || gradients_file(gradients, &out)) return CLI_OK;
     return cli_complain(CLI_USAGE, "--grad: the loss's gradient is missing: --grad out=FILE");
+}
+
+static void begin_io(gradients_t *gradients) {
+    gradients->io = (attn_io_t){.struct_size = sizeof gradients->io,
+                                .own = gradients->own,
+                                .own_count = ATTN_MOST_OWN_ARRAYS};
 }
 
 /* ---- arrays -------------------------------------------------------------------------------------- */
@@ -127,9 +138,7 @@ static int make_lse(gradients_t *gradients, trial_t *trial) {
 
 int gradients_prepare(gradients_t *gradients, trial_t *trial) {
     attn_array_info_t info = {.struct_size = sizeof info};
-    gradients->io = (attn_io_t){.struct_size = sizeof gradients->io,
-                                .own = gradients->own,
-                                .own_count = ATTN_MOST_OWN_ARRAYS};
+    begin_io(gradients);
     for (int i = 0; i < gradients->files.count; i++)
         if (check_name(trial, gradients->files.items[i])) return CLI_USAGE;
     for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++)
@@ -137,9 +146,85 @@ int gradients_prepare(gradients_t *gradients, trial_t *trial) {
     return gradients->files.count ? make_lse(gradients, trial) : CLI_OK;
 }
 
+/* ---- measuring ------------------------------------------------------------------------------------ */
+
+int gradients_draw(gradients_t *gradients, trial_t *trial, uint64_t seed) {
+    static const uint32_t numbers[] = {ATTN_ARRAY_OUT, ATTN_ARRAY_QUERY, ATTN_ARRAY_KEY,
+                                       ATTN_ARRAY_VALUE};
+    begin_io(gradients);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        array_t *array = &gradients->arrays[numbers[i]];
+        if (make(array, attn_io_array(&trial->io, numbers[i]), "an array")) return CLI_USAGE;
+        *attn_io_array(&gradients->io, numbers[i]) = array->tensor;
+    }
+    const attn_tensor_t *out = &gradients->io.out;
+    const int64_t count = out->shape[0] * out->shape[1] * out->shape[2] * out->shape[3];
+    for (int64_t i = 0; i < count; i++)
+        ((float *)out->data)[i] = (float)attn_random_normal(seed, 3, (uint64_t)i);
+    return make_lse(gradients, trial);
+}
+
+static const char *element_at(const attn_tensor_t *tensor, int64_t b, int64_t h, int64_t i,
+                              int64_t c) {
+    const int64_t *stride = tensor->stride;
+    return (const char *)tensor->data +
+           (b * stride[0] + h * stride[1] + i * stride[2] + c * stride[3]) * (int64_t)sizeof(float);
+}
+
+/* Adds a row's difference and size. */
+static void compare_row(const gradients_t *gradients, const trial_t *trial,
+                        const attn_problem_t *problem, const int64_t at[3], double *scratch,
+                        double sums[2]) {
+    const int64_t m = problem->keys, kv_head = at[1] / (problem->heads / problem->kv_heads);
+    double *weights = scratch, *logits = weights + m, *products = logits + m;
+    const attn_tensor_t *key = &trial->io.key, *query = &gradients->io.query;
+    const double scale =
+        isnan(problem->scale) ? 1 / sqrt((double)problem->dim) : (double)problem->scale;
+    attn_oracle_row_backward(problem, &trial->io, &gradients->io.out, at[0], at[1], at[2], weights,
+                             logits, products, products + m);
+    for (int64_t k = 0; k < problem->dim; k++) {
+        double exact = 0;
+        for (int64_t j = 0; j < m; j++)
+            exact +=
+                scale * products[j] * (double)*(const float *)element_at(key, at[0], kv_head, j, k);
+        const double found = (double)*(const float *)element_at(query, at[0], at[1], at[2], k);
+        sums[0] += (found - exact) * (found - exact);
+        sums[1] += exact * exact;
+    }
+}
+
+int gradients_error(const gradients_t *gradients, const trial_t *trial,
+                    const attn_problem_t *problem, int64_t stride, double *relative) {
+    double *scratch = calloc((size_t)(4 * problem->keys + problem->value_dim), sizeof *scratch);
+    double sums[2] = {0, 0};
+    if (!scratch) return cli_complain(CLI_USAGE, "no memory for a row of weights");
+    for (int64_t b = 0; b < problem->batch; b++)
+        for (int64_t h = 0; h < problem->heads; h++)
+            for (int64_t i = 0; i < problem->queries; i += stride)
+                compare_row(gradients, trial, problem, (int64_t[]){b, h, i}, scratch, sums);
+    *relative = sums[0] == 0 ? 0 : sqrt(sums[0] / sums[1]);
+    free(scratch);
+    return CLI_OK;
+}
+
 attn_status_t gradients_run(gradients_t *gradients, trial_t *trial) {
-    if (!gradients->files.count) return ATTN_OK;
     return attn_backward(trial->plan, &trial->io, &gradients->io, &trial->error);
+}
+
+typedef struct timed {
+    gradients_t *gradients;
+    trial_t *trial;
+} timed_t;
+
+static attn_status_t run_once(void *data) {
+    const timed_t *timed = data;
+    return gradients_run(timed->gradients, timed->trial);
+}
+
+attn_status_t gradients_time(gradients_t *gradients, trial_t *trial, double budget,
+                             measure_t *time) {
+    timed_t timed = {gradients, trial};
+    return measure_repeat(run_once, &timed, budget, time);
 }
 
 void gradients_free(gradients_t *gradients) {

@@ -36,8 +36,20 @@ const char *gradients_file(const gradients_t *gradients, const attn_array_info_t
  */
 int gradients_prepare(gradients_t *gradients, trial_t *trial);
 
-/** Compute them, after the run. */
+/**
+ * For measuring: a normal gradient of out, and room for those of query, key and value; after trial_prepare() of
+ * a trial in f32.
+ */
+int gradients_draw(gradients_t *gradients, trial_t *trial, uint64_t seed);
+
+/** How far the gradient by the queries is from the oracle's, as attn_oracle_error() says of out. */
+int gradients_error(const gradients_t *gradients, const trial_t *trial,
+                    const attn_problem_t *problem, int64_t stride, double *relative);
+
+/** Compute them, after the run; the second for about `budget` seconds. */
 attn_status_t gradients_run(gradients_t *gradients, trial_t *trial);
+attn_status_t gradients_time(gradients_t *gradients, trial_t *trial, double budget,
+                             measure_t *time);
 
 void gradients_free(gradients_t *gradients);
 

@@ -62,7 +62,8 @@ static int compute(run_t *run) {
             : trial_run(trial))
         return cli_reject(NULL, &trial->error);
     run->seconds = measure_clock() - start;
-    if (gradients_run(&run->gradients, trial)) return cli_reject(NULL, &trial->error);
+    if (run->inputs.backward && gradients_run(&run->gradients, trial))
+        return cli_reject(NULL, &trial->error);
     return run->weights ? compute_weights(run) : CLI_OK;
 }
 

@@ -74,6 +74,7 @@ void attn_flash_cost(const flash_plan_t *plan, double pairs, attn_cost_t *cost) 
     const double width = (double)(problem->dim + problem->value_dim);
     cost->pairs = pairs;
     cost->flops = 2.0 * pairs * width;
+    cost->gradient_flops = 2.0 * pairs * (width + (double)(2 * problem->dim + problem->value_dim));
     cost->bytes =
         width * (heads * (double)problem->queries * (double)attn_dtype_size(problem->dtype) +
                  kv_heads * (double)problem->keys * (double)attn_dtype_size(problem->kv_dtype));

@@ -86,6 +86,16 @@ describe("attn run --grad", () => {
     });
 });
 
+test("attn bench --backward: gradients are timed, and as exact as they are", () => {
+    const sizes = ["--n", "40", "--d", "6", "--heads", "2", "--time", "0.01"];
+    const args = ["bench", "--backward", "--backend", "softmax", ...sizes, "--json"];
+    const { rows } = JSON.parse(succeed(args));
+    assert.equal(rows.length, 1);
+    assert.ok(rows[0].gflops > 0 && rows[0].ms > 0);
+    // Each of the logits' 6 terms, of the 40 weights' exponents and of the sums rounds a few times.
+    assert.ok(rows[0].error > 0 && rows[0].error < (6 + 40 + 40) * 8 * 2 ** -24, rows[0].error);
+});
+
 describe("attn run --grad refuses", () => {
     const out = ["--grad", "out=do.npy"];
     for (const [name, args, says] of [

@@ -260,6 +260,7 @@ typedef struct attn_cost {
     double pairs;     /**< (query, key) pairs the weights are not zero on, all heads together */
     const char *form; /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
     double touched;   /**< pairs of the blocks that are computed for those; 0: not told */
+    double gradient_flops; /**< flops of the gradients by query, key and value; 0: not told */
 } attn_cost_t;
 
 /** struct_size of the first version. */
