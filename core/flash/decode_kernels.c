@@ -70,12 +70,17 @@ static int64_t head_of_row(const attn_head_t *head, int64_t row) {
     return head->kv_head * (problem->heads / problem->kv_heads) + row / problem->queries;
 }
 
+/* Whole vectors. */
+static void clear(float *to, int64_t count) {
+    for (int64_t i = 0; i < count; i += VF_LANES) vf_store(to + i, vf_zero());
+}
+
 ATTN_SMALL_CALL void begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
     const attn_problem_t *problem = head->problem;
     const int64_t rows = row_count(problem);
-    for (int64_t i = 0; i < rows * space->width; i++) space->queries[i] = 0.0f;
-    for (int64_t i = 0; i < rows * space->out_stride; i++) out[i] = 0.0f;
-    for (int64_t i = 0; i < rows * block_of(head); i++) space->scores[i] = 0.0f;
+    clear(space->queries, rows * space->width);
+    clear(out, rows * space->out_stride);
+    clear(space->scores, rows * block_of(head));
     for (int64_t r = 0; r < rows; r++) {
         decode_row_t *row = &space->rows[r];
         const int64_t query_head = head_of_row(head, r), query = r % problem->queries;
