@@ -163,6 +163,9 @@ attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *wh
 /* All arrays but those whose bits are set in `unused`, by their numbers; see attn_scope_t.call. */
 attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
                             attn_error_t *error);
+/* Nothing is given behind the backend's last array, number `end` - 1: it would be left out in silence. */
+attn_status_t attn_behind_check(const attn_scope_t *scope, const attn_io_t *io, uint32_t end,
+                                attn_error_t *error);
 /* One array, which is there. */
 attn_status_t attn_tensor_check(const attn_scope_t *scope, uint32_t number,
                                 const attn_array_info_t *info, const attn_tensor_t *tensor,

@@ -174,9 +174,8 @@ static attn_status_t check_absent(const attn_problem_t *problem, const attn_arra
                      info->name, attn_dtype_name(problem->kv_dtype));
 }
 
-/* Nothing is given behind the backend's last array: it would be left out in silence. */
-static attn_status_t check_behind(const attn_scope_t *scope, const attn_io_t *io, uint32_t end,
-                                  attn_error_t *error) {
+attn_status_t attn_behind_check(const attn_scope_t *scope, const attn_io_t *io, uint32_t end,
+                                attn_error_t *error) {
     for (uint32_t i = end - ATTN_ARRAY_OWN; i < io->own_count; i++)
         if (attn_array_in(io, ATTN_ARRAY_OWN + i)->data)
             return attn_fail(error, ATTN_ERROR_ARGUMENT,
@@ -214,7 +213,7 @@ attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint
         }
         if (status != ATTN_OK) return status;
     }
-    return ATTN_SMALL ? ATTN_OK : check_behind(scope, io, number, error);
+    return ATTN_SMALL ? ATTN_OK : attn_behind_check(scope, io, number, error);
 }
 
 attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,

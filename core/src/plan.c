@@ -275,7 +275,8 @@ static attn_status_t check_gradients(const attn_scope_t *scope, const attn_ext_b
                                      const attn_io_t *io, const attn_io_t *gradients,
                                      attn_error_t *error) {
     const attn_array_info_t *info;
-    for (uint32_t number = 0; (info = attn_array_of(scope, number)); number++) {
+    uint32_t number = 0;
+    for (; (info = attn_array_of(scope, number)); number++) {
         const attn_tensor_t *gradient = attn_array_in(gradients, number);
         const attn_tensor_t *array = attn_array_in(io, number);
         const bool is_read = number == ATTN_ARRAY_OUT;
@@ -292,7 +293,7 @@ static attn_status_t check_gradients(const attn_scope_t *scope, const attn_ext_b
                 return attn_fail(error, ATTN_ERROR_SHAPE,
                                  "gradient of %.60s: its shape is not the array's", info->name);
     }
-    return ATTN_OK;
+    return ATTN_SMALL ? ATTN_OK : attn_behind_check(scope, gradients, number, error);
 }
 
 attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,

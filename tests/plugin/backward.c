@@ -211,6 +211,13 @@ static void refusals(void **state) {
     gradients.value.shape[2]--;
     fixture_expect(attn_backward(scene.plan, io, &gradients, &error), &error, ATTN_ERROR_SHAPE,
                    "value");
+    test_label("a gradient behind the last array");
+    const attn_tensor_t *const two[] = {scene.own_gradients[0], scene.own_gradients[0]};
+    gradients = scene.gradients.io;
+    gradients.own = two;
+    gradients.own_count = 2;
+    fixture_expect(attn_backward(scene.plan, io, &gradients, &error), &error, ATTN_ERROR_ARGUMENT,
+                   "own[1]|template|1");
     test_label("only what is wanted");
     gradients = scene.gradients.io;
     gradients.query.data = gradients.key.data = gradients.value.data = NULL;
