@@ -220,11 +220,14 @@ static void watch_logits(void *data, const backward_block_t *block, int64_t tile
     }
 }
 
+/* At most 1, however a large lse was rounded. */
+static double weight_of(double shifted) { return shifted > 0.0 ? 1.0 : exp(shifted * ATTN_LN_4); }
+
 /* dL/dsink = -sum_i exp(sink - lse_i) D_i: a key without a value (dP = 0). */
 static double sink_of(const backward_block_t *block, float sink) {
     double sum = 0.0;
     for (int64_t r = 0; sink != -INFINITY && r < block->rows; r++)
-        sum -= exp(((double)sink - (double)block->shift[r]) * ATTN_LN_4) * (double)block->dots[r];
+        sum -= weight_of((double)sink - (double)block->shift[r]) * (double)block->dots[r];
     return sum;
 }
 

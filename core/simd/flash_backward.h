@@ -57,7 +57,8 @@ ATTN_SMALL_STEP void backward_lost_row_(const float *row, int64_t keys, float *w
 }
 
 /* Of tile t: logits in `weights` become P, dP in `logits` becomes dS. A weight of zero passes nothing on,
- * whatever it is multiplied by. */
+ * whatever it is multiplied by. No weight is above 1, though an lse, rounded to a float, may be below the largest
+ * logit: near 2^30 by 2^6 and more. */
 ATTN_STEP void backward_softmax(backward_block_t *block, int64_t t, int64_t column, int64_t keys) {
     for (int64_t r = t * TILE_ROWS; r < t * TILE_ROWS + block->tiles[t].rows; r++) {
         float *weights = block->weights + r * FLASH_KEYS + column;
@@ -68,7 +69,8 @@ ATTN_STEP void backward_softmax(backward_block_t *block, int64_t t, int64_t colu
         ATTN_UNROLL_4
         for (int64_t j = 0; j < keys; j += VF_LANES) {
             const vf old = vf_load(weights + j);
-            const vf weight = lost ? old : vf_exp4(vf_sub(old, shift));
+            const vf below = vf_min(vf_set1(0.0f), vf_sub(old, shift));
+            const vf weight = lost ? old : vf_exp4(below);
             const vf change = vf_mul(weight, vf_sub(vf_load(logits + j), dot));
             vf_store(weights + j, weight);
             vf_store(logits + j, vf_select_positive(weight, change, weight));

@@ -4,6 +4,7 @@
 #include "attn/oracle.h"
 #include "support/fixture.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -78,6 +79,7 @@ enum { ARRAYS = 3 };
 typedef struct run {
     trial_t trial;
     typed_t out, gradients[ARRAYS];
+    attn_tensor_t sinks; /* its gradient, or absent */
 } run_t;
 
 static run_t run_create(const attn_problem_t *problem) {
@@ -102,7 +104,8 @@ static void run_back(const attn_context_t *context, run_t *run) {
                           .out = run->out.tensor,
                           .query = run->gradients[0].tensor,
                           .key = run->gradients[1].tensor,
-                          .value = run->gradients[2].tensor};
+                          .value = run->gradients[2].tensor,
+                          .sinks = run->sinks};
     attn_plan_t *plan = trial_plan(context, &run->trial.problem);
     attn_error_t error = {0};
     trial_run(plan, &run->trial);
@@ -204,6 +207,59 @@ static void a_lost_query_is_its_own(void **state) {
         }
         run_destroy(&run);
     }
+    attn_context_destroy(context);
+}
+
+/* ---- large logits --------------------------------------------------------------------------------- */
+
+static void expect_bounded(const typed_t *array, double bound, const char *what) {
+    const int64_t *shape = array->tensor.shape;
+    for (int64_t h = 0; h < shape[1]; h++)
+        for (int64_t i = 0; i < shape[2]; i++)
+            for (int64_t c = 0; c < shape[3]; c++)
+                if (!(fabs(typed_get(&array->tensor, 0, h, i, c)) <= bound))
+                    test_fail("%s (%" PRId64 ", %" PRId64 ", %" PRId64 "): %g, at most %g", what, h,
+                              i, c, typed_get(&array->tensor, 0, h, i, c), bound);
+}
+
+/* sum |x| of all elements. */
+static double size_of(const typed_t *array) {
+    const int64_t *shape = array->tensor.shape;
+    double sum = 0;
+    for (int64_t h = 0; h < shape[1]; h++)
+        for (int64_t i = 0; i < shape[2]; i++)
+            for (int64_t c = 0; c < shape[3]; c++)
+                sum += fabs(typed_get(&array->tensor, 0, h, i, c));
+    return sum;
+}
+
+/* An lse far above 2^23 says nothing of the sum, but weights made of it are 1 at most, and their sums finite:
+ * |dV| <= sum |dO|, and |dsink| <= sum |O| |dO|, which is below max |V| sum |dO|. */
+static void weights_are_at_most_one(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 1, 13, 40, 6, 5);
+    problem.backward = 1;
+    problem.scale = 1.0f;
+    for (int sinks = 0; has_gradients(context) && sinks < 2; sinks++)
+        for (double size = 1; size < 0x1p100; size *= 3) {
+            if (!test_takes_case()) continue;
+            test_label("logits of %g%s", size, sinks ? ", and a sink" : "");
+            problem.inputs = sinks ? ATTN_INPUT_SINKS : 0;
+            run_t run = run_create(&problem);
+            typed_t sink = typed_create(ATTN_F32, LAYOUT_BHND, (int64_t[]){1, 1, 1, 1});
+            if (sinks) typed_set(&run.trial.sinks, 0, 0, 0, 0, size);
+            if (!sinks) typed_fill(&run.trial.query, 41, size);
+            run.sinks = sinks ? sink.tensor : (attn_tensor_t){.data = NULL};
+            run_back(context, &run);
+            const double bound = size_of(&run.out) * (1 + 100 * 0x1p-24);
+            expect_bounded(&run.gradients[2], bound, "gradient of value");
+            for (int i = 0; i < 2; i++) expect_bounded(&run.gradients[i], DBL_MAX, "a gradient");
+            if (sinks)
+                expect_bounded(&sink, bound * size_of(&run.trial.value), "gradient of sinks");
+            typed_destroy(&sink);
+            run_destroy(&run);
+        }
     attn_context_destroy(context);
 }
 
@@ -311,6 +367,6 @@ static void keys_in_i8_have_none(void **state) {
 SEMANTICS_MAIN(cmocka_unit_test(sizes), cmocka_unit_test(parts), cmocka_unit_test(chosen_blocks),
                cmocka_unit_test(threads_change_nothing),
                cmocka_unit_test(hidden_keys_leave_no_trace),
-               cmocka_unit_test(a_lost_query_is_its_own),
+               cmocka_unit_test(a_lost_query_is_its_own), cmocka_unit_test(weights_are_at_most_one),
                cmocka_unit_test(oracle_by_central_differences),
                cmocka_unit_test(keys_in_i8_have_none))
