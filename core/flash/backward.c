@@ -45,7 +45,8 @@ static run_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     run_t run = {.plan = plan, .kernels = attn_backward_kernels(attn_host_tier(plan->host))};
     attn_arena_t scratch = {.base = NULL};
     run.kernels->scratch(problem, plan->pattern, &scratch);
-    arena->overflow |= scratch.overflow;
+    arena->overflow |= scratch.overflow; /* has rows as long as the sums', counted with care */
+    if (scratch.overflow) return run;
     run.scratch_size = scratch.used;
     run.group = problem->heads / problem->kv_heads;
     run.parts = parts_of(&run);

@@ -364,9 +364,27 @@ static void keys_in_i8_have_none(void **state) {
     attn_context_destroy(context);
 }
 
+/* Keys that fit in an address space while their rows, padded to whole vectors, do not. */
+static void padded_rows_that_do_not_fit(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int power = 57; trial_is_dense() && has_gradients(context) && power < 60; power++) {
+        attn_problem_t problem = fixture_problem(1, 1, 1, (int64_t)1 << power, 1, 1);
+        attn_plan_t *plan = NULL;
+        attn_error_t error = {0};
+        problem.backward = 1;
+        test_label("2^%d keys", power);
+        fixture_expect(
+            fixture_try_plan(context, trial_subject()->backend, &problem, NULL, &plan, &error),
+            &error, ATTN_ERROR_MEMORY, "workspace");
+    }
+    attn_context_destroy(context);
+}
+
 SEMANTICS_MAIN(cmocka_unit_test(sizes), cmocka_unit_test(parts), cmocka_unit_test(chosen_blocks),
                cmocka_unit_test(threads_change_nothing),
                cmocka_unit_test(hidden_keys_leave_no_trace),
                cmocka_unit_test(a_lost_query_is_its_own), cmocka_unit_test(weights_are_at_most_one),
                cmocka_unit_test(oracle_by_central_differences),
-               cmocka_unit_test(keys_in_i8_have_none))
+               cmocka_unit_test(keys_in_i8_have_none),
+               cmocka_unit_test(padded_rows_that_do_not_fit))
