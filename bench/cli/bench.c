@@ -24,6 +24,7 @@ static const table_column_t columns[] = {
     {"heads", "heads", TABLE_INTEGER},
     {"kv_heads", "kv heads", TABLE_INTEGER},
     {"causal", "causal", TABLE_FLAG},
+    {"backward", "backward", TABLE_FLAG},
     {"threads", "threads", TABLE_INTEGER},
     {"tier", "tier", TABLE_WORD},
     {"ms", "ms", TABLE_NUMBER},
@@ -79,6 +80,7 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
     table_add_number(table, (double)problem->heads);
     table_add_number(table, (double)problem->kv_heads);
     table_add_number(table, problem->causal != ATTN_CAUSAL_NONE);
+    table_add_number(table, bench->backward);
     table_add_number(table, threads);
     table_add_text(table, attn_tier_name(attn_context_tier(bench->context)));
     table_add_number(table, 1e3 * time->median);
@@ -251,7 +253,7 @@ static int print(const bench_t *bench) {
         print_json(bench, host);
         return CLI_OK;
     }
-    if (bench->format != TABLE_CSV)
+    if (bench->format != TABLE_CSV && bench->peak > 0)
         printf(
             "%s; %s; libattn %s\n"
             "measured on one core: %.4g GFLOP/s of multiply-adds, %.3g GB/s read from memory\n\n",

@@ -21,17 +21,29 @@ struct attn_stream {
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
+/* The first of the library's inputs that a problem names. */
+static const char *input_name(uint32_t inputs) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    for (uint32_t number = 0; attn_backend_array(NULL, number, &info); number++)
+        if (info.presence == ATTN_PRESENCE_NAMED && info.bit & inputs) return info.name;
+    return "of that bit";
+}
+
 /* What the rules of a stream are, whose queries are those of the last tokens. */
 static attn_status_t pose(attn_problem_t *problem, int64_t max_keys, attn_error_t *error) {
     const bool has_window = problem->window_left >= 0 || problem->window_right >= 0;
     if (max_keys < 1)
         return attn_fail(error, ATTN_ERROR_RANGE, "stream: max_keys is %lld, must be at least 1",
                          (long long)max_keys);
-    if (problem->inputs || problem->past || problem->backward)
+    if (problem->inputs)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: streams have no input %s",
+                         input_name(problem->inputs));
+    if (problem->past)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "stream: a stream has no other inputs (0x%x), no past (%lld) and no "
-                         "gradients (%d)",
-                         problem->inputs, (long long)problem->past, problem->backward);
+                         "stream: past is %lld, must be 0: what came before is appended",
+                         (long long)problem->past);
+    if (problem->backward)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: streams have no gradients");
     if (has_window && problem->causal == ATTN_CAUSAL_NONE && problem->window_right != 0)
         return attn_fail(
             error, ATTN_ERROR_UNSUPPORTED,

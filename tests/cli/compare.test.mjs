@@ -198,6 +198,7 @@ describe("attn bench", () => {
             "heads",
             "kv_heads",
             "causal",
+            "backward",
             "threads",
             "tier",
             "ms",

@@ -160,7 +160,7 @@ describe("attn run --stream", () => {
         { args: ["--stream=0", "--causal"], says: /--stream/ },
         { args: ["--stream=5", "--causal", "--scores", "s.npy"], says: /--scores/ },
         { args: ["--stream=5", "--causal", "--weights", "s.npy"], says: /--weights/ },
-        { args: ["--stream=5", "--causal", "--kv-lens=3,4"], says: /inputs/ },
+        { args: ["--stream=5", "--causal", "--kv-lens=3,4"], says: /no input kv_lengths/ },
     ];
     for (const { args, says } of refused) {
         test(`refused: ${args.join(" ")}`, () => {

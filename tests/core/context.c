@@ -143,7 +143,8 @@ static void built_in_backends(void **state) {
     (void)state;
     static const char *const ids[] = {"softmax", "linear", "sparse", "sketch"};
     attn_context_t *context = fixture_context(0);
-    assert_int_equal(attn_backend_count(context), TEST_COUNT(ids));
+    const uint32_t count = attn_backend_count(context); /* a build may have more */
+    assert_true(count >= TEST_COUNT(ids));
     for (uint32_t i = 0; i < TEST_COUNT(ids); i++) {
         const attn_backend_t *backend = attn_backend_at(context, i);
         assert_non_null(backend);
@@ -153,7 +154,7 @@ static void built_in_backends(void **state) {
         assert_true(strlen(backend->name) && strlen(backend->version));
         assert_true(strlen(backend->description) && strlen(backend->reference));
     }
-    assert_null(attn_backend_at(context, TEST_COUNT(ids)));
+    assert_null(attn_backend_at(context, count));
     assert_null(attn_backend_origin(context, TEST_COUNT(ids)));
     assert_null(attn_backend_find(context, "soft"));
     assert_null(attn_backend_find(context, NULL));

@@ -73,7 +73,7 @@ static void streams_that_cannot_be(void **state) {
                   "org.example.plain|no streams");
     attn_problem_t bad = good;
     bad.inputs = ATTN_INPUT_BIAS;
-    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "inputs");
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "no input bias");
     bad = good, bad.past = 3;
     refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "past|3");
     bad = good, bad.dim = 0;
