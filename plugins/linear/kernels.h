@@ -11,7 +11,7 @@
 #include "state.h"
 
 /* Whether segments of a head may be tasks (run.c): a module without threads leaves them out. */
-#if ATTN_COMPACT && !defined(__wasm_atomics__)
+#if defined(__wasm__) && ATTN_COMPACT && !defined(__wasm_atomics__)
 enum { LINEAR_HAS_SEGMENTS = 0 };
 #else
 enum { LINEAR_HAS_SEGMENTS = 1 };
