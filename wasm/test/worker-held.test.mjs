@@ -283,13 +283,14 @@ test("attention() that is aborted where something is held ends at its next head"
 
 test("a worker that ends by itself takes with it what it held, and another one comes", async () => {
     const attn = await init({ build: "simd" });
-    const plan = await attn.plan(sizes);
-    const running = plan.run({ query, key, value });
-    const waiting = plan.run({ query, key, value });
+    const plan = await attn.plan(long.sizes);
+    const arrays = { query: long.query, key: long.key, value: long.value };
+    const running = plan.run(arrays); // ends after the worker, which a short one may not
+    const waiting = plan.run(arrays);
     await posted.worker.terminate();
     await assert.rejects(running, { code: "ATTN_ERROR_LOAD" });
     await assert.rejects(waiting, isDisposed(/has ended with its worker/));
-    await assert.rejects(plan.run({ query, key, value }), isDisposed(/the plan/));
+    await assert.rejects(plan.run(arrays), isDisposed(/the plan/));
     const anew = await attn.plan(sizes);
     const { out } = await anew.run({ query, key, value });
     assert.deepEqual(out, local.attention(query, key, value, sizes));
