@@ -33,6 +33,8 @@ static const table_column_t columns[] = {
     {"gflops", "GFLOP/s", TABLE_NUMBER},
     {"percent_of_peak", "% of peak", TABLE_NUMBER},
     {"gbps", "GB/s", TABLE_NUMBER},
+    {"pairs", "pairs", TABLE_PERCENT},
+    {"touched", "touched", TABLE_PERCENT},
     {"error", "error", TABLE_SCIENCE},
 };
 
@@ -89,6 +91,8 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
     table_add_number(table, gflops);
     table_add_number(table, 100 * gflops / (threads * bench->peak));
     table_add_number(table, bench->backward ? NAN : 1e-9 * trial->cost.bytes / time->median);
+    table_add_number(table, trial_pairs(trial, problem));
+    table_add_number(table, trial_touched(trial, problem));
     table_add_number(table, relative);
 }
 
@@ -277,10 +281,11 @@ static const char details[] =
     "Every combination of the lists is a row for each backend. ms is the median of the time of\n"
     "one run, between ms low and ms high (95% confidence). GFLOP/s and GB/s count what the\n"
     "method needs. The peak is that of one core with the same instruction set, measured in this\n"
-    "run; the percentage is per thread. The error is against exact softmax attention in double\n"
-    "precision, over about 64 rows. A backend that cannot solve a problem keeps its row, without\n"
-    "numbers, and standard error says why. With --backward the error is that of the gradient by "
-    "Q.\n"
+    "run; the percentage is per thread. Pairs is the share of (query, key) pairs that are kept,\n"
+    "touched that of the blocks which are computed for them. The error is against exact softmax\n"
+    "attention in double precision, over about 64 rows. A backend that cannot solve a problem has\n"
+    "a row without numbers, and standard error says why. With --backward the error is that of the\n"
+    "gradient by Q.\n"
     "\n"
     "--kernels times what all kernels share instead, each piece alone on data in the nearest "
     "cache\n"

@@ -21,12 +21,13 @@ static const table_column_t columns[] = {
     {"workspace", "workspace", TABLE_BYTES},
     {"stream", "stream", TABLE_BYTES},
     {"pairs", "pairs", TABLE_PERCENT},
+    {"touched", "touched", TABLE_PERCENT},
     {"error", "error", TABLE_SCIENCE},
     {"degenerate_rows", "degenerate rows", TABLE_INTEGER},
     {"note", "note", TABLE_WORD},
 };
 
-enum { COLUMNS = sizeof columns / sizeof columns[0], NUMBERS = 9 };
+enum { COLUMNS = sizeof columns / sizeof columns[0], NUMBERS = 10 };
 
 typedef struct compare {
     settings_t settings;
@@ -71,8 +72,6 @@ static void add_absent_row(compare_t *compare, const trial_t *trial) {
 
 static void add_row(compare_t *compare, trial_t *trial, const measure_t *time, double relative) {
     const attn_problem_t *problem = &compare->inputs.problem;
-    const double all = (double)problem->batch * (double)problem->heads * (double)problem->queries *
-                       (double)problem->keys;
     char facts[512];
     table_t *table = &compare->table;
     table_add_text(table, trial->backend->id);
@@ -83,7 +82,8 @@ static void add_row(compare_t *compare, trial_t *trial, const measure_t *time, d
     table_add_number(table, 1e-9 * trial->cost.flops / time->median);
     table_add_number(table, (double)attn_plan_workspace_size(trial->plan));
     table_add_number(table, stream_bytes(trial, compare->context, &compare->settings));
-    table_add_number(table, trial->cost.pairs / all);
+    table_add_number(table, trial_pairs(trial, problem));
+    table_add_number(table, trial_touched(trial, problem));
     table_add_number(table, relative);
     table_add_number(table, (double)trial->report.degenerate_rows);
     trial_facts(trial, facts, sizeof facts);
@@ -187,10 +187,11 @@ static const char details[] =
     "ms is the median of the time of one run, between ms low and ms high (95% confidence).\n"
     "GFLOP/s counts what the method needs. Workspace is the memory beside the arrays, stream that\n"
     "of a stream which holds all keys and values. Pairs is the share of (query, key) pairs whose\n"
-    "weight is not zero by construction. Error is ||O - O*|| / ||O*|| (Frobenius) against exact\n"
-    "softmax attention in double precision. Degenerate rows had a normaliser of 0, or one that\n"
-    "rounding drowned. The note says what the plan chose, or why the backend cannot solve the\n"
-    "problem.\n"
+    "weight is not zero by construction, touched that of the blocks which are computed for them.\n"
+    "Error is ||O - O*|| / ||O*|| (Frobenius) against exact softmax attention in double "
+    "precision.\n"
+    "Degenerate rows had a normaliser of 0, or one that rounding drowned. The note says what the\n"
+    "plan chose, or why the backend cannot solve the problem.\n"
     "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
     "one. --input NAME=VALUE goes to every backend that has the array.";

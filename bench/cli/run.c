@@ -160,8 +160,8 @@ static void report(const run_t *run) {
     const inputs_t *inputs = &run->inputs;
     const attn_problem_t *problem = &inputs->problem;
     const attn_cost_t *cost = &run->trial.cost;
-    const double all = (double)problem->batch * (double)problem->heads * (double)problem->queries *
-                       (double)problem->keys;
+    const double kept = trial_pairs(&run->trial, problem);
+    const double touched = trial_touched(&run->trial, problem);
     char shapes[INPUT_COUNT][96], workspace[24], rules[256];
     const attn_backend_t *backend = run->trial.backend;
     printf("backend          %s %s\n", backend->id, backend->version ? backend->version : "");
@@ -175,9 +175,11 @@ static void report(const run_t *run) {
     printf("time             %.4g ms\n", 1e3 * run->seconds);
     if (!isnan(cost->flops))
         printf("speed            %.4g GFLOP/s\n", 1e-9 * cost->flops / run->seconds);
-    if (!isnan(cost->pairs))
-        printf("pairs            %.4g%% of n m%s\n", 100 * cost->pairs / all,
-               narrowing(problem->inputs));
+    if (!isnan(kept))
+        printf("pairs            %.4g%% of n m%s\n", 100 * kept, narrowing(problem->inputs));
+    if (!isnan(touched))
+        printf("touched          %.4g%% of n m, %.4g%% of it kept\n", 100 * touched,
+               100 * kept / touched);
     if (run->chunk)
         printf("stream           %s\n", table_bytes(workspace, (double)run->stream_memory));
     else

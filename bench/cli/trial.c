@@ -111,6 +111,19 @@ attn_status_t trial_time(trial_t *trial, double budget, measure_t *time) {
     return measure_repeat(run_once, trial, budget, time);
 }
 
+static double share(double pairs, const attn_problem_t *problem) {
+    return pairs / ((double)problem->batch * (double)problem->heads * (double)problem->queries *
+                    (double)problem->keys);
+}
+
+double trial_pairs(const trial_t *trial, const attn_problem_t *problem) {
+    return share(trial->cost.pairs, problem);
+}
+
+double trial_touched(const trial_t *trial, const attn_problem_t *problem) {
+    return trial->cost.touched > 0 ? share(trial->cost.touched, problem) : NAN;
+}
+
 const char *trial_facts(const trial_t *trial, char *text, size_t size) {
     attn_fact_t fact = {.struct_size = sizeof fact};
     size_t used = 0;

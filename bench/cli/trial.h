@@ -53,6 +53,11 @@ attn_status_t trial_run(trial_t *trial);
 /** Run it for about `budget` seconds. */
 attn_status_t trial_time(trial_t *trial, double budget, measure_t *time);
 
+/** Of all pairs of queries and keys the share that is kept, and that is computed for those; NaN where the
+ * backend does not tell. */
+double trial_pairs(const trial_t *trial, const attn_problem_t *problem);
+double trial_touched(const trial_t *trial, const attn_problem_t *problem);
+
 /** The plan's facts as "name value; name value", cut to `size`; returns `text`. */
 const char *trial_facts(const trial_t *trial, char *text, size_t size);
 
