@@ -4,6 +4,8 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 
+#include "attn/random.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,17 @@ void *array_allocate(attn_dtype_t dtype, const int64_t shape[4]) {
         bytes *= (size_t)shape[axis];
     }
     return malloc(bytes);
+}
+
+int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int64_t columns) {
+    const int64_t shape[4] = {1, heads, rows, columns};
+    float *data = array->memory = array_allocate(ATTN_F32, shape);
+    const int64_t count = data ? heads * rows * columns : 0;
+    for (int64_t i = 0; i < count; i++)
+        data[i] = (float)attn_random_normal(ARRAY_SEED, stream, (uint64_t)i);
+    array->tensor = attn_tensor_bhnd(data, 1, heads, rows, columns);
+    array->rank = 3;
+    return data != NULL;
 }
 
 int array_load(array_t *array, const char *path, const npy_wanted_t *wanted) {

@@ -7,6 +7,7 @@
 #include "attn/attn.h"
 #include "npy/npy.h"
 
+enum { ARRAY_SEED = 1 /* of random numbers */ };
 enum { AXIS_BATCH, AXIS_HEADS, AXIS_ROWS, AXIS_COLUMNS };
 
 typedef struct array {
@@ -17,6 +18,12 @@ typedef struct array {
 
 /** Memory for a tensor of this dtype and shape, which the caller frees; NULL where it is too much. */
 void *array_allocate(attn_dtype_t dtype, const int64_t shape[4]);
+
+/**
+ * One batch of independent standard normal numbers in f32, always the same ones for a `stream`; 0 where
+ * that is too much memory. With the default scale, logits of two such are of order 1.
+ */
+int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int64_t columns);
 
 /** Read a file of one of the types and ranks wanted; an exit status. array_free() in any case. */
 int array_load(array_t *array, const char *path, const npy_wanted_t *wanted);

@@ -9,11 +9,8 @@
 #include "measure/accuracy.h"
 #include "measure/peak.h"
 
-#include "attn/random.h"
-
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const table_column_t columns[] = {
     {"backend", "backend", TABLE_WORD},
@@ -39,7 +36,6 @@ static const table_column_t columns[] = {
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64 };
-static const uint64_t input_seed = 1;
 
 typedef struct bench {
     settings_t settings; /* its threads: those of the context in use */
@@ -58,15 +54,6 @@ typedef struct bench {
 } bench_t;
 
 /* ---- one problem ----------------------------------------------------------------------------- */
-
-/* Independent standard normal numbers: with the default scale, logits are of order 1. */
-static float *random_array(uint64_t stream, int64_t heads, int64_t rows, int64_t columns_count) {
-    float *data = trial_floats(1, heads, rows, columns_count);
-    const int64_t count = data ? heads * rows * columns_count : 0;
-    for (int64_t i = 0; i < count; i++)
-        data[i] = (float)attn_random_normal(input_seed, stream, (uint64_t)i);
-    return data;
-}
 
 static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *problem,
                     const measure_t *time, double relative) {
@@ -115,7 +102,7 @@ static int measure_trial(const bench_t *bench, trial_t *trial, const attn_proble
             return cli_reject(trial->backend->id, &trial->error);
         return CLI_OK;
     }
-    status = gradients_draw(&gradients, trial, input_seed);
+    status = gradients_draw(&gradients, trial, ARRAY_SEED);
     if (!status && (trial_run(trial) || gradients_time(&gradients, trial, bench->seconds, time)))
         status = cli_reject(trial->backend->id, &trial->error);
     if (!status) status = gradients_error(&gradients, trial, problem, stride, relative);
@@ -157,26 +144,24 @@ static int measure_problem(bench_t *bench, const attn_problem_t *problem) {
         return cli_reject(NULL, &error);
     const int64_t h = problem->heads, n = problem->queries, m = problem->keys;
     const int64_t d = problem->dim, dv = problem->value_dim, kv = problem->kv_heads;
-    float *q = random_array(0, h, n, d), *k = random_array(1, kv, m, d);
-    float *v = random_array(2, kv, m, dv);
+    array_t q = {.memory = NULL}, k = q, v = q;
     int status = CLI_OK;
-    if (!q || !k || !v)
+    if (!array_draw(&q, 0, h, n, d) || !array_draw(&k, 1, kv, m, d) ||
+        !array_draw(&v, 2, kv, m, dv))
         status =
             cli_complain(CLI_USAGE,
                          "no memory for Q, K and V with n = %lld, m = %lld, "
                          "d = %lld, dv = %lld, heads = %lld",
                          (long long)n, (long long)m, (long long)d, (long long)dv, (long long)h);
-    const attn_io_t inputs = {.struct_size = sizeof inputs,
-                              .query = attn_tensor_bhnd(q, 1, h, n, d),
-                              .key = attn_tensor_bhnd(k, 1, kv, m, d),
-                              .value = attn_tensor_bhnd(v, 1, kv, m, dv)};
+    const attn_io_t inputs = {
+        .struct_size = sizeof inputs, .query = q.tensor, .key = k.tensor, .value = v.tensor};
     for (int i = 0; !status && i < bench->selection.count; i++)
         status = measure_one(bench, attn_backend_at(bench->context, bench->selection.indices[i]),
                              &posed, &inputs, shared);
     for (int number = 0; number < ATTN_ARRAY_OWN; number++) array_free(&shared[number]);
-    free(q);
-    free(k);
-    free(v);
+    array_free(&q);
+    array_free(&k);
+    array_free(&v);
     return status;
 }
 
