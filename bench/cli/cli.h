@@ -33,6 +33,7 @@ int cli_reject(const char *what, const attn_error_t *error);
 
 int cli_list(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_layout(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_bench(int argc, char **argv);
 int cli_embed(int argc, char **argv);

@@ -143,13 +143,26 @@ static void count_nonfinite(inputs_t *inputs) {
                  (long long)count[INPUT_VALUE]);
 }
 
-int inputs_load(inputs_t *inputs) {
-    int status = load_all(inputs);
-    if (!status) status = pose(inputs);
-    if (status) return status;
+static int finish(inputs_t *inputs) {
+    if (pose(inputs)) return CLI_USAGE;
     collect(inputs);
     count_nonfinite(inputs);
     return CLI_OK;
+}
+
+int inputs_load(inputs_t *inputs) {
+    const int status = load_all(inputs);
+    return status ? status : finish(inputs);
+}
+
+int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes) {
+    const int64_t rows[INPUT_COUNT] = {sizes->queries, sizes->keys, sizes->keys};
+    for (int which = 0; which < INPUT_COUNT; which++)
+        if (!array_draw(&inputs->arrays[which], (uint64_t)which,
+                        which == INPUT_QUERY ? sizes->heads : sizes->kv_heads, rows[which],
+                        which == INPUT_VALUE ? sizes->value_dim : sizes->dim))
+            return cli_complain(CLI_USAGE, "no memory for random Q, K and V");
+    return finish(inputs);
 }
 
 void inputs_free(inputs_t *inputs) {

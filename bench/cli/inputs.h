@@ -73,6 +73,9 @@ typedef struct inputs {
  */
 int inputs_load(inputs_t *inputs);
 
+/** The same for random ones of as many heads, rows and columns as `sizes` has. */
+int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes);
+
 void inputs_free(inputs_t *inputs);
 
 /** "(8, 1024, 64)": the shape of input `which` as its file has it; returns `text`. */

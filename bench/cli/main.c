@@ -14,6 +14,7 @@ static const struct {
 } commands[] = {
     {"list", cli_list, "the backends there are, with their parameters"},
     {"run", cli_run, "compute attention on .npy files with one backend"},
+    {"layout", cli_layout, "which pairs of queries and keys a backend keeps"},
     {"compare", cli_compare, "time and error of several backends on the same .npy files"},
     {"bench", cli_bench, "speed over ranges of sizes, against the machine's measured peak"},
     {"lab", cli_lab, "the papers' experiments: list them, run and plot them"},

@@ -159,14 +159,21 @@ attn_status_t npy_parse(void *bytes, size_t size, attn_tensor_t *tensor, int32_t
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* The first of them is the one that is as it is in memory. */
+static const char *descr_of(attn_dtype_t dtype) {
+    int i = 0;
+    while (elements[i].dtype != dtype) i++;
+    return elements[i].descr;
+}
+
 size_t npy_header(char header[NPY_HEADER_SIZE], attn_dtype_t dtype, int32_t rank,
                   const int64_t shape[4]) {
     const int start = 10;
     memset(header, ' ', NPY_HEADER_SIZE);
     memcpy(header, npy_magic, sizeof npy_magic);
-    int at = start + snprintf(header + start, (size_t)(NPY_HEADER_SIZE - start),
-                              "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                              dtype == ATTN_F16 ? "<f2" : "<f4");
+    int at =
+        start + snprintf(header + start, (size_t)(NPY_HEADER_SIZE - start),
+                         "{'descr': '%s', 'fortran_order': False, 'shape': (", descr_of(dtype));
     for (int32_t axis = 4 - rank; axis < 4; axis++)
         at +=
             snprintf(header + at, (size_t)(NPY_HEADER_SIZE - at), "%lld%s", (long long)shape[axis],

@@ -54,7 +54,7 @@ attn_status_t npy_parse(void *bytes, size_t size, attn_tensor_t *tensor, int32_t
 size_t npy_element_size(attn_dtype_t dtype);
 
 /**
- * Write the header of an array of ATTN_F32 or ATTN_F16 with the last `rank` (1 to 4) dimensions of
+ * Write the header of an array of ATTN_F32, ATTN_F16, ATTN_BOOL or ATTN_I64 with the last `rank` (1 to 4) dimensions of
  * `shape`; returns its length. The elements follow it in C order.
  */
 size_t npy_header(char header[NPY_HEADER_SIZE], attn_dtype_t dtype, int32_t rank,

@@ -69,11 +69,18 @@ function fortranOrder(shape) {
     });
 }
 
-/** {shape, data, descr} of a float32 or float16 file in C order, as the command line writes them. */
+const readers = {
+    "<f4": (bytes, at) => bytes.readFloatLE(at),
+    "<f2": (bytes, at) => halfValue(bytes.readUInt16LE(at)),
+    "|b1": (bytes, at) => bytes.readUInt8(at) !== 0,
+};
+
+/** {shape, data, descr} of a float32, float16 or bool file in C order, as the command line writes them. */
 export function parseNpy(bytes) {
     const start = 10 + bytes.readUInt16LE(8);
     const header = bytes.toString("latin1", 10, start);
-    const form = /^\{'descr': '(<f[24])', 'fortran_order': False, 'shape': \(([^)]*)\), \} *\n$/;
+    const form =
+        /^\{'descr': '(<f[24]|\|b1)', 'fortran_order': False, 'shape': \(([^)]*)\), \} *\n$/;
     const match = header.match(form);
     if (start % 64 || !match) throw new Error(`not what the command line writes: ${header}`);
     const [, descr, sizes] = match;
@@ -83,8 +90,7 @@ export function parseNpy(bytes) {
         .map(Number);
     const size = Number(descr.slice(2));
     const data = [];
-    for (let at = start; at < bytes.length; at += size)
-        data.push(size === 4 ? bytes.readFloatLE(at) : halfValue(bytes.readUInt16LE(at)));
+    for (let at = start; at < bytes.length; at += size) data.push(readers[descr](bytes, at));
     return { shape, data, descr };
 }
 
