@@ -160,22 +160,9 @@ static attn_io_t io_of(const scene_t *s) {
 }
 
 static void compare(const scene_t *s, const attn_io_t *given) {
-    const attn_problem_t *p = &s->problem;
-    exact_t exact = exact_create(&s->masked);
     attn_io_t io = *given;
     io.mask = s->mask.tensor;
-    for (int64_t b = 0; b < p->batch; b++)
-        for (int64_t h = 0; h < p->heads; h++)
-            for (int64_t i = 0; i < p->queries; i++) {
-                exact_row(&exact, &s->masked, &io, &EXACT_F32, b, h, i);
-                for (int64_t c = 0; c < p->value_dim; c++)
-                    compare_number(typed_get(&io.out, b, h, i, c), exact.out[c],
-                                   exact_out_bound(&exact, &s->masked, c), "out",
-                                   (int64_t[]){b, h, i, c});
-                compare_number((double)array_get(&s->arrays.lse, b, h, i, 0), exact.lse,
-                               exact.lse_bound, "lse", (int64_t[]){b, h, i, 0});
-            }
-    exact_destroy(&exact);
+    compare_exact(&s->masked, &io);
 }
 
 /* Weights of one head alone: 0 where the mask says so. */
@@ -298,7 +285,6 @@ static void refuses(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     attn_problem_t problem = fixture_problem(1, 2, 20, 30, 4, 4);
-    attn_plan_t *plan = NULL;
     attn_stream_t *stream = NULL;
     attn_error_t error = {0};
     problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
@@ -313,8 +299,8 @@ static void refuses(void **state) {
     fixture_expect(
         fixture_try_stream(context, "sparse", &problem, "pattern=blocks", 30, &stream, &error),
         &error, ATTN_ERROR_UNSUPPORTED, "blocks|all tokens at once");
-    fixture_expect(fixture_try_plan(context, "sparse", &problem, "pattern=topk", &plan, &error),
-                   &error, ATTN_ERROR_ARGUMENT, "pattern blocks");
+    fixture_refuse_plan(context, "sparse", &problem, "pattern=topk", ATTN_ERROR_ARGUMENT,
+                        "pattern blocks");
     attn_context_destroy(context);
 }
 

@@ -3,7 +3,6 @@
  * keys and what changes logits are small whole numbers and the scale is log 4, the base that kernels
  * compute in, so that logits which are equal are so in floats, too; there are many.
  */
-#include "support/exact.h"
 #include "support/fixture.h"
 #include "support/test.h"
 #include "support/typed.h"
@@ -119,9 +118,7 @@ static void choose(scene_t *s, exact_t *exact, const int64_t at[3]) {
 
 static void choose_all(scene_t *s) {
     exact_t exact = exact_create(&s->problem);
-    for (int64_t b = 0; b < s->problem.batch; b++)
-        for (int64_t h = 0; h < s->problem.heads; h++)
-            for (int64_t i = 0; i < s->problem.queries; i++) choose(s, &exact, SHAPE(b, h, i, 0));
+    FOR_EACH_ROW(&s->problem, at) choose(s, &exact, at);
     exact_destroy(&exact);
 }
 
@@ -149,17 +146,11 @@ static void compare(const scene_t *s) {
     exact_t exact = exact_create(p);
     attn_io_t io = s->io;
     io.mask = s->kept.tensor;
-    for (int64_t b = 0; b < p->batch; b++)
-        for (int64_t h = 0; h < p->heads; h++)
-            for (int64_t i = 0; i < p->queries; i++) {
-                exact_row(&exact, p, &io, &EXACT_F32, b, h, i);
-                for (int64_t c = 0; c < p->value_dim; c++)
-                    compare_number(typed_get(&io.out, b, h, i, c), exact.out[c],
-                                   exact_out_bound(&exact, p, c), "out", SHAPE(b, h, i, c));
-                compare_number(typed_get(&io.lse, b, h, i, 0), exact.lse, exact.lse_bound, "lse",
-                               SHAPE(b, h, i, 0));
-                compare_scores(s, &exact, SHAPE(b, h, i, 0));
-            }
+    FOR_EACH_ROW(p, at) {
+        exact_row(&exact, p, &io, &EXACT_F32, at[0], at[1], at[2]);
+        compare_exact_row(&exact, p, &io, at);
+        compare_scores(s, &exact, at);
+    }
     exact_destroy(&exact);
 }
 
@@ -303,9 +294,8 @@ static void cost_and_facts(void **state) {
     plan = fixture_plan(context, "sparse", &problem, "pattern=topkeys,top=100");
     assert_true(fixture_fact(plan, "top", NONE) == 10); /* as many as there are */
     attn_plan_destroy(plan);
-    fixture_expect(
-        fixture_try_plan(context, "sparse", &problem, "pattern=topkeys,top=0", &plan, &error),
-        &error, ATTN_ERROR_RANGE, "top|at least 1");
+    fixture_refuse_plan(context, "sparse", &problem, "pattern=topkeys,top=0", ATTN_ERROR_RANGE,
+                        "top|at least 1");
     attn_context_destroy(context);
 }
 
@@ -314,12 +304,9 @@ static void no_gradients(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     attn_problem_t problem = fixture_problem(1, 1, 5, 5, 4, 4);
-    attn_plan_t *plan = NULL;
-    attn_error_t error = {0};
     problem.backward = 1;
-    fixture_expect(
-        fixture_try_plan(context, "sparse", &problem, "pattern=topkeys,top=2", &plan, &error),
-        &error, ATTN_ERROR_UNSUPPORTED, "topkeys|gradients");
+    fixture_refuse_plan(context, "sparse", &problem, "pattern=topkeys,top=2",
+                        ATTN_ERROR_UNSUPPORTED, "topkeys|gradients");
     attn_context_destroy(context);
 }
 

@@ -40,12 +40,7 @@ static void make_no_problem(void **state) {
             attn_error_t error = {0};
             fixture_expect(attn_problem_check(&problem, &error), &error, ATTN_ERROR_DTYPE, words);
             for (size_t b = 0; b < TEST_COUNT(BACKENDS); b++) {
-                attn_plan_t *plan = NULL;
-                error = (attn_error_t){0};
-                fixture_expect(
-                    fixture_try_plan(context, BACKENDS[b], &problem, NULL, &plan, &error), &error,
-                    ATTN_ERROR_DTYPE, words);
-                assert_null(plan);
+                fixture_refuse_plan(context, BACKENDS[b], &problem, NULL, ATTN_ERROR_DTYPE, words);
                 attn_stream_t *stream = NULL;
                 error = (attn_error_t){0};
                 fixture_expect(

@@ -187,11 +187,7 @@ static void texts_left_out_are_empty(void **state) {
 
 static void expect_no_plan(const attn_context_t *context, const char *words) {
     const attn_problem_t problem = fixture_problem(1, 1, 1, 1, 1, 1);
-    attn_plan_t *plan = NULL;
-    attn_error_t error = {0};
-    fixture_expect(fixture_try_plan(context, backend.id, &problem, NULL, &plan, &error), &error,
-                   ATTN_ERROR_PLUGIN, words);
-    assert_null(plan);
+    fixture_refuse_plan(context, backend.id, &problem, NULL, ATTN_ERROR_PLUGIN, words);
 }
 
 static void plans_that_are_none(void **state) {

@@ -76,17 +76,14 @@ static void wrong_problems(void **state) {
     attn_context_t *context = fixture_context(1);
     for (size_t i = 0; i < TEST_COUNT(PROBLEMS); i++) {
         attn_problem_t problem = fixture_problem(1, 2, 3, 4, 5, 6);
-        attn_plan_t *plan = NULL;
         attn_error_t error = {0};
         test_label("problem %zu: %s", i, PROBLEMS[i].words);
         assert_int_equal(attn_problem_check(&problem, &error), ATTN_OK);
         PROBLEMS[i].spoil(&problem);
         fixture_expect(attn_problem_check(&problem, &error), &error, PROBLEMS[i].status,
                        PROBLEMS[i].words);
-        fixture_expect(
-            fixture_try_plan(context, trial_subject()->backend, &problem, NULL, &plan, &error),
-            &error, PROBLEMS[i].status, PROBLEMS[i].words);
-        assert_null(plan);
+        fixture_refuse_plan(context, trial_subject()->backend, &problem, NULL, PROBLEMS[i].status,
+                            PROBLEMS[i].words);
         assert_int_equal(attn_problem_check(&problem, NULL), PROBLEMS[i].status);
     }
     attn_context_destroy(context);

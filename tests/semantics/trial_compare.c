@@ -47,23 +47,6 @@ static void compare_scores(const trial_t *trial, const exact_t *exact, const int
     }
 }
 
-static void compare_row(const trial_t *trial, const exact_t *exact, const int64_t at[4]) {
-    const attn_problem_t *p = &trial->problem;
-    for (int64_t c = 0; c < p->value_dim; c++) {
-        compare_number(typed_get(&trial->out.tensor, at[0], at[1], at[2], c), exact->out[c],
-                       exact_out_bound(exact, p, c), "out", (int64_t[]){at[0], at[1], at[2], c});
-    }
-    if (trial->lse.block)
-        compare_number(typed_get(&trial->lse.tensor, at[0], at[1], at[2], 0), exact->lse,
-                       exact->lse_bound, "lse", at);
-    if (trial->scores.block) compare_scores(trial, exact, at);
-}
-
-#define FOR_EACH_ROW(p, at)                                                                        \
-    for (int64_t at[4] = {0}; at[0] < (p)->batch; at[0]++)                                         \
-        for (at[1] = 0; at[1] < (p)->heads; at[1]++)                                               \
-            for (at[2] = 0; at[2] < (p)->queries; at[2]++)
-
 void trial_compare(const trial_t *trial) {
     const attn_problem_t *p = &trial->problem;
     exact_t exact = trial_exact(trial);
@@ -72,7 +55,8 @@ void trial_compare(const trial_t *trial) {
     FOR_EACH_ROW(p, at) {
         if (trial_is_dense() && test_is_lowest_tier()) compare_oracle(trial, &exact, space, at);
         exact_row(&exact, p, &trial->io, &EXACT_F32, at[0], at[1], at[2]);
-        compare_row(trial, &exact, at);
+        compare_exact_row(&exact, p, &trial->io, at);
+        if (trial->scores.block) compare_scores(trial, &exact, at);
     }
     free(space);
     exact_destroy(&exact);

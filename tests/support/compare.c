@@ -1,6 +1,7 @@
 #include "compare.h"
 
 #include "test.h"
+#include "typed.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -57,6 +58,26 @@ int64_t compare_output(const arrays_t *arrays, const formula_t *formula) {
     }
     reference_destroy(&row);
     return without_value;
+}
+
+void compare_exact_row(const exact_t *exact, const attn_problem_t *problem, const attn_io_t *io,
+                       const int64_t at[4]) {
+    for (int64_t c = 0; c < problem->value_dim; c++)
+        compare_number(typed_get(&io->out, at[0], at[1], at[2], c), exact->out[c],
+                       exact_out_bound(exact, problem, c), "out",
+                       (int64_t[]){at[0], at[1], at[2], c});
+    if (io->lse.data)
+        compare_number(typed_get(&io->lse, at[0], at[1], at[2], 0), exact->lse, exact->lse_bound,
+                       "lse", at);
+}
+
+void compare_exact(const attn_problem_t *problem, const attn_io_t *io) {
+    exact_t exact = exact_create(problem);
+    FOR_EACH_ROW(problem, at) {
+        exact_row(&exact, problem, io, &EXACT_F32, at[0], at[1], at[2]);
+        compare_exact_row(&exact, problem, io, at);
+    }
+    exact_destroy(&exact);
 }
 
 typedef struct rows {

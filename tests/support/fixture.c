@@ -125,3 +125,13 @@ void fixture_expect(attn_status_t status, const attn_error_t *error, attn_status
     if (!has_words(error->message, words))
         test_fail("the message \"%s\" does not name %s", error->message, words);
 }
+
+void fixture_refuse_plan(const attn_context_t *context, const char *backend,
+                         const attn_problem_t *problem, const char *settings,
+                         attn_status_t expected, const char *words) {
+    attn_error_t error = {0};
+    attn_plan_t *plan = (attn_plan_t *)&error; /* to be set to none */
+    fixture_expect(fixture_try_plan(context, backend, problem, settings, &plan, &error), &error,
+                   expected, words);
+    assert_null(plan);
+}

@@ -27,6 +27,11 @@ attn_status_t fixture_try_stream(const attn_context_t *context, const char *back
                                  const attn_problem_t *problem, const char *settings,
                                  int64_t max_keys, attn_stream_t **stream, attn_error_t *error);
 
+/** Fail unless no plan is made, for this reason: fixture_expect()'s words. */
+void fixture_refuse_plan(const attn_context_t *context, const char *backend,
+                         const attn_problem_t *problem, const char *settings,
+                         attn_status_t expected, const char *words);
+
 /** A plan that must succeed. */
 attn_plan_t *fixture_plan(const attn_context_t *context, const char *backend,
                           const attn_problem_t *problem, const char *settings);
