@@ -37,52 +37,61 @@ static sketch_request_t request_of(const lab_point_t *point, int method, uint64_
     };
 }
 
-attn_status_t sparsification_errors(const lab_point_t *point, double *row, attn_error_t *error) {
-    for (int c = X + 1; c < ERROR_COLUMNS; c++) row[c] = 0;
+/* Enters the result of one method on one draw into a row. */
+typedef void record_t(double *row, int method, const symmetric_t *symmetric,
+                      const sketch_result_t *result);
+
+/* All methods on one draw after another. */
+static attn_status_t sketch_draws(const lab_point_t *point, record_t *record, double *row,
+                                  attn_error_t *error) {
     for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS]; trial++) {
         symmetric_t symmetric;
         attn_status_t status = sparsification_draw(point, trial, &symmetric, error);
         if (status) return status;
         for (int method = 0; method < SKETCHES && !status; method++) {
             const sketch_request_t request = request_of(point, method, trial);
-            sketch_result_t result = {0};
+            sketch_result_t result;
             status = symmetric_sketch(point->run->context, &symmetric, &request, &result, error);
-            row[ERROR + method] = fmax(row[ERROR + method], result.error);
-            row[DISTORTION + method] = fmax(row[DISTORTION + method], result.distortion);
-            row[WITHIN + method] += result.distortion < 1;
-            row[PROOF] = fmax(row[PROOF], result.proof);
-            if (result.distortion < 1) row[SHARE] = fmax(row[SHARE], result.share);
-            row[VIOLATIONS] += result.distortion < 1 && result.error > 12 * symmetric.largest;
+            if (!status) record(row, method, &symmetric, &result);
         }
         symmetric_destroy(&symmetric);
         if (status) return status;
     }
-    row[BOUND] = 12 * point->values[R];
     return ATTN_OK;
+}
+
+static void record_errors(double *row, int method, const symmetric_t *symmetric,
+                          const sketch_result_t *result) {
+    const int within = result->distortion < 1;
+    row[ERROR + method] = fmax(row[ERROR + method], result->error);
+    row[DISTORTION + method] = fmax(row[DISTORTION + method], result->distortion);
+    row[WITHIN + method] += within;
+    row[PROOF] = fmax(row[PROOF], result->proof);
+    if (within) row[SHARE] = fmax(row[SHARE], result->share);
+    row[VIOLATIONS] += within && result->error > 12 * symmetric->largest;
+}
+
+attn_status_t sparsification_errors(const lab_point_t *point, double *row, attn_error_t *error) {
+    for (int c = X + 1; c < ERROR_COLUMNS; c++) row[c] = 0;
+    row[BOUND] = 12 * point->values[R];
+    return sketch_draws(point, record_errors, row, error);
+}
+
+static void record_lemmas(double *row, int method, const symmetric_t *symmetric,
+                          const sketch_result_t *result) {
+    (void)method, (void)symmetric;
+    if (!(result->distortion < 1)) return;
+    row[LEMMA_WITHIN]++;
+    for (int lemma = 0; lemma < 4; lemma++) {
+        row[LEMMA + lemma] = fmax(row[LEMMA + lemma], result->lemmas[lemma]);
+        row[LEMMA_ABOVE] += result->lemmas[lemma] > 1;
+    }
 }
 
 attn_status_t sparsification_lemmas(const lab_point_t *point, double *row, attn_error_t *error) {
     for (int c = X + 1; c < LEMMA_COLUMNS; c++) row[c] = 0;
     row[LEMMA_BOUND] = 1;
-    for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS]; trial++) {
-        symmetric_t symmetric;
-        attn_status_t status = sparsification_draw(point, trial, &symmetric, error);
-        if (status) return status;
-        for (int method = 0; method < SKETCHES && !status; method++) {
-            const sketch_request_t request = request_of(point, method, trial);
-            sketch_result_t result = {0};
-            status = symmetric_sketch(point->run->context, &symmetric, &request, &result, error);
-            if (status || !(result.distortion < 1)) continue;
-            row[LEMMA_WITHIN]++;
-            for (int lemma = 0; lemma < 4; lemma++) {
-                row[LEMMA + lemma] = fmax(row[LEMMA + lemma], result.lemmas[lemma]);
-                row[LEMMA_ABOVE] += result.lemmas[lemma] > 1;
-            }
-        }
-        symmetric_destroy(&symmetric);
-        if (status) return status;
-    }
-    return ATTN_OK;
+    return sketch_draws(point, record_lemmas, row, error);
 }
 
 /* One X, sketched with one seed after another: promises are about any X and a random sketch. */
