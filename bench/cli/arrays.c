@@ -50,7 +50,7 @@ void array_free(array_t *array) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static char *element_at(const attn_tensor_t *tensor, const int64_t at[4]) {
+char *array_element(const attn_tensor_t *tensor, const int64_t at[4]) {
     int64_t index = 0;
     for (int axis = 0; axis < 4; axis++) index += at[axis] * tensor->stride[axis];
     return (char *)tensor->data + index * (int64_t)npy_element_size(tensor->dtype);
@@ -95,7 +95,7 @@ int64_t array_nonfinite(const array_t *array) {
     if (tensor->dtype != ATTN_F16) return attn_count_nonfinite(tensor);
     do {
         uint16_t half;
-        memcpy(&half, element_at(tensor, at), sizeof half);
+        memcpy(&half, array_element(tensor, at), sizeof half);
         count += (half & 0x7C00) == 0x7C00;
     } while (step(tensor, at));
     return count;
@@ -103,9 +103,8 @@ int64_t array_nonfinite(const array_t *array) {
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* An array of this shape in C order, with elements not yet written. */
-static int make(array_t *array, attn_dtype_t dtype, const int64_t shape[4], int32_t rank,
-                const char *path) {
+int array_make(array_t *array, attn_dtype_t dtype, const int64_t shape[4], int32_t rank,
+               const char *name) {
     attn_tensor_t *tensor = &array->tensor;
     array->rank = rank;
     array->memory = array_allocate(dtype, shape);
@@ -117,7 +116,7 @@ static int make(array_t *array, attn_dtype_t dtype, const int64_t shape[4], int3
         stride *= shape[axis];
     }
     if (array->memory) return CLI_OK;
-    return cli_complain(CLI_USAGE, "%s: no memory for %lld x %lld x %lld x %lld elements", path,
+    return cli_complain(CLI_USAGE, "%s: no memory for %lld x %lld x %lld x %lld elements", name,
                         (long long)shape[0], (long long)shape[1], (long long)shape[2],
                         (long long)shape[3]);
 }
@@ -126,7 +125,7 @@ static void put_rows(const attn_tensor_t *to, int64_t first_row, const attn_tens
     int64_t at[4] = {0};
     do {
         const int64_t place[4] = {at[0], at[1], first_row + at[2], at[3]};
-        convert(element_at(to, place), to->dtype, element_at(from, at), from->dtype);
+        convert(array_element(to, place), to->dtype, array_element(from, at), from->dtype);
     } while (step(from, at));
 }
 
@@ -135,7 +134,7 @@ int array_copy(array_t *array, const array_t *before, attn_dtype_t dtype, const 
     const int64_t first = before ? before->tensor.shape[AXIS_ROWS] : 0;
     const int64_t shape[4] = {own[0], own[1], first + own[2], own[3]};
     array_t copy;
-    const int status = make(&copy, dtype, shape, array->rank, path);
+    const int status = array_make(&copy, dtype, shape, array->rank, path);
     if (status) return status;
     if (before) put_rows(&copy.tensor, 0, &before->tensor);
     put_rows(&copy.tensor, first, &array->tensor);
@@ -149,13 +148,13 @@ int array_widen(array_t *array, int64_t columns, const void *padding, const char
     const int64_t shape[4] = {from->shape[0], from->shape[1], from->shape[2], columns};
     const int64_t there = from->shape[AXIS_COLUMNS];
     array_t copy;
-    const int status = make(&copy, from->dtype, shape, array->rank, path);
+    const int status = array_make(&copy, from->dtype, shape, array->rank, path);
     if (status) return status;
     int64_t at[4] = {0};
     do {
         const int64_t place[4] = {at[0], at[1], at[2], there == 1 ? 0 : at[3]};
-        const void *element = place[3] < there ? element_at(from, place) : padding;
-        convert(element_at(&copy.tensor, at), from->dtype, element, from->dtype);
+        const void *element = place[3] < there ? array_element(from, place) : padding;
+        convert(array_element(&copy.tensor, at), from->dtype, element, from->dtype);
     } while (step(&copy.tensor, at));
     array_free(array);
     *array = copy;

@@ -25,6 +25,13 @@ void *array_allocate(attn_dtype_t dtype, const int64_t shape[4]);
  */
 int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int64_t columns);
 
+/**
+ * An array of this shape in C order, with elements not yet written; an exit status, array_free() in any case.
+ * `name` is for the complaint that there is no memory.
+ */
+int array_make(array_t *array, attn_dtype_t dtype, const int64_t shape[4], int32_t rank,
+               const char *name);
+
 /** Read a file of one of the types and ranks wanted; an exit status. array_free() in any case. */
 int array_load(array_t *array, const char *path, const npy_wanted_t *wanted);
 
@@ -40,6 +47,9 @@ int array_copy(array_t *array, const array_t *before, attn_dtype_t dtype, const 
  * `padding`.
  */
 int array_widen(array_t *array, int64_t columns, const void *padding, const char *path);
+
+/** The address of an element. */
+char *array_element(const attn_tensor_t *tensor, const int64_t at[4]);
 
 /** How many elements are NaN or infinite. */
 int64_t array_nonfinite(const array_t *array);

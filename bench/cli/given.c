@@ -8,10 +8,13 @@
 
 /* ---- NAME=VALUE ------------------------------------------------------------------------------ */
 
-/* The value behind "NAME=", and the length of the name; NULL where `text` has none. */
-static const char *value_of(const char *text, size_t *length) {
+const char *given_split(const char *text, size_t *length) {
     *length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
     return *length && text[*length] == '=' ? text + *length + 1 : NULL;
+}
+
+int given_is(const char *text, size_t length, const char *name) {
+    return strlen(name) == length && strncmp(text, name, length) == 0;
 }
 
 static const option_texts_t *list_of(const given_t *given, int32_t role) {
@@ -23,8 +26,8 @@ static const char *option_of(int32_t role) { return role == ATTN_ROLE_INPUT ? "i
 /* Whether an entry of a list is for the array of this name; a file without a name is the result's. */
 static int is_for(const char *text, const char *name, const char **value) {
     size_t length;
-    *value = value_of(text, &length);
-    if (*value) return strlen(name) == length && strncmp(text, name, length) == 0;
+    *value = given_split(text, &length);
+    if (*value) return given_is(text, length, name);
     *value = text;
     return strcmp(name, "out") == 0;
 }
@@ -129,7 +132,7 @@ static int complain_unknown(const checked_t *checked, const attn_context_t *cont
     for (int i = 0; i < selection->count; i++)
         used = add_names(names, sizeof names, used, attn_backend_at(context, selection->indices[i]),
                          ATTN_ARRAY_OWN, checked->role);
-    value_of(checked->text, &length);
+    given_split(checked->text, &length);
     return cli_complain(CLI_USAGE, "--%s: there is no %s '%.*s'; there are %s",
                         option_of(checked->role), option_of(checked->role), (int)length,
                         checked->text, names);
@@ -139,7 +142,7 @@ static int check(const checked_t *checked, const attn_context_t *context,
                  const selection_t *selection) {
     size_t length;
     int found = 0;
-    const char *value = value_of(checked->text, &length);
+    const char *value = given_split(checked->text, &length);
     if (checked->role == ATTN_ROLE_INPUT && !value)
         return cli_complain(CLI_USAGE, "--input: '%s' is not of the form NAME=VALUE",
                             checked->text);

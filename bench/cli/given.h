@@ -40,6 +40,12 @@ void given_add_flags(given_t *given, int32_t role, option_t options[OPTION_LIST_
  */
 int given_check(const given_t *given, const attn_context_t *context, const selection_t *selection);
 
+/** The value behind "NAME=", and the length of the name; NULL where `text` is not of that form. */
+const char *given_split(const char *text, size_t *length);
+
+/** Whether the first `length` letters of `text` are this name. */
+int given_is(const char *text, size_t length, const char *name);
+
 /**
  * What is given for array number `number`: a list or a file; NULL for nothing. `label` (NULL: not
  * wanted) becomes "--mask" or "--input mask".

@@ -10,32 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file behind "NAME=", and the length of the name; NULL where `text` is not of that form. */
-static const char *file_of(const char *text, size_t *length) {
-    *length = strcspn(text, "=");
-    return *length && text[*length] && text[*length + 1] ? text + *length + 1 : NULL;
-}
-
-static int is_of(const char *text, size_t length, const char *name) {
-    return strlen(name) == length && strncmp(text, name, length) == 0;
+/* The file behind "NAME=", where this is the array's name. */
+static const char *file_of(const char *text, const char *name) {
+    size_t length;
+    const char *file = given_split(text, &length);
+    return file && given_is(text, length, name) ? file : NULL;
 }
 
 const char *gradients_file(const gradients_t *gradients, const attn_array_info_t *info) {
     for (int i = 0; i < gradients->files.count; i++) {
-        size_t length;
-        const char *text = gradients->files.items[i], *file = file_of(text, &length);
-        if (file && is_of(text, length, info->name)) return file;
+        const char *file = file_of(gradients->files.items[i], info->name);
+        if (file) return file;
     }
     return NULL;
 }
 
 static int check_one(const gradients_t *gradients, int which) {
     size_t length, other;
-    const char *text = gradients->files.items[which];
-    if (!file_of(text, &length))
+    const char *text = gradients->files.items[which], *file = given_split(text, &length);
+    if (!file || !*file)
         return cli_complain(CLI_USAGE, "--grad: '%s' is not of the form NAME=FILE", text);
     for (int i = 0; i < which; i++) {
-        file_of(gradients->files.items[i], &other);
+        given_split(gradients->files.items[i], &other);
         if (other == length && strncmp(gradients->files.items[i], text, length) == 0)
             return cli_complain(CLI_USAGE, "--grad: '%.*s' is given twice", (int)length, text);
     }
@@ -63,9 +59,9 @@ static void begin_io(gradients_t *gradients) {
 static int check_name(const trial_t *trial, const char *text) {
     attn_array_info_t info = {.struct_size = sizeof info};
     size_t length;
-    file_of(text, &length);
+    given_split(text, &length);
     for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++)
-        if (is_of(text, length, info.name) &&
+        if (given_is(text, length, info.name) &&
             (number == ATTN_ARRAY_OUT || info.flags & ATTN_ARRAY_DIFFERENTIABLE))
             return CLI_OK;
     return cli_complain(CLI_USAGE, "--grad: there is no gradient of '%.*s'", (int)length, text);
@@ -94,19 +90,9 @@ static int read_loss(array_t *array, const attn_tensor_t *out, const char *path)
     return array_copy(array, NULL, ATTN_F32, path);
 }
 
-/* Room for a gradient: its array in C order. */
-static int make(array_t *array, const attn_tensor_t *of, const char *name) {
-    attn_tensor_t *tensor = &array->tensor;
-    int64_t stride = 1;
-    *tensor = *of;
-    for (int axis = 3; axis >= 0; axis--) {
-        tensor->stride[axis] = stride;
-        stride *= tensor->shape[axis];
-    }
-    array->rank = 4;
-    array->memory = tensor->data = array_allocate(tensor->dtype, tensor->shape);
-    if (array->memory) return CLI_OK;
-    return cli_complain(CLI_USAGE, "no memory for the gradient of %s", name);
+/* Room for an array like another. */
+static int make_like(array_t *array, const attn_tensor_t *of, const char *name) {
+    return array_make(array, of->dtype, of->shape, 4, name);
 }
 
 static int prepare(gradients_t *gradients, trial_t *trial, uint32_t number,
@@ -117,7 +103,7 @@ static int prepare(gradients_t *gradients, trial_t *trial, uint32_t number,
     if (!path) return CLI_OK;
     if (!of || !of->data) return cli_complain(CLI_USAGE, "--grad: the run has no %s", info->name);
     const int status =
-        number == ATTN_ARRAY_OUT ? read_loss(array, of, path) : make(array, of, info->name);
+        number == ATTN_ARRAY_OUT ? read_loss(array, of, path) : make_like(array, of, path);
     if (status) return status;
     if (number < ATTN_ARRAY_OWN)
         *attn_io_array(&gradients->io, number) = array->tensor;
@@ -131,7 +117,7 @@ static int make_lse(gradients_t *gradients, trial_t *trial) {
     attn_tensor_t lse;
     if (trial->io.lse.data || !(trial->backend->features & ATTN_FEATURE_LSE)) return CLI_OK;
     attn_plan_array(trial->plan, ATTN_ARRAY_LSE, &lse);
-    const int status = make(&gradients->lse, &lse, "lse");
+    const int status = make_like(&gradients->lse, &lse, "lse");
     trial->io.lse = gradients->lse.tensor;
     return status;
 }
@@ -154,7 +140,7 @@ int gradients_draw(gradients_t *gradients, trial_t *trial, uint64_t seed) {
     begin_io(gradients);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         array_t *array = &gradients->arrays[numbers[i]];
-        if (make(array, attn_io_array(&trial->io, numbers[i]), "an array")) return CLI_USAGE;
+        if (make_like(array, attn_io_array(&trial->io, numbers[i]), "gradients")) return CLI_USAGE;
         *attn_io_array(&gradients->io, numbers[i]) = array->tensor;
     }
     const attn_tensor_t *out = &gradients->io.out;
@@ -164,11 +150,8 @@ int gradients_draw(gradients_t *gradients, trial_t *trial, uint64_t seed) {
     return make_lse(gradients, trial);
 }
 
-static const char *element_at(const attn_tensor_t *tensor, int64_t b, int64_t h, int64_t i,
-                              int64_t c) {
-    const int64_t *stride = tensor->stride;
-    return (const char *)tensor->data +
-           (b * stride[0] + h * stride[1] + i * stride[2] + c * stride[3]) * (int64_t)sizeof(float);
+static double number_at(const attn_tensor_t *tensor, int64_t b, int64_t h, int64_t i, int64_t c) {
+    return (double)*(const float *)(const void *)array_element(tensor, (int64_t[]){b, h, i, c});
 }
 
 /* Adds a row's difference and size. */
@@ -185,9 +168,8 @@ static void compare_row(const gradients_t *gradients, const trial_t *trial,
     for (int64_t k = 0; k < problem->dim; k++) {
         double exact = 0;
         for (int64_t j = 0; j < m; j++)
-            exact +=
-                scale * products[j] * (double)*(const float *)element_at(key, at[0], kv_head, j, k);
-        const double found = (double)*(const float *)element_at(query, at[0], at[1], at[2], k);
+            exact += scale * products[j] * number_at(key, at[0], kv_head, j, k);
+        const double found = number_at(query, at[0], at[1], at[2], k);
         sums[0] += (found - exact) * (found - exact);
         sums[1] += exact * exact;
     }
