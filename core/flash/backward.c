@@ -20,11 +20,6 @@ typedef struct run {
     int64_t group;                    /* query heads a key/value head */
 } run_t;
 
-static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
-
-static int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
-
 static int64_t kv_heads(const attn_problem_t *problem) {
     return problem->batch * problem->kv_heads;
 }
@@ -35,7 +30,7 @@ static int64_t blocks_of(const run_t *run) {
 
 static int64_t parts_of(const run_t *run) {
     const int64_t wanted = (TASKS - 1) / kv_heads(&run->plan->problem) + 1;
-    return max(1, min(min(wanted, PARTS), blocks_of(run) / PART_BLOCKS));
+    return attn_max(1, attn_min(attn_min(wanted, PARTS), blocks_of(run) / PART_BLOCKS));
 }
 
 /* A head in one part needs its sums no longer than its task. */
@@ -52,10 +47,10 @@ static run_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     run.parts = parts_of(&run);
     run.slots = run.parts == 1 ? workers : heads * run.parts;
     run.scratch = attn_arena_take(arena, workers, scratch.used);
-    const int64_t dim = round_up(problem->dim, run.kernels->lanes);
-    const int64_t value_dim = round_up(problem->value_dim, run.kernels->lanes);
-    run.key_stride = round_up(problem->keys * dim, ATTN_PIECE_ALIGNMENT);
-    run.value_stride = round_up(problem->keys * value_dim, ATTN_PIECE_ALIGNMENT);
+    const int64_t dim = attn_round_up(problem->dim, run.kernels->lanes);
+    const int64_t value_dim = attn_round_up(problem->value_dim, run.kernels->lanes);
+    run.key_stride = attn_round_up(problem->keys * dim, ATTN_PIECE_ALIGNMENT);
+    run.value_stride = attn_round_up(problem->keys * value_dim, ATTN_PIECE_ALIGNMENT);
     run.key_sums = attn_arena_take(arena, run.slots, (uint64_t)run.key_stride * sizeof(float));
     run.value_sums = attn_arena_take(arena, run.slots, (uint64_t)run.value_stride * sizeof(float));
     run.head_sums =

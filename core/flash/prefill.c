@@ -25,7 +25,7 @@ static int64_t panel_count(const flash_plan_t *plan, int segment) {
 /* Floats from row to row of copied values: whole cache lines. */
 static int64_t values_stride(const attn_problem_t *problem) {
     const int64_t line = ATTN_PIECE_ALIGNMENT / sizeof(float);
-    return (problem->value_dim + line - 1) / line * line;
+    return attn_round_up(problem->value_dim, line);
 }
 
 static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
@@ -145,16 +145,13 @@ static parts_t parts_of(const run_t *run) {
     return parts;
 }
 
-static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* Queries from `from` on, as many as are in one part. */
 static attn_queries_t part_of(const run_t *run, int64_t from) {
     const parts_t parts = parts_of(run);
     const int64_t block = run->plan->pattern->block, in_block = (from + parts.before) % block;
-    const int64_t end = min((in_block / parts.rows + 1) * parts.rows, block);
+    const int64_t end = attn_min((in_block / parts.rows + 1) * parts.rows, block);
     return (attn_queries_t){.first = from,
-                            .count = min(run->plan->problem.queries - from, end - in_block)};
+                            .count = attn_min(run->plan->problem.queries - from, end - in_block)};
 }
 
 /* Task number `task`: it may have no queries. */
@@ -168,7 +165,7 @@ static attn_queries_t queries_of(const run_t *run, int64_t task) {
     attn_queries_t queries = {.count = 0};
     if (at % parts.count * parts.rows < run->plan->pattern->block && start + parts.rows > 0 &&
         start < run->plan->problem.queries)
-        queries = part_of(run, max(start, 0));
+        queries = part_of(run, attn_max(start, 0));
     queries.head = head->kv_head * (head->problem->heads / head->problem->kv_heads) + task / tasks;
     return queries;
 }
@@ -218,7 +215,7 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
         attn_queries_t queries = {.first = first + done, .count = plan->kernels->rows};
         if (has_blocks(plan)) queries = part_of(&run, first + done);
         queries.head = head;
-        queries.count = min(queries.count, count - done);
+        queries.count = attn_min(queries.count, count - done);
         queries.scratch = run.space.scratch;
         plan->kernels->scores(&run.head, &queries, ATTN_SCORES_WEIGHTS, rows + done * row_stride,
                               row_stride);

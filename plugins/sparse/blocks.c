@@ -118,16 +118,16 @@ static attn_status_t check_row(const sparse_pattern_t *pattern, const sparse_lis
     return ATTN_OK;
 }
 
-static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
-
 attn_status_t attn_sparse_check_lists(const sparse_pattern_t *pattern, const attn_io_t *io,
                                       attn_error_t *error) {
     const attn_tensor_t *starts = attn_own_array(io, SPARSE_STARTS);
     const attn_tensor_t *columns = attn_own_array(io, SPARSE_COLUMNS);
     if (!starts) return ATTN_OK;
     place_t place;
-    for (place.batch = 0; place.batch < max(starts->shape[0], columns->shape[0]); place.batch++)
-        for (place.head = 0; place.head < max(starts->shape[1], columns->shape[1]); place.head++) {
+    for (place.batch = 0; place.batch < attn_max(starts->shape[0], columns->shape[0]);
+         place.batch++)
+        for (place.head = 0; place.head < attn_max(starts->shape[1], columns->shape[1]);
+             place.head++) {
             const sparse_list_t list = list_of(io, place.batch, place.head);
             for (place.row = 0; place.row + 1 < starts->shape[3]; place.row++) {
                 const attn_status_t status =

@@ -24,16 +24,13 @@ typedef struct choice {
     space_t space;
 } choice_t;
 
-static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* A block's query, then a rank for each column. */
 static uint64_t scratch_size(const sparse_pattern_t *pattern, const attn_problem_t *problem) {
     return (uint64_t)(problem->dim + pattern->columns) * sizeof(float);
 }
 
 static int64_t list_size(const sparse_pattern_t *pattern) {
-    return LISTED + min(pattern->columns, pattern->top + 2 * pattern->local - 1);
+    return LISTED + attn_min(pattern->columns, pattern->top + 2 * pattern->local - 1);
 }
 
 static space_t lay_out(const sparse_pattern_t *pattern, const attn_problem_t *problem,
@@ -81,7 +78,7 @@ static void sum_keys(void *data, int64_t task, uint32_t worker) {
     const int64_t head = choice->first / (problem->heads / problem->kv_heads) + task / columns;
     const int64_t batch = head / problem->kv_heads, kv_head = head % problem->kv_heads;
     const int64_t first = task % columns * block;
-    const int64_t last = min(first + block, attn_keys_of(problem, io, batch));
+    const int64_t last = attn_min(first + block, attn_keys_of(problem, io, batch));
     float *sum = choice->space.sums + (head * columns + task % columns) * problem->dim;
     (void)worker;
     for (int64_t k = 0; k < problem->dim; k++) sum[k] = 0.0f;
@@ -101,7 +98,7 @@ static scope_t scope_of(const sparse_pattern_t *pattern, const attn_problem_t *p
                         int64_t keys, int64_t row) {
     const int64_t block = pattern->block;
     const int64_t start = row * block - attn_query_position(problem, keys, 0);
-    scope_t scope = {.queries = {max(0, start), min(problem->queries, start + block)}};
+    scope_t scope = {.queries = {attn_max(0, start), attn_min(problem->queries, start + block)}};
     if (scope.queries.first >= scope.queries.last) return scope;
     const attn_range_t first = attn_sparse_place(problem, keys, scope.queries.first).seen;
     const attn_range_t last = attn_sparse_place(problem, keys, scope.queries.last - 1).seen;
@@ -145,7 +142,7 @@ static void rank_columns(const choice_t *choice, int64_t head, const scope_t *sc
                 1.0f);
     for (int64_t c = scope->columns.first; c < scope->columns.last; c++)
         ranks[c] = rank_of(product(mean, sums + c * problem->dim, problem->dim) /
-                           (float)min(block, keys - c * block));
+                           (float)attn_min(block, keys - c * block));
     for (int64_t c = scope->near.first; c < scope->near.last; c++) ranks[c] = UINT32_MAX;
 }
 
@@ -182,8 +179,8 @@ static void list_row(void *data, int64_t task, uint32_t worker) {
     if (scope.columns.first >= scope.columns.last) return;
     rank_columns(choice, head, &scope, scratch);
     list[1] = take_largest(ranks, scope.columns,
-                           min(pattern->top + scope.near.last - scope.near.first,
-                               scope.columns.last - scope.columns.first),
+                           attn_min(pattern->top + scope.near.last - scope.near.first,
+                                    scope.columns.last - scope.columns.first),
                            list + LISTED);
 }
 
@@ -212,9 +209,10 @@ static void choose(const sparse_pattern_t *pattern, const attn_host_t *host,
 /* Without arrays, whose pairs are to be counted: the first are chosen. */
 static int next_first(const sparse_pattern_t *pattern, const scope_t *scope, attn_run_t *run) {
     const attn_range_t near = scope->near;
-    int64_t c = max(run->last / pattern->block, scope->columns.first);
+    int64_t c = attn_max(run->last / pattern->block, scope->columns.first);
     for (; c < scope->columns.last; c++) {
-        const int64_t others = min(c, near.first) - scope->columns.first + max(0, c - near.last);
+        const int64_t others =
+            attn_min(c, near.first) - scope->columns.first + attn_max(0, c - near.last);
         if ((c < near.first || c >= near.last) && others >= pattern->top) continue;
         *run = (attn_run_t){.first = c * pattern->block, .last = (c + 1) * pattern->block};
         return 1;

@@ -98,6 +98,13 @@ static inline void attn_host_parallel_for(const attn_host_t *host, int64_t tasks
     for (int64_t t = 0; t < tasks; t++) task(data, t, 0);
 }
 
+/** The smaller, and the larger of two; and the least multiple of `step` that is not below `n` >= 0. */
+static inline int64_t attn_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t attn_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t attn_round_up(int64_t n, int64_t step) {
+    return (n + step - 1) / step * step;
+}
+
 /**
  * Workspace, laid out twice by the same code: once without memory to learn the size, once with.
  *     attn_arena_t arena = {.base = NULL};          // or io->workspace
