@@ -14,7 +14,7 @@
  * 16, M_t = |s_t| + sum over those of |k| |u|, for which a leaking sum stands.
  * Last, a row adds features terms, and within the tokens taken together 16 more.
  */
-#include "attn/oracle_linear.h"
+#include "linear.h"
 
 #include "attn/random.h"
 #include "element.h"
@@ -27,22 +27,7 @@ enum { TOGETHER = 16 };
 
 /* ---- what a head works on ------------------------------------------------------------------------ */
 
-typedef struct work {
-    const attn_oracle_linear_t *form;
-    const attn_problem_t *problem;
-    const attn_io_t *io;
-    int64_t batch, kv_head, features, dv;
-    int has_decay, has_delta;
-    double beta;
-    double *w;             /* [features][dim]: favor's directions */
-    double *x;             /* [dim] */
-    double *key, *key_err; /* [features]; errors in units of U */
-    double *query, *query_err;
-    double *a;            /* [features] */
-    double *s, *t, *e;    /* [features][dv]; of delta rules t and e are [dv], norms of columns */
-    double *z, *zt, *ze;  /* [features] */
-    double *value, *leak; /* [dv] */
-} work_t;
+typedef attn_oracle_work_t work_t;
 
 static double *take(double **scratch, int64_t count) {
     double *piece = *scratch;
@@ -181,15 +166,15 @@ static void map_row(const work_t *w, const attn_tensor_t *tensor, int64_t head, 
     }
 }
 
-static void map_query(const work_t *w, int64_t head, int64_t query) {
+double attn_oracle_work_query(const work_t *w, int64_t head, int64_t query) {
     const double scale = scale_of(w);
     const double factor =
         w->form->map == ATTN_ORACLE_FAVOR ? copysign(sqrt(fabs(scale)), scale) : scale;
     map_row(w, &w->io->query, head, query, factor, w->query, w->query_err);
+    return factor;
 }
 
-/* phi of a key, and its gates. */
-static void map_key(work_t *w, int64_t key) {
+double attn_oracle_work_key(work_t *w, int64_t key) {
     const attn_oracle_linear_t *form = w->form;
     const double factor = form->map == ATTN_ORACLE_FAVOR ? sqrt(fabs(scale_of(w))) : 1;
     map_row(w, &w->io->key, w->kv_head, key, factor, w->key, w->key_err);
@@ -205,6 +190,7 @@ static void map_key(work_t *w, int64_t key) {
     w->beta = 1;
     if (w->has_delta && form->beta)
         w->beta = oracle_element(form->beta, w->batch, w->kv_head, key, 0);
+    return factor;
 }
 
 /* ---- the state ----------------------------------------------------------------------------------- */
@@ -215,8 +201,8 @@ static double norm(const double *row, int64_t count, int64_t stride) {
     return sqrt(sum);
 }
 
-static work_t begin(const attn_oracle_linear_t *form, const attn_problem_t *problem,
-                    const attn_io_t *io, int64_t batch, int64_t head, double *scratch) {
+work_t attn_oracle_work_begin(const attn_oracle_linear_t *form, const attn_problem_t *problem,
+                              const attn_io_t *io, int64_t batch, int64_t head, double *scratch) {
     const int32_t rule = form->rule;
     work_t w = {.form = form, .problem = problem, .io = io, .batch = batch};
     w.kv_head = head / (problem->heads / problem->kv_heads);
@@ -285,7 +271,7 @@ static void add_delta(const work_t *w) {
 }
 
 static void absorb(work_t *w, int64_t key) {
-    map_key(w, key);
+    attn_oracle_work_key(w, key);
     for (int64_t c = 0; c < w->dv; c++)
         w->value[c] = oracle_element(&w->io->value, w->batch, w->kv_head, key, c);
     if (w->has_delta)
@@ -354,7 +340,7 @@ static void tell_state(const work_t *w, const attn_oracle_rows_t *rows) {
     }
 }
 
-static int64_t keys_of(const attn_problem_t *problem, const attn_io_t *io, int64_t batch) {
+int64_t attn_oracle_work_keys(const attn_problem_t *problem, const attn_io_t *io, int64_t batch) {
     if (!(problem->inputs & ATTN_INPUT_KV_LENGTHS)) return problem->keys;
     return (int64_t)oracle_element(&io->kv_lengths, batch, 0, 0, 0);
 }
@@ -362,14 +348,14 @@ static int64_t keys_of(const attn_problem_t *problem, const attn_io_t *io, int64
 void attn_oracle_linear_head(const attn_oracle_linear_t *form, const attn_problem_t *problem,
                              const attn_io_t *io, int64_t batch, int64_t head,
                              const attn_oracle_rows_t *rows, double *scratch) {
-    work_t w = begin(form, problem, io, batch, head, scratch);
-    const int64_t keys = keys_of(problem, io, batch);
+    work_t w = attn_oracle_work_begin(form, problem, io, batch, head, scratch);
+    const int64_t keys = attn_oracle_work_keys(problem, io, batch);
     int64_t known = 0;
     for (int64_t i = 0; i < problem->queries; i++) {
         int64_t first, last;
         attn_key_range(problem, keys, i, &first, &last);
         while (known < last) absorb(&w, known++);
-        map_query(&w, head, i);
+        attn_oracle_work_query(&w, head, i);
         answer(&w, i, known == 0 && !form->state, rows);
     }
     while (known < keys) absorb(&w, known++);
@@ -381,12 +367,12 @@ void attn_oracle_linear_head(const attn_oracle_linear_t *form, const attn_proble
 void attn_oracle_linear_weights(const attn_oracle_linear_t *form, const attn_problem_t *problem,
                                 const attn_io_t *io, int64_t batch, int64_t head, int64_t query,
                                 double *weights, double *bounds, double *scratch) {
-    work_t w = begin(form, problem, io, batch, head, scratch);
+    work_t w = attn_oracle_work_begin(form, problem, io, batch, head, scratch);
     double *r = w.query, *t = w.zt, *e = w.query_err; /* r, its absolute terms, its error */
     double total = 0, total_terms = 0, total_bound = 0, norm_bound = 0;
     int64_t first, last;
-    attn_key_range(problem, keys_of(problem, io, batch), query, &first, &last);
-    map_query(&w, head, query);
+    attn_key_range(problem, attn_oracle_work_keys(problem, io, batch), query, &first, &last);
+    attn_oracle_work_query(&w, head, query);
     for (int64_t k = 0; k < w.features; k++) t[k] = fabs(r[k]), e[k] *= U;
     norm_bound = norm(e, w.features, 1);
     for (int64_t j = 0; j < problem->keys; j++) {
@@ -395,7 +381,7 @@ void attn_oracle_linear_weights(const attn_oracle_linear_t *form, const attn_pro
     }
     const double reach = (double)w.features + 2 * TOGETHER;
     for (int64_t j = last - 1; j >= first; j--) {
-        map_key(&w, j);
+        attn_oracle_work_key(&w, j);
         double dot = 0, bound = 0, largest = 0;
         for (int64_t k = 0; k < w.features; k++) {
             dot += w.key[k] * r[k];

@@ -49,35 +49,6 @@ static void check(trial_t *trial) {
 
 /* ---- tests --------------------------------------------------------------------------------------- */
 
-/* A problem by chance, of awkward sizes. */
-static trial_t draw(const attn_context_t *context, int map, int rule, int normalise,
-                    uint64_t number) {
-    const int64_t lanes = fixture_lanes(context);
-    const int64_t dims[] = {1, lanes - 1, lanes, lanes + 1, 2 * lanes + 3, 19};
-    const int64_t lengths[] = {1, 2, 5, 6, 7, 13, 25, 40, 48, 97, 150, 260};
-    const int64_t count = rule ? 8 : 12; /* the plain rule goes by chunks of 48 */
-    const attn_dtype_t types[] = {ATTN_F32, ATTN_F32, ATTN_F16, ATTN_BF16};
-#define DRAW(count) fixture_draw(16 * number + __LINE__ % 16, count)
-    const int64_t n = lengths[DRAW(count)];
-    const int64_t m = lengths[DRAW(count)];
-    const int64_t d = map == ATTN_ORACLE_TAYLOR2 ? 1 + DRAW(8) : dims[DRAW(6)];
-    attn_problem_t problem =
-        fixture_problem(1 + DRAW(2), 4, n, m, d, dims[fixture_draw(16 * number + 15, 6)]);
-    problem.kv_heads = 1 << DRAW(3);
-    problem.causal = rule ? (int32_t)(1 + DRAW(2)) : (int32_t)fixture_draw(16 * number + 14, 3);
-    problem.dtype = types[DRAW(4)];
-    problem.kv_dtype = types[DRAW(4)];
-    if (DRAW(3) == 0) problem.inputs = ATTN_INPUT_KV_LENGTHS;
-    if (DRAW(2)) problem.scale = 0.5f;
-    trial_t trial = trial_of(context, &problem, map, rule, normalise);
-    trial.layout = (layout_t)DRAW(LAYOUT_COUNT);
-    trial.with_state = DRAW(2) == 0;
-    trial.decay_by = (int)DRAW(4);
-    if (map >= ATTN_ORACLE_FAVOR && trial.decay_by == 0) trial.decay_by = 1;
-#undef DRAW
-    return trial;
-}
-
 static void all_forms(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(2);
@@ -87,7 +58,7 @@ static void all_forms(void **state) {
             for (int normalise = 0; normalise <= !is_delta(rule); normalise++)
                 for (int k = 0; k < 12; k++, number++) {
                     if (!test_takes_case()) continue;
-                    trial_t trial = draw(context, map, rule, normalise, number);
+                    trial_t trial = trial_draw(context, map, rule, normalise, number);
                     check(&trial);
                 }
     attn_context_destroy(context);

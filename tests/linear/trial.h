@@ -39,6 +39,10 @@ typedef struct trial {
 trial_t trial_of(const attn_context_t *context, const attn_problem_t *problem, int map, int rule,
                  int normalise);
 
+/** One by chance, of awkward sizes. */
+trial_t trial_draw(const attn_context_t *context, int map, int rule, int normalise,
+                   uint64_t number);
+
 /** Fills it: decays around e^-0.3, and betas with which beta |phi(k)|^2 stays below 2. */
 void trial_make(trial_t *trial);
 void trial_drop(trial_t *trial);

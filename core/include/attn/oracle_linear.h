@@ -77,6 +77,43 @@ void attn_oracle_linear_weights(const attn_oracle_linear_t *form, const attn_pro
                                 const attn_io_t *io, int64_t batch, int64_t head, int64_t query,
                                 double *weights, double *bounds, double *scratch);
 
+/**
+ * A sum of products, what its terms come to without their signs, and what float's features are off by moves it by, in
+ * units of rounding. Where no number passes more than D roundings, it is off by D absolute + error such units.
+ */
+typedef struct attn_oracle_sum {
+    double value, absolute, error;
+} attn_oracle_sum_t;
+
+/** Of a key/value head: dL/d of its arrays, in rows without gaps. */
+typedef struct attn_oracle_linear_gradients {
+    double unit, roundings;   /**< of float, and D: by these normalisers that drown are told */
+    attn_oracle_sum_t *query; /**< [query heads of the group][n][d] */
+    attn_oracle_sum_t *key;   /**< [m][d] */
+    attn_oracle_sum_t *value; /**< [m][dv] */
+    attn_oracle_sum_t *decay; /**< [m][features] */
+    attn_oracle_sum_t *beta;  /**< [m] */
+    attn_oracle_sum_t *state, *state_z; /**< [features][dv], [features] */
+} attn_oracle_linear_gradients_t;
+
+/** Doubles of scratch for it: a state a token. */
+int64_t attn_oracle_linear_backward_scratch(const attn_oracle_linear_t *form,
+                                            const attn_problem_t *problem);
+
+/**
+ * Gradients of a loss whose gradient by out is `gradient`, of one key/value head. With R = dL/dS_t, from the last key
+ * backwards, over the queries that see it last:
+ *     R += phi(q) G^T, G = dL/d(phi(q)^T S),   dL/dphi(q) = S_t G
+ *     du = R^T k,   dk = R u,   dv = beta du,   dbeta = du.(v - P^T k),   P = A_t S_{t-1}
+ *     R = R - beta k du^T,  dk -= beta P du (delta rules),   ddecay = rows of R.P,   R = A_t R
+ * z is a column of S whose u is 1. A row whose normaliser is below float's normal numbers is zeros, and passes nothing
+ * on. Any thread.
+ */
+void attn_oracle_linear_backward(const attn_oracle_linear_t *form, const attn_problem_t *problem,
+                                 const attn_io_t *io, const attn_tensor_t *gradient, int64_t batch,
+                                 int64_t kv_head, const attn_oracle_linear_gradients_t *to,
+                                 double *scratch);
+
 #ifdef __cplusplus
 }
 #endif
