@@ -13,12 +13,12 @@
 
 void features_map(linear_map_t map, float *to, int64_t to_stride, const float *from,
                   int64_t from_stride, int64_t rows, int64_t count) {
-#define MAP_ROWS(NAME, name, help, expression)                                                     \
+#define MAP_ROWS(NAME, name, help, phi, slope)                                                     \
     case LINEAR_##NAME:                                                                            \
         for (; rows > 0; rows--, to += to_stride, from += from_stride)                             \
             for (int64_t i = 0; i < count; i += VF_LANES) {                                        \
                 const vf x = vf_load(from + i);                                                    \
-                vf_store(to + i, expression);                                                      \
+                vf_store(to + i, phi);                                                             \
             }                                                                                      \
         return;
     switch (map) {

@@ -7,6 +7,7 @@
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
 #include "attn/pairs.h"
+#include "backward.h"
 #include "plan.h"
 
 #include <math.h>
@@ -48,11 +49,13 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     cost->flops = 2.0 * heads * queries * features * (value_dim + z) + kv_heads * keys * token;
     cost->bytes = (double)attn_dtype_size(problem->dtype) * (dim + value_dim) * heads * queries +
                   (double)attn_dtype_size(problem->kv_dtype) * (dim + value_dim) * kv_heads * keys;
+    if (ATTN_GRADIENTS)
+        cost->gradient_flops = 3.0 * cost->flops; /* readers: queries, keys, values */
     cost->form = "(n + m) d dv";
 }
 
-#define NAME(NAME, name, help, more) name,
-#define HELP(NAME, name, help, more) " " name " " help ";"
+#define NAME(NAME, name, help, ...) name,
+#define HELP(NAME, name, help, ...) " " name " " help ";"
 const char *const attn_linear_maps[] = {LINEAR_MAPS(NAME) LINEAR_WIDE_MAPS(NAME) NULL};
 static const char maps_help[] =
     "phi:" LINEAR_MAPS(HELP) LINEAR_WIDE_MAPS(HELP) " applied to queries and keys";
@@ -94,28 +97,30 @@ static const attn_param_info_t params[LINEAR_PARAMS] = {
 
 /* ---- arrays ------------------------------------------------------------------------------------- */
 
-#define ARRAY(kind, when, head, row, column, may, id, words)                                       \
+#define ARRAY(kind, when, head, row, column, may, slope, id, words)                                \
     {                                                                                              \
-        .struct_size = sizeof(attn_array_info_t), .role = ATTN_ROLE_##kind,                        \
+        .struct_size = sizeof(attn_array_info_t), .role = ATTN_ROLE_##kind, .flags = slope,        \
         .presence = ATTN_PRESENCE_##when, .dtype = ATTN_F32,                                       \
         .axes = {ATTN_AXIS_BATCH, ATTN_AXIS_##head, ATTN_AXIS_##row, ATTN_AXIS_##column},          \
         .broadcast = may, .name = id, .help = words                                                \
     }
 
+enum { DIFFERENTIABLE = ATTN_GRADIENTS ? ATTN_ARRAY_DIFFERENTIABLE : 0 };
+
 static const attn_array_info_t own_arrays[LINEAR_ARRAYS] = {
     [LINEAR_DECAY] =
-        ARRAY(INPUT, NAMED, KV_HEADS, KEYS, DIM, 15, "decay",
+        ARRAY(INPUT, NAMED, KV_HEADS, KEYS, DIM, 15, DIFFERENTIABLE, "decay",
               "gated: log of what the state keeps before a token is added, 0 or below; "
               "for each column of keys or all"),
-    [LINEAR_BETA] = ARRAY(INPUT, NAMED, KV_HEADS, KEYS, ONE, 7, "beta",
+    [LINEAR_BETA] = ARRAY(INPUT, NAMED, KV_HEADS, KEYS, ONE, 7, DIFFERENTIABLE, "beta",
                           "delta: how much of what a token's key finds it replaces"),
-    [LINEAR_STATE] = ARRAY(INPUT, NAMED, KV_HEADS, PLAN, VALUE_DIM, 0, "state",
+    [LINEAR_STATE] = ARRAY(INPUT, NAMED, KV_HEADS, PLAN, VALUE_DIM, 0, DIFFERENTIABLE, "state",
                            "what tokens before the first came to, by features"),
-    [LINEAR_STATE_Z] =
-        ARRAY(INPUT, NAMED, KV_HEADS, PLAN, ONE, 0, "state_z", "the same of the normaliser"),
-    [LINEAR_STATE_OUT] = ARRAY(OUTPUT, OPTIONAL, KV_HEADS, PLAN, VALUE_DIM, 0, "state_out",
+    [LINEAR_STATE_Z] = ARRAY(INPUT, NAMED, KV_HEADS, PLAN, ONE, 0, DIFFERENTIABLE, "state_z",
+                             "the same of the normaliser"),
+    [LINEAR_STATE_OUT] = ARRAY(OUTPUT, OPTIONAL, KV_HEADS, PLAN, VALUE_DIM, 0, 0, "state_out",
                                "what all tokens come to"),
-    [LINEAR_STATE_Z_OUT] = ARRAY(OUTPUT, OPTIONAL, KV_HEADS, PLAN, ONE, 0, "state_z_out",
+    [LINEAR_STATE_Z_OUT] = ARRAY(OUTPUT, OPTIONAL, KV_HEADS, PLAN, ONE, 0, 0, "state_z_out",
                                  "the same of the normaliser"),
 };
 #undef ARRAY
@@ -138,6 +143,9 @@ static const void *get_extension(const char *id) {
                                                                    &own_arrays[2], &own_arrays[3],
                                                                    &own_arrays[4], &own_arrays[5]};
     static const attn_ext_inputs_t inputs = {sizeof inputs, LINEAR_ARRAYS, arrays, own_shape};
+#if ATTN_GRADIENTS
+    if (strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_linear_backward_extension;
+#endif
     if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
     if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &declared;
@@ -217,16 +225,18 @@ static attn_status_t draw_directions(linear_plan_t *plan, attn_error_t *error) {
                : attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for random features");
 }
 
-/* The larger of two workspaces: weights and streams' single tokens are always of the second kind. */
+/* The largest of the workspaces: weights and streams' single tokens are always of the second kind. */
 static attn_status_t measure(linear_plan_t *plan, attn_error_t *error) {
-    attn_arena_t plain = {.base = NULL}, rules = {.base = NULL};
+    attn_arena_t plain = {.base = NULL}, rules = {.base = NULL}, back = {.base = NULL};
     const int is_plain = plan->form.rule == LINEAR_RULE_LINEAR;
     plan->has_segments = is_plain && attn_linear_has_segments(plan);
     if (is_plain) attn_linear_space(plan, &plain);
     attn_linear_rules_space(plan, &rules);
-    if (plain.overflow || rules.overflow)
+    if (ATTN_GRADIENTS && plan->problem.backward) attn_linear_backward_space(plan, &back);
+    if (plain.overflow || rules.overflow || back.overflow)
         return attn_fail(error, ATTN_ERROR_MEMORY, "linear: the workspace would not fit in memory");
     plan->base.workspace_size = plain.used > rules.used ? plain.used : rules.used;
+    if (back.used > plan->base.workspace_size) plan->base.workspace_size = back.used;
     return ATTN_OK;
 }
 
@@ -249,6 +259,8 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
     plan->base.kernel =
         plan->form.rule == LINEAR_RULE_LINEAR ? plan->kernels->name : plan->recurrence->name;
     status = attn_linear_form_check(&plan->form, copy, error);
+    if (ATTN_GRADIENTS && status == ATTN_OK)
+        status = attn_linear_backward_check(&plan->form, copy, error);
     if (status == ATTN_OK) status = measure(plan, error);
     if (status == ATTN_OK && plan->form.map == LINEAR_FAVOR) status = draw_directions(plan, error);
     if (status == ATTN_OK)
@@ -261,7 +273,7 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
 static const attn_backend_t linear_backend = {
     .struct_size = sizeof(attn_backend_t),
     .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_HALF |
-                ATTN_FEATURE_KV_LENGTHS,
+                ATTN_FEATURE_KV_LENGTHS | (ATTN_GRADIENTS ? ATTN_FEATURE_BACKWARD : 0),
     .id = "linear",
     .name = "Linear",
     .version = "0.1.0",

@@ -1,9 +1,149 @@
-/* Gradients of linear attention: the oracle's, against differences. */
+/* Gradients of linear attention: every form against the oracle's, that against differences, threads, what is hidden. */
 #include "support/test.h"
 #include "trial_gradients.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Modules have no gradients, and rules beside the plain one have none. */
+static int has_gradients(const attn_context_t *context, int rule) {
+    return rule == ATTN_ORACLE_RULE_LINEAR &&
+           attn_backend_find(context, "linear")->features & ATTN_FEATURE_BACKWARD;
+}
+
+static void all_forms(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(2);
+    uint64_t number = 0;
+    for (int map = 0; map < MAPS_COUNT; map++)
+        for (int rule = 0; rule < RULES_COUNT; rule++)
+            for (int normalise = 0; normalise <= !is_delta(rule); normalise++)
+                for (int k = 0; k < 12; k++, number++) {
+                    if (!has_gradients(context, rule) || !test_takes_case()) continue;
+                    trial_t trial = trial_draw(context, map, rule, normalise, number);
+                    way_back_t way;
+                    trial_make(&trial);
+                    way_make(&way, &trial);
+                    trial_label(&trial);
+                    attn_plan_t *plan = way_run(&way);
+                    way_compare(&way);
+                    way_drop(&way);
+                    trial_end(&trial, plan);
+                }
+    attn_context_destroy(context);
+}
+
+/* ---- bits ------------------------------------------------------------------------------------------ */
+
+static trial_t trial_of_sizes(const attn_context_t *context, int64_t queries, int64_t keys) {
+    attn_problem_t problem = fixture_problem(1, 4, queries, keys, 9, 10);
+    problem.kv_heads = 2;
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    return trial_of(context, &problem, ATTN_ORACLE_ELU1, ATTN_ORACLE_RULE_LINEAR, 1);
+}
+
+static void expect_same(const way_back_t *a, const way_back_t *b) {
+    typed_check_same(&a->query, &b->query, "gradient of query");
+    typed_check_same(&a->key, &b->key, "gradient of key");
+    typed_check_same(&a->value, &b->value, "gradient of value");
+}
+
+static void threads_change_nothing(void **state) {
+    (void)state;
+    static const int threads[] = {1, 2, 5};
+    trial_t trials[TEST_COUNT(threads)];
+    way_back_t ways[TEST_COUNT(threads)];
+    for (size_t i = 0; i < TEST_COUNT(threads); i++) {
+        attn_context_t *context = fixture_context(threads[i]);
+        trials[i] = trial_of_sizes(context, 301, 290);
+        trial_make(&trials[i]);
+        way_make(&ways[i], &trials[i]);
+        if (has_gradients(context, ATTN_ORACLE_RULE_LINEAR)) {
+            attn_plan_t *plan = way_run(&ways[i]);
+            free(trials[i].io.workspace);
+            attn_plan_destroy(plan);
+        }
+        attn_context_destroy(context);
+    }
+    for (size_t i = 0; i < TEST_COUNT(threads); i++) {
+        expect_same(&ways[0], &ways[i]);
+        way_drop(&ways[i]);
+        trial_drop(&trials[i]);
+    }
+}
+
+/* ---- what is hidden -------------------------------------------------------------------------------- */
+
+static void poison(typed_t *array, int64_t head, int64_t row) {
+    for (int64_t c = 0; c < array->tensor.shape[3]; c++)
+        typed_set(array, 0, head, row, c, c % 2 ? NAN : (double)INFINITY);
+}
+
+/* Keys behind the length, or behind the last query's position, may hold anything. */
+static void hidden_keys_leave_no_trace(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int by_length = 0; has_gradients(context, 0) && by_length < 2; by_length++) {
+        enum { QUERIES = 70, KEYS = 130 };
+        const int64_t from = by_length ? 55 : QUERIES;
+        trial_t trials[2];
+        way_back_t ways[2];
+        for (int dirty = 0; dirty < 2; dirty++) {
+            trials[dirty] = trial_of_sizes(context, QUERIES, KEYS);
+            if (by_length) trials[dirty].problem.inputs = ATTN_INPUT_KV_LENGTHS;
+            trial_make(&trials[dirty]);
+            if (by_length) typed_set(&trials[dirty].lengths, 0, 0, 0, 0, (double)from);
+            for (int64_t j = from; dirty && j < KEYS; j++)
+                for (int64_t h = 0; h < 2; h++)
+                    poison(&trials[dirty].key, h, j), poison(&trials[dirty].value, h, j);
+            way_make(&ways[dirty], &trials[dirty]);
+            attn_plan_t *plan = way_run(&ways[dirty]);
+            for (int64_t c = 0; c < 9; c++)
+                assert_true(typed_get(&ways[dirty].key.tensor, 0, 0, from, c) == 0);
+            free(trials[dirty].io.workspace);
+            attn_plan_destroy(plan);
+        }
+        expect_same(&ways[0], &ways[1]);
+        for (int dirty = 0; dirty < 2; dirty++) way_drop(&ways[dirty]), trial_drop(&trials[dirty]);
+    }
+    attn_context_destroy(context);
+}
+
+static int row_is_finite(const typed_t *array, int64_t head, int64_t row) {
+    for (int64_t c = 0; c < array->tensor.shape[3]; c++)
+        if (!isfinite(typed_get(&array->tensor, 0, head, row, c))) return 0;
+    return 1;
+}
+
+/* A query that is not finite, or whose dL/dout is not, reaches its own gradient and its keys', no others. */
+static void a_lost_query_is_its_own(void **state) {
+    (void)state;
+    enum { COUNT = 210, LOST = 120, HEAD = 1 };
+    attn_context_t *context = fixture_context(1);
+    for (int part = 0; has_gradients(context, 0) && part < 2; part++) {
+        trial_t trial = trial_of_sizes(context, COUNT, COUNT);
+        way_back_t way;
+        trial_make(&trial);
+        way_make(&way, &trial);
+        test_label(part ? "lost dL/dout" : "lost query");
+        poison(part ? &way.out : &trial.query, HEAD, LOST);
+        attn_plan_t *plan = way_run(&way);
+        for (int64_t h = 0; h < 4; h++)
+            for (int64_t i = 0; i < COUNT; i++) {
+                if (row_is_finite(&way.query, h, i) != (h != HEAD || i != LOST))
+                    test_fail("gradient of query %" PRId64 " of head %" PRId64, i, h);
+                if (row_is_finite(&way.value, h / 2, i) != (h / 2 != HEAD / 2 || i > LOST))
+                    test_fail("gradient of value %" PRId64 " of head %" PRId64, i, h / 2);
+                if (row_is_finite(&way.key, h / 2, i) != (h / 2 != HEAD / 2 || i > LOST))
+                    test_fail("gradient of key %" PRId64 " of head %" PRId64, i, h / 2);
+            }
+        way_drop(&way);
+        trial_end(&trial, plan);
+    }
+    attn_context_destroy(context);
+}
 
 /* ---- the oracle ------------------------------------------------------------------------------------ */
 
@@ -108,4 +248,6 @@ static void oracle_by_central_differences(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(oracle_by_central_differences))
+TEST_MAIN(cmocka_unit_test(all_forms), cmocka_unit_test(threads_change_nothing),
+          cmocka_unit_test(hidden_keys_leave_no_trace), cmocka_unit_test(a_lost_query_is_its_own),
+          cmocka_unit_test(oracle_by_central_differences))

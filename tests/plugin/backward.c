@@ -186,7 +186,7 @@ static void refusals(void **state) {
                    "backward");
     attn_plan_destroy(plan);
     test_label("a backend without gradients");
-    fixture_refuse_plan(scene.context, "linear", &scene.problem, NULL, ATTN_ERROR_UNSUPPORTED,
+    fixture_refuse_plan(scene.context, "sketch", &scene.problem, NULL, ATTN_ERROR_UNSUPPORTED,
                         "linear|gradients");
     test_label("no lse");
     run.lse.data = NULL;

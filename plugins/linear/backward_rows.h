@@ -1,0 +1,26 @@
+/* backward_rows.h: rows on the way back, for the tier being compiled: through phi, and to the gradients' arrays. */
+#ifndef ATTN_LINEAR_BACKWARD_ROWS_H
+#define ATTN_LINEAR_BACKWARD_ROWS_H
+
+#include "features.h"
+
+#define features_back ATTN_KERNEL(attn_linear_features_back)
+#define rows_store ATTN_KERNEL(attn_linear_rows_store)
+
+/** Rows of a head before phi and after it, and what the loss changes by: by phi, and to be made of it. */
+typedef struct features_back_rows {
+    float *x;         /* [count][width]: times the scale; becomes the gradient by x / scale */
+    const float *phi; /* [count][stride] */
+    float *gradient;  /* [count][stride]: by phi; is lost */
+    int64_t width, stride, count;
+} features_back_rows_t;
+
+/** x = scale * phi'(x)^T gradient. */
+void features_back(const linear_form_t *form, const features_back_rows_t *rows, int64_t dim,
+                   float scale);
+
+/** Rows [first, first + count) of a head, from rows `stride` apart. */
+void rows_store(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
+                int64_t count, const float *from, int64_t stride);
+
+#endif
