@@ -187,7 +187,7 @@ static void refusals(void **state) {
     attn_plan_destroy(plan);
     test_label("a backend without gradients");
     fixture_refuse_plan(scene.context, "sketch", &scene.problem, NULL, ATTN_ERROR_UNSUPPORTED,
-                        "linear|gradients");
+                        "sketch|gradients");
     test_label("no lse");
     run.lse.data = NULL;
     fixture_expect(attn_backward(scene.plan, &run, &gradients, &error), &error, ATTN_ERROR_ARGUMENT,
