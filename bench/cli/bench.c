@@ -73,8 +73,8 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
     table_add_number(table, threads);
     table_add_text(table, attn_tier_name(attn_context_tier(bench->context)));
     table_add_number(table, 1e3 * time->median);
-    table_add_number(table, 1e3 * time->low);
-    table_add_number(table, 1e3 * time->high);
+    table_add_number(table, time->samples > 1 ? 1e3 * time->low : NAN);
+    table_add_number(table, time->samples > 1 ? 1e3 * time->high : NAN);
     table_add_number(table, gflops);
     table_add_number(table, 100 * gflops / (threads * bench->peak));
     table_add_number(table, bench->backward ? NAN : 1e-9 * trial->cost.bytes / time->median);
@@ -255,6 +255,10 @@ static int print(const bench_t *bench) {
 
 static int execute(bench_t *bench) {
     int status = format_choose(&bench->formats, &bench->format);
+    const int lists = bench->n.count + bench->m.count + bench->d.count + bench->dv.count +
+                      bench->heads.count + bench->kv_heads.count + bench->threads.count;
+    if (!status && bench->kernels && (lists || bench->backends.count || bench->causal))
+        return cli_complain(CLI_USAGE, "--kernels has no backends, sizes or threads");
     if (!status && bench->kernels) return pieces_print(bench->format, bench->seconds);
     if (!status) status = measure_threads(bench);
     return status ? status : print(bench);
@@ -264,13 +268,13 @@ static const char summary[] =
     "Speed over ranges of sizes, on independent standard normal Q, K and V.";
 static const char details[] =
     "Every combination of the lists is a row for each backend. ms is the median of the time of\n"
-    "one run, between ms low and ms high (95% confidence). GFLOP/s and GB/s count what the\n"
-    "method needs. The peak is that of one core with the same instruction set, measured in this\n"
-    "run; the percentage is per thread. Pairs is the share of (query, key) pairs that are kept,\n"
-    "touched that of the blocks which are computed for them. The error is against exact softmax\n"
-    "attention in double precision, over about 64 rows. A backend that cannot solve a problem has\n"
-    "a row without numbers, and standard error says why. With --backward the error is that of the\n"
-    "gradient by Q.\n"
+    "one run, between ms low and ms high (95% confidence; - where --time left but one). GFLOP/s\n"
+    "and GB/s count what the method needs. The peak is that of one core with the same\n"
+    "instruction set, measured in this run; the percentage is per thread. Pairs is the share of\n"
+    "(query, key) pairs that are kept, touched that of the blocks which are computed for them.\n"
+    "The error is against exact softmax attention in double precision, over about 64 rows. A\n"
+    "backend that cannot solve a problem has a row without numbers, and standard error says why.\n"
+    "With --backward the error is that of the gradient by Q.\n"
     "\n"
     "--kernels times what all kernels share instead, each piece alone on data in the nearest "
     "cache\n"

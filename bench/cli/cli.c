@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static void say(const char *prefix, const char *format, va_list arguments) {
     char line[1024];
@@ -28,5 +29,8 @@ void cli_warn(const char *format, ...) {
 }
 
 int cli_reject(const char *what, const attn_error_t *error) {
+    const size_t length = what ? strlen(what) : 0;
+    if (length && strncmp(error->message, what, length) == 0 && error->message[length] == ':')
+        what = NULL; /* it says so itself */
     return cli_complain(CLI_USAGE, "%s%s%s", what ? what : "", what ? ": " : "", error->message);
 }

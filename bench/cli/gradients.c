@@ -7,6 +7,7 @@
 #include "attn/random.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,13 +59,18 @@ static void begin_io(gradients_t *gradients) {
 /* Every name is an array of the backend's runs that has a gradient, or out. */
 static int check_name(const trial_t *trial, const char *text) {
     attn_array_info_t info = {.struct_size = sizeof info};
-    size_t length;
+    char names[512] = "";
+    size_t length, used = 0;
     given_split(text, &length);
-    for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++)
-        if (given_is(text, length, info.name) &&
-            (number == ATTN_ARRAY_OUT || info.flags & ATTN_ARRAY_DIFFERENTIABLE))
-            return CLI_OK;
-    return cli_complain(CLI_USAGE, "--grad: there is no gradient of '%.*s'", (int)length, text);
+    for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++) {
+        if (number != ATTN_ARRAY_OUT && !(info.flags & ATTN_ARRAY_DIFFERENTIABLE)) continue;
+        if (given_is(text, length, info.name)) return CLI_OK;
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                     info.name);
+    }
+    return cli_complain(CLI_USAGE, "--grad: there is no gradient of '%.*s'; there are those of %s",
+                        (int)length, text, names);
 }
 
 static const attn_tensor_t *tensor_of(trial_t *trial, uint32_t number) {

@@ -4,6 +4,8 @@
 #include "cli/parameter.h"
 #include "cli/settings.h"
 
+#include "attn/ext/stream.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,10 +22,22 @@ static int print_json(const attn_context_t *context) {
 /* A plugin may have left it out. */
 static const char *said(const char *text) { return text ? text : ""; }
 
+static void print_features(const attn_backend_t *backend) {
+    const char *before = "  does ";
+#define PRINT(name, bit, text, words)                                                              \
+    if (backend->features & ATTN_FEATURE_##name) printf("%s%s", before, words), before = ", ";
+    ATTN_FEATURES(PRINT)
+#undef PRINT
+    if (backend->get_extension && backend->get_extension(ATTN_EXT_STREAM))
+        printf("%sstreams", before), before = ", ";
+    puts(before[0] == ',' ? "" : "  does the plain problem alone");
+}
+
 static void print_backend(const attn_backend_t *backend, const char *origin) {
     attn_param_info_t info = {.struct_size = sizeof info};
     printf("%s %s: %s (%s)\n", backend->id, said(backend->version), said(backend->name), origin);
     printf("  %s\n  %s\n", said(backend->description), said(backend->reference));
+    print_features(backend);
     for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++) parameter_print(&info);
     attn_array_info_t array = {.struct_size = sizeof array};
     for (uint32_t number = ATTN_ARRAY_OWN; attn_backend_array(backend, number, &array); number++)

@@ -23,7 +23,7 @@ typedef struct run {
     trial_t trial;
     gradients_t gradients;
     float *weight_rows; /* (B, H, n, m) */
-    double seconds;
+    double seconds, gradient_seconds;
     int is_on_stdout; /* an array, which has it alone */
     uint64_t stream_memory;
 } run_t;
@@ -62,8 +62,10 @@ static int compute(run_t *run) {
             : trial_run(trial))
         return cli_reject(NULL, &trial->error);
     run->seconds = measure_clock() - start;
+    const double turn = measure_clock();
     if (run->inputs.backward && gradients_run(&run->gradients, trial))
         return cli_reject(NULL, &trial->error);
+    run->gradient_seconds = measure_clock() - turn;
     return run->weights ? compute_weights(run) : CLI_OK;
 }
 
@@ -175,6 +177,10 @@ static void report(const run_t *run) {
     printf("time             %.4g ms\n", 1e3 * run->seconds);
     if (!isnan(cost->flops))
         printf("speed            %.4g GFLOP/s\n", 1e-9 * cost->flops / run->seconds);
+    if (inputs->backward)
+        printf("gradients        %.4g ms, %lld non-finite in that of out\n",
+               1e3 * run->gradient_seconds,
+               (long long)array_nonfinite(&run->gradients.arrays[ATTN_ARRAY_OUT]));
     if (!isnan(kept))
         printf("pairs            %.4g%% of n m%s\n", 100 * kept, narrowing(problem->inputs));
     if (!isnan(touched))

@@ -286,8 +286,9 @@ static attn_status_t check_gradients(const attn_scope_t *scope, const attn_ext_b
             return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                              "backend '%.60s' has no gradient of %.60s in this run",
                              scope->backend->id, info->name);
-        attn_status_t status = attn_tensor_check(scope, number, info, gradient, !is_read, error);
-        if (status != ATTN_OK) return status;
+        attn_error_t wrong;
+        if (attn_tensor_check(scope, number, info, gradient, !is_read, &wrong))
+            return attn_fail(error, wrong.status, "gradient of %.160s", wrong.message);
         for (int k = 0; k < 4; k++)
             if (gradient->shape[k] != array->shape[k])
                 return attn_fail(error, ATTN_ERROR_SHAPE,

@@ -54,7 +54,7 @@ attn_status_t attn_struct_take(void *to, uint32_t size, const void *from, uint32
     if (attn_struct_read(to, size, from, first)) return ATTN_OK;
     if (given < first || given > ATTN_STRUCT_LIMIT)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: struct_size is %u, expected %u to %u",
-                         what, given, first, size);
+                         what, given, first, ATTN_STRUCT_LIMIT);
     return attn_fail(error, ATTN_ERROR_ARGUMENT,
                      "%s: a field behind the first %u bytes is set, which libattn %s does not know",
                      what, size, ATTN_VERSION);

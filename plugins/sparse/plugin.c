@@ -21,10 +21,10 @@ typedef struct sparse_plan {
 
 #define KIND(name, help) &attn_sparse_##name,
 #define NAME(name, help) #name,
-#define HELP(name, help) " " #name ": " help ";"
+#define HELP(name, help) "; " #name ": " help
 static const sparse_kind_t *const kinds[] = {SPARSE_PATTERNS(KIND)};
 static const char *const names[] = {SPARSE_PATTERNS(NAME) NULL};
-static const char names_help[] = "which keys a query sees:" SPARSE_PATTERNS(HELP);
+static const char names_help[] = "which keys a query sees" SPARSE_PATTERNS(HELP);
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* ---- extensions --------------------------------------------------------------------------------- */

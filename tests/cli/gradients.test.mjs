@@ -112,7 +112,11 @@ describe("attn run --grad refuses", () => {
         ["no file", ["--grad", "out="], /NAME=FILE/],
         ["twice", [...out, ...out], /'out' is given twice/],
         ["what has none", [...out, "--grad", "mask=a.npy"], /no gradient of 'mask'/],
-        ["an unknown name", [...out, "--grad", "quarry=a.npy"], /no gradient of 'quarry'/],
+        [
+            "an unknown name",
+            [...out, "--grad", "quarry=a.npy"],
+            /no gradient of 'quarry'; there are those of query, key, value/,
+        ],
         ["what the run lacks", [...out, "--grad", "bias=a.npy"], /the run has no bias/],
         ["another shape", ["--grad", "out=q.npy"], /gradient of out is \(4, 9, 5\)/],
         ["no such file", ["--grad", "out=none.npy"], /none\.npy/],

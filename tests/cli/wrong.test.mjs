@@ -228,6 +228,17 @@ const commands = [
         ["compare", ...inputs(), "--set", "eps=7"],
         /^attn: sketch: .*outside/,
     ],
+    [
+        "a pattern without its arrays, said once whose it is",
+        ["compare", ...inputs(), "--set=pattern=blocks"],
+        /^attn: sparse: pattern blocks needs/,
+    ],
+    [
+        "a number where a file is wanted",
+        ["run", "linear", ...ok, "--set=rule=gated", "--causal", "--input=decay=-0.5"],
+        /--input decay: -0.5 is a number; decay comes from a file/,
+    ],
+    ["sizes of pieces", ["bench", "--kernels", "--n=4"], /--kernels has no backends, sizes/],
     ["a wrong parameter to bench", ["bench", "--n", "8", "--set", "sketch.eps=7"], /outside/],
 
     [

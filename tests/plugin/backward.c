@@ -195,7 +195,7 @@ static void refusals(void **state) {
     test_label("no dL/dout");
     gradients.out.data = NULL;
     fixture_expect(attn_backward(scene.plan, io, &gradients, &error), &error, ATTN_ERROR_ARGUMENT,
-                   "out|no data");
+                   "gradient of out: no data");
     test_label("a gradient of what has none");
     gradients = scene.gradients.io;
     gradients.lse = io->lse;
@@ -210,7 +210,7 @@ static void refusals(void **state) {
     gradients = scene.gradients.io;
     gradients.value.shape[2]--;
     fixture_expect(attn_backward(scene.plan, io, &gradients, &error), &error, ATTN_ERROR_SHAPE,
-                   "value");
+                   "gradient of value: shape");
     test_label("a gradient behind the last array");
     const attn_tensor_t *const two[] = {scene.own_gradients[0], scene.own_gradients[0]};
     gradients = scene.gradients.io;

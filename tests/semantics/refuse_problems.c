@@ -124,7 +124,7 @@ static const struct {
     {ATTN_FEATURE_SLOPES, needs_slopes, "ALiBi"},
     {ATTN_FEATURE_HALF, needs_half, "f16"},
     {ATTN_FEATURE_HALF, needs_half_cache, "f16"},
-    {ATTN_FEATURE_HALF | ATTN_FEATURE_INT8, needs_i8, ""},
+    {ATTN_FEATURE_INT8, needs_i8, "i8"},
 };
 
 /* What a backend does not declare it refuses by name; the subjects declare all. */

@@ -373,8 +373,9 @@ ATTN_API uint64_t attn_stream_save(const attn_stream_t *stream, void *buffer, ui
 
 /**
  * Replace the stream's tokens by saved ones. Errors, which change nothing: bytes that no stream
- * saved, that are damaged, or of another backend or method (ATTN_ERROR_ARGUMENT), another shape or dtype
- * (ATTN_ERROR_SHAPE), more than max_keys, no memory.
+ * saved, more or fewer than it saved, or of another backend or method (ATTN_ERROR_ARGUMENT), another shape
+ * or dtype (ATTN_ERROR_SHAPE), more than max_keys, no memory. The tokens' own numbers are taken as they are:
+ * keep a checksum beside them where storage may change bits.
  */
 ATTN_API attn_status_t attn_stream_restore(attn_stream_t *stream, const void *buffer, uint64_t size,
                                            attn_error_t *error);

@@ -324,8 +324,10 @@ static inline uint64_t attn_problem_features(const attn_problem_t *problem) {
     if (problem->inputs & ATTN_INPUT_KV_LENGTHS) features |= ATTN_FEATURE_KV_LENGTHS;
     if (problem->inputs & ATTN_INPUT_SINKS) features |= ATTN_FEATURE_SINKS;
     if (problem->inputs & ATTN_INPUT_SLOPES) features |= ATTN_FEATURE_SLOPES;
-    if (problem->dtype != ATTN_F32 || problem->kv_dtype != ATTN_F32) features |= ATTN_FEATURE_HALF;
     if (problem->kv_dtype == ATTN_I8) features |= ATTN_FEATURE_INT8;
+    if (problem->dtype != ATTN_F32 ||
+        (problem->kv_dtype != ATTN_F32 && problem->kv_dtype != ATTN_I8))
+        features |= ATTN_FEATURE_HALF;
     if (ATTN_STRUCT_HAS(problem, backward) && problem->backward) features |= ATTN_FEATURE_BACKWARD;
     return features;
 }
