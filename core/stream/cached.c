@@ -53,9 +53,12 @@ static attn_status_t prepare(stream_t *stream, int64_t queries, attn_error_t *er
     return attn_fail(error, ATTN_ERROR_MEMORY, "stream: no memory for the workspace");
 }
 
+static uint64_t values_size(const attn_cached_t *made) {
+    return made->count * sizeof(attn_value_t);
+}
+
 static uint64_t own_size(const attn_cached_t *made) {
-    return sizeof(stream_t) + (uint64_t)made->problem->batch * sizeof(int64_t) +
-           made->count * sizeof(attn_value_t);
+    return sizeof(stream_t) + (uint64_t)made->problem->batch * sizeof(int64_t) + values_size(made);
 }
 
 static uint64_t memory(const attn_backend_stream_t *base) {
@@ -155,15 +158,17 @@ static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_str
     return ATTN_OK;
 }
 
-/* How many were dropped, then the others. */
+/* How many tokens were dropped, then whose they are: the parameters, then the other tokens. */
 static uint64_t save(const attn_backend_stream_t *base, void *bytes) {
     const stream_t *stream = (const stream_t *)base;
     const int64_t dropped = stream->dropped;
+    const uint64_t own = values_size(&stream->made), before = sizeof dropped + own;
     if (bytes) {
         memcpy(bytes, &dropped, sizeof dropped);
-        attn_cache_save(&stream->cache, (char *)bytes + sizeof dropped);
+        memcpy((char *)bytes + sizeof dropped, stream->values, own);
+        attn_cache_save(&stream->cache, (char *)bytes + before);
     }
-    return sizeof dropped + attn_cache_bytes(&stream->cache, stream->cache.length);
+    return before + attn_cache_bytes(&stream->cache, stream->cache.length);
 }
 
 /* What is there has to be all that the next token sees. */
@@ -177,17 +182,23 @@ static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uin
                              int64_t length, attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
     int64_t dropped = -1;
-    if (size >= sizeof dropped) memcpy(&dropped, bytes, sizeof dropped);
+    const uint64_t own = values_size(&stream->made), before = sizeof dropped + own;
+    if (size >= before) {
+        memcpy(&dropped, bytes, sizeof dropped);
+        if (memcmp((const char *)bytes + sizeof dropped, stream->values, own) != 0)
+            return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                             "stream: saved with another value of a parameter");
+    }
     if (!is_whole(stream, dropped, length))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: these bytes do not have all tokens that this stream needs");
-    const uint64_t needed = sizeof dropped + attn_cache_bytes(&stream->cache, length - dropped);
+    const uint64_t needed = before + attn_cache_bytes(&stream->cache, length - dropped);
     if (size != needed)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: %llu bytes, %lld saved tokens take %llu",
                          (unsigned long long)size, (long long)length, (unsigned long long)needed);
-    const attn_status_t status = attn_cache_restore(
-        &stream->cache, (const char *)bytes + sizeof dropped, length - dropped, error);
+    const attn_status_t status =
+        attn_cache_restore(&stream->cache, (const char *)bytes + before, length - dropped, error);
     if (status == ATTN_OK) stream->dropped = dropped;
     return status;
 }
@@ -213,8 +224,7 @@ static attn_status_t create(const attn_cached_t *cached, stream_t **result, attn
         .lengths = (int64_t *)(stream + 1),
     };
     stream->values = (attn_value_t *)(stream->lengths + stream->problem.batch);
-    if (cached->count)
-        memcpy(stream->values, cached->values, cached->count * sizeof *cached->values);
+    if (cached->count) memcpy(stream->values, cached->values, values_size(cached));
     stream->made.problem = &stream->problem;
     stream->made.values = stream->values;
     *result = stream;

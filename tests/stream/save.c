@@ -196,6 +196,45 @@ static void a_window_is_not_enough_for_all(void **state) {
     attn_context_destroy(context);
 }
 
+/** What is saved goes on as what it was: with the parameters that it was saved with. */
+static void other_parameters_are_another_method(void **state) {
+    (void)state;
+    static const subject_t subjects[] = {
+        {.backend = "sparse", .settings = "block=8"},
+        {.backend = "sparse", .settings = "block=8,local=2"},
+        {.backend = "sparse", .settings = "block=16"},
+        {.backend = "sparse", .settings = "pattern=window,block=8"},
+        {.backend = "sparse", .settings = "pattern=fixed,block=8"},
+        {.backend = "sparse", .settings = "pattern=topkeys,block=8,top=5"},
+        {.backend = "sparse", .settings = "pattern=topkeys,block=8,top=6"},
+    };
+    attn_context_t *context = fixture_context(1);
+    for (size_t a = 0; attn_backend_find(context, "sparse") && a < TEST_COUNT(subjects); a++)
+        for (size_t b = 0; b < TEST_COUNT(subjects); b++) {
+            attn_problem_t problem = tape_problem(64);
+            problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+            problem.window_left = 12;
+            test_label("saved with %s, restored with %s", subjects[a].settings,
+                       subjects[b].settings);
+            tape_t tape = tape_create(context, &subjects[a], &problem, 64);
+            for (int64_t first = 0; first < 48; first += 8)
+                tape_append(&tape, tape.stream, first, 8);
+            uint64_t size;
+            char *bytes = saved(tape.stream, &size);
+            attn_stream_t *other = tape_open(context, &subjects[b], &problem, 64);
+            if (a == b)
+                assert_int_equal(attn_stream_restore(other, bytes, size, NULL), ATTN_OK);
+            else
+                refuse(other, bytes, size, ATTN_ERROR_ARGUMENT, "another");
+            assert_int_equal(attn_stream_length(other), a == b ? 48 : 0);
+            attn_stream_destroy(other);
+            free(bytes);
+            tape_destroy(&tape);
+        }
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(a_saved_stream_comes_back),
           cmocka_unit_test(what_is_no_saved_stream_changes_nothing),
-          cmocka_unit_test(a_window_is_not_enough_for_all))
+          cmocka_unit_test(a_window_is_not_enough_for_all),
+          cmocka_unit_test(other_parameters_are_another_method))
