@@ -96,7 +96,14 @@ describe("attn layout", () => {
         withFiles(files, (folder) => {
             const args = [...INPUTS, "--set=pattern=topkeys", "--set=top=5", "--mask=m.npy"];
             succeed(layout(...args, "--cell=1", "-o", "l.npy"), folder);
-            const run = ["run", "sparse", ...args, "--v=v.npy", "-o=o.npy", "--weights=w.npy"];
+            const run = [
+                "run",
+                "sparse",
+                ...args,
+                "--v=v.npy",
+                "--output=o.npy",
+                "--weights=w.npy",
+            ];
             succeed(run, folder);
             const kept = read(folder, "l.npy").data.map(Number);
             const weights = read(folder, "w.npy").data;
