@@ -15,9 +15,8 @@
  * normaliser; the sums over the weights, above and below the fraction bar, have m terms. Of linear attention
  * the oracle itself tells how far a computation in float may be off (core/oracle/linear.c).
  */
-#include "worker.h"
+#include "pattern.h"
 
-#include <attn/attn.h>
 #include <attn/oracle.h>
 #include <attn/oracle_linear.h>
 
@@ -36,6 +35,54 @@ typedef struct totals {
     double worst;
     double *out, *magnitude, *scratch;
 } totals_t;
+
+/* Which keys a row keeps of a task that is sparse, by the weights that libattn tells. */
+typedef struct keeper {
+    attn_context_t *context;
+    attn_plan_t *plan;
+    attn_io_t io;
+    float *weights;
+    attn_tensor_t mask; /* the oracle's, of one row */
+} keeper_t;
+
+static int keeper_open(keeper_t *keeper, const task_t *task, const attn_problem_t *problem,
+                       const attn_io_t *io) {
+    pattern_t pattern;
+    if (!task->sparse) return 0;
+    pattern_read(&pattern, task);
+    if (attn_context_create(NULL, &keeper->context, NULL) ||
+        attn_plan_create(keeper->context, "sparse", problem, pattern.params, pattern.count,
+                         &keeper->plan, NULL))
+        return 1;
+    keeper->io = *io;
+    keeper->io.workspace_size = attn_plan_workspace_size(keeper->plan);
+    keeper->io.workspace = task_floats((int64_t)(keeper->io.workspace_size / sizeof(float)) + 1);
+    keeper->weights = task_floats(task->keys);
+    keeper->mask = attn_tensor_bhnd(task_floats(task->keys), 1, 1, 1, task->keys);
+    keeper->mask.dtype = ATTN_BOOL;
+    return !keeper->io.workspace || !keeper->weights || !keeper->mask.data;
+}
+
+static void keeper_close(keeper_t *keeper) {
+    attn_plan_destroy(keeper->plan);
+    attn_context_destroy(keeper->context);
+    free(keeper->io.workspace);
+    free(keeper->weights);
+    free(keeper->mask.data);
+}
+
+/* Puts the row's mask into the oracle's problem and arrays; returns how many keys it keeps. */
+static int64_t keeper_look(keeper_t *keeper, const task_t *task, int64_t head, int64_t row,
+                           attn_problem_t *problem, attn_io_t *io) {
+    int64_t count = 0;
+    if (!keeper->plan) return task_limit(task, row);
+    attn_weights(keeper->plan, &keeper->io, 0, head, row, 1, keeper->weights, task->keys, NULL);
+    uint8_t *kept = keeper->mask.data;
+    for (int64_t j = 0; j < task->keys; j++) count += kept[j] = keeper->weights[j] > 0;
+    problem->inputs |= ATTN_INPUT_MASK;
+    io->mask = keeper->mask;
+    return count;
+}
 
 /* The largest sum of absolute terms of a logit of this row. */
 static double largest_logit(const task_t *task, const float *query, const float *keys,
@@ -57,15 +104,19 @@ static void count_element(totals_t *totals, double got, double exact, double exp
     if (!(units <= totals->worst)) totals->worst = units; /* a NaN stays */
 }
 
-static void check_row(const task_t *task, const attn_problem_t *problem, const attn_io_t *io,
-                      int64_t head, int64_t row, totals_t *totals) {
-    attn_oracle_row(problem, io, 0, head, row, totals->out, NULL, NULL, totals->magnitude,
+static void check_row(const task_t *task, const attn_problem_t *given, const attn_io_t *arrays,
+                      keeper_t *keeper, int64_t head, int64_t row, totals_t *totals) {
+    attn_problem_t problem = *given;
+    attn_io_t io = *arrays;
+    const int64_t limit = task_limit(task, row);
+    const int64_t terms = keeper_look(keeper, task, head, row, &problem, &io);
+    attn_oracle_row(&problem, &io, 0, head, row, totals->out, NULL, NULL, totals->magnitude,
                     totals->scratch);
     const int64_t d = task->dim, at = (head * task->queries + row) * d;
-    const int64_t shared = head / (task->heads / task->kv_heads), limit = task_limit(task, row);
+    const int64_t shared = head / (task->heads / task->kv_heads);
     const double logit =
         largest_logit(task, task->query + at, task->key + shared * task->keys * d, limit);
-    const double relative = 2 * lambda * roundoff * (sqrt((double)d) * logit + sqrt((double)limit));
+    const double relative = 2 * lambda * roundoff * (sqrt((double)d) * logit + sqrt((double)terms));
     for (int64_t c = 0; c < d; c++)
         count_element(totals, (double)task->out[at + c], totals->out[c],
                       relative * totals->magnitude[c]);
@@ -75,14 +126,17 @@ static int check_rows(const task_t *task, const attn_problem_t *problem, const a
                       totals_t *totals) {
     const int64_t n = task->queries;
     double *room = calloc((size_t)(task->keys + 3 * task->dim), sizeof *room);
-    if (!room) return 1;
+    keeper_t keeper = {.plan = NULL};
+    if (!room || keeper_open(&keeper, task, problem, io)) return 1;
     totals->out = room;
     totals->magnitude = room + task->dim;
     totals->scratch = room + 2 * task->dim;
     const int64_t count = n < ROWS ? n : ROWS; /* evenly, the first and the last row among them */
     for (int64_t head = 0; head < task->heads; head++)
         for (int64_t i = 0; i < count && !isnan(totals->worst); i++)
-            check_row(task, problem, io, head, count > 1 ? i * (n - 1) / (count - 1) : 0, totals);
+            check_row(task, problem, io, &keeper, head, count > 1 ? i * (n - 1) / (count - 1) : 0,
+                      totals);
+    keeper_close(&keeper);
     free(room);
     return 0;
 }

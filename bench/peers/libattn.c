@@ -1,7 +1,5 @@
 /* peers/libattn.c: this library, as any program would use it. */
-#include "worker.h"
-
-#include <attn/attn.h>
+#include "pattern.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -92,14 +90,17 @@ static int open_stream(const task_t *task, const attn_problem_t *problem,
 static int open_plan(const task_t *task, const attn_problem_t *problem, const attn_param_t *params,
                      uint32_t count, about_t *about) {
     attn_error_t error;
-    if (attn_plan_create(context, task->linear ? "linear" : "softmax", problem, params, count,
-                         &plan, &error))
+    const char *backend = task->linear ? "linear" : task->sparse ? "sparse" : "softmax";
+    if (attn_plan_create(context, backend, problem, params, count, &plan, &error))
         return explain(&error, about);
     io.workspace_size = attn_plan_workspace_size(plan);
     io.workspace = task_floats((int64_t)(io.workspace_size / sizeof(float)) + 1);
     if (!io.workspace) return 1;
-    snprintf(about->text, sizeof about->text, "libattn %s, %s", attn_version(),
-             attn_plan_kernel(plan));
+    int used = snprintf(about->text, sizeof about->text, "libattn %s, %s", attn_version(),
+                        attn_plan_kernel(plan));
+    attn_cost_t cost = {.struct_size = sizeof cost};
+    if (task->sparse && attn_plan_cost(plan, &cost, NULL) == ATTN_OK)
+        snprintf(about->text + used, sizeof about->text - (size_t)used, ", %.0f pairs", cost.pairs);
     return 0;
 }
 
@@ -120,6 +121,11 @@ int contender_open(const task_t *task, about_t *about) {
                                    {"normaliser", "off"},
                                    {"rule", elu1 ? "linear" : rules[task->linear->rule]}};
     if (give_arrays(task)) return 1;
+    if (task->sparse) {
+        pattern_t pattern;
+        pattern_read(&pattern, task);
+        return open_plan(task, &problem, pattern.params, pattern.count, about);
+    }
     return (task->stream ? open_stream : open_plan)(task, &problem, params, elu1 ? 0 : 3, about);
 }
 

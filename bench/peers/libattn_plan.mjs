@@ -1,10 +1,11 @@
 // libattn's package at its best, in Node and in a page: its arrays stay in the module's memory.
 
-import { linearOf, sizesOf } from "./task.mjs";
+import { linearOf, settingsOf, sizesOf } from "./task.mjs";
 
 /** Backend, parameters and gates of a task's form. */
 function formOf(task) {
     const linear = linearOf(task);
+    if (task.sparse) return { backend: "sparse", params: settingsOf(task.sparse) };
     if (!linear) return { backend: "softmax" };
     if (task.form === "elu1") return { backend: "linear" };
     return {
@@ -22,9 +23,10 @@ export function planOf(attn, task) {
     const plan = attn.plan({ ...formOf(task), ...sizes, causal: causal === 1 });
     const io = { out: attn.tensor(heads * queries * dim) };
     for (const name of Object.keys(sizesOf(task))) io[name] = attn.tensor(task[name]);
+    const pairs = task.sparse ? `, ${plan.cost.pairs} pairs` : "";
     const threads = attn.threads > 1 ? `, ${attn.threads} threads` : "";
     return {
-        about: `libattn ${attn.version}, ${plan.kernel}${threads}`,
+        about: `libattn ${attn.version}, ${plan.kernel}${threads}${pairs}`,
         run: () => plan.run(io),
         output: () => io.out.data,
     };

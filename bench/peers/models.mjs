@@ -5,7 +5,7 @@
 //   outputs  name: {dims}
 //   result   the output's elements in the order (head, row, column)
 
-import { linearOf } from "./task.mjs";
+import { linearOf, settingsOf } from "./task.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
 const contrib = "com.microsoft";
@@ -128,6 +128,54 @@ function graph(task) {
     };
 }
 
+/** Blocks that `strided` keeps of each row's (attn list), as compressed rows. */
+function stridedBlocks(sparse, keys) {
+    const { pattern, block, local = 1, stride } = settingsOf(sparse);
+    if (pattern !== "strided") throw new Error(`pattern ${pattern} is no layout of blocks alone`);
+    const [starts, columns] = [[0], []];
+    for (let row = 0; row < keys / block; row++) {
+        for (let column = 0; column <= row; column++)
+            if (row - column < local || (row - column) % stride === 0) columns.push(column);
+        starts.push(columns.length);
+    }
+    return { block: Number(block), starts, columns };
+}
+
+/** Always causal, by a layout of blocks that all heads share; the cache is the keys and values themselves. */
+function sparseAttention(task) {
+    const { heads, kv_heads: shared, queries, keys, dim } = task;
+    const { block, starts, columns } = stridedBlocks(task.sparse, keys);
+    const cache = [1, shared, keys, dim];
+    const past = { past_key: floats(task.key, ...cache), past_value: floats(task.value, ...cache) };
+    const names = ["query", "key", "value", ...Object.keys(past), "starts", "columns"];
+    const attributes = { num_heads: heads, kv_num_heads: shared, sparse_block_size: block };
+    const outs = ["out", "present_key", "present_value"];
+    const list = (numbers) => ({
+        type: "int32",
+        dims: [1, numbers.length],
+        data: Int32Array.from(numbers),
+    });
+    return {
+        nodes: [["SparseAttention", [...names, "total", "totals"], outs, attributes, contrib]],
+        inputs: {
+            query: byRow(task.query, heads, queries, dim),
+            key: byRow(task.key, shared, keys, dim),
+            value: byRow(task.value, shared, keys, dim),
+            ...past,
+            starts: list(starts),
+            columns: list(columns),
+            total: integers(keys, 1),
+            totals: integers(keys, 1),
+        },
+        outputs: {
+            out: outByRow(task),
+            present_key: { dims: cache, data: past.past_key.data },
+            present_value: { dims: cache, data: past.past_value.data },
+        },
+        result: backByHead(task),
+    };
+}
+
 /** The last so many tokens of an array (head, row, column), as the operator wants them. */
 function tokensOf(array, heads, rows, count) {
     const dim = array.length / heads / rows;
@@ -203,6 +251,7 @@ export const makers = {
     gqa: groupedQuery,
     graph,
     linear: linearAttention,
+    sparse: sparseAttention,
     identity,
 };
 

@@ -143,7 +143,9 @@ test("models are ONNX files", { skip: hasNo("onnx-proto") }, () => {
     const key = new Float32Array(24);
     const decay = key;
     for (const [name, make] of Object.entries(makers)) {
-        const model = make({ ...task, form: "gated", stream: 1, query, key, value: key, decay });
+        const more = name === "sparse" ? { sparse: "pattern=strided,block=1,stride=2" } : {};
+        const linear = { form: "gated", stream: 1, decay };
+        const model = make({ ...task, ...linear, ...more, query, key, value: key });
         const { graph } = onnx.ModelProto.decode(encodeModel(model));
         assert.equal(graph.node.length, model.nodes.length, name);
         for (const input of graph.input) {

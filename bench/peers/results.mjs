@@ -19,12 +19,15 @@ function comparedWith({ contender }, entries) {
         : first;
 }
 
-function resultOf(entry, libattn, family, row, peaks) {
+/** How many pairs a sparse row keeps, as this library says; NaN where every pair counts. */
+const pairsOf = ([{ about }]) => Number(/, (\d+) pairs/.exec(about)?.[1]);
+
+function resultOf(entry, { libattn, pairs }, family, row, peaks) {
     const { contender, about, error, failure } = entry;
     const time = failure ? nothing : summarize(entry.times);
     const perSecond = (amount) => (contender.empty ? NaN : (1e-9 * amount) / time.median);
     const speeds = {
-        gflops: perSecond(flopsOf(contender.task)),
+        gflops: perSecond(flopsOf(contender.task, pairs)),
         gbps: perSecond(bytesOf(contender.task)),
     };
     return {
@@ -37,6 +40,7 @@ function resultOf(entry, libattn, family, row, peaks) {
         ms_low: 1e3 * time.low,
         ms_high: 1e3 * time.high,
         samples: time.samples,
+        pairs,
         ...speeds,
         percent_of_peak: (100 * speeds[family.unit.quantity]) / peakOf(contender, family, peaks),
         times_libattn: time.median / libattn,
@@ -51,6 +55,12 @@ const medianOf = ({ failure, times }) => (failure ? NaN : summarize(times).media
 /** Records of all contenders of a row. */
 export function resultsOf({ family, row, entries }, peaks) {
     return entries.map((entry) =>
-        resultOf(entry, medianOf(comparedWith(entry, entries)), family, row, peaks),
+        resultOf(
+            entry,
+            { libattn: medianOf(comparedWith(entry, entries)), pairs: pairsOf(entries) },
+            family,
+            row,
+            peaks,
+        ),
     );
 }

@@ -26,6 +26,7 @@ const chromium = (contender, ...more) => ({
  */
 const contenders = {
     libattn: { command: ["peer_libattn"] },
+    "libattn, dense": { command: ["peer_libattn"], task: { sparse: "" } },
     "libattn, AVX2": { command: ["peer_libattn"], env: { ATTN_CPU: "avx2" }, peak: "avx2" },
     "libattn, 1 thread": { command: ["peer_libattn"], task: { threads: 1 } },
     "libattn, f16 keys and values": { command: ["peer_libattn"], task: { kv: "f16" } },
@@ -36,6 +37,7 @@ const contenders = {
     "onnxruntime GroupQueryAttention": onnxruntime("gqa"),
     "onnxruntime MatMul, Softmax, MatMul": onnxruntime("graph"),
     "onnxruntime LinearAttention": onnxruntime("linear"),
+    "onnxruntime SparseAttention": onnxruntime("sparse"),
     "onnxruntime, an empty call": { ...onnxruntime("identity"), empty: true },
     ggml: newest("ggml"),
     "PyTorch, chunks": newest("python3", "torch_chunks.py"),
@@ -43,6 +45,10 @@ const contenders = {
     oneDNN: { command: ["peer_onednn"] },
     OpenBLAS: { command: ["peer_openblas"] },
     "libattn, SIMD128": { command: ["node", "wasm.mjs", "build=simd"] },
+    "libattn, SIMD128, dense": {
+        command: ["node", "wasm.mjs", "build=simd"],
+        task: { sparse: "" },
+    },
     "libattn, relaxed SIMD": { command: ["node", "wasm.mjs", "build=relaxed"] },
     "libattn, SIMD128 and threads": { command: ["node", "wasm.mjs", "build=threads"] },
     "libattn/native in Node": { command: ["node", "addon.mjs"] },
@@ -118,6 +124,10 @@ const page = [
     "tfjs-backend-wasm, Chromium",
 ];
 
+const sparse = ["libattn", "libattn, dense"];
+const sparseBlocks = [...sparse, "onnxruntime SparseAttention"];
+const sparseWeb = ["libattn, SIMD128", "libattn, SIMD128, dense"];
+
 const native = ["libattn", "libattn/native in Node", "libattn/native in Node, runAsync"];
 
 const base = { heads: 8, kv_heads: 8, causal: 0, threads: 1, kv: "f32", stream: 0 };
@@ -126,9 +136,30 @@ const oneQuery = (keys, more) => ({ ...base, queries: 1, keys, dim: 128, ...more
 const elu1 = (n, more) => square(n, 64, { form: "elu1", ...more });
 const ruled = (form, n, more) => square(n, 64, { form, causal: 1, ...more });
 const nextToken = (form) => ({ ...oneQuery(256), dim: 64, form, stream: 1 });
+const pattern = (n, settings, more) => square(n, 64, { causal: 1, sparse: settings, ...more });
 const row = (id, label, task, names) => ({ id, label, task, names });
 const two = { threads: 2 };
 const withOne = (names) => ["libattn", "libattn, 1 thread", ...names.slice(1)];
+
+/** Eq. 6 (B = sqrt n, k = c = 1) over n; the longest with one head, since dense attention takes minutes. */
+const growth = [256, 1024, 4096, 16384, 65536].map((n) => [
+    n,
+    pattern(n, "pattern=band", n > 16384 ? { heads: 1, kv_heads: 1 } : {}),
+]);
+/** Densities from about a half down, of blocks that onnxruntime can express too. */
+const strides = [2, 4, 8, 16, 40];
+const strided = (stride) => `pattern=strided,block=64,stride=${stride}`;
+const patterns = {
+    window: "pattern=window,block=64,local=4",
+    fixed: "pattern=fixed,block=64",
+    longformer: "pattern=longformer,block=64,global=64",
+    bigbird: "pattern=bigbird,block=64,random=3",
+    dilated: "pattern=dilated,block=64,stride=2",
+    topk: "pattern=topk,block=64,top=2",
+    topkeys: "pattern=topkeys,top=64",
+};
+const scattered = pattern(4096, "pattern=bigbird,block=16,global=0,random=25", { causal: 0 });
+const window256 = "pattern=window,block=256";
 
 const inCache =
     "Keys and values of 34 MB and less may lie in the last cache: then more than the peak of memory.";
@@ -264,6 +295,95 @@ export const families = [
             row("linear-wasm-plain", "phi(x) = x, causal", ruled("linear", 4096), webRules),
             row("linear-wasm-gated", "the same gated by column", ruled("gated", 4096), webRules),
             row("linear-wasm-delta", "the same, delta rule", ruled("delta", 4096), webRules),
+        ],
+    },
+    {
+        id: "sparse-density",
+        title: "Sparse, blocks of 64, every stride-th; causal, n = 4096, d = 64",
+        unit: units.flops,
+        peak: "flops",
+        rows: strides.map((stride) =>
+            row(
+                `sparse-density-${stride}`,
+                `strided, ${stride}`,
+                pattern(4096, strided(stride)),
+                sparseBlocks,
+            ),
+        ),
+    },
+    {
+        id: "sparse-patterns",
+        title: "Sparse, patterns; causal, n = 4096, d = 64",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            ...Object.entries(patterns).map(([name, settings]) =>
+                row(`sparse-${name}`, settings.slice(8), pattern(4096, settings), sparse),
+            ),
+            row("sparse-scattered", "blocks of 16 at random, 10%, not causal", scattered, sparse),
+        ],
+    },
+    {
+        id: "sparse-growth",
+        title: "Sparse, Eq. 6, B = sqrt n; causal, d = 64, 8 heads (n = 65536: 1)",
+        unit: units.flops,
+        peak: "flops",
+        rows: growth.map(([n, task]) => row(`sparse-growth-${n}`, `n = ${n}`, task, sparse)),
+    },
+    {
+        id: "sparse-window",
+        title: "Sparse, window of 256; causal, d = 64",
+        unit: units.flops,
+        peak: "flops",
+        rows: [4096, 16384, 65536].map((n) =>
+            row(`sparse-window-${n}`, `n = ${n}`, pattern(n, window256), ["libattn"]),
+        ),
+    },
+    {
+        id: "sparse-decode",
+        title: "Sparse, one query, m = 32768, d = 128, 51 of 512 blocks",
+        unit: units.flops,
+        peak: "flops",
+        rows: [
+            row(
+                "sparse-decode-blocks",
+                "blocks of 64 at random",
+                oneQuery(32768, { sparse: "pattern=bigbird,block=64,global=0,random=50" }),
+                sparse,
+            ),
+        ],
+    },
+    {
+        id: "sparse-threads",
+        title: "Sparse, 2 threads; causal, n = 4096, d = 64",
+        unit: units.flops,
+        peak: "flops2",
+        rows: [
+            row("sparse-threads-band", "Eq. 6", pattern(4096, "pattern=band", two), [
+                "libattn",
+                "libattn, 1 thread",
+            ]),
+            row(
+                "sparse-threads-strided",
+                "blocks of 64, every 8th",
+                pattern(4096, strided(8), two),
+                ["libattn", "libattn, 1 thread"],
+            ),
+        ],
+    },
+    {
+        id: "sparse-wasm",
+        title: "Sparse, WebAssembly in Node, 1 thread; d = 64",
+        unit: units.flops,
+        peak: "wasm",
+        rows: [
+            ...growth
+                .slice(0, 4)
+                .map(([n, task]) => row(`sparse-wasm-${n}`, `Eq. 6, n = ${n}`, task, sparseWeb)),
+            row("sparse-wasm-strided", "strided, 8", pattern(4096, strided(8)), sparseWeb),
+            row("sparse-wasm-window", "window of 256", pattern(4096, window256), sparseWeb),
+            row("sparse-wasm-scattered", "blocks of 16 at random", scattered, sparseWeb),
+            row("sparse-wasm-topkeys", "topkeys, 64", pattern(4096, patterns.topkeys), sparseWeb),
         ],
     },
     {
@@ -437,11 +557,13 @@ export function selectRows(words) {
 
 /**
  * Additions and multiplications of the two products, over the (query, key) pairs that count; of linear
- * attention those of adding to the state and of reading it, once a token and head.
+ * attention those of adding to the state and of reading it, once a token and head; of sparse attention over
+ * those that are `kept`, of all heads.
  */
-export function flopsOf(task) {
+export function flopsOf(task, kept = NaN) {
     const { heads, kv_heads: shared, queries, keys, dim, causal: masked } = task;
     const tokens = task.stream ? 1 : keys;
+    if (task.sparse) return 4 * kept * dim;
     if (linearOf(task)) return 2 * (heads * queries + shared * tokens) * dim * dim;
     const seen = Math.min(queries, keys);
     const pairs = masked ? (seen * (seen + 1)) / 2 + (queries - seen) * keys : queries * keys;

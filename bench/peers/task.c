@@ -123,6 +123,8 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (read_size(sizes[i].size, count, arguments, sizes[i].name, sizes[i].least, about))
             return 1;
+    task->sparse = task_argument(count, arguments, "sparse");
+    if (task->sparse && !*task->sparse) task->sparse = NULL;
     if (task->heads % task->kv_heads) {
         snprintf(about->text, sizeof about->text, "%lld heads are no multiple of %lld kv_heads",
                  (long long)task->heads, (long long)task->kv_heads);

@@ -12,6 +12,10 @@ const forms = {
 /** {rule, gates} of a task's form; undefined for softmax. */
 export const linearOf = ({ form }) => forms[form];
 
+/** The parameters of `sparse`, "NAME=VALUE,...", by their names. */
+export const settingsOf = (text) =>
+    Object.fromEntries(text.split(",").map((setting) => setting.split("=")));
+
 /** Floats of each array that the task has, in the order (head, row, column). */
 export function sizesOf(task) {
     const { heads, kv_heads: shared, queries, keys, dim } = task;

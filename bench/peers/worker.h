@@ -51,6 +51,8 @@ typedef struct task {
     int64_t
         stream; /**< 1: a call takes the last token and its query, those before are known already */
     const linear_t *linear; /**< NULL: softmax */
+    const char
+        *sparse; /**< NULL: of every pair; else libattn's parameters of sparse, NAME=VALUE,... */
     float *query, *key, *value, *out;
     float *decay; /**< [kv_heads][keys][dim] where the rule decays: log of what the state keeps */
     float *beta;  /**< [kv_heads][keys] where it is a delta rule */
