@@ -171,21 +171,14 @@ attn_problem_t attn_sketch_reduced(const sketch_plan_t *plan) {
     return small;
 }
 
-static attn_status_t make_softmax(sketch_plan_t *plan, attn_error_t *error) {
-    const attn_problem_t small = attn_sketch_reduced(plan);
-    if (attn_softmax_backend.supports) {
-        attn_status_t status = attn_softmax_backend.supports(&small, error);
-        if (status != ATTN_OK) return status;
-    }
-    return attn_softmax_backend.plan(plan->host, &small, NULL, &plan->softmax, error);
-}
-
 /* Memory for `count` times `size` bytes of the plan, or NULL. */
 static void *allocate(const attn_host_t *host, int64_t count, uint64_t size) {
     attn_arena_t arena = {.base = NULL};
     attn_arena_take(&arena, count, size);
     return arena.overflow ? NULL : attn_host_allocate(host, (size_t)arena.used);
 }
+
+static const char no_memory[] = "sketch: no memory for the plan";
 
 static int draw(sketch_plan_t *plan) {
     const attn_host_t *host = plan->host;
@@ -213,12 +206,6 @@ static int draw(sketch_plan_t *plan) {
     }
 }
 
-static attn_status_t draw_matrix(sketch_plan_t *plan, attn_error_t *error) {
-    if (plan->exact || draw(plan)) return ATTN_OK;
-    return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for a matrix of %lld x %lld",
-                     (long long)plan->problem.dim, (long long)plan->size);
-}
-
 uint64_t attn_sketch_plan_bytes(const sketch_plan_t *plan) {
     const int64_t dim = plan->problem.dim;
     attn_arena_t matrix = {.base = NULL};
@@ -230,21 +217,24 @@ uint64_t attn_sketch_plan_bytes(const sketch_plan_t *plan) {
 }
 
 static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
-    attn_status_t status = make_softmax(plan, error);
+    const attn_problem_t small = attn_sketch_reduced(plan);
+    attn_status_t status =
+        attn_softmax_backend.plan(plan->host, &small, NULL, &plan->softmax, error);
     if (status != ATTN_OK) return status;
     attn_arena_t arena = {.base = NULL};
     attn_sketch_workspace(plan, &arena);
     if (arena.overflow)
         return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: the workspace would not fit in memory");
     plan->base.workspace_size = arena.used;
-    return draw_matrix(plan, error);
+    if (plan->exact || draw(plan)) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_MEMORY, no_memory);
 }
 
 attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *problem,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
-    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for the plan");
+    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, no_memory);
     *plan = (sketch_plan_t){
         .host = host,
         .kernels = attn_sketch_kernels(attn_host_tier(host)),
@@ -293,7 +283,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
     const attn_problem_t *problem = &plan->problem;
     const attn_ext_cost_t *softmax = attn_softmax_backend.get_extension(ATTN_EXT_COST);
-    if (softmax) softmax->cost(plan->softmax, cost);
+    softmax->cost(plan->softmax, cost);
     if (plan->exact) return;
 
     const double dim = (double)problem->dim, size = (double)plan->size;

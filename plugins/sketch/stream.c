@@ -48,9 +48,7 @@ static attn_status_t sketch(stream_t *stream, attn_tensor_t *tensor, attn_error_
                     (uint64_t)plan->size * sizeof(float));
     if (arena.used > stream->rows_size) {
         float *grown = arena.overflow ? NULL : attn_host_allocate(stream->host, (size_t)arena.used);
-        if (!grown)
-            return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for %lld sketches",
-                             (long long)tensor->shape[2]);
+        if (!grown) return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for a stream");
         attn_host_release(stream->host, stream->rows);
         stream->rows = grown;
         stream->rows_size = arena.used;
@@ -156,8 +154,7 @@ static attn_status_t prepare(stream_t *stream, attn_error_t *error) {
     stream->plan = (sketch_plan_t *)plan;
     if (stream->plan->method == ATTN_SKETCH_LEVERAGE && !stream->plan->exact)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "sketch: method leverage has to see all tokens at once, which a stream "
-                         "does not");
+                         "sketch: method leverage has to see all tokens at once");
     attn_arena_t arena = {.base = NULL};
     attn_sketch_scratch(stream->plan, &arena);
     stream->scratch_size = arena.used;
