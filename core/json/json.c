@@ -123,6 +123,7 @@ void attn_json_array(attn_json_t *json, const attn_array_info_t *info, bool own)
     static const char *const presences[] = {"", "required", "named", "optional", "int8"};
     static const char *const axes[] = {"one",  "batch", "heads",     "kv_heads", "queries",
                                        "keys", "dim",   "value_dim", "plan"};
+    static const char *const replaceable[] = {"query", "key", "value"}; /* arrays 0 to 2 */
     attn_json_open(json, NULL, '{');
     attn_json_string(json, "name", info->name);
     attn_json_string(json, "role", roles[info->role]);
@@ -135,6 +136,10 @@ void attn_json_array(attn_json_t *json, const attn_array_info_t *info, bool own)
     for (int k = 0; k < 4; k++) attn_json_boolean(json, NULL, info->broadcast >> k & 1);
     attn_json_close(json, ']');
     attn_json_boolean(json, "own", own);
+    attn_json_open(json, "replaces", '[');
+    for (int k = 0; k < 3; k++)
+        if (info->replaces >> k & 1) attn_json_string(json, NULL, replaceable[k]);
+    attn_json_close(json, ']');
     attn_json_string(json, "help", info->help);
     attn_json_close(json, '}');
 }

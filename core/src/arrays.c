@@ -58,6 +58,13 @@ void attn_own_read(const attn_backend_t *backend, attn_array_info_t *own) {
     }
 }
 
+uint64_t attn_arrays_replaced(const attn_scope_t *scope) {
+    uint64_t replaced = 0;
+    for (uint32_t i = 0; !ATTN_SMALL && i < scope->own_count; i++)
+        if (scope->problem->own_inputs & scope->own[i].bit) replaced |= scope->own[i].replaces;
+    return replaced;
+}
+
 int64_t attn_axis_extent(const attn_problem_t *problem, int32_t axis) {
     switch (axis) {
     case ATTN_AXIS_BATCH:
@@ -125,7 +132,7 @@ int32_t attn_backend_array(const attn_backend_t *backend, uint32_t number,
                            attn_array_info_t *result) {
     attn_array_info_t copy;
     const attn_array_info_t *info = attn_array_declared(backend, number, &copy);
-    return result && info && attn_struct_write(result, info, sizeof *info, sizeof *info);
+    return result && info && attn_struct_write(result, info, sizeof *info, ATTN_ARRAY_INFO_FIRST);
 }
 
 attn_status_t attn_problem_add_input(attn_problem_t *problem, const attn_backend_t *backend,
@@ -155,6 +162,9 @@ attn_status_t attn_problem_add_input(attn_problem_t *problem, const attn_backend
 
 /* ---- of plugins ------------------------------------------------------------------------------------- */
 
+/* What an own input may stand for. */
+enum { REPLACEABLE = 1 << ATTN_ARRAY_QUERY | 1 << ATTN_ARRAY_KEY | 1 << ATTN_ARRAY_VALUE };
+
 static bool is_declared_well(const attn_array_info_t *info, bool has_shape) {
     const bool follows = info->dtype == ATTN_DTYPE_OF_QUERY || info->dtype == ATTN_DTYPE_OF_KEY;
     const bool is_input =
@@ -163,6 +173,8 @@ static bool is_declared_well(const attn_array_info_t *info, bool has_shape) {
     const bool is_output =
         info->role == ATTN_ROLE_OUTPUT && info->presence == ATTN_PRESENCE_OPTIONAL;
     if (!attn_is_name(info->name) || !(is_input || is_output)) return false;
+    const uint64_t may = info->presence == ATTN_PRESENCE_NAMED ? REPLACEABLE : 0;
+    if (info->replaces & ~may) return false;
     if (!follows && attn_dtype_size(info->dtype) == 0) return false;
     if (info->elements < ATTN_ELEMENTS_ANY || info->elements > ATTN_ELEMENTS_POSITIVE) return false;
     if (info->elements == ATTN_ELEMENTS_LENGTH && info->dtype != ATTN_I64) return false;
@@ -182,7 +194,8 @@ const char *attn_arrays_malformed(const attn_backend_t *backend) {
     for (uint32_t i = 0; i < own->count; i++) {
         attn_array_info_t info, copy;
         const attn_array_info_t *other;
-        if (!own->arrays[i] || !attn_struct_read(&info, sizeof info, own->arrays[i], sizeof info) ||
+        if (!own->arrays[i] ||
+            !attn_struct_read(&info, sizeof info, own->arrays[i], ATTN_ARRAY_INFO_FIRST) ||
             !is_declared_well(&info, own->shape != NULL))
             return "one of its arrays is malformed";
         for (uint32_t number = 0; number < ATTN_ARRAY_OWN + i; number++)

@@ -147,6 +147,8 @@ static inline const attn_tensor_t *attn_array_in(const attn_io_t *io, uint32_t n
     const bool is_there = index < io->own_count && io->own && io->own[index];
     return is_there ? io->own[index] : &absent;
 }
+/* Bits of the library's arrays for which inputs stand that the problem names. */
+uint64_t attn_arrays_replaced(const attn_scope_t *scope);
 /* What it has to be: element type, shape, and strides without gaps (0: it would not fit in memory). */
 attn_tensor_t attn_array_wanted(const attn_scope_t *scope, uint32_t number,
                                 const attn_array_info_t *info);

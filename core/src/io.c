@@ -196,6 +196,7 @@ static attn_status_t check_there(const attn_scope_t *scope, const attn_io_t *io,
 
 attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
                             attn_error_t *error) {
+    const uint64_t replaced = attn_arrays_replaced(scope);
     const attn_array_info_t *info;
     uint32_t number = 0;
     for (; (info = attn_array_of(scope, number)); number++) {
@@ -205,6 +206,10 @@ attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint
             if (is_given && scope->call)
                 status = attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %s is no array of %s",
                                    info->name, scope->call);
+        } else if (number < 64 && replaced >> number & 1) {
+            if (is_given)
+                status = attn_fail(error, ATTN_ERROR_ARGUMENT,
+                                   "%s: given, but other inputs stand for it", info->name);
         } else if (is_needed(scope->problem, number, info) ||
                    (is_given && info->presence == ATTN_PRESENCE_OPTIONAL)) {
             status = check_there(scope, io, number, info, error);

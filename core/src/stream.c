@@ -21,6 +21,8 @@ struct attn_stream {
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
+static const char no_input[] = "stream: streams have no input %s";
+
 /* The first of the library's inputs that a problem names. */
 static const char *input_name(uint32_t inputs) {
     attn_array_info_t info = {.struct_size = sizeof info};
@@ -36,8 +38,7 @@ static attn_status_t pose(attn_problem_t *problem, int64_t max_keys, attn_error_
         return attn_fail(error, ATTN_ERROR_RANGE, "stream: max_keys is %lld, must be at least 1",
                          (long long)max_keys);
     if (problem->inputs)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: streams have no input %s",
-                         input_name(problem->inputs));
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, no_input, input_name(problem->inputs));
     if (problem->past)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: past is %lld, must be 0: what came before is appended",
@@ -109,7 +110,10 @@ static attn_status_t make(const attn_context_t *context, const attn_backend_t *b
     const attn_array_info_t *info;
     for (uint32_t i = 0; (info = attn_array_of(&scope, i)); i++)
         if (is_appended(info)) stream->appended |= bit_of(i);
-    return ATTN_OK;
+    if (!attn_arrays_replaced(&scope)) return ATTN_OK;
+    attn_release(context, stream);
+    *result = NULL;
+    return attn_fail(error, ATTN_ERROR_UNSUPPORTED, no_input, "in place of key or query");
 }
 
 attn_status_t attn_stream_create(const attn_context_t *context, const char *backend,

@@ -175,7 +175,7 @@ void structs_that_are_filled(void **state) {
         {"cost", sizeof(attn_cost_t), ATTN_COST_FIRST, fill_cost},
         {"fact", sizeof(attn_fact_t), sizeof(attn_fact_t), fill_fact},
         {"parameter", sizeof(attn_param_info_t), sizeof(attn_param_info_t), fill_param},
-        {"array", sizeof(attn_array_info_t), sizeof(attn_array_info_t), fill_array},
+        {"array", sizeof(attn_array_info_t), ATTN_ARRAY_INFO_FIRST, fill_array},
         {"report", sizeof(attn_report_t), sizeof(attn_report_t), fill_report},
     };
     const attn_problem_t problem = fixture_problem(1, 1, 5, 6, 7, 8);

@@ -276,6 +276,51 @@ static void all_elements_that_count_are_checked(void **state) {
     declared = &inputs;
 }
 
+/* ---- arrays that stand for others ------------------------------------------------------------------- */
+
+static const attn_array_info_t both = {
+    ARRAY(INPUT, NAMED, ATTN_F32, .name = "both"),
+    .axes = {ATTN_AXIS_BATCH, ATTN_AXIS_ONE, ATTN_AXIS_ONE, ATTN_AXIS_DIM},
+    .replaces = 1 << ATTN_ARRAY_QUERY | 1 << ATTN_ARRAY_KEY,
+};
+
+static void an_input_stands_for_query_and_key(void **state) {
+    (void)state;
+    attn_array_info_t older = gates; /* of a plugin that knows no such inputs */
+    older.struct_size = ATTN_ARRAY_INFO_FIRST;
+    const attn_array_info_t *const list[OWN] = {&both, &older, &lengths, &state_out};
+    const attn_ext_inputs_t standing = {sizeof standing, OWN, list, NULL};
+    static const char *const names[] = {"both"};
+    enum { BOTH = 0 };
+    declared = &standing;
+    scene_t *scene = scene_open(names, 1);
+    attn_io_t *io = &scene->arrays.io;
+    const attn_tensor_t key = io->key;
+    give(scene, BOTH);
+    give(scene, GATES);
+    expect(scene, ATTN_ERROR_ARGUMENT, "query: given|stand for it");
+    io->query.data = NULL;
+    expect(scene, ATTN_ERROR_ARGUMENT, "key: given");
+    io->key.data = NULL;
+    assert_int_equal(attn_run(scene->plan, io, NULL), ATTN_OK);
+    assert_int_equal(came, 1 << BOTH | 1 << GATES);
+    scene->own[BOTH] = NULL;
+    expect(scene, ATTN_ERROR_ARGUMENT, "both: no data");
+    io->value.data = NULL;
+    give(scene, BOTH);
+    expect(scene, ATTN_ERROR_ARGUMENT, "value: no data");
+    scene_close(scene);
+
+    scene = scene_open(NULL, 0); /* whose problem does not name it */
+    give(scene, GATES);
+    assert_int_equal(attn_run(scene->plan, &scene->arrays.io, NULL), ATTN_OK);
+    scene->arrays.io.key.data = NULL;
+    expect(scene, ATTN_ERROR_ARGUMENT, "key: no data");
+    scene->arrays.io.key = key;
+    scene_close(scene);
+    declared = &inputs;
+}
+
 /* ---- declarations that a host must refuse ----------------------------------------------------------- */
 
 static void refuse(const attn_ext_inputs_t *bad, const char *words) {
@@ -313,6 +358,10 @@ static void malformed_declarations(void **state) {
         {ARRAY(INPUT, NAMED, ATTN_F32, .name = "x", .elements = ATTN_ELEMENTS_LENGTH)},
         {ARRAY(INPUT, NAMED, ATTN_F16, .name = "x", .elements = ATTN_ELEMENTS_POSITIVE)},
         {.struct_size = 8, .role = ATTN_ROLE_INPUT, .name = "x"},
+        {ARRAY(INPUT, REQUIRED, ATTN_F32, .name = "x", .replaces = 1)},
+        {ARRAY(INPUT, NAMED, ATTN_F32, .name = "x", .replaces = 1 << ATTN_ARRAY_OUT)},
+        {ARRAY(INPUT, NAMED, ATTN_F32, .name = "x", .replaces = UINT64_C(1) << 63)},
+        {ARRAY(OUTPUT, OPTIONAL, ATTN_F32, .name = "x", .replaces = 2)},
         {ARRAY(INPUT, NAMED, ATTN_F32, .name = "query")},
     };
     for (size_t i = 0; i < TEST_COUNT(bad); i++) {
@@ -328,4 +377,5 @@ TEST_MAIN(cmocka_unit_test(shapes_and_types_follow_the_declaration),
           cmocka_unit_test(runs_bring_what_is_needed),
           cmocka_unit_test(what_is_not_named_is_refused),
           cmocka_unit_test(all_elements_that_count_are_checked),
+          cmocka_unit_test(an_input_stands_for_query_and_key),
           cmocka_unit_test(malformed_declarations))

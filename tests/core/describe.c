@@ -131,7 +131,8 @@ static void names_everything(void **state) {
         "\"origin\"",    "\"features\"", "\"params\"",   "\"label\"",       "\"help\"",
         "\"unit\"",      "\"type\"",     "\"min\"",      "\"max\"",         "\"default\"",
         "\"automatic\"", "\"choices\"",  "\"built-in\"", "\"arrays\"",      "\"role\"",
-        "\"presence\"",  "\"dtype\"",    "\"axes\"",     "\"broadcast\"",   "\"own\""};
+        "\"presence\"",  "\"dtype\"",    "\"axes\"",     "\"broadcast\"",   "\"own\"",
+        "\"replaces\""};
     for (size_t k = 0; k < TEST_COUNT(keys); k++) assert_non_null(strstr(text, keys[k]));
     free(text);
     attn_context_destroy(context);

@@ -87,13 +87,11 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
     for (const place of Object.values(places)) {
         const { name, role, presence, dtype } = place;
         const isNamed = inputs.includes(name);
-        if (
-            presence !== "required" &&
-            !arrays[name] &&
-            !isNamed &&
-            !(FULL && needsScales(places, name, dtypes))
-        )
-            continue;
+        const isNeeded =
+            presence === "required"
+                ? !(FULL && isReplaced(places, name, inputs))
+                : isNamed || (FULL && needsScales(places, name, dtypes));
+        if (!arrays[name] && !isNeeded) continue;
         if (role === "output") {
             outputs[name] = outputOf(arrays, place, typeOf(dtype, dtypes), given);
         } else if (presence !== "named" || isNamed) {
@@ -104,6 +102,11 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
         }
     }
     return { given, outputs };
+}
+
+/** Does an input of the plan stand for it? Where it is there all the same C says what is wrong. */
+function isReplaced(places, name, inputs) {
+    return inputs.some((input) => places[input]?.replaces?.includes(name));
 }
 
 function needsScales(places, name, dtypes) {

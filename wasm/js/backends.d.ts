@@ -61,6 +61,8 @@ export interface ArrayInfo {
     readonly broadcast: readonly boolean[];
     /** Is it the backend's own? Then it is not among the types, but for {@link OwnInputs}. */
     readonly own: boolean;
+    /** Names of the library's arrays for which it stands: runs whose plan names it in `inputs` bring none of them. */
+    readonly replaces: readonly string[];
     /** One line. */
     readonly help: string;
 }

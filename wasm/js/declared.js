@@ -1,6 +1,7 @@
 /*
  * The arrays of a run as they are declared: the library's (table.js), and behind them those that a
- * backend declares of its own. Each is { number, name, role, presence, dtype, axes, broadcast }.
+ * backend declares of its own. Each is { number, name, role, presence, dtype, axes, broadcast }, and of own
+ * ones `replaces`, the names of those for which they stand.
  */
 import { FULL } from "./edition.js";
 import { ROWS } from "./table.js";

@@ -44,6 +44,20 @@ export interface RunOptions<
     scores?: boolean | Floats | null | undefined;
 }
 
+/** {@link RunOptions} where inputs of the plan stand for query and key: {@link ArrayInfo.replaces}. */
+export interface StandInOptions<
+    K extends Dtype = "f32",
+    Out extends Output<OutDtype> = Output<OutDtype>,
+>
+    extends RunArrays<Out>, OwnOutputArrays {
+    query?: null | undefined;
+    key?: null | undefined;
+    /** batch * kvHeads * keys * valueDim elements. */
+    value: Elements<K>;
+    lse?: boolean | Floats | null | undefined;
+    scores?: boolean | Floats | null | undefined;
+}
+
 /** An AbortSignal; structural, because not every program has the DOM's types. */
 export interface SignalLike {
     readonly aborted: boolean;
@@ -157,7 +171,7 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
 
     /** Solve the problem on these arrays. */
     run<Out extends Output<D> = NewTypes[D]>(
-        options: RunOptions<D, K, Out>,
+        options: RunOptions<D, K, Out> | StandInOptions<K, Out>,
     ): RunResult<Written<Out>>;
 
     /**
@@ -167,7 +181,7 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
      * ({@link Attn.blocking}); libattn/worker has one.
      */
     runAsync<Out extends Output<D> = NewTypes[D]>(
-        options: RunOptions<D, K, Out> & AsyncOptions,
+        options: (RunOptions<D, K, Out> | StandInOptions<K, Out>) & AsyncOptions,
     ): Promise<RunResult<Written<Out>>>;
     /** @deprecated The signal is an option like the others. */
     runAsync<Out extends Output<D> = NewTypes[D]>(
@@ -180,7 +194,9 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
      * that out = weights * value: row r, key j is at r * keys + j. For every backend, also where it
      * never forms them.
      */
-    weights(options: WeightsOptions<D, K>): Float32Array<ArrayBuffer>;
+    weights(
+        options: WeightsOptions<D, K> | Omit<WeightsOptions<D, K>, "query" | "key">,
+    ): Float32Array<ArrayBuffer>;
 
     /**
      * How far `out` is from exact attention, computed in double precision: the relative error in the

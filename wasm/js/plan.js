@@ -8,7 +8,7 @@ const weighed = (arrays) => arrays.filter(({ name, role }) => role === "input" &
 const judged = (arrays) =>
     arrays
         .filter(({ presence }) => presence !== "optional")
-        .map((array) => ({ ...array, role: "input" }));
+        .map((array) => ({ ...array, role: "input", replaces: [] })); // exact attention takes them
 
 /** A problem and the backend that solves it, prepared to run often. Made by Attn.plan(). */
 export class Plan extends Runner {

@@ -118,7 +118,7 @@ function check(attn) {
             ...{ name: "gates", role: "input", presence: "required", dtype: "f32" },
             axes: ["batch", "kvHeads", "keys", "one"],
             broadcast: [true, true, false, false],
-            ...{ own: true, help: "" },
+            ...{ own: true, replaces: [], help: "" },
         });
         assert.deepEqual(mine[3].axes, ["one", "one", "plan", "valueDim"]);
     });

@@ -74,7 +74,13 @@ typedef struct attn_array_info {
     uint64_t feature; /**< what a backend needs for it (enum attn_feature_bits); own ones: 0 */
     const char *name; /**< lower case, digits, '_': --kv-lengths, kvLengths */
     const char *help; /**< one line */
+    uint64_t
+        replaces; /**< of an own input that is NAMED: bit k: it stands for array number k, query, key
+                       or value, which runs that bring it do without */
 } attn_array_info_t;
+
+/** struct_size of the first version. */
+#define ATTN_ARRAY_INFO_FIRST ((uint32_t)offsetof(attn_array_info_t, replaces))
 
 /**
  * The members of attn_io_t, in the order of their numbers:

@@ -172,8 +172,8 @@ ATTN_API attn_status_t attn_plugin_unregister(attn_context_t *context,
  * All backends with their parameters as JSON: [{"id", "name", "version", "description",
  * "reference", "origin", "features": [...], "params": [{"name", "label", "help", "unit", "type",
  * "min", "max", "default", "automatic", "choices"}],
- * "arrays": [{"name", "role", "presence", "dtype", "axes", "broadcast", "own", "help"}]}]; arrays
- * are those that the backend has the feature for, in the order of their numbers. Writes at most `size` bytes with the
+ * "arrays": [{"name", "role", "presence", "dtype", "axes", "broadcast", "own", "replaces", "help"}]}];
+ * arrays are those that the backend has the feature for, in the order of their numbers. Writes at most `size` bytes with the
  * terminating zero (buffer may be NULL when size is 0); returns the length it needs without it.
  */
 ATTN_API size_t attn_describe(const attn_context_t *context, char *buffer, size_t size);

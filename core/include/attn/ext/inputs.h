@@ -34,7 +34,9 @@
 typedef struct attn_ext_inputs {
     uint32_t struct_size;
     uint32_t count; /**< at most ATTN_MOST_OWN_ARRAYS */
-    /** `count` of them: inputs that are REQUIRED or NAMED, outputs that are OPTIONAL. */
+    /** `count` of them: inputs that are REQUIRED or NAMED, outputs that are OPTIONAL. A NAMED one may stand for
+     *  query, key or value (`replaces`): runs of a problem that names it bring no such array, and streams of
+     *  it are refused. */
     const attn_array_info_t *const *arrays;
     /**
      * Set the extents of array number `index` whose axes are ATTN_AXIS_PLAN, each at least 1; the others
