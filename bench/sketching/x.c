@@ -2,8 +2,8 @@
 #include "sketching/x.h"
 
 #include "attn/support.h"
+#include "sketch/csr.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,54 +23,25 @@ static attn_status_t check_sizes(const sketching_x_t *x, attn_error_t *error) {
     return ATTN_OK;
 }
 
-static attn_status_t check_starts(const sketching_x_t *x, int64_t stored, attn_error_t *error) {
-    if (x->starts[0] != 0)
-        return attn_fail(error, ATTN_ERROR_RANGE, "indptr: begins with %lld, not 0",
-                         (long long)x->starts[0]);
-    for (int64_t i = 0; i < x->rows; i++)
-        if (x->starts[i + 1] < x->starts[i])
-            return attn_fail(error, ATTN_ERROR_RANGE,
-                             "indptr: falls from %lld to %lld after row %lld",
-                             (long long)x->starts[i], (long long)x->starts[i + 1], (long long)i);
-    if (x->starts[x->rows] != stored)
-        return attn_fail(error, ATTN_ERROR_RANGE, "indptr: ends with %lld, there are %lld elements",
-                         (long long)x->starts[x->rows], (long long)stored);
-    return ATTN_OK;
-}
-
 static attn_status_t check_row(const sketching_x_t *x, int64_t i, attn_error_t *error) {
     int64_t last = -1;
     for (int64_t at = x->starts[i]; at < x->starts[i + 1]; at++) {
         const int64_t column = x->indices[at];
-        if (column < 0 || column >= x->columns)
-            return attn_fail(error, ATTN_ERROR_RANGE,
-                             "indices: row %lld has column %lld, must be 0 to %lld", (long long)i,
-                             (long long)column, (long long)x->columns - 1);
-        if (column <= last)
-            return attn_fail(error, ATTN_ERROR_RANGE,
-                             "indices: row %lld has column %lld after %lld: they have to ascend, "
-                             "each once",
-                             (long long)i, (long long)column, (long long)last);
+        if (column <= last || column >= x->columns)
+            return attn_csr_refuse(i, column, last, x->columns, error);
         last = column;
     }
     return ATTN_OK;
 }
 
-static attn_status_t check_finite(const float *values, int64_t count, attn_error_t *error) {
-    for (int64_t at = 0; at < count; at++)
-        if (!isfinite(values[at]))
-            return attn_fail(error, ATTN_ERROR_RANGE, "X: element %lld is %s", (long long)at,
-                             isnan(values[at]) ? "NaN" : "infinite");
-    return ATTN_OK;
-}
-
 attn_status_t sketching_check(const sketching_x_t *x, int64_t stored, attn_error_t *error) {
     attn_status_t status = check_sizes(x, error);
-    if (status == ATTN_OK && !x->dense) status = check_starts(x, stored, error);
+    if (status == ATTN_OK && !x->dense)
+        status = attn_csr_check_starts(x->starts, x->rows, stored, error);
     for (int64_t i = 0; i < x->rows && status == ATTN_OK && !x->dense; i++)
         status = check_row(x, i, error);
     if (status != ATTN_OK) return status;
-    return check_finite(x->dense ? x->dense : x->data, sketching_stored(x), error);
+    return attn_csr_check_finite(x->dense ? x->dense : x->data, sketching_stored(x), error);
 }
 
 /* ---- by features ------------------------------------------------------------------------------------ */

@@ -118,6 +118,20 @@ static void sample(const sketch_rows_t *rows, const attn_sketch_draw_t *draws) {
     }
 }
 
+#if ATTN_SKETCH_CSR
+static void elements(const sketch_elements_t *row, const float *matrix) {
+    memset(row->out, 0, (size_t)row->size * sizeof *row->out);
+    for (int64_t i = 0; i < row->count; i++) {
+        const float value = row->values[i], *from = matrix + row->features[i] * row->size;
+        int64_t t = 0;
+        for (; t + VF_LANES <= row->size; t += VF_LANES)
+            vf_store(row->out + t,
+                     vf_mul_add(vf_set1(value), vf_load(from + t), vf_load(row->out + t)));
+        for (; t < row->size; t++) row->out[t] += value * from[t];
+    }
+}
+#endif
+
 const sketch_kernels_t ATTN_KERNEL(attn_sketch_kernels) = {
     .name = TILE_NAME,
     .scratch = scratch_size,
@@ -125,4 +139,7 @@ const sketch_kernels_t ATTN_KERNEL(attn_sketch_kernels) = {
     .sparse = sparse,
     .hadamard = hadamard,
     .sample = sample,
+#if ATTN_SKETCH_CSR
+    .elements = elements,
+#endif
 };

@@ -19,6 +19,14 @@ typedef struct sketch_rows {
     void *scratch;
 } sketch_rows_t;
 
+/* The elements of one row of a CSR. */
+typedef struct sketch_elements {
+    int64_t count, size;
+    const int64_t *features;
+    const float *values;
+    float *out; /* [size] */
+} sketch_elements_t;
+
 /* The result for a row does not depend on the rows it comes with. */
 typedef struct sketch_kernels {
     const char *name;
@@ -32,6 +40,8 @@ typedef struct sketch_kernels {
     void (*hadamard)(const sketch_rows_t *rows, const attn_sketch_srht_t *srht);
     /* The same for `size` columns weight * e_feature. */
     void (*sample)(const sketch_rows_t *rows, const attn_sketch_draw_t *draws);
+    /* A row of a CSR times the matrix of dense(): 2 size operations an element. */
+    void (*elements)(const sketch_elements_t *row, const float *matrix);
 } sketch_kernels_t;
 
 ATTN_KERNEL_TABLES(sketch_kernels_t, attn_sketch_kernels)

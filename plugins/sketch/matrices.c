@@ -84,6 +84,10 @@ void attn_sketch_osnap(attn_sketch_entry_t *entries, const attn_sketch_part_t *p
     }
 }
 
+void attn_sketch_identity(attn_sketch_entry_t *entries, int64_t dim) {
+    for (int64_t j = 0; j < dim; j++) entries[j] = (attn_sketch_entry_t){(int32_t)j, 1};
+}
+
 /* ---- Hadamard -------------------------------------------------------------------------------- */
 
 int64_t attn_sketch_order(int64_t dim) {

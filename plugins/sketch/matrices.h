@@ -61,6 +61,9 @@ typedef struct attn_sketch_entry {
 void attn_sketch_osnap(attn_sketch_entry_t *entries, const attn_sketch_part_t *part,
                        int64_t sparsity);
 
+/** T = I as one: entry j is 1, in column j. */
+void attn_sketch_identity(attn_sketch_entry_t *entries, int64_t dim);
+
 /**
  * T = D H P / sqrt(size), the subsampled randomized Hadamard transform (Ailon and Chazelle, 2006; Tropp, 2011): D
  * random signs, draw j for feature j; H the Hadamard matrix of `attn_sketch_order(dim)`, +-1; P columns

@@ -3,9 +3,10 @@
 #define ATTN_SKETCH_PLAN_H
 
 #include "attn/ext/stream.h"
+#include "csr.h"
 #include "kernels.h"
 
-enum { SKETCH_PARAMETERS = 7 };
+enum { SKETCH_PARAMETERS = 7 + ATTN_SKETCH_CSR };
 
 typedef struct sketch_plan {
     attn_backend_plan_t base;
@@ -16,7 +17,9 @@ typedef struct sketch_plan {
     int64_t size;
     int64_t rank; /* leverage: what the guarantee takes the rank of [Q; K] to be at most */
     uint64_t seed;
-    int exact;     /* size == dim: T = I, and the softmax plan runs on the caller's own arrays */
+    int exact; /* size == dim: T = I, and the softmax plan runs on the caller's own arrays */
+    int64_t
+        elements;  /* of a CSR, which is written to rows of `size` features also then; 0: dense */
     float *matrix; /* gaussian, ams: dim x size */
     attn_sketch_entry_t *entries; /* osnap: `sparsity` a feature */
     int64_t sparsity;
@@ -24,6 +27,16 @@ typedef struct sketch_plan {
     attn_backend_plan_t *softmax; /* of the reduced problem: `size` features */
     char guarantee[160];
 } sketch_plan_t;
+
+/** Whether X is a CSR, which modules that are downloaded do without. */
+static inline int attn_sketch_is_sparse(const sketch_plan_t *plan) {
+    return ATTN_SKETCH_CSR && plan->elements;
+}
+
+/** Whether runs make sketches. */
+static inline int attn_sketch_makes(const sketch_plan_t *plan) {
+    return !plan->exact || attn_sketch_is_sparse(plan);
+}
 
 /** attn_backend_t.plan. */
 attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *problem,

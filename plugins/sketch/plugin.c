@@ -20,7 +20,7 @@ enum { MAX_SIZE = 65536 };
 
 /* ---- parameters ----------------------------------------------------------------------------------- */
 
-enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK, SPARSITY };
+enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK, SPARSITY, ELEMENTS };
 
 static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage", "srht", NULL};
 
@@ -31,7 +31,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_CHOICE,
             .name = "method",
             .label = "method",
-            .help = "how features are mixed (gaussian, ams, osnap, srht) or sampled (leverage)",
+            .help = "how features are mixed, or sampled (leverage)",
             .unit = "",
             .maximum = 4,
             .choices = methods,
@@ -42,11 +42,10 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_INTEGER,
             .name = "size",
             .label = "sketch size",
-            .help = "features that are left; as many as there are, or more: exact attention",
+            .help = "features that are left; all of them, or more: exact",
             .unit = "features",
             .maximum = MAX_SIZE,
-            .automatic = "what the bound for eps and delta asks, or half of d where that is not "
-                         "less than d",
+            .automatic = "what the bound for eps and delta asks, or d/2",
         },
     [EPS] =
         {
@@ -54,7 +53,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_NUMBER,
             .name = "eps",
             .label = "error",
-            .help = "relative error of the logits that the automatic size aims at",
+            .help = "relative, of the logits, for the automatic size",
             .unit = "",
             .minimum = 0.01,
             .maximum = 1.0,
@@ -66,7 +65,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_NUMBER,
             .name = "delta",
             .label = "failure probability",
-            .help = "probability, for each head, that the guarantee does not hold",
+            .help = "that a head is without the guarantee",
             .unit = "",
             .minimum = 1e-6,
             .maximum = 0.999,
@@ -78,7 +77,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_INTEGER,
             .name = "seed",
             .label = "seed",
-            .help = "of the random draws: the same seed gives the same sketch",
+            .help = "of the draws",
             .unit = "",
             .maximum = 9007199254740992.0, /* 2^53 */
         },
@@ -88,10 +87,10 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_INTEGER,
             .name = "rank",
             .label = "rank",
-            .help = "leverage: rank that no head's [Q; K] exceeds, n where Q = K; runs check it",
+            .help = "leverage: of each head's [Q; K] at most, n where Q = K; runs check it",
             .unit = "",
             .maximum = 2147483647.0,
-            .automatic = "the rows of [Q; K], or d where that is less",
+            .automatic = "rows of [Q; K], at most d",
         },
     [SPARSITY] =
         {
@@ -99,11 +98,24 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_INTEGER,
             .name = "sparsity",
             .label = "sparsity",
-            .help = "osnap: features of the sketch that each feature goes into",
+            .help = "osnap: features that each one goes into",
             .unit = "",
             .maximum = ATTN_SKETCH_MOST_SPARSITY,
             .automatic = "4, or all where there are fewer",
         },
+#if ATTN_SKETCH_CSR
+    [ELEMENTS] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_INTEGER,
+            .name = "elements",
+            .label = "elements",
+            .help = "of a sparse X: the length of x_data",
+            .unit = "",
+            .maximum = 9007199254740992.0,
+            .automatic = "none: Q and K are dense",
+        },
+#endif
 };
 
 /* ---- size and guarantee ---------------------------------------------------------------------------- */
@@ -183,6 +195,11 @@ static const char no_memory[] = "sketch: no memory for the plan";
 static int draw(sketch_plan_t *plan) {
     const attn_host_t *host = plan->host;
     const attn_sketch_part_t all = {0, plan->problem.dim, plan->size, plan->seed};
+    if (ATTN_SKETCH_CSR && plan->exact) {
+        plan->entries = allocate(host, all.count, sizeof *plan->entries);
+        if (plan->entries) attn_sketch_identity(plan->entries, all.count);
+        return plan->entries != NULL;
+    }
     switch (plan->method) {
     case ATTN_SKETCH_OSNAP:
         plan->entries = allocate(host, all.count, (uint64_t)plan->sparsity * sizeof *plan->entries);
@@ -226,13 +243,33 @@ static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
     if (arena.overflow)
         return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: the workspace would not fit in memory");
     plan->base.workspace_size = arena.used;
-    if (plan->exact || draw(plan)) return ATTN_OK;
+    if (!attn_sketch_makes(plan) || draw(plan)) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_MEMORY, no_memory);
+}
+
+/* Those of a sparse X, 0 where queries and keys are dense. */
+static attn_status_t read_elements(const attn_problem_t *problem, const attn_value_t *values,
+                                   int64_t *elements, attn_error_t *error) {
+    const attn_problem_t all = attn_problem_copy(problem);
+    int named;
+    *elements = values[SKETCH_PARAMETERS - 1].integer;
+    attn_status_t status = attn_csr_named(&all, *elements, &named, error);
+    if (status != ATTN_OK) return status;
+    if (!named) *elements = 0;
+    if (named && values[METHOD].integer == ATTN_SKETCH_LEVERAGE)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "sketch: method leverage takes a dense X here; attn sketch samples a "
+                         "sparse one");
+    return ATTN_OK;
 }
 
 attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *problem,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
+    int64_t elements = 0;
+    attn_status_t status = ATTN_OK;
+    if (ATTN_SKETCH_CSR) status = read_elements(problem, values, &elements, error);
+    if (status != ATTN_OK) return status;
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, no_memory);
     *plan = (sketch_plan_t){
@@ -242,10 +279,11 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
         .method = (enum attn_sketch_method)values[METHOD].integer,
         .rank = attn_sketch_rank(problem, values[RANK].integer),
         .seed = (uint64_t)values[SEED].integer,
+        .elements = elements,
     };
     plan->size = choose_size(plan, values);
     plan->exact = plan->size == problem->dim;
-    plan->sparsity = attn_sketch_sparsity(plan->size, values[SPARSITY].integer);
+    plan->sparsity = plan->exact ? 1 : attn_sketch_sparsity(plan->size, values[SPARSITY].integer);
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,
         .kernel = plan->kernels->name,
@@ -253,7 +291,7 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
         .destroy = destroy,
     };
     describe_guarantee(plan, values);
-    attn_status_t status = prepare(plan, error);
+    status = prepare(plan, error);
     if (status != ATTN_OK) {
         destroy(&plan->base);
         return status;
@@ -271,6 +309,16 @@ static double hadamard_flops(int64_t dim) {
     return (double)attn_sketch_order(dim) * steps;
 }
 
+/* Of softmax on sketches, which has counted them as inputs: queries and keys of `rows` together. */
+static void add_sparse_cost(const sketch_plan_t *plan, double rows, attn_cost_t *cost) {
+    const double elements = (double)plan->elements, size = (double)plan->size;
+    const double bytes = sizeof(float) + sizeof(int64_t);
+    cost->bytes += bytes * elements + (double)sizeof(int64_t) * (rows / 2 + 1);
+    cost->bytes -= rows * size * (double)sizeof(float);
+    cost->flops += 2.0 * elements * (plan->entries ? (double)plan->sparsity : size);
+    cost->form = plan->entries ? "nnz + n m (s + dv)" : "nnz s + n m (s + dv)";
+}
+
 /* Sketching, and the reduced problem; the bytes are those of the problem that was asked. */
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     static const char *const forms[] = {
@@ -284,11 +332,15 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const attn_problem_t *problem = &plan->problem;
     const attn_ext_cost_t *softmax = attn_softmax_backend.get_extension(ATTN_EXT_COST);
     softmax->cost(plan->softmax, cost);
-    if (plan->exact) return;
+    if (!attn_sketch_makes(plan)) return;
 
     const double dim = (double)problem->dim, size = (double)plan->size;
     const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
     const double rows = kv_heads * (double)attn_leverage_rows(problem);
+    if (attn_sketch_is_sparse(plan)) {
+        add_sparse_cost(plan, rows, cost);
+        return;
+    }
     cost->bytes += rows * (dim - size) * (double)sizeof(float);
     cost->form = forms[plan->method];
     if (plan->method == ATTN_SKETCH_OSNAP)
@@ -327,11 +379,27 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
     }
 }
 
+#if ATTN_SKETCH_CSR
+static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t shape[4]) {
+    const sketch_plan_t *plan = (const sketch_plan_t *)base;
+    const attn_problem_t *problem = &plan->problem;
+    shape[3] = plan->elements ? plan->elements : 1; /* 0: no run has it */
+    if (index == SKETCH_INDPTR && plan->elements)
+        shape[3] = problem->batch * problem->heads * problem->queries + 1;
+}
+#endif
+
 static const void *get_extension(const char *id) {
     static const attn_ext_params_t params = {sizeof params, SKETCH_PARAMETERS, parameters};
     static const attn_ext_weights_t weights = {sizeof weights, 0, attn_sketch_weights};
     static const attn_ext_cost_t costs = {sizeof costs, 0, cost};
     static const attn_ext_facts_t facts = {sizeof facts, 0, fact};
+#if ATTN_SKETCH_CSR
+    static const attn_array_info_t *const arrays[SKETCH_ARRAYS] = {
+        &attn_sketch_arrays[0], &attn_sketch_arrays[1], &attn_sketch_arrays[2]};
+    static const attn_ext_inputs_t inputs = {sizeof inputs, SKETCH_ARRAYS, arrays, own_shape};
+    if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
+#endif
     static const attn_ext_stream_t streams = {sizeof streams, 0, attn_sketch_make_stream};
     if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;

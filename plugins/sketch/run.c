@@ -6,6 +6,8 @@
 #include "plan.h"
 #include "softmax/softmax.h"
 
+#include <string.h>
+
 typedef struct workspace {
     float *query, *key;        /* sketches: (B, H, n, size) and (B, Hkv, m, size) */
     attn_sketch_draw_t *draws; /* leverage: [B*Hkv][size] */
@@ -40,8 +42,9 @@ static workspace_t lay_out(const sketch_plan_t *plan, attn_arena_t *arena) {
     const int64_t kv_heads = problem->batch * problem->kv_heads;
     const uint64_t row = (uint64_t)plan->size * sizeof(float);
     workspace_t space = {0};
-    if (!plan->exact) {
+    if (attn_sketch_makes(plan))
         space.query = attn_arena_take(arena, heads * problem->queries, row);
+    if (!plan->exact && !attn_sketch_is_sparse(plan)) {
         space.key = attn_arena_take(arena, kv_heads * problem->keys, row);
         if (plan->method == ATTN_SKETCH_LEVERAGE) {
             space.draws = attn_arena_take(arena, kv_heads * plan->size, sizeof *space.draws);
@@ -178,7 +181,7 @@ void attn_sketch_tensor(const sketch_plan_t *plan, const attn_tensor_t *source, 
 }
 
 /* Queries [first, first + count) of `heads` query heads, and all keys that they read. */
-static attn_status_t sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
+static attn_status_t sketch_dense(const sketch_plan_t *plan, const attn_io_t *io,
                                   const workspace_t *space, int64_t first_head, int64_t heads,
                                   int64_t first, int64_t count, attn_error_t *error) {
     const int64_t group = plan->problem.heads / plan->problem.kv_heads;
@@ -214,6 +217,74 @@ static attn_status_t sketch_heads(const sketch_plan_t *plan, const attn_io_t *io
     return ATTN_OK;
 }
 
+/* ---- a sparse X ---------------------------------------------------------------------------------- */
+
+/* Entry (feature, column) of D H P has the sign of the ones that both have in common. */
+static void add_hadamard(const attn_sketch_srht_t *srht, const sketch_elements_t *row) {
+    for (int64_t i = 0; i < row->count; i++) {
+        const int64_t feature = row->features[i];
+        const float value = row->values[i] * srht->weights[feature];
+        for (int64_t t = 0; t < row->size; t++)
+            row->out[t] +=
+                __builtin_parity((unsigned)(feature & srht->columns[t])) ? -value : value;
+    }
+}
+
+static void add_entries(const sketch_plan_t *plan, const sketch_elements_t *row) {
+    for (int64_t i = 0; i < row->count; i++) {
+        const attn_sketch_entry_t *entries = plan->entries + row->features[i] * plan->sparsity;
+        for (int64_t e = 0; e < plan->sparsity; e++)
+            row->out[entries[e].column] += entries[e].weight * row->values[i];
+    }
+}
+
+typedef struct listing {
+    const sketch_plan_t *plan;
+    const attn_csr_t *x;
+    float *out;
+    int64_t first, count; /* rows */
+} listing_t;
+
+static void sketch_listed(void *data, int64_t task, uint32_t worker) {
+    const listing_t *listing = data;
+    const sketch_plan_t *plan = listing->plan;
+    const attn_csr_t *x = listing->x;
+    const int64_t done = task * SKETCH_ROWS, left = listing->count - done;
+    const int64_t first = listing->first + done;
+    (void)worker;
+    for (int64_t r = first; r < first + (left < SKETCH_ROWS ? left : SKETCH_ROWS); r++) {
+        const int64_t start = x->starts[r];
+        const sketch_elements_t row = {.count = x->starts[r + 1] - start,
+                                       .size = plan->size,
+                                       .features = x->indices + start,
+                                       .values = x->data + start,
+                                       .out = listing->out + r * plan->size};
+        if (plan->matrix) {
+            plan->kernels->elements(&row, plan->matrix);
+            continue;
+        }
+        memset(row.out, 0, (size_t)row.size * sizeof *row.out);
+        if (plan->entries)
+            add_entries(plan, &row);
+        else
+            add_hadamard(&plan->srht, &row);
+    }
+}
+
+/* The rows of `heads` heads, which are their queries and their keys. */
+static attn_status_t sketch_sparse(const sketch_plan_t *plan, const attn_io_t *io,
+                                   const workspace_t *space, int64_t first_head, int64_t heads,
+                                   attn_error_t *error) {
+    const attn_csr_t x = attn_csr_of(&plan->problem, io);
+    const attn_status_t status = attn_csr_check(&x, error);
+    if (status != ATTN_OK) return status;
+    const int64_t rows = plan->problem.queries;
+    listing_t listing = {plan, &x, space->query, first_head * rows, heads * rows};
+    attn_host_parallel_for(plan->host, (listing.count - 1) / SKETCH_ROWS + 1, sketch_listed,
+                           &listing);
+    return ATTN_OK;
+}
+
 /* ---- the reduced problem ------------------------------------------------------------------------- */
 
 attn_tensor_t attn_sketched(const attn_tensor_t *tensor, float *data, int64_t size) {
@@ -224,6 +295,15 @@ attn_tensor_t attn_sketched(const attn_tensor_t *tensor, float *data, int64_t si
         .shape = {tensor->shape[0], heads, rows, size},
         .stride = {heads * rows * size, rows * size, size, 1},
     };
+}
+
+static attn_status_t sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
+                                  const workspace_t *space, int64_t first_head, int64_t heads,
+                                  int64_t first, int64_t count, attn_error_t *error) {
+    if (attn_sketch_is_sparse(plan))
+        return sketch_sparse(plan, io, space, first_head, heads, error);
+    if (plan->exact) return ATTN_OK;
+    return sketch_dense(plan, io, space, first_head, heads, first, count, error);
 }
 
 static attn_io_t reduced(const sketch_plan_t *plan, const attn_io_t *io, const workspace_t *space) {
@@ -238,7 +318,11 @@ static attn_io_t reduced(const sketch_plan_t *plan, const attn_io_t *io, const w
         .workspace_size = plan->softmax->workspace_size,
         .report = io->report,
     };
-    if (!plan->exact) {
+    if (attn_sketch_is_sparse(plan)) {
+        const attn_problem_t *p = &plan->problem;
+        const attn_tensor_t x = {.dtype = ATTN_F32, .shape = {p->batch, p->heads, p->queries}};
+        result.query = result.key = attn_sketched(&x, space->query, plan->size);
+    } else if (!plan->exact) {
         result.query = attn_sketched(&io->query, space->query, plan->size);
         result.key = attn_sketched(&io->key, space->key, plan->size);
     }
@@ -251,10 +335,8 @@ attn_status_t attn_sketch_run(const attn_backend_plan_t *base, const attn_io_t *
     const attn_problem_t *problem = &plan->problem;
     attn_arena_t arena = {.base = io->workspace};
     const workspace_t space = lay_out(plan, &arena);
-    attn_status_t status = ATTN_OK;
-    if (!plan->exact)
-        status = sketch_heads(plan, io, &space, 0, problem->batch * problem->heads, 0,
-                              problem->queries, error);
+    const attn_status_t status = sketch_heads(plan, io, &space, 0, problem->batch * problem->heads,
+                                              0, problem->queries, error);
     if (status) return status;
     const attn_io_t small = reduced(plan, io, &space);
     return plan->softmax->run(plan->softmax, &small, error);
@@ -268,10 +350,8 @@ attn_status_t attn_sketch_weights(const attn_backend_plan_t *base, const attn_io
     attn_arena_t arena = {.base = io->workspace};
     const workspace_t space = lay_out(plan, &arena);
     if (count < 1) return ATTN_OK;
-    attn_status_t status = ATTN_OK;
-    if (!plan->exact)
-        status = sketch_heads(plan, io, &space, batch * plan->problem.heads + head, 1, first, count,
-                              error);
+    const attn_status_t status =
+        sketch_heads(plan, io, &space, batch * plan->problem.heads + head, 1, first, count, error);
     if (status) return status;
     const attn_io_t small = reduced(plan, io, &space);
     return weights->rows(plan->softmax, &small, batch, head, first, count, rows, row_stride, error);

@@ -137,6 +137,16 @@ export interface OwnInputs {
     blockColumns: IntegerArray;
     /** (batch, head, entry): true where the mask is not looked at. */
     blockFull: MaskArray;
+    /**
+     * Of backend "sketch" natively: X in compressed sparse rows, all three in place of query and key, which it both is.
+     * The rows of all batches and heads one below the other: where the elements of each begin, and where the last ones
+     * end, batch * heads * queries + 1 numbers.
+     */
+    xIndptr: IntegerArray;
+    /** The feature of each element, ascending in a row; as many as parameter `elements` says. */
+    xIndices: IntegerArray;
+    /** The elements. */
+    xData: Float32Array;
 }
 
 /** The same of outputs: `true`, or an array to write to, asks for one. */

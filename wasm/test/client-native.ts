@@ -12,9 +12,29 @@ const plan = native.plan({ queries: 8, dim: 8 });
 await plan.runAsync({ query: x, key: x, value: x, signal: AbortSignal.timeout(5) });
 const result: RunResult = await plan.runAsync({ query: x, key: x, value: x, lse: true });
 
+const sparse = native.plan({
+    ...{ backend: "sketch", queries: 2, dim: 9, params: { elements: 3 } },
+    inputs: ["xIndptr", "xIndices", "xData"],
+});
+const csr = { xIndptr: [0, 2, 3], xIndices: Int32Array.of(0, 8, 4), xData: new Float32Array(3) };
+const attended: Float32Array = sparse.run({ ...csr, value: new Float32Array(18) }).out;
+const weights: Float32Array = sparse.weights(csr);
+// @ts-expect-error: nothing stands for values
+sparse.run(csr);
+
 // @ts-expect-error: there is no such option
 await init({ thread: 2 });
 // @ts-expect-error: not a signal
 await plan.runAsync({ query: x, key: x, value: x }, { signal: 1 });
 
-export default [either, reason, out, result, native.threads, both.lse, AttnError];
+export default [
+    either,
+    reason,
+    out,
+    result,
+    native.threads,
+    both.lse,
+    attended,
+    weights,
+    AttnError,
+];
