@@ -202,7 +202,7 @@ int cli_compare(int argc, char **argv) {
                          .seconds = 0.5,
                          .table = table_make(columns, COLUMNS)};
     option_t options[OPTION_LIST_SIZE] = {
-        INPUTS_ARRAYS(compare.inputs),
+        INPUTS_ARRAYS(compare.inputs, OPTION_REQUIRED),
         {"backends", 0, OPTION_TEXTS, "A,B,...", "which backends, in this order (default: all)",
          &compare.backends, 0, 0},
         RULES_OPTIONS(compare.inputs.rules),

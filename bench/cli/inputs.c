@@ -92,8 +92,49 @@ static int load_past(inputs_t *inputs, array_t pasts[INPUT_COUNT]) {
     return join(inputs, pasts);
 }
 
+int inputs_has_x(const inputs_t *inputs) { return inputs->x.archive || inputs->x.data; }
+
+int32_t inputs_rank(const inputs_t *inputs) {
+    return inputs->arrays[inputs_has_x(inputs) ? INPUT_VALUE : INPUT_QUERY].rank;
+}
+
+int inputs_check(const inputs_t *inputs, const char *command) {
+    const char *const *paths = inputs->paths;
+    if (!inputs_has_x(inputs)) {
+        if (inputs->x.indptr || inputs->x.indices || inputs->x.columns)
+            return cli_complain(CLI_USAGE, "--x-indptr and --x-indices are for --x-data");
+        if (paths[INPUT_QUERY] && paths[INPUT_KEY]) return CLI_OK;
+        return cli_complain(CLI_USAGE, "%s: --%s is missing (see attn %s --help)", command,
+                            paths[INPUT_QUERY] ? "k" : "q", command);
+    }
+    if (paths[INPUT_QUERY] || paths[INPUT_KEY] || inputs->pasts[INPUT_KEY] ||
+        inputs->pasts[INPUT_VALUE])
+        return cli_complain(CLI_USAGE, "--x stands for --q and --k, and has no past");
+    if (inputs->x.archive && inputs->x.data)
+        return cli_complain(CLI_USAGE, "--x and --x-data are two ways to say one thing");
+    if (inputs->x.data && !inputs->x.indptr)
+        return cli_complain(CLI_USAGE, "--x-data needs --x-indptr and --x-indices");
+    return csr_check(&inputs->x);
+}
+
+/* X and V, in f32, which is what sketches are of. */
+static int load_x(inputs_t *inputs) {
+    array_t *value = &inputs->arrays[INPUT_VALUE];
+    int status = csr_load(&inputs->x);
+    if (!status) status = load(value, inputs->paths[INPUT_VALUE]);
+    if (!status && value->tensor.dtype != ATTN_F32)
+        status = array_copy(value, NULL, ATTN_F32, inputs->paths[INPUT_VALUE]);
+    if (status) return status;
+    const int64_t *v = value->tensor.shape;
+    const int64_t rows = v[AXIS_BATCH] * v[AXIS_HEADS] * v[AXIS_ROWS];
+    if (rows == inputs->x.rows) return CLI_OK;
+    return cli_complain(CLI_USAGE, "X has %lld rows, V has %lld of all heads together",
+                        (long long)inputs->x.rows, (long long)rows);
+}
+
 static int load_all(inputs_t *inputs) {
     array_t pasts[INPUT_COUNT] = {0};
+    if (inputs_has_x(inputs)) return load_x(inputs);
     int status = CLI_OK;
     for (int which = 0; !status && which < INPUT_COUNT; which++)
         status = load(&inputs->arrays[which], inputs->paths[which]);
@@ -106,13 +147,14 @@ static int load_all(inputs_t *inputs) {
 /* ---- the problem ----------------------------------------------------------------------------- */
 
 static int pose(inputs_t *inputs) {
-    const attn_tensor_t *query = &inputs->arrays[INPUT_QUERY].tensor;
-    const attn_tensor_t *key = &inputs->arrays[INPUT_KEY].tensor;
+    const attn_tensor_t *value = &inputs->arrays[INPUT_VALUE].tensor;
+    const int has_x = inputs_has_x(inputs);
+    const attn_tensor_t *query = has_x ? value : &inputs->arrays[INPUT_QUERY].tensor;
+    const attn_tensor_t *key = has_x ? value : &inputs->arrays[INPUT_KEY].tensor;
     const int64_t *q = query->shape, *k = key->shape, past = inputs->problem.past;
-    const int64_t dv = inputs->arrays[INPUT_VALUE].tensor.shape[AXIS_COLUMNS];
     attn_error_t error;
     attn_problem_init(&inputs->problem, q[AXIS_BATCH], q[AXIS_HEADS], q[AXIS_ROWS], k[AXIS_ROWS],
-                      q[AXIS_COLUMNS], dv);
+                      has_x ? inputs->x.columns : q[AXIS_COLUMNS], value->shape[AXIS_COLUMNS]);
     inputs->problem.kv_heads = k[AXIS_HEADS];
     inputs->problem.dtype = query->dtype;
     inputs->problem.kv_dtype = key->dtype;
@@ -134,7 +176,7 @@ static void collect(inputs_t *inputs) {
 
 static void count_nonfinite(inputs_t *inputs) {
     int64_t *count = inputs->nonfinite;
-    for (int which = 0; which < INPUT_COUNT; which++)
+    for (int which = inputs_has_x(inputs) ? INPUT_VALUE : 0; which < INPUT_COUNT; which++)
         count[which] = array_nonfinite(&inputs->arrays[which]);
     if (count[INPUT_QUERY] || count[INPUT_KEY] || count[INPUT_VALUE])
         cli_warn("NaN or infinite elements: %lld in Q, %lld in K, %lld in V; computed with as "
@@ -166,6 +208,7 @@ int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes) {
 }
 
 void inputs_free(inputs_t *inputs) {
+    csr_free(&inputs->x);
     for (int which = 0; which < INPUT_COUNT; which++) array_free(&inputs->arrays[which]);
     for (int number = 0; number < ATTN_ARRAY_OWN; number++) array_free(&inputs->shared[number]);
 }

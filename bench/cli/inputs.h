@@ -1,11 +1,12 @@
 /*
- * cli/inputs.h: Q, K and V from .npy files, with what came before them, and the problem that they
- * and the rules pose.
+ * cli/inputs.h: Q, K and V from .npy files, or X as CSR for Q and K, with what came before them, and the problem
+ * that they and the rules pose.
  */
 #ifndef ATTN_CLI_INPUTS_H
 #define ATTN_CLI_INPUTS_H
 
 #include "cli/arrays.h"
+#include "cli/csr.h"
 #include "cli/given.h"
 #include "cli/options.h"
 #include "cli/rules.h"
@@ -17,6 +18,7 @@ enum { INPUT_QUERY, INPUT_KEY, INPUT_VALUE, INPUT_COUNT };
 typedef struct inputs {
     const char *paths[INPUT_COUNT]; /* --q, --k, --v */
     const char *pasts[INPUT_COUNT]; /* --past-k, --past-v; NULL for Q */
+    csr_t x;                        /* --x or --x-data: Q = K = X */
     rules_t rules;
     given_t given;
     int32_t scores;   /* enum attn_scores_code */
@@ -29,11 +31,11 @@ typedef struct inputs {
     array_t shared[ATTN_ARRAY_OWN]; /* more of the library's, which trial_load() reads */
 } inputs_t;
 
-/* For option tables, with `inputs` an inputs_t. */
-#define INPUTS_ARRAYS(inputs)                                                                      \
+/* For option tables, with `inputs` an inputs_t; `needed`: OPTION_REQUIRED where nothing stands for Q and K. */
+#define INPUTS_ARRAYS(inputs, needed)                                                              \
     {"q",                                                                                          \
      0,                                                                                            \
-     OPTION_TEXT | OPTION_REQUIRED,                                                                \
+     OPTION_TEXT | (needed),                                                                       \
      "Q.npy",                                                                                      \
      "queries, (n, d), (H, n, d) or (B, H, n, d)",                                                 \
      &(inputs).paths[INPUT_QUERY],                                                                 \
@@ -41,7 +43,7 @@ typedef struct inputs {
      0},                                                                                           \
         {"k",                                                                                      \
          0,                                                                                        \
-         OPTION_TEXT | OPTION_REQUIRED,                                                            \
+         OPTION_TEXT | (needed),                                                                   \
          "K.npy",                                                                                  \
          "keys, (m, d) likewise; their number of heads divides that of Q",                         \
          &(inputs).paths[INPUT_KEY],                                                               \
@@ -66,6 +68,35 @@ typedef struct inputs {
     {                                                                                              \
         "past-v", 0, OPTION_TEXT, "PV.npy", "their values", &(inputs).pasts[INPUT_VALUE], 0, 0     \
     }
+
+/* The same of X. */
+#define INPUTS_CSR(inputs)                                                                         \
+    {"x",                                                                                          \
+     0,                                                                                            \
+     OPTION_TEXT,                                                                                  \
+     "X.npz",                                                                                      \
+     "in place of Q and K, both of which it is: CSR as of SciPy's save_npz()",                     \
+     &(inputs).x.archive,                                                                          \
+     0,                                                                                            \
+     0},                                                                                           \
+        {"x-data",                                                                                 \
+         0,                                                                                        \
+         OPTION_TEXT,                                                                              \
+         "X.npy",                                                                                  \
+         "or its elements, beside --x-indptr and --x-indices",                                     \
+         &(inputs).x.data,                                                                         \
+         0,                                                                                        \
+         0},                                                                                       \
+        CSR_OPTIONS((inputs).x)
+
+/** Whether X is given. */
+int inputs_has_x(const inputs_t *inputs);
+
+/** Whether the options that are there go together, and none is missing that is needed; an exit status. */
+int inputs_check(const inputs_t *inputs, const char *command);
+
+/** The rank of the files: that of Q, or of V where X is given. */
+int32_t inputs_rank(const inputs_t *inputs);
 
 /**
  * Read the files, check that they fit together, fill in problem and io, and warn about elements

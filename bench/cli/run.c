@@ -50,10 +50,14 @@ static int compute(run_t *run) {
     const attn_backend_t *backend = attn_backend_find(run->context, run->backend);
     if (!backend)
         return cli_complain(CLI_USAGE, "unknown backend '%s' (see attn list)", run->backend);
-    if (trial_plan(trial, run->context, backend, &run->inputs.problem, &run->settings,
-                   &run->inputs.given))
+    inputs_t *inputs = &run->inputs;
+    if (inputs_has_x(inputs) &&
+        csr_pose(&inputs->x, backend, &inputs->problem, &run->settings, &trial->error))
         return cli_reject(NULL, &trial->error);
-    if (trial_load(trial, run->inputs.shared)) return CLI_USAGE;
+    if (trial_plan(trial, run->context, backend, &inputs->problem, &run->settings, &inputs->given))
+        return cli_reject(NULL, &trial->error);
+    if (inputs_has_x(inputs)) csr_place(&inputs->x, backend, trial->arrays);
+    if (trial_load(trial, inputs->shared)) return CLI_USAGE;
     if (trial_prepare(trial, &run->inputs.io)) return cli_reject(NULL, &trial->error);
     if (gradients_prepare(&run->gradients, trial)) return CLI_USAGE;
     const double start = measure_clock();
@@ -94,7 +98,7 @@ static int add_target(run_t *run, targets_t *targets, const char *path, const at
 /* An output without the axes that Q's file lacks, and without those at its end that are always 1. */
 static int add_output(run_t *run, targets_t *targets, const char *path, attn_tensor_t tensor,
                       const attn_array_info_t *info) {
-    const int32_t lacking = 4 - run->inputs.arrays[INPUT_QUERY].rank;
+    const int32_t lacking = 4 - inputs_rank(&run->inputs);
     int32_t rank = 4, left = 0;
     while (rank > 1 && info->axes[rank - 1] == ATTN_AXIS_ONE) rank--;
     const int32_t moved = 4 - rank;
@@ -135,8 +139,7 @@ static int write_outputs(run_t *run) {
     targets_t targets = {.count = 0};
     int status = add_outputs(run, &targets);
     if (!status)
-        status =
-            add_target(run, &targets, run->weights, &weights, run->inputs.arrays[INPUT_QUERY].rank);
+        status = add_target(run, &targets, run->weights, &weights, inputs_rank(&run->inputs));
     if (!status) status = add_target(run, &targets, run->present_key, &key->tensor, key->rank);
     if (!status)
         status = add_target(run, &targets, run->present_value, &value->tensor, value->rank);
@@ -158,19 +161,28 @@ static const char *narrowing(uint32_t inputs) {
                                             : "";
 }
 
+static void report_sizes(const inputs_t *inputs) {
+    char shapes[INPUT_COUNT][96];
+    inputs_shape(inputs, INPUT_VALUE, shapes[INPUT_VALUE]);
+    if (inputs_has_x(inputs))
+        printf("sizes            X (%lld, %lld), %lld elements, V %s\n", (long long)inputs->x.rows,
+               (long long)inputs->x.columns, (long long)inputs->x.stored, shapes[INPUT_VALUE]);
+    else
+        printf("sizes            Q %s, K %s, V %s\n", inputs_shape(inputs, INPUT_QUERY, shapes[0]),
+               inputs_shape(inputs, INPUT_KEY, shapes[1]), shapes[INPUT_VALUE]);
+}
+
 static void report(const run_t *run) {
     const inputs_t *inputs = &run->inputs;
     const attn_problem_t *problem = &inputs->problem;
     const attn_cost_t *cost = &run->trial.cost;
     const double kept = trial_pairs(&run->trial, problem);
     const double touched = trial_touched(&run->trial, problem);
-    char shapes[INPUT_COUNT][96], workspace[24], rules[256];
+    char workspace[24], rules[256];
     const attn_backend_t *backend = run->trial.backend;
     printf("backend          %s %s\n", backend->id, backend->version ? backend->version : "");
     printf("kernel           %s\n", attn_plan_kernel(run->trial.plan));
-    printf("sizes            Q %s, K %s, V %s\n", inputs_shape(inputs, INPUT_QUERY, shapes[0]),
-           inputs_shape(inputs, INPUT_KEY, shapes[1]),
-           inputs_shape(inputs, INPUT_VALUE, shapes[2]));
+    report_sizes(inputs);
     printf("causal           %s\n", corner_name(problem->causal));
     if (!isnan(problem->scale)) printf("scale            %.9g\n", (double)problem->scale);
     if (rules_describe(problem, rules)[0]) printf("rules            %s\n", rules);
@@ -206,7 +218,9 @@ static void report(const run_t *run) {
 
 static int check_options(run_t *run) {
     attn_array_info_t info = {.struct_size = sizeof info};
-    if (gradients_check(&run->gradients)) return CLI_USAGE;
+    if (inputs_check(&run->inputs, "run") || gradients_check(&run->gradients)) return CLI_USAGE;
+    if (inputs_has_x(&run->inputs) && (run->chunk || run->present_key || run->present_value))
+        return cli_complain(CLI_USAGE, "--stream, --present-k and --present-v need --q and --k");
     attn_backend_array(NULL, ATTN_ARRAY_SCORES, &info);
     if (run->scores_mode >= 0 && !given_value(&run->inputs.given, ATTN_ARRAY_SCORES, &info, NULL))
         return cli_complain(CLI_USAGE, "--scores-mode needs --scores");
@@ -262,7 +276,8 @@ int cli_run(int argc, char **argv) {
     option_t options[OPTION_LIST_SIZE] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "softmax, or another that attn list shows",
          &run.backend, 0, 0},
-        INPUTS_ARRAYS(run.inputs),
+        INPUTS_ARRAYS(run.inputs, 0),
+        INPUTS_CSR(run.inputs),
         {"output", 'o', OPTION_TEXTS | OPTION_REQUIRED, "O.npy",
          "the result: of Q's rank, float32, or float16 where Q is; NAME=FILE: another output",
          &run.inputs.given.outputs, 0, 0},

@@ -1,8 +1,7 @@
 /* cli/sketch_cmd.c: `attn sketch`: X on fewer features, and how near that is. */
 #include "cli/arrays.h"
 #include "cli/cli.h"
-#include "cli/files.h"
-#include "cli/npz.h"
+#include "cli/csr.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -14,17 +13,14 @@
 #include <string.h>
 
 typedef struct sketch_run {
-    const char *path, *keys, *indptr, *indices, *method, *algebra, *out, *scores;
-    int64_t columns; /* of CSR; 0: the last one that has an element */
+    const char *path, *keys, *method, *algebra, *out, *scores;
+    csr_t csr;
     sketching_options_t options;
     int report, json;
 
-    char *files[4]; /* what the arrays stand in */
-    int64_t *starts;
-    int32_t *places;
+    int32_t *places; /* of CSR, as the algorithms have them */
     float *dense;
     sketching_x_t x;
-    int64_t stored;
     sketching_features_t features;
     sketching_result_t result;
     sketching_distance_t distance;
@@ -33,100 +29,26 @@ typedef struct sketch_run {
 /* ---- X ----------------------------------------------------------------------------------------------- */
 
 static const npy_wanted_t matrix = {NPY_FLOAT32 | NPY_FLOAT64, 2, 2, "2 (n, d)"};
-static const npy_wanted_t values = {NPY_FLOAT32 | NPY_FLOAT64, 1, 1, "1 (elements)"};
-static const npy_wanted_t numbers = {NPY_INTEGERS, 1, 1, "1"};
-
-/* An array of an archive or, where that is NULL, of a file. */
-static int read_array(const npz_t *archive, const char *name, const npy_wanted_t *wanted,
-                      char **memory, attn_tensor_t *tensor) {
-    size_t size;
-    int32_t rank;
-    attn_error_t error;
-    const int status =
-        archive ? npz_file(archive, name, memory, &size) : file_read(name, memory, &size);
-    if (status) return status;
-    if (npy_read(*memory, size, wanted, tensor, &rank, &error))
-        return cli_complain(CLI_USAGE, "%s%s%s %s", archive ? archive->path : "",
-                            archive ? ": " : "", name, error.message);
-    return CLI_OK;
-}
 
 static int no_memory(const sketch_run_t *run) {
     return cli_complain(CLI_USAGE, "%s: no memory for X", run->path);
 }
 
-static int64_t whole(const attn_tensor_t *tensor, int64_t at) {
-    return tensor->dtype == NPY_I32 ? ((const int32_t *)tensor->data)[at]
-                                    : ((const int64_t *)tensor->data)[at];
-}
-
-/* Starts as int64 and columns as int32, whichever they have; what does not fit is no column. */
-static int take_indices(sketch_run_t *run, const attn_tensor_t *indptr,
-                        const attn_tensor_t *indices) {
-    const int64_t n = indptr->shape[3];
-    run->starts = malloc((size_t)n * sizeof *run->starts);
-    run->places = malloc(((size_t)run->stored + 1) * sizeof *run->places);
-    if (!run->starts || !run->places) return no_memory(run);
-    for (int64_t i = 0; i < n; i++) run->starts[i] = whole(indptr, i);
-    for (int64_t at = 0; at < run->stored; at++) {
-        const int64_t place = whole(indices, at);
+/* What does not fit is no column. */
+static int take_csr(sketch_run_t *run) {
+    const csr_t *csr = &run->csr;
+    run->places = malloc(((size_t)csr->stored + 1) * sizeof *run->places);
+    if (!run->places) return no_memory(run);
+    for (int64_t at = 0; at < csr->stored; at++) {
+        const int64_t place = csr->places[at];
         run->places[at] = place < 0 || place > INT32_MAX ? -1 : (int32_t)place;
     }
+    run->x = (sketching_x_t){.rows = csr->rows,
+                             .columns = csr->columns,
+                             .starts = csr->starts,
+                             .indices = run->places,
+                             .data = csr->values};
     return CLI_OK;
-}
-
-static int take_csr(sketch_run_t *run, const attn_tensor_t *indptr, const attn_tensor_t *indices,
-                    const attn_tensor_t *data) {
-    run->stored = data->shape[3];
-    if (indices->shape[3] != run->stored)
-        return cli_complain(CLI_USAGE, "%s: %lld indices for %lld elements", run->path,
-                            (long long)indices->shape[3], (long long)run->stored);
-    const int status = take_indices(run, indptr, indices);
-    if (status) return status;
-    for (int64_t at = 0; at < run->stored && !run->columns; at++)
-        if (run->places[at] >= run->x.columns) run->x.columns = (int64_t)run->places[at] + 1;
-    if (run->columns) run->x.columns = run->columns;
-    run->x.rows = indptr->shape[3] - 1;
-    run->x.starts = run->starts;
-    run->x.indices = run->places;
-    run->x.data = data->data;
-    return CLI_OK;
-}
-
-static int load_arrays(sketch_run_t *run) {
-    attn_tensor_t data, indptr, indices;
-    int status = read_array(NULL, run->path, &values, &run->files[0], &data);
-    if (!status) status = read_array(NULL, run->indptr, &numbers, &run->files[1], &indptr);
-    if (!status) status = read_array(NULL, run->indices, &numbers, &run->files[2], &indices);
-    return status ? status : take_csr(run, &indptr, &indices, &data);
-}
-
-/* SciPy's save_npz(): the file "format" is 0-dimensional bytes, the last of which say which form it is. */
-static int load_npz(sketch_run_t *run, const npz_t *archive) {
-    attn_tensor_t data, indptr, indices, shape;
-    char *memory = NULL;
-    size_t size = 0;
-    int status = npz_file(archive, "format.npy", &memory, &size);
-    if (!status && (size < 3 || memcmp(memory + size - 3, "csr", 3) != 0))
-        status =
-            cli_complain(CLI_USAGE, "%s: is a sparse matrix of another form than CSR", run->path);
-    free(memory);
-    memory = NULL;
-    if (!status) status = read_array(archive, "shape.npy", &numbers, &memory, &shape);
-    if (!status && shape.shape[3] != 2)
-        status = cli_complain(CLI_USAGE, "%s: has %lld axes, not 2", run->path,
-                              (long long)shape.shape[3]);
-    const int64_t rows = status ? 0 : whole(&shape, 0);
-    if (!status) run->columns = whole(&shape, 1);
-    free(memory);
-    if (!status) status = read_array(archive, "data.npy", &values, &run->files[1], &data);
-    if (!status) status = read_array(archive, "indptr.npy", &numbers, &run->files[2], &indptr);
-    if (!status) status = read_array(archive, "indices.npy", &numbers, &run->files[3], &indices);
-    if (!status) status = take_csr(run, &indptr, &indices, &data);
-    if (!status && rows != run->x.rows)
-        status = cli_complain(CLI_USAGE, "%s: indptr is of %lld rows, not %lld", run->path,
-                              (long long)run->x.rows, (long long)rows);
-    return status;
 }
 
 static void put_rows(const attn_tensor_t *from, float *to) {
@@ -160,27 +82,17 @@ static int load_dense(sketch_run_t *run) {
     return status;
 }
 
-static int is_archive(sketch_run_t *run, npz_t *archive) {
-    const size_t length = strlen(run->path);
-    return length > 4 && strcmp(run->path + length - 4, ".npz") == 0 &&
-           (archive->path = run->path) != NULL;
-}
-
 static int load(sketch_run_t *run) {
-    npz_t archive;
     attn_error_t error;
     int status;
-    if (is_archive(run, &archive)) {
-        status = file_read(run->path, &run->files[0], &archive.size);
-        archive.bytes = (const unsigned char *)run->files[0];
-        if (!status && !npz_is_one(run->files[0], archive.size))
-            status = cli_complain(CLI_USAGE, "%s: is no .npz file", run->path);
-        if (!status) status = load_npz(run, &archive);
+    if (run->csr.archive || run->csr.indptr) {
+        status = csr_load(&run->csr);
+        if (!status) status = take_csr(run);
     } else {
-        status = run->indptr ? load_arrays(run) : load_dense(run);
+        status = load_dense(run);
     }
     if (status) return status;
-    if (sketching_check(&run->x, run->stored, &error)) return cli_reject(run->path, &error);
+    if (sketching_check(&run->x, run->csr.stored, &error)) return cli_reject(run->path, &error);
     return CLI_OK;
 }
 
@@ -260,7 +172,7 @@ static void tell(const sketch_run_t *run) {
     const line_t lines[] = {
         {"n", "rows n", (double)run->x.rows, 1},
         {"d", "features d", (double)run->x.columns, 1},
-        {"stored", "elements of CSR", (double)run->stored, !run->x.dense},
+        {"stored", "elements of CSR", (double)run->csr.stored, !run->x.dense},
         {"m", "features m of the sketch", (double)result->size, 1},
         {"asked", "features that the bound for eps, delta asks", result->asked, 1},
         {"exact", "all features kept (1: yes)", result->is_exact, 1},
@@ -313,13 +225,13 @@ static int choose(sketch_run_t *run) {
     if (strcmp(run->algebra, "best") != 0 && strcmp(run->algebra, run->options.solver->name) != 0)
         return cli_complain(CLI_USAGE, "--algebra: '%s' is none of best, lapack, plain",
                             run->algebra);
-    if (!run->indptr != !run->indices)
-        return cli_complain(CLI_USAGE, "--x-indptr and --x-indices come together");
-    if (run->keys && (run->indptr || run->columns))
+    if (csr_is_archive(run->path))
+        run->csr.archive = run->path;
+    else
+        run->csr.data = run->path;
+    if (run->keys && (run->csr.archive || run->csr.indptr))
         return cli_complain(CLI_USAGE, "--k takes a dense X");
-    if (run->columns && !run->indptr)
-        return cli_complain(CLI_USAGE, "--columns is for --x-indptr and --x-indices");
-    return CLI_OK;
+    return csr_check(&run->csr);
 }
 
 static int execute(sketch_run_t *run) {
@@ -368,11 +280,7 @@ int cli_sketch(int argc, char **argv) {
          &run.options.factor, 0, 0},
         {"seed", 0, OPTION_INTEGER, "N", "of the draws (0)", &seed, 0, INT64_C(9007199254740992)},
         {"k", 0, OPTION_TEXT, "K.npy", "rows below X's: X is then [Q; K]", &run.keys, 0, 0},
-        {"x-indptr", 0, OPTION_TEXT, "FILE", "CSR: where each row begins", &run.indptr, 0, 0},
-        {"x-indices", 0, OPTION_TEXT, "FILE", "CSR: the column of each element", &run.indices, 0,
-         0},
-        {"columns", 0, OPTION_INTEGER, "D", "CSR: features, where the last ones have no element",
-         &run.columns, 1, SKETCHING_MOST_COLUMNS},
+        CSR_OPTIONS(run.csr),
         {"output", 'o', OPTION_TEXT, "Y.npy", "where float32 (n, m) goes; - for standard output",
          &run.out, 0, 0},
         {"scores", 0, OPTION_TEXT, "FILE", "where the leverage scores (d) go", &run.scores, 0, 0},
@@ -390,9 +298,8 @@ int cli_sketch(int argc, char **argv) {
     const int status = execute(&run);
     sketching_result_destroy(&run.result);
     sketching_features_destroy(&run.features);
-    free(run.starts);
+    csr_free(&run.csr);
     free(run.places);
     free(run.dense);
-    for (int i = 0; i < 4; i++) free(run.files[i]);
     return status;
 }

@@ -7,6 +7,7 @@ import { describe, test } from "node:test";
 
 import { random } from "./attention.mjs";
 import { assertRefused, attn, succeed, withFiles } from "./command.mjs";
+import { csr, csrFiles, format, ints, members } from "./csr.mjs";
 import { npy, read } from "./npy.mjs";
 import { zip } from "./zip.mjs";
 
@@ -32,42 +33,10 @@ function rows(r) {
     });
 }
 
-function csr(x) {
-    const parts = { data: [], indices: [], indptr: [0] };
-    for (const row of x) {
-        row.forEach((value, j) => {
-            if (value === 0) return;
-            parts.data.push(value);
-            parts.indices.push(j);
-        });
-        parts.indptr.push(parts.data.length);
-    }
-    return parts;
-}
-
 const x = rows(0.05);
-const { data, indices, indptr } = csr(x);
-const ints = (values, descr) => npy([values.length], values, { descr });
-const format = (name) =>
-    npy([], [], {
-        header: "{'descr': '|S3', 'fortran_order': False, 'shape': (), }" + "",
-    }).toString("latin1") + name;
-const archive = {
-    "indices.npy": ints(indices, "<i4"),
-    "indptr.npy": ints(indptr, "<i4"),
-    "format.npy": Buffer.from(format("csr"), "latin1"),
-    "shape.npy": ints([n, d], "<i8"),
-    "data.npy": npy([data.length], data, { descr: "<f8" }),
-};
-const files = {
-    "x.npy": npy([n, d], x.flat()),
-    "deflated.npz": zip(archive, 6),
-    "fixed.npz": zip(archive, 1),
-    "stored.npz": zip(archive),
-    "data.npy": npy([data.length], data),
-    "indices.npy": ints(indices, "<i8"),
-    "indptr.npy": ints(indptr, "<i8"),
-};
+const { data, indptr } = csr(x);
+const archive = members(x);
+const files = { "x.npy": npy([n, d], x.flat()), ...csrFiles(x) };
 const asArrays = ["data.npy", "--x-indptr", "indptr.npy", "--x-indices", "indices.npy"];
 
 describe("attn sketch", () => {
@@ -193,7 +162,7 @@ describe("attn sketch", () => {
         return bytes;
     };
     const wrong = {
-        "coo.npz": zip({ ...archive, "format.npy": Buffer.from(format("coo"), "latin1") }),
+        "coo.npz": zip({ ...archive, "format.npy": format("coo") }),
         "less.npz": zip({ "format.npy": archive["format.npy"] }),
         "far.npz": zip({ ...archive, "shape.npy": ints([n, 10], "<i8") }),
         "rows.npz": zip({ ...archive, "shape.npy": ints([n + 1, d], "<i8") }),

@@ -1,0 +1,55 @@
+/*
+ * cli/csr.h: X as compressed sparse rows, from an .npz of SciPy's save_npz() or from three .npy files.
+ */
+#ifndef ATTN_CLI_CSR_H
+#define ATTN_CLI_CSR_H
+
+#include "cli/arrays.h"
+#include "cli/options.h"
+#include "cli/settings.h"
+
+#include "attn/attn.h"
+
+typedef struct csr {
+    const char *archive;                 /* or */
+    const char *data, *indptr, *indices; /* .npy */
+    int64_t columns; /* features; 0: those up to the last one that has an element */
+
+    int64_t rows, stored;
+    int64_t *starts, *places; /* rows + 1; stored */
+    float *values;
+    char *files[3];   /* what the arrays stood in; values may stand there still */
+    char setting[48]; /* "elements=..." */
+} csr_t;
+
+/* For option tables, with `csr` a csr_t. */
+#define CSR_OPTIONS(csr)                                                                           \
+    {"x-indptr", 0, OPTION_TEXT, "FILE", "CSR: where each row begins", &(csr).indptr, 0, 0},       \
+        {"x-indices", 0, OPTION_TEXT, "FILE", "CSR: the column of each element", &(csr).indices,   \
+         0,           0},                                                                          \
+    {                                                                                              \
+        "columns", 0, OPTION_INTEGER, "D", "CSR: features, where the last ones have no element",   \
+            &(csr).columns, 1, CSR_MOST_COLUMNS                                                    \
+    }
+
+#define CSR_MOST_COLUMNS INT64_C(2147483648)
+
+/** Whether a file's name is that of an archive. */
+int csr_is_archive(const char *path);
+
+/** Whether the options that are there go together; an exit status. */
+int csr_check(const csr_t *csr);
+
+/** Read the files: arrays of the right lengths, whatever is in them; an exit status. csr_free() in any case. */
+int csr_load(csr_t *csr);
+
+void csr_free(csr_t *csr);
+
+/** Name X in the problem as its backend's own arrays, and their length in the settings. */
+attn_status_t csr_pose(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
+                       settings_t *settings, attn_error_t *error);
+
+/** Give X's arrays to those of a trial, which then has their memory. */
+void csr_place(csr_t *csr, const attn_backend_t *backend, array_t *arrays);
+
+#endif

@@ -1,0 +1,157 @@
+// attn run --x: sparse X in place of Q and K gives what dense ones do, and what is no CSR is refused.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+
+import { random } from "./attention.mjs";
+import { assertRefused, attn, succeed, withFiles } from "./command.mjs";
+import { csr, csrFiles, format, ints, members } from "./csr.mjs";
+import { npy } from "./npy.mjs";
+import { zip } from "./zip.mjs";
+
+const [heads, n, d, dv] = [2, 9, 40, 3];
+// Small whole numbers: where T has powers of two, no sum is rounded, and all forms of X give the same bits.
+const numbers = random(heads * n * d, 5).map((x, i) =>
+    i % 4 === 1 || i % d === d - 1 ? Math.round(4 * x) || 1 : 0,
+);
+const x = Array.from({ length: heads * n }, (_, i) =>
+    i === 4 ? Array(d).fill(0) : numbers.slice(i * d, (i + 1) * d),
+);
+const { data, indices, indptr } = csr(x);
+const files = {
+    "x.npy": npy([heads, n, d], x.flat()),
+    "v.npy": npy([heads, n, dv], random(heads * n * dv, 3)),
+    ...csrFiles(x),
+};
+const inputs = [
+    ["--x", "deflated.npz"],
+    ["--x", "stored.npz"],
+    ["--x-data", "data.npy", "--x-indptr", "indptr.npy", "--x-indices", "indices.npy"],
+];
+const last = ["--v", "v.npy", "-o", "o.npy"];
+
+describe("attn run sketch --x", () => {
+    for (const settings of [
+        ["--set", "method=osnap", "--set", "size=12", "--seed", "3"],
+        ["--set", "method=ams", "--set", "size=16", "--causal"],
+        ["--set", "method=srht", "--set", "size=16", "--threads", "1"],
+        ["--set", "size=40"],
+    ])
+        test(`${settings.join(" ")}: the same bits from every form of X`, () => {
+            withFiles(files, (folder) => {
+                const run = (...from) => {
+                    const more = ["--weights", "w.npy", "--lse", "l.npy"];
+                    const said = succeed(
+                        ["run", "sketch", ...from, ...last, ...settings, ...more],
+                        folder,
+                    );
+                    return [
+                        said,
+                        ["o", "w", "l"].map((f) => readFileSync(join(folder, `${f}.npy`))),
+                    ];
+                };
+                const [, dense] = run("--q", "x.npy", "--k", "x.npy");
+                for (const input of inputs) {
+                    const [said, sparse] = run(...input);
+                    assert.match(
+                        said,
+                        new RegExp(`X \\(${heads * n}, ${d}\\), ${data.length} elements, V`),
+                    );
+                    sparse.forEach((bytes, i) => assert.ok(bytes.equals(dense[i]), `${i}`));
+                }
+            });
+        });
+
+    test("--columns: features behind the last one that has an element", () => {
+        withFiles(files, (folder) => {
+            const run = (...more) =>
+                succeed(["run", "sketch", ...inputs[2], ...last, ...more], folder);
+            assert.match(run(), /X \(18, 40\)/);
+            assert.match(run("--columns", "100"), /X \(18, 100\)/);
+        });
+    });
+
+    const archive = members(x);
+    const wrong = {
+        "coo.npz": zip({ ...archive, "format.npy": format("coo") }),
+        "wide.npz": zip({ ...archive, "shape.npy": ints([heads * n, 2 ** 40], "<i8") }),
+        "none.npz": zip({ ...archive, "shape.npy": ints([heads * n, 0], "<i8") }),
+        "few.npz": zip({ ...archive, "shape.npy": ints([heads * n, d - 1], "<i8") }),
+        "nan.npz": zip({
+            ...archive,
+            "data.npy": npy([data.length], [NaN, ...data.slice(1)], { descr: "<f8" }),
+        }),
+        "late.npz": zip({ ...archive, "indptr.npy": ints([1, ...indptr.slice(1)], "<i4") }),
+        "falls.npz": zip({
+            ...archive,
+            "indptr.npy": ints([0, 99, ...indptr.slice(2)], "<i4"),
+        }),
+        "twice.npz": zip({
+            ...archive,
+            "indices.npy": ints([indices[1], ...indices.slice(1)], "<i4"),
+        }),
+        "less.npz": zip({ ...archive, "indices.npy": ints(indices.slice(1), "<i4") }),
+        "empty.npz": zip({
+            ...archive,
+            "data.npy": npy([0], []),
+            "indices.npy": ints([], "<i4"),
+        }),
+        "cut.npz": files["deflated.npz"].subarray(0, 700),
+        "short.npy": npy([n, dv], random(n * dv, 3)),
+        "negative.npy": ints([-1, ...indices.slice(1)], "<i8"),
+    };
+    const [, , asArrays] = inputs;
+    const refused = [
+        [["--x", "coo.npz", ...last], /another form than CSR/],
+        [["--x", "wide.npz", ...last], /1099511627776 features, must be 1 to 2\^31/],
+        [["--x", "none.npz", ...last], /0 features, must be 1/],
+        [["--x", "few.npz", ...last], /has column 39, must be 0 to 38/],
+        [["--x", "nan.npz", ...last], /element 0 is NaN/],
+        [["--x", "late.npz", ...last], /indptr: begins with 1/],
+        [["--x", "falls.npz", ...last], /indptr: falls from 99/],
+        [["--x", "twice.npz", ...last], /they have to ascend, each once/],
+        [["--x", "less.npz", ...last], /indices for \d+ elements/],
+        [["--x", "empty.npz", ...last], /empty\.npz/],
+        [["--x", "cut.npz", ...last], /has no format.npy in it/],
+        [["--x", "x.npy", ...last], /is no .npz file/],
+        [["--x", "away.npz", ...last], /away.npz/],
+        [["--x", "deflated.npz", "--v", "short.npy", "-o", "o.npy"], /X has 18 rows, V has 9/],
+        [
+            [...asArrays.slice(0, 4), "--x-indices", "negative.npy", ...last],
+            /has column -1, must be 0 to 39/,
+        ],
+        [[...asArrays, "--columns", "39", ...last], /has column 39, must be 0 to 38/],
+        [[...asArrays, ...last, "--set", "method=leverage"], /leverage takes a dense X/],
+        [[...asArrays, ...last, "--stream", "4", "--causal"], /--stream.*need --q and --k/],
+        [[...asArrays, ...last, "--present-k", "pk.npy"], /--present-k.*need --q and --k/],
+        [[...asArrays, ...last, "--q", "x.npy"], /--x stands for --q and --k/],
+        [[...asArrays, ...last, "--past-k", "x.npy"], /has no past/],
+        [[...asArrays, ...last, "--x", "stored.npz"], /two ways to say one thing/],
+        [[...asArrays, ...last, "--set", "elements=5"], /x_indices: shape .* needs .* 5\)/],
+        [["--x", "stored.npz", "--x-indices", "indices.npy", ...last], /come together/],
+        [["--x", "stored.npz", "--columns", "50", ...last], /--columns is for/],
+        [["--x-data", "data.npy", ...last], /--x-data needs --x-indptr/],
+        [["--x-indptr", "indptr.npy", "--q", "x.npy", "--k", "x.npy", ...last], /are for --x-data/],
+        [["--q", "x.npy", ...last], /run: --k is missing/],
+        [["--k", "x.npy", ...last], /run: --q is missing/],
+    ];
+    for (const [args, says] of refused)
+        test(`refused: ${args.join(" ")}`, () => {
+            withFiles({ ...files, ...wrong }, (folder) => {
+                const command = ["run", "sketch", "--set", "method=osnap", "--set", "size=8"];
+                const given = args.includes("method=leverage") ? ["run", "sketch"] : command;
+                assertRefused(attn([...given, ...args], folder), says);
+            });
+        });
+
+    test("refused: another backend", () => {
+        withFiles(files, (folder) => {
+            assertRefused(
+                attn(["run", "softmax", ...inputs[0], ...last], folder),
+                /'softmax' has no input 'x_indptr'/,
+            );
+        });
+    });
+});
