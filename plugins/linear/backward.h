@@ -13,6 +13,8 @@ typedef struct linear_back {
     const attn_head_t *head;
     const linear_form_t *form;
     const attn_io_t *gradients;
+    float *decay, *beta; /* [keys][decays] and [keys]: gradients of gates, where they are wanted */
+    int64_t decays;      /* columns of decay: the features, or 1 for all */
     void *scratch;
 } linear_back_t;
 
@@ -23,16 +25,13 @@ typedef struct linear_backward {
     void (*run)(const linear_back_t *back);
 } linear_backward_t;
 
-ATTN_KERNEL_TABLES(linear_backward_t, attn_linear_backward)
+ATTN_KERNEL_TABLES(linear_backward_t, attn_linear_backward)       /* of the plain rule */
+ATTN_KERNEL_TABLES(linear_backward_t, attn_linear_backward_rules) /* of the others */
 
 /** For `attn.backward/1`. */
 extern const attn_ext_backward_t attn_linear_backward_extension;
 
 /** What gradients need of the workspace. */
 void attn_linear_backward_space(const linear_plan_t *plan, attn_arena_t *arena);
-
-/** Whether the plan's form has gradients, if its problem asks for them; else an error that names what has none. */
-attn_status_t attn_linear_backward_check(const linear_form_t *form, const attn_problem_t *problem,
-                                         attn_error_t *error);
 
 #endif

@@ -154,18 +154,6 @@ static float *factors_of(const way_t *way, int64_t h, int64_t query) {
     return way->factors + 2 * (h * way->queries + query);
 }
 
-/* A row times a factor; 0 takes all of it, whatever it is. */
-static void scale_row(float *row, int64_t count, float factor) {
-    for (int64_t k = 0; k < count; k += VF_LANES)
-        vf_store(row + k, factor == 0.0f ? vf_zero() : vf_mul(vf_set1(factor), vf_load(row + k)));
-}
-
-/* to += factor * row */
-static void add_to_row(float *to, const float *row, int64_t count, float factor) {
-    for (int64_t k = 0; k < count; k += VF_LANES)
-        vf_store(to + k, vf_mul_add(vf_set1(factor), vf_load(row + k), vf_load(to + k)));
-}
-
 /* The gradient by phi, `out`, becomes that of rows of queries or keys, and leaves. */
 static void store_through_phi(const way_t *way, const attn_tensor_t *from, const attn_tensor_t *to,
                               int64_t head, int64_t first, int64_t count, const float *phi,
@@ -256,13 +244,6 @@ static void find_normalisers(const way_t *way, const part_t *part) {
         memcpy(row, r && part->causal ? row - width : way->by_value.z, (size_t)width * sizeof *row);
         if (part->causal) add_to_row(row, way->key + r * width, width, 1.0f);
     }
-}
-
-static float dot_of(const float *a, const float *b, int64_t count) {
-    vf sum = vf_zero();
-    for (int64_t k = 0; k < count; k += VF_LANES)
-        sum = vf_mul_add(vf_load(a + k), vf_load(b + k), sum);
-    return vf_reduce_add(sum);
 }
 
 /* G and r */
@@ -417,11 +398,11 @@ static void answer_keys(way_t *way, const reversal_t *tensors, const part_t *par
                           way->key, scale);
 }
 
-/* Keys that no query sees */
-static void clear_rows(const way_t *way, const attn_tensor_t *tensor, int64_t first) {
-    memset(way->out, 0, (size_t)tile_max(way->x_width, way->value_width) * sizeof *way->out);
-    for (int64_t j = first; tensor->data && j < way->head->problem->keys; j++)
-        rows_store(tensor, way->head->batch, way->head->kv_head, j, 1, way->out, 0);
+/* Keys from `first` on, which no query sees. */
+static void clear_keys(const way_t *way, const attn_tensor_t *tensor, int64_t first) {
+    if (tensor->data)
+        rows_clear(tensor, way->head->batch, way->head->kv_head, first,
+                   way->head->problem->keys - first, way->out);
 }
 
 /* What all queries pass on to the state before the first key. */
@@ -462,8 +443,8 @@ static void go_back(way_t *way) {
         answer_keys(way, &tensors, &part);
         first += part.count;
     }
-    clear_rows(way, &gradients->key, readers);
-    clear_rows(way, &gradients->value, readers);
+    clear_keys(way, &gradients->key, readers);
+    clear_keys(way, &gradients->value, readers);
     if (!attn_own_array(io, LINEAR_STATE)) return;
     join_sources(way, &tensors, &known, way->queries);
     store_state(way);

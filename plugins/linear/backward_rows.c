@@ -28,22 +28,15 @@ static void slopes(linear_map_t map, const features_back_rows_t *rows, int64_t d
 #undef SLOPE_ROWS
 }
 
-static float dot(const float *a, const float *b, int64_t count) {
-    vf sum = vf_zero();
-    for (int64_t i = 0; i < count; i += VF_LANES)
-        sum = vf_mul_add(vf_load(a + i), vf_load(b + i), sum);
-    return vf_reduce_add(sum);
-}
-
 static void favor_row(const linear_form_t *form, int64_t dim, float *x, const float *phi,
                       float *gradient, float scale) {
     const int64_t count = tile_round_up(form->features, VF_LANES);
-    const float all = dot(phi, gradient, count);
+    const float all = dot_of(phi, gradient, count);
     for (int64_t f = 0; f < count; f += VF_LANES)
         vf_store(gradient + f, vf_mul(vf_load(phi + f), vf_load(gradient + f)));
     for (int64_t k = 0; k < dim; k++)
-        x[k] = scale *
-               (dot(gradient, form->directions + k * form->directions_stride, count) - all * x[k]);
+        x[k] = scale * (dot_of(gradient, form->directions + k * form->directions_stride, count) -
+                        all * x[k]);
 }
 
 /* `sums` has room for dim; pairs are in the order of features.c. */
@@ -81,4 +74,10 @@ void rows_store(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_
         convert_back((char *)tensor->data + offset * size, tensor->dtype, tensor->stride[3],
                      from + r * stride, tensor->shape[3]);
     }
+}
+
+void rows_clear(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
+                int64_t count, float *row) {
+    memset(row, 0, (size_t)tensor->shape[3] * sizeof *row);
+    rows_store(tensor, batch, head, first, count, row, 0);
 }

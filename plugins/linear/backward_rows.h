@@ -6,6 +6,7 @@
 
 #define features_back ATTN_KERNEL(attn_linear_features_back)
 #define rows_store ATTN_KERNEL(attn_linear_rows_store)
+#define rows_clear ATTN_KERNEL(attn_linear_rows_clear)
 
 /** Rows of a head before phi and after it, and what the loss changes by: by phi, and to be made of it. */
 typedef struct features_back_rows {
@@ -22,5 +23,30 @@ void features_back(const linear_form_t *form, const features_back_rows_t *rows, 
 /** Rows [first, first + count) of a head, from rows `stride` apart. */
 void rows_store(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
                 int64_t count, const float *from, int64_t stride);
+
+/** Zeros; `row` has room for one. */
+void rows_clear(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
+                int64_t count, float *row);
+
+/* ---- rows of whole vectors --------------------------------------------------------------------------- */
+
+/* A row times a factor; 0 takes all of it, whatever it is. */
+ATTN_SMALL_STEP void scale_row(float *row, int64_t count, float factor) {
+    for (int64_t k = 0; k < count; k += VF_LANES)
+        vf_store(row + k, factor == 0.0f ? vf_zero() : vf_mul(vf_set1(factor), vf_load(row + k)));
+}
+
+/* to += factor * row */
+ATTN_SMALL_STEP void add_to_row(float *to, const float *row, int64_t count, float factor) {
+    for (int64_t k = 0; k < count; k += VF_LANES)
+        vf_store(to + k, vf_mul_add(vf_set1(factor), vf_load(row + k), vf_load(to + k)));
+}
+
+ATTN_SMALL_STEP float dot_of(const float *a, const float *b, int64_t count) {
+    vf sum = vf_zero();
+    for (int64_t k = 0; k < count; k += VF_LANES)
+        sum = vf_mul_add(vf_load(a + k), vf_load(b + k), sum);
+    return vf_reduce_add(sum);
+}
 
 #endif

@@ -259,8 +259,6 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
     plan->base.kernel =
         plan->form.rule == LINEAR_RULE_LINEAR ? plan->kernels->name : plan->recurrence->name;
     status = attn_linear_form_check(&plan->form, copy, error);
-    if (ATTN_GRADIENTS && status == ATTN_OK)
-        status = attn_linear_backward_check(&plan->form, copy, error);
     if (status == ATTN_OK) status = measure(plan, error);
     if (status == ATTN_OK && plan->form.map == LINEAR_FAVOR) status = draw_directions(plan, error);
     if (status == ATTN_OK)

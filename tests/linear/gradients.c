@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Modules have no gradients, and rules beside the plain one have none. */
-static int has_gradients(const attn_context_t *context, int rule) {
-    return rule == ATTN_ORACLE_RULE_LINEAR &&
-           attn_backend_find(context, "linear")->features & ATTN_FEATURE_BACKWARD;
+/* Modules have none. */
+static int has_gradients(const attn_context_t *context) {
+    return attn_backend_find(context, "linear")->features & ATTN_FEATURE_BACKWARD;
 }
 
 static void all_forms(void **state) {
@@ -21,7 +20,7 @@ static void all_forms(void **state) {
         for (int rule = 0; rule < RULES_COUNT; rule++)
             for (int normalise = 0; normalise <= !is_delta(rule); normalise++)
                 for (int k = 0; k < 12; k++, number++) {
-                    if (!has_gradients(context, rule) || !test_takes_case()) continue;
+                    if (!has_gradients(context) || !test_takes_case()) continue;
                     trial_t trial = trial_draw(context, map, rule, normalise, number);
                     way_back_t way;
                     trial_make(&trial);
@@ -35,32 +34,87 @@ static void all_forms(void **state) {
     attn_context_destroy(context);
 }
 
+/* ---- gates for all --------------------------------------------------------------------------------- */
+
+/* A run whose decays are those of the first head of the first sequence: said for each, or once for all. */
+static attn_plan_t *run_decays(trial_t *trial, way_back_t *way, int for_all) {
+    typed_t *decay = &trial->own[DECAY];
+    trial_make(trial);
+    const typed_t given = *decay;
+    const int64_t *shape = given.tensor.shape;
+    *decay =
+        typed_create(ATTN_F32, LAYOUT_BHND,
+                     (int64_t[4]){for_all ? 1 : shape[0], for_all ? 1 : shape[1], shape[2], 1});
+    for (int64_t b = 0; b < decay->tensor.shape[0]; b++)
+        for (int64_t h = 0; h < decay->tensor.shape[1]; h++)
+            for (int64_t j = 0; j < shape[2]; j++)
+                typed_set(decay, b, h, j, 0, typed_get(&given.tensor, 0, 0, j, 0));
+    typed_t old = given;
+    typed_destroy(&old);
+    way_make(way, trial);
+    return way_run(way);
+}
+
+/* The gradient of a decay that sequences and heads share is the sum of theirs, rounded once. */
+static void shared_gates_have_sums(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(2);
+    attn_problem_t problem = fixture_problem(3, 4, 20, 20, 5, 6);
+    problem.kv_heads = 2;
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    trial_t trials[2];
+    way_back_t ways[2];
+    attn_plan_t *plans[2];
+    for (int i = 0; has_gradients(context) && i < 2; i++) {
+        trials[i] = trial_of(context, &problem, ATTN_ORACLE_ELU1, ATTN_ORACLE_RULE_GATED, 1);
+        trials[i].decay_by = DECAY_BY_HEAD;
+        plans[i] = run_decays(&trials[i], &ways[i], i);
+    }
+    for (int64_t j = 0; has_gradients(context) && j < problem.keys; j++) {
+        double sum = 0;
+        for (int64_t b = 0; b < problem.batch; b++)
+            for (int64_t h = 0; h < problem.kv_heads; h++)
+                sum += typed_get(&ways[0].own[DECAY].tensor, b, h, j, 0);
+        compare_number(typed_get(&ways[1].own[DECAY].tensor, 0, 0, j, 0), sum,
+                       typed_rounding(ATTN_F32, sum), "gradient of decay",
+                       (int64_t[4]){0, 0, j, 0});
+    }
+    for (int i = 0; has_gradients(context) && i < 2; i++) {
+        way_drop(&ways[i]);
+        trial_end(&trials[i], plans[i]);
+    }
+    attn_context_destroy(context);
+}
+
 /* ---- bits ------------------------------------------------------------------------------------------ */
 
-static trial_t trial_of_sizes(const attn_context_t *context, int64_t queries, int64_t keys) {
+static trial_t trial_of_sizes(const attn_context_t *context, int rule, int64_t queries,
+                              int64_t keys) {
     attn_problem_t problem = fixture_problem(1, 4, queries, keys, 9, 10);
     problem.kv_heads = 2;
     problem.causal = ATTN_CAUSAL_TOP_LEFT;
-    return trial_of(context, &problem, ATTN_ORACLE_ELU1, ATTN_ORACLE_RULE_LINEAR, 1);
+    return trial_of(context, &problem, ATTN_ORACLE_ELU1, rule, !is_delta(rule));
 }
 
 static void expect_same(const way_back_t *a, const way_back_t *b) {
     typed_check_same(&a->query, &b->query, "gradient of query");
     typed_check_same(&a->key, &b->key, "gradient of key");
     typed_check_same(&a->value, &b->value, "gradient of value");
+    for (int g = DECAY; g <= BETA; g++)
+        if (a->own[g].block) typed_check_same(&a->own[g], &b->own[g], "gradient of a gate");
 }
 
-static void threads_change_nothing(void **state) {
-    (void)state;
+static void check_threads(int rule) {
     static const int threads[] = {1, 2, 5};
     trial_t trials[TEST_COUNT(threads)];
     way_back_t ways[TEST_COUNT(threads)];
     for (size_t i = 0; i < TEST_COUNT(threads); i++) {
         attn_context_t *context = fixture_context(threads[i]);
-        trials[i] = trial_of_sizes(context, 301, 290);
+        trials[i] = trial_of_sizes(context, rule, 301, 290);
+        trials[i].decay_by = DECAY_FOR_ALL_KEYS;
         trial_make(&trials[i]);
         way_make(&ways[i], &trials[i]);
-        if (has_gradients(context, ATTN_ORACLE_RULE_LINEAR)) {
+        if (has_gradients(context)) {
             attn_plan_t *plan = way_run(&ways[i]);
             free(trials[i].io.workspace);
             attn_plan_destroy(plan);
@@ -74,6 +128,11 @@ static void threads_change_nothing(void **state) {
     }
 }
 
+static void threads_change_nothing(void **state) {
+    (void)state;
+    for (int rule = 0; rule < RULES_COUNT; rule++) check_threads(rule);
+}
+
 /* ---- what is hidden -------------------------------------------------------------------------------- */
 
 static void poison(typed_t *array, int64_t head, int64_t row) {
@@ -81,33 +140,44 @@ static void poison(typed_t *array, int64_t head, int64_t row) {
         typed_set(array, 0, head, row, c, c % 2 ? NAN : (double)INFINITY);
 }
 
-/* Keys behind the length, or behind the last query's position, may hold anything. */
+/* A run whose keys from `from` on are hidden, by a length or by being behind the last query; dirty ones are not finite. */
+static void run_hidden(const attn_context_t *context, int rule, int by_length, int dirty,
+                       trial_t *trial, way_back_t *way) {
+    enum { QUERIES = 70, KEYS = 130, LENGTH = 55 };
+    const int64_t from = by_length ? LENGTH : QUERIES;
+    *trial = trial_of_sizes(context, rule, QUERIES, KEYS);
+    if (by_length) trial->problem.inputs = ATTN_INPUT_KV_LENGTHS;
+    trial_make(trial);
+    if (by_length) typed_set(&trial->lengths, 0, 0, 0, 0, (double)from);
+    for (int64_t j = from; dirty && j < KEYS; j++)
+        for (int64_t h = 0; h < 2; h++) {
+            poison(&trial->key, h, j);
+            poison(&trial->value, h, j);
+            if (by_length && is_gated(rule)) poison(&trial->own[DECAY], h, j);
+            if (by_length && is_delta(rule)) poison(&trial->own[BETA], h, j);
+        }
+    way_make(way, trial);
+    attn_plan_t *plan = way_run(way);
+    for (int64_t c = 0; c < trial->problem.dim; c++)
+        assert_true(typed_get(&way->key.tensor, 0, 0, from, c) == 0);
+    free(trial->io.workspace);
+    attn_plan_destroy(plan);
+}
+
+/* Gradients have the bits that they have without. */
 static void hidden_keys_leave_no_trace(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
-    for (int by_length = 0; has_gradients(context, 0) && by_length < 2; by_length++) {
-        enum { QUERIES = 70, KEYS = 130 };
-        const int64_t from = by_length ? 55 : QUERIES;
-        trial_t trials[2];
-        way_back_t ways[2];
-        for (int dirty = 0; dirty < 2; dirty++) {
-            trials[dirty] = trial_of_sizes(context, QUERIES, KEYS);
-            if (by_length) trials[dirty].problem.inputs = ATTN_INPUT_KV_LENGTHS;
-            trial_make(&trials[dirty]);
-            if (by_length) typed_set(&trials[dirty].lengths, 0, 0, 0, 0, (double)from);
-            for (int64_t j = from; dirty && j < KEYS; j++)
-                for (int64_t h = 0; h < 2; h++)
-                    poison(&trials[dirty].key, h, j), poison(&trials[dirty].value, h, j);
-            way_make(&ways[dirty], &trials[dirty]);
-            attn_plan_t *plan = way_run(&ways[dirty]);
-            for (int64_t c = 0; c < 9; c++)
-                assert_true(typed_get(&ways[dirty].key.tensor, 0, 0, from, c) == 0);
-            free(trials[dirty].io.workspace);
-            attn_plan_destroy(plan);
+    for (int rule = 0; has_gradients(context) && rule < RULES_COUNT; rule++)
+        for (int by_length = 0; by_length < 2; by_length++) {
+            trial_t trials[2];
+            way_back_t ways[2];
+            for (int dirty = 0; dirty < 2; dirty++)
+                run_hidden(context, rule, by_length, dirty, &trials[dirty], &ways[dirty]);
+            expect_same(&ways[0], &ways[1]);
+            for (int dirty = 0; dirty < 2; dirty++)
+                way_drop(&ways[dirty]), trial_drop(&trials[dirty]);
         }
-        expect_same(&ways[0], &ways[1]);
-        for (int dirty = 0; dirty < 2; dirty++) way_drop(&ways[dirty]), trial_drop(&trials[dirty]);
-    }
     attn_context_destroy(context);
 }
 
@@ -122,13 +192,14 @@ static void a_lost_query_is_its_own(void **state) {
     (void)state;
     enum { COUNT = 210, LOST = 120, HEAD = 1 };
     attn_context_t *context = fixture_context(1);
-    for (int part = 0; has_gradients(context, 0) && part < 2; part++) {
-        trial_t trial = trial_of_sizes(context, COUNT, COUNT);
+    for (int part = 0; has_gradients(context) && part < 2 * RULES_COUNT; part++) {
+        const int of_out = part % 2;
+        trial_t trial = trial_of_sizes(context, part / 2, COUNT, COUNT);
         way_back_t way;
         trial_make(&trial);
         way_make(&way, &trial);
-        test_label(part ? "lost dL/dout" : "lost query");
-        poison(part ? &way.out : &trial.query, HEAD, LOST);
+        test_label("%s: lost %s", RULES[part / 2], of_out ? "dL/dout" : "query");
+        poison(of_out ? &way.out : &trial.query, HEAD, LOST);
         attn_plan_t *plan = way_run(&way);
         for (int64_t h = 0; h < 4; h++)
             for (int64_t i = 0; i < COUNT; i++) {
@@ -248,6 +319,7 @@ static void oracle_by_central_differences(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(all_forms), cmocka_unit_test(threads_change_nothing),
-          cmocka_unit_test(hidden_keys_leave_no_trace), cmocka_unit_test(a_lost_query_is_its_own),
+TEST_MAIN(cmocka_unit_test(all_forms), cmocka_unit_test(shared_gates_have_sums),
+          cmocka_unit_test(threads_change_nothing), cmocka_unit_test(hidden_keys_leave_no_trace),
+          cmocka_unit_test(a_lost_query_is_its_own),
           cmocka_unit_test(oracle_by_central_differences))
