@@ -25,6 +25,7 @@ typedef struct work {
     double *weights;           /* d: of features, or running sums of scores */
     attn_sketch_draw_t *draws; /* m */
     double *sums;              /* n x m: Y in double */
+    float *row;                /* of osnap: m, a row of Y */
     void *matrix;              /* some rows of T, of osnap all */
     attn_sketch_srht_t srht;
 } work_t;
@@ -254,9 +255,9 @@ static int make_room(work_t *work) {
 /* What is read of T ahead of an element: its features are spread over all of it. */
 enum { AHEAD = 16 };
 
-/* A row of CSR or of a dense X into the columns of its features. */
+/* A row of CSR or of a dense X into the columns of its features: in float, so that they stay in the first cache. */
 static void embed_row(const sketching_x_t *x, int64_t i, const attn_sketch_entry_t *entries,
-                      int64_t sparsity, double *sums) {
+                      int64_t sparsity, float *sums) {
     const int64_t start = x->dense ? i * x->columns : x->starts[i];
     const int64_t count = x->dense ? x->columns : x->starts[i + 1] - start;
     const float *values = (x->dense ? x->dense : x->data) + start;
@@ -266,7 +267,7 @@ static void embed_row(const sketching_x_t *x, int64_t i, const attn_sketch_entry
         if (indices && at + AHEAD < count)
             __builtin_prefetch(entries + indices[at + AHEAD] * sparsity);
         for (int64_t k = 0; k < sparsity; k++)
-            sums[entry[k].column] += (double)entry[k].weight * (double)values[at];
+            sums[entry[k].column] += entry[k].weight * values[at];
     }
 }
 
@@ -277,14 +278,14 @@ static attn_status_t embed_rows(work_t *work) {
     const int64_t sparsity = attn_sketch_sparsity(size, work->options->sparsity);
     const attn_sketch_part_t all = {0, x->columns, size, work->options->seed};
     float *y = work->result->y = allocate(n, size, sizeof *y);
-    work->sums = allocate(1, size, sizeof *work->sums);
+    float *row = work->row = allocate(1, size, sizeof *row);
     work->matrix = allocate(x->columns, sparsity, sizeof(attn_sketch_entry_t));
-    if (!y || !work->sums || !work->matrix) return no_memory(work);
+    if (!y || !row || !work->matrix) return no_memory(work);
     sketching_kernels()->draw(work->matrix, &all, sparsity);
     for (int64_t i = 0; i < n; i++) {
-        memset(work->sums, 0, (size_t)size * sizeof *work->sums);
-        embed_row(x, i, work->matrix, sparsity, work->sums);
-        for (int64_t t = 0; t < size; t++) y[i * size + t] = (float)work->sums[t];
+        memset(row, 0, (size_t)size * sizeof *row);
+        embed_row(x, i, work->matrix, sparsity, row);
+        memcpy(y + i * size, row, (size_t)size * sizeof *row);
     }
     return ATTN_OK;
 }
@@ -359,6 +360,7 @@ attn_status_t sketching_sketch(const sketching_features_t *features,
     free(work.weights);
     free(work.draws);
     free(work.sums);
+    free(work.row);
     free(work.matrix);
     free(work.srht.columns);
     free(work.srht.weights);

@@ -61,28 +61,33 @@ static void release_sparse(problem_t *problem) {
     free(problem->scores);
 }
 
-/* Seconds for hardly an element: what the d features' draws and the n m numbers of Y take. */
-static double constant(int64_t rows, int64_t columns) {
-    problem_t problem = sparse(rows, columns, columns / 2);
-    const double seconds = rows_time(sketch_from_csr, &problem);
+/* Time, elements, and the time of ten passes over them. */
+typedef struct timed {
+    double seconds, stored, ten;
+} timed_t;
+
+static timed_t time_csr(int64_t rows, int64_t columns, int64_t every) {
+    problem_t problem = sparse(rows, columns, every);
+    const timed_t timed = {.seconds = rows_time(sketch_from_csr, &problem),
+                           .stored = (double)sketching_stored(&problem.x),
+                           .ten = 10 * rows_time(pass, &problem)};
     release_sparse(&problem);
-    return seconds;
+    return timed;
 }
 
+/* Few elements, yet some in each page of Y: what the draws of d features and the n m numbers of Y take. */
 void rows_csr(void) {
     enum { ROWS = 512, COLUMNS = 1000000 };
-    const double fixed = constant(ROWS, COLUMNS);
+    const timed_t few = time_csr(ROWS, COLUMNS, 6400);
     for (int64_t every = 400; every >= 100; every /= 2) {
         char what[96], beside[128];
-        problem_t problem = sparse(ROWS, COLUMNS, every);
-        const double stored = (double)sketching_stored(&problem.x);
-        const double seconds = rows_time(sketch_from_csr, &problem);
-        const double ten = 10 * rows_time(pass, &problem);
-        snprintf(what, sizeof what, "CSR 512 x 10^6, %.3g elements, osnap s = 1 to 4096", stored);
+        const timed_t timed = time_csr(ROWS, COLUMNS, every);
+        const double each = (timed.seconds - few.seconds) / (timed.stored - few.stored);
+        snprintf(what, sizeof what, "CSR 512 x 10^6, %.3g elements, osnap s = 1 to 4096",
+                 timed.stored);
         snprintf(beside, sizeof beside,
-                 "ten passes %.3g ms; %.3g ns an element beside %.3g ms for d and n m", ten * 1e3,
-                 (seconds - fixed) * 1e9 / stored, fixed * 1e3);
-        rows_say(what, seconds, beside);
-        release_sparse(&problem);
+                 "ten passes %.3g ms; %.3g ns an element beside %.3g ms for d and n m",
+                 timed.ten * 1e3, each * 1e9, (few.seconds - each * few.stored) * 1e3);
+        rows_say(what, timed.seconds, beside);
     }
 }
