@@ -43,10 +43,10 @@ void sketching_basis_destroy(sketching_basis_t *basis);
  */
 #define SKETCHING_FACTOR 3.0
 
-/** Features of the embedding for each row of X: 16, or 8 for a factor from 8 on. */
+/** Features of the embedding for each row of X: 16; 8 for a factor from 8 on, 4 from 256 on. */
 int64_t sketching_buckets(double factor);
 
-/** The part of the factor that is the embedding's: 1 / (1 - 1 / sqrt(buckets))^2. */
+/** The part of the factor that is the embedding's: 1 / (1 - 1 / sqrt(buckets))^2, and 20 for 4. */
 double sketching_factor_embedded(double factor);
 
 /**
