@@ -1,5 +1,6 @@
 /* sparse over blocks that a run's arrays list: as a mask of all pairs would, and what is refused. */
 #include "attn/random.h"
+#include "attn/support.h"
 #include "support/fixture.h"
 #include "support/test.h"
 #include "support/typed.h"
@@ -26,17 +27,15 @@ static int draw(uint64_t stream, const int64_t at[4], double share) {
     return attn_random_uniform(test_seed(), stream, index) < share;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Whether a block is listed, and is full. */
 static int lists(const scene_t *s, int64_t b, int64_t h, int64_t row, int64_t column) {
-    const int64_t at[4] = {least(b, s->batches - 1), least(h, s->heads - 1), row, column};
+    const int64_t at[4] = {attn_min(b, s->batches - 1), attn_min(h, s->heads - 1), row, column};
     return row % 5 != 3 && draw(40, at, 0.4);
 }
 
 static int is_full(const scene_t *s, int64_t b, int64_t h, int64_t row, int64_t column) {
-    return draw(41, (int64_t[]){least(b, s->batches - 1), least(h, s->heads - 1), row, column},
-                0.5);
+    return draw(
+        41, (int64_t[]){attn_min(b, s->batches - 1), attn_min(h, s->heads - 1), row, column}, 0.5);
 }
 
 static void fill_lists(scene_t *s, int64_t b, int64_t h) {

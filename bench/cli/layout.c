@@ -4,6 +4,8 @@
 #include "cli/output.h"
 #include "cli/trial.h"
 
+#include "attn/support.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +30,6 @@ static const char symbols[] = {[NONE] = '.', [SOME] = '+', [ALL] = '#'};
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* Where the backend has no blocks, as many as fit a terminal of a thousand keys. */
 static int64_t block_of(const attn_plan_t *plan) {
     attn_fact_t fact = {.struct_size = sizeof fact};
@@ -51,7 +51,8 @@ static void fill_head(layout_t *layout, const float *logits, uint8_t *cells) {
     const int64_t cell = layout->cell;
     for (int64_t r = 0; r < layout->rows; r++)
         for (int64_t c = 0; c < layout->columns; c++) {
-            const int64_t queries = min(cell, n - r * cell), keys = min(cell, m - c * cell);
+            const int64_t queries = attn_min(cell, n - r * cell),
+                          keys = attn_min(cell, m - c * cell);
             const int64_t kept = count_kept(logits + r * cell * m + c * cell, m, queries, keys);
             cells[r * layout->columns + c] = kept == 0 ? NONE : kept < queries * keys ? SOME : ALL;
             layout->kept += kept;

@@ -1,9 +1,9 @@
 /* cli/stream.c: see stream.h. */
 #include "cli/stream.h"
 
-#include <math.h>
+#include "attn/support.h"
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+#include <math.h>
 
 /* The arrays of one append or one query. */
 typedef struct call {
@@ -78,9 +78,9 @@ static attn_status_t feed(attn_stream_t *stream, trial_t *trial, int64_t before,
     const int64_t queries = attn_plan_problem(trial->plan)->queries;
     attn_status_t status = ATTN_OK;
     for (int64_t done = 0; !status && done < before; done += chunk)
-        status = append(stream, trial, done, least(chunk, before - done));
+        status = append(stream, trial, done, attn_min(chunk, before - done));
     for (int64_t done = 0; !status && done < queries; done += chunk) {
-        const int64_t count = least(chunk, queries - done);
+        const int64_t count = attn_min(chunk, queries - done);
         status = append(stream, trial, before + done, count);
         if (!status) status = ask(stream, trial, done, count);
     }
@@ -144,7 +144,7 @@ double stream_bytes(trial_t *trial, const attn_context_t *context, const setting
                            parameters.count, keys, &stream, &trial->error);
     for (int64_t done = 0; !status && done < keys;
          done += TOKENS) /* few, as room for them counts */
-        status = append(stream, trial, done, least(TOKENS, keys - done));
+        status = append(stream, trial, done, attn_min(TOKENS, keys - done));
     const double bytes = status ? NAN : (double)attn_stream_memory(stream);
     attn_stream_destroy(stream);
     return bytes;

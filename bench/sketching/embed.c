@@ -2,6 +2,7 @@
 #include "sketching/embed.h"
 
 #include "attn/attn.h"
+#include "attn/support.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,6 @@ const sketching_kernels_t *sketching_kernels(void) {
     return attn_sketching_kernels(tiers[count < 16 ? count - 1 : 15]);
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static attn_sketch_part_t part_of(const sketching_embedding_t *s, int64_t first, int64_t count) {
     return (attn_sketch_part_t){first, count, s->size, s->seed};
 }
@@ -27,7 +26,7 @@ int sketching_embed_rows(const sketching_embedding_t *s, const float *a, int64_t
     if (!entries) return 0;
     memset(result, 0, (size_t)(s->size * columns) * sizeof *result);
     for (int64_t first = 0; first < rows; first += PART) {
-        const attn_sketch_part_t part = part_of(s, first, least(PART, rows - first));
+        const attn_sketch_part_t part = part_of(s, first, attn_min(PART, rows - first));
         kernels->draw(entries, &part, s->sparsity);
         kernels->embed(a + first * columns, part.count, columns, entries, s->sparsity, result);
     }
@@ -46,10 +45,10 @@ static void embed_dense(const sketching_embedding_t *s, const sketching_x_t *x,
     const sketching_kernels_t *kernels = sketching_kernels();
     float panel[PART * SKETCHING_ROWS];
     for (int64_t row = 0; row < x->rows; row += SKETCHING_ROWS) {
-        const int64_t rows = least(SKETCHING_ROWS, x->rows - row);
+        const int64_t rows = attn_min(SKETCHING_ROWS, x->rows - row);
         memset(buckets, 0, (size_t)(s->size * SKETCHING_ROWS) * sizeof *buckets);
         for (int64_t first = 0; first < x->columns; first += PART) {
-            const int64_t count = least(PART, x->columns - first);
+            const int64_t count = attn_min(PART, x->columns - first);
             kernels->turn(x->dense + row * x->columns + first, x->columns, count, rows, panel);
             kernels->embed(panel, count, SKETCHING_ROWS, entries + first * s->sparsity, s->sparsity,
                            buckets);
@@ -92,7 +91,7 @@ static int embed_sparse(const sketching_embedding_t *s, const sketching_features
     if (!entries) return 0;
     memset(result, 0, (size_t)(s->size * x->rows) * sizeof *result);
     for (int64_t first = 0; first < x->columns; first += PART) {
-        const attn_sketch_part_t part = part_of(s, first, least(PART, x->columns - first));
+        const attn_sketch_part_t part = part_of(s, first, attn_min(PART, x->columns - first));
         sketching_kernels()->draw(entries, &part, s->sparsity);
         for (int64_t j = 0; j < part.count; j++) {
             const sketching_block_t block = sketching_block(features, first + j);

@@ -7,6 +7,8 @@
  */
 #include "plan.h"
 
+#include "attn/support.h"
+
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -15,9 +17,6 @@
  * As few chunks as FEW are not worth several workers. */
 enum { SEGMENT = 8, FEW = 4 };
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-
 static int64_t kv_head_count(const linear_plan_t *plan) {
     return plan->problem.batch * plan->problem.kv_heads;
 }
@@ -25,7 +24,7 @@ static int64_t kv_head_count(const linear_plan_t *plan) {
 /* How many parts a group is cut into, where heads are the tasks: each builds the state anew. */
 static int64_t part_count(const linear_plan_t *plan) {
     const int64_t group = plan->problem.heads / plan->problem.kv_heads;
-    return least(group, (attn_host_workers(plan->host) - 1) / kv_head_count(plan) + 1);
+    return attn_min(group, (attn_host_workers(plan->host) - 1) / kv_head_count(plan) + 1);
 }
 
 /* ---- chunks of keys ------------------------------------------------------------------------------ */
@@ -41,7 +40,7 @@ typedef struct span {
 static int64_t first_diagonal(const span_t *span) {
     const attn_problem_t *problem = &span->plan->problem;
     if (problem->causal == ATTN_CAUSAL_NONE) return 0;
-    return most(0, least(span->keys, attn_query_position(problem, span->keys, 0)));
+    return attn_max(0, attn_min(span->keys, attn_query_position(problem, span->keys, 0)));
 }
 
 static int64_t taken_keys(const span_t *span) {
@@ -56,8 +55,8 @@ static int64_t chunk_start(const span_t *span, int64_t index) {
     const int64_t chunk = span->plan->kernels->chunk, diagonal = first_diagonal(span);
     const int64_t before = (diagonal + chunk - 1) / chunk;
     const int64_t start =
-        index <= before ? least(index * chunk, diagonal) : diagonal + (index - before) * chunk;
-    return least(start, taken_keys(span));
+        index <= before ? attn_min(index * chunk, diagonal) : diagonal + (index - before) * chunk;
+    return attn_min(start, taken_keys(span));
 }
 
 /* Segments of a head, of a shorter sequence the last ones empty; none where heads are the tasks. */
@@ -72,7 +71,7 @@ static segments_t segments_of(const linear_plan_t *plan, int all) {
     while (chunk_start(&span, chunks) < taken_keys(&span)) chunks++;
     if (heads % workers == 0 || heads > 4 * workers || chunks <= FEW) return (segments_t){0, 0};
     /* So many that all workers end at about the same time */
-    const int64_t length = least(SEGMENT, most(1, chunks / (2 * workers)));
+    const int64_t length = attn_min(SEGMENT, attn_max(1, chunks / (2 * workers)));
     return (segments_t){(chunks + length - 1) / length, length};
 }
 
@@ -239,8 +238,8 @@ static void attend_own(const run_t *run, int64_t kv_index, const linear_chunk_t 
                        int is_first, linear_state_t *state, uint32_t worker) {
     const attn_problem_t *problem = &run->plan->problem;
     const int64_t shift = attn_query_position(problem, span_of(run, kv_index).keys, 0);
-    const int64_t first = is_first ? 0 : most(0, chunk->first - shift);
-    const int64_t last = most(0, least(problem->queries, chunk->last - shift));
+    const int64_t first = is_first ? 0 : attn_max(0, chunk->first - shift);
+    const int64_t last = attn_max(0, attn_min(problem->queries, chunk->last - shift));
     state->keys = before(run, kv_index) + chunk->first;
     if (first < last)
         attend(run, kv_index, 0, 1, state, chunk->first, first, last - first, chunk, 0, worker);
@@ -293,8 +292,8 @@ static void attend_all(void *data, int64_t task, uint32_t worker) {
     const int64_t rows = SEGMENT * run->plan->kernels->chunk, block = task % blocks * rows;
     const int64_t keys = span_of(run, kv_index).keys;
     const int64_t shift = attn_query_position(problem, keys, 0);
-    const int64_t all = problem->causal == ATTN_CAUSAL_NONE ? 0 : most(0, keys - shift);
-    const int64_t first = most(all, block), last = least(problem->queries, block + rows);
+    const int64_t all = problem->causal == ATTN_CAUSAL_NONE ? 0 : attn_max(0, keys - shift);
+    const int64_t first = attn_max(all, block), last = attn_min(problem->queries, block + rows);
     linear_state_t state = known_state(run, kv_index);
     state.keys = before(run, kv_index) + keys;
     if (first < last)
