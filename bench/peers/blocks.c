@@ -1,21 +1,21 @@
 /* peers/blocks.c: see blocks.h. Compiled so that the compiler vectorizes the loops with expf. */
 #include "blocks.h"
 
-#include "attn/support.h"
-
 #include <math.h>
 #include <stdlib.h>
 
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
 block_t *blocks_of(const task_t *task, int64_t *count) {
     const int64_t group = task->heads / task->kv_heads, n = task->queries;
-    const int64_t together = n == 1 ? group : attn_min(n, BLOCK_ROWS);
+    const int64_t together = n == 1 ? group : smaller(n, BLOCK_ROWS);
     const int64_t units = n == 1 ? task->kv_heads : task->heads, length = n == 1 ? group : n;
     block_t *blocks =
         calloc((size_t)(units * ((length + together - 1) / together)), sizeof *blocks);
     *count = 0;
     for (int64_t unit = 0; blocks && unit < units; unit++)
         for (int64_t row = 0; row < length; row += together) {
-            const int64_t rows = attn_min(together, length - row), query = n == 1 ? 0 : row;
+            const int64_t rows = smaller(together, length - row), query = n == 1 ? 0 : row;
             blocks[(*count)++] = (block_t){.first = unit * length + row,
                                            .rows = rows,
                                            .query = query,
