@@ -14,6 +14,7 @@
 #include "backward.h"
 
 #include "add.h"
+#include "ahead.h"
 #include "backward_rows.h"
 
 enum { CHUNK = 48, ROOM = CHUNK + TILE_ROWS /* left factors are read in whole tiles */ };
@@ -164,6 +165,16 @@ static void store_through_phi(const way_t *way, const attn_tensor_t *from, const
     rows_store(to, way->head->batch, head, first, count, way->x, way->x_width);
 }
 
+/* Rows [first, first + CHUNK) of up to three tensors, to be asked for. */
+static product_ahead_t next_rows(const way_t *way, const attn_tensor_t *const tensors[3],
+                                 int64_t head, int64_t first) {
+    product_ahead_t ahead = {.rows = CHUNK};
+    for (int i = 0; i < 3; i++)
+        if (tensors[i] && tensors[i]->data)
+            ahead_of(&ahead, i, tensors[i], way->head->batch, head, first);
+    return ahead;
+}
+
 /* ---- readers and sources --------------------------------------------------------------------------- */
 
 /* What a chunk's readers meet. */
@@ -176,15 +187,15 @@ typedef struct meeting {
 } meeting_t;
 
 /* out[r] = reader_r^T state + sum_(j <= r) (reader_r.left_j) right_j, the latter where causal. */
-static void meet(const way_t *way, const part_t *part, const meeting_t *meeting, float *out) {
-    product_ahead_t none = {.rows = 0};
+static void meet(const way_t *way, const part_t *part, const meeting_t *meeting, float *out,
+                 product_ahead_t *ahead) {
     const int64_t stride = tile_min(CHUNK, tile_round_up(part->count, PANEL));
     tile_pack(way->columns, stride, part->count, meeting->depth, meeting->readers, meeting->stride,
               1, 1.0f);
     if (part->causal)
         product(way->scores, stride, meeting->left, meeting->stride, way->columns, stride,
                 meeting->depth, part->count, tile_round_up(part->count, PRODUCT_WIDTH), NULL, 1,
-                &none);
+                ahead);
     const product_chunk_t chunk = {
         .queries = way->columns,
         .scores = part->causal ? way->scores : NULL,
@@ -197,14 +208,13 @@ static void meet(const way_t *way, const part_t *part, const meeting_t *meeting,
         .rows = part->count,
         .factors = way->ones,
     };
-    product_chunk(out, meeting->state->stride, &chunk, meeting->state->stride, &none);
+    product_chunk(out, meeting->state->stride, &chunk, meeting->state->stride, ahead);
 }
 
 static void join(linear_state_t *state, int64_t rows, const float *left, int64_t left_stride,
-                 const float *right, int64_t count) {
+                 const float *right, int64_t count, product_ahead_t *ahead) {
     const linear_keep_t everything = {NULL, NULL, 0};
-    product_ahead_t none = {.rows = 0};
-    add_products(state, rows, &everything, left, left_stride, right, count, &none);
+    add_products(state, rows, &everything, left, left_stride, right, count, ahead);
 }
 
 static void join_row(const linear_state_t *state, const float *row) {
@@ -226,8 +236,12 @@ static void load_keys(way_t *way, int64_t first, int64_t count) {
 static void join_keys(way_t *way, int64_t *known, int64_t until) {
     while (*known < until) {
         const int64_t count = tile_min(CHUNK, until - *known);
+        const attn_io_t *io = way->head->io;
+        product_ahead_t ahead =
+            next_rows(way, (const attn_tensor_t *[3]){&io->key, &io->value, NULL},
+                      way->head->kv_head, *known + count);
         load_keys(way, *known, count);
-        join(&way->by_value, way->value_dim, way->value, way->value_width, way->key, count);
+        join(&way->by_value, way->value_dim, way->value, way->value_width, way->key, count, &ahead);
         memset(way->sums, 0, (size_t)way->width * sizeof *way->sums);
         for (int64_t j = 0; way->form->normalise && j < count; j++)
             add_to_row(way->sums, way->key + j * way->width, way->width, 1.0f);
@@ -241,8 +255,8 @@ static void find_normalisers(const way_t *way, const part_t *part) {
     const int64_t width = way->width;
     for (int64_t r = 0; r < part->count; r++) {
         float *row = way->normalisers + r * width;
-        memcpy(row, r && part->causal ? row - width : way->by_value.z, (size_t)width * sizeof *row);
-        if (part->causal) add_to_row(row, way->key + r * width, width, 1.0f);
+        sum_row(row, r && part->causal ? row - width : way->by_value.z, way->key + r * width, width,
+                part->causal ? 1.0f : 0.0f);
     }
 }
 
@@ -268,18 +282,21 @@ static void add_normalisers(const way_t *way, const part_t *part, int64_t h) {
 }
 
 static void answer(const way_t *way, const part_t *part, int64_t h) {
-    const attn_io_t *io = way->head->io;
+    const attn_io_t *io = way->head->io, *gradients = way->back->gradients;
     const int64_t head = way->head->kv_head * way->group + h;
     const meeting_t meeting = {way->gradient,  way->value,    way->key,      way->value_width,
                                way->value_dim, way->is_begun, &way->by_value};
     load_phi(way, &io->query, head, part->first, part->count, way->form->query_scale, way->query);
-    load_values(way, &way->back->gradients->out, head, part->first, part->count, way->gradient);
+    load_values(way, &gradients->out, head, part->first, part->count, way->gradient);
     if (way->form->normalise) normalise(way, part, h);
-    meet(way, part, &meeting, way->out);
+    product_ahead_t ahead =
+        next_rows(way, (const attn_tensor_t *[3]){&io->query, &gradients->out, &gradients->query},
+                  head, part->first + part->count);
+    meet(way, part, &meeting, way->out, &ahead);
     if (way->form->normalise) add_normalisers(way, part, h);
-    if (way->back->gradients->query.data)
-        store_through_phi(way, &io->query, &way->back->gradients->query, head, part->first,
-                          part->count, way->query, way->form->query_scale);
+    if (gradients->query.data)
+        store_through_phi(way, &io->query, &gradients->query, head, part->first, part->count,
+                          way->query, way->form->query_scale);
 }
 
 /* The transposed of the state that the run's arrays give, if they do. */
@@ -333,9 +350,9 @@ static void load_sources(way_t *way, const reversal_t *tensors, int64_t h, int64
         const float *factors = factors_of(way, h, way->queries - 1 - first - r);
         float *sum = way->sums + r * way->width;
         scale_row(way->gradient + r * way->value_width, way->value_width, factors[0]);
-        memcpy(sum, way->query + r * way->width, (size_t)way->width * sizeof *sum);
-        scale_row(sum, way->width, factors[1]);
-        if (r) add_to_row(sum, sum - way->width, way->width, 1.0f);
+        if (r == 0) memset(sum, 0, (size_t)way->width * sizeof *sum);
+        sum_row(sum, r ? sum - way->width : sum, way->query + r * way->width, way->width,
+                factors[1]);
     }
     way->loaded = first;
     way->loaded_count = count;
@@ -347,10 +364,11 @@ static void join_sources(way_t *way, const reversal_t *tensors, int64_t *known, 
         const int64_t count = tile_min(CHUNK, until - *known);
         for (int64_t h = way->group - 1; h >= 0; h--) { /* the last is there already */
             load_sources(way, tensors, h, *known, count);
+            product_ahead_t ahead =
+                next_rows(way, (const attn_tensor_t *[3]){&tensors->to_value, NULL, NULL},
+                          way->head->kv_head, *known + count);
             join(&way->by_feature, way->form->features, way->query, way->width, way->gradient,
-                 count);
-            join(&way->by_value, way->value_dim, way->gradient, way->value_width, way->query,
-                 count);
+                 count, &ahead);
             if (way->form->normalise)
                 join_row(&way->by_value, way->sums + (count - 1) * way->width);
         }
@@ -360,9 +378,9 @@ static void join_sources(way_t *way, const reversal_t *tensors, int64_t *known, 
 
 /* out[r] of a meeting, or with `more` what is added to it. */
 static void meet_again(const way_t *way, const part_t *part, const meeting_t *meeting, float *out,
-                       float *more) {
+                       float *more, product_ahead_t *ahead) {
     const int64_t stride = meeting->state->stride;
-    meet(way, part, meeting, more ? more : out);
+    meet(way, part, meeting, more ? more : out, ahead);
     for (int64_t r = 0; more && r < part->count; r++)
         add_to_row(out + r * stride, more + r * stride, stride, 1.0f);
 }
@@ -376,8 +394,14 @@ static void meet_head(way_t *way, const reversal_t *tensors, const part_t *part,
                               h == 0,   &way->by_feature};
     const meeting_t keys = {way->value,     way->gradient, way->query,    way->value_width,
                             way->value_dim, h == 0,        &way->by_value};
-    meet_again(way, part, &values, way->value_out, h ? way->more : NULL);
-    meet_again(way, part, &keys, way->out, h ? way->more : NULL);
+    product_ahead_t sources =
+        next_rows(way, (const attn_tensor_t *[3]){&tensors->query, &tensors->gradient, NULL},
+                  way->head->kv_head * way->group + h, part->known + part->count);
+    product_ahead_t readers =
+        next_rows(way, (const attn_tensor_t *[3]){&tensors->key, &tensors->value, &tensors->to_key},
+                  way->head->kv_head, part->first + part->count);
+    meet_again(way, part, &values, way->value_out, h ? way->more : NULL, &sources);
+    meet_again(way, part, &keys, way->out, h ? way->more : NULL, &readers);
     for (int64_t r = 0; way->form->normalise && r < part->count; r++) {
         if (h == 0) add_to_row(way->out + r * width, way->by_value.z, width, 1.0f);
         if (part->causal) add_to_row(way->out + r * width, way->sums + r * width, width, 1.0f);
@@ -389,6 +413,8 @@ static void answer_keys(way_t *way, const reversal_t *tensors, const part_t *par
     const float scale = way->form->key_scale;
     load_phi(way, &tensors->key, head, part->first, part->count, scale, way->key);
     load_values(way, &tensors->value, head, part->first, part->count, way->value);
+    tile_pack(way->by_value.s, way->width, way->form->features, way->value_dim, way->by_feature.s,
+              way->value_width, 1, 1.0f);
     for (int64_t h = 0; h < way->group; h++) meet_head(way, tensors, part, h);
     if (tensors->to_value.data)
         rows_store(&tensors->to_value, way->head->batch, head, part->first, part->count,

@@ -10,14 +10,15 @@
 
 /* x = scale * phi'(x) gradient */
 static void slopes(linear_map_t map, const features_back_rows_t *rows, int64_t dim, float scale) {
-#define SLOPE_ROWS(NAME, name, help, phi, slope)                                                   \
+#define SLOPE_ROWS(NAME, name, help, feature, slope)                                               \
     case LINEAR_##NAME:                                                                            \
         for (int64_t r = 0; r < rows->count; r++)                                                  \
             for (int64_t k = 0; k < dim; k += VF_LANES) {                                          \
                 float *at = rows->x + r * rows->width + k;                                         \
-                const vf x = vf_load(at), factor = vf_mul(vf_set1(scale), slope);                  \
+                const vf x = vf_load(at), y = vf_load(rows->phi + r * rows->stride + k);           \
+                const vf factor = vf_mul(vf_set1(scale), slope);                                   \
                 vf_store(at, vf_mul(factor, vf_load(rows->gradient + r * rows->stride + k)));      \
-                (void)x;                                                                           \
+                (void)x, (void)y;                                                                  \
             }                                                                                      \
         return;
     switch (map) {

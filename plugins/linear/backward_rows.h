@@ -42,6 +42,15 @@ ATTN_SMALL_STEP void add_to_row(float *to, const float *row, int64_t count, floa
         vf_store(to + k, vf_mul_add(vf_set1(factor), vf_load(row + k), vf_load(to + k)));
 }
 
+/* to = before + factor * row; a factor of 0 takes all of the row. */
+ATTN_SMALL_STEP void sum_row(float *to, const float *before, const float *row, int64_t count,
+                             float factor) {
+    for (int64_t k = 0; k < count; k += VF_LANES) {
+        const vf sum = vf_load(before + k);
+        vf_store(to + k, factor == 0.0f ? sum : vf_mul_add(vf_set1(factor), vf_load(row + k), sum));
+    }
+}
+
 ATTN_SMALL_STEP float dot_of(const float *a, const float *b, int64_t count) {
     vf sum = vf_zero();
     for (int64_t k = 0; k < count; k += VF_LANES)

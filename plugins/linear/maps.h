@@ -1,9 +1,9 @@
 /*
  * maps.h: the list of feature maps, in the order of the parameter's choices.
  *
- * An elementwise map is a line of LINEAR_MAPS: X(NAME, name, help, phi of a vector x, phi'(x)), in the
- * words of simd/simd.h and simd/math.h. The parameter, its help and every tier's kernels follow. The oracle
- * (core/oracle) states each map once more, in double.
+ * An elementwise map is a line of LINEAR_MAPS: X(NAME, name, help, phi of a vector x, phi'(x) from x and
+ * y = phi(x)), in the words of simd/simd.h and simd/math.h. The parameter, its help and every tier's kernels
+ * follow. The oracle (core/oracle) states each map once more, in double.
  */
 #ifndef ATTN_LINEAR_MAPS_H
 #define ATTN_LINEAR_MAPS_H
@@ -13,17 +13,14 @@
 /* clang-format off */
 #define LINEAR_MAPS(X)                                                                             \
     X(ELU1, "elu1", "elu(x)+1", /* one of the two is 1 or 0 */                                     \
-      vf_add(vf_max(vf_zero(), x), vf_exp(vf_min(vf_zero(), x))), vf_exp(vf_min(vf_zero(), x)))    \
+      vf_add(vf_max(vf_zero(), x), vf_exp(vf_min(vf_zero(), x))), vf_min(vf_set1(1.0f), y))        \
     X(LIN, "lin", "x (signed weights)", x, vf_set1(1.0f))                                          \
     X(RELU, "relu", "max(x, 0)", vf_max(vf_zero(), x),                                             \
       vf_select_positive(x, vf_set1(1.0f), vf_zero()))                                             \
     X(RELU2, "relu2", "max(x, 0)^2", vf_mul(vf_max(vf_zero(), x), vf_max(vf_zero(), x)),           \
       vf_max(vf_zero(), vf_add(x, x)))                                                             \
-    X(EXP, "exp", "e^x", LINEAR_EXP_(x), LINEAR_EXP_(x))
-
-/* vf_exp() ends at 88.37, close to where e^x leaves float */
-#define LINEAR_EXP_(x)                                                                             \
-    vf_select_positive(vf_sub(x, vf_set1(88.37f)), vf_set1(INFINITY), vf_exp(x))
+    X(EXP, "exp", "e^x", /* vf_exp() ends at 88.37, close to where e^x leaves float */             \
+      vf_select_positive(vf_sub(x, vf_set1(88.37f)), vf_set1(INFINITY), vf_exp(x)), y)
 
 /* Maps of another length: X(NAME, name, help, how many features `dim` columns have, where `asked` is
  * the parameter `features`). What they compute stands in features.c. */
