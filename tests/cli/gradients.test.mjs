@@ -81,6 +81,47 @@ describe("attn run --grad", () => {
         });
     });
 
+    // With a delta rule outputs are linear in values and the first state together, so that their gradients give the
+    // loss back (Euler), with the error of a few roundings for each token, feature and column in each term.
+    test("linear: gates and states, and what their gradients come to", () => {
+        const { Hkv, m, d, dv } = SIZES;
+        const state = random(Hkv * d * dv, 8);
+        const own = {
+            "decay.npy": npy(
+                [Hkv, m, 1],
+                random(Hkv * m, 9).map((x) => -Math.abs(x)),
+            ),
+            "beta.npy": npy(
+                [Hkv, m, 1],
+                random(Hkv * m, 10).map((x) => Math.abs(x) / 10),
+            ),
+            "state.npy": npy([Hkv, d, dv], state),
+        };
+        const names = ["decay", "beta", "state"];
+        withFiles({ ...files, ...own }, (folder) => {
+            const rule = ["--causal=bottom-right", "--set", "rule=gated_delta"];
+            const given = names.flatMap((name) => ["--input", `${name}=${name}.npy`]);
+            const asked = ["value", ...names].flatMap((name) => [
+                "--grad",
+                `${name}=d_${name}.npy`,
+            ]);
+            const grad = ["--grad", "out=do.npy", ...asked];
+            succeed(["run", "linear", ...INPUTS, ...rule, ...given, ...grad], folder);
+            assert.deepEqual(read(folder, "d_decay.npy").shape, [Hkv, m, 1]);
+            assert.deepEqual(read(folder, "d_beta.npy").shape, [Hkv, m]);
+            const [, , values] = arrays(SIZES);
+            const terms = [
+                ...[...read(folder, "d_value.npy").data].map((x, i) => x * values[i]),
+                ...[...read(folder, "d_state.npy").data].map((x, i) => x * state[i]),
+                ...[...read(folder, "o.npy").data].map((x, i) => -x * loss[i]),
+            ];
+            const sum = terms.reduce((all, x) => all + x, 0);
+            const size = terms.reduce((all, x) => all + Math.abs(x), 0);
+            assertClose([sum], [0], [size * (m + SIZES.n) * (d + dv + 16) * 2 ** -24], "loss");
+            assert.ok(size > 1);
+        });
+    });
+
     test("threads and lse beside it change nothing", () => {
         const runs = [[], isWasi ? [] : ["--threads", "3"], ["-o", "lse=l.npy"]].map((args) =>
             withFiles(files, (folder) => {
