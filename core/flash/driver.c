@@ -54,7 +54,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     uint64_t workspace;
     if (!count_workspace(plan, &workspace)) {
         attn_host_release(host, plan);
-        return attn_fail(error, ATTN_ERROR_MEMORY, "%s: the workspace would not fit in memory", id);
+        return attn_fail(error, ATTN_ERROR_MEMORY, ATTN_NO_WORKSPACE, id);
     }
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,

@@ -264,6 +264,7 @@ typedef struct saved {
 } saved_t;
 
 static const char magic[8] = "attnst2";
+static const char no_stream[] = "stream: these bytes are no saved stream";
 
 static saved_t header(const attn_stream_t *stream) {
     const attn_problem_t *problem = &stream->problem;
@@ -296,7 +297,7 @@ static attn_status_t check_header(const attn_stream_t *stream, const saved_t *sa
     const saved_t own = header(stream);
     if (memcmp(saved->magic, magic, sizeof magic) != 0 || saved->length < 0 ||
         saved->backend[sizeof saved->backend - 1])
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: these bytes are no saved stream");
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, no_stream);
     if (memcmp(saved->backend, own.backend, sizeof own.backend) != 0)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: saved by backend '%s', this one is of '%s'", saved->backend,
@@ -319,9 +320,7 @@ attn_status_t attn_stream_restore(attn_stream_t *stream, const void *buffer, uin
     if (!stream || !buffer)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: it or the saved bytes are null");
     saved_t saved;
-    if (size < sizeof saved)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %llu bytes are no saved stream",
-                         (unsigned long long)size);
+    if (size < sizeof saved) return attn_fail(error, ATTN_ERROR_ARGUMENT, no_stream);
     memcpy(&saved, buffer, sizeof saved);
     attn_status_t status = check_header(stream, &saved, error);
     if (status == ATTN_OK)

@@ -234,7 +234,7 @@ static attn_status_t measure(linear_plan_t *plan, attn_error_t *error) {
     attn_linear_rules_space(plan, &rules);
     if (ATTN_GRADIENTS && plan->problem.backward) attn_linear_backward_space(plan, &back);
     if (plain.overflow || rules.overflow || back.overflow)
-        return attn_fail(error, ATTN_ERROR_MEMORY, "linear: the workspace would not fit in memory");
+        return attn_fail(error, ATTN_ERROR_MEMORY, ATTN_NO_WORKSPACE, "linear");
     plan->base.workspace_size = plain.used > rules.used ? plain.used : rules.used;
     if (back.used > plan->base.workspace_size) plan->base.workspace_size = back.used;
     return ATTN_OK;
@@ -246,7 +246,7 @@ attn_status_t attn_linear_plan(const attn_host_t *host, const attn_problem_t *pr
     attn_status_t status = check_size(problem, values, error);
     if (status != ATTN_OK) return status;
     linear_plan_t *plan = attn_host_allocate(host, sizeof *plan);
-    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for the plan");
+    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
     *plan = (linear_plan_t){
         .base = {.struct_size = sizeof plan->base, .run = attn_linear_run, .destroy = destroy},
         .host = host,

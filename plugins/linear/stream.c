@@ -394,7 +394,7 @@ static attn_status_t make_states(stream_t *stream, attn_error_t *error) {
         attn_host_release(stream->recent.host, numbers);
         attn_host_release(stream->recent.host, stream->states);
         stream->states = NULL;
-        return attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for a stream");
+        return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a stream");
     }
     for (int64_t h = 0; h < heads; h++)
         stream->states[h] = attn_linear_state_at(&state, numbers + (uint64_t)h * state.size);
@@ -415,7 +415,7 @@ attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *
     stream_t *stream = attn_host_allocate(host, sizeof *stream);
     if (!stream) {
         plan->destroy(plan);
-        return attn_fail(error, ATTN_ERROR_MEMORY, "linear: no memory for a stream");
+        return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a stream");
     }
     *stream = (stream_t){
         .base = {.struct_size = sizeof stream->base,

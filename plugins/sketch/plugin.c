@@ -190,7 +190,7 @@ static void *allocate(const attn_host_t *host, int64_t count, uint64_t size) {
     return arena.overflow ? NULL : attn_host_allocate(host, (size_t)arena.used);
 }
 
-static const char no_memory[] = "sketch: no memory for the plan";
+static const char no_memory[] = "no memory for a plan";
 
 static int draw(sketch_plan_t *plan) {
     const attn_host_t *host = plan->host;
@@ -240,8 +240,7 @@ static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
     if (status != ATTN_OK) return status;
     attn_arena_t arena = {.base = NULL};
     attn_sketch_workspace(plan, &arena);
-    if (arena.overflow)
-        return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: the workspace would not fit in memory");
+    if (arena.overflow) return attn_fail(error, ATTN_ERROR_MEMORY, ATTN_NO_WORKSPACE, "sketch");
     plan->base.workspace_size = arena.used;
     if (!attn_sketch_makes(plan) || draw(plan)) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_MEMORY, no_memory);

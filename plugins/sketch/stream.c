@@ -48,7 +48,7 @@ static attn_status_t sketch(stream_t *stream, attn_tensor_t *tensor, attn_error_
                     (uint64_t)plan->size * sizeof(float));
     if (arena.used > stream->rows_size) {
         float *grown = arena.overflow ? NULL : attn_host_allocate(stream->host, (size_t)arena.used);
-        if (!grown) return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for a stream");
+        if (!grown) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a stream");
         attn_host_release(stream->host, stream->rows);
         stream->rows = grown;
         stream->rows_size = arena.used;
@@ -159,8 +159,7 @@ static attn_status_t prepare(stream_t *stream, attn_error_t *error) {
     attn_sketch_scratch(stream->plan, &arena);
     stream->scratch_size = arena.used;
     stream->scratch = attn_host_allocate(stream->host, (size_t)arena.used);
-    if (!stream->scratch)
-        return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for a stream");
+    if (!stream->scratch) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a stream");
     return make_inner(stream, error);
 }
 
@@ -168,7 +167,7 @@ attn_status_t attn_sketch_make_stream(const attn_host_t *host, const attn_proble
                                       const attn_value_t *values, attn_backend_stream_t **result,
                                       attn_error_t *error) {
     stream_t *stream = attn_host_allocate(host, sizeof *stream);
-    if (!stream) return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for a stream");
+    if (!stream) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a stream");
     *stream = (stream_t){
         .base = {.struct_size = sizeof stream->base,
                  .append = append,

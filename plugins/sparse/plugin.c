@@ -295,7 +295,7 @@ static attn_status_t make_room(sparse_plan_t *plan, attn_error_t *error) {
     plan->flash.base.workspace_size = arena.used;
     if (!arena.overflow) return ATTN_OK;
     plan->flash.base.destroy(&plan->flash.base);
-    return attn_fail(error, ATTN_ERROR_MEMORY, "sparse: the workspace would not fit in memory");
+    return attn_fail(error, ATTN_ERROR_MEMORY, ATTN_NO_WORKSPACE, "sparse");
 }
 
 /* As many as a list may have; where no array could, the most that a size can be. */

@@ -105,6 +105,9 @@ static inline int64_t attn_round_up(int64_t n, int64_t step) {
     return (n + step - 1) / step * step;
 }
 
+/** What every plan says, with its backend's id, where a workspace overflows. */
+#define ATTN_NO_WORKSPACE "%s: the workspace would not fit in memory"
+
 /**
  * Workspace, laid out twice by the same code: once without memory to learn the size, once with.
  *     attn_arena_t arena = {.base = NULL};          // or io->workspace
