@@ -72,6 +72,6 @@ const sparse_kind_t attn_sparse_band = {
     .gathered = gathered,
     .key = attn_sparse_global_key,
     .period = attn_sparse_period,
-    .pairs = pairs_of,
+    .pairs = ATTN_COMPACT ? NULL : pairs_of, /* no module has more queries than are counted */
     .cost = "n (k B + c m / B) (d + dv)",
 };
