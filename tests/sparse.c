@@ -107,6 +107,30 @@ static void long_sequences(void **state) {
     attn_context_destroy(context);
 }
 
+/** A few queries over more keys than one split of decoding has, of all patterns; windows of all widths. */
+static void few_queries_of_long_sequences(void **state) {
+    (void)state;
+    static const int64_t blocks[] = {60, 2000, 3000};
+    attn_context_t *context = fixture_context(1);
+    for (int kind = 0; kind < PATTERN_COUNT; kind++)
+        for (size_t b = 0; b < TEST_COUNT(blocks); b++)
+            for (int64_t queries = 1; queries <= 7; queries += 6) {
+                attn_problem_t problem = fixture_problem(1, 1, queries, 5001, 4, 3);
+                problem.causal = b ? ATTN_CAUSAL_NONE : ATTN_CAUSAL_BOTTOM_RIGHT;
+                problem.past = b ? 4100 : 0;
+                const formula_t formula = {.form = FORM_SPARSE,
+                                           .pattern = (formula_pattern_t)kind,
+                                           .block = blocks[b],
+                                           .local = 1,
+                                           .global = 1,
+                                           .stride = 2,
+                                           .causal = problem.causal != ATTN_CAUSAL_NONE,
+                                           .among = 5000 / blocks[b] + 1};
+                check(context, &problem, LAYOUT_BHND, &formula);
+            }
+    attn_context_destroy(context);
+}
+
 /**
  * The highest logits in one of the segments that a query sees (its band, global keys before and
  * behind it), the others far below, whichever is seen first: they must not cost each other digits.
@@ -255,6 +279,36 @@ static void grows_slower_than_dense(void **state) {
     attn_context_destroy(context);
 }
 
+/** What is computed follows what is kept: of a longer sequence as many times more, whichever the pattern. */
+static void touched_grows_with_kept(void **state) {
+    (void)state;
+    static const char *const patterns[] = {
+        "band",       "fixed",   "strided,stride=8", "window",
+        "longformer", "bigbird", "dilated,stride=2", "dilated,stride=5",
+        "topk"};
+    attn_context_t *context = fixture_context(1);
+    for (size_t s = 0; s < TEST_COUNT(patterns); s++) {
+        char settings[64];
+        attn_cost_t costs[2];
+        snprintf(settings, sizeof settings, "block=32,pattern=%s", patterns[s]);
+        test_label("%s", settings);
+        for (int i = 0; i < 2; i++) {
+            const int64_t n = i ? 8192 : 2048;
+            attn_problem_t problem = fixture_problem(1, 1, n, n, 8, 8);
+            problem.causal = ATTN_CAUSAL_TOP_LEFT;
+            attn_plan_t *plan = fixture_plan(context, "sparse", &problem, settings);
+            costs[i] = (attn_cost_t){.struct_size = sizeof costs[i]};
+            assert_int_equal(attn_plan_cost(plan, &costs[i], NULL), ATTN_OK);
+            attn_plan_destroy(plan);
+        }
+        const double kept = costs[1].pairs / costs[0].pairs;
+        const double touched = costs[1].touched / costs[0].touched;
+        if (touched > 1.1 * kept) // ends of sequences weigh less in longer ones
+            test_fail("%.3g times the pairs, %.3g times touched", kept, touched);
+    }
+    attn_context_destroy(context);
+}
+
 /** A stream keeps what later tokens can see: with a window pattern no more, however many come. */
 static void stream_of_a_window_is_bounded(void **state) {
     (void)state;
@@ -286,8 +340,9 @@ static void stream_of_a_window_is_bounded(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(all_patterns), cmocka_unit_test(patterns_of_all_kinds),
-          cmocka_unit_test(long_sequences), cmocka_unit_test(maximum_in_any_segment),
-          cmocka_unit_test(automatic_block), cmocka_unit_test(band_of_everything_is_dense),
-          cmocka_unit_test(cost_counts_kept_pairs), cmocka_unit_test(cost_counts_all_kinds),
+          cmocka_unit_test(long_sequences), cmocka_unit_test(few_queries_of_long_sequences),
+          cmocka_unit_test(maximum_in_any_segment), cmocka_unit_test(automatic_block),
+          cmocka_unit_test(band_of_everything_is_dense), cmocka_unit_test(cost_counts_kept_pairs),
+          cmocka_unit_test(cost_counts_all_kinds), cmocka_unit_test(touched_grows_with_kept),
           cmocka_unit_test(stream_of_a_window_is_bounded),
           cmocka_unit_test(grows_slower_than_dense))

@@ -15,7 +15,8 @@ typedef struct workspace {
 /* As many splits as there may be: each has DECODE_SPLIT keys or DECODE_RUNS runs, between two of which
  * there is a block. */
 static int64_t most_splits(const flash_plan_t *plan) {
-    const int64_t keys = plan->problem.keys, splits = (keys - 1) / DECODE_SPLIT + 1;
+    const int64_t keys = plan->problem.keys, gathered = plan->pattern ? plan->pattern->gathered : 0;
+    const int64_t splits = (keys + gathered - 1) / DECODE_SPLIT + 1;
     if (!plan->pattern) return splits;
     return splits + 1 + (plan->pattern->next ? keys / plan->pattern->block / DECODE_RUNS : 0);
 }
