@@ -96,11 +96,13 @@ export function plot(family, results, peaks) {
             }),
         ],
     });
-    figure.append(
-        Object.assign(document.createElementNS(figure.namespaceURI, "style"), {
-            textContent: style,
-        }),
-    );
+    return textOf(figure);
+}
+
+/** A figure as the text of a file that follows the reader's light or dark. */
+export function textOf(figure) {
+    const sheet = figure.ownerDocument.createElementNS(figure.namespaceURI, "style");
+    figure.append(Object.assign(sheet, { textContent: style }));
     figure.setAttribute("xmlns", figure.namespaceURI);
     return `${figure.outerHTML}\n`;
 }

@@ -318,7 +318,12 @@ export const families = [
         peak: "flops",
         rows: [
             ...Object.entries(patterns).map(([name, settings]) =>
-                row(`sparse-${name}`, settings.slice(8), pattern(4096, settings), sparse),
+                row(
+                    `sparse-${name}`,
+                    settings.slice(8).replaceAll(",", ", "),
+                    pattern(4096, settings),
+                    sparse,
+                ),
             ),
             row("sparse-scattered", "blocks of 16 at random, 10%, not causal", scattered, sparse),
         ],
@@ -336,7 +341,9 @@ export const families = [
         unit: units.flops,
         peak: "flops",
         rows: [4096, 16384, 65536].map((n) =>
-            row(`sparse-window-${n}`, `n = ${n}`, pattern(n, window256), ["libattn"]),
+            row(`sparse-window-${n}`, `window of 256, n = ${n}`, pattern(n, window256), [
+                "libattn",
+            ]),
         ),
     },
     {
@@ -347,7 +354,7 @@ export const families = [
         rows: [
             row(
                 "sparse-decode-blocks",
-                "blocks of 64 at random",
+                "one query, blocks of 64 at random",
                 oneQuery(32768, { sparse: "pattern=bigbird,block=64,global=0,random=50" }),
                 sparse,
             ),

@@ -1,0 +1,124 @@
+// Writes the tables and the figure of plugins/sparse/README.md: times of the last `./dev bench --peers sparse`,
+// and what the patterns keep of softmax.
+//
+// usage: ATTN_PEERS=FOLDER node sparse.mjs
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { kept } from "./kept.mjs";
+import { inRoot } from "./paths.mjs";
+import { overDensity, overLength } from "./sparse_plot.mjs";
+import { digits } from "./table.mjs";
+
+const plugin = join(import.meta.dirname, "..", "..", "plugins", "sparse");
+const { results, cpu, date, commit, peaks } = JSON.parse(readFileSync(inRoot("results.json")));
+
+const table = (titles, rows) =>
+    [titles, titles.map(() => "---"), ...rows]
+        .map((cells) => `| ${cells.join(" | ")} |`)
+        .join("\n");
+const percent = (share, count = 2) => `${digits(100 * share, count)}%`;
+
+/** Of every row its own time, dense attention's and onnxruntime's, and the share of dense pairs. */
+function rowsOf(family) {
+    const own = results.filter((one) => one.family === family);
+    return [...new Set(own.map(({ row }) => row))].map((id) => {
+        const of = (word) =>
+            own.find(
+                ({ row, contender, failure }) => row === id && contender.endsWith(word) && !failure,
+            );
+        const [first, dense] = [own.find(({ row }) => row === id), of("dense")];
+        const pairs = dense && (dense.gflops * dense.ms * 1e6) / (4 * dense.dim);
+        return {
+            ...first,
+            dense,
+            peer: of("SparseAttention"),
+            single: of("1 thread"),
+            density: first.pairs / pairs,
+        };
+    });
+}
+
+/** The slope of log y over log x, by least squares. */
+function exponentOf(points) {
+    const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)]);
+    const [mx, my] = [0, 1].map((axis) => logs.reduce((sum, p) => sum + p[axis], 0) / logs.length);
+    const over = logs.reduce((sum, [x, y]) => sum + (x - mx) * (y - my), 0);
+    return over / logs.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
+}
+
+const perHead = ({ ms, heads }) => ms / heads;
+const ratio = (one) => one.ms / (one.density * one.dense.ms);
+const beside = (one) => [digits(one.ms), one.dense ? digits(one.dense.ms) : ""];
+const line = (one) => [
+    one.work,
+    ...beside(one),
+    one.dense ? percent(one.density) : "",
+    one.dense ? digits(ratio(one)) : "",
+    percent(one.percent_of_peak / 100),
+    one.peer ? digits(one.peer.ms) : "",
+];
+
+function timesTable() {
+    const titles = ["work", "ms", "dense, ms", "density", "time / (density × dense)"];
+    const families = ["sparse-density", "sparse-patterns", "sparse-window", "sparse-decode"];
+    const native = families.flatMap(rowsOf).map(line);
+    return table([...titles, "of the peak", "onnxruntime SparseAttention, ms"], native);
+}
+
+function threadsTable() {
+    const rows = rowsOf("sparse-threads").map((one) => [
+        one.work,
+        digits(one.ms),
+        digits(one.single.ms),
+        digits(one.single.ms / one.ms),
+    ]);
+    return table(["2 threads", "ms", "1 thread, ms", "times as fast"], rows);
+}
+
+function growthTable(family) {
+    const rows = rowsOf(family).filter(({ keys, work }) => work.endsWith(`n = ${keys}`));
+    const times = (one) => [one.work, ...beside(one), digits(one.dense.ms / one.ms)];
+    const exponent = exponentOf(rows.map((one) => [one.keys, perHead(one)]));
+    const titles = ["Eq. 6, B = sqrt n", "ms", "dense, ms", "times as fast"];
+    return `${table(titles, rows.map(times))}\n\nTime grows as n to the power of ${digits(exponent)}.`;
+}
+
+const webTable = () =>
+    table(
+        ["WebAssembly, SIMD128, in Node", "ms", "dense, ms", "density", "time / (density × dense)"],
+        rowsOf("sparse-wasm").map((one) => line(one).slice(0, 5)),
+    );
+
+async function keptTable() {
+    const titles = ["pattern", "pairs", "random: weight kept", "error"];
+    const rows = (await kept()).map(({ pattern, inputs: [random, text] }) => [
+        pattern.slice(8).replaceAll(",", ", "),
+        percent(random.pairs),
+        percent(random.weight),
+        random.error.toPrecision(2),
+        percent(text.pairs),
+        percent(text.weight),
+        text.error.toPrecision(2),
+    ]);
+    return table([...titles, "text: pairs", "weight kept", "error"], rows);
+}
+
+/** Puts `text` between the marks of this name. */
+function replace(readme, name, text) {
+    const marked = new RegExp(`(<!-- ${name}: [^>]*-->\n)[^]*?(\n<!-- end of ${name} -->)`);
+    if (!marked.test(readme)) throw new Error(`README.md has no marks for ${name}`);
+    return readme.replace(marked, (_, begin, end) => `${begin}\n${text}\n${end}`);
+}
+
+const about =
+    `${cpu}, ${date}, commit ${commit}; one core of ${digits(peaks.flops)} GFLOP/s, of ` +
+    `${digits(peaks.wasm)} with SIMD128; f32, 8 heads (n = 65536: Eq. 6 one), d = 64, one query d = 128.`;
+const times = [about, timesTable(), growthTable("sparse-growth"), threadsTable(), webTable()].join(
+    "\n\n",
+);
+const file = join(plugin, "README.md");
+const readme = replace(readFileSync(file, "utf8"), "times", times);
+writeFileSync(join(plugin, "times-n.svg"), overLength(rowsOf("sparse-growth")));
+writeFileSync(join(plugin, "times-density.svg"), overDensity(rowsOf("sparse-density")));
+writeFileSync(file, replace(readme, "kept", await keptTable()));
