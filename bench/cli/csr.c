@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "cli/given.h"
 #include "cli/npz.h"
 
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 static const npy_wanted_t elements = {NPY_FLOAT32 | NPY_FLOAT64, 1, 1, "1 (elements)"};
 static const npy_wanted_t numbers = {NPY_INTEGERS, 1, 1, "1"};
+static const char *const inputs[] = {"x_indptr", "x_indices", "x_data"}; /* of a backend */
 
 int csr_is_archive(const char *path) {
     const size_t length = strlen(path);
@@ -26,6 +28,16 @@ int csr_check(const csr_t *csr) {
         return cli_complain(CLI_USAGE, "%s has its --x-indptr and --x-indices in it", csr->archive);
     if (csr->columns && !csr->indptr)
         return cli_complain(CLI_USAGE, "--columns is for --x-indptr and --x-indices");
+    return CLI_OK;
+}
+
+int csr_check_given(const option_texts_t *given) {
+    size_t length;
+    for (int i = 0; i < given->count; i++)
+        for (int j = 0; j < 3; j++)
+            if (given_split(given->items[i], &length) &&
+                given_is(given->items[i], length, inputs[j]))
+                return cli_complain(CLI_USAGE, "--x stands for --input %s", inputs[j]);
     return CLI_OK;
 }
 
@@ -147,8 +159,6 @@ void csr_free(csr_t *csr) {
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
-
-static const char *const inputs[] = {"x_indptr", "x_indices", "x_data"};
 
 attn_status_t csr_pose(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
                        settings_t *settings, attn_error_t *error) {

@@ -40,6 +40,9 @@ int csr_is_archive(const char *path);
 /** Whether the options that are there go together; an exit status. */
 int csr_check(const csr_t *csr);
 
+/** Whether none of the arrays given by their names ("NAME=FILE") is one of X's; an exit status. */
+int csr_check_given(const option_texts_t *given);
+
 /** Read the files: arrays of the right lengths, whatever is in them; an exit status. csr_free() in any case. */
 int csr_load(csr_t *csr);
 

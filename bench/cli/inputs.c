@@ -114,7 +114,7 @@ int inputs_check(const inputs_t *inputs, const char *command) {
         return cli_complain(CLI_USAGE, "--x and --x-data are two ways to say one thing");
     if (inputs->x.data && !inputs->x.indptr)
         return cli_complain(CLI_USAGE, "--x-data needs --x-indptr and --x-indices");
-    return csr_check(&inputs->x);
+    return csr_check_given(&inputs->given.inputs) ? CLI_USAGE : csr_check(&inputs->x);
 }
 
 /* X and V, in f32, which is what sketches are of. */

@@ -127,6 +127,7 @@ describe("attn run sketch --x", () => {
         [[...asArrays, ...last, "--stream", "4", "--causal"], /--stream.*need --q and --k/],
         [[...asArrays, ...last, "--present-k", "pk.npy"], /--present-k.*need --q and --k/],
         [[...asArrays, ...last, "--q", "x.npy"], /--x stands for --q and --k/],
+        [[...asArrays, ...last, "--input", "x_data=data.npy"], /--x stands for --input x_data/],
         [[...asArrays, ...last, "--past-k", "x.npy"], /has no past/],
         [[...asArrays, ...last, "--x", "stored.npz"], /two ways to say one thing/],
         [[...asArrays, ...last, "--set", "elements=5"], /x_indices: shape .* needs .* 5\)/],
