@@ -82,10 +82,14 @@ static int take(csr_t *csr, const attn_tensor_t *data, const attn_tensor_t *indp
     csr->places = whole_list(indices);
     if (!csr->starts || !csr->places)
         return cli_complain(CLI_USAGE, "%s: no memory for X", name_of(csr));
-    int64_t last = -1;
-    for (int64_t at = 0; at < csr->stored; at++)
+    int64_t last = csr->places[0]; /* no file has an array without elements */
+    for (int64_t at = 1; at < csr->stored; at++)
         if (csr->places[at] > last) last = csr->places[at];
-    if (!csr->columns) csr->columns = last < CSR_MOST_COLUMNS ? last + 1 : CSR_MOST_COLUMNS;
+    if (csr->columns) return CLI_OK;
+    if (last < 0 || last >= CSR_MOST_COLUMNS)
+        return cli_complain(CLI_USAGE, "%s: indices go up to column %lld, must be 0 to 2^31 - 1",
+                            name_of(csr), (long long)last);
+    csr->columns = last + 1;
     return CLI_OK;
 }
 

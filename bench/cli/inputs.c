@@ -102,7 +102,8 @@ int inputs_check(const inputs_t *inputs, const char *command) {
     const char *const *paths = inputs->paths;
     if (!inputs_has_x(inputs)) {
         if (inputs->x.indptr || inputs->x.indices || inputs->x.columns)
-            return cli_complain(CLI_USAGE, "--x-indptr and --x-indices are for --x-data");
+            return cli_complain(CLI_USAGE,
+                                "--x-indptr, --x-indices and --columns are for --x-data");
         if (paths[INPUT_QUERY] && paths[INPUT_KEY]) return CLI_OK;
         return cli_complain(CLI_USAGE, "%s: --%s is missing (see attn %s --help)", command,
                             paths[INPUT_QUERY] ? "k" : "q", command);

@@ -101,6 +101,11 @@ describe("attn run sketch --x", () => {
         "cut.npz": files["deflated.npz"].subarray(0, 700),
         "short.npy": npy([n, dv], random(n * dv, 3)),
         "negative.npy": ints([-1, ...indices.slice(1)], "<i8"),
+        "all-negative.npy": ints(
+            indices.map(() => -7),
+            "<i8",
+        ),
+        "huge.npy": ints([...indices.slice(1), 2 ** 31], "<i8"),
     };
     const [, , asArrays] = inputs;
     const refused = [
@@ -122,6 +127,14 @@ describe("attn run sketch --x", () => {
             [...asArrays.slice(0, 4), "--x-indices", "negative.npy", ...last],
             /has column -1, must be 0 to 39/,
         ],
+        [
+            [...asArrays.slice(0, 4), "--x-indices", "all-negative.npy", ...last],
+            /indices go up to column -7, must be 0 to 2\^31 - 1/,
+        ],
+        [
+            [...asArrays.slice(0, 4), "--x-indices", "huge.npy", ...last],
+            /indices go up to column 2147483648, must be 0 to 2\^31 - 1/,
+        ],
         [[...asArrays, "--columns", "39", ...last], /has column 39, must be 0 to 38/],
         [[...asArrays, ...last, "--set", "method=leverage"], /leverage takes a dense X/],
         [[...asArrays, ...last, "--stream", "4", "--causal"], /--stream.*need --q and --k/],
@@ -135,6 +148,7 @@ describe("attn run sketch --x", () => {
         [["--x", "stored.npz", "--columns", "50", ...last], /--columns is for/],
         [["--x-data", "data.npy", ...last], /--x-data needs --x-indptr/],
         [["--x-indptr", "indptr.npy", "--q", "x.npy", "--k", "x.npy", ...last], /are for --x-data/],
+        [["--columns", "3", "--q", "x.npy", "--k", "x.npy", ...last], /--columns are for --x-data/],
         [["--q", "x.npy", ...last], /run: --k is missing/],
         [["--k", "x.npy", ...last], /run: --q is missing/],
     ];
