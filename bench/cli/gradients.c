@@ -56,7 +56,7 @@ static void begin_io(gradients_t *gradients) {
 
 /* ---- arrays -------------------------------------------------------------------------------------- */
 
-/* Every name is an array of the backend's runs that has a gradient, or out. */
+/* Every name is an array that the backend's runs can have and that has a gradient, or out. */
 static int check_name(const trial_t *trial, const char *text) {
     attn_array_info_t info = {.struct_size = sizeof info};
     char names[512] = "";
@@ -64,6 +64,7 @@ static int check_name(const trial_t *trial, const char *text) {
     given_split(text, &length);
     for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++) {
         if (number != ATTN_ARRAY_OUT && !(info.flags & ATTN_ARRAY_DIFFERENTIABLE)) continue;
+        if (info.feature & ~trial->backend->features) continue;
         if (given_is(text, length, info.name)) return CLI_OK;
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",

@@ -172,6 +172,14 @@ describe("attn run --grad refuses", () => {
         });
     }
 
+    test("an array that the backend never has", () => {
+        withFiles(files, (folder) => {
+            const args = ["run", "linear", ...INPUTS, ...out, "--grad", "bias=a.npy"];
+            const says = /no gradient of 'bias'; there are those of query, key, value, out, decay/;
+            assertRefused(attn(args, folder), says);
+        });
+    });
+
     test("a backend without gradients", () => {
         withFiles(files, (folder) => {
             const args = ["run", "sketch", ...INPUTS, ...out, "--grad", "query=a.npy"];
