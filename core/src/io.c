@@ -150,11 +150,12 @@ static attn_status_t check_elements(const attn_problem_t *problem, const attn_io
 
 /* ---- all arrays of a run ---------------------------------------------------------------------------- */
 
-static bool is_needed(const attn_problem_t *problem, uint32_t number,
+/* `replaced`: bits of the arrays for which others stand. */
+static bool is_needed(const attn_problem_t *problem, uint64_t replaced, uint32_t number,
                       const attn_array_info_t *info) {
     switch (info->presence) {
     case ATTN_PRESENCE_REQUIRED:
-        return true;
+        return !(replaced >> number & 1);
     case ATTN_PRESENCE_NAMED:
         return (number < ATTN_ARRAY_OWN ? problem->inputs : problem->own_inputs) & info->bit;
     case ATTN_PRESENCE_INT8:
@@ -169,6 +170,9 @@ static attn_status_t check_absent(const attn_problem_t *problem, const attn_arra
     if (info->presence == ATTN_PRESENCE_NAMED)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "%s: given, but the plan's problem does not name it as an input",
+                         info->name);
+    if (!ATTN_SMALL && info->presence == ATTN_PRESENCE_REQUIRED)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: given, but other inputs stand for it",
                          info->name);
     return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s: given, but key and value are %s, not i8",
                      info->name, attn_dtype_name(problem->kv_dtype));
@@ -206,11 +210,7 @@ attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint
             if (is_given && scope->call)
                 status = attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %s is no array of %s",
                                    info->name, scope->call);
-        } else if (number < 64 && replaced >> number & 1) {
-            if (is_given)
-                status = attn_fail(error, ATTN_ERROR_ARGUMENT,
-                                   "%s: given, but other inputs stand for it", info->name);
-        } else if (is_needed(scope->problem, number, info) ||
+        } else if (is_needed(scope->problem, replaced, number, info) ||
                    (is_given && info->presence == ATTN_PRESENCE_OPTIONAL)) {
             status = check_there(scope, io, number, info, error);
         } else if (is_given) {

@@ -87,7 +87,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_INTEGER,
             .name = "rank",
             .label = "rank",
-            .help = "leverage: of each head's [Q; K] at most, n where Q = K; runs check it",
+            .help = "leverage: of [Q; K] at most, n where Q = K",
             .unit = "",
             .maximum = 2147483647.0,
             .automatic = "rows of [Q; K], at most d",
@@ -138,11 +138,11 @@ static int64_t choose_size(const sketch_plan_t *plan, const attn_value_t *values
 
 static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) {
     static const char *const promises[][2] = {
-        [ATTN_SKETCH_GAUSSIAN] = {"all logits of a head within", "scale |q| |k|"},
+        [ATTN_SKETCH_GAUSSIAN] = {"all logits within", "scale |q| |k|"},
         [ATTN_SKETCH_AMS] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_OSNAP] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_SRHT] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
-        [ATTN_SKETCH_LEVERAGE] = {"X' X'^T within 1 +-", "of X X^T for a head's X = [Q; K]"},
+        [ATTN_SKETCH_LEVERAGE] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
     };
     const attn_sketch_promise_t promise = promise_of(plan, values);
     double eps = attn_sketch_attained(&promise, plan->size), asked = 1.0;

@@ -95,8 +95,7 @@ static attn_status_t sample_heads(const sketch_plan_t *plan, const attn_io_t *io
     for (int64_t head = first; head < first + count; head++)
         if (space->ranks[head] > plan->rank)
             return attn_fail(error, ATTN_ERROR_RANGE,
-                             "sketch: parameter 'rank' is %lld, and [Q; K] of key/value head %lld "
-                             "has rank %lld",
+                             "sketch: rank is %lld, [Q; K] of key/value head %lld has rank %lld",
                              (long long)plan->rank, (long long)head, (long long)space->ranks[head]);
     return ATTN_OK;
 }

@@ -87,9 +87,10 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
     for (const place of Object.values(places)) {
         const { name, role, presence, dtype } = place;
         const isNamed = inputs.includes(name);
+        // Where inputs of the plan stand for it, and it is there all the same, C says what is wrong.
         const isNeeded =
             presence === "required"
-                ? !(FULL && isReplaced(places, name, inputs))
+                ? !FULL || inputs.every((input) => !places[input]?.replaces?.includes(name))
                 : isNamed || (FULL && needsScales(places, name, dtypes));
         if (!arrays[name] && !isNeeded) continue;
         if (role === "output") {
@@ -102,11 +103,6 @@ export function checkJob({ dtypes, inputs }, arrays, places) {
         }
     }
     return { given, outputs };
-}
-
-/** Does an input of the plan stand for it? Where it is there all the same C says what is wrong. */
-function isReplaced(places, name, inputs) {
-    return inputs.some((input) => places[input]?.replaces?.includes(name));
 }
 
 function needsScales(places, name, dtypes) {
