@@ -201,7 +201,8 @@ static const char details[] =
     "it; those of a pattern that chooses by the arrays are of these arrays. The file has bool,\n"
     "true where a pair of the cell is kept, (n / cell, m / cell) behind Q's batches and heads: "
     "what\n"
-    "--input block_mask takes. --cell 1 has every pair. Memory is that of all logits.\n"
+    "--input block_mask takes. --cell 1 has every pair. Memory is that of all logits, and one\n"
+    "that is -inf because Q or K are not finite, or their product overflows, is taken for hidden.\n"
     "\n"
     "Computed are the pairs of the blocks that the backend takes at a time, as its plan tells.";
 
