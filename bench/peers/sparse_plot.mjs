@@ -18,17 +18,31 @@ function figureOf(points, title, options) {
             width: 640,
             height: 400,
             marginTop: 40,
+            marginBottom: 44,
             marginLeft: 60,
             marginRight: 190,
             ariaLabel: title,
-            x: { grid: true, ...x },
-            y: { grid: true, label: "ms a head", ...y },
+            x: { grid: true, labelAnchor: "center", labelArrow: "none", ...x },
+            y: {
+                grid: true,
+                label: "ms a head",
+                labelAnchor: "center",
+                labelArrow: "none",
+                ...y,
+            },
             color: { domain: names, range: names.map((name) => colors[name]) },
             marks: [
                 ...marks,
                 Plot.line(points, { x: "x", y: "y", stroke: "name" }),
                 Plot.dot(points, { x: "x", y: "y", fill: "name" }),
-                Plot.text(last, { x: "x", y: "y", text: "name", textAnchor: "start", dx: 8 }),
+                Plot.text(last, {
+                    x: "x",
+                    y: "y",
+                    text: "name",
+                    textAnchor: "start",
+                    lineAnchor: "bottom",
+                    dx: 8,
+                }),
                 Plot.text([title], {
                     text: String,
                     frameAnchor: "top-left",
@@ -51,8 +65,18 @@ export function overLength(rows) {
     ]);
     const ticks = rows.map(({ keys }) => keys);
     return figureOf(points, "Eq. 6 (B = sqrt n, k = c = 1), causal, d = 64, one core", {
-        x: { type: "log", label: "n", ticks, tickFormat: String },
-        y: { type: "log" },
+        x: { type: "log", label: "n", axis: null, grid: false },
+        y: { type: "log", ticks: [0.1, 1, 10, 100, 1000], tickFormat: String },
+        // A logarithmic scale's own axis leaves labels out that are far above a power of ten.
+        marks: [
+            Plot.gridX(ticks),
+            Plot.axisX(ticks, {
+                text: String,
+                label: "n",
+                labelAnchor: "center",
+                labelArrow: "none",
+            }),
+        ],
     });
 }
 
@@ -76,6 +100,13 @@ export function overDensity(rows) {
                 stroke: "currentColor",
                 strokeDasharray: "6 4",
                 clip: true,
+            }),
+            Plot.text(["density × dense"], {
+                x: 60,
+                y: 0.6 * dense,
+                text: String,
+                textAnchor: "start",
+                dx: 4,
             }),
         ],
     });
