@@ -23,12 +23,12 @@ void *array_allocate(attn_dtype_t dtype, const int64_t shape[4]) {
 int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int64_t columns) {
     const int64_t shape[4] = {1, heads, rows, columns};
     float *data = array->memory = array_allocate(ATTN_F32, shape);
-    const int64_t count = data ? heads * rows * columns : 0;
-    for (int64_t i = 0; i < count; i++)
+    if (!data) return 0;
+    for (int64_t i = 0; i < heads * rows * columns; i++)
         data[i] = (float)attn_random_normal(ARRAY_SEED, stream, (uint64_t)i);
     array->tensor = attn_tensor_bhnd(data, 1, heads, rows, columns);
     array->rank = 3;
-    return data != NULL;
+    return 1;
 }
 
 int array_load(array_t *array, const char *path, const npy_wanted_t *wanted) {
