@@ -6,6 +6,7 @@
 #include "support/typed.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -144,6 +145,20 @@ static void equals_a_mask(void **state) {
     attn_context_destroy(context);
 }
 
+/* What a run's arrays decide no plan knows. */
+static void cost_is_not_known(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 20, 30, 4, 4);
+    attn_cost_t cost = {.struct_size = sizeof cost};
+    problem.own_inputs = 1 << MASK;
+    attn_plan_t *plan = fixture_plan(context, "sparse", &problem, "pattern=blocks,block=10");
+    assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+    assert_true(isnan(cost.pairs) && isnan(cost.touched) && isnan(cost.flops));
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------ */
 
 /* A run of 20 queries and 30 keys in blocks of 10, with one number of a list changed. */
@@ -222,5 +237,5 @@ static void bad_sizes(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(equals_a_mask), cmocka_unit_test(bad_lists), cmocka_unit_test(bad_plans),
-          cmocka_unit_test(bad_sizes))
+TEST_MAIN(cmocka_unit_test(equals_a_mask), cmocka_unit_test(cost_is_not_known),
+          cmocka_unit_test(bad_lists), cmocka_unit_test(bad_plans), cmocka_unit_test(bad_sizes))

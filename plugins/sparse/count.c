@@ -3,6 +3,8 @@
 #include "flash/walk.h"
 #include "pattern.h"
 
+#include <math.h>
+
 enum { MOST_ROWS = 1 << 24 /* queries that are counted one by one */ };
 
 static double overlap(const attn_run_t *run, attn_range_t seen) {
@@ -27,7 +29,6 @@ static void count_block(const sparse_pattern_t *pattern, const attn_head_t *head
     }
 }
 
-/* Which blocks a run's arrays list no plan knows. */
 sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *given) {
     attn_problem_t problem = *given;
     problem.inputs = 0;
@@ -35,8 +36,9 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
     const attn_head_t head = {.problem = &problem};
     const double heads = (double)(problem.batch * problem.heads);
     const int64_t p = attn_query_position(&problem, problem.keys, 0);
-    const int is_known =
-        (!pattern->kind->next || pattern->kind->choose) && problem.queries <= MOST_ROWS;
+    const int is_known = problem.queries <= MOST_ROWS;
+    if (pattern->kind->next && !pattern->kind->choose) /* which blocks arrays list no plan knows */
+        return (sparse_count_t){NAN, NAN};
     for (int64_t i = 0, end; is_known && i < problem.queries; i = end) {
         end = (sparse_floor(p + i, pattern->block) + 1) * pattern->block - p;
         if (end > i + WALK_ROWS) end = i + WALK_ROWS;

@@ -47,8 +47,7 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
         fact->name = "local", fact->label = "local blocks k", fact->number = (double)pattern->local;
         return 1;
     case 2:
-        fact->name = "global", fact->label = "global keys a block c";
-        fact->number = (double)pattern->global;
+        fact->name = "global", fact->label = "global c", fact->number = (double)pattern->global;
         return 1;
     case 3:
         fact->name = "top", fact->label = "chosen", fact->number = (double)pattern->top;

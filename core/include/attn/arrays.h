@@ -74,12 +74,14 @@ typedef struct attn_array_info {
     uint64_t feature; /**< what a backend needs for it (enum attn_feature_bits); own ones: 0 */
     const char *name; /**< lower case, digits, '_': --kv-lengths, kvLengths */
     const char *help; /**< one line */
-    uint64_t
-        replaces; /**< of an own input that is NAMED: bit k: it stands for array number k, query, key
-                       or value, which runs that bring it do without */
+    /** Of an own input that is NAMED: 1 << ATTN_ARRAY_QUERY, _KEY, _VALUE or several: those which runs of a
+     *  problem that names it must not bring (their `data` is NULL; the sizes are the problem's). Where
+     *  several arrays stand for one together, each has its bit, and the plan refuses a problem that names
+     *  some of them alone. Streams of such a problem are refused. */
+    uint64_t replaces;
 } attn_array_info_t;
 
-/** struct_size of the first version. */
+/** struct_size of the first version, which had no `replaces`. */
 #define ATTN_ARRAY_INFO_FIRST ((uint32_t)offsetof(attn_array_info_t, replaces))
 
 /**

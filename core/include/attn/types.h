@@ -257,7 +257,8 @@ typedef struct attn_cost {
     uint32_t reserved;
     double flops;     /**< additions and multiplications that the result needs (exp not counted) */
     double bytes;     /**< read and written at least once: inputs and output */
-    double pairs;     /**< (query, key) pairs the weights are not zero on, all heads together */
+    double pairs;     /**< (query, key) pairs the weights are not zero on, all heads together; NaN,
+                       *   like flops and touched: a run's arrays decide */
     const char *form; /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
     double touched;   /**< pairs of the blocks that are computed for those; 0: not told */
     double gradient_flops; /**< flops of the gradients by query, key and value; 0: not told */
