@@ -132,7 +132,7 @@ export interface PlanCost {
     readonly flops: number;
     /** Read and written at least once: inputs and output. */
     readonly bytes: number;
-    /** (query, key) pairs with a weight, all heads together. */
+    /** (query, key) pairs with a weight, all heads together; NaN where a run's arrays decide. */
     readonly pairs: number;
     /** Asymptotic form for one head, e.g. "n m (d + dv)". */
     readonly form: string;
