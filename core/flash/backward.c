@@ -4,7 +4,7 @@
 enum {
     TASKS = 16,     /* heads are cut into parts where there are fewer of them ... */
     PARTS = 8,      /* ... but not into more than these: each has sums for all keys */
-    PART_BLOCKS = 5 /* nor into smaller ones: each packs all keys */
+    PART_BLOCKS = 3 /* nor into smaller ones: each packs all keys */
 };
 
 typedef struct run {

@@ -295,10 +295,11 @@ static attn_queries_t queries_of(const backward_task_t *task, int64_t at) {
     const attn_problem_t *problem = task->head.problem;
     const attn_pattern_t *pattern = task->pattern;
     const int64_t first = at % problem->queries, left = problem->queries - first;
+    const int64_t most = pattern ? WALK_ROWS / TILE_ROWS * TILE_ROWS : BACKWARD_ROWS;
     attn_queries_t queries = {
         .head = task->head.kv_head * (problem->heads / problem->kv_heads) + at / problem->queries,
         .first = first,
-        .count = tile_min(BACKWARD_ROWS, tile_min(left, task->queries.last - at)),
+        .count = tile_min(most, tile_min(left, task->queries.last - at)),
     };
     if (pattern && pattern->block > 0) {
         const int64_t keys = attn_keys_of(problem, task->head.io, task->head.batch);
