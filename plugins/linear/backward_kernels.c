@@ -84,10 +84,7 @@ static way_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
     way.by_value = take_sums(arena, way.value_dim, way.width);
     way.by_feature = take_sums(arena, form->features, way.value_width);
     const int64_t wider = tile_max(way.width, way.value_width);
-    const struct {
-        float **array;
-        int64_t columns, rows;
-    } pieces[] = {
+    const back_piece_t pieces[] = {
         {&way.query, way.width, ROOM},
         {&way.key, way.width, ROOM},
         {&way.value, way.value_width, ROOM},
@@ -103,9 +100,7 @@ static way_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
         {&way.normalisers, form->normalise ? way.width : 0, CHUNK},
         {&way.factors, form->normalise ? problem->queries : 0, 2 * way.group},
     };
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
-        *pieces[i].array =
-            attn_arena_take(arena, pieces[i].columns, (uint64_t)pieces[i].rows * sizeof(float));
+    take_pieces(arena, pieces, sizeof pieces / sizeof *pieces);
     return way;
 }
 

@@ -28,6 +28,20 @@ void rows_store(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_
 void rows_clear(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t first,
                 int64_t count, float *row);
 
+/* ---- scratch ----------------------------------------------------------------------------------------- */
+
+/* An array of floats in a task's scratch. */
+typedef struct back_piece {
+    float **array;
+    int64_t columns, rows;
+} back_piece_t;
+
+ATTN_SMALL_STEP void take_pieces(attn_arena_t *arena, const back_piece_t *pieces, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        *pieces[i].array =
+            attn_arena_take(arena, pieces[i].columns, (uint64_t)pieces[i].rows * sizeof(float));
+}
+
 /* ---- rows of whole vectors --------------------------------------------------------------------------- */
 
 /* A row times a factor; 0 takes all of it, whatever it is. */

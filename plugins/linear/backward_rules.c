@@ -38,10 +38,7 @@ static way_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
     way.width = tile_round_up(form->features, PRODUCT_WIDTH);
     way.x_width = tile_round_up(problem->dim, PRODUCT_WIDTH);
     way.size = form->features * way.columns;
-    const struct {
-        float **array;
-        int64_t columns, rows;
-    } pieces[] = {
+    const back_piece_t pieces[] = {
         {&way.kept, way.size, problem->keys / CHUNK + 1},
         {&way.states, way.size, CHUNK + 1},
         {&way.sums, way.size, 1},
@@ -56,9 +53,7 @@ static way_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
         {&way.found, way.columns, 1},
         {&way.u, way.columns, 1},
     };
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
-        *pieces[i].array =
-            attn_arena_take(arena, pieces[i].columns, (uint64_t)pieces[i].rows * sizeof(float));
+    take_pieces(arena, pieces, sizeof pieces / sizeof *pieces);
     return way;
 }
 
