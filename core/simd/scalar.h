@@ -26,6 +26,7 @@ ATTN_INLINE vf vf_add(vf a, vf b) { return a + b; }
 ATTN_INLINE vf vf_sub(vf a, vf b) { return a - b; }
 ATTN_INLINE vf vf_mul(vf a, vf b) { return a * b; }
 ATTN_INLINE vf vf_div(vf a, vf b) { return a / b; }
+ATTN_INLINE vf vf_sqrt(vf v) { return sqrtf(v); }
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return a * b + c; }
 ATTN_INLINE vf vf_max(vf a, vf b) { return a > b ? a : b; }
 ATTN_INLINE vf vf_min(vf a, vf b) { return a < b ? a : b; }

@@ -13,6 +13,7 @@
  *     vf_load_i8(p)                            VF_LANES signed bytes, as f32
  *     vf_add vf_sub vf_mul vf_div              lane by lane
  *     vf_mul_add(a, b, c)                      a*b + c, fused where the tier has it
+ *     vf_sqrt(v)                               correctly rounded
  *     vf_max(a, b) vf_min(a, b)                b where either is NaN
  *     vf_exponent(t)                           the low 9 bits of t as sign and exponent (math.h)
  *     vf_keep(v, first, last, fill)            lanes first <= l < last of v, `fill` elsewhere
@@ -109,6 +110,7 @@ ATTN_INLINE vf vf_add(vf a, vf b) { return VF_(add)(a, b); }
 ATTN_INLINE vf vf_sub(vf a, vf b) { return VF_(sub)(a, b); }
 ATTN_INLINE vf vf_mul(vf a, vf b) { return VF_(mul)(a, b); }
 ATTN_INLINE vf vf_div(vf a, vf b) { return VF_(div)(a, b); }
+ATTN_INLINE vf vf_sqrt(vf v) { return VF_(sqrt)(v); }
 ATTN_INLINE void vf_transpose4(const float *from, int64_t stride, float *to, int64_t width,
                                float factor) {
     const __m128 f = _mm_set1_ps(factor);

@@ -13,6 +13,9 @@ static void unary(int operation, const float *a, float *result) {
     case SIMD_SET1:
         x = vf_set1(a[0]);
         break;
+    case SIMD_SQRT:
+        x = vf_sqrt(x);
+        break;
     case SIMD_EXP4:
         x = vf_exp4(x);
         break;

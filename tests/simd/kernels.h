@@ -38,7 +38,7 @@ typedef struct simd_kernels {
     int (*all_finite)(const float *values, int64_t stride, int64_t rows, int64_t columns);
 } simd_kernels_t;
 
-enum simd_unary { SIMD_COPY, SIMD_ZERO, SIMD_SET1, SIMD_EXP4, SIMD_EXP, SIMD_EXPONENT };
+enum simd_unary { SIMD_COPY, SIMD_ZERO, SIMD_SET1, SIMD_SQRT, SIMD_EXP4, SIMD_EXP, SIMD_EXPONENT };
 enum simd_binary { SIMD_ADD, SIMD_SUB, SIMD_MUL, SIMD_DIV, SIMD_MAX, SIMD_MIN };
 
 ATTN_KERNEL_TABLES(simd_kernels_t, attn_test_simd)

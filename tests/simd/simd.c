@@ -77,7 +77,7 @@ static void lane_by_lane(void **state) {
         }
 }
 
-static void constants_and_copies(void **state) {
+static void one_by_one(void **state) {
     (void)state;
     const simd_kernels_t *k = kernels();
     float a[LANES], result[LANES];
@@ -88,6 +88,9 @@ static void constants_and_copies(void **state) {
     for (int l = 0; l < k->lanes; l++) check_lane(result[l], 0, l, "zero");
     k->unary(SIMD_SET1, a, result);
     for (int l = 0; l < k->lanes; l++) check_lane(result[l], a[0], l, "set1");
+    for (int l = 0; l < LANES; l++) a[l] *= a[l];
+    k->unary(SIMD_SQRT, a, result);
+    for (int l = 0; l < k->lanes; l++) check_lane(result[l], sqrtf(a[l]), l, "sqrt");
 }
 
 /** Fused or not: one of the two roundings, nothing else. */
@@ -294,7 +297,7 @@ static void ends_of_exponentials(void **state) {
     assert_true(isnan(apply(k, SIMD_EXP4, NAN)) && isnan(apply(k, SIMD_EXP, NAN)));
 }
 
-TEST_MAIN(cmocka_unit_test(lane_by_lane), cmocka_unit_test(constants_and_copies),
+TEST_MAIN(cmocka_unit_test(lane_by_lane), cmocka_unit_test(one_by_one),
           cmocka_unit_test(multiply_and_add), cmocka_unit_test(selects_by_sign),
           cmocka_unit_test(keeps_a_range), cmocka_unit_test(first_lanes),
           cmocka_unit_test(reductions), cmocka_unit_test(four_reductions), cmocka_unit_test(bytes),
