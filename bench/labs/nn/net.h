@@ -1,0 +1,102 @@
+/*
+ * nn/net.h: a model at work: what all passes share, and a pass, which is the memory of one worker. All of it is
+ * allocated when it is made; forward and backward allocate nothing.
+ *
+ * Rows of a pass are tokens of some sequences, one after another, each with room for `length` tokens; since
+ * attention is causal, what stands behind a sequence's end changes nothing before it.
+ */
+#ifndef ATTN_NN_NET_H
+#define ATTN_NN_NET_H
+
+#include "labs/nn/kernels.h"
+#include "labs/nn/model.h"
+
+/** Read only while passes run. */
+typedef struct nn_net {
+    nn_shape_t shape;
+    nn_layout_t layout;
+    const nn_kernels_t *kernels;
+    attn_plan_t *plan; /**< attention of one sequence, with gradients */
+    int has_lse;
+    float *positions;
+} nn_net_t;
+
+/** Errors: nn_layout_make()'s, a plan's, among them a backend without gradients, no memory. */
+attn_status_t nn_net_create(const attn_context_t *context, const nn_shape_t *shape, nn_net_t *net,
+                            attn_error_t *error);
+
+/** Zeroed nets are fine. */
+void nn_net_destroy(nn_net_t *net);
+
+/** What a block keeps for the way back. */
+typedef struct nn_block_pass {
+    float *in, *in_stats;         /**< x, and what its norm found */
+    float *in_norm;               /**< norm(x) */
+    float *qkv, *attended, *lse;  /**< attended: before Wo */
+    float *middle, *middle_stats; /**< h */
+    float *middle_norm;
+    float *up, *active; /**< W1 norm(h), and gelu of it */
+} nn_block_pass_t;
+
+typedef struct nn_pass {
+    const nn_net_t *net;
+    const float *weights;
+    int64_t room;         /**< sequences at a time */
+    nn_dropout_t dropout; /**< its stream is the first of as many as there are places to drop at */
+    uint64_t first;       /**< the number of the first sequence, for dropout */
+
+    float *sum, *sum_stats; /**< embedding and position */
+    nn_block_pass_t blocks[NN_MOST_LAYERS];
+    float *last, *last_stats, *last_norm;
+    float *logits; /**< rows x vocabulary, after nn_forward() */
+    float *d, *branch,
+        *wide;      /**< scratch: gradients of x, of a branch of it, and of its inner parts */
+    float *scratch; /**< the products' */
+    void *workspace;
+    uint64_t workspace_size;
+    void *memory;
+} nn_pass_t;
+
+/** A pass of up to `room` sequences, without dropout. The weights are the caller's and may change in between. */
+attn_status_t nn_pass_create(const nn_net_t *net, const float *weights, int64_t room,
+                             nn_pass_t *pass, attn_error_t *error);
+
+/** Zeroed passes are fine. */
+void nn_pass_destroy(nn_pass_t *pass);
+
+/** pass->logits of `count` sequences; `tokens` are count x length, each within the vocabulary. */
+attn_status_t nn_forward(nn_pass_t *pass, const int32_t *tokens, int64_t count,
+                         attn_error_t *error);
+
+/**
+ * After nn_forward() of the same tokens: loss becomes the sum of -log probability of the targets that are
+ * not negative (count x length), and `gradient`, laid out as the weights, grows by `scale` times its gradient.
+ */
+attn_status_t nn_backward(nn_pass_t *pass, const int32_t *tokens, const int32_t *targets,
+                          int64_t count, float scale, double *loss, float *gradient,
+                          attn_error_t *error);
+
+/** y = x W + b for rows, on this pass's scratch. */
+void nn_linear_forward(const nn_pass_t *pass, const nn_linear_t *linear, int64_t rows,
+                       const float *x, float *y);
+
+/** dW += x^T dy, db += the sum of dy's rows; and where dx is not NULL, dx = dy W^T. */
+void nn_linear_backward(const nn_pass_t *pass, const nn_linear_t *linear, int64_t rows,
+                        const float *x, const float *dy, float *gradient, float *dx);
+
+/** The attention of a block: `count` sequences' qkv (rows x 3 inner) to attended. */
+attn_status_t nn_attend(const nn_pass_t *pass, const nn_block_pass_t *block, int64_t count,
+                        attn_error_t *error);
+
+/** The way back: from the gradient of attended to that of qkv. */
+attn_status_t nn_attend_backward(const nn_pass_t *pass, const nn_block_pass_t *block, int64_t count,
+                                 float *dattended, float *dqkv, attn_error_t *error);
+
+/** sum[r] = embedding[token] + position */
+void nn_embed(const nn_pass_t *pass, const int32_t *tokens, int64_t count);
+
+/** The embedding's gradient grows by the rows' gradients. */
+void nn_embed_backward(const nn_pass_t *pass, const int32_t *tokens, int64_t count,
+                       const float *dsum, float *gradient);
+
+#endif
