@@ -37,7 +37,7 @@ void numbers_near(double got, double expected, double tolerance, const char *wha
 }
 
 double numbers_slope(double (*f)(const void *data, double v), const void *data, double at) {
-    const double h = 0x1p-10;
+    const double h = 0x1p-14;
     const double near = (f(data, at + h) - f(data, at - h)) / (2 * h);
     const double far = (f(data, at + 2 * h) - f(data, at - 2 * h)) / (4 * h);
     return (4 * near - far) / 3;
