@@ -57,7 +57,7 @@ typedef struct nn_pass {
     void *memory;
 } nn_pass_t;
 
-/** A pass of up to `room` sequences, without dropout. The weights are the caller's and may change in between. */
+/** A pass of up to `room` sequences, without dropout. The net stays where it is. The weights are the caller's and may change in between. */
 attn_status_t nn_pass_create(const nn_net_t *net, const float *weights, int64_t room,
                              nn_pass_t *pass, attn_error_t *error);
 

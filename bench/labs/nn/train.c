@@ -1,0 +1,201 @@
+/* nn/train.c: see train.h. */
+#include "labs/nn/train.h"
+
+#include "attn/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PASS_ROWS = 256 }; /* about as many tokens go through the layers together */
+enum { PIECE = 1 << 13 }; /* weights that a task of the optimiser takes */
+enum { STREAM_DROPOUT = 1 << 16, STREAMS_A_STEP = 64 };
+
+nn_training_t nn_training_paper(uint64_t seed) {
+    return (nn_training_t){.beta1 = 0.9,
+                           .beta2 = 0.999,
+                           .epsilon = 1e-8,
+                           .decay = 0.01,
+                           .dropout = 0.1f,
+                           .batch = 512,
+                           .seed = seed};
+}
+
+/* ---- memory ---------------------------------------------------------------------------------------- */
+
+static int64_t part_begin(const nn_trainer_t *trainer, int64_t part) {
+    return trainer->training.batch * part / NN_PARTS;
+}
+
+static int64_t pass_room(const nn_trainer_t *trainer) {
+    const int64_t most = (trainer->training.batch + NN_PARTS - 1) / NN_PARTS;
+    return attn_min(most, attn_max(1, PASS_ROWS / trainer->net.shape.length));
+}
+
+static attn_status_t allocate(nn_trainer_t *trainer, attn_error_t *error) {
+    const size_t count = (size_t)trainer->net.layout.count;
+    trainer->weights = calloc(3 * count, sizeof *trainer->weights);
+    trainer->gradients = malloc(NN_PARTS * count * sizeof *trainer->gradients);
+    trainer->passes = calloc(trainer->threads->workers, sizeof *trainer->passes);
+    if (!trainer->weights || !trainer->gradients || !trainer->passes)
+        return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for %zu weights", count);
+    trainer->first = trainer->weights + count;
+    trainer->second = trainer->first + count;
+    attn_status_t status = ATTN_OK;
+    for (uint32_t w = 0; w < trainer->threads->workers && !status; w++)
+        status = nn_pass_create(&trainer->net, trainer->weights, pass_room(trainer),
+                                &trainer->passes[w], error);
+    return status;
+}
+
+attn_status_t nn_trainer_create(const attn_context_t *context, const nn_shape_t *shape,
+                                const nn_training_t *training, nn_trainer_t *trainer,
+                                attn_error_t *error) {
+    *trainer = (nn_trainer_t){.training = *training, .threads = attn_context_threads(context)};
+    if (training->batch < 1)
+        return attn_fail(error, ATTN_ERROR_SHAPE, "a batch of %lld sequences, expected 1 or more",
+                         (long long)training->batch);
+    attn_status_t status = nn_net_create(context, shape, &trainer->net, error);
+    if (!status) status = allocate(trainer, error);
+    if (status) {
+        nn_trainer_destroy(trainer);
+        return status;
+    }
+    nn_weights_draw(shape, &trainer->net.layout, training->seed, trainer->weights);
+    return ATTN_OK;
+}
+
+void nn_trainer_destroy(nn_trainer_t *trainer) {
+    for (uint32_t w = 0; trainer->passes && w < trainer->threads->workers; w++)
+        nn_pass_destroy(&trainer->passes[w]);
+    free(trainer->passes);
+    free(trainer->gradients);
+    free(trainer->weights);
+    nn_net_destroy(&trainer->net);
+    *trainer = (nn_trainer_t){.step = 0};
+}
+
+/* ---- a step ---------------------------------------------------------------------------------------- */
+
+typedef struct step {
+    nn_trainer_t *trainer;
+    const int32_t *tokens, *targets;
+    float scale; /* 1 / targets that count */
+    nn_adamw_t adamw;
+    double losses[NN_PARTS];
+    attn_status_t status[NN_PARTS];
+    attn_error_t errors[NN_PARTS];
+} step_t;
+
+static int64_t counted(const nn_trainer_t *trainer, const int32_t *targets) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < trainer->training.batch * trainer->net.shape.length; i++)
+        count += targets[i] >= 0;
+    return count;
+}
+
+/* A part's gradients, pass after pass. */
+static void part_task(void *data, int64_t part, uint32_t worker) {
+    step_t *step = data;
+    const nn_trainer_t *trainer = step->trainer;
+    const int64_t length = trainer->net.shape.length, end = part_begin(trainer, part + 1);
+    nn_pass_t *pass = &trainer->passes[worker];
+    float *gradient = trainer->gradients + part * trainer->net.layout.count;
+    memset(gradient, 0, (size_t)trainer->net.layout.count * sizeof *gradient);
+    step->losses[part] = 0;
+    step->status[part] = ATTN_OK;
+    for (int64_t s = part_begin(trainer, part), count; s < end && !step->status[part]; s += count) {
+        const int32_t *tokens = step->tokens + s * length, *targets = step->targets + s * length;
+        attn_error_t *error = &step->errors[part];
+        double loss = 0;
+        count = attn_min(pass->room, end - s);
+        pass->first = (uint64_t)s;
+        pass->dropout =
+            (nn_dropout_t){.rate = trainer->training.dropout,
+                           .seed = trainer->training.seed,
+                           .stream = STREAM_DROPOUT + (uint64_t)trainer->step * STREAMS_A_STEP};
+        step->status[part] = nn_forward(pass, tokens, count, error);
+        if (!step->status[part])
+            step->status[part] =
+                nn_backward(pass, tokens, targets, count, step->scale, &loss, gradient, error);
+        step->losses[part] += loss;
+    }
+}
+
+/* Weights [first, last): parts' gradients added up in their order, then AdamW. */
+static void update(const step_t *step, int64_t first, int64_t last, float decay) {
+    const nn_trainer_t *trainer = step->trainer;
+    const nn_kernels_t *kernels = trainer->net.kernels;
+    float *sum = trainer->gradients + first;
+    nn_adamw_t adamw = step->adamw;
+    adamw.decay = decay;
+    if (first >= last) return;
+    for (int64_t p = 1; p < NN_PARTS; p++)
+        kernels->add(last - first, sum + p * trainer->net.layout.count, sum);
+    kernels->adamw(&adamw, last - first, sum, trainer->weights + first, trainer->first + first,
+                   trainer->second + first);
+}
+
+static void piece_task(void *data, int64_t piece, uint32_t worker) {
+    const step_t *step = data;
+    const nn_layout_t *layout = &step->trainer->net.layout;
+    const int64_t first = piece * PIECE, last = attn_min(first + PIECE, layout->count);
+    (void)worker;
+    update(step, first, attn_min(last, layout->decayed), step->adamw.decay);
+    update(step, attn_max(first, layout->decayed), last, 0);
+}
+
+attn_status_t nn_trainer_step(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
+                              double rate, double *loss, attn_error_t *error) {
+    const nn_training_t *training = &trainer->training;
+    const attn_ext_threads_t *threads = trainer->threads;
+    const double count = (double)attn_max(1, counted(trainer, targets));
+    const double t = (double)trainer->step + 1;
+    step_t step = {.trainer = trainer,
+                   .tokens = tokens,
+                   .targets = targets,
+                   .scale = (float)(1 / count),
+                   .adamw = {.rate = (float)rate,
+                             .beta1 = (float)training->beta1,
+                             .beta2 = (float)training->beta2,
+                             .epsilon = (float)training->epsilon,
+                             .decay = (float)training->decay,
+                             .correction1 = (float)(1 - pow(training->beta1, t)),
+                             .correction2 = (float)(1 - pow(training->beta2, t))}};
+    threads->parallel_for(threads->pool, NN_PARTS, part_task, &step);
+    *loss = 0;
+    for (int p = 0; p < NN_PARTS; p++) {
+        if (step.status[p]) {
+            if (error) *error = step.errors[p];
+            return step.status[p];
+        }
+        *loss += step.losses[p] / count;
+    }
+    if (!isfinite(*loss))
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "training diverged: the loss of step %lld is not finite",
+                         (long long)trainer->step);
+    const int64_t pieces = (trainer->net.layout.count + PIECE - 1) / PIECE;
+    threads->parallel_for(threads->pool, pieces, piece_task, &step);
+    trainer->step++;
+    return ATTN_OK;
+}
+
+/* ---- what is known of steps ------------------------------------------------------------------------ */
+
+double nn_rate(double peak, int64_t step, int64_t warm, int64_t total) {
+    if (step < warm) return peak * (double)(step + 1) / (double)warm;
+    if (step >= total) return 0;
+    return peak * (double)(total - step) / (double)attn_max(1, total - warm);
+}
+
+double nn_step_flops(const nn_trainer_t *trainer) {
+    const nn_net_t *net = &trainer->net;
+    const double tokens = (double)(trainer->training.batch * net->shape.length);
+    const double embedding = (double)(net->shape.vocabulary * net->shape.width);
+    attn_cost_t cost = {.struct_size = sizeof cost};
+    if (attn_plan_cost(net->plan, &cost, NULL)) cost = (attn_cost_t){.flops = 0};
+    return 6 * ((double)net->layout.count - embedding) * tokens +
+           (double)(trainer->training.batch * net->shape.layers) *
+               (cost.flops + cost.gradient_flops);
+}

@@ -1,0 +1,59 @@
+/*
+ * nn/train.h: training steps: gradients of a batch on all threads of a context, and AdamW.
+ *
+ * A batch is cut into NN_PARTS parts whatever the number of threads; each goes, sequence after sequence, into
+ * sums of its own, which are added up in their order. So the weights are the same to the bit for any number of
+ * threads, of which at most NN_PARTS have work. A step allocates nothing.
+ */
+#ifndef ATTN_NN_TRAIN_H
+#define ATTN_NN_TRAIN_H
+
+#include "labs/nn/net.h"
+
+enum { NN_PARTS = 8 };
+
+/** What does not change from step to step. */
+typedef struct nn_training {
+    double beta1, beta2, epsilon, decay; /**< AdamW's */
+    float dropout;                       /**< share that is dropped */
+    int64_t batch;                       /**< sequences a step */
+    uint64_t seed;
+} nn_training_t;
+
+/** The paper's: 0.9, 0.999, 1e-8, 0.01, dropout 0.1, 512 sequences. */
+nn_training_t nn_training_paper(uint64_t seed);
+
+typedef struct nn_trainer {
+    nn_net_t net;
+    nn_training_t training;
+    int64_t step;                    /**< steps taken */
+    float *weights, *first, *second; /**< layout.count floats each: what a checkpoint has to keep */
+
+    const attn_ext_threads_t *threads; /**< the rest is scratch */
+    nn_pass_t *passes;                 /**< one a worker */
+    float *gradients;                  /**< NN_PARTS times layout.count */
+} nn_trainer_t;
+
+/** With drawn weights. The context outlives it, and it stays where it is: passes point to it. Errors: as nn_net_create(), a batch below 1. */
+attn_status_t nn_trainer_create(const attn_context_t *context, const nn_shape_t *shape,
+                                const nn_training_t *training, nn_trainer_t *trainer,
+                                attn_error_t *error);
+
+/** Zeroed trainers are fine. */
+void nn_trainer_destroy(nn_trainer_t *trainer);
+
+/**
+ * One step at this learning rate: tokens and targets are batch x length, of which targets below 0 do not count.
+ * *loss is the mean over the others, before the step. ATTN_ERROR_RANGE where it is no finite number: then the
+ * weights are what they were.
+ */
+attn_status_t nn_trainer_step(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
+                              double rate, double *loss, attn_error_t *error);
+
+/** The peak after `warm` steps of linear warm-up, then linearly to 0 at step `total`; steps count from 0. */
+double nn_rate(double peak, int64_t step, int64_t warm, int64_t total);
+
+/** Floating-point operations of a step: 6 a weight and token, and attention's both ways. */
+double nn_step_flops(const nn_trainer_t *trainer);
+
+#endif

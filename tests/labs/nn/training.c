@@ -1,0 +1,187 @@
+/* Training: the same bits on any number of threads, learning, schedules, and losses that are no numbers. */
+#include "labs/nn/train.h"
+
+#include "attn/random.h"
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH = 12, BATCH = 19, VOCABULARY = 11 };
+
+static nn_shape_t small(const char *backend) {
+    return (nn_shape_t){.vocabulary = VOCABULARY,
+                        .length = LENGTH,
+                        .width = 16,
+                        .heads = 2,
+                        .layers = 2,
+                        .backend = backend};
+}
+
+static void make(nn_trainer_t *trainer, const attn_context_t *context, const char *backend,
+                 float dropout) {
+    const nn_shape_t shape = small(backend);
+    nn_training_t training = nn_training_paper(test_seed());
+    attn_error_t error;
+    training.batch = BATCH, training.dropout = dropout;
+    if (nn_trainer_create(context, &shape, &training, trainer, &error))
+        test_fail("%s", error.message);
+}
+
+/* Two numbers are recalled after two others; the first row of a batch is shorter than the rest. */
+static void fill(uint64_t step, int32_t *tokens, int32_t *targets) {
+    for (int s = 0; s < BATCH; s++)
+        for (int i = 0; i < LENGTH; i++) {
+            const uint64_t draw = (step * BATCH + (uint64_t)s) * LENGTH;
+            int32_t *token = &tokens[s * LENGTH + i];
+            *token =
+                i < 4 ? (int32_t)(attn_random_u64(test_seed(), 70, draw + (uint64_t)i) % VOCABULARY)
+                      : tokens[s * LENGTH + i - 4];
+            if (i > 0) targets[s * LENGTH + i - 1] = i >= 4 && (s > 0 || i < 8) ? *token : -1;
+            targets[s * LENGTH + LENGTH - 1] = -1;
+        }
+}
+
+static double train(nn_trainer_t *trainer, int64_t steps, double rate) {
+    int32_t tokens[BATCH * LENGTH], targets[BATCH * LENGTH];
+    attn_error_t error;
+    double loss = 0;
+    for (int64_t i = 0; i < steps; i++) {
+        fill((uint64_t)trainer->step, tokens, targets);
+        if (nn_trainer_step(trainer, tokens, targets, rate, &loss, &error))
+            test_fail("%s", error.message);
+    }
+    return loss;
+}
+
+static void threads_change_nothing(void **state) {
+    (void)state;
+    static const char *const backends[] = {"softmax", "sparse", "linear"};
+    static const int threads[] = {1, 2, 5};
+    for (size_t b = 0; b < TEST_COUNT(backends); b++) {
+        float *first = NULL;
+        for (size_t t = 0; t < TEST_COUNT(threads); t++) {
+            attn_context_t *context = fixture_context(threads[t]);
+            nn_trainer_t trainer;
+            make(&trainer, context, backends[b], 0.1f);
+            const size_t size = 3 * (size_t)trainer.net.layout.count * sizeof(float);
+            test_label("%s, %d threads", backends[b], threads[t]);
+            train(&trainer, 3, 0.01);
+            if (!first) {
+                first = malloc(size);
+                assert_non_null(first);
+                memcpy(first, trainer.weights, size);
+            } else if (memcmp(first, trainer.weights, size) != 0) {
+                test_fail("other weights or moments than with one");
+            }
+            nn_trainer_destroy(&trainer);
+            attn_context_destroy(context);
+        }
+        free(first);
+    }
+}
+
+/* What is behind a sequence's end is not seen: other tokens there, the same gradients. */
+static void padding_changes_nothing(void **state) {
+    (void)state;
+    int32_t tokens[BATCH * LENGTH], targets[BATCH * LENGTH];
+    attn_context_t *context = fixture_context(1);
+    nn_trainer_t trainers[2];
+    for (size_t t = 0; t < TEST_COUNT(trainers); t++) {
+        attn_error_t error;
+        double loss;
+        make(&trainers[t], context, "softmax", 0);
+        fill(0, tokens, targets);
+        for (int i = 8; i < LENGTH; i++) tokens[i] = (int32_t)(t + 1);
+        if (nn_trainer_step(&trainers[t], tokens, targets, 0.01, &loss, &error))
+            test_fail("%s", error.message);
+    }
+    const size_t count = (size_t)trainers[0].net.layout.count;
+    /* Tokens that only stand behind an end have gradients of 0, so the sums are of the same terms. */
+    assert_memory_equal(trainers[0].weights, trainers[1].weights, count * sizeof(float));
+    nn_trainer_destroy(&trainers[0]);
+    nn_trainer_destroy(&trainers[1]);
+    attn_context_destroy(context);
+}
+
+/* Copying from four tokens ago is learned by each kind of attention. */
+static void learns(void **state) {
+    (void)state;
+    static const char *const backends[] = {"softmax", "sparse", "linear"};
+    if (!test_is_lowest_tier()) return;
+    attn_context_t *context = fixture_context(2);
+    for (size_t b = 0; b < TEST_COUNT(backends); b++) {
+        nn_trainer_t trainer;
+        make(&trainer, context, backends[b], 0);
+        test_label("%s", backends[b]);
+        const double before = train(&trainer, 1, 0.005);
+        const double after = train(&trainer, 250, 0.005);
+        if (!(before > 0.8 * log(VOCABULARY) && after < 0.5 * before))
+            test_fail("the loss went from %g to %g", before, after);
+        nn_trainer_destroy(&trainer);
+    }
+    attn_context_destroy(context);
+}
+
+/* A loss that is no number is told with its step, and the weights stay. */
+static void divergence(void **state) {
+    (void)state;
+    int32_t tokens[BATCH * LENGTH], targets[BATCH * LENGTH];
+    attn_error_t error = {0};
+    double loss;
+    attn_context_t *context = fixture_context(1);
+    nn_trainer_t trainer;
+    make(&trainer, context, "softmax", 0);
+    const size_t size = (size_t)trainer.net.layout.count * sizeof(float);
+    train(&trainer, 2, 0.01);
+    for (int64_t i = 0; i < trainer.net.layout.count; i++) trainer.weights[i] *= 1e25f;
+    float *before = malloc(size);
+    assert_non_null(before);
+    memcpy(before, trainer.weights, size);
+    fill(2, tokens, targets);
+    fixture_expect(nn_trainer_step(&trainer, tokens, targets, 0.01, &loss, &error), &error,
+                   ATTN_ERROR_RANGE, "diverged|step 2");
+    assert_memory_equal(before, trainer.weights, size);
+    assert_int_equal(trainer.step, 2);
+    free(before);
+    nn_trainer_destroy(&trainer);
+    attn_context_destroy(context);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    nn_training_t training = nn_training_paper(1);
+    nn_trainer_t trainer;
+    attn_error_t error = {0};
+    nn_shape_t shape = small("softmax");
+    shape.heads = 17;
+    fixture_expect(nn_trainer_create(context, &shape, &training, &trainer, &error), &error,
+                   ATTN_ERROR_SHAPE, "heads|17|16");
+    shape = small("sketch");
+    fixture_expect(nn_trainer_create(context, &shape, &training, &trainer, &error), &error,
+                   ATTN_ERROR_UNSUPPORTED, "sketch|gradients");
+    shape = small("softmax");
+    training.batch = 0;
+    fixture_expect(nn_trainer_create(context, &shape, &training, &trainer, &error), &error,
+                   ATTN_ERROR_SHAPE, "batch|0");
+    attn_context_destroy(context);
+}
+
+static void rates(void **state) {
+    (void)state;
+    assert_true(nn_rate(2, 0, 4, 12) == 0.5);
+    assert_true(nn_rate(2, 3, 4, 12) == 2);
+    assert_true(nn_rate(2, 4, 4, 12) == 2);
+    assert_true(nn_rate(2, 8, 4, 12) == 1);
+    assert_true(nn_rate(2, 12, 4, 12) == 0);
+    assert_true(nn_rate(2, 99, 4, 12) == 0);
+    assert_true(nn_rate(2, 0, 0, 4) == 2);
+}
+
+TEST_MAIN(cmocka_unit_test(threads_change_nothing), cmocka_unit_test(padding_changes_nothing),
+          cmocka_unit_test(learns), cmocka_unit_test(divergence), cmocka_unit_test(refusals),
+          cmocka_unit_test(rates))
