@@ -1,6 +1,6 @@
 import { readArray } from "./arrays.js";
 import { checkLength, checkSize, isTensor } from "./check.js";
-import { Core, makeFor, planFor, readCall } from "./core.js";
+import { Core, makeFor, planFor, readCall, readProblem } from "./core.js";
 import { inWords } from "./declared.js";
 import { arrayClass, checkDtype } from "./dtypes.js";
 import { AttnError, missing } from "./errors.js";
@@ -8,9 +8,9 @@ import { computeBeside } from "./job.js";
 import { readChecked } from "./options.js";
 import { Plan } from "./plan.js";
 import { loadPlugin } from "./plugin.js";
-import { RULES, problemOf, readInputs } from "./rules.js";
+import { RULES } from "./rules.js";
 import { Session } from "./session.js";
-import { planSizes, product } from "./shape.js";
+import { product } from "./shape.js";
 import { Stream } from "./stream.js";
 import { Tensor } from "./tensor.js";
 
@@ -31,16 +31,14 @@ export class Attn extends Core {
     #load;
 
     /** `readUrl` gives the bytes behind a URL: what plugins are read with. */
-    constructor(engine, more = {}, readUrl) {
+    constructor(engine, more = {}, readUrl, session = new Session(engine)) {
         if (!engine.has("attnjs_backends")) {
             const message = "the module is softmax alone, which libattn/softmax takes, not libattn";
             throw new AttnError("ATTN_ERROR_LOAD", message);
         }
-        const session = new Session(engine);
         super(session, { ...more, blocking: engine.blocking }, Plan);
         this.#session = session;
         this.#load = { engine, session, readUrl };
-        Object.freeze(this);
     }
 
     backends() {
@@ -87,9 +85,7 @@ export class Attn extends Core {
         const { maxKeys } = options;
         if (maxKeys === undefined) throw missing("maxKeys");
         options.queries = 1;
-        const arrays = this.#session.arraysOf(options.backend);
-        const inputs = readInputs(options.inputs ?? [], arrays);
-        const problem = problemOf(options, planSizes(options), inputs, arrays);
+        const problem = readProblem(options, this.#session);
         const { batch, heads, kvHeads, dim, valueDim } = problem.sizes;
         const address = makeFor(this.#session, problem, "attnjs_stream_create", maxKeys);
         const { features } = this.backends().find(({ id }) => id === problem.backend);

@@ -4,10 +4,16 @@ import { readChecked } from "./options.js";
 import { problemOf, readInputs } from "./rules.js";
 import { planSizes } from "./shape.js";
 
-/* For the class that extends Core. */
+/** The options of plan(). */
+export const PLANNED = [...PLAN, ...MODE, "inputs"];
+
+/* For the classes that extend Core. */
+export const planOf = Symbol();
 export const planFor = Symbol();
 export const readCall = Symbol();
 export const forget = Symbol();
+
+const CREATE = "attnjs_plan_create";
 
 /** What every entry of the package can do: attention and plans. */
 export class Core {
@@ -24,11 +30,7 @@ export class Core {
     }
 
     plan(given) {
-        const options = readChecked(given, [...PLAN, ...MODE, "inputs"], "plan");
-        const arrays = this.#session.arraysOf(options.backend);
-        const inputs = readInputs(options.inputs ?? [], arrays);
-        const problem = problemOf(options, planSizes(options), inputs, arrays);
-        return new this.#Plan(this.#session, this.#make(problem), problem);
+        return this[planOf](readProblem(readChecked(given, PLANNED, "plan"), this.#session));
     }
 
     attention(...args) {
@@ -44,6 +46,11 @@ export class Core {
         this.#session.close();
     }
 
+    [planOf](problem, Plan = this.#Plan, create = CREATE) {
+        const plan = makeFor(this.#session, problem, create);
+        return Object.freeze(new Plan(this.#session, plan, problem));
+    }
+
     /** A call of attention(), with options that it has besides. */
     [readCall](args, more = []) {
         return readAttention(args, more, this.#session, (problem) => this[planFor](problem));
@@ -53,7 +60,7 @@ export class Core {
     [planFor](problem) {
         const { backend, numbers, params } = problem;
         const what = [backend, ...numbers, ...params].join("\0");
-        if (this.#what !== what) this[forget](this.#make(problem), what);
+        if (this.#what !== what) this[forget](makeFor(this.#session, problem, CREATE), what);
         return this.#last;
     }
 
@@ -64,13 +71,16 @@ export class Core {
         this.#what = what; // first: a plugin's code may trap
         if (last) this.#session.destroy("attnjs_plan_destroy", last);
     }
-
-    #make(problem) {
-        return makeFor(this.#session, problem, "attnjs_plan_create");
-    }
 }
 
 if (Symbol.dispose) Core.prototype[Symbol.dispose] = Core.prototype.dispose;
+
+/** The problem of checked options that say all sizes. */
+export function readProblem(options, session) {
+    const arrays = session.arraysOf(options.backend);
+    const inputs = readInputs(options.inputs ?? [], arrays);
+    return problemOf(options, planSizes(options), inputs, arrays);
+}
 
 /** C's plan or stream for a problem, which `more` belongs to. */
 export function makeFor(session, { backend, numbers, params }, name, ...more) {

@@ -44,10 +44,12 @@ export function makeInit({ readUrl = fetchBytes, openPool }, files, make) {
         if (FULL && threads > 1 && !shared)
             throw wrong("the module is of another build, without threads");
         const opened = shared ? await openPool(module, threads) : await instantiate(module);
-        const attn = make(
-            new (FULL ? Heap : SmallHeap)(opened.exports, opened.handle),
-            { threads, ...about },
-            readUrl,
+        const attn = Object.freeze(
+            make(
+                new (FULL ? Heap : SmallHeap)(opened.exports, opened.handle),
+                { threads, ...about },
+                readUrl,
+            ),
         );
         if (options.build === undefined || attn.build === build) return attn;
         throw wrong(`the module is the ${attn.build} build, not ${build}`);

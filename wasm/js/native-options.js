@@ -14,6 +14,10 @@ export function readNative(given) {
     return options;
 }
 
+/** init() where there are no addons. */
+export const makeWebInit = (initWasm) => async (given) =>
+    withoutAddon(initWasm, readNative(given), "addons are for Node");
+
 /** WebAssembly, which says the reason, or an error. */
 export function withoutAddon(initWasm, { fallback }, reason) {
     if (!fallback) throw new AttnError("ATTN_ERROR_LOAD", `no addon: ${reason}`);

@@ -1,58 +1,7 @@
-/* libattn/native for Node: the addon where there is one, and else the WebAssembly module. Elsewhere: native-web.js. */
-import Module from "node:module"; // as a whole: webpack would read what createRequire() is given
-import { resolve } from "node:path";
+/* libattn/native for Node. Elsewhere: native-web.js. */
 import { Attn } from "./attn.js";
-import { INTERFACE } from "./engine.js";
-import { Native } from "./native-engine.js";
-import { readNative, withoutAddon } from "./native-options.js";
+import { makeNativeInit } from "./native-init.js";
 import { init as initWasm } from "./node.js";
 
 export { AttnError } from "./errors.js";
-
-/* The package that npm installs for this platform, then a build of one's own. */
-const PLACES = [`@libattn/${process.platform}-${process.arch}`, "../dist/libattn.node"];
-
-/* From where they are looked for: a bundle may know only where this file stood, or only where it stands. */
-const BASES = [import.meta.url, process.argv[1]].filter(Boolean);
-
-/** The addon and why there is none: one of the two is null. */
-let found;
-
-function checkAddon(addon) {
-    if (addon.interface === INTERFACE) return addon;
-    throw new Error("no addon of this version of libattn");
-}
-
-function load(place) {
-    let first;
-    for (const base of BASES) {
-        try {
-            return Module.createRequire(base)(place);
-        } catch (error) {
-            first ??= error;
-        }
-    }
-    throw first;
-}
-
-function find(places) {
-    const reasons = [];
-    for (const place of places) {
-        try {
-            return { addon: checkAddon(load(place)), reason: null };
-        } catch (error) {
-            const absent = error.code === "MODULE_NOT_FOUND";
-            reasons.push(`${place}: ${absent ? "not installed" : error.message.split("\n")[0]}`);
-        }
-    }
-    return { addon: null, reason: reasons.join("; ") };
-}
-
-export async function init(given) {
-    const options = readNative(given);
-    const { addon: place, threads, tier } = options;
-    const { addon, reason } =
-        place === undefined ? (found ??= find(PLACES)) : find([resolve(place)]);
-    if (addon) return new Attn(new Native(addon, { threads, tier }), { threads, reason });
-    return withoutAddon(initWasm, options, reason);
-}
+export const init = makeNativeInit(Attn, initWasm);

@@ -18,7 +18,6 @@ export class Plan extends Runner {
     constructor(session, ...rest) {
         super(session, ...rest);
         this.#session = session;
-        Object.freeze(this);
     }
 
     async runAsync(given, more) {

@@ -9,7 +9,8 @@ import { Remote } from "./remote.js";
 import { Stub, ask, callOn } from "./stub.js";
 
 const ROOT = 0;
-const LONG = ["signal"];
+export const LONG = ["signal"];
+
 class Tensor extends Stub {
     constructor(remote, answer) {
         super(remote, "tensor", answer);
@@ -25,7 +26,7 @@ class Tensor extends Stub {
     }
 }
 
-class Plan extends Stub {
+export class Plan extends Stub {
     #writes;
 
     constructor(remote, answer, writes) {
@@ -122,7 +123,8 @@ class Plugin {
 }
 
 /** Made by init() of libattn/worker. */
-class Attn {
+export class Attn {
+    static Plan = Plan;
     #remote;
     #backends;
     #readUrl;
@@ -136,7 +138,7 @@ class Attn {
     /** `readUrl` gives the bytes behind a URL: what plugins are read with. */
     static async open(remote, readUrl) {
         const { backends, ...about } = (await remote.call(ROOT, "about")).value;
-        const attn = Object.assign(new Attn(), about);
+        const attn = Object.assign(new this(), about);
         attn.#remote = remote;
         attn.#backends = backends;
         attn.#readUrl = readUrl;
@@ -150,31 +152,32 @@ class Attn {
 
     async attention(...args) {
         const how = { names: READ, watch: [...LONG, "onProgress"], writes: this.#writes };
-        const { byName, ...result } = (await this.#ask("attention", args, how)).value;
+        const { byName, ...result } = (await this[ask]("attention", args, how)).value;
         return byName ? result : result.out;
     }
 
     async plan(options) {
-        return new Plan(this.#remote, await this.#ask("plan", [options]), this.#writes);
+        const answer = await this[ask]("plan", [options]);
+        return new this.constructor.Plan(this.#remote, answer, this.#writes);
     }
 
     async tensor(...args) {
-        const answer = await this.#ask("tensor", args, { names: ["elements"] });
+        const answer = await this[ask]("tensor", args, { names: ["elements"] });
         return new Tensor(this.#remote, answer);
     }
 
     async stream(options) {
-        return new Stream(this.#remote, await this.#ask("stream", [options]), this.#writes);
+        return new Stream(this.#remote, await this[ask]("stream", [options]), this.#writes);
     }
 
     async countNonfinite(array) {
-        return (await this.#ask("countNonfinite", [array], { names: ["array"] })).value;
+        return (await this[ask]("countNonfinite", [array], { names: ["array"] })).value;
     }
 
     async loadPlugin(source, options) {
         this.#remote.check();
         const [name, module] = await readPlugin(source, options, this.#readUrl);
-        const answer = await this.#ask("loadPlugin", [module, { name }]);
+        const answer = await this[ask]("loadPlugin", [module, { name }]);
         const loaded = { dispose: () => this.#remote.forget(loaded) }; // lost where the worker ends
         this.#remote.adopt(loaded);
         await this.#refresh();
@@ -191,25 +194,28 @@ class Attn {
     }
 
     async #refresh() {
-        this.#backends = (await this.#ask("backends", [])).value;
+        this.#backends = (await this[ask]("backends", [])).value;
     }
 
-    #ask(method, args, how) {
+    [ask](method, args, how) {
         return callOn(this.#remote, ROOT, method, args, how);
     }
 }
 
 if (Symbol.dispose) Attn.prototype[Symbol.dispose] = Attn.prototype.dispose;
 
-/** init() on a platform: `start` as remote.js wants it, `readUrl` gives the bytes behind a URL. */
-export function makeRemoteInit(start, readUrl) {
+/**
+ * init() on a platform: `start` as remote.js wants it, `readUrl` gives the bytes behind a URL; `Library`: the class
+ * of what it gives.
+ */
+export function makeRemoteInit(start, readUrl, Library = Attn) {
     return async function init(given) {
         const options = readInit(given, null, ["build", "threads"]);
         const { source } = options;
         if (source) options.source = await compile(await source, readUrl);
         const remote = new Remote(start, options);
         try {
-            return await Attn.open(remote, readUrl);
+            return await Library.open(remote, readUrl);
         } catch (error) {
             remote.dispose();
             throw error;

@@ -7,7 +7,9 @@ import { SmallSession } from "./session.js";
 const FILES = { simd: () => new URL("../dist/libattn.softmax.wasm", import.meta.url) };
 
 export function makeSmallInit(platform) {
-    return makeInit(platform, FILES, (engine, more) =>
-        Object.freeze(new Core(new SmallSession(engine), more, Runner)),
+    return makeInit(
+        platform,
+        FILES,
+        (engine, more) => new Core(new SmallSession(engine), more, Runner),
     );
 }

@@ -1,0 +1,55 @@
+/* The addon of Node, where there is one, and else the WebAssembly module. */
+import Module from "node:module"; // as a whole: webpack would read what createRequire() is given
+import { resolve } from "node:path";
+import { INTERFACE } from "./engine.js";
+import { Native } from "./native-engine.js";
+import { readNative, withoutAddon } from "./native-options.js";
+
+/* The package that npm installs for this platform, then a build of one's own. */
+const PLACES = [`@libattn/${process.platform}-${process.arch}`, "../dist/libattn.node"];
+
+/* From where they are looked for: a bundle may know only where this file stood, or only where it stands. */
+const BASES = [import.meta.url, process.argv[1]].filter(Boolean);
+
+/** The addon and why there is none: one of the two is null. */
+let found;
+
+function checkAddon(addon) {
+    if (addon.interface === INTERFACE) return addon;
+    throw new Error("no addon of this version of libattn");
+}
+
+function load(place) {
+    let first;
+    for (const base of BASES) {
+        try {
+            return Module.createRequire(base)(place);
+        } catch (error) {
+            first ??= error;
+        }
+    }
+    throw first;
+}
+
+function find(places) {
+    const reasons = [];
+    for (const place of places) {
+        try {
+            return { addon: checkAddon(load(place)), reason: null };
+        } catch (error) {
+            const absent = error.code === "MODULE_NOT_FOUND";
+            reasons.push(`${place}: ${absent ? "not installed" : error.message.split("\n")[0]}`);
+        }
+    }
+    return { addon: null, reason: reasons.join("; ") };
+}
+
+/** init() with the class of what it gives, and what serves where there is no addon. */
+export const makeNativeInit = (Library, initWasm) => async (given) => {
+    const options = readNative(given);
+    const { addon: place, threads, tier } = options;
+    const { addon, reason } =
+        place === undefined ? (found ??= find(PLACES)) : find([resolve(place)]);
+    if (!addon) return withoutAddon(initWasm, options, reason);
+    return Object.freeze(new Library(new Native(addon, { threads, tier }), { threads, reason }));
+};
