@@ -62,8 +62,10 @@ static bool read_number(addon_call_t *call, size_t index) {
 /* Of the plan, or the stream, before it. What computes has a workspace. */
 static bool read_arrays(addon_call_t *call, size_t index) {
     attnjs_t *js = call->arguments[0].session;
-    call->arguments[index].list = call->list;
-    call->status = addon_list(call->env, call->values[index], &call->scope, call->list, &js->error);
+    double *list = call->lists[index - ADDON_LISTS];
+    call->arguments[index].list = list;
+    if (call->status == ATTN_OK)
+        call->status = addon_list(call->env, call->values[index], &call->scope, list, &js->error);
     if (call->plan) addon_workspace_reserve(js, call->plan->item);
     return true;
 }

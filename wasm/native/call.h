@@ -12,7 +12,7 @@
 
 #include "bindings.h"
 
-enum { ADDON_ARGUMENTS = 9 };
+enum { ADDON_ARGUMENTS = 9, ADDON_LISTS = 2 };
 
 /** Kinds of arguments, by src/functions.h, and of what only the addon's own functions take. */
 typedef enum addon_kind {
@@ -64,8 +64,8 @@ typedef struct addon_call {
     addon_argument_t arguments[ADDON_ARGUMENTS];
     addon_handle_t *session, *plan; /* where these are among the arguments */
     attnjs_scope_t scope;           /* of the arrays */
-    double list[ATTNJS_LIST];
-    attn_status_t status; /* not 0: the session has the error */
+    double lists[2][ATTNJS_LIST];   /* of arrays, from argument ADDON_LISTS on */
+    attn_status_t status;           /* not 0: the session has the error */
     union {
         double number;
         char *text;

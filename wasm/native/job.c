@@ -113,7 +113,7 @@ napi_value addon_job_start(const addon_call_t *call, const addon_stop_t *stop) {
     addon_workspace_move(&job->js, session);
     job->handle = call->plan;
     job->stop = stop;
-    memcpy(job->list, call->list, sizeof job->list);
+    memcpy(job->list, call->lists[0], sizeof job->list);
     addon_handle_hold(job->handle);
     return queue(call, job);
 }

@@ -43,17 +43,22 @@ attn_param_t *attnjs_params(attnjs_t *js, const char *packed, size_t count) {
     return params;
 }
 
-attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double *numbers,
-                                const char *params, size_t count) {
-    const attn_problem_t problem = attnjs_problem(numbers);
+static attn_plan_t *make(attnjs_t *js, const char *backend, const attn_problem_t *problem,
+                         const char *params, size_t count) {
     attn_param_t *list = attnjs_params(js, params, count);
     if (!list) return NULL;
     attn_plan_t *plan = NULL;
-    if (attn_plan_create(js->context, backend, &problem, list, (uint32_t)count, &plan,
-                         &js->error) != ATTN_OK)
+    if (attn_plan_create(js->context, backend, problem, list, (uint32_t)count, &plan, &js->error) !=
+        ATTN_OK)
         plan = NULL;
     free(list);
     return plan;
+}
+
+attn_plan_t *attnjs_plan_create(attnjs_t *js, const char *backend, const double *numbers,
+                                const char *params, size_t count) {
+    const attn_problem_t problem = attnjs_problem(numbers);
+    return make(js, backend, &problem, params, count);
 }
 
 void attnjs_plan_destroy(attn_plan_t *plan) { attn_plan_destroy(plan); }
@@ -188,4 +193,41 @@ double attnjs_oracle_error(attnjs_t *js, attn_plan_t *plan, const double *list, 
     const double error = attn_oracle_error(p, &arrays.io, attnjs_integer(stride), scratch);
     free(scratch);
     return error;
+}
+
+/* ---- gradients ------------------------------------------------------------------------------- */
+
+attn_plan_t *attnjs_gradients_create(attnjs_t *js, const char *backend, const double *numbers,
+                                     const char *params, size_t count) {
+    attn_problem_t problem = attnjs_problem(numbers);
+    problem.backward = 1;
+    return make(js, backend, &problem, params, count);
+}
+
+static void write_gradients(attn_json_t *json, const void *plan) {
+    const attn_backend_t *backend = attn_plan_backend(plan);
+    attn_array_info_t info = {.struct_size = sizeof info};
+    attn_json_open(json, NULL, '{');
+    attn_json_boolean(json, "lse", (backend->features & ATTN_FEATURE_LSE) != 0);
+    attn_json_open(json, "arrays", '[');
+    for (uint32_t number = 0; attn_backend_array(backend, number, &info); number++)
+        if (info.flags & ATTN_ARRAY_DIFFERENTIABLE) attn_json_number(json, NULL, number);
+    attn_json_close(json, ']');
+    attn_json_close(json, '}');
+}
+
+char *attnjs_gradients_describe(attnjs_t *js, attn_plan_t *plan) {
+    return attnjs_json(js, "the description of gradients", write_gradients, plan);
+}
+
+attn_status_t attnjs_backward(attnjs_t *js, attn_plan_t *plan, const double *list,
+                              const double *gradients) {
+    const attnjs_scope_t scope = attnjs_plan_scope(plan);
+    attnjs_arrays_t arrays, to;
+    attn_status_t status = attnjs_arrays(&scope, gradients, &to, &js->error);
+    if (status != ATTN_OK) return status;
+    status = begin(js, plan, list, &arrays);
+    if (status == ATTN_OK) status = attn_backward(plan, &arrays.io, &to.io, &js->error);
+    end(js, &arrays);
+    return status;
 }

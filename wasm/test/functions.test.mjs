@@ -21,12 +21,16 @@ const functions = Array.from(
 const inSets = (...sets) =>
     functions.filter(({ set }) => sets.includes(set)).map(({ name }) => name);
 
+/* Those of the addon. */
+const SHARED = ["EVERY", "SOFTMAX", "FULL", "GRADIENTS"];
+
 const MODULES = {
     simd: ["FULL", "PLUGIN", "SOFTMAX"],
     scalar: ["FULL", "PLUGIN", "SOFTMAX"],
     threads: ["FULL", "THREADS", "SOFTMAX"],
     softmax: ["SOFTMAX"],
-    reactor: ["FULL", "SOFTMAX"],
+    "gradients-simd": ["FULL", "PLUGIN", "SOFTMAX", "GRADIENTS"],
+    reactor: ["FULL", "SOFTMAX", "GRADIENTS"],
     labs: ["LABS"],
 };
 
@@ -65,7 +69,7 @@ test("each module exports the functions of its sets, and no others of ours", asy
 
 test("the addon has those that need no module's memory, and one to start a run", () => {
     const names = Object.keys(c).filter((name) => name !== "interface");
-    const listed = inSets("EVERY", "SOFTMAX", "FULL");
+    const listed = inSets(...SHARED);
     assert.deepEqual(names.sort(), ["attnjs_open", "attnjs_start", ...listed].sort());
 });
 
@@ -93,7 +97,7 @@ const numbersOf = (name) => NUMBERS[name] ?? [0, 1, 2, 3];
 /** Right arguments of every function, in objects that nothing else uses. */
 function rightArguments() {
     const session = c.attnjs_open(1, 0);
-    const plan = c.attnjs_plan_create(
+    const plan = c.attnjs_gradients_create(
         session,
         text("softmax"),
         Float64Array.from(problem),
@@ -136,7 +140,7 @@ function rightArguments() {
     return { right, argumentsOf };
 }
 
-const called = functions.filter(({ set }) => ["EVERY", "SOFTMAX", "FULL"].includes(set));
+const called = functions.filter(({ set }) => SHARED.includes(set));
 const living = called.filter(({ result }) => result !== "END");
 const refused = { name: "TypeError", code: "ERR_INVALID_ARG_TYPE" };
 
