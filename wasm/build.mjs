@@ -8,6 +8,20 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync 
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
+/* Node's, which share what they are made of. */
+const NODE = [
+    ...[
+        "node",
+        "worker-node",
+        "served-node",
+        "data-node",
+        "labs-node",
+        "labs-worker-node",
+        "native",
+    ],
+    ...["gradients-node", "gradients-worker-node", "gradients-served-node", "gradients-native"],
+];
+
 /* What package.json exports, and the threads that these start by name. */
 const BUNDLES = [
     ["index"],
@@ -15,9 +29,13 @@ const BUNDLES = [
     ["thread-node"],
     ["softmax"],
     ["softmax-node"],
+    ["gradients"],
+    ["gradients-worker"],
+    ["gradients-served"],
+    ["gradients-native-web"],
     ["worker"],
     ["served"],
-    ["node", "worker-node", "served-node", "data-node", "labs-node", "labs-worker-node", "native"],
+    NODE,
     ["data"],
     ["labs"],
     ["labs-worker"],
@@ -26,7 +44,10 @@ const BUNDLES = [
 ];
 
 /* Browsers' entries that have files beside them, which they find by `new URL(..., import.meta.url)`. */
-const WITH_FILES = ["index", "softmax", "worker", "data", "labs", "native-web"];
+const WITH_FILES = [
+    ...["index", "softmax", "worker", "data", "labs", "native-web"],
+    ...["gradients", "gradients-worker", "gradients-native-web"],
+];
 
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 mkdirSync(folder("dist"), { recursive: true });
