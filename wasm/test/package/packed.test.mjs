@@ -51,14 +51,18 @@ test("the tarball has what it needs and nothing else", () => {
         "js/inline.d.ts",
         "js/softmax.d.ts",
         "js/labs.d.ts",
+        "dist/gradients.js",
+        "dist/gradients-served.js",
+        "js/gradients.d.ts",
     ];
-    const builds = ["relaxed", "simd", "scalar", "threads", "softmax", "labs"].map(
-        (build) => `dist/libattn.${build}.wasm`,
-    );
+    const builds = [
+        ...["relaxed", "simd", "scalar", "threads", "softmax", "labs"],
+        ...["gradients-simd", "gradients-relaxed"],
+    ].map((build) => `dist/libattn.${build}.wasm`);
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
         (name) =>
-            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm))$/.test(
+            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm))$/.test(
                 name,
             ),
     );
@@ -88,6 +92,12 @@ test("README's examples of streams, tensors, threads and long calls", () => {
     for (const name in outputs) assert.match(outputOfCode(readmeExample(name)), outputs[name]);
 });
 
+test("README's example of gradients", () => {
+    const losses = outputOfCode(readmeExample("libattn/gradients")).trim().split("\n").map(Number);
+    assert.equal(losses.length, 3);
+    losses.slice(1).forEach((loss, i) => assert.ok(loss < losses[i], losses.join()));
+});
+
 test("README's plugin, built and loaded", () => {
     const output = outputOfCode(readmeExample("loadPlugin"));
     assert.match(output, /^distance over .*\norg\.libattn\.template 0\.5 n m dv\n0\.5\n$/);
@@ -104,7 +114,8 @@ test("README's example of an experiment", () => {
 
 test("an AttnError is one to every entry in Node", () => {
     const code = `
-        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/inline"];
+        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/inline",
+            "/gradients", "/gradients/native", "/gradients/worker"];
         const modules = await Promise.all(entries.map((entry) => import("libattn" + entry)));
         const errors = modules.map(({ AttnError }) => new AttnError("ATTN_ERROR_LOAD", "text"));
         const isOne = ({ AttnError }) => errors.every((error) => error instanceof AttnError);
@@ -164,6 +175,7 @@ const clients = [
     { file: "client-native.ts", lib: ["es2022", "dom"] },
     { file: "client-own.ts", lib: ["es2022", "dom"] },
     { file: "client-worker.ts", lib: ["es2022", "dom"] },
+    { file: "client-gradients.ts", lib: ["es2022", "dom"] },
     { file: "client-labs.ts", lib: ["es2022", "dom"] },
 ];
 for (const { file, lib } of clients) {
