@@ -1,15 +1,17 @@
 /* nn/embed.c: tokens to vectors, and the embedding's gradient. */
 #include "labs/nn/net.h"
 
-void nn_embed(const nn_pass_t *pass, const int32_t *tokens, int64_t count) {
+void nn_embed_token(const nn_pass_t *pass, int32_t token, int64_t position, float *sum) {
     const nn_net_t *net = pass->net;
-    const int64_t width = net->shape.width, length = net->shape.length;
-    for (int64_t r = 0; r < count * length; r++) {
-        const float *vector = pass->weights + net->layout.embedding + tokens[r] * width;
-        const float *position = net->positions + r % length * width;
-        float *sum = pass->sum + r * width;
-        for (int64_t c = 0; c < width; c++) sum[c] = vector[c] + position[c];
-    }
+    const int64_t width = net->shape.width;
+    const float *vector = pass->weights + net->layout.embedding + token * width;
+    for (int64_t c = 0; c < width; c++) sum[c] = vector[c] + net->positions[position * width + c];
+}
+
+void nn_embed(const nn_pass_t *pass, const int32_t *tokens, int64_t count) {
+    const nn_shape_t *shape = &pass->net->shape;
+    for (int64_t r = 0; r < count * shape->length; r++)
+        nn_embed_token(pass, tokens[r], r % shape->length, pass->sum + r * shape->width);
 }
 
 void nn_embed_backward(const nn_pass_t *pass, const int32_t *tokens, int64_t count,

@@ -33,6 +33,13 @@ void nn_net_destroy(nn_net_t *net) {
     *net = (nn_net_t){.plan = NULL};
 }
 
+int64_t nn_net_scratch(const nn_net_t *net, int64_t rows) {
+    const nn_layout_t *layout = &net->layout;
+    const int64_t wide =
+        attn_max(attn_max(layout->hidden, 3 * layout->inner), net->shape.vocabulary);
+    return nn_product_scratch(net->kernels, attn_max(rows, wide), wide);
+}
+
 /* ---- pass ------------------------------------------------------------------------------------------ */
 
 static float *take(attn_arena_t *arena, int64_t rows, int64_t columns) {
@@ -56,13 +63,6 @@ static void lay_block(const nn_net_t *net, attn_arena_t *arena, int64_t rows,
     block->active = take(arena, rows, layout->hidden);
 }
 
-static int64_t product_scratch(const nn_net_t *net, int64_t rows) {
-    const nn_layout_t *layout = &net->layout;
-    const int64_t wide =
-        attn_max(attn_max(layout->hidden, 3 * layout->inner), net->shape.vocabulary);
-    return nn_product_scratch(net->kernels, attn_max(rows, wide), wide);
-}
-
 /* As attn_arena_t has it: once to count, once with memory. */
 static void lay(nn_pass_t *pass, attn_arena_t *arena) {
     const nn_net_t *net = pass->net;
@@ -79,7 +79,7 @@ static void lay(nn_pass_t *pass, attn_arena_t *arena) {
     pass->d = take(arena, rows, width);
     pass->branch = take(arena, rows, attn_max(width, net->layout.inner));
     pass->wide = take(arena, rows, wide);
-    pass->scratch = take(arena, 1, product_scratch(net, rows));
+    pass->scratch = take(arena, 1, nn_net_scratch(net, rows));
 }
 
 attn_status_t nn_pass_create(const nn_net_t *net, const float *weights, int64_t room,

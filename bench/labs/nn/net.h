@@ -28,6 +28,9 @@ attn_status_t nn_net_create(const attn_context_t *context, const nn_shape_t *sha
 /** Zeroed nets are fine. */
 void nn_net_destroy(nn_net_t *net);
 
+/** Floats of scratch that the products of this many rows need. */
+int64_t nn_net_scratch(const nn_net_t *net, int64_t rows);
+
 /** What a block keeps for the way back. */
 typedef struct nn_block_pass {
     float *in, *in_stats;         /**< x, and what its norm found */
@@ -92,7 +95,10 @@ attn_status_t nn_attend(const nn_pass_t *pass, const nn_block_pass_t *block, int
 attn_status_t nn_attend_backward(const nn_pass_t *pass, const nn_block_pass_t *block, int64_t count,
                                  float *dattended, float *dqkv, attn_error_t *error);
 
-/** sum[r] = embedding[token] + position */
+/** sum = embedding[token] + position */
+void nn_embed_token(const nn_pass_t *pass, int32_t token, int64_t position, float *sum);
+
+/** pass->sum, of all rows. */
 void nn_embed(const nn_pass_t *pass, const int32_t *tokens, int64_t count);
 
 /** The embedding's gradient grows by the rows' gradients. */
