@@ -163,11 +163,7 @@ static void store_through_phi(const way_t *way, const attn_tensor_t *from, const
 /* Rows [first, first + CHUNK) of up to three tensors, to be asked for. */
 static product_ahead_t next_rows(const way_t *way, const attn_tensor_t *const tensors[3],
                                  int64_t head, int64_t first) {
-    product_ahead_t ahead = {.rows = CHUNK};
-    for (int i = 0; i < 3; i++)
-        if (tensors[i] && tensors[i]->data)
-            ahead_of(&ahead, i, tensors[i], way->head->batch, head, first);
-    return ahead;
+    return ahead_of_rows(tensors, CHUNK, way->head->batch, head, first);
 }
 
 /* ---- readers and sources --------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #define ATTN_LINEAR_BACKWARD_ROWS_H
 
 #include "features.h"
+#include "rows.h"
 
 #define features_back ATTN_KERNEL(attn_linear_features_back)
 #define rows_store ATTN_KERNEL(attn_linear_rows_store)
@@ -40,36 +41,6 @@ ATTN_SMALL_STEP void take_pieces(attn_arena_t *arena, const back_piece_t *pieces
     for (size_t i = 0; i < count; i++)
         *pieces[i].array =
             attn_arena_take(arena, pieces[i].columns, (uint64_t)pieces[i].rows * sizeof(float));
-}
-
-/* ---- rows of whole vectors --------------------------------------------------------------------------- */
-
-/* A row times a factor; 0 takes all of it, whatever it is. */
-ATTN_SMALL_STEP void scale_row(float *row, int64_t count, float factor) {
-    for (int64_t k = 0; k < count; k += VF_LANES)
-        vf_store(row + k, factor == 0.0f ? vf_zero() : vf_mul(vf_set1(factor), vf_load(row + k)));
-}
-
-/* to += factor * row */
-ATTN_SMALL_STEP void add_to_row(float *to, const float *row, int64_t count, float factor) {
-    for (int64_t k = 0; k < count; k += VF_LANES)
-        vf_store(to + k, vf_mul_add(vf_set1(factor), vf_load(row + k), vf_load(to + k)));
-}
-
-/* to = before + factor * row; a factor of 0 takes all of the row. */
-ATTN_SMALL_STEP void sum_row(float *to, const float *before, const float *row, int64_t count,
-                             float factor) {
-    for (int64_t k = 0; k < count; k += VF_LANES) {
-        const vf sum = vf_load(before + k);
-        vf_store(to + k, factor == 0.0f ? sum : vf_mul_add(vf_set1(factor), vf_load(row + k), sum));
-    }
-}
-
-ATTN_SMALL_STEP float dot_of(const float *a, const float *b, int64_t count) {
-    vf sum = vf_zero();
-    for (int64_t k = 0; k < count; k += VF_LANES)
-        sum = vf_mul_add(vf_load(a + k), vf_load(b + k), sum);
-    return vf_reduce_add(sum);
 }
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include "work.h"
 
-enum { BLOCK = 4 /* keys whose products are taken together */ };
-
 /* Token number `known` becomes row i of the pending ones; u of a delta rule is not solved. */
 ATTN_SMALL_STEP void load_token(work_t *work, int64_t i) {
     const linear_state_t *state = work->state;

@@ -10,11 +10,19 @@
 
 #include "add.h"
 #include "features.h"
+#include "rows.h"
 #include "simd/convert.h"
 #include "simd/math.h"
 #include "simd/product.h"
 
-enum { STEP = 12 /* tokens: whole tiles on every tier, and whole blocks */ };
+#ifndef LINEAR_STEP
+#define LINEAR_STEP 12 /* whole tiles on every tier */
+#endif
+
+enum {
+    STEP = LINEAR_STEP, /* tokens: whole blocks */
+    BLOCK = 4,          /* of those whose products are taken together */
+};
 
 /* One head on its way. Rows that are left factors have a tile's more behind them. */
 typedef struct work {
@@ -196,13 +204,6 @@ ATTN_STEP void solve_delta(const work_t *work, int64_t count) {
                                  vf_load(work->u + j * stride + c), sum);
             vf_store(u, vf_mul(vf_set1(work->beta[i]), vf_sub(vf_load(u), sum)));
         }
-}
-
-ATTN_STEP float dot_of(const float *a, const float *b, int64_t width) {
-    vf sum = vf_zero();
-    for (int64_t k = 0; k < width; k += VF_LANES)
-        sum = vf_mul_add(vf_load(a + k), vf_load(b + k), sum);
-    return vf_reduce_add(sum);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
