@@ -192,11 +192,12 @@ ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t
         float *key = sides->key_sums + (base + j) * sides->dim;
         const float *out = block->out_gradient + rows.first * block->out_stride;
         const float *query = block->query + rows.first * block->query_stride;
+        product_ahead_t none = {.rows = 0};
         if (block->finite) {
             product_add_transposed(value, sides->value_dim, block->weights + at, FLASH_KEYS, out,
-                                   block->out_stride, depth, count, sides->value_dim);
+                                   block->out_stride, depth, count, sides->value_dim, &none);
             product_add_transposed(key, sides->dim, block->logits + at, FLASH_KEYS, query,
-                                   block->query_stride, depth, count, sides->dim);
+                                   block->query_stride, depth, count, sides->dim, &none);
             continue;
         }
         backward_add_finite_(value, sides->value_dim, block->weights + at, out, block->out_stride,

@@ -168,8 +168,8 @@ ATTN_INLINE void product_transposed_tile_(int tile_rows, int vectors, int64_t r,
 ATTN_STEP void product_add_transposed(float *restrict out, int64_t out_stride,
                                       const float *restrict left, int64_t left_stride,
                                       const float *restrict right, int64_t right_stride,
-                                      int64_t depth, int64_t rows, int64_t columns) {
-    product_ahead_t *ahead = &(product_ahead_t){.rows = 0};
+                                      int64_t depth, int64_t rows, int64_t columns,
+                                      product_ahead_t *ahead) {
     PRODUCT_TILES_(product_transposed_tile_, rows, columns, out, out_stride, left, left_stride,
                    right, right_stride, depth, rows)
 }
