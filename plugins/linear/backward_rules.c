@@ -1,286 +1,268 @@
 /*
- * Gradients of the rules that decay or correct, token by token (attn/oracle_linear.h has the formulas), time
- * reversed. The states they need are made anew: those before each chunk are kept, those within a chunk when it is
- * gone through. z is a column of the state behind those of values, whose v is 1. Compiled once per tier.
+ * Gradients of the rules that decay or correct, a step of tokens at a time, time reversed. With recurrence.c's S, P_i,
+ * k_j^(i) and u_i of a step, where the readers x_i are phi(q_i), whose output changes the loss by H_i, and of a delta
+ * rule also phi(k_i), with H_i = -dL/dv_i and all j < i alone, and R = dL/dS behind the step:
+ *
+ *     dL/du_j     = R^T k_j^(n) + sum_(i >= j) (x_i.k_j^(i)) H_i,                        dL/dv_j = beta_j dL/du_j
+ *     dL/dx_i     = P_i (S H_i) + sum_(j <= i) (H_i.u_j) k_j^(i)
+ *     dL/dk_j     = a_n ... a_(j+1) (R u_j) + sum_(i >= j) (H_i.u_j) a_i ... a_(j+1) x_i
+ *     dL/dlog a_t = P_n sum_c R S + sum_(j < t) k_j^(n) (R u_j) + sum_(i >= t) P_i x_i (S H_i)
+ *                   + sum_(j < t <= i) (H_i.u_j) x_i k_j^(i)
+ *
+ * and before the step dL/dS = P_n R + sum_i P_i x_i H_i^T. The delta rule's system for dL/du is its forward one,
+ * transposed (arXiv:2406.06484, Section 3.2; arXiv:2412.06464); gates go as in arXiv:2312.06635, Section 4, but that
+ * each of their gradients is a sum of what the gate lets through alone: no difference of large sums. z and its
+ * gradient are a row behind a state, for which u is 1 and H is c = dL/dN. S is kept before each step.
+ * Compiled once per tier.
  */
-#include "backward.h"
-
-#include "backward_rows.h"
-
-#include "simd/convert.h"
-#include "simd/math.h"
-
-enum { CHUNK = 48 /* tokens */ };
-
-typedef struct way {
-    const linear_back_t *back;
-    const attn_head_t *head;
-    const linear_form_t *form;
-    int64_t group, keys, offset; /* keys: those that some query sees, of query i up to i + offset */
-    int64_t columns, width, x_width; /* whole vectors: of a state's rows, of features, before phi */
-    int64_t size;                    /* of a state: [features][columns] */
-    float *kept;                     /* states before each chunk */
-    float *states;                   /* [CHUNK + 1]: of the chunk */
-    float *sums;                     /* R = dL/dS */
-    float *phi, *a,
-        *rest; /* of the chunk's keys: [CHUNK][width], the same, [CHUNK][columns]: v - P^T k */
-    float beta[CHUNK];
-    float *query, *by_phi;  /* [width] */
-    float *x, *wide;        /* [x_width], and a row more */
-    float *out, *found, *u; /* [columns] */
-} way_t;
-
-static way_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
-                     attn_arena_t *arena) {
-    enum { ROOM = TILE_ROWS + 1 };
-    way_t way = {.form = form, .group = problem->heads / problem->kv_heads};
-    way.columns = tile_round_up(problem->value_dim + form->normalise, PRODUCT_WIDTH);
-    way.width = tile_round_up(form->features, PRODUCT_WIDTH);
-    way.x_width = tile_round_up(problem->dim, PRODUCT_WIDTH);
-    way.size = form->features * way.columns;
-    const back_piece_t pieces[] = {
-        {&way.kept, way.size, problem->keys / CHUNK + 1},
-        {&way.states, way.size, CHUNK + 1},
-        {&way.sums, way.size, 1},
-        {&way.phi, way.width, CHUNK + TILE_ROWS},
-        {&way.a, way.width, CHUNK},
-        {&way.rest, way.columns, CHUNK},
-        {&way.query, way.width, ROOM},
-        {&way.by_phi, tile_max(tile_max(way.width, way.columns), way.x_width), 1},
-        {&way.x, way.x_width, 2},
-        {&way.wide, way.x_width, CHUNK + TILE_ROWS},
-        {&way.out, way.columns, 1},
-        {&way.found, way.columns, 1},
-        {&way.u, way.columns, 1},
-    };
-    take_pieces(arena, pieces, sizeof pieces / sizeof *pieces);
-    return way;
-}
-
-static void scratch(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena) {
-    lay_out(problem, form, arena);
-}
-
-static way_t begin(const linear_back_t *back) {
-    attn_arena_t arena = {.base = back->scratch};
-    const attn_head_t *head = back->head;
-    way_t way = lay_out(head->problem, back->form, &arena);
-    const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
-    way.back = back;
-    way.head = head;
-    way.offset = attn_query_position(head->problem, keys, 0);
-    way.keys = tile_max(0, tile_min(keys, way.offset + head->problem->queries));
-    return way;
-}
-
-/* ---- states ---------------------------------------------------------------------------------------- */
-
-/* The state that the run's arrays give, or zeros. */
-static void load_state(const way_t *way, float *state) {
-    const attn_head_t *head = way->head;
-    const attn_tensor_t *s = attn_own_array(head->io, LINEAR_STATE);
-    const attn_tensor_t *z = attn_own_array(head->io, LINEAR_STATE_Z);
-    memset(state, 0, (size_t)way->size * sizeof *state);
-    for (int64_t k = 0; s && k < way->form->features; k++) {
-        float *row = state + k * way->columns;
-        convert_row(row, attn_row(s, head->batch, head->kv_head, k), ATTN_F32, s->stride[3],
-                    s->shape[3], 1.0f);
-        if (z) row[s->shape[3]] = *attn_row(z, head->batch, head->kv_head, k);
-    }
-}
-
-/* exp(decay) of a key for each feature; without the array RetNet's, or 1. */
-static void load_decay(const way_t *way, int64_t key, float *a) {
-    const attn_head_t *head = way->head;
-    const attn_tensor_t *decay = attn_own_array(head->io, LINEAR_DECAY);
-    const float forgets =
-        linear_has_decay(way->form) ? ldexpf(1.0f, -5 - (int)tile_min(head->kv_head, 100)) : 0.0f;
-    const float *row = decay ? (const float *)decay->data +
-                                   attn_broadcast_offset(decay, head->batch, head->kv_head, key)
-                             : NULL;
-    if (row && decay->shape[3] > 1)
-        convert_row(a, row, ATTN_F32, decay->stride[3], way->form->features, 1.0f);
-    else
-        for (int64_t k = 0; k < way->width; k++) a[k] = row ? *row : 1.0f - forgets;
-    for (int64_t k = 0; row && k < way->form->features; k += VF_LANES)
-        vf_store(a + k, vf_exp(vf_load(a + k)));
-}
-
-static float load_beta(const way_t *way, int64_t key) {
-    const attn_tensor_t *beta = attn_own_array(way->head->io, LINEAR_BETA);
-    if (!beta) return 1.0f;
-    return ((const float *)
-                beta->data)[attn_broadcast_offset(beta, way->head->batch, way->head->kv_head, key)];
-}
-
-/* Token i of the chunk that begins with key `first`: its v - P^T k, and next = P + k u^T. */
-static void absorb(const way_t *way, int64_t first, int64_t i, const float *state, float *next) {
-    const attn_tensor_t *value = &way->head->io->value;
-    const float *phi = way->phi + i * way->width, *a = way->a + i * way->width;
-    float *rest = way->rest + i * way->columns;
-    const int64_t columns = way->columns;
-    rows_load(value, way->head->batch, way->head->kv_head, first + i, 1, 1.0f, rest, columns, 1);
-    if (way->form->normalise) rest[value->shape[3]] = 1.0f;
-    for (int64_t k = 0; linear_has_delta(way->form) && k < way->form->features; k++)
-        add_to_row(rest, state + k * columns, columns, -phi[k] * a[k]);
-    for (int64_t k = 0; k < way->form->features; k++) {
-        const vf keeps = vf_set1(a[k]), factor = vf_set1(way->beta[i] * phi[k]);
-        for (int64_t c = 0; c < columns; c += VF_LANES)
-            vf_store(next + k * columns + c,
-                     vf_mul_add(factor, vf_load(rest + c),
-                                vf_mul(keeps, vf_load(state + k * columns + c))));
-    }
-}
-
-static void load_keys(way_t *way, int64_t first, int64_t count) {
-    features_load(way->form, &way->head->io->key, way->head->batch, way->head->kv_head, first,
-                  count, way->form->key_scale, way->phi, way->width, count, way->wide);
-    for (int64_t i = 0; i < count; i++) {
-        load_decay(way, first + i, way->a + i * way->width);
-        way->beta[i] = load_beta(way, first + i);
-    }
-}
-
-/* All states of a chunk after the one that is kept, or where `each` is 0 only the last, in two places by turns. */
-static const float *go_through(way_t *way, int64_t first, int64_t count, int each) {
-    const float *state = way->kept + first / CHUNK * way->size;
-    load_keys(way, first, count);
-    for (int64_t i = 0; i < count; i++) {
-        float *next = way->states + (each ? i + 1 : i % 2) * way->size;
-        absorb(way, first, i, state, next);
-        state = next;
-    }
-    return state;
-}
-
-static void keep_states(way_t *way) {
-    load_state(way, way->kept);
-    for (int64_t first = 0; first + CHUNK <= way->keys; first += CHUNK)
-        memcpy(way->kept + (first / CHUNK + 1) * way->size, go_through(way, first, CHUNK, 0),
-               (size_t)way->size * sizeof *way->kept);
-}
+#include "backward_meet.h"
 
 /* ---- queries --------------------------------------------------------------------------------------- */
 
-/* G, with what the normaliser's change comes to behind it: `out` from dL/dout. */
-static void normalise(const way_t *way, const float *state, int64_t value_dim) {
-    memset(way->found, 0, (size_t)way->columns * sizeof *way->found);
-    for (int64_t k = 0; k < way->form->features; k++)
-        add_to_row(way->found, state + k * way->columns, way->columns, way->query[k]);
-    const float factor = row_factor(way->found[value_dim]);
-    scale_row(way->out, way->columns, factor);
-    if (factor == 0.0f) return; /* a row of zeros */
-    way->found[value_dim] = 0.0f;
-    way->out[value_dim] = -factor * dot_of(way->out, way->found, way->columns);
+/* Queries [first, first + count) of a head: rows from `lead` on, each of the token at its place, where there are any. */
+typedef struct rows {
+    int64_t head, first, count, lead, tokens;
+} rows_t;
+
+static void load_queries(const way_t *way, const rows_t *rows) {
+    const work_t *work = &way->work;
+    const attn_head_t *head = work->head;
+    const int64_t lead = rows->lead, all = STEP - lead;
+    memset(work->q, 0, (size_t)(lead * work->width) * sizeof(float));
+    memset(way->changes, 0, (size_t)(lead * work->stride) * sizeof(float));
+    features_load(work->form, &head->io->query, head->batch, rows->head, rows->first, rows->count,
+                  work->form->query_scale, work->q + lead * work->width, work->width, all,
+                  work->wide);
+    rows_load(&way->back->gradients->out, head->batch, rows->head, rows->first, rows->count, 1.0f,
+              way->changes + lead * work->stride, work->stride, all);
 }
 
-static void query_back(const way_t *way, int64_t query_head, int64_t query, const float *state) {
-    const attn_head_t *head = way->head;
-    const attn_io_t *gradients = way->back->gradients;
-    const int64_t dim = head->problem->dim;
-    const features_back_rows_t rows = {way->x,       way->query, way->by_phi,
-                                       way->x_width, way->width, 1};
-    features_load(way->form, &head->io->query, head->batch, query_head, query, 1,
-                  way->form->query_scale, way->query, way->width, 1, way->wide);
-    rows_load(&gradients->out, head->batch, query_head, query, 1, 1.0f, way->out, way->columns, 1);
-    if (way->form->normalise) normalise(way, state, head->problem->value_dim);
-    for (int64_t k = 0; k < way->form->features; k++) {
-        way->by_phi[k] = dot_of(state + k * way->columns, way->out, way->columns);
-        add_to_row(way->sums + k * way->columns, way->out, way->columns, way->query[k]);
+/* H, and one over each normaliser. */
+static void normalise(const way_t *way, const rows_t *rows, const float *x, const float *z,
+                      float *factors) {
+    const work_t *work = &way->work;
+    for (int64_t i = rows->lead; i < rows->lead + rows->count; i++) {
+        float sum = dot_of(x + i * work->width, z, work->width);
+        for (int64_t j = 0; j <= i && j < rows->tokens; j++) sum += work->products[j * STEP + i];
+        factors[i] = row_factor(sum);
+        scale_row(way->changes + i * work->stride, work->stride, factors[i]);
     }
-    for (int64_t k = way->form->features; k < way->width; k++) way->by_phi[k] = 0.0f;
-    if (!gradients->query.data) return;
-    rows_load(&head->io->query, head->batch, query_head, query, 1, way->form->query_scale, way->x,
-              way->x_width, 1);
-    features_back(way->form, &rows, dim, way->form->query_scale);
-    rows_store(&gradients->query, head->batch, query_head, query, 1, way->x, way->x_width);
 }
 
-/* Those that see `keys` keys: of all heads that share them. */
-static void queries_back(const way_t *way, int64_t keys, const float *state) {
-    const int64_t queries = way->head->problem->queries;
-    const int64_t first = keys ? tile_max(0, keys - 1 - way->offset) : 0;
-    const int64_t last = keys == way->keys ? queries : tile_min(queries, keys - way->offset);
-    const int is_empty = keys == 0 && !attn_own_array(way->head->io, LINEAR_STATE);
+/* c = dL/dN, which is in H_i.u_j and S H_i as are a column of ones and z. */
+static void add_normalisers(const way_t *way, const rows_t *rows, const float *x, const float *z,
+                            const float *factors) {
+    const work_t *work = &way->work;
+    float *sums_z = z_of(way, way->sums);
+    for (int64_t i = rows->lead; i < rows->lead + rows->count; i++) {
+        float *change = way->by_reader + i * work->width;
+        if (factors[i] == 0.0f) continue; /* a row of zeros */
+        float sum = dot_of(x + i * work->width, change, work->width);
+        for (int64_t j = 0; j <= i && j < rows->tokens; j++)
+            sum += work->products[j * STEP + i] * way->scores[j * STEP + i];
+        const float c = -factors[i] * sum;
+        add_to_row(change, z, work->width, c);
+        for (int64_t j = 0; j <= i && j < rows->tokens; j++) way->scores[j * STEP + i] += c;
+        add_to_row(sums_z, x + i * work->width, work->width, c);
+    }
+}
+
+static void store_queries(const way_t *way, const rows_t *rows) {
+    const work_t *work = &way->work;
+    const attn_head_t *head = work->head;
+    const attn_tensor_t *to = &way->back->gradients->query;
+    const features_back_rows_t back = {.x = way->x,
+                                       .phi = work->q + rows->lead * work->width,
+                                       .gradient = way->by_reader + rows->lead * work->width,
+                                       .width = way->x_width,
+                                       .stride = work->width,
+                                       .count = rows->count};
+    if (!to->data) return;
+    rows_load(&head->io->query, head->batch, rows->head, rows->first, rows->count,
+              work->form->query_scale, way->x, way->x_width, rows->count);
+    features_back(work->form, &back, head->problem->dim, work->form->query_scale);
+    rows_store(to, head->batch, rows->head, rows->first, rows->count, way->x, way->x_width);
+}
+
+/* Where the step's gradients go. */
+static product_ahead_t results_ahead(const way_t *way, const rows_t *rows) {
+    const attn_io_t *gradients = way->back->gradients;
+    const attn_tensor_t *const tensors[3] = {&gradients->key, &gradients->value, NULL};
+    const attn_head_t *head = way->work.head;
+    product_ahead_t ahead = ahead_of_rows(tensors, STEP, head->batch, head->kv_head,
+                                          rows->first + way->offset - rows->lead);
+    if (gradients->query.data)
+        ahead_of(&ahead, 2, &gradients->query, head->batch, rows->head, rows->first);
+    return ahead;
+}
+
+static void queries_back(const way_t *way, const rows_t *rows, float *state) {
+    const work_t *work = &way->work;
+    const attn_head_t *head = work->head;
+    const attn_io_t *gradients = way->back->gradients;
+    const attn_tensor_t *const next[3] = {&head->io->query, &gradients->out, NULL};
+    product_ahead_t results = results_ahead(way, rows);
+    product_ahead_t before = ahead_of_rows(next, STEP, head->batch, rows->head, rows->first - STEP);
+    float factors[STEP];
+    load_queries(way, rows);
+    multiply_rows(work, work->q, rows->tokens);
+    const float *x = decay_rows(work, work->q, rows->tokens ? STEP : 0);
+    if (work->form->normalise) normalise(way, rows, x, z_of(way, state), factors);
+    read_changes(way, state, rows->tokens, &results);
+    if (work->form->normalise) add_normalisers(way, rows, x, z_of(way, state), factors);
+    for (int64_t j = 0; j < rows->tokens; j++)
+        add_rows(way->by_value + j * work->stride, way->changes, work->stride,
+                 work->products + j * STEP, tile_max(j, rows->lead), rows->lead + rows->count);
+    join(way, x, way->changes, way->sums, &before);
+    decay_readers(way, work->q, rows->tokens);
+    meet(way, work->q, rows->tokens);
+    store_queries(way, rows);
+}
+
+/* Queries [first, last) of all heads, which see a state and no more, or nothing. */
+static void queries_of_state(const way_t *way, int64_t first, int64_t last, float *state) {
+    const attn_head_t *head = way->work.head;
+    const attn_tensor_t *to = &way->back->gradients->query;
+    const int is_empty = state == way->kept && !attn_own_array(head->io, LINEAR_STATE);
     for (int64_t h = 0; h < way->group; h++)
-        for (int64_t i = first; i < last; i++) {
-            const int64_t head = way->head->kv_head * way->group + h;
-            const attn_tensor_t *to = &way->back->gradients->query;
+        for (int64_t i = first; i < last; i += STEP) {
+            const rows_t rows = {head->kv_head * way->group + h, i, tile_min(STEP, last - i), 0, 0};
             if (!is_empty)
-                query_back(way, head, i, state);
+                queries_back(way, &rows, state);
             else if (to->data)
-                rows_clear(to, way->head->batch, head, i, 1, way->by_phi);
+                rows_clear(to, head->batch, rows.head, i, rows.count, way->x);
         }
 }
 
 /* ---- keys ------------------------------------------------------------------------------------------ */
 
-/* dL/dbeta, and dL/dv */
-static void value_back(const way_t *way, int64_t key, int64_t i, const float *change) {
-    const attn_head_t *head = way->head;
-    const attn_tensor_t *to = &way->back->gradients->value;
-    if (way->back->beta)
-        way->back->beta[key] = dot_of(change, way->rest + i * way->columns, way->columns);
-    if (to->data) {
-        memcpy(way->out, change, (size_t)way->columns * sizeof *change);
-        scale_row(way->out, way->columns, way->beta[i]);
-        rows_store(to, head->batch, head->kv_head, key, 1, way->out, way->columns);
+/* R P_n, and sum_c R S of it. */
+static void decay_sums(const way_t *way, int64_t count, float *state, float *passed) {
+    const work_t *work = &way->work;
+    const int64_t features = work->form->features, stride = work->stride;
+    float *z = z_of(way, state), *sums_z = z_of(way, way->sums);
+    memset(passed, 0, (size_t)work->width * sizeof *passed);
+    for (int64_t k = 0; linear_has_decay(work->form) && k < features; k++) {
+        float *row = way->sums + k * stride;
+        scale_row(row, stride, kept_of(way, count, k));
+        sums_z[k] *= kept_of(way, count, k);
+        if (!way->back->decay) continue;
+        passed[k] = dot_of(row, state + k * stride, stride);
+        if (work->form->normalise) passed[k] += sums_z[k] * z[k];
     }
 }
 
-/* A feature's row of R before the token, and of what it passes on to the decay. */
-static void row_back(const way_t *way, int64_t i, int64_t k, const float *state, const float *taken,
-                     float *decay) {
-    const float a = way->a[i * way->width + k], phi = way->phi[i * way->width + k];
-    float *sums = way->sums + k * way->columns;
-    const float *row = state + k * way->columns;
-    way->by_phi[k] = dot_of(sums, way->u, way->columns);
-    if (taken) {
-        way->by_phi[k] -= a * dot_of(row, taken, way->columns);
-        add_to_row(sums, taken, way->columns, -phi);
+/* What keys come to behind the step: by_key = R u_j, and by_value. */
+static void begin_keys(const way_t *way, int64_t first, int64_t count, float *state) {
+    const work_t *work = &way->work;
+    const float *sums_z = z_of(way, way->sums);
+    float *passed = work->log;
+    product_ahead_t before = next_tokens(work, first - STEP), none = {.rows = 0};
+    read_rows(way, work->last, way->sums, way->by_value, &none);
+    read_columns_of(way, work->u, way->sums, way->by_key, &before);
+    for (int64_t j = 0; work->form->normalise && j < count; j++)
+        add_to_row(way->by_key + j * work->width, sums_z, work->width, 1.0f);
+    decay_sums(way, count, state, passed);
+    for (int64_t k = 0; k < work->width; k += VF_LANES) {
+        vf sum = vf_load(passed + k);
+        for (int64_t j = 0; j < count; j++) {
+            const int64_t at = j * work->width + k;
+            const vf change = vf_load(way->by_key + at);
+            vf_store(way->by_decay + at, sum);
+            sum = vf_mul_add(vf_load(work->last + at), change, sum);
+            vf_store(way->by_key + at, vf_mul(vf_load(way->decays + at), change));
+        }
     }
-    if (decay) *decay += a * dot_of(sums, row, way->columns);
-    if (linear_has_decay(way->form)) scale_row(sums, way->columns, a);
 }
 
-/* Token i of a chunk, behind the state before it. */
-static void key_back(const way_t *way, int64_t key, int64_t i, const float *state) {
-    const attn_head_t *head = way->head;
+/* dL/du of a delta rule, back substitution, and what keys are as readers. */
+static void correct(const way_t *way, int64_t first, int64_t count, const float *state) {
+    const work_t *work = &way->work;
+    const int64_t stride = work->stride;
+    const float *products = corrections_of(way, first);
+    product_ahead_t none = {.rows = 0};
+    memset(way->changes + count * stride, 0, (size_t)((STEP - count) * stride) * sizeof(float));
+    for (int64_t j = count - 1; j >= 0; j--) {
+        float *change = way->by_value + j * stride;
+        add_rows(change, way->changes, stride, products + j * STEP, j + 1, count);
+        scaled_row(way->changes + j * stride, change, stride, -work->beta[j]);
+    }
+    read_changes(way, state, count, &none);
+    for (int64_t j = 0; j < count; j++) way->scores[j * STEP + j] = 0.0f;
+    join(way, decay_rows(work, work->k, STEP), way->changes, way->sums, &none);
+    decay_readers(way, work->k, count);
+    meet(way, work->k, count);
+    for (int64_t j = 0; j < count; j++)
+        add_to_row(way->by_key + j * work->width, way->by_reader + j * work->width, work->width,
+                   1.0f);
+}
+
+static void store_gates(const way_t *way, int64_t first, int64_t count) {
+    const work_t *work = &way->work;
+    const linear_back_t *back = way->back;
+    for (int64_t t = 0; back->beta && t < count; t++)
+        back->beta[first + t] = dot_of(way->by_value + t * work->stride,
+                                       values_of(way, first) + t * work->stride, work->stride);
+    for (int64_t t = 0; back->decay && t < count; t++) {
+        float *to = back->decay + (first + t) * back->decays, sum = 0.0f;
+        const float *from = way->by_decay + t * work->width;
+        for (int64_t k = 0; k < work->form->features; k++) sum += from[k];
+        if (back->decays > 1)
+            memcpy(to, from, (size_t)back->decays * sizeof *to);
+        else
+            *to = sum;
+    }
+}
+
+static void store_keys(const way_t *way, int64_t first, int64_t count) {
+    const work_t *work = &way->work;
+    const attn_head_t *head = work->head;
     const attn_io_t *gradients = way->back->gradients;
-    const int64_t features = way->form->features, columns = way->columns;
-    const int64_t decays = way->back->decays;
-    float *decay = way->back->decay ? way->back->decay + key * decays : NULL;
-    float *change = way->found, *taken = linear_has_delta(way->form) ? way->out : NULL;
-    const features_back_rows_t rows = {
-        way->x, way->phi + i * way->width, way->by_phi, way->x_width, way->width, 1};
-    memset(change, 0, (size_t)columns * sizeof *change);
-    for (int64_t k = 0; k < features; k++)
-        add_to_row(change, way->sums + k * columns, columns, way->phi[i * way->width + k]);
-    value_back(way, key, i, change);
-    memcpy(way->out, change, (size_t)columns * sizeof *change);
-    scale_row(way->out, columns, way->beta[i]);
-    memcpy(way->u, way->rest + i * columns, (size_t)columns * sizeof *way->u);
-    scale_row(way->u, columns, way->beta[i]);
-    for (int64_t k = 0; decay && k < decays; k++) decay[k] = 0.0f;
-    for (int64_t k = 0; k < features; k++)
-        row_back(way, i, k, state, taken, decay ? decay + (decays > 1 ? k : 0) : NULL);
-    for (int64_t k = features; k < way->width; k++) way->by_phi[k] = 0.0f;
+    const features_back_rows_t rows = {way->x,       work->k,     way->by_key,
+                                       way->x_width, work->width, count};
+    store_gates(way, first, count);
+    for (int64_t i = 0; linear_has_delta(work->form) && i < count; i++)
+        scale_row(way->by_value + i * work->stride, work->stride, work->beta[i]);
+    if (gradients->value.data)
+        rows_store(&gradients->value, head->batch, head->kv_head, first, count, way->by_value,
+                   work->stride);
     if (!gradients->key.data) return;
-    rows_load(&head->io->key, head->batch, head->kv_head, key, 1, way->form->key_scale, way->x,
-              way->x_width, 1);
-    features_back(way->form, &rows, head->problem->dim, way->form->key_scale);
-    rows_store(&gradients->key, head->batch, head->kv_head, key, 1, way->x, way->x_width);
+    rows_load(&head->io->key, head->batch, head->kv_head, first, count, work->form->key_scale,
+              way->x, way->x_width, count);
+    features_back(work->form, &rows, head->problem->dim, work->form->key_scale);
+    rows_store(&gradients->key, head->batch, head->kv_head, first, count, way->x, way->x_width);
+}
+
+static void step_back(way_t *way, int64_t first, int64_t count) {
+    const attn_head_t *head = way->work.head;
+    float *state = state_of(way, first);
+    const int64_t from = tile_max(0, first - way->offset);
+    const int64_t until = tile_min(head->problem->queries, first + count - way->offset);
+    load_keys(way, first, count);
+    if (linear_has_delta(way->work.form))
+        scale_rests(way, first, count);
+    else
+        load_values(way, first, count);
+    begin_keys(way, first, count, state);
+    for (int64_t h = 0; from < until && h < way->group; h++) {
+        const rows_t rows = {head->kv_head * way->group + h, from, until - from,
+                             from + way->offset - first, count};
+        queries_back(way, &rows, state);
+    }
+    if (linear_has_delta(way->work.form)) correct(way, first, count, state);
+    store_keys(way, first, count);
 }
 
 /* Keys that no query sees */
 static void clear_keys(const way_t *way) {
     const linear_back_t *back = way->back;
-    const attn_head_t *head = way->head;
+    const attn_head_t *head = way->work.head;
     const attn_tensor_t *const tensors[] = {&back->gradients->key, &back->gradients->value};
     const int64_t count = head->problem->keys - way->keys;
     for (int i = 0; i < 2; i++)
         if (tensors[i]->data)
-            rows_clear(tensors[i], head->batch, head->kv_head, way->keys, count, way->by_phi);
+            rows_clear(tensors[i], head->batch, head->kv_head, way->keys, count,
+                       i ? way->changes : way->x);
     for (int64_t j = way->keys; j < head->problem->keys; j++) {
         if (back->beta) back->beta[j] = 0.0f;
         for (int64_t k = 0; back->decay && k < back->decays; k++)
@@ -288,35 +270,20 @@ static void clear_keys(const way_t *way) {
     }
 }
 
-static void store_state(const way_t *way) {
-    const attn_head_t *head = way->head;
-    const attn_tensor_t *s = attn_own_array(way->back->gradients, LINEAR_STATE);
-    const attn_tensor_t *z = attn_own_array(way->back->gradients, LINEAR_STATE_Z);
-    for (int64_t k = 0; k < way->form->features; k++) {
-        const float *row = way->sums + k * way->columns;
-        if (s)
-            convert_back(attn_row(s, head->batch, head->kv_head, k), ATTN_F32, s->stride[3], row,
-                         s->shape[3]);
-        if (z) *attn_row(z, head->batch, head->kv_head, k) = row[head->problem->value_dim];
-    }
-}
-
 static void run(const linear_back_t *back) {
-    way_t way = begin(back);
+    way_t way = begin_back(back);
+    const int64_t queries = back->head->problem->queries;
+    const int64_t begun = tile_max(0, tile_min(queries, -way.offset));
+    const int64_t ended = tile_max(begun, tile_min(queries, way.keys - way.offset));
+    const int64_t steps = (way.keys + STEP - 1) / STEP;
+    load_state(&way, way.kept);
+    for (int64_t first = 0; first < way.keys; first += STEP)
+        absorb(&way, first, tile_min(STEP, way.keys - first));
     memset(way.sums, 0, (size_t)way.size * sizeof *way.sums);
-    keep_states(&way);
-    for (int64_t last = way.keys; last > 0;) {
-        const int64_t first = (last - 1) / CHUNK * CHUNK;
-        go_through(&way, first, last - first, 1);
-        memcpy(way.states, way.kept + first / CHUNK * way.size,
-               (size_t)way.size * sizeof *way.states);
-        for (; last > first; last--) {
-            const float *state = way.states + (last - first) * way.size;
-            queries_back(&way, last, state);
-            key_back(&way, last - 1, last - 1 - first, state - way.size);
-        }
-    }
-    queries_back(&way, 0, way.kept);
+    queries_of_state(&way, ended, queries, state_of(&way, steps * STEP));
+    for (int64_t first = (steps - 1) * STEP; first >= 0; first -= STEP)
+        step_back(&way, first, tile_min(STEP, way.keys - first));
+    queries_of_state(&way, 0, begun, way.kept);
     clear_keys(&way);
     store_state(&way);
 }

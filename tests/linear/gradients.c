@@ -86,6 +86,31 @@ static void shared_gates_have_sums(void **state) {
     attn_context_destroy(context);
 }
 
+/* Gates that let nothing through, and next to nothing: their own gradients are as small, beside large ones of others. */
+static void closed_gates_have_small_gradients(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int rule = 0; has_gradients(context) && rule < RULES_COUNT; rule++) {
+        if (!is_gated(rule)) continue;
+        attn_problem_t problem = fixture_problem(1, 2, 75, 75, 9, 10);
+        problem.causal = ATTN_CAUSAL_TOP_LEFT;
+        trial_t trial = trial_of(context, &problem, ATTN_ORACLE_LIN, rule, 0);
+        way_back_t way;
+        trial.decay_by = DECAY_BY_COLUMN;
+        trial_make(&trial);
+        for (int64_t j = 0; j < problem.keys; j += 5)
+            for (int64_t c = 0; c < problem.dim; c++)
+                typed_set(&trial.own[DECAY], 0, 0, j, c, (j + c) % 2 ? -(double)INFINITY : -30.0);
+        way_make(&way, &trial);
+        trial_label(&trial);
+        attn_plan_t *plan = way_run(&way);
+        way_compare(&way);
+        way_drop(&way);
+        trial_end(&trial, plan);
+    }
+    attn_context_destroy(context);
+}
+
 /* ---- bits ------------------------------------------------------------------------------------------ */
 
 static trial_t trial_of_sizes(const attn_context_t *context, int rule, int64_t queries,
@@ -320,6 +345,7 @@ static void oracle_by_central_differences(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(all_forms), cmocka_unit_test(shared_gates_have_sums),
+          cmocka_unit_test(closed_gates_have_small_gradients),
           cmocka_unit_test(threads_change_nothing), cmocka_unit_test(hidden_keys_leave_no_trace),
           cmocka_unit_test(a_lost_query_is_its_own),
           cmocka_unit_test(oracle_by_central_differences))
