@@ -1,0 +1,141 @@
+/* reasoning/checkpoint.c: a study as bytes: lines of text that say what it is, and its numbers. */
+#include "labs/reasoning/study.h"
+
+#include "attn/support.h"
+#include "number/format.h"
+#include "number/number.h"
+
+#include <string.h>
+
+enum { HEADER = 1024 };
+static const char magic[] = "attn study 1\n";
+
+/* ---- the header ------------------------------------------------------------------------------------ */
+
+typedef struct header {
+    char text[HEADER];
+    size_t size;
+} header_t;
+
+static void add_text(header_t *header, const char *name, const char *value) {
+    attn_format(header->text + header->size, HEADER - header->size, "%s=%s\n", name, value);
+    header->size += strlen(header->text + header->size);
+}
+
+static void add_number(header_t *header, const char *name, double value) {
+    char text[32];
+    add_text(header, name, attn_number_text(value, text));
+}
+
+/* Everything that its numbers depend on. It ends in an empty line. */
+static void describe(const study_t *study, header_t *header) {
+    const study_settings_t *s = &study->settings;
+    header->size = sizeof magic - 1;
+    memcpy(header->text, magic, sizeof magic);
+    add_text(header, "task", task_name(s->task.kind));
+    add_number(header, "size", s->task.size);
+    if (s->task.kind == TASK_ARITHMETIC) add_number(header, "modulus", s->task.modulus);
+    if (s->task.kind == TASK_ED_LOCAL) add_number(header, "band", s->task.band);
+    add_text(header, "attention", s->backend);
+    for (uint32_t i = 0; i < s->param_count; i++)
+        add_text(header, s->params[i].name, s->params[i].value);
+    add_number(header, "width", (double)s->width);
+    add_number(header, "heads", (double)s->heads);
+    add_number(header, "layers", (double)s->layers);
+    add_number(header, "batch", (double)s->training.batch);
+    add_number(header, "seed", (double)s->training.seed);
+    add_number(header, "dropout", (double)s->training.dropout);
+    add_number(header, "beta1", s->training.beta1);
+    add_number(header, "beta2", s->training.beta2);
+    add_number(header, "decay", s->training.decay);
+    add_number(header, "rate", s->rate);
+    add_number(header, "warm", (double)s->warm);
+    add_number(header, "steps", (double)s->steps);
+    attn_format(header->text + header->size, HEADER - header->size, "\n");
+    header->size += strlen(header->text + header->size);
+}
+
+/* ---- the numbers ----------------------------------------------------------------------------------- */
+
+typedef struct tail {
+    int64_t step, looked;
+    int64_t enough;
+    double loss;
+    uint64_t sum; /* of all bytes before it */
+} tail_t;
+
+/* FNV-1a. */
+static uint64_t checksum(const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static size_t floats_size(const study_t *study) {
+    return 3 * (size_t)study->trainer.net.layout.count * sizeof(float);
+}
+
+size_t study_save(const study_t *study, void *buffer, size_t size) {
+    header_t header;
+    describe(study, &header);
+    const size_t floats = floats_size(study), before = header.size + floats;
+    char *at = buffer;
+    tail_t tail = {.step = study->trainer.step,
+                   .looked = study->looked,
+                   .enough = study->enough,
+                   .loss = study->loss};
+    if (size < before + sizeof tail) return before + sizeof tail;
+    memcpy(at, header.text, header.size);
+    memcpy(at + header.size, study->trainer.weights, floats);
+    memcpy(at + before, &tail, sizeof tail);
+    tail.sum = checksum(at, before + offsetof(tail_t, sum));
+    memcpy(at + before, &tail, sizeof tail);
+    return before + sizeof tail;
+}
+
+static int line_length(const char *text, size_t size) {
+    const char *end = memchr(text, '\n', size < 100 ? size : 100);
+    return end ? (int)(end - text) : (int)(size < 100 ? size : 100);
+}
+
+/* Where the two first differ, as lines. */
+static attn_status_t refuse(const char *found, size_t size, const header_t *wanted,
+                            attn_error_t *error) {
+    size_t line = 0;
+    for (size_t i = 0; i < size && found[i] == wanted->text[i]; i++)
+        if (found[i] == '\n') line = i + 1;
+    return attn_fail(error, ATTN_ERROR_SHAPE, "the checkpoint is of %.*s, and this is %.*s",
+                     line_length(found + line, size - line), found + line,
+                     line_length(wanted->text + line, wanted->size - line), wanted->text + line);
+}
+
+attn_status_t study_restore(study_t *study, const void *buffer, size_t size, attn_error_t *error) {
+    header_t header;
+    tail_t tail;
+    const char *bytes = buffer;
+    const size_t same = sizeof magic - 3; /* all but the version */
+    describe(study, &header);
+    if (size < sizeof magic - 1 || memcmp(bytes, magic, same) != 0)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "this is no checkpoint of a study");
+    if (memcmp(bytes, magic, sizeof magic - 1) != 0)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "the checkpoint is of version '%.*s', expected '1'",
+                         line_length(bytes + same, size - same), bytes + same);
+    if (memcmp(bytes, header.text, size < header.size ? size : header.size) != 0)
+        return refuse(bytes, size < header.size ? size : header.size, &header, error);
+    const size_t floats = floats_size(study), expected = header.size + floats + sizeof tail;
+    if (size != expected)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "the checkpoint has %zu bytes, expected %zu: it is %s", size, expected,
+                         size < expected ? "truncated" : "too long");
+    memcpy(&tail, bytes + header.size + floats, sizeof tail);
+    if (tail.sum != checksum(bytes, size - sizeof tail.sum))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "the checkpoint is damaged: its sum is off");
+    memcpy(study->trainer.weights, bytes + header.size, floats);
+    study->trainer.step = tail.step;
+    study->looked = tail.looked;
+    study->enough = (int)tail.enough;
+    study->loss = tail.loss;
+    return ATTN_OK;
+}

@@ -1,0 +1,185 @@
+/* reasoning/study.c: see study.h. */
+#include "labs/reasoning/study.h"
+
+#include "attn/support.h"
+#include "labs/nn/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOOK_STEPS = 250,    /* between looks whether it is enough */
+    LOOK_SAMPLES = 256,  /* that a look takes */
+    TOGETHER = 32,       /* sequences that are decoded side by side */
+    SEED_TEST = 1000003, /* test samples are those of one seed, whatever the study's */
+};
+
+/* ---- memory ---------------------------------------------------------------------------------------- */
+
+static nn_shape_t shape_of(const study_settings_t *settings) {
+    return (nn_shape_t){.vocabulary = settings->task.vocabulary,
+                        .length = settings->task.length - 1, /* <eos> is no input */
+                        .width = settings->width,
+                        .heads = settings->heads,
+                        .layers = settings->layers,
+                        .backend = settings->backend,
+                        .params = settings->params,
+                        .param_count = settings->param_count};
+}
+
+attn_status_t study_create(const attn_context_t *context, const study_settings_t *settings,
+                           study_t *study, attn_error_t *error) {
+    const nn_shape_t shape = shape_of(settings);
+    *study = (study_t){.settings = *settings, .context = context};
+    attn_status_t status =
+        nn_trainer_create(context, &shape, &settings->training, &study->trainer, error);
+    if (status) return status;
+    const size_t count = (size_t)(attn_max(settings->training.batch, TOGETHER) * shape.length);
+    study->tokens = malloc(2 * count * sizeof *study->tokens);
+    study->sample = malloc(sizeof *study->sample);
+    if (!study->tokens || !study->sample) {
+        study_destroy(study);
+        return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a batch");
+    }
+    study->targets = study->tokens + count;
+    return ATTN_OK;
+}
+
+void study_destroy(study_t *study) {
+    nn_trainer_destroy(&study->trainer);
+    free(study->tokens);
+    free(study->sample);
+    study->tokens = NULL;
+    study->sample = NULL;
+}
+
+/* ---- samples --------------------------------------------------------------------------------------- */
+
+/* Sample as row `row` of a batch: each token's target is the next; what is asked counts for nothing. */
+static void put(study_t *study, int64_t row) {
+    const int64_t length = study->trainer.net.shape.length;
+    const task_sample_t *sample = study->sample;
+    int32_t *tokens = study->tokens + row * length, *targets = study->targets + row * length;
+    for (int64_t i = 0; i < length; i++) {
+        tokens[i] = i < sample->count ? sample->tokens[i] : TASK_PAD;
+        const int answers = i + 1 >= sample->question && i + 1 < sample->count;
+        targets[i] = answers ? sample->tokens[i + 1] : -1;
+    }
+}
+
+static void draw_test(study_t *study, int64_t number) {
+    task_draw(&study->settings.task, SEED_TEST, TASK_TEST, (uint64_t)number, study->sample);
+}
+
+/* ---- training -------------------------------------------------------------------------------------- */
+
+int study_is_done(const study_t *study) {
+    return study->enough || study->trainer.step >= study->settings.steps;
+}
+
+static attn_status_t look(study_t *study, attn_error_t *error) {
+    const int64_t step = study->trainer.step;
+    study_score_t score;
+    if (step % LOOK_STEPS != 0 || step == study->looked || study->settings.enough > 1)
+        return ATTN_OK;
+    const attn_status_t status = study_teach(study, LOOK_SAMPLES, &score, error);
+    study->looked = step;
+    study->enough = (double)score.whole >= study->settings.enough * (double)score.samples;
+    return status;
+}
+
+attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error) {
+    const study_settings_t *settings = &study->settings;
+    nn_trainer_t *trainer = &study->trainer;
+    const int64_t batch = settings->training.batch, end = trainer->step + steps;
+    attn_status_t status = ATTN_OK;
+    while (!status && trainer->step < end && !study_is_done(study)) {
+        const double rate = nn_rate(settings->rate, trainer->step, settings->warm, settings->steps);
+        for (int64_t s = 0; s < batch; s++) {
+            task_draw(&settings->task, settings->training.seed, TASK_TRAIN,
+                      (uint64_t)(trainer->step * batch + s), study->sample);
+            put(study, s);
+        }
+        status = nn_trainer_step(trainer, study->tokens, study->targets, rate, &study->loss, error);
+        if (!status) status = look(study, error);
+    }
+    return status;
+}
+
+/* ---- how well -------------------------------------------------------------------------------------- */
+
+static int is_whole(const study_t *study, const nn_pass_t *pass, int64_t row) {
+    const nn_shape_t *shape = &study->trainer.net.shape;
+    for (int64_t i = row * shape->length; i < (row + 1) * shape->length; i++)
+        if (study->targets[i] >= 0 && nn_largest(pass->logits + i * shape->vocabulary,
+                                                 shape->vocabulary) != study->targets[i])
+            return 0;
+    return 1;
+}
+
+attn_status_t study_teach(study_t *study, int64_t samples, study_score_t *score,
+                          attn_error_t *error) {
+    nn_pass_t *pass = &study->trainer.passes[0];
+    attn_status_t status = ATTN_OK;
+    *score = (study_score_t){.samples = samples};
+    pass->dropout = (nn_dropout_t){.rate = 0};
+    for (int64_t s = 0, count; s < samples && !status; s += count) {
+        count = attn_min(attn_min(pass->room, TOGETHER), samples - s);
+        for (int64_t r = 0; r < count; r++) {
+            draw_test(study, s + r);
+            put(study, r);
+        }
+        status = nn_forward(pass, study->tokens, count, error);
+        for (int64_t r = 0; r < count && !status; r++) score->whole += is_whole(study, pass, r);
+    }
+    return status;
+}
+
+/* What row r is fed at position p, and from its question's end on what it says itself: into study->tokens. */
+static attn_status_t decode(study_t *study, nn_decoder_t *decoder, const int32_t *questions,
+                            attn_error_t *error) {
+    const int64_t length = study->trainer.net.shape.length;
+    const int64_t vocabulary = study->trainer.net.shape.vocabulary;
+    int32_t tokens[TOGETHER];
+    attn_status_t status = nn_decoder_restart(decoder, error);
+    for (int64_t p = 0; p < length && !status; p++) {
+        for (int64_t r = 0; r < TOGETHER; r++) tokens[r] = study->tokens[r * length + p];
+        status = nn_decoder_step(decoder, tokens, error);
+        for (int64_t r = 0; r < TOGETHER && p + 1 < length && !status; r++)
+            if (p + 1 >= questions[r])
+                study->tokens[r * length + p + 1] =
+                    nn_largest(decoder->logits + r * vocabulary, vocabulary);
+    }
+    return status;
+}
+
+/* The next `count` test samples, in rows; rows that are left over say the last again. */
+static attn_status_t solve_some(study_t *study, nn_decoder_t *decoder, int64_t first, int64_t count,
+                                study_score_t *score, attn_error_t *error) {
+    const int64_t length = study->trainer.net.shape.length;
+    int32_t questions[TOGETHER], answers[TOGETHER];
+    for (int64_t r = 0; r < TOGETHER; r++) {
+        draw_test(study, first + attn_min(r, count - 1));
+        put(study, r);
+        questions[r] = study->sample->question;
+        answers[r] = task_answer(study->sample->tokens, study->sample->count);
+    }
+    const attn_status_t status = decode(study, decoder, questions, error);
+    for (int64_t r = 0; r < count && !status; r++)
+        score->answers += task_answer(study->tokens + r * length, length) == answers[r];
+    return status;
+}
+
+attn_status_t study_solve(study_t *study, int64_t samples, study_score_t *score,
+                          attn_error_t *error) {
+    nn_decoder_t decoder;
+    attn_status_t status = study_teach(study, samples, score, error);
+    if (!status)
+        status = nn_decoder_create(study->context, &study->trainer.net, study->trainer.weights,
+                                   TOGETHER, &decoder, error);
+    if (status) return status;
+    for (int64_t s = 0; s < samples && !status; s += TOGETHER)
+        status = solve_some(study, &decoder, s, attn_min(TOGETHER, samples - s), score, error);
+    nn_decoder_destroy(&decoder);
+    return status;
+}

@@ -1,0 +1,84 @@
+/*
+ * reasoning/study.h: one cell of the experiment: a model that learns a task, how well it does, and its checkpoint.
+ *
+ *     study_create(context, &settings, &study, &error);
+ *     while (!study_is_done(&study)) study_train(&study, 100, &error);
+ *     study_solve(&study, 500, &score, &error);
+ *
+ * Everything follows from the settings: sample i of the training is task_draw()'s number i. A study that is saved and
+ * restored goes on as if nothing had been.
+ */
+#ifndef ATTN_REASONING_STUDY_H
+#define ATTN_REASONING_STUDY_H
+
+#include "labs/nn/train.h"
+#include "labs/reasoning/task.h"
+
+typedef struct study_settings {
+    task_t task;
+    const char *backend; /**< of the attention; outlives the study, like its parameters */
+    const attn_param_t *params;
+    uint32_t param_count;
+    int64_t width, heads, layers;
+    nn_training_t training;
+    double rate;   /**< the highest learning rate */
+    int64_t warm;  /**< steps of warm-up */
+    int64_t steps; /**< at most; the rate is 0 at their end */
+    double enough; /**< stop early at this share of test samples wholly right; above 1: never */
+} study_settings_t;
+
+/** How well it does on test samples. */
+typedef struct study_score {
+    int64_t samples;
+    int64_t
+        answers;   /**< right after free greedy decoding from the question: the paper's accuracy */
+    int64_t whole; /**< every token right under teacher forcing */
+} study_score_t;
+
+typedef struct study {
+    study_settings_t settings;
+    const attn_context_t *context;
+    nn_trainer_t trainer;
+    int32_t *tokens, *targets; /* of a batch */
+    task_sample_t *sample;
+    double loss;    /**< of the last step */
+    int64_t looked; /**< the step after which it was last looked whether it is enough */
+    int enough;     /**< it is */
+} study_t;
+
+/** It stays where it is. Errors: as nn_trainer_create(). */
+attn_status_t study_create(const attn_context_t *context, const study_settings_t *settings,
+                           study_t *study, attn_error_t *error);
+
+/** Zeroed studies are fine. */
+void study_destroy(study_t *study);
+
+int study_is_done(const study_t *study);
+
+/** Up to `steps` steps. Now and then it is looked whether the model is good enough. Errors: a loss that is
+ *  no number (ATTN_ERROR_RANGE); the weights are those before that step. */
+attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error);
+
+/** score->whole of the first `samples` test samples. */
+attn_status_t study_teach(study_t *study, int64_t samples, study_score_t *score,
+                          attn_error_t *error);
+
+/** Both of the first `samples` test samples. */
+attn_status_t study_solve(study_t *study, int64_t samples, study_score_t *score,
+                          attn_error_t *error);
+
+/* ---- checkpoints (checkpoint.c) -------------------------------------------------------------------- */
+
+/**
+ * Text that says what the study is, then weights, moments and step: written to `buffer` (may be NULL when size is 0);
+ * returns the bytes that takes. For machines of the same byte order.
+ */
+size_t study_save(const study_t *study, void *buffer, size_t size);
+
+/**
+ * Go on from a checkpoint. Errors, which change nothing: bytes that are none, of another version, truncated or damaged
+ * (ATTN_ERROR_ARGUMENT), of another task, shape or setting, which is named (ATTN_ERROR_SHAPE).
+ */
+attn_status_t study_restore(study_t *study, const void *buffer, size_t size, attn_error_t *error);
+
+#endif
