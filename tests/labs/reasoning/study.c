@@ -1,0 +1,179 @@
+/* Studies: a model learns a task, decodes what it says under teacher forcing, and goes on from a checkpoint. */
+#include "labs/reasoning/study.h"
+
+#include "support/fixture.h"
+#include "support/test.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static study_settings_t small(const char *backend) {
+    study_settings_t settings = {.backend = backend,
+                                 .width = 16,
+                                 .heads = 2,
+                                 .layers = 2,
+                                 .training = nn_training_paper(3),
+                                 .rate = 0.005,
+                                 .warm = 20,
+                                 .steps = 700,
+                                 .enough = 0.95};
+    settings.training.batch = 32;
+    settings.training.dropout = 0;
+    assert_int_equal(task_make(TASK_LIS, 4, 0, 0, &settings.task, NULL), ATTN_OK);
+    return settings;
+}
+
+static void create(const attn_context_t *context, const study_settings_t *settings,
+                   study_t *study) {
+    attn_error_t error;
+    if (study_create(context, settings, study, &error)) test_fail("%s", error.message);
+}
+
+static void train(study_t *study, int64_t steps) {
+    attn_error_t error;
+    if (study_train(study, steps, &error)) test_fail("%s", error.message);
+}
+
+/* ---- learning -------------------------------------------------------------------------------------- */
+
+static void learns(void **state) {
+    (void)state;
+    static const char *const backends[] = {"softmax", "sparse", "linear"};
+    enum { SAMPLES = 150 };
+    attn_context_t *context = fixture_context(2);
+    for (size_t b = 0; b < TEST_COUNT(backends); b++) {
+        const study_settings_t settings = small(backends[b]);
+        study_score_t before, after;
+        study_t study;
+        attn_error_t error;
+        if (!test_takes_case()) continue;
+        test_label("%s", backends[b]);
+        create(context, &settings, &study);
+        if (study_solve(&study, SAMPLES, &before, &error)) test_fail("%s", error.message);
+        train(&study, settings.steps);
+        if (study_solve(&study, SAMPLES, &after, &error)) test_fail("%s", error.message);
+        assert_true(study_is_done(&study));
+        assert_true(before.whole < SAMPLES / 10);
+        if (after.answers < SAMPLES * 7 / 10)
+            test_fail("%" PRId64 " of %d answers are right", after.answers, SAMPLES);
+        /* Where each token is right given those before, decoding says all of them, but for ties. */
+        assert_true(after.answers + 1 >= after.whole && after.whole > SAMPLES / 2);
+        assert_true(study.enough || study.trainer.step == settings.steps);
+        study_destroy(&study);
+    }
+    attn_context_destroy(context);
+}
+
+/* ---- checkpoints ----------------------------------------------------------------------------------- */
+
+static char *save(const study_t *study, size_t *size) {
+    *size = study_save(study, NULL, 0);
+    char *bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_int_equal(study_save(study, bytes, *size), *size);
+    return bytes;
+}
+
+static void goes_on(void **state) {
+    (void)state;
+    const study_settings_t settings = small("softmax");
+    attn_context_t *context = fixture_context(1);
+    attn_error_t error;
+    study_t at_once, first, second;
+    size_t size, other;
+    create(context, &settings, &at_once);
+    create(context, &settings, &first);
+    create(context, &settings, &second);
+    train(&at_once, 7);
+    train(&first, 3);
+    char *half = save(&first, &size);
+    train(&second, 1); /* all of that is replaced */
+    if (study_restore(&second, half, size, &error)) test_fail("%s", error.message);
+    assert_int_equal(second.trainer.step, 3);
+    train(&second, 4);
+    char *one = save(&at_once, &size), *two = save(&second, &other);
+    assert_int_equal(size, other);
+    assert_memory_equal(one, two, size);
+    free(half), free(one), free(two);
+    study_destroy(&at_once), study_destroy(&first), study_destroy(&second);
+    attn_context_destroy(context);
+}
+
+typedef struct change {
+    void (*make)(study_settings_t *settings);
+    const char *words;
+} change_t;
+
+static void other_task(study_settings_t *settings) {
+    task_make(TASK_ED, 4, 0, 0, &settings->task, NULL);
+}
+static void other_size(study_settings_t *settings) {
+    task_make(TASK_LIS, 3, 0, 0, &settings->task, NULL);
+}
+static void other_width(study_settings_t *settings) { settings->width = 32; }
+static void other_backend(study_settings_t *settings) { settings->backend = "linear"; }
+static void other_rate(study_settings_t *settings) { settings->rate = 0.25; }
+
+static void refuse(study_t *study, const char *bytes, size_t size, attn_status_t status,
+                   const char *words) {
+    attn_error_t error = {0};
+    size_t after_size, before_size;
+    char *before = save(study, &before_size);
+    fixture_expect(study_restore(study, bytes, size, &error), &error, status, words);
+    char *after = save(study, &after_size);
+    assert_memory_equal(before, after, before_size);
+    free(before), free(after);
+}
+
+static void refuses_others(void **state) {
+    (void)state;
+    static const change_t changes[] = {
+        {other_task, "task=lis|task=ed"},     {other_size, "size=4|size=3"},
+        {other_width, "width=16|width=32"},   {other_backend, "attention=softmax|attention=linear"},
+        {other_rate, "rate=0.005|rate=0.25"},
+    };
+    attn_context_t *context = fixture_context(1);
+    const study_settings_t settings = small("softmax");
+    study_t study, other;
+    size_t size;
+    create(context, &settings, &study);
+    char *bytes = save(&study, &size);
+    for (size_t c = 0; c < TEST_COUNT(changes); c++) {
+        study_settings_t changed = settings;
+        changes[c].make(&changed);
+        create(context, &changed, &other);
+        refuse(&other, bytes, size, ATTN_ERROR_SHAPE, changes[c].words);
+        study_destroy(&other);
+    }
+    free(bytes);
+    study_destroy(&study);
+    attn_context_destroy(context);
+}
+
+static void refuses_damage(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const study_settings_t settings = small("softmax");
+    study_t study;
+    size_t size;
+    create(context, &settings, &study);
+    train(&study, 1);
+    char *bytes = save(&study, &size);
+    train(&study, 1);
+    refuse(&study, bytes, size - 1, ATTN_ERROR_ARGUMENT, "truncated|bytes");
+    refuse(&study, bytes, 100, ATTN_ERROR_ARGUMENT, "truncated");
+    refuse(&study, bytes, 5, ATTN_ERROR_ARGUMENT, "no checkpoint");
+    refuse(&study, "something else entirely", 23, ATTN_ERROR_ARGUMENT, "no checkpoint");
+    bytes[11] = '2';
+    refuse(&study, bytes, size, ATTN_ERROR_ARGUMENT, "version '2'|'1'");
+    bytes[11] = '1';
+    bytes[size / 2] ^= 4;
+    refuse(&study, bytes, size, ATTN_ERROR_ARGUMENT, "damaged");
+    free(bytes);
+    study_destroy(&study);
+    attn_context_destroy(context);
+}
+
+TEST_MAIN(cmocka_unit_test(learns), cmocka_unit_test(goes_on), cmocka_unit_test(refuses_others),
+          cmocka_unit_test(refuses_damage))
