@@ -2,6 +2,7 @@
 #ifndef ATTN_SKETCH_PLAN_H
 #define ATTN_SKETCH_PLAN_H
 
+#include "attn/ext/backward.h"
 #include "attn/ext/stream.h"
 #include "csr.h"
 #include "kernels.h"
@@ -21,6 +22,7 @@ typedef struct sketch_plan {
     int64_t
         elements;  /* of a CSR, which is written to rows of `size` features also then; 0: dense */
     float *matrix; /* gaussian, ams: dim x size */
+    float *transposed;            /* of a plan with gradients: size x dim */
     attn_sketch_entry_t *entries; /* osnap: `sparsity` a feature */
     int64_t sparsity;
     attn_sketch_srht_t srht;
@@ -60,6 +62,9 @@ attn_status_t attn_sketch_run(const attn_backend_plan_t *base, const attn_io_t *
 attn_status_t attn_sketch_weights(const attn_backend_plan_t *base, const attn_io_t *io,
                                   int64_t batch, int64_t head, int64_t first, int64_t count,
                                   float *rows, int64_t row_stride, attn_error_t *error);
+
+/** For `attn.backward/1`. */
+extern const attn_ext_backward_t attn_sketch_backward;
 
 /** Scratch of attn_sketch_tensor() for all workers. */
 void attn_sketch_scratch(const sketch_plan_t *plan, attn_arena_t *arena);

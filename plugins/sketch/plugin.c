@@ -170,6 +170,7 @@ static void destroy(attn_backend_plan_t *base) {
     sketch_plan_t *plan = (sketch_plan_t *)base;
     if (plan->softmax) plan->softmax->destroy(plan->softmax);
     attn_host_release(plan->host, plan->matrix);
+    if (ATTN_GRADIENTS) attn_host_release(plan->host, plan->transposed);
     attn_host_release(plan->host, plan->entries);
     attn_host_release(plan->host, plan->srht.columns);
     attn_host_release(plan->host, plan->srht.weights);
@@ -191,6 +192,17 @@ static void *allocate(const attn_host_t *host, int64_t count, uint64_t size) {
 }
 
 static const char no_memory[] = "no memory for a plan";
+
+/* For gradients. */
+static int transpose(sketch_plan_t *plan) {
+    const int64_t dim = plan->problem.dim, size = plan->size;
+    plan->transposed = allocate(plan->host, dim, (uint64_t)size * sizeof *plan->transposed);
+    if (!plan->transposed) return 0;
+    for (int64_t t = 0; t < size; t++)
+        for (int64_t j = 0; j < dim; j++)
+            plan->transposed[t * dim + j] = plan->matrix[j * size + t];
+    return 1;
+}
 
 static int draw(sketch_plan_t *plan) {
     const attn_host_t *host = plan->host;
@@ -219,7 +231,7 @@ static int draw(sketch_plan_t *plan) {
         if (!plan->matrix) return 0;
         (plan->method == ATTN_SKETCH_AMS ? attn_sketch_ams : attn_sketch_gaussian)(plan->matrix,
                                                                                    &all);
-        return 1;
+        return !(ATTN_GRADIENTS && plan->problem.backward) || transpose(plan);
     }
 }
 
@@ -255,6 +267,8 @@ static attn_status_t read_elements(const attn_problem_t *problem, const attn_val
     attn_status_t status = attn_csr_named(&all, *elements, &named, error);
     if (status != ATTN_OK) return status;
     if (!named) *elements = 0;
+    if (named && all.backward)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sketch: a sparse X has no gradients");
     if (named && values[METHOD].integer == ATTN_SKETCH_LEVERAGE)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "sketch: method leverage takes a dense X here; attn sketch samples a "
@@ -315,6 +329,7 @@ static void add_sparse_cost(const sketch_plan_t *plan, double rows, attn_cost_t 
     cost->bytes += bytes * elements + (double)sizeof(int64_t) * (rows / 2 + 1);
     cost->bytes -= rows * size * (double)sizeof(float);
     cost->flops += 2.0 * elements * (plan->entries ? (double)plan->sparsity : size);
+    cost->gradient_flops = 0; /* it has none */
     cost->form = plan->entries ? "nnz + n m (s + dv)" : "nnz s + n m (s + dv)";
 }
 
@@ -342,6 +357,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     }
     cost->bytes += rows * (dim - size) * (double)sizeof(float);
     cost->form = forms[plan->method];
+    const double reduced = cost->flops;
     if (plan->method == ATTN_SKETCH_OSNAP)
         cost->flops += 2.0 * rows * dim * (double)plan->sparsity;
     else if (plan->method == ATTN_SKETCH_SRHT)
@@ -350,6 +366,10 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
         cost->flops += rows * size + kv_heads * attn_leverage_flops(problem);
     else
         cost->flops += 2.0 * rows * dim * size;
+    if (!ATTN_GRADIENTS) return;
+    cost->gradient_flops += 2.0 * (cost->flops - reduced); /* there and back, but drawn once */
+    if (plan->method == ATTN_SKETCH_LEVERAGE)
+        cost->gradient_flops -= kv_heads * attn_leverage_flops(problem);
 }
 
 static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t *fact) {
@@ -400,6 +420,7 @@ static const void *get_extension(const char *id) {
     if (strcmp(id, ATTN_EXT_INPUTS) == 0) return &inputs;
 #endif
     static const attn_ext_stream_t streams = {sizeof streams, 0, attn_sketch_make_stream};
+    if (ATTN_GRADIENTS && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_sketch_backward;
     if (strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
     if (strcmp(id, ATTN_EXT_PARAMS) == 0) return &params;
     if (strcmp(id, ATTN_EXT_WEIGHTS) == 0) return &weights;
@@ -410,7 +431,8 @@ static const void *get_extension(const char *id) {
 
 static const attn_backend_t attn_sketch_backend = {
     .struct_size = sizeof(attn_backend_t),
-    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE,
+    .features = ATTN_FEATURE_CAUSAL | ATTN_FEATURE_GROUPED_HEADS | ATTN_FEATURE_LSE |
+                (ATTN_GRADIENTS ? ATTN_FEATURE_BACKWARD : 0),
     .id = "sketch",
     .name = "Sketch",
     .version = "0.1.0",

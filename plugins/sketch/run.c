@@ -2,20 +2,11 @@
  * A run: sketch the queries and the keys, then exact softmax attention on the sketches. Heads are
  * numbered through all batches: query head b*H + h, key/value head b*Hkv + h.
  */
+#include "run.h"
 #include "attn/ext/weights.h"
-#include "plan.h"
 #include "softmax/softmax.h"
 
 #include <string.h>
-
-typedef struct workspace {
-    float *query, *key;        /* sketches: (B, H, n, size) and (B, Hkv, m, size) */
-    attn_sketch_draw_t *draws; /* leverage: [B*Hkv][size] */
-    int64_t *ranks;            /* leverage: that were found, [B*Hkv] */
-    char *scratch;             /* one for each worker */
-    uint64_t scratch_size;
-    char *softmax;
-} workspace_t;
 
 static void lay_out_leverage(const sketch_plan_t *plan, attn_arena_t *arena,
                              attn_leverage_scratch_t *scratch) {
@@ -36,12 +27,12 @@ static uint64_t worker_scratch_size(const sketch_plan_t *plan, attn_arena_t *are
     return one.used;
 }
 
-static workspace_t lay_out(const sketch_plan_t *plan, attn_arena_t *arena) {
+sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t heads = problem->batch * problem->heads;
     const int64_t kv_heads = problem->batch * problem->kv_heads;
     const uint64_t row = (uint64_t)plan->size * sizeof(float);
-    workspace_t space = {0};
+    sketch_space_t space = {0};
     if (attn_sketch_makes(plan))
         space.query = attn_arena_take(arena, heads * problem->queries, row);
     if (!plan->exact && !attn_sketch_is_sparse(plan)) {
@@ -57,21 +48,24 @@ static workspace_t lay_out(const sketch_plan_t *plan, attn_arena_t *arena) {
     return space;
 }
 
-void attn_sketch_workspace(const sketch_plan_t *plan, attn_arena_t *arena) { lay_out(plan, arena); }
+void attn_sketch_workspace(const sketch_plan_t *plan, attn_arena_t *arena) {
+    attn_sketch_space(plan, arena);
+    if (ATTN_GRADIENTS && plan->problem.backward) attn_sketch_back_workspace(plan, arena);
+}
 
 /* ---- leverage sampling ------------------------------------------------------------------------- */
 
 typedef struct sampling {
     const sketch_plan_t *plan;
     const attn_io_t *io;
-    const workspace_t *space;
+    const sketch_space_t *space;
     int64_t first_head;
 } sampling_t;
 
 static void sample_features(void *data, int64_t task, uint32_t worker) {
     const sampling_t *sampling = data;
     const sketch_plan_t *plan = sampling->plan;
-    const workspace_t *space = sampling->space;
+    const sketch_space_t *space = sampling->space;
     const int64_t head = sampling->first_head + task, kv_heads = plan->problem.kv_heads;
     attn_arena_t arena = {.base = space->scratch + worker * space->scratch_size};
     attn_leverage_scratch_t scratch;
@@ -86,7 +80,7 @@ static void sample_features(void *data, int64_t task, uint32_t worker) {
 
 /* The features of `count` key/value heads; the guarantee is void where their rank is above the plan's. */
 static attn_status_t sample_heads(const sketch_plan_t *plan, const attn_io_t *io,
-                                  const workspace_t *space, int64_t first, int64_t count,
+                                  const sketch_space_t *space, int64_t first, int64_t count,
                                   attn_error_t *error) {
     sampling_t sampling = {plan, io, space, first};
     for (int64_t head = first; head < first + count; head++)
@@ -105,7 +99,7 @@ static attn_status_t sample_heads(const sketch_plan_t *plan, const attn_io_t *io
 /* Some rows of some heads of the queries or keys. */
 typedef struct sketching {
     const sketch_plan_t *plan;
-    const workspace_t *space;
+    const sketch_space_t *space;
     const attn_tensor_t *source;
     float *out;
     int64_t heads_per_draw; /* heads of this tensor that share a key/value head */
@@ -165,8 +159,8 @@ void attn_sketch_scratch(const sketch_plan_t *plan, attn_arena_t *arena) {
 void attn_sketch_tensor(const sketch_plan_t *plan, const attn_tensor_t *source, float *out,
                         void *scratch) {
     attn_arena_t arena = {.base = NULL};
-    const workspace_t space = {.scratch = scratch,
-                               .scratch_size = worker_scratch_size(plan, &arena)};
+    const sketch_space_t space = {.scratch = scratch,
+                                  .scratch_size = worker_scratch_size(plan, &arena)};
     sketching_t all = {
         .plan = plan,
         .space = &space,
@@ -181,7 +175,7 @@ void attn_sketch_tensor(const sketch_plan_t *plan, const attn_tensor_t *source, 
 
 /* Queries [first, first + count) of `heads` query heads, and all keys that they read. */
 static attn_status_t sketch_dense(const sketch_plan_t *plan, const attn_io_t *io,
-                                  const workspace_t *space, int64_t first_head, int64_t heads,
+                                  const sketch_space_t *space, int64_t first_head, int64_t heads,
                                   int64_t first, int64_t count, attn_error_t *error) {
     const int64_t group = plan->problem.heads / plan->problem.kv_heads;
     const int64_t first_kv = first_head / group;
@@ -272,7 +266,7 @@ static void sketch_listed(void *data, int64_t task, uint32_t worker) {
 
 /* The rows of `heads` heads, which are their queries and their keys. */
 static attn_status_t sketch_sparse(const sketch_plan_t *plan, const attn_io_t *io,
-                                   const workspace_t *space, int64_t first_head, int64_t heads,
+                                   const sketch_space_t *space, int64_t first_head, int64_t heads,
                                    attn_error_t *error) {
     const attn_csr_t x = attn_csr_of(&plan->problem, io);
     const attn_status_t status = attn_csr_check(&x, error);
@@ -296,16 +290,17 @@ attn_tensor_t attn_sketched(const attn_tensor_t *tensor, float *data, int64_t si
     };
 }
 
-static attn_status_t sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
-                                  const workspace_t *space, int64_t first_head, int64_t heads,
-                                  int64_t first, int64_t count, attn_error_t *error) {
+attn_status_t attn_sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
+                                const sketch_space_t *space, int64_t first_head, int64_t heads,
+                                int64_t first, int64_t count, attn_error_t *error) {
     if (attn_sketch_is_sparse(plan))
         return sketch_sparse(plan, io, space, first_head, heads, error);
     if (plan->exact) return ATTN_OK;
     return sketch_dense(plan, io, space, first_head, heads, first, count, error);
 }
 
-static attn_io_t reduced(const sketch_plan_t *plan, const attn_io_t *io, const workspace_t *space) {
+attn_io_t attn_sketch_io(const sketch_plan_t *plan, const attn_io_t *io,
+                         const sketch_space_t *space) {
     attn_io_t result = {
         .struct_size = sizeof result,
         .query = io->query,
@@ -333,11 +328,11 @@ attn_status_t attn_sketch_run(const attn_backend_plan_t *base, const attn_io_t *
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
     const attn_problem_t *problem = &plan->problem;
     attn_arena_t arena = {.base = io->workspace};
-    const workspace_t space = lay_out(plan, &arena);
-    const attn_status_t status = sketch_heads(plan, io, &space, 0, problem->batch * problem->heads,
-                                              0, problem->queries, error);
+    const sketch_space_t space = attn_sketch_space(plan, &arena);
+    const attn_status_t status = attn_sketch_heads(
+        plan, io, &space, 0, problem->batch * problem->heads, 0, problem->queries, error);
     if (status) return status;
-    const attn_io_t small = reduced(plan, io, &space);
+    const attn_io_t small = attn_sketch_io(plan, io, &space);
     return plan->softmax->run(plan->softmax, &small, error);
 }
 
@@ -347,11 +342,11 @@ attn_status_t attn_sketch_weights(const attn_backend_plan_t *base, const attn_io
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
     const attn_ext_weights_t *weights = attn_softmax_backend.get_extension(ATTN_EXT_WEIGHTS);
     attn_arena_t arena = {.base = io->workspace};
-    const workspace_t space = lay_out(plan, &arena);
+    const sketch_space_t space = attn_sketch_space(plan, &arena);
     if (count < 1) return ATTN_OK;
-    const attn_status_t status =
-        sketch_heads(plan, io, &space, batch * plan->problem.heads + head, 1, first, count, error);
+    const attn_status_t status = attn_sketch_heads(
+        plan, io, &space, batch * plan->problem.heads + head, 1, first, count, error);
     if (status) return status;
-    const attn_io_t small = reduced(plan, io, &space);
+    const attn_io_t small = attn_sketch_io(plan, io, &space);
     return weights->rows(plan->softmax, &small, batch, head, first, count, rows, row_stride, error);
 }

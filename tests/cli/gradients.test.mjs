@@ -180,10 +180,11 @@ describe("attn run --grad refuses", () => {
         });
     });
 
-    test("a backend without gradients", () => {
+    test("a pattern without gradients", () => {
         withFiles(files, (folder) => {
-            const args = ["run", "sketch", ...INPUTS, ...out, "--grad", "query=a.npy"];
-            assertRefused(attn(args, folder), /sketch.*gradient/);
+            const topkeys = ["--set", "pattern=topkeys"];
+            const args = ["run", "sparse", ...INPUTS, ...topkeys, ...out, "--grad", "query=a.npy"];
+            assertRefused(attn(args, folder), /topkeys has no gradients/);
         });
     });
 });

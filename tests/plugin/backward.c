@@ -2,6 +2,7 @@
  * attn.backward/1 through the template: gradients against finite differences of the loss
  * L = sum R * out, R = dL/dout, which is computed here in double precision from the formula.
  */
+#include "attn/plugin.h"
 #include "attn/random.h"
 #include "support/fixture.h"
 #include "support/test.h"
@@ -170,6 +171,26 @@ static void finite_differences_hold_it(void **state) {
         }
 }
 
+/* A backend without gradients; no plan of it is ever asked for. */
+static attn_status_t no_plan(const attn_host_t *host, const attn_problem_t *problem,
+                             const attn_value_t *values, attn_backend_plan_t **plan,
+                             attn_error_t *error) {
+    (void)host, (void)problem, (void)values, (void)plan;
+    return attn_fail(error, ATTN_ERROR_PLUGIN, "it was asked for a plan");
+}
+
+static const void *no_extension(const char *id) { return (void)id, NULL; }
+
+static const attn_backend_t plain = {
+    .struct_size = sizeof plain,
+    .id = "org.example.plain",
+    .plan = no_plan,
+    .get_extension = no_extension,
+};
+static const attn_backend_t *const plains[] = {&plain};
+static const attn_plugin_entry_t plain_entry = {
+    sizeof plain_entry, ATTN_ABI_MAJOR, ATTN_ABI_MINOR, 1, 0, plains};
+
 static void refusals(void **state) {
     (void)state;
     scene_t scene;
@@ -186,8 +207,12 @@ static void refusals(void **state) {
                    "backward");
     attn_plan_destroy(plan);
     test_label("a backend without gradients");
-    fixture_refuse_plan(scene.context, "sketch", &scene.problem, NULL, ATTN_ERROR_UNSUPPORTED,
-                        "sketch|gradients");
+    attn_problem_t asked = fixture_problem(1, 1, 2, 2, 2, 2);
+    asked.backward = 1;
+    if (attn_plugin_register(scene.context, &plain_entry, NULL, &error))
+        test_fail("%s", error.message);
+    fixture_refuse_plan(scene.context, plain.id, &asked, NULL, ATTN_ERROR_UNSUPPORTED,
+                        "org.example.plain|gradients");
     test_label("no lse");
     run.lse.data = NULL;
     fixture_expect(attn_backward(scene.plan, &run, &gradients, &error), &error, ATTN_ERROR_ARGUMENT,

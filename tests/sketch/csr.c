@@ -247,6 +247,19 @@ static void problems_that_have_none_are_refused(void **state) {
     attn_context_destroy(context);
 }
 
+static void it_has_no_gradients(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 8, 8, 32, 4);
+    problem.own_inputs = (1u << OWN) - 1;
+    problem.backward = 1;
+    if (attn_backend_find(context, "sketch")->features & ATTN_FEATURE_BACKWARD)
+        fixture_refuse_plan(context, "sketch", &problem, "elements=5", ATTN_ERROR_UNSUPPORTED,
+                            "a sparse X has no gradients");
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(it_is_what_dense_is), cmocka_unit_test(cost_follows_the_elements),
           cmocka_unit_test(what_is_none_is_refused),
-          cmocka_unit_test(problems_that_have_none_are_refused))
+          cmocka_unit_test(problems_that_have_none_are_refused),
+          cmocka_unit_test(it_has_no_gradients))

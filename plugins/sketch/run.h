@@ -1,0 +1,30 @@
+/* run.h: what a run and its gradients do alike: the workspace, and the problem on sketches. */
+#ifndef ATTN_SKETCH_RUN_H
+#define ATTN_SKETCH_RUN_H
+
+#include "plan.h"
+
+typedef struct sketch_space {
+    float *query, *key;        /* sketches: (B, H, n, size) and (B, Hkv, m, size) */
+    attn_sketch_draw_t *draws; /* leverage: [B*Hkv][size] */
+    int64_t *ranks;            /* leverage: that were found, [B*Hkv] */
+    char *scratch;             /* one for each worker */
+    uint64_t scratch_size;
+    char *softmax;
+} sketch_space_t;
+
+sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena);
+
+/** Writes the sketches of queries [first, first + count) of `heads` query heads, and of all keys that they read. */
+attn_status_t attn_sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
+                                const sketch_space_t *space, int64_t first_head, int64_t heads,
+                                int64_t first, int64_t count, attn_error_t *error);
+
+/** The arrays of a run on sketches. */
+attn_io_t attn_sketch_io(const sketch_plan_t *plan, const attn_io_t *io,
+                         const sketch_space_t *space);
+
+/** What gradients need of the workspace besides. */
+void attn_sketch_back_workspace(const sketch_plan_t *plan, attn_arena_t *arena);
+
+#endif
