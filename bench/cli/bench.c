@@ -105,7 +105,9 @@ static int measure_trial(const bench_t *bench, trial_t *trial, const attn_proble
     status = gradients_draw(&gradients, trial, ARRAY_SEED);
     if (!status && (trial_run(trial) || gradients_time(&gradients, trial, bench->seconds, time)))
         status = cli_reject(trial->backend->id, &trial->error);
-    if (!status) status = gradients_error(&gradients, trial, problem, stride, relative);
+    *relative = NAN; /* where weights are not softmax's */
+    if (!status && trial->backend->features & ATTN_FEATURE_LSE)
+        status = gradients_error(&gradients, trial, problem, stride, relative);
     gradients_free(&gradients);
     return status;
 }
@@ -274,7 +276,9 @@ static const char details[] =
     "(query, key) pairs that are kept, touched that of the blocks which are computed for them.\n"
     "The error is against exact softmax attention in double precision, over about 64 rows. A\n"
     "backend that cannot solve a problem has a row without numbers, and standard error says why.\n"
-    "With --backward the error is that of the gradient by Q.\n"
+    "With --backward the error is that of the gradient by Q, against exact softmax attention's; "
+    "linear,\n"
+    "whose weights are others, has none.\n"
     "\n"
     "--kernels times what all kernels share instead, each piece alone on data in the nearest "
     "cache\n"
