@@ -107,6 +107,7 @@ int array_make(array_t *array, attn_dtype_t dtype, const int64_t shape[4], int32
                const char *name) {
     attn_tensor_t *tensor = &array->tensor;
     array->rank = rank;
+    array->left_out = 0;
     array->memory = array_allocate(dtype, shape);
     *tensor = (attn_tensor_t){.data = array->memory, .dtype = dtype};
     int64_t stride = 1;
@@ -136,6 +137,7 @@ int array_copy(array_t *array, const array_t *before, attn_dtype_t dtype, const 
     array_t copy;
     const int status = array_make(&copy, dtype, shape, array->rank, path);
     if (status) return status;
+    copy.left_out = array->left_out;
     if (before) put_rows(&copy.tensor, 0, &before->tensor);
     put_rows(&copy.tensor, first, &array->tensor);
     array_free(array);
@@ -150,6 +152,7 @@ int array_widen(array_t *array, int64_t columns, const void *padding, const char
     array_t copy;
     const int status = array_make(&copy, from->dtype, shape, array->rank, path);
     if (status) return status;
+    copy.left_out = array->left_out;
     int64_t at[4] = {0};
     do {
         const int64_t place[4] = {at[0], at[1], at[2], there == 1 ? 0 : at[3]};

@@ -13,6 +13,7 @@ enum { AXIS_BATCH, AXIS_HEADS, AXIS_ROWS, AXIS_COLUMNS };
 typedef struct array {
     attn_tensor_t tensor; /**< data NULL: absent */
     int32_t rank;         /**< of the file */
+    int32_t left_out;     /**< axes of 1 that stand behind the file's last one */
     void *memory;
 } array_t;
 

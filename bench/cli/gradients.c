@@ -85,9 +85,10 @@ static int read_loss(array_t *array, const attn_tensor_t *out, const char *path)
                                         .high = 4,
                                         .ranks = "2 (n, dv), 3 (H, n, dv) or 4 (B, H, n, dv)"};
     char shape[96], expected[96];
-    const array_t result = {.tensor = *out, .rank = 4};
+    array_t result = {.tensor = *out, .rank = 4};
     const int status = array_load(array, path, &wanted);
     if (status) return status;
+    while (result.rank > array->rank && out->shape[4 - result.rank] == 1) result.rank--;
     if (memcmp(array->tensor.shape, out->shape, sizeof out->shape) != 0)
         return cli_complain(CLI_USAGE, "%s: the gradient of out is %s, out itself %s", path,
                             array_shape(array, shape), array_shape(&result, expected));

@@ -72,6 +72,8 @@ static int make_list(const load_t *load, int axis, int is_auto, array_t *array) 
     if (!array->memory) return cli_complain(CLI_USAGE, "%s: no memory", load->label);
     array->tensor = load->wanted;
     array->tensor.data = array->memory;
+    array->rank = 1;
+    array->left_out = 3 - axis;
     if (!is_auto) return read_list(load, axis, array);
     load->special->fill(array->memory, load->wanted.shape[axis]);
     return CLI_OK;
@@ -117,6 +119,7 @@ static int load_listed_file(const load_t *load, int axis, array_t *array) {
     if (read_file(load, wanted, array) || check_count(load, axis, array->tensor.shape[3]))
         return CLI_USAGE;
     shift(&array->tensor, 3 - axis);
+    array->left_out = 3 - axis;
     return convert(load, array);
 }
 
@@ -136,6 +139,7 @@ static int align(const load_t *load, array_t *array) {
     for (int left_out = 0; left_out + array->rank <= 4; left_out++) {
         if (fits(load, tensor.shape)) {
             array->tensor = tensor;
+            array->left_out = left_out;
             return 1;
         }
         if (load->info->axes[3 - left_out] != ATTN_AXIS_ONE) return 0;

@@ -80,6 +80,10 @@ typedef struct targets {
     output_t output;
 } targets_t;
 
+_Static_assert((int)INPUT_QUERY == (int)ATTN_ARRAY_QUERY &&
+                   (int)INPUT_VALUE == (int)ATTN_ARRAY_VALUE,
+               "files are in the order of their arrays");
+
 /* A file of the last `rank` dimensions of a tensor in C order; a path of NULL is none. */
 static int add_target(run_t *run, targets_t *targets, const char *path, const attn_tensor_t *tensor,
                       int32_t rank) {
@@ -95,17 +99,34 @@ static int add_target(run_t *run, targets_t *targets, const char *path, const at
     return CLI_OK;
 }
 
+/* The same of a tensor without its last axes, which are 1. */
+static int add_shorter(run_t *run, targets_t *targets, const char *path, attn_tensor_t tensor,
+                       int32_t left_out, int32_t rank) {
+    for (int axis = 3; axis >= 0; axis--)
+        tensor.shape[axis] = axis >= left_out ? tensor.shape[axis - left_out] : 1;
+    return add_target(run, targets, path, &tensor, rank);
+}
+
 /* An output without the axes that Q's file lacks, and without those at its end that are always 1. */
-static int add_output(run_t *run, targets_t *targets, const char *path, attn_tensor_t tensor,
+static int add_output(run_t *run, targets_t *targets, const char *path, const attn_tensor_t *tensor,
                       const attn_array_info_t *info) {
     const int32_t lacking = 4 - inputs_rank(&run->inputs);
     int32_t rank = 4, left = 0;
     while (rank > 1 && info->axes[rank - 1] == ATTN_AXIS_ONE) rank--;
-    const int32_t moved = 4 - rank;
-    while (left < lacking && rank > 1 && tensor.shape[left] == 1) left++, rank--;
-    for (int axis = 3; axis >= 0; axis--)
-        tensor.shape[axis] = axis >= moved ? tensor.shape[axis - moved] : 1;
-    return add_target(run, targets, path, &tensor, rank);
+    const int32_t left_out = 4 - rank;
+    while (left < lacking && rank > 1 && tensor->shape[left] == 1) left++, rank--;
+    return add_shorter(run, targets, path, *tensor, left_out, rank);
+}
+
+/* A gradient of an array is of the shape that the array's file has. */
+static int add_gradient(run_t *run, targets_t *targets, uint32_t number,
+                        const attn_array_info_t *info) {
+    const inputs_t *inputs = &run->inputs;
+    const array_t *of = number >= ATTN_ARRAY_OWN     ? &run->trial.arrays[number]
+                        : number <= ATTN_ARRAY_VALUE ? &inputs->arrays[number]
+                                                     : &inputs->shared[number];
+    return add_shorter(run, targets, gradients_file(&run->gradients, info),
+                       run->gradients.arrays[number].tensor, of->left_out, of->rank);
 }
 
 static int add_outputs(run_t *run, targets_t *targets) {
@@ -114,13 +135,11 @@ static int add_outputs(run_t *run, targets_t *targets) {
     for (uint32_t number = 0; !status && attn_backend_array(run->trial.backend, number, &info);
          number++) {
         const array_t *output = &run->trial.arrays[number];
-        const array_t *gradient = &run->gradients.arrays[number];
         if (info.role == ATTN_ROLE_OUTPUT && output->memory)
             status = add_output(run, targets, given_value(&run->inputs.given, number, &info, NULL),
-                                output->tensor, &info);
-        if (info.role == ATTN_ROLE_INPUT && gradient->memory)
-            status = add_output(run, targets, gradients_file(&run->gradients, &info),
-                                gradient->tensor, &info);
+                                &output->tensor, &info);
+        if (info.role == ATTN_ROLE_INPUT && run->gradients.arrays[number].memory)
+            status = add_gradient(run, targets, number, &info);
     }
     return status;
 }

@@ -108,7 +108,7 @@ describe("attn run --grad", () => {
             const grad = ["--grad", "out=do.npy", ...asked];
             succeed(["run", "linear", ...INPUTS, ...rule, ...given, ...grad], folder);
             assert.deepEqual(read(folder, "d_decay.npy").shape, [Hkv, m, 1]);
-            assert.deepEqual(read(folder, "d_beta.npy").shape, [Hkv, m]);
+            assert.deepEqual(read(folder, "d_beta.npy").shape, [Hkv, m, 1]);
             const [, , values] = arrays(SIZES);
             const terms = [
                 ...[...read(folder, "d_value.npy").data].map((x, i) => x * values[i]),
@@ -119,6 +119,27 @@ describe("attn run --grad", () => {
             const size = terms.reduce((all, x) => all + Math.abs(x), 0);
             assertClose([sum], [0], [size * (m + SIZES.n) * (d + dv + 16) * 2 ** -24], "loss");
             assert.ok(size > 1);
+        });
+    });
+
+    test("a file's axes are its gradient's", () => {
+        const { H, Hkv, n, m } = SIZES;
+        const given = {
+            "bias.npy": npy([1, 1, n, m], random(n * m, 11)),
+            "flat.npy": npy([n, m], random(n * m, 11)),
+            "beta.npy": npy([Hkv, m], random(Hkv * m, 12)),
+        };
+        withFiles({ ...files, ...given }, (folder) => {
+            const shapeOf = (name, ...args) => {
+                const grad = ["--grad", "out=do.npy", "--grad", `${name}=d.npy`];
+                succeed(["run", ...args, ...INPUTS, ...grad], folder);
+                return read(folder, "d.npy").shape;
+            };
+            assert.deepEqual(shapeOf("bias", "softmax", "--bias=bias.npy"), [1, 1, n, m]);
+            assert.deepEqual(shapeOf("bias", "softmax", "--bias=flat.npy"), [n, m]);
+            assert.deepEqual(shapeOf("sinks", "softmax", `--sinks=${"1,".repeat(H - 1)}2`), [H]);
+            const delta = ["linear", "--set", "rule=delta", "--causal", "--input", "beta=beta.npy"];
+            assert.deepEqual(shapeOf("beta", ...delta), [Hkv, m]);
         });
     });
 
@@ -133,6 +154,16 @@ describe("attn run --grad", () => {
         assert.deepEqual(runs[1], runs[0]);
         assert.deepEqual(runs[2], runs[0]);
     });
+});
+
+test("attn bench --backward: what is not softmax's has no error", () => {
+    const sizes = ["--n", "40", "--d", "6", "--heads", "2", "--time", "0.01"];
+    const args = ["bench", "--backward", "--backend", "linear,sketch", ...sizes, "--json"];
+    const { rows } = JSON.parse(succeed(args));
+    assert.deepEqual(
+        rows.map(({ error }) => error === null),
+        [true, false],
+    );
 });
 
 test("attn bench --backward: gradients are timed, and as exact as they are", () => {
@@ -159,7 +190,11 @@ describe("attn run --grad refuses", () => {
             /no gradient of 'quarry'; there are those of query, key, value/,
         ],
         ["what the run lacks", [...out, "--grad", "bias=a.npy"], /the run has no bias/],
-        ["another shape", ["--grad", "out=q.npy"], /gradient of out is \(4, 9, 5\)/],
+        [
+            "another shape",
+            ["--grad", "out=q.npy"],
+            /gradient of out is \(4, 9, 5\), out itself \(4, 9, 3\)\n/,
+        ],
         ["no such file", ["--grad", "out=none.npy"], /none\.npy/],
         ["a stream", [...out, "--causal", "--stream", "2"], /--stream has no --grad/],
     ]) {
