@@ -17,7 +17,7 @@
 #include "ahead.h"
 #include "backward_rows.h"
 
-enum { CHUNK = 48, ROOM = CHUNK + TILE_ROWS /* left factors are read in whole tiles */ };
+enum { CHUNK = 24, ROOM = CHUNK + TILE_ROWS /* left factors are read in whole tiles */ };
 
 /* Readers i = 0, 1, ... see sources up to i + offset, or all. */
 typedef struct span {
