@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { PLUS = TASK_OWN, MINUS, TIMES, OVER, OPEN, CLOSE, EQUALS, NUMBER };
+enum { PLUS = REASONING_OWN, MINUS, TIMES, OVER, OPEN, CLOSE, EQUALS, NUMBER };
 enum { MOST = 512 };
 
 typedef struct line {
@@ -15,7 +15,7 @@ typedef struct line {
     int32_t count;
 } line_t;
 
-void arithmetic_make(task_t *task) {
+void arithmetic_make(reasoning_task_t *task) {
     const int32_t n = task->size;
     task->first = NUMBER;
     task->numbers = task->modulus;
@@ -34,17 +34,17 @@ static int rank(int32_t token) {
     return token == PLUS || token == MINUS ? 1 : token == TIMES || token == OVER ? 2 : 0;
 }
 
-static int32_t modulo(const task_t *task, int32_t x) {
+static int32_t modulo(const reasoning_task_t *task, int32_t x) {
     return (x % task->modulus + task->modulus) % task->modulus;
 }
 
-static int32_t inverse(const task_t *task, int32_t x) {
+static int32_t inverse(const reasoning_task_t *task, int32_t x) {
     int32_t y = 1;
     while (modulo(task, x * y) != 1) y++;
     return y;
 }
 
-static int32_t evaluate(const task_t *task, int32_t a, int32_t operator, int32_t b) {
+static int32_t evaluate(const reasoning_task_t *task, int32_t a, int32_t operator, int32_t b) {
     if (operator== PLUS) return modulo(task, a + b);
     if (operator== MINUS) return modulo(task, a - b);
     return modulo(task, a * (operator== TIMES ? b : inverse(task, b)));
@@ -59,13 +59,14 @@ static void replace(line_t *line, int32_t at, int32_t old, const int32_t *tokens
 }
 
 static int32_t token_at(const line_t *line, int32_t at) {
-    return at >= 0 && at < line->count ? line->tokens[at] : TASK_PAD;
+    return at >= 0 && at < line->count ? line->tokens[at] : REASONING_PAD;
 }
 
 /* ---- backwards ------------------------------------------------------------------------------------- */
 
 /* a operator b, of value v; b of a division or product is not 0. */
-static void draw_expression(const task_t *task, draw_t *draw, int32_t v, int32_t tokens[3]) {
+static void draw_expression(const reasoning_task_t *task, draw_t *draw, int32_t v,
+                            int32_t tokens[3]) {
     const int32_t operator= PLUS + draw_below(draw, 4);
     const int32_t b = operator<TIMES ? draw_below(draw, task->modulus)
                                      : draw_within(draw, 1, task->modulus - 1);
@@ -85,7 +86,7 @@ static int needs_brackets(int32_t before, int32_t operator, int32_t behind) {
     return before == MINUS ? rank(operator) == 1 : before == OVER;
 }
 
-static void expand(const task_t *task, draw_t *draw, line_t *line) {
+static void expand(const reasoning_task_t *task, draw_t *draw, line_t *line) {
     int32_t places[MOST], count = 0, tokens[5] = {OPEN, 0, 0, 0, CLOSE};
     for (int32_t i = 0; i < line->count; i++)
         if (line->tokens[i] >= NUMBER) places[count++] = i;
@@ -107,7 +108,7 @@ static int is_ready(const line_t *line, int32_t at) {
            rank(token_at(line, at + 2)) <= rank(operator);
 }
 
-static void reduce(const task_t *task, line_t *line) {
+static void reduce(const reasoning_task_t *task, line_t *line) {
     int32_t at = 0;
     while (!is_ready(line, at)) at++;
     const int32_t *t = line->tokens + at;
@@ -117,7 +118,7 @@ static void reduce(const task_t *task, line_t *line) {
     replace(line, at - 1 - bracketed, 3 + 2 * bracketed, &value, 1);
 }
 
-void arithmetic_draw(const task_t *task, draw_t *draw, task_sample_t *sample) {
+void arithmetic_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample) {
     line_t line = {.tokens = {task->first + draw_below(draw, task->modulus)}, .count = 1};
     for (int32_t i = 0; i < task->size; i++) expand(task, draw, &line);
     for (int32_t i = 0;; i++) {
@@ -127,5 +128,5 @@ void arithmetic_draw(const task_t *task, draw_t *draw, task_sample_t *sample) {
         if (i == 0) sample->question = sample->count;
         reduce(task, &line);
     }
-    sample_put(sample, TASK_EOS);
+    sample_put(sample, REASONING_EOS);
 }

@@ -32,10 +32,10 @@ static void describe(const study_t *study, header_t *header) {
     const study_settings_t *s = &study->settings;
     header->size = sizeof magic - 1;
     memcpy(header->text, magic, sizeof magic);
-    add_text(header, "task", task_name(s->task.kind));
+    add_text(header, "task", reasoning_name(s->task.kind));
     add_number(header, "size", s->task.size);
-    if (s->task.kind == TASK_ARITHMETIC) add_number(header, "modulus", s->task.modulus);
-    if (s->task.kind == TASK_ED_LOCAL) add_number(header, "band", s->task.band);
+    if (s->task.kind == REASONING_ARITHMETIC) add_number(header, "modulus", s->task.modulus);
+    if (s->task.kind == REASONING_ED_LOCAL) add_number(header, "band", s->task.band);
     add_text(header, "attention", s->backend);
     for (uint32_t i = 0; i < s->param_count; i++)
         add_text(header, s->params[i].name, s->params[i].value);

@@ -32,17 +32,17 @@ static inline void draw_shuffle(draw_t *draw, int32_t *items, int32_t count, int
     }
 }
 
-static inline void sample_put(task_sample_t *sample, int32_t token) {
+static inline void sample_put(reasoning_sample_t *sample, int32_t token) {
     sample->tokens[sample->count++] = token;
 }
 
-/** The generators: a whole sample of its kind, each with task_make()'s sizes. */
-void lis_make(task_t *task);
-void lis_draw(const task_t *task, draw_t *draw, task_sample_t *sample);
-void edit_make(task_t *task);
-void edit_draw(const task_t *task, draw_t *draw, task_sample_t *sample);
-void arithmetic_make(task_t *task);
-void arithmetic_draw(const task_t *task, draw_t *draw, task_sample_t *sample);
+/** The generators: a whole sample of its kind, each with reasoning_make()'s sizes. */
+void lis_make(reasoning_task_t *task);
+void lis_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
+void edit_make(reasoning_task_t *task);
+void edit_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
+void arithmetic_make(reasoning_task_t *task);
+void arithmetic_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
 
 /** Their own tokens in text: numbers are the caller's. */
 const char *edit_text(int32_t token);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { BAR = TASK_OWN, COMMA, LETTER, LETTERS = 26 };
+enum { BAR = REASONING_OWN, COMMA, LETTER, LETTERS = 26 };
 enum { MOST = 64, INSERT = 2, DELETE = 2, REPLACE = 3, FAR = 1 << 20 };
 
 typedef struct text {
@@ -11,14 +11,14 @@ typedef struct text {
     int32_t count;
 } text_t;
 
-void edit_make(task_t *task) {
+void edit_make(reasoning_task_t *task) {
     const int32_t n = task->size, most = n + 2;
     task->first = LETTER + LETTERS;
     /* 60, as the paper has it, or the most that a distance can be */
     task->numbers = REPLACE * n + INSERT * 2 + 1 > 60 ? REPLACE * n + INSERT * 2 + 1 : 60;
     task->vocabulary = task->first + task->numbers;
     task->length = n + 1 + most + 1 + n * (most + 1) + 3;
-    if (task->kind == TASK_ED_LOCAL) {
+    if (task->kind == REASONING_ED_LOCAL) {
         const int32_t row = 2 * task->band + 1 < most ? 2 * task->band + 1 : most;
         task->length = n + 1 + most + 1 + n * (row + 1) + 3;
     }
@@ -56,7 +56,7 @@ static void draw_text(draw_t *draw, const int32_t *letters, int32_t choice, int3
     for (int32_t i = 0; i < count; i++) text->letters[i] = letters[draw_below(draw, choice)];
 }
 
-static void draw_pair(const task_t *task, draw_t *draw, text_t *s, text_t *t) {
+static void draw_pair(const reasoning_task_t *task, draw_t *draw, text_t *s, text_t *t) {
     const int32_t n = task->size, least = n > 3 ? n - 3 : 1;
     int32_t letters[LETTERS];
     const int32_t choice = draw_within(draw, 3, 10);
@@ -73,11 +73,11 @@ static void draw_pair(const task_t *task, draw_t *draw, text_t *s, text_t *t) {
 }
 
 /* Whether lengths are within the task, and texts differ. */
-static int suits(const task_t *task, const text_t *s, const text_t *t) {
+static int suits(const reasoning_task_t *task, const text_t *s, const text_t *t) {
     const int32_t n = task->size,
                   apart = s->count > t->count ? s->count - t->count : t->count - s->count;
     if (t->count < 1 || t->count < n - 3 || t->count > n + 2) return 0;
-    if (task->kind == TASK_ED_LOCAL && apart > task->band) return 0;
+    if (task->kind == REASONING_ED_LOCAL && apart > task->band) return 0;
     return s->count != t->count ||
            memcmp(s->letters, t->letters, (size_t)s->count * sizeof *s->letters) != 0;
 }
@@ -87,7 +87,7 @@ static int suits(const task_t *task, const text_t *s, const text_t *t) {
 static int32_t least_of(int32_t a, int32_t b) { return a < b ? a : b; }
 
 /* row[j] from the row above; cells outside the band are FAR. */
-static void next_row(const task_t *task, const text_t *s, const text_t *t, int32_t i,
+static void next_row(const reasoning_task_t *task, const text_t *s, const text_t *t, int32_t i,
                      const int32_t *above, int32_t *row) {
     for (int32_t j = 0; j <= t->count; j++) {
         const int32_t apart = i > j ? i - j : j - i;
@@ -97,15 +97,15 @@ static void next_row(const task_t *task, const text_t *s, const text_t *t, int32
             best = least_of(best, above[j - 1] + (same ? 0 : REPLACE));
             best = least_of(best, row[j - 1] + INSERT);
         }
-        row[j] = task->kind == TASK_ED_LOCAL && apart > task->band ? FAR : best;
+        row[j] = task->kind == REASONING_ED_LOCAL && apart > task->band ? FAR : best;
     }
 }
 
-static void put_text(task_sample_t *sample, const text_t *text) {
+static void put_text(reasoning_sample_t *sample, const text_t *text) {
     for (int32_t i = 0; i < text->count; i++) sample_put(sample, text->letters[i]);
 }
 
-void edit_draw(const task_t *task, draw_t *draw, task_sample_t *sample) {
+void edit_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample) {
     text_t s, t;
     int32_t rows[2][2 * MOST];
     do draw_pair(task, draw, &s, &t);
@@ -117,10 +117,10 @@ void edit_draw(const task_t *task, draw_t *draw, task_sample_t *sample) {
     put_text(sample, &s);
     sample_put(sample, BAR);
     put_text(sample, &t);
-    sample_put(sample, TASK_SEP);
+    sample_put(sample, REASONING_SEP);
     sample->question = sample->count;
     for (int32_t j = 0; j <= t.count; j++)
-        rows[0][j] = task->kind == TASK_ED_LOCAL && j > task->band ? FAR : j * INSERT;
+        rows[0][j] = task->kind == REASONING_ED_LOCAL && j > task->band ? FAR : j * INSERT;
     for (int32_t i = 1; i <= s.count; i++) {
         int32_t *row = rows[i % 2];
         next_row(task, &s, &t, i, rows[1 - i % 2], row);
@@ -128,7 +128,7 @@ void edit_draw(const task_t *task, draw_t *draw, task_sample_t *sample) {
             if (row[j] < FAR) sample_put(sample, task->first + row[j]);
         sample_put(sample, COMMA);
     }
-    sample_put(sample, TASK_SEP);
+    sample_put(sample, REASONING_SEP);
     sample_put(sample, task->first + rows[s.count % 2][t.count]);
-    sample_put(sample, TASK_EOS);
+    sample_put(sample, REASONING_EOS);
 }

@@ -3,9 +3,9 @@
 
 enum { MOST = 512, MOST_RUNS = 3 };
 
-void lis_make(task_t *task) {
+void lis_make(reasoning_task_t *task) {
     const int32_t n = task->size;
-    task->first = TASK_OWN;
+    task->first = REASONING_OWN;
     task->numbers = n <= 40 ? 150 : 150 + (5 * (n - 40) + 2) / 3; /* 150 for 40, 250 for 100 */
     if (task->numbers < 2 * n + 1) task->numbers = 2 * n + 1;
     task->vocabulary = task->first + task->numbers;
@@ -22,7 +22,7 @@ static void sort(int32_t *items, int32_t count) {
 }
 
 /* Different inputs in ascending order. */
-static void draw_run(const task_t *task, draw_t *draw, int32_t count, int32_t *run) {
+static void draw_run(const reasoning_task_t *task, draw_t *draw, int32_t count, int32_t *run) {
     int32_t values[2 * MOST];
     const int32_t lowest = task->size + 1, choice = task->numbers - lowest;
     for (int32_t i = 0; i < choice; i++) values[i] = lowest + i;
@@ -32,7 +32,7 @@ static void draw_run(const task_t *task, draw_t *draw, int32_t count, int32_t *r
 }
 
 /* Noise, over which sorted runs are laid at random places in order. */
-static void draw_inputs(const task_t *task, draw_t *draw, int32_t *x) {
+static void draw_inputs(const reasoning_task_t *task, draw_t *draw, int32_t *x) {
     const int32_t n = task->size, runs = draw_within(draw, 1, MOST_RUNS);
     int32_t places[MOST], run[MOST], left = draw_within(draw, n < 3 ? n : 3, n);
     for (int32_t i = 0; i < n; i++) {
@@ -49,12 +49,12 @@ static void draw_inputs(const task_t *task, draw_t *draw, int32_t *x) {
     }
 }
 
-void lis_draw(const task_t *task, draw_t *draw, task_sample_t *sample) {
+void lis_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample) {
     const int32_t n = task->size;
     int32_t x[MOST], lengths[MOST], answer = 0;
     draw_inputs(task, draw, x);
     for (int32_t i = 0; i < n; i++) sample_put(sample, task->first + x[i]);
-    sample_put(sample, TASK_SEP);
+    sample_put(sample, REASONING_SEP);
     sample->question = sample->count;
     for (int32_t i = 0; i < n; i++) {
         lengths[i] = 1;
@@ -63,7 +63,7 @@ void lis_draw(const task_t *task, draw_t *draw, task_sample_t *sample) {
         if (lengths[i] > answer) answer = lengths[i];
         sample_put(sample, task->first + lengths[i]);
     }
-    sample_put(sample, TASK_SEP);
+    sample_put(sample, REASONING_SEP);
     sample_put(sample, task->first + answer);
-    sample_put(sample, TASK_EOS);
+    sample_put(sample, REASONING_EOS);
 }

@@ -58,17 +58,18 @@ void study_destroy(study_t *study) {
 /* Sample as row `row` of a batch: each token's target is the next; what is asked counts for nothing. */
 static void put(study_t *study, int64_t row) {
     const int64_t length = study->trainer.net.shape.length;
-    const task_sample_t *sample = study->sample;
+    const reasoning_sample_t *sample = study->sample;
     int32_t *tokens = study->tokens + row * length, *targets = study->targets + row * length;
     for (int64_t i = 0; i < length; i++) {
-        tokens[i] = i < sample->count ? sample->tokens[i] : TASK_PAD;
+        tokens[i] = i < sample->count ? sample->tokens[i] : REASONING_PAD;
         const int answers = i + 1 >= sample->question && i + 1 < sample->count;
         targets[i] = answers ? sample->tokens[i + 1] : -1;
     }
 }
 
 static void draw_test(study_t *study, int64_t number) {
-    task_draw(&study->settings.task, SEED_TEST, TASK_TEST, (uint64_t)number, study->sample);
+    reasoning_draw(&study->settings.task, SEED_TEST, REASONING_TEST, (uint64_t)number,
+                   study->sample);
 }
 
 /* ---- training -------------------------------------------------------------------------------------- */
@@ -96,8 +97,8 @@ attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error) {
     while (!status && trainer->step < end && !study_is_done(study)) {
         const double rate = nn_rate(settings->rate, trainer->step, settings->warm, settings->steps);
         for (int64_t s = 0; s < batch; s++) {
-            task_draw(&settings->task, settings->training.seed, TASK_TRAIN,
-                      (uint64_t)(trainer->step * batch + s), study->sample);
+            reasoning_draw(&settings->task, settings->training.seed, REASONING_TRAIN,
+                           (uint64_t)(trainer->step * batch + s), study->sample);
             put(study, s);
         }
         status = nn_trainer_step(trainer, study->tokens, study->targets, rate, &study->loss, error);
@@ -162,11 +163,11 @@ static attn_status_t solve_some(study_t *study, nn_decoder_t *decoder, int64_t f
         draw_test(study, first + attn_min(r, count - 1));
         put(study, r);
         questions[r] = study->sample->question;
-        answers[r] = task_answer(study->sample->tokens, study->sample->count);
+        answers[r] = reasoning_answer(study->sample->tokens, study->sample->count);
     }
     const attn_status_t status = decode(study, decoder, questions, error);
     for (int64_t r = 0; r < count && !status; r++)
-        score->answers += task_answer(study->tokens + r * length, length) == answers[r];
+        score->answers += reasoning_answer(study->tokens + r * length, length) == answers[r];
     return status;
 }
 

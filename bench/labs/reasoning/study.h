@@ -5,7 +5,7 @@
  *     while (!study_is_done(&study)) study_train(&study, 100, &error);
  *     study_solve(&study, 500, &score, &error);
  *
- * Everything follows from the settings: sample i of the training is task_draw()'s number i. A study that is saved and
+ * Everything follows from the settings: sample i of the training is reasoning_draw()'s number i. A study that is saved and
  * restored goes on as if nothing had been.
  */
 #ifndef ATTN_REASONING_STUDY_H
@@ -15,7 +15,7 @@
 #include "labs/reasoning/task.h"
 
 typedef struct study_settings {
-    task_t task;
+    reasoning_task_t task;
     const char *backend; /**< of the attention; outlives the study, like its parameters */
     const attn_param_t *params;
     uint32_t param_count;
@@ -40,7 +40,7 @@ typedef struct study {
     const attn_context_t *context;
     nn_trainer_t trainer;
     int32_t *tokens, *targets; /* of a batch */
-    task_sample_t *sample;
+    reasoning_sample_t *sample;
     double loss;    /**< of the last step */
     int64_t looked; /**< the step after which it was last looked whether it is enough */
     int enough;     /**< it is */

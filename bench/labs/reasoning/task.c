@@ -10,17 +10,17 @@
 static const struct kind {
     const char *name;
     int32_t most; /* size */
-    void (*make)(task_t *task);
-    void (*draw)(const task_t *task, draw_t *draw, task_sample_t *sample);
+    void (*make)(reasoning_task_t *task);
+    void (*draw)(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
     const char *(*text)(int32_t token);
-} kinds[TASK_KINDS] = {
-    [TASK_LIS] = {"lis", 250, lis_make, lis_draw, NULL},
-    [TASK_ED] = {"ed", 32, edit_make, edit_draw, edit_text},
-    [TASK_ED_LOCAL] = {"ed_local", 32, edit_make, edit_draw, edit_text},
-    [TASK_ARITHMETIC] = {"arithmetic", 20, arithmetic_make, arithmetic_draw, arithmetic_text},
+} kinds[REASONING_KINDS] = {
+    [REASONING_LIS] = {"lis", 250, lis_make, lis_draw, NULL},
+    [REASONING_ED] = {"ed", 32, edit_make, edit_draw, edit_text},
+    [REASONING_ED_LOCAL] = {"ed_local", 32, edit_make, edit_draw, edit_text},
+    [REASONING_ARITHMETIC] = {"arithmetic", 20, arithmetic_make, arithmetic_draw, arithmetic_text},
 };
 
-const char *task_name(int32_t kind) { return kinds[kind].name; }
+const char *reasoning_name(int32_t kind) { return kinds[kind].name; }
 
 static int is_prime(int32_t x) {
     for (int32_t d = 2; d * d <= x; d++)
@@ -28,20 +28,20 @@ static int is_prime(int32_t x) {
     return x > 1;
 }
 
-attn_status_t task_make(int32_t kind, int32_t size, int32_t modulus, int32_t band, task_t *task,
-                        attn_error_t *error) {
-    if (kind < 0 || kind >= TASK_KINDS)
+attn_status_t reasoning_make(int32_t kind, int32_t size, int32_t modulus, int32_t band,
+                             reasoning_task_t *task, attn_error_t *error) {
+    if (kind < 0 || kind >= REASONING_KINDS)
         return attn_fail(error, ATTN_ERROR_RANGE, "there is no task number %d", (int)kind);
     if (size < 2 || size > kinds[kind].most)
         return attn_fail(error, ATTN_ERROR_RANGE, "%s of size %d, expected 2 to %d",
                          kinds[kind].name, (int)size, (int)kinds[kind].most);
-    if (kind == TASK_ARITHMETIC && (modulus > 97 || !is_prime(modulus)))
+    if (kind == REASONING_ARITHMETIC && (modulus > 97 || !is_prime(modulus)))
         return attn_fail(error, ATTN_ERROR_RANGE, "modulus %d, expected a prime up to 97",
                          (int)modulus);
-    if (kind == TASK_ED_LOCAL && (band < 1 || band > size + 2))
+    if (kind == REASONING_ED_LOCAL && (band < 1 || band > size + 2))
         return attn_fail(error, ATTN_ERROR_RANGE, "a band of %d, expected 1 to %d", (int)band,
                          (int)size + 2);
-    *task = (task_t){.kind = kind, .size = size, .modulus = modulus, .band = band};
+    *task = (reasoning_task_t){.kind = kind, .size = size, .modulus = modulus, .band = band};
     kinds[kind].make(task);
     return ATTN_OK;
 }
@@ -49,15 +49,15 @@ attn_status_t task_make(int32_t kind, int32_t size, int32_t modulus, int32_t ban
 /* ---- samples --------------------------------------------------------------------------------------- */
 
 /* Which use a question is for: the same whatever seed drew it. */
-static enum task_use use_of(const task_sample_t *sample) {
+static enum reasoning_use use_of(const reasoning_sample_t *sample) {
     uint64_t hash = 0;
     for (int32_t i = 0; i < sample->question; i++)
         hash = attn_random_u64(hash, 0x7461736B, (uint64_t)sample->tokens[i]); /* "task" */
-    return hash % TASK_TEST_SHARE == 0 ? TASK_TEST : TASK_TRAIN;
+    return hash % REASONING_TEST_SHARE == 0 ? REASONING_TEST : REASONING_TRAIN;
 }
 
-void task_draw(const task_t *task, uint64_t seed, enum task_use use, uint64_t number,
-               task_sample_t *sample) {
+void reasoning_draw(const reasoning_task_t *task, uint64_t seed, enum reasoning_use use,
+                    uint64_t number, reasoning_sample_t *sample) {
     draw_t draw = {.seed = seed, .stream = number * 2 + (uint64_t)use};
     do {
         sample->count = 0;
@@ -67,17 +67,18 @@ void task_draw(const task_t *task, uint64_t seed, enum task_use use, uint64_t nu
 
 /* ---- tokens ---------------------------------------------------------------------------------------- */
 
-const char *task_text(const task_t *task, int32_t token, char text[16]) {
-    static const char *const all[TASK_OWN] = {"<pad>", "<sep>", "<eos>"};
+const char *reasoning_text(const reasoning_task_t *task, int32_t token, char text[16]) {
+    static const char *const all[REASONING_OWN] = {"<pad>", "<sep>", "<eos>"};
     if (token >= task->first)
         attn_format(text, 16, "%d", (int)(token - task->first));
     else
-        attn_format(text, 16, "%s", token < TASK_OWN ? all[token] : kinds[task->kind].text(token));
+        attn_format(text, 16, "%s",
+                    token < REASONING_OWN ? all[token] : kinds[task->kind].text(token));
     return text;
 }
 
-int32_t task_answer(const int32_t *tokens, int64_t count) {
+int32_t reasoning_answer(const int32_t *tokens, int64_t count) {
     int64_t end = 0;
-    while (end < count && tokens[end] != TASK_EOS) end++;
+    while (end < count && tokens[end] != REASONING_EOS) end++;
     return end > 0 ? tokens[end - 1] : -1;
 }

@@ -20,7 +20,7 @@ static study_settings_t small(const char *backend) {
                                  .enough = 0.95};
     settings.training.batch = 32;
     settings.training.dropout = 0;
-    assert_int_equal(task_make(TASK_LIS, 4, 0, 0, &settings.task, NULL), ATTN_OK);
+    assert_int_equal(reasoning_make(REASONING_LIS, 4, 0, 0, &settings.task, NULL), ATTN_OK);
     return settings;
 }
 
@@ -106,10 +106,10 @@ typedef struct change {
 } change_t;
 
 static void other_task(study_settings_t *settings) {
-    task_make(TASK_ED, 4, 0, 0, &settings->task, NULL);
+    reasoning_make(REASONING_ED, 4, 0, 0, &settings->task, NULL);
 }
 static void other_size(study_settings_t *settings) {
-    task_make(TASK_LIS, 3, 0, 0, &settings->task, NULL);
+    reasoning_make(REASONING_LIS, 3, 0, 0, &settings->task, NULL);
 }
 static void other_width(study_settings_t *settings) { settings->width = 32; }
 static void other_backend(study_settings_t *settings) { settings->backend = "linear"; }

@@ -13,14 +13,14 @@ enum { SAMPLES = 300 };
 /* ---- reading a sample by its text ------------------------------------------------------------------ */
 
 typedef struct reader {
-    const task_t *task;
-    const task_sample_t *sample;
+    const reasoning_task_t *task;
+    const reasoning_sample_t *sample;
     int32_t at;
 } reader_t;
 
 static const char *peek(const reader_t *reader, char text[16]) {
     if (reader->at >= reader->sample->count) test_fail("the sample ends early");
-    return task_text(reader->task, reader->sample->tokens[reader->at], text);
+    return reasoning_text(reader->task, reader->sample->tokens[reader->at], text);
 }
 
 static int takes(reader_t *reader, const char *expected) {
@@ -114,7 +114,7 @@ static void read_letters(reader_t *reader, const char *end, char *letters) {
 }
 
 static int check_edit(reader_t *reader) {
-    pair_t pair = {.band = reader->task->kind == TASK_ED_LOCAL ? reader->task->band : 1000};
+    pair_t pair = {.band = reader->task->kind == REASONING_ED_LOCAL ? reader->task->band : 1000};
     const int n = reader->task->size;
     read_letters(reader, "|", pair.s);
     read_letters(reader, "<sep>", pair.t);
@@ -198,49 +198,51 @@ static const struct {
     int32_t kind, size, modulus, band;
     int32_t longest; /* tokens before <eos>, as the papers have them; 0: not told */
 } cases[] = {
-    {TASK_LIS, 6, 0, 0, 0},          {TASK_LIS, 12, 0, 0, 0},       {TASK_LIS, 40, 0, 0, 83},
-    {TASK_ED, 3, 0, 0, 0},           {TASK_ED, 6, 0, 0, 72},        {TASK_ED_LOCAL, 4, 0, 1, 0},
-    {TASK_ED_LOCAL, 6, 0, 2, 0},     {TASK_ARITHMETIC, 2, 5, 0, 0}, {TASK_ARITHMETIC, 4, 11, 0, 0},
-    {TASK_ARITHMETIC, 6, 11, 0, 87},
+    {REASONING_LIS, 6, 0, 0, 0},         {REASONING_LIS, 12, 0, 0, 0},
+    {REASONING_LIS, 40, 0, 0, 83},       {REASONING_ED, 3, 0, 0, 0},
+    {REASONING_ED, 6, 0, 0, 72},         {REASONING_ED_LOCAL, 4, 0, 1, 0},
+    {REASONING_ED_LOCAL, 6, 0, 2, 0},    {REASONING_ARITHMETIC, 2, 5, 0, 0},
+    {REASONING_ARITHMETIC, 4, 11, 0, 0}, {REASONING_ARITHMETIC, 6, 11, 0, 87},
 };
 
-static task_t make(size_t index) {
-    task_t task;
+static reasoning_task_t make(size_t index) {
+    reasoning_task_t task;
     attn_error_t error;
-    if (task_make(cases[index].kind, cases[index].size, cases[index].modulus, cases[index].band,
-                  &task, &error))
+    if (reasoning_make(cases[index].kind, cases[index].size, cases[index].modulus,
+                       cases[index].band, &task, &error))
         test_fail("%s", error.message);
-    test_label("%s of %d", task_name(task.kind), (int)task.size);
+    test_label("%s of %d", reasoning_name(task.kind), (int)task.size);
     return task;
 }
 
-static int check(const task_t *task, const task_sample_t *sample) {
+static int check(const reasoning_task_t *task, const reasoning_sample_t *sample) {
     reader_t reader = {task, sample, 0};
     int answer;
     for (int32_t i = 0; i < sample->count; i++)
-        assert_true(sample->tokens[i] > TASK_PAD && sample->tokens[i] < task->vocabulary);
-    if (task->kind == TASK_LIS)
+        assert_true(sample->tokens[i] > REASONING_PAD && sample->tokens[i] < task->vocabulary);
+    if (task->kind == REASONING_LIS)
         answer = check_lis(&reader);
     else
-        answer = task->kind == TASK_ARITHMETIC ? check_arithmetic(&reader) : check_edit(&reader);
+        answer =
+            task->kind == REASONING_ARITHMETIC ? check_arithmetic(&reader) : check_edit(&reader);
     expect(&reader, "<eos>");
     assert_int_equal(reader.at, sample->count);
-    assert_int_equal(task_answer(sample->tokens, sample->count), task->first + answer);
+    assert_int_equal(reasoning_answer(sample->tokens, sample->count), task->first + answer);
     return answer;
 }
 
 static void definitions(void **state) {
     (void)state;
-    static task_sample_t sample, again;
+    static reasoning_sample_t sample, again;
     for (size_t c = 0; c < TEST_COUNT(cases); c++) {
-        const task_t task = make(c);
+        const reasoning_task_t task = make(c);
         int32_t most = 0, low = 1000, high = 0;
         /* trying all subsequences of 40 takes too long */
-        const int solves = !(task.kind == TASK_LIS && task.size > 12);
+        const int solves = !(task.kind == REASONING_LIS && task.size > 12);
         for (uint64_t i = 0; i < SAMPLES; i++) {
-            const enum task_use use = i % 2 ? TASK_TRAIN : TASK_TEST;
-            task_draw(&task, test_seed(), use, i, &sample);
-            task_draw(&task, test_seed(), use, i, &again);
+            const enum reasoning_use use = i % 2 ? REASONING_TRAIN : REASONING_TEST;
+            reasoning_draw(&task, test_seed(), use, i, &sample);
+            reasoning_draw(&task, test_seed(), use, i, &again);
             assert_memory_equal(sample.tokens, again.tokens,
                                 (size_t)sample.count * sizeof *sample.tokens);
             if (sample.count > most) most = sample.count;
@@ -253,14 +255,14 @@ static void definitions(void **state) {
         if (cases[c].longest > 0 && task.length - 1 > cases[c].longest)
             test_fail("%d tokens, the paper's have %d", (int)task.length - 1,
                       (int)cases[c].longest);
-        if (task.kind == TASK_LIS) assert_int_equal(most, task.length);
+        if (task.kind == REASONING_LIS) assert_int_equal(most, task.length);
     }
 }
 
 /* ---- uses ------------------------------------------------------------------------------------------ */
 
 static int by_question(const void *a, const void *b) {
-    const task_sample_t *one = a, *other = b;
+    const reasoning_sample_t *one = a, *other = b;
     const int32_t least = one->question < other->question ? one->question : other->question;
     const int order = memcmp(one->tokens, other->tokens, (size_t)least * sizeof *one->tokens);
     return order ? order : one->question - other->question;
@@ -270,13 +272,13 @@ static int by_question(const void *a, const void *b) {
 static void nothing_overlaps(void **state) {
     (void)state;
     enum { MANY = 1500 };
-    task_t task;
-    task_sample_t *samples = malloc(2 * MANY * sizeof *samples);
+    reasoning_task_t task;
+    reasoning_sample_t *samples = malloc(2 * MANY * sizeof *samples);
     assert_non_null(samples);
-    assert_int_equal(task_make(TASK_ARITHMETIC, 2, 2, 0, &task, NULL), ATTN_OK);
+    assert_int_equal(reasoning_make(REASONING_ARITHMETIC, 2, 2, 0, &task, NULL), ATTN_OK);
     for (uint64_t i = 0; i < MANY; i++) {
-        task_draw(&task, 1, TASK_TEST, i, &samples[i]);
-        task_draw(&task, 2, TASK_TRAIN, i, &samples[MANY + i]);
+        reasoning_draw(&task, 1, REASONING_TEST, i, &samples[i]);
+        reasoning_draw(&task, 2, REASONING_TRAIN, i, &samples[MANY + i]);
     }
     qsort(samples, MANY, sizeof *samples, by_question);
     int64_t repeated = 0;
@@ -290,17 +292,17 @@ static void nothing_overlaps(void **state) {
 
 static void refusals(void **state) {
     (void)state;
-    task_t task;
+    reasoning_task_t task;
     attn_error_t error = {0};
-    fixture_expect(task_make(TASK_KINDS, 4, 11, 2, &task, &error), &error, ATTN_ERROR_RANGE,
-                   "task");
-    fixture_expect(task_make(TASK_LIS, 251, 0, 0, &task, &error), &error, ATTN_ERROR_RANGE,
-                   "lis|251|250");
-    fixture_expect(task_make(TASK_ARITHMETIC, 3, 9, 0, &task, &error), &error, ATTN_ERROR_RANGE,
-                   "modulus 9|prime");
-    fixture_expect(task_make(TASK_ED_LOCAL, 3, 0, 0, &task, &error), &error, ATTN_ERROR_RANGE,
-                   "band of 0");
-    assert_int_equal(task_answer(NULL, 0), -1);
+    fixture_expect(reasoning_make(REASONING_KINDS, 4, 11, 2, &task, &error), &error,
+                   ATTN_ERROR_RANGE, "task");
+    fixture_expect(reasoning_make(REASONING_LIS, 251, 0, 0, &task, &error), &error,
+                   ATTN_ERROR_RANGE, "lis|251|250");
+    fixture_expect(reasoning_make(REASONING_ARITHMETIC, 3, 9, 0, &task, &error), &error,
+                   ATTN_ERROR_RANGE, "modulus 9|prime");
+    fixture_expect(reasoning_make(REASONING_ED_LOCAL, 3, 0, 0, &task, &error), &error,
+                   ATTN_ERROR_RANGE, "band of 0");
+    assert_int_equal(reasoning_answer(NULL, 0), -1);
 }
 
 TEST_MAIN(cmocka_unit_test(definitions), cmocka_unit_test(nothing_overlaps),
