@@ -84,6 +84,7 @@ typedef struct lab_fixed {
 
 enum lab_panel_flags {
     LAB_SERIAL = 1, /**< it measures time: one point at a time, and nothing beside it */
+    LAB_LONG = 2,   /**< hours: not among `all` labs, only where its lab is named */
 };
 
 struct lab_panel {

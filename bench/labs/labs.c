@@ -4,7 +4,7 @@
 #include <string.h>
 
 extern const lab_t lab_separation, lab_softmax_regression, lab_sparsification, lab_constructions,
-    lab_complexity;
+    lab_complexity, lab_reasoning;
 
 /* Those whose backends are in this build; CMakeLists.txt says which are. */
 static const lab_t *const LABS[] = {
@@ -20,6 +20,9 @@ static const lab_t *const LABS[] = {
 #if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE
     &lab_constructions,
     &lab_complexity,
+#endif
+#if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE && ATTN_GRADIENTS
+    &lab_reasoning,
 #endif
     NULL,
 };

@@ -36,10 +36,11 @@ static int add(tasks_t *tasks, const lab_t *lab, const lab_panel_t *panel, uint6
     return CLI_OK;
 }
 
-static int add_all(tasks_t *tasks, const lab_t *lab, uint64_t seed) {
+/* All panels, but for those with one of these flags. */
+static int add_all(tasks_t *tasks, const lab_t *lab, uint32_t without, uint64_t seed) {
     int status = CLI_OK;
     for (uint32_t i = 0; i < lab->panel_count && !status; i++)
-        status = add(tasks, lab, &lab->panels[i], seed);
+        if (!(lab->panels[i].flags & without)) status = add(tasks, lab, &lab->panels[i], seed);
     return status;
 }
 
@@ -70,8 +71,8 @@ static int choose_panels(const choice_t *choice, tasks_t *tasks) {
     if (!tasks->items) return cli_complain(CLI_USAGE, "no memory for %u panels", most);
     int status = CLI_OK;
     for (uint32_t i = 0; all && i < lab_count() && !status; i++)
-        status = add_all(tasks, lab_at(i), seed);
-    if (lab && !choice->panels.count) status = add_all(tasks, lab, seed);
+        status = add_all(tasks, lab_at(i), LAB_LONG, seed);
+    if (lab && !choice->panels.count) status = add_all(tasks, lab, 0, seed);
     for (int i = 0; i < choice->panels.count && !status; i++)
         status = add_named(tasks, lab, choice->panels.items[i], seed);
     return status;
