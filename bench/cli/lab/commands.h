@@ -4,5 +4,6 @@
 
 int lab_command_list(int argc, char **argv);
 int lab_command_run(int argc, char **argv);
+int lab_command_train(int argc, char **argv);
 
 #endif

@@ -1,0 +1,239 @@
+/* cli/lab/train.c: `attn lab train`: one model of the reasoning lab, kept in a checkpoint; and the time of its steps. */
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/lab/commands.h"
+#include "cli/lab/stop.h"
+#include "cli/output.h"
+#include "cli/settings.h"
+#include "labs/reasoning/study.h"
+#include "measure/measure.h"
+#include "measure/peak.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { STEPS = 20, KEEP_SECONDS = 30, SAMPLES = 512 };
+
+typedef struct training {
+    settings_t settings;
+    const char *task, *backend, *path;
+    int64_t size, modulus, band, width, layers, heads, batch, samples, seed;
+    double rate, dropout;
+    int restart, bench;
+
+    attn_context_t *context;
+    parameters_t parameters;
+    study_settings_t of;
+    study_t study;
+} training_t;
+
+/* ---- what is asked for ----------------------------------------------------------------------------- */
+
+static int find_task(const char *name, int32_t *kind) {
+    for (*kind = 0; *kind < REASONING_KINDS; ++*kind)
+        if (strcmp(name, reasoning_name(*kind)) == 0) return CLI_OK;
+    return cli_complain(CLI_USAGE,
+                        "lab train: unknown task '%s': there are lis, ed, ed_local and arithmetic",
+                        name);
+}
+
+static int make_settings(training_t *t) {
+    attn_error_t error;
+    int32_t kind;
+    if (find_task(t->task, &kind)) return CLI_USAGE;
+    const attn_backend_t *backend = attn_backend_find(t->context, t->backend);
+    if (backend) settings_parameters(&t->settings, backend, &t->parameters);
+    t->of = (study_settings_t){.backend = t->backend,
+                               .params = t->parameters.params,
+                               .param_count = t->parameters.count,
+                               .width = t->width,
+                               .layers = t->layers,
+                               .heads = t->heads,
+                               .training = nn_training_paper((uint64_t)t->seed),
+                               .rate = t->rate,
+                               .steps = (1000 * t->samples + t->batch - 1) / t->batch,
+                               .enough = 0.995};
+    t->of.training.batch = t->batch;
+    t->of.training.dropout = (float)t->dropout;
+    t->of.warm = t->of.steps / 20;
+    if (reasoning_make(kind, (int32_t)t->size, (int32_t)t->modulus, (int32_t)t->band, &t->of.task,
+                       &error) ||
+        study_create(t->context, &t->of, &t->study, &error))
+        return cli_reject("lab train", &error);
+    return CLI_OK;
+}
+
+/* ---- the checkpoint -------------------------------------------------------------------------------- */
+
+static int load(training_t *t) {
+    struct stat info;
+    attn_error_t error;
+    char *bytes;
+    size_t size;
+    if (t->restart || stat(t->path, &info) != 0 || !S_ISREG(info.st_mode)) return CLI_OK;
+    int status = file_read(t->path, &bytes, &size);
+    if (status) return status;
+    if (study_restore(&t->study, bytes, size, &error)) status = cli_reject(t->path, &error);
+    free(bytes);
+    return status;
+}
+
+static int keep(const training_t *t) {
+    output_t output = {.count = 0};
+    const size_t size = study_save(&t->study, NULL, 0);
+    char *bytes = malloc(size);
+    if (!bytes) return cli_complain(CLI_FAILED, "no memory for a checkpoint of %zu bytes", size);
+    study_save(&t->study, bytes, size);
+    output_add(&output, t->path, NULL, 0, bytes, size);
+    const int status = output_write(&output);
+    free(bytes);
+    return status;
+}
+
+/* ---- training -------------------------------------------------------------------------------------- */
+
+/* How far, how well and how long still, by the pace of this run. */
+static int tell(training_t *t, double began, int64_t from) {
+    attn_error_t error;
+    study_score_t score;
+    const int64_t step = t->study.trainer.step, left = t->of.steps - step;
+    if (study_solve(&t->study, SAMPLES, &score, &error)) return cli_reject("lab train", &error);
+    const double pace = step > from ? (measure_clock() - began) / (double)(step - from) : 0;
+    printf("step %lld of %lld, loss %.4f, %.1f%% of answers right, %.1f%% of samples token by "
+           "token, at most %.0f min left\n",
+           (long long)step, (long long)t->of.steps, t->study.loss,
+           100 * (double)score.answers / (double)score.samples,
+           100 * (double)score.whole / (double)score.samples, pace * (double)left / 60);
+    fflush(stdout);
+    return CLI_OK;
+}
+
+/* A loss that is no number ends it; the checkpoint is then the last good one. */
+static int train(training_t *t) {
+    const double began = measure_clock();
+    const int64_t from = t->study.trainer.step;
+    double kept = began;
+    int status = CLI_OK;
+    while (!status && !study_is_done(&t->study) && !stop_wanted()) {
+        attn_error_t error;
+        if (study_train(&t->study, STEPS, &error)) return cli_reject(t->path, &error);
+        if (measure_clock() - kept < KEEP_SECONDS) continue;
+        kept = measure_clock();
+        status = keep(t);
+        if (!status) status = tell(t, began, from);
+    }
+    if (!status) status = keep(t);
+    if (!status && stop_wanted())
+        return cli_complain(CLI_FAILED, "stopped: the same command goes on from %s", t->path);
+    return status ? status : tell(t, began, from);
+}
+
+/* ---- the time of a step ---------------------------------------------------------------------------- */
+
+typedef struct timed {
+    study_t *study;
+    attn_error_t error;
+} timed_t;
+
+static attn_status_t run_step(void *data) {
+    timed_t *timed = data;
+    return study_train(timed->study, 1, &timed->error);
+}
+
+static int bench(training_t *t) {
+    timed_t timed = {.study = &t->study};
+    measure_t measure = {0};
+    const double flops = nn_step_flops(&t->study.trainer);
+    if (measure_repeat(run_step, &timed, 5, &measure)) return cli_reject("lab train", &timed.error);
+    const double rate = flops / measure.median / 1e9;
+    const double peak = peak_gflops(attn_context_tier(t->context));
+    printf("%s, D = %lld, L = %lld, batch %lld, %lld threads: %.1f ms a step, %.2f GFLOP, %.1f "
+           "GFLOP/s, %.0f%% of the %.0f GFLOP/s that one core can do\n",
+           t->backend, (long long)t->width, (long long)t->study.trainer.net.shape.length,
+           (long long)t->batch, (long long)t->settings.threads, measure.median * 1e3, flops / 1e9,
+           rate, 100 * rate / peak, peak);
+    return CLI_OK;
+}
+
+static int execute(training_t *t) {
+    int status = settings_context(&t->settings, &t->context);
+    if (!status) status = make_settings(t);
+    if (!status && t->bench) {
+        status = bench(t);
+    } else if (!status) {
+        status = load(t);
+        stop_listen();
+        if (!status) status = train(t);
+    }
+    study_destroy(&t->study);
+    attn_context_destroy(t->context);
+    stop_end();
+    return status;
+}
+
+/* ---- command --------------------------------------------------------------------------------------- */
+
+static const char summary[] = "Train one model of the lab reasoning, and keep it in a checkpoint.";
+static const char details[] =
+    "TASK is lis, ed, ed_local or arithmetic. FILE is written every half minute, at the end and "
+    "on\n"
+    "ctrl-C: beside its place, which it then takes, so that whatever ends the program a whole\n"
+    "one is there. The same command goes on from it, to the same weights on any number of\n"
+    "threads. --bench tells how long a step takes and writes nothing.\n"
+    "\n"
+    "For example:\n"
+    "  attn lab train lis --n 6 --attention linear -o linear.study\n"
+    "  attn lab train lis --n 110 --d 128 --bench";
+
+int lab_command_train(int argc, char **argv) {
+    training_t t = {.settings = {.threads = 1},
+                    .backend = "softmax",
+                    .size = 6,
+                    .modulus = 5,
+                    .band = 2,
+                    .width = 32,
+                    .layers = 3,
+                    .heads = 4,
+                    .batch = 64,
+                    .samples = 500,
+                    .seed = 1,
+                    .rate = 0.004};
+    const option_t options[] = {
+        {"TASK", 0, OPTION_ARGUMENT, NULL, "what to learn", &t.task, 0, 0},
+        {"output", 'o', OPTION_TEXT, "FILE", "the checkpoint", &t.path, 0, 0},
+        {"attention", 0, OPTION_TEXT, "B", "a backend with gradients (default softmax)", &t.backend,
+         0, 0},
+        {"n", 0, OPTION_INTEGER, "N", "size of the problem (default 6)", &t.size, 2, 250},
+        {"modulus", 0, OPTION_INTEGER, "P", "of arithmetic (default 5)", &t.modulus, 2, 97},
+        {"band", 0, OPTION_INTEGER, "W", "of ed_local (default 2)", &t.band, 1, 32},
+        {"d", 0, OPTION_INTEGER, "D", "width of the model (default 32)", &t.width, 1, 16384},
+        {"layers", 0, OPTION_INTEGER, "N", "blocks (default 3)", &t.layers, 1, NN_MOST_LAYERS},
+        {"heads", 0, OPTION_INTEGER, "N", "heads (default 4)", &t.heads, 1, 1024},
+        {"batch", 0, OPTION_INTEGER, "N", "samples a step (default 64)", &t.batch, 1, 65536},
+        {"samples", 0, OPTION_INTEGER, "K", "thousands to train on at most (default 500)",
+         &t.samples, 1, 1000000000},
+        {"rate", 0, OPTION_NUMBER, "R", "highest learning rate (default 0.004)", &t.rate, 0, 0},
+        {"dropout", 0, OPTION_NUMBER, "P", "share that is dropped (default 0)", &t.dropout, 0, 0},
+        {"seed", 0, OPTION_INTEGER, "N", "of all random numbers (default 1)", &t.seed, 0,
+         (int64_t)1 << 53},
+        {"set", 0, OPTION_TEXTS, "NAME=VALUE", "set a parameter of the backend; may be repeated",
+         &t.settings.assignments, 0, 0},
+        SETTINGS_THREADS(t.settings),
+        SETTINGS_CPU(t.settings),
+        SETTINGS_PLUGIN(t.settings),
+        {"restart", 0, OPTION_SWITCH, NULL, "begin anew, whatever FILE has", &t.restart, 0, 0},
+        {"bench", 0, OPTION_SWITCH, NULL, "time steps, and write nothing", &t.bench, 0, 0},
+        {.name = NULL},
+    };
+    const option_command_t command = {"lab train", summary, options, details};
+    const enum option_outcome outcome = options_parse(&command, argc, argv);
+    if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
+    if (!(t.rate > 0) || !(t.dropout >= 0 && t.dropout < 1))
+        return cli_complain(CLI_USAGE, "lab train: --rate is above 0, --dropout from 0 to below 1");
+    if (!t.path && !t.bench)
+        return cli_complain(CLI_USAGE,
+                            "lab train: --output is missing (see attn lab train --help)");
+    return execute(&t);
+}

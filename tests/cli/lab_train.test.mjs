@@ -1,0 +1,89 @@
+// `attn lab train`: the same file in one go, in two, and on two threads; wrong checkpoints; a disk that is full.
+
+import assert from "node:assert/strict";
+import { copyFileSync, readFileSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+
+import { withFiles } from "./command.mjs";
+import { nativeOnly, refuse, succeed } from "./lab.mjs";
+
+const little = ["train", "lis", "--n", "3", "--d", "8", "--layers", "2", "--heads", "2"];
+const samples = ["--samples", "2", "--batch", "50"];
+const last = (text) => text.trimEnd().split("\n").at(-1);
+
+describe("attn lab train", () => {
+    it("trains, says how well, and does nothing more when it is done", () => {
+        withFiles({}, (folder) => {
+            const first = succeed([...little, ...samples, "-o", "a.study"], folder);
+            assert.match(last(first), /^step 40 of 40, loss \d\.\d+, \d+\.\d% of answers right, /);
+            const bytes = readFileSync(join(folder, "a.study"));
+            succeed([...little, ...samples, "-o", "a.study"], folder);
+            assert.deepEqual(readFileSync(join(folder, "a.study")), bytes);
+        });
+    });
+
+    it("gives the same bytes on two threads, and others for another seed", nativeOnly, () => {
+        withFiles({}, (folder) => {
+            const make = (file, ...more) => {
+                succeed([...little, ...samples, "-o", file, ...more], folder);
+                return readFileSync(join(folder, file));
+            };
+            const one = make("one.study");
+            assert.deepEqual(make("two.study", "--threads", "2"), one);
+            assert.notDeepEqual(make("three.study", "--seed", "2"), one);
+        });
+    });
+
+    it("refuses checkpoints that are not this study's, and leaves them alone", () => {
+        withFiles({}, (folder) => {
+            const file = join(folder, "a.study");
+            succeed([...little, ...samples, "-o", "a.study"], folder);
+            const bytes = readFileSync(file);
+            const other = [...little, ...samples, "-o", "a.study"];
+            refuse([...other, "--n", "4"], folder, /a\.study: .*size=3, and this is size=4/);
+            refuse([...other, "--attention", "linear"], folder, /attention=softmax.*=linear/);
+            assert.deepEqual(readFileSync(file), bytes);
+            copyFileSync(file, join(folder, "b.study"));
+            truncateSync(join(folder, "b.study"), 2000);
+            const cut = [...little, ...samples, "-o", "b.study"];
+            refuse(cut, folder, /b\.study: the checkpoint has 2000 bytes, .*truncated/);
+            succeed([...cut, "--restart"], folder);
+            assert.deepEqual(readFileSync(join(folder, "b.study")), bytes);
+        });
+    });
+
+    it("tells a loss that is no number with its step, and keeps the checkpoint", () => {
+        withFiles({}, (folder) => {
+            const file = join(folder, "a.study");
+            succeed([...little, ...samples, "-o", "a.study"], folder);
+            const bytes = readFileSync(file);
+            const wild = [...little, ...samples, "--rate", "1e30", "--restart", "-o", "a.study"];
+            refuse(wild, folder, /a\.study: training diverged: the loss of step \d+ is not finite/);
+            assert.deepEqual(readFileSync(file), bytes);
+        });
+    });
+
+    it("times steps", () => {
+        withFiles({}, (folder) => {
+            const stdout = succeed([...little, "--bench"], folder);
+            assert.match(
+                stdout,
+                /D = 8, L = 9, batch 64, 1 threads: \d+\.\d ms a step, .*GFLOP\/s/,
+            );
+        });
+    });
+
+    const cases = [
+        ["no task", ["train", "-o", "x"], /TASK is missing/],
+        ["another task", ["train", "walk", "-o", "x"], /'walk': there are lis, ed, ed_local and/],
+        ["no file", ["train", "lis"], /--output is missing/],
+        ["no gradients", ["train", "lis", "--attention", "sketch", "-o", "x"], /sketch.*gradients/],
+        ["no backend", ["train", "lis", "--attention", "no", "-o", "x"], /unknown backend 'no'/],
+        ["no prime", ["train", "arithmetic", "--modulus", "9", "-o", "x"], /modulus 9.*prime/],
+        ["too many heads", ["train", "lis", "--heads", "64", "-o", "x"], /heads: 64.*1 to 32/],
+        ["no rate", ["train", "lis", "--rate", "0", "-o", "x"], /--rate is above 0/],
+    ];
+    for (const [name, args, message] of cases)
+        it(`refuses ${name}`, () => withFiles({}, (folder) => refuse(args, folder, message)));
+});
