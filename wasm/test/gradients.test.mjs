@@ -11,7 +11,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { readNpy } from "libattn/data";
 import { init } from "libattn/gradients";
 import { init as initNative } from "libattn/gradients/native";
 import { init as initWorker } from "libattn/gradients/worker";
@@ -77,8 +76,14 @@ const cases = [
     { rules: { backend: "linear", causal: true }, flags: ["--causal"] },
 ];
 
+/** The elements of a .npy file of float32, of any rank. */
+function floatsOf(path) {
+    const bytes = readFileSync(path);
+    return new Float32Array(Uint8Array.from(bytes.subarray(10 + bytes.readUInt16LE(8))).buffer);
+}
+
 /** Gradients by the command line, by name. */
-async function byCommand({ rules, flags = [], files = {} }, names) {
+function byCommand({ rules, flags = [], files = {} }, names) {
     const path = (name) => join(folder, `${name}.npy`);
     const args = Object.entries(shapes).map(([name, shape]) => {
         writeFileSync(path(name), npyBytes(shape, arrays[name]));
@@ -93,8 +98,7 @@ async function byCommand({ rules, flags = [], files = {} }, names) {
         args.push(["--set", `${name}=${set}`]);
     for (const name of names) args.push(["--grad", `${name}=${path(`d_${name}`)}`]);
     execFileSync(cli, ["run", rules.backend, ...args.flat(), ...flags, "-o", path("out")]);
-    const read = async (name) => [name, (await readNpy(readFileSync(path(`d_${name}`)))).data];
-    return Object.fromEntries(await Promise.all(names.map(read)));
+    return Object.fromEntries(names.map((name) => [name, floatsOf(path(`d_${name}`))]));
 }
 
 /**
@@ -172,9 +176,9 @@ const skip = !existsSync(cli) && `there is no ${cli}`;
 describe("gradients are those of attn run --grad", { skip }, () => {
     for (const one of cases) {
         const { rules, inputs = {} } = one;
-        test(JSON.stringify({ ...rules, inputs: Object.keys(inputs) }), async () => {
+        test(JSON.stringify({ ...rules, inputs: Object.keys(inputs) }), () => {
             const more = ["bias", "sinks", "slopes"].filter((name) => inputs[name]);
-            const expected = await byCommand(one, ["query", "key", "value", ...more]);
+            const expected = byCommand(one, ["query", "key", "value", ...more]);
             for (const attn of libraries.values()) compare(attn, one, expected);
         });
     }
@@ -303,6 +307,7 @@ test("by: what is asked for and nothing else; NaN stays in its row, and what is 
 describe("refuses", () => {
     const call = { ...arrays, ...sizes };
     const kept = simd.plan({ ...sizes, gradients: true });
+    const topkeys = { backend: "sparse", params: { pattern: "topkeys" } };
     for (const [name, act, expected] of [
         [
             "no outGradient",
@@ -376,6 +381,11 @@ describe("refuses", () => {
             "a plan's option that is no boolean",
             () => simd.plan({ ...sizes, gradients: "yes" }),
             { name: "TypeError", message: 'gradients must be true or false, not "yes"' },
+        ],
+        [
+            "a pattern that has none",
+            () => simd.plan({ ...sizes, ...topkeys, gradients: true }),
+            { code: "ATTN_ERROR_UNSUPPORTED", message: /topkeys has no gradients/ },
         ],
         [
             "keys in i8",
