@@ -7,6 +7,8 @@
  * const attn = await init({ threads: 4 });
  * const gradients = attn.gradients(q, k, v, outGradient, { heads: 8, dim: 64, causal: true });
  * ```
+ *
+ * Gradients are computed while the call lasts: there is no form of them with promises.
  */
 import type { WithGradients } from "./gradients.js";
 import type { NativeAttn, NativeOptions } from "./native.js";

@@ -260,6 +260,14 @@ test("threads, a worker, layouts and strides change nothing", async () => {
     assert.deepEqual(strided, expected);
 });
 
+test("where there is no addon the module serves, with gradients", async () => {
+    const attn = await initNative({ addon: "none.node" });
+    assert.match(attn.reason, /none\.node/);
+    const call = { ...arrays, ...sizes };
+    const wanted = await init({ build: attn.build });
+    assert.deepEqual(attn.gradients(call), wanted.gradients(call));
+});
+
 test("f16: gradients have their arrays' types", () => {
     const half = (array) => new Uint16Array(array.length).fill(0x3800); // 0.5
     const given = Object.fromEntries(Object.entries(arrays).map(([name, x]) => [name, half(x)]));

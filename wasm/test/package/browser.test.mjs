@@ -165,6 +165,24 @@ test("softmax alone", async () => {
     assert.equal(out, 2);
 });
 
+test("libattn/gradients, and in a worker", async () => {
+    const result = await inPage("", async () => {
+        const [{ init }, worker] = await Promise.all(
+            ["gradients", "gradients-worker"].map((entry) => import(`/dist/${entry}.js`)),
+        );
+        const x = new Float32Array(8).fill(2);
+        const call = { query: x, key: x, value: x, outGradient: x, dim: 4 };
+        const remote = await worker.init();
+        const both = [(await init()).gradients(call), await remote.gradients(call)];
+        remote.dispose();
+        return both.map(({ query, value }) => [Math.abs(query[0]), value[0].toFixed(3)]);
+    });
+    assert.deepEqual(result, [
+        [0, "2.000"], // two queries pass half of 2 to each of two keys
+        [0, "2.000"],
+    ]);
+});
+
 test("libattn/worker: the numbers, progress and an abort", async () => {
     const result = await inPage("", async () => {
         const { init } = await import("/dist/worker.js");

@@ -24,6 +24,8 @@ after(() => close());
 /* Softmax of equal values is that value. */
 const ALL = `
     import { init } from "libattn";
+    import { init as initGradients } from "libattn/gradients";
+    import { init as initGradientsWorker } from "libattn/gradients/worker";
     import { init as initNative } from "libattn/native";
     import { init as initSoftmax } from "libattn/softmax";
     import { init as initWorker } from "libattn/worker";
@@ -33,7 +35,8 @@ const ALL = `
         const options = { heads: 4, dim: 16 };
         const seen = [];
         const initThreads = () => init({ threads: 2 });
-        for (const start of [init, initSoftmax, initWorker, initThreads, initNative]) {
+        const gradients = [initGradients, initGradientsWorker];
+        for (const start of [init, initSoftmax, initWorker, initThreads, ...gradients, initNative]) {
             const attn = await start();
             seen.push(attn.build, (await attn.attention(x, x, x, options))[0]);
             if (start === initNative) seen.push(attn.reason);
@@ -42,7 +45,8 @@ const ALL = `
         document.title = seen.join(" ");
     }
     main();`;
-const ALL_SEEN = "relaxed 2 simd 2 relaxed 2 threads 2 relaxed 2 addons are for Node";
+const ALL_SEEN =
+    "relaxed 2 simd 2 relaxed 2 threads 2 relaxed 2 relaxed 2 relaxed 2 addons are for Node";
 
 /* Without modules' await, which other formats of esbuild do not have. */
 const INLINE = `
