@@ -89,8 +89,7 @@ export class GradientsPlan extends Plan {
     /** The names of those that are asked for: all that there are gradients of, unless `by` says which. */
     #namesOf(given, by) {
         const { arrays } = this.#describe();
-        const all = Object.keys(given).filter((name) => arrays.includes(given[name].number));
-        const names = all.filter((name) => name !== "outGradient");
+        const names = Object.keys(given).filter((name) => arrays.includes(given[name].number));
         return by === undefined
             ? names
             : readList(by, "by", (name, what) => checkOneOf(name, names, what));
