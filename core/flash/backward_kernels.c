@@ -160,7 +160,8 @@ static void read_block(backward_block_t *block, const backward_task_t *task,
         tile->rows = tile_min(TILE_ROWS, block->rows - at);
         tile->dim = problem->dim;
         tile->value_dim = problem->value_dim;
-        tile->mods = flash_mods_of(head, queries->head, queries->first + at);
+        tile->mods = flash_mods_of(head, queries->head, 0);
+        flash_set_queries(tile, queries, at);
         tile->query = block->query_panels + at * problem->dim;
         tile_pack(block->query_panels + at * problem->dim, TILE_ROWS, tile->rows, problem->dim,
                   block->query + at * block->query_stride, block->query_stride, 1, factor);
@@ -216,7 +217,8 @@ static void watch_logits(void *data, const backward_block_t *block, int64_t tile
         if (watch->task->gradients->bias.data)
             watch_bias(watch, watch->queries->first + row, base + column, logits, keys);
         if (watch->slope)
-            *watch->slope += slope_of(watch, mods->position + r, base + column, logits, keys);
+            *watch->slope += slope_of(watch, mods->position + watch->queries->first + row,
+                                      base + column, logits, keys);
     }
 }
 
@@ -256,8 +258,7 @@ static void attend_runs(const backward_task_t *task, const space_t *space,
         for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
             flash_tile_t *tile = &block->tiles[t];
             runs_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
-            tile->mods.mask =
-                run.full || !mods.mask ? NULL : mods.mask + t * TILE_ROWS * mods.mask_row;
+            tile->mods.mask = run.full ? NULL : mods.mask;
         }
         data->map = sides->key.map;
         backward_attend(block, sides, watch, data);

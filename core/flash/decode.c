@@ -135,7 +135,7 @@ int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *patter
     const int64_t group = problem->heads / problem->kv_heads;
     if (group * problem->queries > DECODE_ROWS) return 0;
     if (!pattern) return 1;
-    if (pattern->top) return 0;
+    if (pattern->top || (ATTN_BUCKETS && pattern->rounds)) return 0;
     return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));
 }
 

@@ -66,9 +66,128 @@ ATTN_SMALL_STEP void attend_runs(const flash_head_t *head, const attn_queries_t 
         }
 }
 
+/* ---- buckets: rounds of keys that stand by them -------------------------------------------------- */
+
+static int has_buckets(const flash_head_t *head) {
+    return ATTN_BUCKETS && head->pattern && head->pattern->rounds;
+}
+
+#if ATTN_BUCKETS
+/* The first of list[first .. last) that is at least `least`. */
+static int64_t find(const int64_t *list, int64_t first, int64_t last, int64_t least) {
+    while (first < last) {
+        const int64_t middle = (first + last) / 2;
+        if (list[middle] < least)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+/* What a row sees of its bucket, and where it is itself there. */
+ATTN_SMALL_STEP void see_bucket(const attn_head_t *head, flash_tile_t *tile, int r) {
+    const attn_buckets_t *buckets = tile->buckets;
+    const attn_problem_t *problem = head->problem;
+    const int64_t query = flash_query(tile, r), round = tile->round;
+    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
+    const int64_t *list = buckets->key_order + round * buckets->keys;
+    const int64_t *starts = buckets->starts + round * (buckets->count + 2) +
+                            (int64_t)buckets->query_codes[round * buckets->queries + query];
+    int64_t first, last;
+    attn_key_range(problem, keys, query, &first, &last);
+    tile->first[r] = find(list, starts[0], starts[1], first);
+    tile->last[r] = find(list, tile->first[r], starts[1], last);
+    const int64_t position = attn_query_position(problem, keys, query);
+    const int64_t own = find(list, starts[0], starts[1], position);
+    tile->own[r] = own < starts[1] && list[own] == position ? own : -1;
+}
+
+/* Attend in one round, from what was kept to what is kept. */
+ATTN_SMALL_STEP void attend_round(const flash_head_t *head, const attn_queries_t *queries,
+                                  const flash_scratch_t *space, int64_t tiles) {
+    const attn_problem_t *problem = head->head.problem;
+    const attn_buckets_t buckets =
+        head->pattern->buckets(head->pattern, &head->head, queries->head);
+    const int64_t member =
+        queries->head - head->head.kv_head * (problem->heads / problem->kv_heads);
+    float *kept = head->kept + member * problem->queries * (problem->value_dim + 2);
+    for (int64_t t = 0; t < tiles; t++) {
+        flash_tile_t *tile = &space->tiles[t];
+        tile->buckets = &buckets;
+        tile->round = queries->round;
+        if (tile->round) flash_resume(tile, kept);
+        for (int r = 0; r < TILE_ROWS; r++) see_bucket(&head->head, tile, r);
+    }
+    flash_attend(space->tiles, tiles, &head->segments[FLASH_GATHERED]);
+    if (queries->round + 1 == buckets.rounds)
+        flash_finish(&head->head, queries, space);
+    else
+        for (int64_t t = 0; t < tiles; t++) flash_keep(&space->tiles[t], kept);
+}
+#endif
+
+/* Let rows that see all keys part with those of other buckets. */
+ATTN_SMALL_STEP void see_buckets(const flash_head_t *head, flash_tile_t *tiles, int64_t count,
+                                 const attn_buckets_t *buckets) {
+    const attn_head_t *own = &head->head;
+    const int64_t keys = attn_keys_of(own->problem, own->io, own->batch);
+    for (int64_t t = 0; t < count; t++) {
+        tiles[t].buckets = buckets;
+        tiles[t].round = buckets->rounds;
+        for (int r = 0; r < TILE_ROWS; r++)
+            tiles[t].own[r] = attn_query_position(own->problem, keys, flash_query(&tiles[t], r));
+    }
+}
+
+/* The largest of [y; -y] of all columns, and which it is: the first of equal ones. */
+typedef struct largest {
+    float most;
+    int64_t at;
+} largest_t;
+
+/* Lanes of `y`, of which `count` are there, that are `most`. */
+ATTN_INLINE uint32_t lanes_of(vf y, float most, int64_t count) {
+    return ~vf_greater(vf_set1(most), y) & ((1u << count) - 1);
+}
+
+/* Of `columns` columns those from `first` on; NaN counts as 0. */
+ATTN_SMALL_STEP void enlarge(largest_t *largest, vf y, int64_t first, int64_t columns) {
+    const vf sum = vf_select_positive(vf_add(vf_mul(y, y), vf_set1(1.0f)), y, vf_zero());
+    const vf negative = vf_sub(vf_zero(), sum);
+    const int64_t count = tile_min(VF_LANES, columns - first);
+    const float most = vf_reduce_max(vf_max(sum, negative));
+    const uint32_t lanes = lanes_of(sum, most, count);
+    if (lanes && (most > largest->most || (most == largest->most && largest->at >= columns)))
+        *largest = (largest_t){most, first + __builtin_ctz(lanes)};
+    else if (most > largest->most)
+        *largest =
+            (largest_t){most, columns + first + __builtin_ctz(lanes_of(negative, most, count))};
+}
+
+/* Nothing is fused, and terms are added in their order: all tiers choose the same. */
+ATTN_SMALL_STEP void rotate(const float *rows, int64_t dim, const attn_rotation_t *rotation,
+                            float *codes) {
+    largest_t largest[ROTATED];
+    for (int i = 0; i < ROTATED; i++) largest[i] = (largest_t){-1.0f, 0};
+    for (int64_t c = 0; c < rotation->columns; c += VF_LANES) {
+        vf sums[ROTATED];
+        ATTN_UNROLL
+        for (int i = 0; i < ROTATED; i++) sums[i] = vf_zero();
+        for (int64_t k = 0; k < dim; k++) {
+            const vf column = vf_load(rotation->matrix + k * rotation->stride + c);
+            ATTN_UNROLL
+            for (int i = 0; i < ROTATED; i++)
+                sums[i] = vf_add(sums[i], vf_mul(vf_set1(rows[i * dim + k]), column));
+        }
+        for (int i = 0; i < ROTATED; i++) enlarge(&largest[i], sums[i], c, rotation->columns);
+    }
+    for (int i = 0; i < ROTATED; i++) codes[i] = (float)largest[i].at;
+}
+
 /* Whether each query sees one range of all keys, or chooses among those. */
 static int is_dense(const flash_head_t *head) {
-    return ATTN_SMALL || !head->pattern || head->pattern->top;
+    return ATTN_SMALL || !head->pattern || head->pattern->top || has_buckets(head);
 }
 
 ATTN_SMALL_STEP void attend_keys(const flash_head_t *head, const attn_queries_t *queries,
@@ -89,6 +208,12 @@ ATTN_SMALL_STEP void attend(const flash_head_t *head, const attn_queries_t *quer
     const flash_scratch_t space =
         flash_lay_out(head->head.problem, top_of(head->pattern), TILES, &arena);
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 1);
+#if ATTN_BUCKETS
+    if (has_buckets(head)) {
+        attend_round(head, queries, &space, tiles);
+        return;
+    }
+#endif
     attend_keys(head, queries, space.tiles, tiles);
     flash_finish(&head->head, queries, &space);
 }
@@ -145,6 +270,11 @@ ATTN_SMALL_STEP void scores(const flash_head_t *head, const attn_queries_t *quer
         return;
     }
     const float nothing = weights ? 0.0f : -INFINITY;
+    attn_buckets_t buckets;
+    if (has_buckets(head)) {
+        buckets = head->pattern->buckets(head->pattern, &head->head, queries->head);
+        see_buckets(head, space.tiles, tiles, &buckets);
+    }
     fill(rows, queries->count, stride, head->head.problem->keys, nothing);
     if (weights || top) attend_keys(head, queries, space.tiles, tiles);
     if (is_dense(head)) {
@@ -167,4 +297,5 @@ const flash_kernels_t ATTN_KERNEL(attn_flash_kernels) = {
     .pack = pack,
     .attend = attend,
     .scores = ATTN_SMALL ? NULL : scores,
+    .rotate = ATTN_BUCKETS ? rotate : NULL,
 };

@@ -5,6 +5,13 @@
 #include "simd/task.h"
 #include "simd/tiers.h"
 
+/* R: `columns` of `stride`, a multiple of ROTATED_LANES. */
+typedef struct attn_rotation {
+    const float *matrix; /* [dim][stride] */
+    int64_t columns, stride;
+} attn_rotation_t;
+enum { ROTATED = 4, ROTATED_LANES = 16 };
+
 enum { FLASH_ALL, FLASH_GATHERED, FLASH_SEGMENTS = ATTN_SMALL ? 1 : 2 };
 
 /* One head's keys and values, ready to be read by all its queries. */
@@ -12,6 +19,7 @@ typedef struct flash_head {
     attn_head_t head;
     const attn_pattern_t *pattern; /* NULL: dense */
     attn_segment_t segments[FLASH_SEGMENTS];
+    float *kept; /* [heads of the group][queries][value_dim + 2]: what rounds leave each other */
 } flash_head_t;
 
 typedef struct flash_kernels {
@@ -30,6 +38,8 @@ typedef struct flash_kernels {
     /* Scores of the queries at a stage (enum attn_scores_code): rows[r*stride + j], all written. */
     void (*scores)(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
                    float *rows, int64_t stride);
+    /* The buckets of ROTATED rows of `dim` each: of [xR; -xR] the largest, of equal ones the first. */
+    void (*rotate)(const float *rows, int64_t dim, const attn_rotation_t *rotation, float *codes);
 } flash_kernels_t;
 
 /*

@@ -1,10 +1,12 @@
 /* Prefill: many queries a head, against keys that are packed once for all of them. */
 #include "flash/driver.h"
 
-/* The workspace: one head's packed keys and values, all and gathered, then a scratch for each worker. */
+/* The workspace: one head's packed keys and values, all and gathered, what its queries keep from round to
+ * round, then a scratch for each worker. */
 typedef struct workspace {
     float *panels[FLASH_SEGMENTS], *values[FLASH_SEGMENTS];
     uint8_t *finite[FLASH_SEGMENTS];
+    float *kept;
     char *scratch;
     uint64_t scratch_size;
 } workspace_t;
@@ -12,6 +14,10 @@ typedef struct workspace {
 /* Segments that a head has. */
 static int segment_count(const flash_plan_t *plan) {
     return ATTN_SMALL || !plan->pattern ? 1 : FLASH_SEGMENTS;
+}
+
+static int64_t rounds_of(const flash_plan_t *plan) {
+    return ATTN_BUCKETS && plan->pattern ? plan->pattern->rounds : 0;
 }
 
 static int64_t key_count(const flash_plan_t *plan, int segment) {
@@ -42,6 +48,9 @@ static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
         if (!ATTN_SMALL && plan->pattern)
             space.finite[s] = attn_arena_take(arena, panel_count(plan, s), 1);
     }
+    if (rounds_of(plan) > 1)
+        space.kept = attn_arena_take(arena, problem->heads / problem->kv_heads * problem->queries,
+                                     (uint64_t)(problem->value_dim + 2) * sizeof(float));
     space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
     return space;
 }
@@ -53,6 +62,7 @@ typedef struct run {
     workspace_t space;
     flash_head_t head;
     int64_t tasks; /* of a key/value head */
+    int64_t round; /* of buckets */
 } run_t;
 
 static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
@@ -60,6 +70,7 @@ static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
     run_t run = {.plan = plan, .space = lay_out(plan, &arena)};
     run.head.head = (attn_head_t){.problem = &plan->problem, .io = io, .scale = plan->scale};
     run.head.pattern = plan->pattern;
+    run.head.kept = run.space.kept;
     for (int s = 0; s < segment_count(plan); s++) {
         run.head.segments[s].count = key_count(plan, s);
         run.head.segments[s].panels = run.space.panels[s];
@@ -95,13 +106,27 @@ static void choose_values(run_t *run, int s) {
     segment->values_stride = values_stride(&run->plan->problem);
 }
 
+/* How many panels of a segment are packed: the keys where they are only if queries, or scores, read them. */
+static int64_t packed_count(const run_t *run, int s) {
+    const attn_pattern_t *pattern = run->plan->pattern;
+    const attn_io_t *io = run->head.head.io;
+    const int reads_all = ATTN_COMPACT || !pattern || pattern->in_place || io->scores.data ||
+                          !io->value.data; /* weights alone */
+    return s == FLASH_ALL && !reads_all ? 0 : panel_count(run->plan, s);
+}
+
 static void pack_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
-    const int64_t panels = panel_count(run->plan, FLASH_ALL);
+    const int64_t panels = packed_count(run, FLASH_ALL);
     const int gathered = !ATTN_SMALL && task >= panels;
     run->plan->kernels->pack(&run->head.head, &run->head.segments[gathered],
                              gathered ? task - panels : task,
                              run->space.scratch + worker * run->space.scratch_size);
+}
+
+static attn_buckets_t buckets_of(const run_t *run, int64_t head) {
+    const attn_pattern_t *pattern = run->plan->pattern;
+    return pattern->buckets(pattern, &run->head.head, head);
 }
 
 static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
@@ -110,8 +135,13 @@ static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
     run->head.head.kv_head = kv_head;
     for (int s = 0; s < segment_count(run->plan); s++) {
         choose_values(run, s);
-        panels += panel_count(run->plan, s);
+        panels += packed_count(run, s);
     }
+    if (rounds_of(run->plan))
+        run->head.segments[FLASH_GATHERED].map =
+            buckets_of(run, kv_head * (run->plan->problem.heads / run->plan->problem.kv_heads))
+                .key_order +
+            run->round * run->plan->problem.keys;
     attn_host_parallel_for(run->plan->host, panels, pack_task, run);
 }
 
@@ -170,6 +200,16 @@ static attn_queries_t queries_of(const run_t *run, int64_t task) {
     return queries;
 }
 
+/* Queries by their numbers in the round's order. */
+static void attend_round(const run_t *run, attn_queries_t queries) {
+#if ATTN_BUCKETS
+    queries.round = run->round;
+    queries.order =
+        buckets_of(run, queries.head).query_order + run->round * run->plan->problem.queries;
+#endif
+    run->plan->kernels->attend(&run->head, &queries);
+}
+
 /* The last queries first: under a causal mask they see most, and small tasks at the end leave no
  * thread waiting for long. */
 static void attend_task(void *data, int64_t task, uint32_t worker) {
@@ -178,8 +218,11 @@ static void attend_task(void *data, int64_t task, uint32_t worker) {
     attn_queries_t queries = queries_of(run, run->tasks - 1 - task);
     if (!ATTN_SMALL && queries.count <= 0) return;
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
-    run->plan->kernels->attend(&run->head, &queries);
-    if (ATTN_SMALL || !io->scores.data) return;
+    if (rounds_of(run->plan))
+        attend_round(run, queries);
+    else
+        run->plan->kernels->attend(&run->head, &queries);
+    if (ATTN_SMALL || !io->scores.data || run->round + 1 < rounds_of(run->plan)) return;
     run->plan->kernels->scores(
         &run->head, &queries, run->plan->problem.scores,
         attn_row(&io->scores, run->head.head.batch, queries.head, queries.first),
@@ -195,9 +238,11 @@ void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
         run.tasks = parts.blocks * parts.count;
     }
     run.tasks *= problem->heads / problem->kv_heads;
+    const int64_t rounds = attn_max(1, rounds_of(plan));
     for (int64_t b = 0; b < problem->batch; b++)
-        for (int64_t h = 0; h < problem->kv_heads; h++) {
-            pack_head(&run, b, h);
+        for (int64_t h = 0; h < problem->kv_heads * rounds; h++) {
+            if (ATTN_BUCKETS) run.round = h % rounds;
+            pack_head(&run, b, h / rounds);
             attn_host_parallel_for(plan->host, run.tasks, attend_task, &run);
         }
 }

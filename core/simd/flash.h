@@ -37,10 +37,10 @@ enum {
 typedef struct flash_mods {
     float softcap;     /* base 4; 0: none */
     float slope;       /* ALiBi; 0: none */
-    const float *bias; /* of the tile's first row; NULL: none */
+    const float *bias; /* of the first query; NULL: none */
     const uint8_t *mask;
     int64_t bias_row, bias_key, mask_row, mask_key;
-    int64_t position; /* key position of the tile's first row */
+    int64_t position; /* key position of the first query */
     int has_offsets;  /* whether there is a bias, a mask or a slope */
 } flash_mods_t;
 
@@ -57,7 +57,27 @@ typedef struct flash_tile {
     float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
     float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
     select_row_t *select;            /* [TILE_ROWS]: rows only choose keys; NULL: they see them */
+    int64_t from;                    /* number of the first row's, or its place in the order */
+    const int64_t *order;            /* of queries; NULL: there is none */
+    const attn_buckets_t *buckets;   /* of which rows see their own; NULL: there are none */
+    int64_t round;                   /* whose keys those are; behind the last: of all */
+    int64_t own[TILE_ROWS];          /* where in the segment the row's own key is, or is not */
 } flash_tile_t;
+
+/** The tile's queries: from the first of these on, in their order. */
+ATTN_INLINE void flash_set_queries(flash_tile_t *tile, const attn_queries_t *queries,
+                                   int64_t done) {
+    tile->from = queries->first + done;
+#if ATTN_BUCKETS
+    tile->order = queries->order;
+#endif
+}
+
+/** Which query a row is; rows that are not there are the last. */
+ATTN_INLINE int64_t flash_query(const flash_tile_t *tile, int64_t r) {
+    const int64_t at = tile->from + tile_min(r, tile->rows - 1);
+    return ATTN_BUCKETS && tile->order ? tile->order[at] : at;
+}
 
 ATTN_STEP void flash_begin(flash_tile_t *tile) {
     for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -FLT_MAX;
@@ -104,7 +124,7 @@ ATTN_SMALL_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
 ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *map, int64_t base,
                                int64_t keys, float unit, float *offsets) {
     const flash_mods_t *mods = &tile->mods;
-    const int64_t row = tile_min(r, tile->rows - 1);
+    const int64_t row = flash_query(tile, r);
     const float *bias = mods->bias ? mods->bias + row * mods->bias_row : NULL;
     const uint8_t *mask = mods->mask ? mods->mask + row * mods->mask_row : NULL;
     const float slope = mods->slope * unit;
@@ -149,11 +169,45 @@ ATTN_STEP void flash_mask_ranges(flash_tile_t *tile, int64_t base, int64_t keys)
     }
 }
 
+/*
+ * Of the keys [base, base + keys) those stay with which a row shares a bucket in no round before the
+ * tile's, or, behind the last, in any. `unit`: as for flash_offsets().
+ */
+ATTN_SMALL_STEP void flash_part(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
+                                int64_t keys, float unit) {
+    const attn_buckets_t *buckets = tile->buckets;
+    const vf side = vf_set1(tile->round < buckets->rounds ? -1.0f : 1.0f);
+    float codes[ATTN_MOST_ROUNDS][FLASH_KEYS];
+    for (int64_t round = 0; round < tile->round; round++)
+        for (int64_t j = 0; j < keys; j++) {
+            const int64_t at = tile_min(base + j, segment->count - 1);
+            codes[round][j] =
+                buckets->key_codes[round * buckets->keys + (segment->map ? segment->map[at] : at)];
+        }
+    for (int r = 0; r < tile->rows; r++) {
+        float *row = tile->scores + r * FLASH_KEYS;
+        const float *code = buckets->query_codes + flash_query(tile, r);
+        const int64_t own = tile->own[r] - base;
+        if (own >= 0 && own < keys) row[own] += buckets->own * unit;
+        for (int64_t j = 0; tile->round && j < keys; j += VF_LANES) {
+            vf near = vf_set1(-1.0f); /* 0 in a bucket of both: codes are whole numbers */
+            for (int64_t round = 0; round < tile->round; round++) {
+                const vf apart =
+                    vf_sub(vf_load(codes[round] + j), vf_set1(code[round * buckets->queries]));
+                near = vf_max(vf_sub(vf_zero(), vf_mul(apart, apart)), near);
+            }
+            vf_store(row + j, vf_select_positive(vf_mul(side, vf_add(near, vf_set1(0.5f))),
+                                                 vf_load(row + j), vf_set1(-INFINITY)));
+        }
+    }
+}
+
 /* The stages after the product. */
 ATTN_INLINE void flash_shape(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                              int64_t keys) {
     if (tile->mods.softcap != 0.0f) flash_softcap(tile, keys);
     if (tile->mods.has_offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
+    if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, ATTN_LOG4_E);
     flash_mask_ranges(tile, base, keys);
 }
 
@@ -389,8 +443,9 @@ ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segme
     }
     if (stage != ATTN_SCORES_RAW && tile->mods.softcap != 0.0f) flash_softcap(tile, keys);
     flash_naturalise(tile, keys);
-    if (stage == ATTN_SCORES_MASKED && tile->mods.has_offsets)
-        flash_add_offsets(tile, segment, base, keys, 1.0f);
+    if (stage != ATTN_SCORES_MASKED) return;
+    if (tile->mods.has_offsets) flash_add_offsets(tile, segment, base, keys, 1.0f);
+    if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, 1.0f);
 }
 
 /**

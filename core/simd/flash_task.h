@@ -14,7 +14,8 @@ typedef struct flash_scratch {
     float *queries; /* [tiles][dim][TILE_ROWS] */
     float *out;     /* [tiles][TILE_ROWS][out_stride] */
     float *scores;  /* [TILE_ROWS][FLASH_KEYS], one tile's at a time */
-    float *rows;    /* [PANEL][dim]: rows of other types than f32, before they are packed */
+    float *
+        rows; /* [PANEL or TILE_ROWS][dim]: rows of other types or places, before they are packed */
     select_space_t select;
     int64_t out_stride;
 } flash_scratch_t;
@@ -28,7 +29,7 @@ ATTN_SMALL_STEP flash_scratch_t flash_lay_out(const attn_problem_t *problem, int
     scratch.queries = attn_arena_take(arena, problem->dim, (uint64_t)rows * sizeof(float));
     scratch.out = attn_arena_take(arena, scratch.out_stride, (uint64_t)rows * sizeof(float));
     scratch.scores = attn_arena_take(arena, TILE_ROWS * FLASH_KEYS, sizeof(float));
-    scratch.rows = attn_arena_take(arena, problem->dim, PANEL * sizeof(float));
+    scratch.rows = attn_arena_take(arena, problem->dim, tile_max(PANEL, TILE_ROWS) * sizeof(float));
     scratch.select = select_lay_out(problem->keys, top, rows, arena);
     return scratch;
 }
@@ -79,7 +80,7 @@ ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *s
                                                 segment->values_stride, count, value_dim);
 }
 
-/* What changes the logits of the tile whose first row is query `row`. */
+/* What changes the logits of a head's queries from number `row` on. */
 ATTN_SMALL_STEP flash_mods_t flash_mods_of(const attn_head_t *head, int64_t query_head,
                                            int64_t row) {
     const attn_problem_t *problem = head->problem;
@@ -137,32 +138,33 @@ ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_querie
     const float factor = head->scale * ATTN_LOG4_E;
     for (int64_t t = 0; t < tiles; t++) {
         flash_tile_t *tile = &scratch->tiles[t];
-        const int64_t done = t * TILE_ROWS, first = queries->first + done;
+        const int64_t done = t * TILE_ROWS;
         float *packed = scratch->queries + done * problem->dim;
         tile->rows = tile_min(TILE_ROWS, queries->count - done);
         tile->dim = problem->dim;
         tile->value_dim = problem->value_dim;
-        tile->mods = flash_mods_of(head, queries->head, first);
+        tile->mods = flash_mods_of(head, queries->head, 0);
         tile->query = packed;
         tile->out = with_output ? scratch->out + done * scratch->out_stride : NULL;
         tile->out_stride = scratch->out_stride;
         tile->scores = scratch->scores;
         tile->select = select_begin(&scratch->select, done);
+        if (ATTN_BUCKETS) tile->buckets = NULL;
+        flash_set_queries(tile, queries, done);
         for (int r = 0; r < TILE_ROWS; r++) tile->first[r] = tile->last[r] = 0;
         flash_begin(tile);
         flash_sink(tile, flash_sink_of(head, queries->head));
-        if (query->dtype == ATTN_F32) {
+        if (query->dtype == ATTN_F32 && !(ATTN_BUCKETS && tile->order)) {
             tile_pack(packed, TILE_ROWS, tile->rows, problem->dim,
-                      attn_row(query, head->batch, queries->head, first), query->stride[2],
-                      query->stride[3], factor);
+                      attn_row(query, head->batch, queries->head, queries->first + done),
+                      query->stride[2], query->stride[3], factor);
             continue;
         }
-        float *row = scratch->rows; /* one by one: PANEL may be below TILE_ROWS */
-        for (int64_t k = 0; k < problem->dim * TILE_ROWS; k++) packed[k] = 0.0f;
-        for (int64_t r = 0; r < tile->rows; r++) {
-            flash_read_queries(head, queries->head, first + r, 1, row, problem->dim, factor);
-            for (int64_t k = 0; k < problem->dim; k++) packed[k * TILE_ROWS + r] = row[k];
-        }
+        for (int64_t r = 0; r < tile->rows; r++)
+            flash_read_queries(head, queries->head, flash_query(tile, r), 1,
+                               scratch->rows + r * problem->dim, problem->dim, factor);
+        tile_pack(packed, TILE_ROWS, tile->rows, problem->dim, scratch->rows, problem->dim, 1,
+                  1.0f);
     }
     return tiles;
 }
@@ -177,6 +179,27 @@ ATTN_SMALL_STEP void flash_write(const attn_head_t *head, int64_t query_head, in
     if (lse->data) *attn_row(lse, head->batch, query_head, row) = row_lse;
 }
 
+/** Keep the rows' M, L and O until the next round of buckets, and take them up there; `kept`: of all queries of
+ * the head. */
+ATTN_SMALL_STEP void flash_keep(const flash_tile_t *tile, float *kept) {
+    for (int r = 0; r < tile->rows; r++) {
+        float *to = kept + flash_query(tile, r) * (tile->value_dim + 2);
+        to[0] = tile->max[r], to[1] = flash_sum(tile, r);
+        for (int64_t c = 0; c < tile->value_dim; c++)
+            to[2 + c] = tile->out[r * tile->out_stride + c];
+    }
+}
+
+ATTN_SMALL_STEP void flash_resume(flash_tile_t *tile, const float *kept) {
+    for (int r = 0; r < tile->rows; r++) {
+        const float *from = kept + flash_query(tile, r) * (tile->value_dim + 2);
+        vf_store(tile->sums[r], vf_zero());
+        tile->max[r] = from[0], tile->sums[r][0] = from[1];
+        for (int64_t c = 0; c < tile->value_dim; c++)
+            tile->out[r * tile->out_stride + c] = from[2 + c];
+    }
+}
+
 /** Write the tiles' output, and lse where it is wanted. */
 ATTN_SMALL_STEP void flash_finish(const attn_head_t *head, const attn_queries_t *queries,
                                   const flash_scratch_t *scratch) {
@@ -184,7 +207,7 @@ ATTN_SMALL_STEP void flash_finish(const attn_head_t *head, const attn_queries_t 
         flash_tile_t *tile = &scratch->tiles[i / TILE_ROWS];
         const int64_t r = i % TILE_ROWS;
         flash_end(tile, r);
-        flash_write(head, queries->head, queries->first + i, tile->out + r * tile->out_stride,
+        flash_write(head, queries->head, flash_query(tile, r), tile->out + r * tile->out_stride,
                     head->io->lse.data ? flash_lse(tile->max[r], flash_sum(tile, r)) : 0.0f);
     }
 }

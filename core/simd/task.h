@@ -7,6 +7,8 @@
 
 #include "attn/support.h"
 
+#define ATTN_BUCKETS (ATTN_LSH && !ATTN_SMALL) /* whether patterns may have them */
+
 /* One key/value head of one run. */
 typedef struct attn_head {
     const attn_problem_t *problem;
@@ -38,11 +40,15 @@ typedef struct attn_segment {
     uint8_t *finite;    /* of each panel whether all its values are; NULL: nobody looked */
 } attn_segment_t;
 
-/* Consecutive queries that read this head. */
+/* Consecutive queries that read this head, by their numbers or in an order. */
 typedef struct attn_queries {
     int64_t head; /* query head */
     int64_t first, count;
     void *scratch; /* as large as the kernel said */
+#if ATTN_BUCKETS
+    const int64_t *order; /* whose elements are the numbers; NULL: there is none */
+    int64_t round;        /* of buckets */
+#endif
 } attn_queries_t;
 
 /* Keys that queries see together: first <= j < last of a segment, as far as each query's own range
@@ -53,6 +59,20 @@ typedef struct attn_run {
     int32_t full;   /* the mask has no say */
     int64_t cursor; /* the pattern's own: where it goes on */
 } attn_run_t;
+
+/*
+ * In which buckets the queries of a head and its keys are, round by round: a query sees the keys with
+ * which it shares one, in the first round in which it does. A round's lists go bucket by bucket, in
+ * each by position.
+ */
+typedef struct attn_buckets {
+    int64_t rounds, count, queries, keys;
+    const float *query_codes,
+        *key_codes; /* [rounds][queries], [rounds][keys]: number of the bucket */
+    const int64_t *query_order, *key_order; /* of the same sizes: which query, which key */
+    const int64_t *starts;                  /* [rounds][count + 2]: where a bucket's keys begin */
+    float own; /* added to the logit of the key at the query's own position */
+} attn_buckets_t;
 
 /*
  * Which keys a query sees of those that the problem's rules let it see. What it sees is cut into
@@ -80,8 +100,12 @@ struct attn_pattern {
      * which `run` stays. It begins with range -1. NULL: the runs are the ranges. */
     int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
                 const attn_queries_t *queries, attn_run_t *run);
+    int64_t
+        rounds; /* of buckets, of which a query sees its own, instead of all that; 0: there are none */
+    attn_buckets_t (*buckets)(const attn_pattern_t *pattern, const attn_head_t *head,
+                              int64_t query_head);
 };
-enum { ATTN_MOST_RANGES = 4 };
+enum { ATTN_MOST_RANGES = 4, ATTN_MOST_ROUNDS = 8 };
 
 /** How many blocks of `rows` queries a head has. */
 static inline int64_t attn_query_blocks(const attn_problem_t *problem, int64_t rows) {
