@@ -11,6 +11,12 @@
 
 #include "simd/task.h"
 
+#if ATTN_LSH
+#define SPARSE_LSH(X) X(lsh, "those that share a bucket in a round")
+#else
+#define SPARSE_LSH(X)
+#endif
+
 /* X(name, help) */
 #define SPARSE_PATTERNS(X)                                                                         \
     X(band, "the last k*B keys and the last c of every block")                                     \
@@ -22,6 +28,7 @@
     X(dilated, "every stride-th of the nearest k*B*stride keys")                                   \
     X(topk, "the nearest k blocks, the top others by the mean of their keys")                      \
     X(topkeys, "the top keys by their logits")                                                     \
+    SPARSE_LSH(X)                                                                                  \
     X(blocks, "those of the arrays")
 
 typedef struct sparse_pattern sparse_pattern_t;
@@ -55,6 +62,11 @@ typedef struct sparse_kind {
     /* attn_sparse_pairs().pairs in closed form; NULL: they are counted. */
     double (*pairs)(const sparse_pattern_t *pattern, const attn_problem_t *problem);
     const char *cost; /* asymptotic form */
+#if ATTN_LSH
+    /* Instead of ranges, marks and runs: buckets, which choose() finds. attn_pattern_t's. */
+    attn_buckets_t (*buckets)(const attn_pattern_t *pattern, const attn_head_t *head,
+                              int64_t query_head);
+#endif
 } sparse_kind_t;
 
 #define SPARSE_DECLARE_(name, help) extern const sparse_kind_t attn_sparse_##name;
@@ -72,6 +84,8 @@ struct sparse_pattern {
     const int64_t *starts;            /* [rows + 1]: where a row's blocks begin in the list */
     const int64_t *listed;            /* blocks of keys, ascending in each row */
     uint64_t room;                    /* where in a workspace choices are */
+    int64_t buckets;
+    int shared;
 };
 
 /* A list of blocks for each row of blocks, as the driver walks over it; strides in elements. */

@@ -51,6 +51,8 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
         return 1;
     case 3:
         fact->name = "top", fact->label = "chosen", fact->number = (double)pattern->top;
+        if (ATTN_LSH && pattern->base.rounds)
+            fact->name = fact->label = "buckets", fact->number = (double)pattern->buckets;
         return pattern->kind->choose || pattern->kind->by_logits;
     default:
         return 0;
@@ -103,7 +105,8 @@ static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t s
         .initial = first, .automatic = zero, .choices = list                                       \
     }
 
-enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, ENTRIES, TOP, PARAMETERS };
+enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, ENTRIES, TOP, BUCKETS, ROUNDS, SHARED };
+enum { PARAMETERS = ATTN_LSH ? SHARED + 1 : BUCKETS };
 static const attn_param_info_t params[PARAMETERS] = {
     [BLOCK] = PARAM(INTEGER, "block", "block size", "B: keys a block", "keys", 0, 65536, 0,
                     "2^floor(log2 sqrt m)", NULL),
@@ -116,12 +119,20 @@ static const attn_param_info_t params[PARAMETERS] = {
                      "2^floor(log2 sqrt(m / B)); dilated: 2", NULL),
     [RANDOM] = PARAM(INTEGER, "random", "random blocks", "of bigbird, a row of blocks", "blocks", 0,
                      65536, 3, NULL, NULL),
-    [SEED] = PARAM(INTEGER, "seed", "seed", "of bigbird's random blocks", "", 0, 9007199254740991.0,
-                   1, NULL, NULL),
+    [SEED] = PARAM(INTEGER, "seed", "seed", "of random blocks and rotations", "", 0,
+                   9007199254740991.0, 1, NULL, NULL),
     [ENTRIES] = PARAM(INTEGER, "entries", "entries", "room of block_columns", "", 0,
                       9007199254740991.0, 0, "as many as there are blocks", NULL),
     [TOP] = PARAM(INTEGER, "top", "chosen", "topk: blocks of others; topkeys: keys a query", "", 0,
                   65536, 8, NULL, NULL),
+#if ATTN_LSH
+    [BUCKETS] = PARAM(INTEGER, "buckets", "buckets", "of lsh, a round: 1 or even", "", 0, 65536, 0,
+                      "as many as blocks, or one more", NULL),
+    [ROUNDS] = PARAM(INTEGER, "rounds", "rounds", "of lsh", "", 1, ATTN_MOST_ROUNDS, 1, NULL, NULL),
+    [SHARED] = PARAM(INTEGER, "shared", "shared",
+                     "lsh: 1 where keys are the queries: none sees itself beside others", "", 0, 1,
+                     0, NULL, NULL),
+#endif
 };
 #undef PARAM
 
@@ -155,6 +166,17 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
     if (!pattern.stride) pattern.stride = kind->mark ? sparse_root(pattern.columns) : 2;
     if (kind->gathered) pattern.base.gathered = kind->gathered(&pattern);
     if (kind->see) return pattern;
+#if ATTN_LSH
+    if (kind->buckets) {
+        pattern.buckets = values[BUCKETS].integer;
+        if (!pattern.buckets) pattern.buckets = attn_min(65536, (pattern.columns + 1) / 2 * 2);
+        pattern.shared = values[SHARED].integer;
+        pattern.base.rounds = values[ROUNDS].integer;
+        pattern.base.gathered = pattern.keys;
+        pattern.base.buckets = kind->buckets;
+        return pattern;
+    }
+#endif
     pattern.base.ranges = pattern.base.in_place = 1;
     pattern.base.see = attn_sparse_see_all;
     pattern.base.block = pattern.block;
@@ -175,6 +197,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
     memcpy(fixed, values, sizeof fixed);
     fixed[BLOCK].integer = pattern.block;
     fixed[STRIDE].integer = pattern.stride;
+    if (ATTN_LSH) fixed[BUCKETS].integer = pattern.buckets;
     if (pattern.kind->next || (pattern.kind == &attn_sparse_bigbird && !pattern.is_causal))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "sparse: pattern %s is of all tokens at once",
@@ -236,8 +259,12 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "sparse: local * block is %lld keys, must be at most 2^31",
                          (long long)(pattern->local * pattern->block));
-    if (ATTN_GRADIENTS && pattern->kind->by_logits && problem->backward)
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sparse: topkeys has no gradients");
+    if (ATTN_GRADIENTS && problem->backward && (pattern->kind->by_logits || pattern->base.rounds))
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sparse: %s has no gradients",
+                         pattern->base.rounds ? "lsh" : "topkeys");
+    if (ATTN_LSH && pattern->buckets > 1 && pattern->buckets % 2)
+        return attn_fail(error, ATTN_ERROR_RANGE, "sparse: buckets is %lld, must be 1 or even",
+                         (long long)pattern->buckets);
     if (pattern->kind->by_logits && !pattern->top)
         return attn_fail(error, ATTN_ERROR_RANGE, "sparse: top must be at least 1 key");
     const int listed = pattern->kind->next && !pattern->kind->choose;
@@ -273,7 +300,8 @@ static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *patter
         int64_t *map = attn_arena_take(&arena, gathered, sizeof(int64_t));
         int64_t *starts = attn_arena_take(&arena, rows + 1, sizeof(int64_t));
         int64_t *listed = attn_arena_take(&arena, count, sizeof(int64_t));
-        for (int64_t g = 0; g < gathered; g++) map[g] = pattern->kind->key(pattern, g);
+        for (int64_t g = 0; (!ATTN_LSH || pattern->kind->key) && g < gathered; g++)
+            map[g] = pattern->kind->key(pattern, g);
         if (kept) attn_sparse_compile(pattern, kept, starts, listed);
         plan->pattern = *pattern;
         plan->pattern.base.map = map;

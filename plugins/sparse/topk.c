@@ -7,6 +7,7 @@
  * A run chooses before it attends: sums of blocks, scores, and a list for each block of queries.
  */
 #include "pattern.h"
+#include "rows.h"
 #include "simd/half.h"
 
 typedef struct space {
@@ -46,30 +47,6 @@ static space_t lay_out(const sparse_pattern_t *pattern, const attn_problem_t *pr
 
 /* ---- sums ------------------------------------------------------------------------------------------ */
 
-static float element(const attn_tensor_t *tensor, int64_t at) {
-    switch (tensor->dtype) {
-    case ATTN_F16:
-        return f16_to_float(((const uint16_t *)tensor->data)[at]);
-    case ATTN_BF16:
-        return bf16_to_float(((const uint16_t *)tensor->data)[at]);
-    case ATTN_I8:
-        return ((const int8_t *)tensor->data)[at];
-    default:
-        return ((const float *)tensor->data)[at];
-    }
-}
-
-/* sum[k] += factor * element k of the row that begins at `at`. */
-static void add_row(float *sum, const attn_tensor_t *tensor, int64_t at, int64_t dim,
-                    float factor) {
-    const float *row = (const float *)tensor->data + at;
-    const int64_t stride = tensor->stride[3];
-    if (tensor->dtype == ATTN_F32 && stride == 1)
-        for (int64_t k = 0; k < dim; k++) sum[k] += factor * row[k];
-    else
-        for (int64_t k = 0; k < dim; k++) sum[k] += factor * element(tensor, at + k * stride);
-}
-
 static void sum_keys(void *data, int64_t task, uint32_t worker) {
     const choice_t *choice = data;
     const attn_problem_t *problem = choice->problem;
@@ -83,8 +60,8 @@ static void sum_keys(void *data, int64_t task, uint32_t worker) {
     (void)worker;
     for (int64_t k = 0; k < problem->dim; k++) sum[k] = 0.0f;
     for (int64_t j = first; j < last; j++)
-        add_row(sum, &io->key, attn_offset(&io->key, batch, kv_head, j), problem->dim,
-                io->key_scales.data ? *attn_row(&io->key_scales, batch, kv_head, j) : 1.0f);
+        sparse_add_row(sum, &io->key, attn_offset(&io->key, batch, kv_head, j), problem->dim,
+                       io->key_scales.data ? *attn_row(&io->key_scales, batch, kv_head, j) : 1.0f);
 }
 
 /* ---- choosing --------------------------------------------------------------------------------------- */
@@ -138,8 +115,8 @@ static void rank_columns(const choice_t *choice, int64_t head, const scope_t *sc
     uint32_t *ranks = (uint32_t *)(void *)(mean + problem->dim);
     for (int64_t k = 0; k < problem->dim; k++) mean[k] = 0.0f;
     for (int64_t i = scope->queries.first; i < scope->queries.last; i++)
-        add_row(mean, query, attn_offset(query, batch, head % problem->heads, i), problem->dim,
-                1.0f);
+        sparse_add_row(mean, query, attn_offset(query, batch, head % problem->heads, i),
+                       problem->dim, 1.0f);
     for (int64_t c = scope->columns.first; c < scope->columns.last; c++)
         ranks[c] = rank_of(product(mean, sums + c * problem->dim, problem->dim) /
                            (float)attn_min(block, keys - c * block));
