@@ -207,6 +207,8 @@ static void other_parameters_are_another_method(void **state) {
         {.backend = "sparse", .settings = "pattern=fixed,block=8"},
         {.backend = "sparse", .settings = "pattern=topkeys,block=8,top=5"},
         {.backend = "sparse", .settings = "pattern=topkeys,block=8,top=6"},
+        {.backend = "sparse", .settings = "pattern=lsh,block=8"},
+        {.backend = "sparse", .settings = "pattern=lsh,block=8,seed=2"},
     };
     attn_context_t *context = fixture_context(1);
     for (size_t a = 0; attn_backend_find(context, "sparse") && a < TEST_COUNT(subjects); a++)

@@ -102,7 +102,9 @@ static void patterns_of_sparse(void **state) {
         PATTERN("window", WINDOW),
         PATTERN("longformer", LONGFORMER),
         PATTERN("dilated", DILATED),
-        {"sparse", "pattern=topkeys,top=5", 0, {.form = FORM_SOFTMAX}}};
+        {"sparse", "pattern=topkeys,top=5", 0, {.form = FORM_SOFTMAX}},
+        {"sparse", "pattern=lsh,buckets=6,rounds=2", 0, {.form = FORM_SOFTMAX}},
+        {"sparse", "pattern=lsh,buckets=4,shared=1", 0, {.form = FORM_SOFTMAX}}};
 #undef PATTERN
     if (!attn_backend_find(context, "sparse")) return;
     for (size_t s = 0; s < TEST_COUNT(subjects); s++)
