@@ -78,7 +78,11 @@ describe("attn lab train", () => {
         ["no task", ["train", "-o", "x"], /TASK is missing/],
         ["another task", ["train", "walk", "-o", "x"], /'walk': there are lis, ed, ed_local and/],
         ["no file", ["train", "lis"], /--output is missing/],
-        ["no gradients", ["train", "lis", "--attention", "sketch", "-o", "x"], /sketch.*gradients/],
+        [
+            "no gradients",
+            ["train", "lis", "--attention", "sparse", "--set", "pattern=topkeys", "-o", "x"],
+            /topkeys.*gradients/,
+        ],
         ["no backend", ["train", "lis", "--attention", "no", "-o", "x"], /unknown backend 'no'/],
         ["no prime", ["train", "arithmetic", "--modulus", "9", "-o", "x"], /modulus 9.*prime/],
         ["too many heads", ["train", "lis", "--heads", "64", "-o", "x"], /heads: 64.*1 to 32/],
