@@ -22,6 +22,7 @@ const patterns = [
     "pattern=dilated,local=6,stride=2",
     "pattern=topk,local=2,top=4",
     "pattern=topkeys,top=128",
+    "pattern=lsh,buckets=16,rounds=3",
 ];
 
 /** The elements of a .npy file of float32 or bool. */
