@@ -7,6 +7,8 @@ set -euo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
 root=$1
+# PyTorch takes whichever BLAS there is; alone it brings the reference one.
+readonly packages=(python3-torch python3-numpy libopenblas0-pthread libggml-dev gcc libc6-dev)
 
 # The first Debian archive among apt's sources.
 # shellcheck disable=SC2016 # these are apt's variables
@@ -27,10 +29,10 @@ make_root() {
 }
 
 install_packages() {
-    local packages=(python3-torch python3-numpy libggml-dev gcc libc6-dev)
     "$here/enter.sh" "$root" env DEBIAN_FRONTEND=noninteractive \
         apt-get -y --no-install-recommends install "${packages[@]}"
-    touch "$root/.complete"
+    echo "${packages[*]}" >"$root/.complete"
 }
 
-[ -e "$root/.complete" ] || { make_root && install_packages; }
+[ -e "$root/.complete" ] || make_root
+[ "$(cat "$root/.complete" 2>/dev/null)" = "${packages[*]}" ] || install_packages

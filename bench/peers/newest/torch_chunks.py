@@ -1,20 +1,10 @@
 """Linear attention in PyTorch as one writes it there: chunks of tokens, of which all is products of matrices.
 Speaks worker.h's protocol."""
 
-import sys
-import time
-
 import numpy
-import torch
+from torch_worker import serve, torch
 
 CHUNK = 64
-
-
-def read_task():
-    task = dict(argument.split("=", 1) for argument in sys.argv[1:])
-    for name in ("heads", "kv_heads", "queries", "keys", "dim", "causal", "threads"):
-        task[name] = int(task[name])
-    return task
 
 
 def floats(task, name, heads, rows, columns):
@@ -85,6 +75,7 @@ def delta(q, k, v, beta):
 
 
 def contender(task):
+    torch.set_grad_enabled(False)
     heads, keys, dim, form = task["heads"], task["keys"], task["dim"], task["form"]
     if keys % CHUNK or task["kv_heads"] != heads or task["stream"] != "0":
         raise ValueError("written for whole chunks of tokens alone")
@@ -105,36 +96,8 @@ def contender(task):
     raise ValueError(f"no form {form}")
 
 
-def timed(run, seconds):
-    start = time.perf_counter()
-    run()
-    while time.perf_counter() - start < seconds / 10:
-        run()
-    times = []
-    while not times or time.perf_counter() - start < seconds:
-        begin = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - begin)
-    return times
+def write_out(task, out):
+    out.reshape(task["heads"], task["keys"], task["dim"]).contiguous().numpy().tofile(task["out"])
 
 
-def main():
-    task = read_task()
-    torch.set_num_threads(task["threads"])
-    torch.set_grad_enabled(False)
-    run = contender(task)
-    out = run().reshape(task["heads"], task["keys"], task["dim"])
-    if "out" in task:
-        out.contiguous().numpy().tofile(task["out"])
-    print(f"ready PyTorch {torch.__version__}, chunks of {CHUNK}", flush=True)
-    for line in sys.stdin:
-        word, seconds = line.split()
-        if word == "time":
-            print("times", *(f"{t:.9f}" for t in timed(run, float(seconds))), flush=True)
-
-
-try:
-    main()
-except Exception as error:
-    print("fail", " ".join(str(error).split()), flush=True)
-    sys.exit(1)
+serve(contender, f"chunks of {CHUNK}", write_out)

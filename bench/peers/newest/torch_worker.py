@@ -1,0 +1,53 @@
+"""worker.h's protocol for contenders in PyTorch."""
+
+import os
+import sys
+import time
+
+
+def read_task():
+    task = dict(argument.split("=", 1) for argument in sys.argv[1:])
+    for name in ("heads", "kv_heads", "queries", "keys", "dim", "causal", "threads"):
+        task[name] = int(task[name])
+    return task
+
+
+# OpenBLAS has threads of its own, whose number it reads as it is loaded.
+os.environ["OPENBLAS_NUM_THREADS"] = str(read_task()["threads"])
+import torch  # noqa: E402
+
+
+def timed(run, seconds):
+    start = time.perf_counter()
+    run()
+    while time.perf_counter() - start < seconds / 10:
+        run()
+    times = []
+    while not times or time.perf_counter() - start < seconds:
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
+    return times
+
+
+def answer(contender, about, write_out):
+    task = read_task()
+    torch.set_num_threads(task["threads"])
+    run = contender(task)
+    out = run()
+    if "out" in task:
+        write_out(task, out)
+    print(f"ready PyTorch {torch.__version__}, {about}", flush=True)
+    for line in sys.stdin:
+        word, seconds = line.split()
+        if word == "time":
+            print("times", *(f"{t:.9f}" for t in timed(run, float(seconds))), flush=True)
+
+
+def serve(contender, about, write_out=None):
+    """`contender` makes of a task a function that computes it; `write_out` writes what this returns."""
+    try:
+        answer(contender, about, write_out)
+    except Exception as error:
+        print("fail", " ".join(str(error).split()), flush=True)
+        sys.exit(1)
