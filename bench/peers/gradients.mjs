@@ -1,0 +1,168 @@
+// Times of gradients, beside PyTorch's and beside the runs': the table of bench/README.md.
+//
+// usage: ATTN_PEERS=FOLDER node gradients.mjs ATTN [--quick]
+
+import { execFile } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { dataFile, inRoot } from "./paths.mjs";
+import { Contender } from "./process.mjs";
+import { summarize } from "./statistics.mjs";
+import { digits } from "./table.mjs";
+
+const [attn, ...options] = process.argv.slice(2);
+const quick = options.includes("--quick");
+const rounds = quick ? 3 : 7;
+const seconds = quick ? 0.2 : 0.8; // of a contender in a round
+const log = openSync(inRoot("stderr.log"), "w");
+const here = import.meta.dirname;
+
+/** A row of `attn bench` with these options. */
+async function bench(...more) {
+    const words = ["bench", "--json", "--time", String(seconds), ...more];
+    const { stdout } = await promisify(execFile)(attn, words.map(String));
+    const { host, commit, peak_gflops: peak, rows } = JSON.parse(stdout);
+    return { ...rows[0], host, commit, peak };
+}
+
+/** An array of gates between `low` and `low + 1`, as .npy. */
+function gate(name, shape, low) {
+    const file = `${dataFile(name)}.npy`;
+    const count = shape.reduce((product, size) => product * size);
+    const words = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
+    const header = `${words.padEnd(117)}\n`;
+    const start = Buffer.from([0x93, ...Buffer.from("NUMPY"), 1, 0, header.length, 0]);
+    const numbers = Float32Array.from({ length: count }, (_, i) => low + ((i * 0.618034) % 1));
+    mkdirSync(inRoot("data"), { recursive: true });
+    writeFileSync(file, Buffer.concat([start, Buffer.from(header), Buffer.from(numbers.buffer)]));
+    return file;
+}
+
+/** Medians over the rounds of what each contender takes by turns: {name: () => [milliseconds]}. */
+async function byTurns(contenders) {
+    const times = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]));
+    for (let round = 0; round < rounds; round++)
+        for (const [name, time] of Object.entries(contenders)) times[name].push(...(await time()));
+    return Object.fromEntries(
+        Object.entries(times).map(([name, all]) => [name, summarize(all).median]),
+    );
+}
+
+const timeOf =
+    (...more) =>
+    async () => [(await bench(...more)).ms];
+
+/** PyTorch's process for this problem. */
+async function torch(n, d, causal) {
+    const command = [join(here, "newest", "enter.sh"), inRoot("sid"), "python3"];
+    const sizes = { heads: 8, kv_heads: 8, queries: n, keys: n, dim: d, causal, threads: 1 };
+    const task = Object.entries(sizes).map(([name, value]) => `${name}=${value}`);
+    const script = join(here, "newest", "torch_gradients.py");
+    const peer = new Contender([...command, script, ...task], {}, log);
+    return { peer, about: await peer.ready() };
+}
+
+async function exactRow(n, d, causal) {
+    const sizes = ["--backend", "softmax", "--backward", "--n", n, "--d", d];
+    if (causal) sizes.push("--causal");
+    const { peer, about } = await torch(n, d, causal);
+    const own = [];
+    const ms = await byTurns({
+        own: async () => {
+            own.push(await bench(...sizes));
+            return [own.at(-1).ms];
+        },
+        peer: async () => (await peer.time(seconds)).map((time) => 1e3 * time),
+    });
+    await peer.end();
+    const percent = summarize(own.map((one) => one.percent_of_peak)).median;
+    const work = `${causal ? "causal" : "full"}, n = ${n}, d = ${d}`;
+    const cells = [work, digits(ms.own), `${digits(percent)}%`, digits(ms.peer)];
+    return { about, own: own[0], cells: [...cells, digits(ms.peer / ms.own)] };
+}
+
+const linearForms = {
+    "elu1, normalised": [],
+    gated: ["rule=gated", "normaliser=off", ["decay", [8, 4096, 64], -1]],
+    delta: ["rule=delta", "feature_map=lin", ["beta", [8, 4096, 1], 0]],
+    "gated delta": [
+        "rule=gated_delta",
+        "feature_map=lin",
+        ["decay_of_heads", [8, 4096, 1], -1],
+        ["beta", [8, 4096, 1], 0],
+    ],
+};
+
+const wordsOf = (one) =>
+    typeof one === "string"
+        ? ["--set", one]
+        : ["--input", `${one[0].split("_")[0]}=${gate(...one)}`];
+
+async function linearRow([name, form]) {
+    const words = ["--backend", "linear", "--causal", "--n", 4096, ...form.flatMap(wordsOf)];
+    const ms = await byTurns({ run: timeOf(...words), back: timeOf(...words, "--backward") });
+    return [`linear, ${name}`, digits(ms.back), digits(ms.run), digits(ms.back / ms.run)];
+}
+
+async function sparseRow([name, settings]) {
+    const words = ["--causal", "--n", 4096, "--backward"];
+    const sparse = ["--backend", "sparse", ...settings.flatMap((one) => ["--set", one])];
+    const own = [];
+    const ms = await byTurns({
+        sparse: async () => {
+            own.push(await bench(...words, ...sparse));
+            return [own.at(-1).ms];
+        },
+        dense: timeOf(...words, "--backend", "softmax"),
+    });
+    const density = own[0].pairs / ((4096 + 1) / (2 * 4096));
+    const ratio = ms.sparse / (density * ms.dense);
+    return [name, digits(ms.sparse), digits(ms.dense), `${digits(100 * density)}%`, digits(ratio)];
+}
+
+const patterns = {
+    "Eq. 6": [],
+    "window of 512": ["pattern=window", "block=64", "local=8"],
+};
+
+const table = (titles, rows) =>
+    [titles, titles.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+
+async function each(rows, measure) {
+    const done = [];
+    for (const row of rows) {
+        done.push(await measure(row));
+        console.error((done.at(-1).cells ?? done.at(-1)).join("  "));
+    }
+    return done;
+}
+
+const sizes = [1024, 4096].flatMap((n) =>
+    [64, 128].flatMap((d) => [0, 1].map((causal) => [n, d, causal])),
+);
+const exact = await each(sizes, (size) => exactRow(...size));
+const linear = await each(Object.entries(linearForms), linearRow);
+const sparse = await each(Object.entries(patterns), sparseRow);
+closeSync(log);
+const { host, commit, peak } = exact[0].own;
+const text = [
+    `${host}, commit ${commit}, one core of ${digits(peak)} GFLOP/s; f32, 8 heads; ${exact[0].about}.`,
+    table(
+        ["softmax", "ms", "of the peak", "PyTorch, ms", "times as fast"],
+        exact.map(({ cells }) => cells),
+    ),
+    table(["causal, n = 4096, d = 64", "ms", "its run, ms", "times its run"], linear),
+    table(
+        ["causal, n = 4096, d = 64", "ms", "dense, ms", "density", "time / (density × dense)"],
+        sparse,
+    ),
+].join("\n\n");
+const file = join(here, "..", "README.md");
+const marked = /(<!-- gradients: [^>]*-->\n)[^]*?(\n<!-- end of gradients -->)/;
+const readme = readFileSync(file, "utf8");
+if (!marked.test(readme)) throw new Error("bench/README.md has no marks for gradients");
+writeFileSync(
+    file,
+    readme.replace(marked, (_, begin, end) => `${begin}\n${text}\n${end}`),
+);

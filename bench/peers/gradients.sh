@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Everything that `./dev bench --gradients` does: says and installs what is missing, measures, writes the table.
+#
+# usage: gradients.sh [--quick]
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=wasm/toolchain/needs.sh
+. wasm/toolchain/needs.sh
+
+readonly SOURCE=bench/peers
+readonly PEERS=build/peers
+readonly LOG=build/log/peers-newest.log
+
+want_program debootstrap debootstrap
+install_missing
+mkdir -p "$PEERS" build/log
+[ -e "$PEERS/sid/.complete" ] ||
+    echo "installing: PyTorch and ggml of Debian sid into $PEERS/sid (3 GB)"
+"$SOURCE/newest/root.sh" "$PEERS/sid" >"$LOG" 2>&1 || { tail -n 20 "$LOG" >&2 && exit 1; }
+export ATTN_PEERS=$PEERS
+exec node "$SOURCE/gradients.mjs" build/attn "$@"
