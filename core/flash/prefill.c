@@ -124,10 +124,12 @@ static void pack_task(void *data, int64_t task, uint32_t worker) {
                              run->space.scratch + worker * run->space.scratch_size);
 }
 
+#if ATTN_BUCKETS
 static attn_buckets_t buckets_of(const run_t *run, int64_t head) {
     const attn_pattern_t *pattern = run->plan->pattern;
     return pattern->buckets(pattern, &run->head.head, head);
 }
+#endif
 
 static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
     int64_t panels = 0;
@@ -137,11 +139,13 @@ static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
         choose_values(run, s);
         panels += packed_count(run, s);
     }
+#if ATTN_BUCKETS
     if (rounds_of(run->plan))
         run->head.segments[FLASH_GATHERED].map =
             buckets_of(run, kv_head * (run->plan->problem.heads / run->plan->problem.kv_heads))
                 .key_order +
             run->round * run->plan->problem.keys;
+#endif
     attn_host_parallel_for(run->plan->host, panels, pack_task, run);
 }
 
