@@ -53,27 +53,28 @@ const timeOf =
     (...more) =>
     async () => [(await bench(...more)).ms];
 
-/** PyTorch's process for this problem. */
-async function torch(n, d, causal) {
+/** PyTorch's process for this task. */
+async function torch(script, task) {
     const command = [join(here, "newest", "enter.sh"), inRoot("sid"), "python3"];
-    const sizes = { heads: 8, kv_heads: 8, queries: n, keys: n, dim: d, causal, threads: 1 };
-    const task = Object.entries(sizes).map(([name, value]) => `${name}=${value}`);
-    const script = join(here, "newest", "torch_gradients.py");
-    const peer = new Contender([...command, script, ...task], {}, log);
+    const words = Object.entries(task).map(([name, value]) => `${name}=${value}`);
+    const peer = new Contender([...command, join(here, "newest", script), ...words], {}, log);
     return { peer, about: await peer.ready() };
 }
+
+const timeOfPeer = (peer) => async () => (await peer.time(seconds)).map((time) => 1e3 * time);
 
 async function exactRow(n, d, causal) {
     const sizes = ["--backend", "softmax", "--backward", "--n", n, "--d", d];
     if (causal) sizes.push("--causal");
-    const { peer, about } = await torch(n, d, causal);
+    const task = { heads: 8, keys: n, dim: d, causal, threads: 1 };
+    const { peer, about } = await torch("torch_gradients.py", task);
     const own = [];
     const ms = await byTurns({
         own: async () => {
             own.push(await bench(...sizes));
             return [own.at(-1).ms];
         },
-        peer: async () => (await peer.time(seconds)).map((time) => 1e3 * time),
+        peer: timeOfPeer(peer),
     });
     await peer.end();
     const percent = summarize(own.map((one) => one.percent_of_peak)).median;
@@ -126,6 +127,45 @@ const patterns = {
     "window of 512": ["pattern=window", "block=64", "local=8"],
 };
 
+/** Steps of models that learn LIS: its numbers, the model's width, threads. */
+const trainings = [
+    [40, 32, 1],
+    [40, 64, 1],
+    [110, 128, 1],
+    [110, 128, 2],
+];
+
+/** What `attn lab train --bench` says. */
+async function trainingStep(numbers, width, threads) {
+    const words = ["lab", "train", "lis", "--bench", "--n", numbers, "--d", width];
+    const { stdout } = await promisify(execFile)(
+        attn,
+        [...words, "--threads", threads].map(String),
+    );
+    const [, vocabulary, length, ms, percent] =
+        /V = (\d+), L = (\d+),.*: ([\d.]+) ms a step,.*, (\d+)% of/.exec(stdout).map(Number);
+    return { vocabulary, length, ms, percent };
+}
+
+async function trainingRow([numbers, width, threads]) {
+    const own = [await trainingStep(numbers, width, threads)];
+    const { vocabulary, length } = own[0];
+    const task = { vocabulary, length, width, heads: 4, layers: 3, batch: 64, threads };
+    const { peer } = await torch("torch_training.py", task);
+    const ms = await byTurns({
+        own: async () => {
+            own.push(await trainingStep(numbers, width, threads));
+            return [own.at(-1).ms];
+        },
+        peer: timeOfPeer(peer),
+    });
+    await peer.end();
+    const percent = summarize(own.map((one) => one.percent)).median;
+    const work = `D = ${width}, L = ${length}, ${threads === 1 ? "1 thread" : `${threads} threads`}`;
+    const cells = [work, digits(ms.own), `${digits(percent)}%`, digits(ms.peer)];
+    return [...cells, digits(ms.peer / ms.own)];
+}
+
 const table = (titles, rows) =>
     [titles, titles.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
@@ -144,6 +184,7 @@ const sizes = [1024, 4096].flatMap((n) =>
 const exact = await each(sizes, (size) => exactRow(...size));
 const linear = await each(Object.entries(linearForms), linearRow);
 const sparse = await each(Object.entries(patterns), sparseRow);
+const training = await each(trainings, trainingRow);
 closeSync(log);
 const { host, commit, peak } = exact[0].own;
 const text = [
@@ -156,6 +197,10 @@ const text = [
     table(
         ["causal, n = 4096, d = 64", "ms", "dense, ms", "density", "time / (density × dense)"],
         sparse,
+    ),
+    table(
+        ["a training step, batch 64", "ms", "of one core's peak", "PyTorch, ms", "times as fast"],
+        training,
     ),
 ].join("\n\n");
 const file = join(here, "..", "README.md");

@@ -69,7 +69,7 @@ describe("attn lab train", () => {
             const stdout = succeed([...little, "--bench"], folder);
             assert.match(
                 stdout,
-                /D = 8, L = 9, batch 64, 1 threads: \d+\.\d ms a step, .*GFLOP\/s/,
+                /D = 8, V = \d+, L = 9, batch 64, 1 threads: \d+\.\d ms a step, .*GFLOP\/s/,
             );
         });
     });

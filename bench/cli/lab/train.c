@@ -152,11 +152,12 @@ static int bench(training_t *t) {
         return cli_reject("lab train", &timed.error);
     const double rate = flops / measure.median / 1e9;
     const double peak = peak_gflops(attn_context_tier(t->context));
-    printf("%s, D = %lld, L = %lld, batch %lld, %lld threads: %.1f ms a step, %.2f GFLOP, %.1f "
-           "GFLOP/s, %.0f%% of the %.0f GFLOP/s that one core can do\n",
-           t->backend, (long long)t->width, (long long)t->study.trainer.net.shape.length,
-           (long long)t->batch, (long long)t->settings.threads, measure.median * 1e3, flops / 1e9,
-           rate, 100 * rate / peak, peak);
+    printf("%s, D = %lld, V = %lld, L = %lld, batch %lld, %lld threads: %.1f ms a step, "
+           "%.2f GFLOP, %.1f GFLOP/s, %.0f%% of the %.0f GFLOP/s that one core can do\n",
+           t->backend, (long long)t->width, (long long)t->study.trainer.net.shape.vocabulary,
+           (long long)t->study.trainer.net.shape.length, (long long)t->batch,
+           (long long)t->settings.threads, measure.median * 1e3, flops / 1e9, rate,
+           100 * rate / peak, peak);
     return CLI_OK;
 }
 

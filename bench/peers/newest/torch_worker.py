@@ -6,10 +6,9 @@ import time
 
 
 def read_task():
-    task = dict(argument.split("=", 1) for argument in sys.argv[1:])
-    for name in ("heads", "kv_heads", "queries", "keys", "dim", "causal", "threads"):
-        task[name] = int(task[name])
-    return task
+    """Whole numbers as such."""
+    words = (argument.split("=", 1) for argument in sys.argv[1:])
+    return {name: int(word) if word.isdigit() else word for name, word in words}
 
 
 # OpenBLAS has threads of its own, whose number it reads as it is loaded.
