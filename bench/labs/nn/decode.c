@@ -1,37 +1,28 @@
 /* nn/decode.c: see decode.h. */
 #include "labs/nn/decode.h"
 
-#include "attn/support.h"
-
-#include <stdlib.h>
+#include "labs/nn/memory.h"
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
-static float *take(attn_arena_t *arena, int64_t rows, int64_t columns) {
-    return attn_arena_take(arena, rows, (uint64_t)columns * sizeof(float));
-}
-
-/* As attn_arena_t has it: once to count, once with memory. */
 static void lay(nn_decoder_t *decoder, attn_arena_t *arena) {
     const nn_layout_t *layout = &decoder->net->layout;
     const int64_t rows = decoder->count, width = decoder->net->shape.width;
-    decoder->logits = take(arena, rows, decoder->net->shape.vocabulary);
-    decoder->x = take(arena, rows, width);
-    decoder->normed = take(arena, rows, width);
-    decoder->stats = take(arena, rows, 2);
-    decoder->qkv = take(arena, rows, 3 * layout->inner);
-    decoder->attended = take(arena, rows, layout->inner);
-    decoder->branch = take(arena, rows, width);
-    decoder->wide = take(arena, rows, layout->hidden);
-    decoder->pass.scratch = take(arena, 1, nn_net_scratch(decoder->net, rows));
+    decoder->logits = nn_take(arena, rows, decoder->net->shape.vocabulary);
+    decoder->x = nn_take(arena, rows, width);
+    decoder->normed = nn_take(arena, rows, width);
+    decoder->stats = nn_take(arena, rows, 2);
+    decoder->qkv = nn_take(arena, rows, 3 * layout->inner);
+    decoder->attended = nn_take(arena, rows, layout->inner);
+    decoder->branch = nn_take(arena, rows, width);
+    decoder->wide = nn_take(arena, rows, layout->hidden);
+    decoder->pass.scratch = nn_take(arena, 1, nn_net_scratch(decoder->net, rows));
 }
 
 static attn_status_t allocate(nn_decoder_t *decoder, attn_error_t *error) {
     attn_arena_t arena = {.base = NULL};
     lay(decoder, &arena);
-    if (!arena.overflow)
-        decoder->memory = aligned_alloc(ATTN_ALIGNMENT,
-                                        (size_t)attn_round_up((int64_t)arena.used, ATTN_ALIGNMENT));
+    decoder->memory = nn_allocate(&arena);
     if (!decoder->memory)
         return attn_fail(error, ATTN_ERROR_MEMORY, "no memory to decode %lld sequences",
                          (long long)decoder->count);

@@ -1,9 +1,7 @@
 /* nn/net.c: what nets and passes are made of; see net.h. */
 #include "labs/nn/net.h"
 
-#include "attn/support.h"
-
-#include <stdlib.h>
+#include "labs/nn/memory.h"
 
 /* ---- net ------------------------------------------------------------------------------------------- */
 
@@ -42,44 +40,39 @@ int64_t nn_net_scratch(const nn_net_t *net, int64_t rows) {
 
 /* ---- pass ------------------------------------------------------------------------------------------ */
 
-static float *take(attn_arena_t *arena, int64_t rows, int64_t columns) {
-    return attn_arena_take(arena, rows, (uint64_t)columns * sizeof(float));
-}
-
 static void lay_block(const nn_net_t *net, attn_arena_t *arena, int64_t rows,
                       nn_block_pass_t *block) {
     const int64_t width = net->shape.width;
     const nn_layout_t *layout = &net->layout;
-    block->in = take(arena, rows, width);
-    block->in_stats = take(arena, rows, 2);
-    block->in_norm = take(arena, rows, width);
-    block->qkv = take(arena, rows, 3 * layout->inner);
-    block->attended = take(arena, rows, layout->inner);
-    block->lse = take(arena, rows, net->shape.heads);
-    block->middle = take(arena, rows, width);
-    block->middle_stats = take(arena, rows, 2);
-    block->middle_norm = take(arena, rows, width);
-    block->up = take(arena, rows, layout->hidden);
-    block->active = take(arena, rows, layout->hidden);
+    block->in = nn_take(arena, rows, width);
+    block->in_stats = nn_take(arena, rows, 2);
+    block->in_norm = nn_take(arena, rows, width);
+    block->qkv = nn_take(arena, rows, 3 * layout->inner);
+    block->attended = nn_take(arena, rows, layout->inner);
+    block->lse = nn_take(arena, rows, net->shape.heads);
+    block->middle = nn_take(arena, rows, width);
+    block->middle_stats = nn_take(arena, rows, 2);
+    block->middle_norm = nn_take(arena, rows, width);
+    block->up = nn_take(arena, rows, layout->hidden);
+    block->active = nn_take(arena, rows, layout->hidden);
 }
 
-/* As attn_arena_t has it: once to count, once with memory. */
 static void lay(nn_pass_t *pass, attn_arena_t *arena) {
     const nn_net_t *net = pass->net;
     const int64_t rows = pass->room * net->shape.length, width = net->shape.width;
     const int64_t wide = attn_max(net->layout.hidden, 3 * net->layout.inner);
     pass->workspace = attn_arena_take(arena, 1, pass->workspace_size);
-    pass->sum = take(arena, rows, width);
-    pass->sum_stats = take(arena, rows, 2);
+    pass->sum = nn_take(arena, rows, width);
+    pass->sum_stats = nn_take(arena, rows, 2);
     for (int64_t l = 0; l < net->shape.layers; l++) lay_block(net, arena, rows, &pass->blocks[l]);
-    pass->last = take(arena, rows, width);
-    pass->last_stats = take(arena, rows, 2);
-    pass->last_norm = take(arena, rows, width);
-    pass->logits = take(arena, rows, net->shape.vocabulary);
-    pass->d = take(arena, rows, width);
-    pass->branch = take(arena, rows, attn_max(width, net->layout.inner));
-    pass->wide = take(arena, rows, wide);
-    pass->scratch = take(arena, 1, nn_net_scratch(net, rows));
+    pass->last = nn_take(arena, rows, width);
+    pass->last_stats = nn_take(arena, rows, 2);
+    pass->last_norm = nn_take(arena, rows, width);
+    pass->logits = nn_take(arena, rows, net->shape.vocabulary);
+    pass->d = nn_take(arena, rows, width);
+    pass->branch = nn_take(arena, rows, attn_max(width, net->layout.inner));
+    pass->wide = nn_take(arena, rows, wide);
+    pass->scratch = nn_take(arena, 1, nn_net_scratch(net, rows));
 }
 
 attn_status_t nn_pass_create(const nn_net_t *net, const float *weights, int64_t room,
@@ -90,9 +83,7 @@ attn_status_t nn_pass_create(const nn_net_t *net, const float *weights, int64_t 
                         .room = room,
                         .workspace_size = attn_plan_workspace_size(net->plan)};
     lay(pass, &arena);
-    if (!arena.overflow)
-        pass->memory = aligned_alloc(ATTN_ALIGNMENT,
-                                     (size_t)attn_round_up((int64_t)arena.used, ATTN_ALIGNMENT));
+    pass->memory = nn_allocate(&arena);
     if (!pass->memory)
         return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a pass of %.0f bytes",
                          (double)arena.used);
