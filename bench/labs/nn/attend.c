@@ -1,27 +1,27 @@
 /* nn/attend.c: a block's attention, through a backend's plan: a sequence a run. */
 #include "labs/nn/net.h"
 
-/* One of the `parts` of rows that lie beside each other, as heads of a sequence. */
-static attn_tensor_t heads_of(const nn_pass_t *pass, float *rows, int64_t sequence, int64_t part,
-                              int64_t parts) {
-    const nn_shape_t *shape = &pass->net->shape;
-    const nn_layout_t *layout = &pass->net->layout;
+attn_tensor_t nn_heads(const nn_net_t *net, float *rows, int64_t sequences, int64_t tokens,
+                       int64_t part, int64_t parts) {
+    const nn_layout_t *layout = &net->layout;
     const int64_t stride = parts * layout->inner;
     return (attn_tensor_t){
-        .data = rows + sequence * shape->length * stride + part * layout->inner,
+        .data = rows + part * layout->inner,
         .dtype = ATTN_F32,
-        .shape = {1, shape->heads, shape->length, layout->dim},
-        .stride = {shape->length * stride, layout->dim, stride, 1},
+        .shape = {sequences, net->shape.heads, tokens, layout->dim},
+        .stride = {tokens * stride, layout->dim, stride, 1},
     };
 }
 
 static attn_io_t io_of(const nn_pass_t *pass, float *qkv, float *out, int64_t sequence) {
+    const nn_net_t *net = pass->net;
+    const int64_t length = net->shape.length, before = sequence * length * net->layout.inner;
     return (attn_io_t){
         .struct_size = sizeof(attn_io_t),
-        .query = heads_of(pass, qkv, sequence, 0, 3),
-        .key = heads_of(pass, qkv, sequence, 1, 3),
-        .value = heads_of(pass, qkv, sequence, 2, 3),
-        .out = heads_of(pass, out, sequence, 0, 1),
+        .query = nn_heads(net, qkv + 3 * before, 1, length, 0, 3),
+        .key = nn_heads(net, qkv + 3 * before, 1, length, 1, 3),
+        .value = nn_heads(net, qkv + 3 * before, 1, length, 2, 3),
+        .out = nn_heads(net, out + before, 1, length, 0, 1),
     };
 }
 

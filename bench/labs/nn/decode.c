@@ -70,25 +70,15 @@ uint64_t nn_decoder_memory(const nn_decoder_t *decoder) {
 
 /* ---- a token --------------------------------------------------------------------------------------- */
 
-/* One of the `parts` of rows that lie beside each other, a token of each sequence. */
-static attn_tensor_t heads_of(const nn_decoder_t *decoder, float *rows, int64_t part,
-                              int64_t parts) {
-    const nn_layout_t *layout = &decoder->net->layout;
-    const int64_t stride = parts * layout->inner;
-    return (attn_tensor_t){.data = rows + part * layout->inner,
-                           .dtype = ATTN_F32,
-                           .shape = {decoder->count, decoder->net->shape.heads, 1, layout->dim},
-                           .stride = {stride, layout->dim, stride, 1}};
-}
-
 static attn_status_t attend(const nn_decoder_t *decoder, int64_t layer, attn_error_t *error) {
     attn_stream_t *stream = decoder->streams[layer];
+    const nn_net_t *net = decoder->net;
     const attn_io_t token = {.struct_size = sizeof token,
-                             .key = heads_of(decoder, decoder->qkv, 1, 3),
-                             .value = heads_of(decoder, decoder->qkv, 2, 3)};
+                             .key = nn_heads(net, decoder->qkv, decoder->count, 1, 1, 3),
+                             .value = nn_heads(net, decoder->qkv, decoder->count, 1, 2, 3)};
     const attn_io_t query = {.struct_size = sizeof query,
-                             .query = heads_of(decoder, decoder->qkv, 0, 3),
-                             .out = heads_of(decoder, decoder->attended, 0, 1)};
+                             .query = nn_heads(net, decoder->qkv, decoder->count, 1, 0, 3),
+                             .out = nn_heads(net, decoder->attended, decoder->count, 1, 0, 1)};
     const attn_status_t status = attn_stream_append(stream, &token, error);
     return status ? status : attn_stream_query(stream, &query, error);
 }

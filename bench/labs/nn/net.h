@@ -87,6 +87,13 @@ void nn_linear_forward(const nn_pass_t *pass, const nn_linear_t *linear, int64_t
 void nn_linear_backward(const nn_pass_t *pass, const nn_linear_t *linear, int64_t rows,
                         const float *x, const float *dy, float *gradient, float *dx);
 
+/**
+ * Rows of `sequences` with `tokens` each, a token's `parts` of inner floats beside each other: number `part` of those,
+ * as attention takes it.
+ */
+attn_tensor_t nn_heads(const nn_net_t *net, float *rows, int64_t sequences, int64_t tokens,
+                       int64_t part, int64_t parts);
+
 /** The attention of a block: `count` sequences' qkv (rows x 3 inner) to attended. */
 attn_status_t nn_attend(const nn_pass_t *pass, const nn_block_pass_t *block, int64_t count,
                         attn_error_t *error);
