@@ -5,6 +5,8 @@
 
 /* Places where elements are dropped, each with a stream of its own. */
 enum { AFTER_EMBEDDING, AFTER_ATTENTION, AFTER_FEED, PLACES };
+_Static_assert(NN_MOST_LAYERS *PLACES <= NN_DROPOUT_STREAMS,
+               "passes with other streams share none");
 
 static nn_norm_t norm_of(const nn_pass_t *pass, const nn_scale_t *scale, int64_t rows) {
     return (nn_norm_t){rows, pass->net->shape.width, pass->weights + scale->gain,
@@ -14,7 +16,7 @@ static nn_norm_t norm_of(const nn_pass_t *pass, const nn_scale_t *scale, int64_t
 /* A sequence's elements have numbers that do not depend on which others are in the pass. */
 static void drop(const nn_pass_t *pass, int place, int64_t layer, int64_t count, float *rows) {
     const int64_t size = pass->net->shape.length * pass->net->shape.width;
-    const uint64_t blocks = (uint64_t)(size + 7) / 8;
+    const uint64_t blocks = (uint64_t)((size + NN_DROPOUT_EACH - 1) / NN_DROPOUT_EACH);
     nn_dropout_t dropout = pass->dropout;
     if (dropout.rate <= 0) return;
     dropout.stream += (uint64_t)(layer * PLACES + place);

@@ -31,7 +31,9 @@ typedef struct nn_norm {
     const float *gain, *bias;
 } nn_norm_t;
 
-/** Dropped elements are a function of (seed, stream, first + i / 8, i % 8) alone. */
+enum { NN_DROPOUT_EACH = 8 }; /**< elements that are drawn together */
+
+/** Dropped elements are a function of (seed, stream, first + i / NN_DROPOUT_EACH, i % NN_DROPOUT_EACH) alone. */
 typedef struct nn_dropout {
     float rate; /**< 0: nothing is dropped; taken to a multiple of 2^-16 */
     uint64_t seed, stream;

@@ -41,11 +41,13 @@ typedef struct nn_block_pass {
     float *up, *active; /**< W1 norm(h), and gelu of it */
 } nn_block_pass_t;
 
+enum { NN_DROPOUT_STREAMS = 64 }; /**< that a pass takes at most */
+
 typedef struct nn_pass {
     const nn_net_t *net;
     const float *weights;
     int64_t room;         /**< sequences at a time */
-    nn_dropout_t dropout; /**< its stream is the first of as many as there are places to drop at */
+    nn_dropout_t dropout; /**< its stream is the first of NN_DROPOUT_STREAMS */
     uint64_t first;       /**< the number of the first sequence, for dropout */
 
     float *sum, *sum_stats; /**< embedding and position */

@@ -9,7 +9,7 @@
 
 enum { PASS_ROWS = 256 }; /* about as many tokens go through the layers together */
 enum { PIECE = 1 << 13 }; /* weights that a task of the optimiser takes */
-enum { STREAM_DROPOUT = 1 << 16, STREAMS_A_STEP = 64 };
+enum { STREAM_DROPOUT = 1 << 16 };
 
 nn_training_t nn_training_paper(uint64_t seed) {
     return (nn_training_t){.beta1 = 0.9,
@@ -113,7 +113,7 @@ static void part_task(void *data, int64_t part, uint32_t worker) {
         pass->dropout =
             (nn_dropout_t){.rate = trainer->training.dropout,
                            .seed = trainer->training.seed,
-                           .stream = STREAM_DROPOUT + (uint64_t)trainer->step * STREAMS_A_STEP};
+                           .stream = STREAM_DROPOUT + (uint64_t)trainer->step * NN_DROPOUT_STREAMS};
         step->status[part] = nn_forward(pass, tokens, count, error);
         if (!step->status[part])
             step->status[part] =
