@@ -1,22 +1,11 @@
 /*
- * nn/kernels/adamw.h: sums of rows, and the optimiser's step: AdamW (arXiv:1711.05101, Algorithm 2).
+ * nn/kernels/adamw.h: the optimiser's step: AdamW (arXiv:1711.05101, Algorithm 2).
  */
 #ifndef ATTN_NN_KERNELS_ADAMW_H
 #define ATTN_NN_KERNELS_ADAMW_H
 
 #include "labs/nn/kernels.h"
 #include "simd/simd.h"
-
-static void add(int64_t count, const float *y, float *x) {
-    for (int64_t i = 0; i < count; i += VF_LANES)
-        vf_store_first(x + i,
-                       vf_add(vf_load_first(x + i, count - i), vf_load_first(y + i, count - i)),
-                       count - i);
-}
-
-static void add_rows(int64_t rows, int64_t width, const float *x, float *out) {
-    for (int64_t r = 0; r < rows; r++) add(width, x + r * width, out);
-}
 
 static void adamw(const nn_adamw_t *a, int64_t count, const float *gradient, float *weights,
                   float *first, float *second) {

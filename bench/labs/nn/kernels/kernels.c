@@ -7,6 +7,7 @@
 #include "labs/nn/kernels/gelu.h"
 #include "labs/nn/kernels/norm.h"
 #include "labs/nn/kernels/product.h"
+#include "labs/nn/kernels/sums.h"
 
 const nn_kernels_t ATTN_KERNEL(attn_nn_kernels) = {
     .tile_rows = TILE_ROWS,
