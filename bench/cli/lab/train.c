@@ -1,4 +1,6 @@
-/* cli/lab/train.c: `attn lab train`: one model of the reasoning lab, kept in a checkpoint; and the time of its steps. */
+/*
+ * cli/lab/train.c: `attn lab train`: one model of the reasoning lab, kept in a checkpoint; and the time of its steps.
+ */
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/lab/commands.h"

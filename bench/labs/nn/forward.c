@@ -77,7 +77,7 @@ attn_status_t nn_forward(nn_pass_t *pass, const int32_t *tokens, int64_t count,
 
 /* ---- backward -------------------------------------------------------------------------------------- */
 
-/* pass->d grows by what comes back through a norm of x. */
+/* dx grows by what comes back through a norm of x. */
 static void back_norm(const nn_pass_t *pass, const nn_scale_t *scale, int64_t rows, const float *x,
                       const float *stats, const float *dout, float *dx, float *gradient) {
     const nn_norm_t norm = norm_of(pass, scale, rows);

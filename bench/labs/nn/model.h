@@ -39,8 +39,9 @@ typedef struct nn_block {
 
 /** Where everything lies: first all matrices, which decay, then norms and biases, which do not. */
 typedef struct nn_layout {
-    int64_t dim, inner,
-        hidden; /**< of a head, ceil(width / heads); of all heads; of the feed-forward layer */
+    int64_t dim;            /**< of a head: ceil(width / heads) */
+    int64_t inner;          /**< of all heads */
+    int64_t hidden;         /**< of the feed-forward layer */
     int64_t embedding;      /**< vocabulary x width */
     nn_scale_t first, last; /**< the norms around the blocks */
     nn_linear_t head;
@@ -58,7 +59,7 @@ void nn_weights_draw(const nn_shape_t *shape, const nn_layout_t *layout, uint64_
 /** Sinusoidal positions, length x width: sin and cos of p / 10000^(2i / width), beside each other. */
 void nn_positions(const nn_shape_t *shape, float *positions);
 
-/** The attention of one sequence's layer: causal, scale 1 / sqrt(width / heads). */
+/** The attention of one sequence's layer: causal, scale 1 / sqrt(dim). */
 attn_problem_t nn_attention_problem(const nn_shape_t *shape, const nn_layout_t *layout);
 
 #endif

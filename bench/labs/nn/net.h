@@ -53,23 +53,27 @@ typedef struct nn_pass {
     float *sum, *sum_stats; /**< embedding and position */
     nn_block_pass_t blocks[NN_MOST_LAYERS];
     float *last, *last_stats, *last_norm;
-    float *logits; /**< rows x vocabulary, after nn_forward() */
-    float *d, *branch,
-        *wide;      /**< scratch: gradients of x, of a branch of it, and of its inner parts */
+    float *logits;  /**< rows x vocabulary, after nn_forward() */
+    float *d;       /**< gradient of x; like the next two of use on the way back alone */
+    float *branch;  /**< of a branch of it */
+    float *wide;    /**< and of its inner parts */
     float *scratch; /**< the products' */
     void *workspace;
     uint64_t workspace_size;
     void *memory;
 } nn_pass_t;
 
-/** A pass of up to `room` sequences, without dropout. The net stays where it is. The weights are the caller's and may change in between. */
+/**
+ * A pass of up to `room` sequences, without dropout. The net stays where it is; the weights are the caller's and may
+ * change between passes. Errors: no memory.
+ */
 attn_status_t nn_pass_create(const nn_net_t *net, const float *weights, int64_t room,
                              nn_pass_t *pass, attn_error_t *error);
 
 /** Zeroed passes are fine. */
 void nn_pass_destroy(nn_pass_t *pass);
 
-/** pass->logits of `count` sequences; `tokens` are count x length, each within the vocabulary. */
+/** pass->logits of `count` sequences; `tokens` are count x length, each within the vocabulary. Errors: the plan's. */
 attn_status_t nn_forward(nn_pass_t *pass, const int32_t *tokens, int64_t count,
                          attn_error_t *error);
 

@@ -34,7 +34,10 @@ typedef struct nn_trainer {
     float *gradients;                  /**< NN_PARTS times layout.count */
 } nn_trainer_t;
 
-/** With drawn weights. The context outlives it, and it stays where it is: passes point to it. Errors: as nn_net_create(), a batch below 1. */
+/**
+ * With drawn weights. The context outlives it, and it stays where it is: passes point to it. Errors: as
+ * nn_net_create(), a batch below 1.
+ */
 attn_status_t nn_trainer_create(const attn_context_t *context, const nn_shape_t *shape,
                                 const nn_training_t *training, nn_trainer_t *trainer,
                                 attn_error_t *error);
@@ -45,7 +48,7 @@ void nn_trainer_destroy(nn_trainer_t *trainer);
 /**
  * One step at this learning rate: tokens and targets are batch x length, of which targets below 0 do not count.
  * *loss is the mean over the others, before the step. ATTN_ERROR_RANGE where it is no finite number: then the
- * weights are what they were.
+ * weights are what they were. Other errors: the plan's.
  */
 attn_status_t nn_trainer_step(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
                               double rate, double *loss, attn_error_t *error);

@@ -5,8 +5,8 @@
  *     while (!study_is_done(&study)) study_train(&study, 100, &error);
  *     study_solve(&study, 500, &score, &error);
  *
- * Everything follows from the settings: sample i of the training is reasoning_draw()'s number i. A study that is saved and
- * restored goes on as if nothing had been.
+ * Everything follows from the settings: sample i of the training is reasoning_draw()'s number i. A study that is
+ * saved and restored goes on as if nothing had been.
  */
 #ifndef ATTN_REASONING_STUDY_H
 #define ATTN_REASONING_STUDY_H
@@ -30,9 +30,8 @@ typedef struct study_settings {
 /** How well it does on test samples. */
 typedef struct study_score {
     int64_t samples;
-    int64_t
-        answers;   /**< right after free greedy decoding from the question: the paper's accuracy */
-    int64_t whole; /**< every token right under teacher forcing */
+    int64_t answers; /**< right, decoded greedily from the question on: the paper's accuracy */
+    int64_t whole;   /**< every token right under teacher forcing */
 } study_score_t;
 
 typedef struct study {
@@ -55,8 +54,10 @@ void study_destroy(study_t *study);
 
 int study_is_done(const study_t *study);
 
-/** Up to `steps` steps. Now and then it is looked whether the model is good enough. Errors: a loss that is
- *  no number (ATTN_ERROR_RANGE); the weights are those before that step. */
+/**
+ * Up to `steps` steps. Now and then it is looked whether the model is good enough. Errors: a loss that is no number
+ * (ATTN_ERROR_RANGE); the weights are those before that step.
+ */
 attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error);
 
 /** score->whole of the first `samples` test samples. */
