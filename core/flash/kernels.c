@@ -165,6 +165,8 @@ ATTN_SMALL_STEP void enlarge(largest_t *largest, vf y, int64_t first, int64_t co
             (largest_t){most, columns + first + __builtin_ctz(lanes_of(negative, most, count))};
 }
 
+_Static_assert(ROTATED_LANES % VF_LANES == 0, "columns behind the last are there to be read");
+
 /* Nothing is fused, and terms are added in their order: all tiers choose the same. */
 ATTN_SMALL_STEP void rotate(const float *rows, int64_t dim, const attn_rotation_t *rotation,
                             float *codes) {
@@ -185,7 +187,7 @@ ATTN_SMALL_STEP void rotate(const float *rows, int64_t dim, const attn_rotation_
     for (int i = 0; i < ROTATED; i++) codes[i] = (float)largest[i].at;
 }
 
-/* Whether each query sees one range of all keys, or chooses among those. */
+/* Whether each query sees one range of all keys, or chooses among those, by logits or by buckets. */
 static int is_dense(const flash_head_t *head) {
     return ATTN_SMALL || !head->pattern || head->pattern->top || has_buckets(head);
 }

@@ -5,12 +5,16 @@
 #include "simd/task.h"
 #include "simd/tiers.h"
 
-/* R: `columns` of `stride`, a multiple of ROTATED_LANES. */
+enum {
+    ROTATED = 4,        /* rows that are rotated side by side */
+    ROTATED_LANES = 16, /* of which the stride is a multiple: whole vectors on every tier */
+};
+
+/* A random rotation R of which the first `columns` columns count. */
 typedef struct attn_rotation {
     const float *matrix; /* [dim][stride] */
     int64_t columns, stride;
 } attn_rotation_t;
-enum { ROTATED = 4, ROTATED_LANES = 16 };
 
 enum { FLASH_ALL, FLASH_GATHERED, FLASH_SEGMENTS = ATTN_SMALL ? 1 : 2 };
 
