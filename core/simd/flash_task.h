@@ -14,8 +14,7 @@ typedef struct flash_scratch {
     float *queries; /* [tiles][dim][TILE_ROWS] */
     float *out;     /* [tiles][TILE_ROWS][out_stride] */
     float *scores;  /* [TILE_ROWS][FLASH_KEYS], one tile's at a time */
-    float *
-        rows; /* [PANEL or TILE_ROWS][dim]: rows of other types or places, before they are packed */
+    float *rows; /* [PANEL or TILE_ROWS][dim]: of other types or places, before they are packed */
     select_space_t select;
     int64_t out_stride;
 } flash_scratch_t;

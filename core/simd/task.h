@@ -67,8 +67,7 @@ typedef struct attn_run {
  */
 typedef struct attn_buckets {
     int64_t rounds, count, queries, keys;
-    const float *query_codes,
-        *key_codes; /* [rounds][queries], [rounds][keys]: number of the bucket */
+    const float *query_codes, *key_codes;   /* [rounds][queries], [rounds][keys]: which bucket */
     const int64_t *query_order, *key_order; /* of the same sizes: which query, which key */
     const int64_t *starts;                  /* [rounds][count + 2]: where a bucket's keys begin */
     float own; /* added to the logit of the key at the query's own position */
@@ -100,8 +99,7 @@ struct attn_pattern {
      * which `run` stays. It begins with range -1. NULL: the runs are the ranges. */
     int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
                 const attn_queries_t *queries, attn_run_t *run);
-    int64_t
-        rounds; /* of buckets, of which a query sees its own, instead of all that; 0: there are none */
+    int64_t rounds; /* of buckets: a query sees its own, instead of all that; 0: there are none */
     attn_buckets_t (*buckets)(const attn_pattern_t *pattern, const attn_head_t *head,
                               int64_t query_head);
 };

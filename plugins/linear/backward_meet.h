@@ -61,7 +61,9 @@ ATTN_INLINE void meet_keys(const way_t *way, int64_t blocks, int what, int64_t k
     }
 }
 
-/* h_t = sum_(i >= t) (H_i.u_j) a_i ... a_(t+1) x_i of key j for a block's t from its last to `first`; a[t] is a_(t+1). */
+/*
+ * h_t = sum_(i >= t) (H_i.u_j) a_i ... a_(t+1) x_i of key j for a block's t from its last to `first`; a[t] is a_(t+1).
+ */
 ATTN_INLINE vf gather(const float *scores, int first, int what, const vf x[BLOCK],
                       const vf a[BLOCK], vf h, vf each[BLOCK]) {
     ATTN_UNROLL

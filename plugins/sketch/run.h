@@ -13,14 +13,18 @@ typedef struct sketch_space {
     char *softmax;
 } sketch_space_t;
 
+/** Takes a run's workspace of the arena. */
 sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena);
 
-/** Writes the sketches of queries [first, first + count) of `heads` query heads, and of all keys that they read. */
+/**
+ * Writes the sketches of queries [first, first + count) of `heads` query heads, and of all keys that they read, into
+ * `space`. Errors: [Q; K] has a higher rank than leverage was told, or a sparse X is no CSR.
+ */
 attn_status_t attn_sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
                                 const sketch_space_t *space, int64_t first_head, int64_t heads,
                                 int64_t first, int64_t count, attn_error_t *error);
 
-/** The arrays of a run on sketches. */
+/** The arrays of softmax's run: the sketches, with value and results of `io`. */
 attn_io_t attn_sketch_io(const sketch_plan_t *plan, const attn_io_t *io,
                          const sketch_space_t *space);
 

@@ -168,10 +168,9 @@ static void choose(const sparse_pattern_t *pattern, const attn_host_t *host,
     choice.first_key_head = first / group;
     choice.key_heads = (heads + group - 1) / group;
     choice.space = space_of(pattern, problem, io, attn_host_workers(host));
-    char *const room_of_sides = (char *)choice.space.keys.order;
-    memset(room_of_sides, 0,
-           (size_t)((char *)choice.space.rows - room_of_sides)); /* should the host
-                                                                       leave tasks out */
+    /* Should the host leave tasks out: both sides, which lie one behind the other before the rows. */
+    char *const sides = (char *)choice.space.keys.order;
+    memset(sides, 0, (size_t)((char *)choice.space.rows - sides));
     draw(pattern, problem->dim, choice.space.matrices);
     attn_host_parallel_for(host, (choice.key_heads + heads) * pattern->base.rounds, choose_part,
                            &choice);

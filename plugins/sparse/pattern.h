@@ -84,8 +84,8 @@ struct sparse_pattern {
     const int64_t *starts;            /* [rows + 1]: where a row's blocks begin in the list */
     const int64_t *listed;            /* blocks of keys, ascending in each row */
     uint64_t room;                    /* where in a workspace choices are */
-    int64_t buckets;
-    int shared;
+    int64_t buckets;                  /* lsh: of a round, 1 or even */
+    int shared;                       /* lsh: keys are the queries, whose own logits are lowered */
 };
 
 /* A list of blocks for each row of blocks, as the driver walks over it; strides in elements. */

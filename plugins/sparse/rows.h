@@ -5,6 +5,7 @@
 #include "attn/support.h"
 #include "simd/half.h"
 
+/** The number at place `at` of the tensor's data, which counts elements. */
 static inline float sparse_element(const attn_tensor_t *tensor, int64_t at) {
     switch (tensor->dtype) {
     case ATTN_F16:

@@ -8,7 +8,6 @@
  */
 #include "pattern.h"
 #include "rows.h"
-#include "simd/half.h"
 
 typedef struct space {
     float *sums;    /* [batch * kv_heads][columns][dim]: of each block's keys */
