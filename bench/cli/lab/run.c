@@ -161,10 +161,11 @@ static int execute(making_t *making) {
 
 static const char summary[] = "Make the panels of one lab, or of all, in a folder.";
 static const char details[] =
-    "NAME is a lab (see attn lab list) or 'all'. For every panel the folder gets LAB-PANEL.csv,\n"
-    ".json (with the settings, and the command that makes it again) and .svg, and for all that\n"
-    "it holds report.html. LAB-PANEL.points keeps each point as soon as it is finished: after\n"
-    "ctrl-C, or whatever else ends the program, the same command goes on from there.\n"
+    "NAME is a lab (see attn lab list) or 'all': every panel but those that take hours, whose\n"
+    "lab has to be named. For every panel the folder gets LAB-PANEL.csv, .json (with the\n"
+    "settings, and the command that makes it again) and .svg, and for all that it holds\n"
+    "report.html. LAB-PANEL.points keeps each point as soon as it is finished: after ctrl-C, or\n"
+    "whatever else ends the program, the same command goes on from there.\n"
     "\n"
     "--set NAME=VALUE goes to every chosen panel that has the parameter, --set LAB.NAME=VALUE to\n"
     "those of one lab. Numbers depend on the settings and the seed, not on the threads; panels\n"

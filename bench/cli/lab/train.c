@@ -183,9 +183,8 @@ static int execute(training_t *t) {
 
 static const char summary[] = "Train one model of the lab reasoning, and keep it in a checkpoint.";
 static const char details[] =
-    "TASK is lis, ed, ed_local or arithmetic. FILE is written every half minute, at the end and "
-    "on\n"
-    "ctrl-C: beside its place, which it then takes, so that whatever ends the program a whole\n"
+    "TASK is lis, ed, ed_local or arithmetic. FILE is written every half minute, at the end and\n"
+    "on ctrl-C: beside its place, which it then takes, so that whatever ends the program a whole\n"
     "one is there. The same command goes on from it, to the same weights on any number of\n"
     "threads. --bench tells how long a step takes and writes nothing.\n"
     "\n"
