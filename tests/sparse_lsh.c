@@ -22,6 +22,7 @@ typedef struct lsh {
 static double *rotations(const lsh_t *lsh, int64_t dim) {
     const int64_t size = dim * (lsh->buckets / 2);
     double *entries = malloc((size_t)(lsh->rounds * size + 1) * sizeof *entries);
+    assert_non_null(entries);
     for (int64_t i = 0; i < lsh->rounds * size; i++) {
         const double normal =
             attn_random_normal((uint64_t)lsh->seed, (uint64_t)(i / size), (uint64_t)(i % size));
@@ -48,6 +49,7 @@ static int64_t bucket_of(const lsh_t *lsh, const double *x, int64_t dim, const d
 static int64_t *all_buckets(const lsh_t *lsh, const attn_tensor_t *x) {
     const int64_t dim = x->shape[3], tokens = x->shape[0] * x->shape[1] * x->shape[2];
     int64_t *buckets = malloc((size_t)(tokens * lsh->rounds) * sizeof *buckets);
+    assert_non_null(buckets);
     double *matrices = rotations(lsh, dim), row[64];
     for (int64_t t = 0; t < tokens; t++) {
         const int64_t head = t / x->shape[2];
@@ -150,7 +152,7 @@ static void rounds_and_seeds(void **state) {
     assert_true((double)counts[1] > 0.08 * pairs && (double)counts[1] < 0.2 * pairs);
 }
 
-/* Values and keys of other buckets tell nothing, whatever they are. */
+/* A value that no bucket of the query has tells nothing, even where it is NaN. */
 static void poison(void **state) {
     (void)state;
     const lsh_t lsh = {8, 2, 1, 0};

@@ -1,3 +1,4 @@
+/* See sparse_scene.h. */
 #include "sparse_scene.h"
 
 #include <math.h>

@@ -66,7 +66,7 @@ static attn_tensor_t tensor_of(const rows_t *rows) {
     return tensor;
 }
 
-/* A head on sketches: its arrays, its problem, and the gradients of the sketches. */
+/* A head on sketches: its problem and its arrays, of which `loss` is dL/dout. */
 typedef struct head {
     attn_problem_t problem;
     rows_t query, key, value, loss;

@@ -1,5 +1,6 @@
 /* See decoder.h. */
 #include "decoder.h"
+#include "numbers.h"
 
 #include "support/test.h"
 
@@ -73,10 +74,6 @@ static void attend(const decoder_t *decoder, rows_t qkv, rows_t out) {
         }
 }
 
-static double gelu(double x) {
-    return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
-}
-
 static void add(int64_t rows, int64_t width, rows_t y, rows_t x) {
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < width; c++) x[r][c] += y[r][c];
@@ -95,7 +92,7 @@ static void block(const decoder_t *decoder, int64_t layer, int64_t sequence, row
     norm(decoder->weights, &b->feed, rows, width, x, y);
     linear(decoder->weights, &b->up, rows, y, a);
     for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < b->up.out; c++) a[r][c] = gelu(a[r][c]);
+        for (int64_t c = 0; c < b->up.out; c++) a[r][c] = numbers_gelu(a[r][c]);
     linear(decoder->weights, &b->down, rows, a, y);
     drop(decoder, 3 * layer + 2, sequence, y);
     add(rows, width, y, x);

@@ -36,6 +36,10 @@ void numbers_near(double got, double expected, double tolerance, const char *wha
                   expected, tolerance);
 }
 
+double numbers_gelu(double x) {
+    return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+}
+
 double numbers_slope(double (*f)(const void *data, double v), const void *data, double at) {
     const double h = 0x1p-14;
     const double near = (f(data, at + h) - f(data, at - h)) / (2 * h);

@@ -17,6 +17,9 @@ void numbers_check(const float *numbers, int64_t count, const char *what);
 /** Fails unless |got - expected| <= tolerance. */
 void numbers_near(double got, double expected, double tolerance, const char *what, int64_t index);
 
+/** GeLU in its tanh form, in double precision. */
+double numbers_gelu(double x);
+
 /** The derivative of f(data, v) by v at `at`: central differences of order 4. */
 double numbers_slope(double (*f)(const void *data, double v), const void *data, double at);
 
