@@ -259,6 +259,28 @@ static void definitions(void **state) {
     }
 }
 
+/* Tables of the generators and samples have room for the largest task of each kind; a larger one is none. */
+static void largest_sizes(void **state) {
+    (void)state;
+    static const int32_t most[][4] = {{REASONING_LIS, 250, 0, 0},
+                                      {REASONING_ED, 32, 0, 0},
+                                      {REASONING_ED_LOCAL, 32, 0, 34},
+                                      {REASONING_ARITHMETIC, 20, 97, 0}};
+    static reasoning_sample_t sample;
+    for (size_t i = 0; i < TEST_COUNT(most); i++) {
+        const int32_t *m = most[i];
+        reasoning_task_t task;
+        assert_int_equal(reasoning_make(m[0], m[1] + 1, m[2], m[3], &task, NULL), ATTN_ERROR_RANGE);
+        assert_int_equal(reasoning_make(m[0], m[1], m[2], m[3], &task, NULL), ATTN_OK);
+        test_label("%s of %d", reasoning_name(task.kind), (int)task.size);
+        assert_true(task.length <= REASONING_MOST_TOKENS);
+        for (uint64_t number = 0; number < 20; number++) {
+            reasoning_draw(&task, test_seed(), REASONING_TRAIN, number, &sample);
+            assert_true(sample.count <= task.length);
+        }
+    }
+}
+
 /* ---- uses ------------------------------------------------------------------------------------------ */
 
 static int by_question(const void *a, const void *b) {
@@ -305,5 +327,5 @@ static void refusals(void **state) {
     assert_int_equal(reasoning_answer(NULL, 0), -1);
 }
 
-TEST_MAIN(cmocka_unit_test(definitions), cmocka_unit_test(nothing_overlaps),
-          cmocka_unit_test(refusals))
+TEST_MAIN(cmocka_unit_test(definitions), cmocka_unit_test(largest_sizes),
+          cmocka_unit_test(nothing_overlaps), cmocka_unit_test(refusals))
