@@ -62,7 +62,7 @@ static bool read_number(addon_call_t *call, size_t index) {
 /* Of the plan, or the stream, before it. What computes has a workspace. */
 static bool read_arrays(addon_call_t *call, size_t index) {
     attnjs_t *js = call->arguments[0].session;
-    double *list = call->lists[index - ADDON_LISTS];
+    double *list = call->lists[index - ADDON_FIRST_LIST];
     call->arguments[index].list = list;
     if (call->status == ATTN_OK)
         call->status = addon_list(call->env, call->values[index], &call->scope, list, &js->error);

@@ -12,7 +12,11 @@
 
 #include "bindings.h"
 
-enum { ADDON_ARGUMENTS = 9, ADDON_LISTS = 2 };
+enum {
+    ADDON_ARGUMENTS = 9,
+    ADDON_FIRST_LIST = 2, /* which argument is a first list of arrays; a second follows it */
+    ADDON_LISTS = 2,      /* that a function has at most */
+};
 
 /** Kinds of arguments, by src/functions.h, and of what only the addon's own functions take. */
 typedef enum addon_kind {
@@ -62,10 +66,10 @@ typedef struct addon_call {
     size_t count;
     napi_value values[ADDON_ARGUMENTS];
     addon_argument_t arguments[ADDON_ARGUMENTS];
-    addon_handle_t *session, *plan; /* where these are among the arguments */
-    attnjs_scope_t scope;           /* of the arrays */
-    double lists[2][ATTNJS_LIST];   /* of arrays, from argument ADDON_LISTS on */
-    attn_status_t status;           /* not 0: the session has the error */
+    addon_handle_t *session, *plan;         /* where these are among the arguments */
+    attnjs_scope_t scope;                   /* of the arrays */
+    double lists[ADDON_LISTS][ATTNJS_LIST]; /* of arrays, from argument ADDON_FIRST_LIST on */
+    attn_status_t status;                   /* not 0: the session has the error */
     union {
         double number;
         char *text;
