@@ -32,7 +32,7 @@ export class GradientsAttn extends Attn {
         const { gradients = false } = options;
         checkBoolean(gradients, "gradients");
         const problem = readProblem(options, this.#session);
-        return gradients ? this.#planFor(problem) : this[planOf](problem);
+        return gradients ? this.#gradientsPlan(problem) : this[planOf](problem);
     }
 
     gradients(...args) {
@@ -43,7 +43,7 @@ export class GradientsAttn extends Attn {
         const sizes = inferSizes(options, arrays);
         const inputs = inputsOf(declared).filter((name) => arrays[name]);
         const known = this.#session.arraysOf(options.backend);
-        const plan = this.#planFor(problemOf(options, sizes, inputs, known));
+        const plan = this.#gradientsPlan(problemOf(options, sizes, inputs, known));
         const rest = Object.entries(options).filter(([name]) => !PLAN.includes(name));
         try {
             return plan.gradients(Object.fromEntries(rest));
@@ -52,7 +52,7 @@ export class GradientsAttn extends Attn {
         }
     }
 
-    #planFor(problem) {
+    #gradientsPlan(problem) {
         return this[planOf](problem, GradientsPlan, "attnjs_gradients_create");
     }
 }
