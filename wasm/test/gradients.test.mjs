@@ -17,7 +17,8 @@ import { init as initWorker } from "libattn/gradients/worker";
 import { GradientsAttn } from "../js/gradients-attn.js";
 import { Heap } from "../js/heap.js";
 import { assertClose, floats, hasRelaxed, largestProduct, makeProblem } from "./support.mjs";
-import { moduleBytes, npyBytes, numbers, relativeBound, sketchStretch } from "./support.mjs";
+import { decodeF16, moduleBytes, npyBytes, numbers, relativeBound } from "./support.mjs";
+import { sketchStretch, swapHeadsAndRows } from "./support.mjs";
 
 const cli = process.env.ATTN_CLI ?? fileURLToPath(new URL("../../build/attn", import.meta.url));
 const libraries = new Map([
@@ -236,16 +237,7 @@ test("threads, a worker, layouts and strides change nothing", async () => {
     assert.deepEqual(three.gradients({ ...arrays, ...rules }), one);
     three.dispose();
 
-    const swap = (array, count, rows, columns) => {
-        const to = new Float32Array(array.length);
-        for (let b = 0; b < batch; b++)
-            for (let h = 0; h < count; h++)
-                for (let i = 0; i < rows; i++)
-                    for (let c = 0; c < columns; c++)
-                        to[((b * rows + i) * count + h) * columns + c] =
-                            array[((b * count + h) * rows + i) * columns + c];
-        return to;
-    };
+    const swap = (array, ...shape) => swapHeadsAndRows(array, batch, ...shape);
     const swapped = {
         query: swap(query, heads, queries, dim),
         key: swap(key, kvHeads, keys, dim),
@@ -275,9 +267,8 @@ test("f16: gradients have their arrays' types", () => {
     assert.ok(Object.values(gradients).every((array) => array instanceof Uint16Array));
     // All values are alike: dV is what the queries of a group pass on, 0.5 each, shared by the keys.
     const each = (0.5 * queries * heads) / kvHeads / keys;
-    const { f16 } = { f16: (bits) => ((bits & 1023) / 1024 + 1) * 2 ** ((bits >> 10) - 15) };
     assertClose(
-        Array.from(gradients.value, f16),
+        Array.from(gradients.value, decodeF16),
         Array(gradients.value.length).fill(each),
         each * 2 ** -10,
         "value",
