@@ -3,11 +3,13 @@
 // usage: ATTN_PEERS=FOLDER node gradients.mjs ATTN [--quick]
 
 import { execFile } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { npyBytes } from "./npy.mjs";
 import { dataFile, inRoot } from "./paths.mjs";
 import { Contender } from "./process.mjs";
+import { table, writeMarked } from "./readme.mjs";
 import { summarize } from "./statistics.mjs";
 import { digits } from "./table.mjs";
 
@@ -30,12 +32,9 @@ async function bench(...more) {
 function gate(name, shape, low) {
     const file = `${dataFile(name)}.npy`;
     const count = shape.reduce((product, size) => product * size);
-    const words = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
-    const header = `${words.padEnd(117)}\n`;
-    const start = Buffer.from([0x93, ...Buffer.from("NUMPY"), 1, 0, header.length, 0]);
     const numbers = Float32Array.from({ length: count }, (_, i) => low + ((i * 0.618034) % 1));
     mkdirSync(inRoot("data"), { recursive: true });
-    writeFileSync(file, Buffer.concat([start, Buffer.from(header), Buffer.from(numbers.buffer)]));
+    writeFileSync(file, npyBytes(shape, Buffer.from(numbers.buffer)));
     return file;
 }
 
@@ -166,9 +165,6 @@ async function trainingRow([numbers, width, threads]) {
     return [...cells, digits(ms.peer / ms.own)];
 }
 
-const table = (titles, rows) =>
-    [titles, titles.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
-
 async function each(rows, measure) {
     const done = [];
     for (const row of rows) {
@@ -203,11 +199,4 @@ const text = [
         training,
     ),
 ].join("\n\n");
-const file = join(here, "..", "README.md");
-const marked = /(<!-- gradients: [^>]*-->\n)[^]*?(\n<!-- end of gradients -->)/;
-const readme = readFileSync(file, "utf8");
-if (!marked.test(readme)) throw new Error("bench/README.md has no marks for gradients");
-writeFileSync(
-    file,
-    readme.replace(marked, (_, begin, end) => `${begin}\n${text}\n${end}`),
-);
+writeMarked(join(here, "..", "README.md"), { gradients: text });

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeInputs } from "./inputs.mjs";
+import { npyBytes } from "./npy.mjs";
 import { dataFile } from "./paths.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -36,13 +37,8 @@ function elements(path) {
 
 /** The first so many floats of an array of the peers' as a .npy file. */
 function writeArray(path, name, shape) {
-    const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`;
-    const head = Buffer.alloc(128, " ");
-    head.write("\x93NUMPY\x01\x00\x76\x00", 0, "latin1"); // 118 bytes of header
-    head.write(header, 10, "latin1");
-    head.write("\n", 127, "latin1");
-    const bytes = 4 * shape.reduce((a, b) => a * b);
-    writeFileSync(path, Buffer.concat([head, readFileSync(dataFile(name)).subarray(0, bytes)]));
+    const size = 4 * shape.reduce((a, b) => a * b);
+    writeFileSync(path, npyBytes(shape, readFileSync(dataFile(name)).subarray(0, size)));
 }
 
 /** The weight that softmax has on the pairs of a layout, a row. */

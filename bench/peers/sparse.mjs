@@ -7,16 +7,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { kept } from "./kept.mjs";
 import { inRoot } from "./paths.mjs";
+import { table, writeMarked } from "./readme.mjs";
 import { overDensity, overLength } from "./sparse_plot.mjs";
 import { digits } from "./table.mjs";
 
 const plugin = join(import.meta.dirname, "..", "..", "plugins", "sparse");
 const { results, cpu, date, commit, peaks } = JSON.parse(readFileSync(inRoot("results.json")));
 
-const table = (titles, rows) =>
-    [titles, titles.map(() => "---"), ...rows]
-        .map((cells) => `| ${cells.join(" | ")} |`)
-        .join("\n");
 const percent = (share, count = 2) => `${digits(100 * share, count)}%`;
 
 /** Of every row its own time, dense attention's and onnxruntime's, and the share of dense pairs. */
@@ -104,21 +101,12 @@ async function keptTable() {
     return table([...titles, "text: pairs", "weight kept", "error"], rows);
 }
 
-/** Puts `text` between the marks of this name. */
-function replace(readme, name, text) {
-    const marked = new RegExp(`(<!-- ${name}: [^>]*-->\n)[^]*?(\n<!-- end of ${name} -->)`);
-    if (!marked.test(readme)) throw new Error(`README.md has no marks for ${name}`);
-    return readme.replace(marked, (_, begin, end) => `${begin}\n${text}\n${end}`);
-}
-
 const about =
     `${cpu}, ${date}, commit ${commit}; one core of ${digits(peaks.flops)} GFLOP/s, of ` +
     `${digits(peaks.wasm)} with SIMD128; f32, 8 heads (n = 65536: Eq. 6 one), d = 64, one query d = 128.`;
 const times = [about, timesTable(), growthTable("sparse-growth"), threadsTable(), webTable()].join(
     "\n\n",
 );
-const file = join(plugin, "README.md");
-const readme = replace(readFileSync(file, "utf8"), "times", times);
 writeFileSync(join(plugin, "times-n.svg"), overLength(rowsOf("sparse-growth")));
 writeFileSync(join(plugin, "times-density.svg"), overDensity(rowsOf("sparse-density")));
-writeFileSync(file, replace(readme, "kept", await keptTable()));
+writeMarked(join(plugin, "README.md"), { times, kept: await keptTable() });
