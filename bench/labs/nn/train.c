@@ -9,7 +9,9 @@
 
 enum { PASS_ROWS = 256 }; /* about as many tokens go through the layers together */
 enum { PIECE = 1 << 13 }; /* weights that a task of the optimiser takes */
-enum { STREAM_DROPOUT = 1 << 16 };
+
+/* Of random numbers, behind all that samples of the same seed are drawn from. */
+static const uint64_t STREAM_DROPOUT = (uint64_t)1 << 62;
 
 nn_training_t nn_training_paper(uint64_t seed) {
     return (nn_training_t){.beta1 = 0.9,
