@@ -172,6 +172,24 @@ static void poison(void **state) {
     attn_context_destroy(context);
 }
 
+/* A key that an earlier round has seen adds nothing once more: not 0 times an infinite value. */
+static void infinite_values(void **state) {
+    (void)state;
+    const lsh_t lsh = {1, 3, 1, 0};
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = fixture_problem(1, 1, 20, 50, 6, 4);
+    scene_t s = create(&problem, 0, &lsh);
+    keep(&lsh, &s);
+    for (int64_t k = 0; k < 4; k++) typed_set(&s.value, 0, 0, 30, k, INFINITY);
+    attn_plan_t *plan = scene_plan(context, &s);
+    scene_run(plan, &s);
+    for (int64_t i = 0; i < 20; i++)
+        assert_true(typed_get(&s.io.out, 0, 0, i, 1) == (double)INFINITY);
+    attn_plan_destroy(plan);
+    scene_destroy(&s);
+    attn_context_destroy(context);
+}
+
 /*
  * Columns that are equal in real numbers, as pairs of equal features have their terms exchanged: which is the
  * largest is a matter of rounding, and has to be that of sums in order.
@@ -247,5 +265,6 @@ static void refuses(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(equals_a_mask), cmocka_unit_test(rounds_and_seeds),
-          cmocka_unit_test(poison), cmocka_unit_test(tiers_choose_alike),
-          cmocka_unit_test(cost_and_facts), cmocka_unit_test(refuses))
+          cmocka_unit_test(poison), cmocka_unit_test(infinite_values),
+          cmocka_unit_test(tiers_choose_alike), cmocka_unit_test(cost_and_facts),
+          cmocka_unit_test(refuses))

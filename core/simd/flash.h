@@ -293,9 +293,11 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, i
         first[r] = tile_max(0, tile->first[r] - base);
         last[r] = tile_min(keys, tile->last[r] - base);
     }
+    const int parted = ATTN_BUCKETS && tile->buckets && (tile->round || tile->buckets->own != 0.0f);
+    const int masked = tile->mods.has_offsets || parted;
     tile_accumulate_ranges(tile->out, tile->out_stride, rescale, tile->scores, FLASH_KEYS,
                            segment->values + base * segment->values_stride, segment->values_stride,
-                           first, last, tile->mods.has_offsets, tile->value_dim);
+                           first, last, masked, tile->value_dim);
 }
 
 /**
