@@ -84,6 +84,12 @@ describe("attn lab train", () => {
             /topkeys.*gradients/,
         ],
         ["no backend", ["train", "lis", "--attention", "no", "-o", "x"], /unknown backend 'no'/],
+        [
+            "no parameter",
+            ["train", "lis", "--set", "blokc=4", "-o", "x"],
+            /'softmax' has no parameter 'blokc'/,
+        ],
+        ["two backends", ["train", "lis", "--attention", "linear,sparse", "-o", "x"], /one backend/],
         ["no prime", ["train", "arithmetic", "--modulus", "9", "-o", "x"], /modulus 9.*prime/],
         ["too many heads", ["train", "lis", "--heads", "64", "-o", "x"], /heads: 64.*1 to 32/],
         ["no rate", ["train", "lis", "--rate", "0", "-o", "x"], /--rate is above 0/],

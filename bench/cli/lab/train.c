@@ -42,11 +42,18 @@ static int find_task(const char *name, int32_t *kind) {
 }
 
 static int make_settings(training_t *t) {
+    const option_texts_t list = {.items = {t->backend}, .count = 1};
+    selection_t selection;
     attn_error_t error;
     int32_t kind;
     if (find_task(t->task, &kind)) return CLI_USAGE;
-    const attn_backend_t *backend = attn_backend_find(t->context, t->backend);
-    if (backend) settings_parameters(&t->settings, backend, &t->parameters);
+    if (settings_select(t->context, &list, &selection)) return CLI_USAGE;
+    if (selection.count > 1)
+        return cli_complain(CLI_USAGE, "lab train: --attention is one backend, not '%s'",
+                            t->backend);
+    if (settings_check(&t->settings, t->context, &selection)) return CLI_USAGE;
+    settings_parameters(&t->settings, attn_backend_at(t->context, selection.indices[0]),
+                        &t->parameters);
     t->of = (study_settings_t){.backend = t->backend,
                                .params = t->parameters.params,
                                .param_count = t->parameters.count,
