@@ -64,6 +64,7 @@ static int make_settings(training_t *t) {
                                .rate = t->rate,
                                .steps = (1000 * t->samples + t->batch - 1) / t->batch,
                                .enough = 0.995};
+    if (t->bench) t->of.steps = INT64_MAX / 2, t->of.enough = 2; /* there is always one more */
     t->of.training.batch = t->batch;
     t->of.training.dropout = (float)t->dropout;
     t->of.warm = t->of.steps / 20;
