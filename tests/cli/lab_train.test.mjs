@@ -94,6 +94,13 @@ describe("attn lab train", () => {
             ["train", "lis", "--attention", "linear,sparse", "-o", "x"],
             /one backend/,
         ],
+        [
+            "what has no streams, to decode by",
+            ["train", "lis", "--attention", "sparse", "--set", "pattern=topk", "-o", "x"],
+            /topk is of all tokens at once/,
+        ],
+        ["standard output", ["train", "lis", "-o", "-"], /--output is a file/],
+        ["no such folder, at once", ["train", "lis", "-o", "no/x"], /no\/x: cannot be written/],
         ["no prime", ["train", "arithmetic", "--modulus", "9", "-o", "x"], /modulus 9.*prime/],
         ["too many heads", ["train", "lis", "--heads", "64", "-o", "x"], /heads: 64.*1 to 32/],
         ["no rate", ["train", "lis", "--rate", "0", "-o", "x"], /--rate is above 0/],

@@ -7,6 +7,7 @@
 #include "cli/lab/stop.h"
 #include "cli/output.h"
 #include "cli/settings.h"
+#include "labs/nn/decode.h"
 #include "labs/reasoning/study.h"
 #include "measure/measure.h"
 #include "measure/peak.h"
@@ -120,6 +121,18 @@ static int tell(training_t *t, double began, int64_t from) {
     return CLI_OK;
 }
 
+/* What can be known before hours of training: that its answers can be decoded, and that a new file can be kept. */
+static int try_out(const training_t *t) {
+    struct stat info;
+    nn_decoder_t decoder;
+    attn_error_t error;
+    if (nn_decoder_create(t->context, &t->study.trainer.net, t->study.trainer.weights, 1, &decoder,
+                          &error))
+        return cli_reject("lab train", &error);
+    nn_decoder_destroy(&decoder);
+    return stat(t->path, &info) == 0 ? CLI_OK : keep(t);
+}
+
 /* A loss that is no number ends it; the checkpoint is then the last good one. */
 static int train(training_t *t) {
     const double began = measure_clock();
@@ -179,6 +192,7 @@ static int execute(training_t *t) {
     } else if (!status) {
         status = load(t);
         stop_listen();
+        if (!status) status = try_out(t);
         if (!status) status = train(t);
     }
     study_destroy(&t->study);
@@ -248,5 +262,8 @@ int lab_command_train(int argc, char **argv) {
     if (!t.path && !t.bench)
         return cli_complain(CLI_USAGE,
                             "lab train: --output is missing (see attn lab train --help)");
+    if (t.path && strcmp(t.path, "-") == 0)
+        return cli_complain(CLI_USAGE,
+                            "lab train: --output is a file: standard output tells how it goes");
     return execute(&t);
 }
