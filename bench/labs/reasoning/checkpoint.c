@@ -7,17 +7,31 @@
 
 #include <string.h>
 
-enum { HEADER = 1024 };
+enum { HEADER = 1024, REST = 64 /* of it: a line for what it has no room for, and its end */ };
+static const uint64_t BASIS = 0xcbf29ce484222325u, PRIME = 0x100000001b3u;
 static const char magic[] = "attn study 1\n";
+
+/* FNV-1a, going on from `hash`. */
+static uint64_t checksum(uint64_t hash, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * PRIME;
+    return hash;
+}
 
 /* ---- the header ------------------------------------------------------------------------------------ */
 
 typedef struct header {
     char text[HEADER];
     size_t size;
+    uint64_t rest; /* sum of the lines that it has no room for */
 } header_t;
 
 static void add_text(header_t *header, const char *name, const char *value) {
+    if (strlen(name) + strlen(value) + 2 > HEADER - REST - header->size) {
+        header->rest = checksum(header->rest, name, strlen(name) + 1);
+        header->rest = checksum(header->rest, value, strlen(value) + 1);
+        return;
+    }
     attn_format(header->text + header->size, HEADER - header->size, "%s=%s\n", name, value);
     header->size += strlen(header->text + header->size);
 }
@@ -31,6 +45,7 @@ static void add_number(header_t *header, const char *name, double value) {
 static void describe(const study_t *study, header_t *header) {
     const study_settings_t *s = &study->settings;
     header->size = sizeof magic - 1;
+    header->rest = BASIS;
     memcpy(header->text, magic, sizeof magic);
     add_text(header, "task", reasoning_name(s->task.kind));
     add_number(header, "size", s->task.size);
@@ -51,6 +66,10 @@ static void describe(const study_t *study, header_t *header) {
     add_number(header, "rate", s->rate);
     add_number(header, "warm", (double)s->warm);
     add_number(header, "steps", (double)s->steps);
+    if (header->rest != BASIS)
+        attn_format(header->text + header->size, HEADER - header->size, "rest=%llx\n",
+                    (unsigned long long)header->rest);
+    header->size += strlen(header->text + header->size);
     attn_format(header->text + header->size, HEADER - header->size, "\n");
     header->size += strlen(header->text + header->size);
 }
@@ -63,14 +82,6 @@ typedef struct tail {
     double loss;
     uint64_t sum; /* of all bytes before it */
 } tail_t;
-
-/* FNV-1a. */
-static uint64_t checksum(const void *bytes, size_t size) {
-    const unsigned char *at = bytes;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * 0x100000001b3u;
-    return hash;
-}
 
 static size_t floats_size(const study_t *study) {
     return 3 * (size_t)study->trainer.net.layout.count * sizeof(float);
@@ -89,7 +100,7 @@ size_t study_save(const study_t *study, void *buffer, size_t size) {
     memcpy(at, header.text, header.size);
     memcpy(at + header.size, study->trainer.weights, floats);
     memcpy(at + before, &tail, sizeof tail);
-    tail.sum = checksum(at, before + offsetof(tail_t, sum));
+    tail.sum = checksum(BASIS, at, before + offsetof(tail_t, sum));
     memcpy(at + before, &tail, sizeof tail);
     return before + sizeof tail;
 }
@@ -130,7 +141,7 @@ attn_status_t study_restore(study_t *study, const void *buffer, size_t size, att
                          "the checkpoint has %zu bytes, expected %zu: it is %s", size, expected,
                          size < expected ? "truncated" : "too long");
     memcpy(&tail, bytes + header.size + floats, sizeof tail);
-    if (tail.sum != checksum(bytes, size - sizeof tail.sum))
+    if (tail.sum != checksum(BASIS, bytes, size - sizeof tail.sum))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "the checkpoint is damaged: its sum is off");
     memcpy(study->trainer.weights, bytes + header.size, floats);
     study->trainer.step = tail.step;

@@ -151,6 +151,38 @@ static void refuses_others(void **state) {
     attn_context_destroy(context);
 }
 
+/* More words than the text has room for count, too: those that come last, and those of a long one. */
+static void long_parameters(void **state) {
+    (void)state;
+    static char zeros[2][1500];
+    attn_context_t *context = fixture_context(1);
+    study_settings_t settings = small("sparse"), changed;
+    const attn_param_t params[2][1] = {{{"block", zeros[0]}}, {{"block", zeros[1]}}};
+    study_t study, other;
+    size_t size;
+    for (int i = 0; i < 2; i++) {
+        memset(zeros[i], '0', sizeof zeros[i] - 1);
+        zeros[i][sizeof zeros[i] - 2] = (char)('4' + i);
+    }
+    settings.params = params[0], settings.param_count = 1;
+    create(context, &settings, &study);
+    char *bytes = save(&study, &size);
+    changed = settings;
+    changed.rate = 0.25;
+    create(context, &changed, &other);
+    refuse(&other, bytes, size, ATTN_ERROR_SHAPE, "rate=0.005|rate=0.25");
+    study_destroy(&other);
+    changed = settings;
+    changed.params = params[1];
+    create(context, &changed, &other);
+    refuse(&other, bytes, size, ATTN_ERROR_SHAPE, "rest=");
+    study_destroy(&other);
+    if (study_restore(&study, bytes, size, NULL)) test_fail("its own checkpoint is refused");
+    free(bytes);
+    study_destroy(&study);
+    attn_context_destroy(context);
+}
+
 static void refuses_damage(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -176,4 +208,4 @@ static void refuses_damage(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(learns), cmocka_unit_test(goes_on), cmocka_unit_test(refuses_others),
-          cmocka_unit_test(refuses_damage))
+          cmocka_unit_test(long_parameters), cmocka_unit_test(refuses_damage))
