@@ -142,7 +142,7 @@ static int train(training_t *t) {
     while (!status && !study_is_done(&t->study) && !stop_wanted()) {
         attn_error_t error;
         if (study_train(&t->study, STEPS, &error)) return cli_reject(t->path, &error);
-        if (measure_clock() - kept < KEEP_SECONDS) continue;
+        if (study_is_done(&t->study) || measure_clock() - kept < KEEP_SECONDS) continue;
         kept = measure_clock();
         status = keep(t);
         if (!status) status = tell(t, began, from);
