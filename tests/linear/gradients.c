@@ -12,6 +12,17 @@ static int has_gradients(const attn_context_t *context) {
     return attn_backend_find(context, "linear")->features & ATTN_FEATURE_BACKWARD;
 }
 
+/* Run a trial whose arrays are made, and its way back; compare and end it. */
+static void hold(trial_t *trial) {
+    way_back_t way;
+    way_make(&way, trial);
+    trial_label(trial);
+    attn_plan_t *plan = way_run(&way);
+    way_compare(&way);
+    way_drop(&way);
+    trial_end(trial, plan);
+}
+
 static void all_forms(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(2);
@@ -22,14 +33,8 @@ static void all_forms(void **state) {
                 for (int k = 0; k < 12; k++, number++) {
                     if (!has_gradients(context) || !test_takes_case()) continue;
                     trial_t trial = trial_draw(context, map, rule, normalise, number);
-                    way_back_t way;
                     trial_make(&trial);
-                    way_make(&way, &trial);
-                    trial_label(&trial);
-                    attn_plan_t *plan = way_run(&way);
-                    way_compare(&way);
-                    way_drop(&way);
-                    trial_end(&trial, plan);
+                    hold(&trial);
                 }
     attn_context_destroy(context);
 }
@@ -95,18 +100,12 @@ static void closed_gates_have_small_gradients(void **state) {
         attn_problem_t problem = fixture_problem(1, 2, 75, 75, 9, 10);
         problem.causal = ATTN_CAUSAL_TOP_LEFT;
         trial_t trial = trial_of(context, &problem, ATTN_ORACLE_LIN, rule, 0);
-        way_back_t way;
         trial.decay_by = DECAY_BY_COLUMN;
         trial_make(&trial);
         for (int64_t j = 0; j < problem.keys; j += 5)
             for (int64_t c = 0; c < problem.dim; c++)
                 typed_set(&trial.own[DECAY], 0, 0, j, c, (j + c) % 2 ? -(double)INFINITY : -30.0);
-        way_make(&way, &trial);
-        trial_label(&trial);
-        attn_plan_t *plan = way_run(&way);
-        way_compare(&way);
-        way_drop(&way);
-        trial_end(&trial, plan);
+        hold(&trial);
     }
     attn_context_destroy(context);
 }
