@@ -4,6 +4,9 @@
  * whose operands are numbers and that nothing beside it precedes, so that each step is determined.
  */
 #include "labs/reasoning/draw.h"
+#include "labs/reasoning/read.h"
+
+#include "attn/support.h"
 
 #include <string.h>
 
@@ -108,25 +111,124 @@ static int is_ready(const line_t *line, int32_t at) {
            rank(token_at(line, at + 2)) <= rank(operator);
 }
 
-static void reduce(const reasoning_task_t *task, line_t *line) {
+/* 0 where that divides by 0. */
+static int reduce(const reasoning_task_t *task, line_t *line) {
     int32_t at = 0;
     while (!is_ready(line, at)) at++;
     const int32_t *t = line->tokens + at;
+    if (t[0] == OVER && t[1] == task->first) return 0;
     const int32_t value =
         task->first + evaluate(task, t[-1] - task->first, t[0], t[1] - task->first);
     const int bracketed = token_at(line, at - 2) == OPEN && token_at(line, at + 2) == CLOSE;
     replace(line, at - 1 - bracketed, 3 + 2 * bracketed, &value, 1);
+    return 1;
+}
+
+/* The whole sample of an expression with operators; 0 where that divides by 0. */
+static int put_chain(const reasoning_task_t *task, line_t *line, reasoning_sample_t *sample) {
+    for (sample->question = 0;;) {
+        for (int32_t k = 0; k < line->count; k++) sample_put(sample, line->tokens[k]);
+        if (line->count == 1) break;
+        sample_put(sample, EQUALS);
+        if (!sample->question) sample->question = sample->count;
+        if (!reduce(task, line)) return 0;
+    }
+    sample_put(sample, REASONING_EOS);
+    return 1;
 }
 
 void arithmetic_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample) {
     line_t line = {.tokens = {task->first + draw_below(draw, task->modulus)}, .count = 1};
     for (int32_t i = 0; i < task->size; i++) expand(task, draw, &line);
-    for (int32_t i = 0;; i++) {
-        for (int32_t k = 0; k < line.count; k++) sample_put(sample, line.tokens[k]);
-        if (i == task->size) break;
-        sample_put(sample, EQUALS);
-        if (i == 0) sample->question = sample->count;
-        reduce(task, &line);
+    put_chain(task, &line, sample);
+}
+
+/* ---- in words -------------------------------------------------------------------------------------- */
+
+/* Whether precedence needs the bracket at `open`, by the operator that binds least in it; *close is its other half. */
+static int is_needed(const line_t *line, int32_t open, int32_t *close) {
+    int32_t weakest = 0, depth = 1, at = open + 1;
+    for (; depth > 0; at++) {
+        const int32_t token = line->tokens[at];
+        depth += (token == OPEN) - (token == CLOSE);
+        if (depth == 1 && rank(token) && (!weakest || rank(token) < rank(weakest))) weakest = token;
     }
-    sample_put(sample, REASONING_EOS);
+    *close = at - 1;
+    return weakest && needs_brackets(token_at(line, open - 1), weakest, token_at(line, at));
+}
+
+static void drop(line_t *line, int32_t at) { replace(line, at, 1, line->tokens, 0); }
+
+/* Samples have no other brackets than those that are needed. */
+static void drop_brackets(line_t *line) {
+    int32_t close;
+    for (int32_t at = 0; at < line->count; at++)
+        while (line->tokens[at] == OPEN && !is_needed(line, at, &close)) {
+            drop(line, close);
+            drop(line, at);
+        }
+}
+
+static attn_status_t read_token(const reasoning_task_t *task, const char **text, int32_t *token,
+                                attn_error_t *error) {
+    static const char signs[] = "+-*/()";
+    const char *sign = strchr(signs, **text);
+    int32_t value = 0;
+    if (sign) {
+        ++*text;
+        *token = PLUS + (int32_t)(sign - signs);
+        return ATTN_OK;
+    }
+    const attn_status_t status = read_number(text, 0, task->modulus - 1, &value, error);
+    *token = task->first + value;
+    return status;
+}
+
+/* Whether `token` can come next; `depth` brackets are open after it. */
+static int follows(const line_t *line, int32_t token, int32_t *depth) {
+    const int32_t last = token_at(line, line->count - 1);
+    const int wants_operand = line->count == 0 || last == OPEN || rank(last);
+    *depth += (token == OPEN) - (token == CLOSE);
+    return *depth >= 0 && wants_operand == (token == OPEN || token >= NUMBER);
+}
+
+static attn_status_t read_line(const reasoning_task_t *task, const char *text, line_t *line,
+                               attn_error_t *error) {
+    int32_t depth = 0, operators = 0;
+    line->count = 0;
+    for (text = read_space(text); *text; text = read_space(text)) {
+        int32_t token;
+        const char *const before = text;
+        const attn_status_t status = read_token(task, &text, &token, error);
+        if (status) return status;
+        if (!follows(line, token, &depth))
+            return attn_fail(error, ATTN_ERROR_ARGUMENT, "no expression: '%.*s' cannot be here",
+                             (int)(text - before), before);
+        if (line->count == MOST)
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "more than %d numbers, operators and brackets", MOST);
+        operators += rank(token) > 0;
+        if (operators > task->size)
+            return attn_fail(error, ATTN_ERROR_RANGE, "more than the %d operators of the task",
+                             (int)task->size);
+        line->tokens[line->count++] = token;
+    }
+    const int32_t last = token_at(line, line->count - 1);
+    if (last < NUMBER && last != CLOSE)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "no expression: a number is missing");
+    if (depth)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "no expression: a bracket is not closed");
+    return operators ? ATTN_OK
+                     : attn_fail(error, ATTN_ERROR_ARGUMENT, "there is no operator to evaluate");
+}
+
+attn_status_t arithmetic_read(const reasoning_task_t *task, const char *text,
+                              reasoning_sample_t *sample, attn_error_t *error) {
+    line_t line;
+    const attn_status_t status = read_line(task, text, &line, error);
+    if (status) return status;
+    drop_brackets(&line);
+    if (!put_chain(task, &line, sample))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "it divides by 0");
+    return ATTN_OK;
 }

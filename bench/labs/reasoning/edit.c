@@ -1,5 +1,8 @@
 /* reasoning/edit.c: edit distance, insertions and deletions 2, replacements 3; whole rows, or a band of them. */
 #include "labs/reasoning/draw.h"
+#include "labs/reasoning/read.h"
+
+#include "attn/support.h"
 
 #include <string.h>
 
@@ -105,30 +108,72 @@ static void put_text(reasoning_sample_t *sample, const text_t *text) {
     for (int32_t i = 0; i < text->count; i++) sample_put(sample, text->letters[i]);
 }
 
-void edit_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample) {
-    text_t s, t;
+/* The whole sample of two texts, the shorter first. */
+static void put_pair(const reasoning_task_t *task, const text_t *a, const text_t *b,
+                     reasoning_sample_t *sample) {
+    const text_t *s = a->count > b->count ? b : a, *t = s == a ? b : a;
     int32_t rows[2][2 * MOST];
-    do draw_pair(task, draw, &s, &t);
-    while (!suits(task, &s, &t));
-    if (s.count > t.count) {
-        const text_t longer = s;
-        s = t, t = longer;
-    }
-    put_text(sample, &s);
+    put_text(sample, s);
     sample_put(sample, BAR);
-    put_text(sample, &t);
+    put_text(sample, t);
     sample_put(sample, REASONING_SEP);
     sample->question = sample->count;
-    for (int32_t j = 0; j <= t.count; j++)
+    for (int32_t j = 0; j <= t->count; j++)
         rows[0][j] = task->kind == REASONING_ED_LOCAL && j > task->band ? FAR : j * INSERT;
-    for (int32_t i = 1; i <= s.count; i++) {
+    for (int32_t i = 1; i <= s->count; i++) {
         int32_t *row = rows[i % 2];
-        next_row(task, &s, &t, i, rows[1 - i % 2], row);
-        for (int32_t j = 1; j <= t.count; j++)
+        next_row(task, s, t, i, rows[1 - i % 2], row);
+        for (int32_t j = 1; j <= t->count; j++)
             if (row[j] < FAR) sample_put(sample, task->first + row[j]);
         sample_put(sample, COMMA);
     }
     sample_put(sample, REASONING_SEP);
-    sample_put(sample, task->first + rows[s.count % 2][t.count]);
+    sample_put(sample, task->first + rows[s->count % 2][t->count]);
     sample_put(sample, REASONING_EOS);
+}
+
+void edit_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample) {
+    text_t s, t;
+    do draw_pair(task, draw, &s, &t);
+    while (!suits(task, &s, &t));
+    put_pair(task, &s, &t, sample);
+}
+
+/* ---- in words -------------------------------------------------------------------------------------- */
+
+static attn_status_t read_word(const char **at, int32_t most, text_t *word, attn_error_t *error) {
+    const char *text = read_space(*at);
+    word->count = 0;
+    for (; *text >= 'a' && *text <= 'z'; text++) {
+        if (word->count == most)
+            return attn_fail(error, ATTN_ERROR_RANGE, "a word of more than %d letters", (int)most);
+        word->letters[word->count++] = LETTER + (*text - 'a');
+    }
+    if (*text && *text != '|' && read_space(text) == text)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "'%.*s' is none of the letters a to z",
+                         read_length(text), text);
+    *at = read_space(text);
+    return ATTN_OK;
+}
+
+attn_status_t edit_read(const reasoning_task_t *task, const char *text, reasoning_sample_t *sample,
+                        attn_error_t *error) {
+    text_t s, t;
+    attn_status_t status = read_word(&text, task->size + 2, &s, error);
+    if (!status && *text == '|') text++;
+    if (!status) status = read_word(&text, task->size + 2, &t, error);
+    if (status) return status;
+    const int32_t shorter = least_of(s.count, t.count), apart = s.count + t.count - 2 * shorter;
+    if (*text || shorter == 0)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "two words are compared, here are %s",
+                         *text ? "more" : "fewer");
+    if (shorter > task->size)
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "both words have more than the %d letters of the task", (int)task->size);
+    if (task->kind == REASONING_ED_LOCAL && apart > task->band)
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "words whose lengths differ by %d, the band is %d", (int)apart,
+                         (int)task->band);
+    put_pair(task, &s, &t, sample);
+    return ATTN_OK;
 }

@@ -1,5 +1,8 @@
 /* reasoning/lis.c: longest increasing subsequences. Numbers up to n name lengths, inputs are above. */
 #include "labs/reasoning/draw.h"
+#include "labs/reasoning/read.h"
+
+#include "attn/support.h"
 
 enum { MOST = 512, MOST_RUNS = 3 };
 
@@ -49,11 +52,10 @@ static void draw_inputs(const reasoning_task_t *task, draw_t *draw, int32_t *x) 
     }
 }
 
-void lis_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample) {
-    const int32_t n = task->size;
-    int32_t x[MOST], lengths[MOST], answer = 0;
-    draw_inputs(task, draw, x);
-    for (int32_t i = 0; i < n; i++) sample_put(sample, task->first + x[i]);
+/* What follows the numbers. */
+static void solve(const reasoning_task_t *task, reasoning_sample_t *sample) {
+    const int32_t n = sample->count, *x = sample->tokens;
+    int32_t lengths[MOST], answer = 0;
     sample_put(sample, REASONING_SEP);
     sample->question = sample->count;
     for (int32_t i = 0; i < n; i++) {
@@ -66,4 +68,29 @@ void lis_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sa
     sample_put(sample, REASONING_SEP);
     sample_put(sample, task->first + answer);
     sample_put(sample, REASONING_EOS);
+}
+
+void lis_draw(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample) {
+    int32_t x[MOST];
+    draw_inputs(task, draw, x);
+    for (int32_t i = 0; i < task->size; i++) sample_put(sample, task->first + x[i]);
+    solve(task, sample);
+}
+
+attn_status_t lis_read(const reasoning_task_t *task, const char *text, reasoning_sample_t *sample,
+                       attn_error_t *error) {
+    const int32_t n = task->size;
+    attn_status_t status = ATTN_OK;
+    for (text = read_space(text); *text && !status; text = read_space(text)) {
+        int32_t x;
+        if (sample->count == n)
+            return attn_fail(error, ATTN_ERROR_RANGE, "more than the %d numbers of the task",
+                             (int)n);
+        status = read_number(&text, n + 1, task->numbers - 1, &x, error);
+        if (!status) sample_put(sample, task->first + x);
+    }
+    if (!status && sample->count == 0)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "there is no number");
+    if (!status) solve(task, sample);
+    return status;
 }

@@ -3,6 +3,7 @@
 
 #include "attn/support.h"
 #include "labs/reasoning/draw.h"
+#include "labs/reasoning/read.h"
 #include "number/format.h"
 
 /* ---- kinds ----------------------------------------------------------------------------------------- */
@@ -12,12 +13,15 @@ static const struct kind {
     int32_t most; /* size */
     void (*make)(reasoning_task_t *task);
     void (*draw)(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
+    attn_status_t (*read)(const reasoning_task_t *task, const char *text,
+                          reasoning_sample_t *sample, attn_error_t *error);
     const char *(*text)(int32_t token);
 } kinds[REASONING_KINDS] = {
-    [REASONING_LIS] = {"lis", 250, lis_make, lis_draw, NULL},
-    [REASONING_ED] = {"ed", 32, edit_make, edit_draw, edit_text},
-    [REASONING_ED_LOCAL] = {"ed_local", 32, edit_make, edit_draw, edit_text},
-    [REASONING_ARITHMETIC] = {"arithmetic", 20, arithmetic_make, arithmetic_draw, arithmetic_text},
+    [REASONING_LIS] = {"lis", 250, lis_make, lis_draw, lis_read, NULL},
+    [REASONING_ED] = {"ed", 32, edit_make, edit_draw, edit_read, edit_text},
+    [REASONING_ED_LOCAL] = {"ed_local", 32, edit_make, edit_draw, edit_read, edit_text},
+    [REASONING_ARITHMETIC] = {"arithmetic", 20, arithmetic_make, arithmetic_draw, arithmetic_read,
+                              arithmetic_text},
 };
 
 const char *reasoning_name(int32_t kind) { return kinds[kind].name; }
@@ -63,6 +67,12 @@ void reasoning_draw(const reasoning_task_t *task, uint64_t seed, enum reasoning_
         sample->count = 0;
         kinds[task->kind].draw(task, &draw, sample);
     } while (use_of(sample) != use);
+}
+
+attn_status_t reasoning_read(const reasoning_task_t *task, const char *text,
+                             reasoning_sample_t *sample, attn_error_t *error) {
+    sample->count = 0;
+    return kinds[task->kind].read(task, text, sample, error);
 }
 
 /* ---- tokens ---------------------------------------------------------------------------------------- */

@@ -64,6 +64,13 @@ attn_status_t reasoning_make(int32_t kind, int32_t size, int32_t modulus, int32_
 void reasoning_draw(const reasoning_task_t *task, uint64_t seed, enum reasoning_use use,
                     uint64_t number, reasoning_sample_t *sample);
 
+/**
+ * The sample of a question that people ask: "17 30 21", "abc abd", "(1 + 2) * 3", of the task's size or smaller. Errors
+ * name what is no such question.
+ */
+attn_status_t reasoning_read(const reasoning_task_t *task, const char *text,
+                             reasoning_sample_t *sample, attn_error_t *error);
+
 /** A token as people write it: "<sep>", "17", "*"; returns `text`. */
 const char *reasoning_text(const reasoning_task_t *task, int32_t token, char text[16]);
 

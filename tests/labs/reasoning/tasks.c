@@ -281,6 +281,134 @@ static void largest_sizes(void **state) {
     }
 }
 
+/* ---- in words -------------------------------------------------------------------------------------- */
+
+/* The question of a sample, without the token that ends it. */
+static void write_question(const reasoning_task_t *task, const reasoning_sample_t *sample,
+                           char text[2048]) {
+    const char *between = task->kind == REASONING_LIS ? ", " : "";
+    *text = 0;
+    for (int32_t i = 0; i < sample->question - 1; i++) {
+        char token[16];
+        strcat(text, reasoning_text(task, sample->tokens[i], token));
+        strcat(text, between);
+    }
+}
+
+static void questions_in_words(void **state) {
+    (void)state;
+    static reasoning_sample_t sample, again;
+    for (size_t c = 0; c < TEST_COUNT(cases); c++) {
+        const reasoning_task_t task = make(c);
+        for (uint64_t i = 0; i < SAMPLES; i++) {
+            char text[2048];
+            attn_error_t error;
+            reasoning_draw(&task, test_seed(), REASONING_TEST, i, &sample);
+            write_question(&task, &sample, text);
+            if (reasoning_read(&task, text, &again, &error))
+                test_fail("%s: %s", text, error.message);
+            assert_int_equal(again.question, sample.question);
+            assert_int_equal(again.count, sample.count);
+            assert_memory_equal(again.tokens, sample.tokens,
+                                (size_t)sample.count * sizeof *sample.tokens);
+        }
+    }
+}
+
+typedef struct asked {
+    int32_t kind, size, modulus, band;
+    const char *question, *expected; /* the sample, or what is wrong */
+} asked_t;
+
+static void ask(const asked_t *a, reasoning_task_t *task, reasoning_sample_t *sample,
+                attn_error_t *error, attn_status_t *status) {
+    test_label("%s of %s", reasoning_name(a->kind), a->question);
+    assert_int_equal(reasoning_make(a->kind, a->size, a->modulus, a->band, task, NULL), ATTN_OK);
+    *status = reasoning_read(task, a->question, sample, error);
+}
+
+static void questions_of_people(void **state) {
+    (void)state;
+    static const asked_t asked[] = {
+        {REASONING_LIS, 4, 0, 0, " 7 9,8\n", "7 9 8 <sep> 1 2 2 <sep> 2 <eos>"},
+        {REASONING_ED, 2, 0, 0, "abc b", "b | a b c <sep> 3 2 4 , <sep> 4 <eos>"},
+        {REASONING_ED_LOCAL, 2, 0, 1, "ab | cb", "a b | c b <sep> 3 5 , 5 3 , <sep> 3 <eos>"},
+        {REASONING_ARITHMETIC, 2, 5, 0, "3 + 4 * 2", "3 + 4 * 2 = 3 + 3 = 1 <eos>"},
+        {REASONING_ARITHMETIC, 3, 5, 0, "1-2", "1 - 2 = 4 <eos>"},
+        /* brackets that say nothing */
+        {REASONING_ARITHMETIC, 2, 5, 0, "(((3))+((4*(2))))", "3 + 4 * 2 = 3 + 3 = 1 <eos>"},
+        {REASONING_ARITHMETIC, 2, 5, 0, "((3 + 4)) * 2", "( 3 + 4 ) * 2 = 2 * 2 = 4 <eos>"},
+        {REASONING_ARITHMETIC, 2, 5, 0, "4-((3-1))", "4 - ( 3 - 1 ) = 4 - 2 = 2 <eos>"},
+        {REASONING_ARITHMETIC, 2, 5, 0, "4+(3-1)", "4 + 3 - 1 = 2 - 1 = 1 <eos>"},
+        {REASONING_ARITHMETIC, 2, 5, 0, "(4*3)-1", "4 * 3 - 1 = 2 - 1 = 1 <eos>"},
+        {REASONING_ARITHMETIC, 2, 5, 0, "1/((2*3))", "1 / ( 2 * 3 ) = 1 / 1 = 1 <eos>"},
+    };
+    for (size_t i = 0; i < TEST_COUNT(asked); i++) {
+        static reasoning_sample_t sample;
+        reasoning_task_t task;
+        attn_error_t error;
+        attn_status_t status;
+        char said[512] = "";
+        ask(&asked[i], &task, &sample, &error, &status);
+        if (status) test_fail("%s", error.message);
+        for (int32_t t = 0; t < sample.count; t++) {
+            char token[16];
+            strcat(strcat(said, t ? " " : ""), reasoning_text(&task, sample.tokens[t], token));
+        }
+        assert_string_equal(said, asked[i].expected);
+    }
+}
+
+static void no_questions(void **state) {
+    (void)state;
+    enum { ARITHMETIC = REASONING_ARITHMETIC };
+    static char brackets[5000];
+    memset(brackets, '(', sizeof brackets - 1);
+    const asked_t asked[] = {
+        {REASONING_LIS, 4, 0, 0, " ", "no number"},
+        {REASONING_LIS, 4, 0, 0, "7 8 x", "'x'"},
+        {REASONING_LIS, 4, 0, 0, "7 4", "4 is outside|5 to 149"},
+        {REASONING_LIS, 4, 0, 0, "7 150", "150 is outside|5 to 149"},
+        {REASONING_LIS, 4, 0, 0, "7 99999999999999999999999", "99999 is outside"},
+        {REASONING_LIS, 4, 0, 0, "7 -8", "'-8'"},
+        {REASONING_LIS, 4, 0, 0, "7 8 9 10 11", "more than the 4 numbers"},
+        {REASONING_ED, 2, 0, 0, "", "fewer"},
+        {REASONING_ED, 2, 0, 0, "ab", "two words|fewer"},
+        {REASONING_ED, 2, 0, 0, "|ab", "fewer"},
+        {REASONING_ED, 2, 0, 0, "ab a b", "two words|more"},
+        {REASONING_ED, 2, 0, 0, "ab|a|b", "more"},
+        {REASONING_ED, 2, 0, 0, "ab aB", "'B' is none of the letters"},
+        {REASONING_ED, 2, 0, 0, "abcde a", "more than 4 letters"},
+        {REASONING_ED, 2, 0, 0, "abc abd", "more than the 2 letters"},
+        {REASONING_ED_LOCAL, 2, 0, 1, "abc a", "differ by 2|band is 1"},
+        {ARITHMETIC, 2, 5, 0, "", "number is missing"},
+        {ARITHMETIC, 2, 5, 0, "3 +", "number is missing"},
+        {ARITHMETIC, 2, 5, 0, "3", "no operator"},
+        {ARITHMETIC, 2, 5, 0, "(3)", "no operator"},
+        {ARITHMETIC, 2, 5, 0, "3 4", "'4' cannot be here"},
+        {ARITHMETIC, 2, 5, 0, "-3", "'-' cannot be here"},
+        {ARITHMETIC, 2, 5, 0, "3 + * 4", "'*' cannot be here"},
+        {ARITHMETIC, 2, 5, 0, "3 ( + 4 )", "'(' cannot be here"},
+        {ARITHMETIC, 2, 5, 0, "() + 4", "')' cannot be here"},
+        {ARITHMETIC, 2, 5, 0, "3 + 4)", "')' cannot be here"},
+        {ARITHMETIC, 2, 5, 0, "(3 + 4", "not closed"},
+        {ARITHMETIC, 2, 5, 0, "3 + 5", "5 is outside|0 to 4"},
+        {ARITHMETIC, 2, 5, 0, "3 + x", "'x'"},
+        {ARITHMETIC, 2, 5, 0, "1 + 2 + 3 + 4", "more than the 2 operators"},
+        {ARITHMETIC, 2, 5, 0, "3 / (2 - 2)", "divides by 0"},
+        {ARITHMETIC, 2, 5, 0, brackets, "more than 512 numbers"},
+    };
+    for (size_t i = 0; i < TEST_COUNT(asked); i++) {
+        static reasoning_sample_t sample;
+        reasoning_task_t task;
+        attn_error_t error = {0};
+        attn_status_t status;
+        ask(&asked[i], &task, &sample, &error, &status);
+        assert_true(status == ATTN_ERROR_RANGE || status == ATTN_ERROR_ARGUMENT);
+        fixture_expect(status, &error, status, asked[i].expected);
+    }
+}
+
 /* ---- uses ------------------------------------------------------------------------------------------ */
 
 static int by_question(const void *a, const void *b) {
@@ -328,4 +456,6 @@ static void refusals(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(definitions), cmocka_unit_test(largest_sizes),
-          cmocka_unit_test(nothing_overlaps), cmocka_unit_test(refusals))
+          cmocka_unit_test(nothing_overlaps), cmocka_unit_test(refusals),
+          cmocka_unit_test(questions_in_words), cmocka_unit_test(questions_of_people),
+          cmocka_unit_test(no_questions))

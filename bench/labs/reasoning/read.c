@@ -1,0 +1,32 @@
+/* reasoning/read.c: see read.h. */
+#include "labs/reasoning/read.h"
+
+#include "attn/support.h"
+
+#include <string.h>
+
+static const char space[] = " ,\t\r\n";
+
+const char *read_space(const char *text) { return text + strspn(text, space); }
+
+int read_length(const char *text) {
+    const size_t length = strcspn(text, space);
+    return length < 20 ? (int)length : 20;
+}
+
+attn_status_t read_number(const char **text, int32_t low, int32_t high, int32_t *number,
+                          attn_error_t *error) {
+    enum { MOST = 1 << 20 };
+    const char *at = *text;
+    int32_t value = 0;
+    for (; *at >= '0' && *at <= '9'; at++) value = value < MOST ? 10 * value + (*at - '0') : MOST;
+    if (at == *text)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "'%.*s' is none of the task's tokens",
+                         read_length(at), at);
+    if (value < low || value > high)
+        return attn_fail(error, ATTN_ERROR_RANGE, "%.*s is outside of the task's %d to %d",
+                         (int)(at - *text < 20 ? at - *text : 20), *text, (int)low, (int)high);
+    *text = at;
+    *number = value;
+    return ATTN_OK;
+}

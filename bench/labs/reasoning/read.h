@@ -1,0 +1,27 @@
+/*
+ * reasoning/read.h: what readers of problems in words share, and the readers of each kind.
+ */
+#ifndef ATTN_REASONING_READ_H
+#define ATTN_REASONING_READ_H
+
+#include "labs/reasoning/task.h"
+
+/** Behind the spaces, commas and the like that `text` begins with. */
+const char *read_space(const char *text);
+
+/** Bytes of the word that begins there, for a message: up to 20. */
+int read_length(const char *text);
+
+/** A whole number in [low, high]; *text is then behind it. Errors name what is there instead. */
+attn_status_t read_number(const char **text, int32_t low, int32_t high, int32_t *number,
+                          attn_error_t *error);
+
+/** reasoning_read() of each kind; sample->count is 0. */
+attn_status_t lis_read(const reasoning_task_t *task, const char *text, reasoning_sample_t *sample,
+                       attn_error_t *error);
+attn_status_t edit_read(const reasoning_task_t *task, const char *text, reasoning_sample_t *sample,
+                        attn_error_t *error);
+attn_status_t arithmetic_read(const reasoning_task_t *task, const char *text,
+                              reasoning_sample_t *sample, attn_error_t *error);
+
+#endif
