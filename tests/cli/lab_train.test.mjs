@@ -64,6 +64,18 @@ describe("attn lab train", () => {
         });
     });
 
+    it("keeps no weights that blew up in the last step", () => {
+        withFiles({}, (folder) => {
+            const file = join(folder, "a.study");
+            succeed([...little, ...samples, "-o", "a.study"], folder);
+            const bytes = readFileSync(file);
+            const one = [...little, "--samples", "1", "--batch", "1000", "--rate", "1e30"];
+            const wild = [...one, "--restart", "-o", "a.study"];
+            refuse(wild, folder, /a\.study: training diverged: the loss of step 1 is not finite/);
+            assert.deepEqual(readFileSync(file), bytes);
+        });
+    });
+
     it("times steps, and more of them than a training would take", () => {
         withFiles({}, (folder) => {
             const stdout = succeed([...little, "--samples", "1", "--bench"], folder);

@@ -91,8 +91,11 @@ static int load(training_t *t) {
     return status;
 }
 
-static int keep(const training_t *t) {
+/* What cannot be gone on from does not take a good one's place. */
+static int keep(training_t *t) {
     output_t output = {.count = 0};
+    attn_error_t error;
+    if (study_check(&t->study, &error)) return cli_reject(t->path, &error);
     const size_t size = study_save(&t->study, NULL, 0);
     char *bytes = malloc(size);
     if (!bytes) return cli_complain(CLI_FAILED, "no memory for a checkpoint of %zu bytes", size);
@@ -122,7 +125,7 @@ static int tell(training_t *t, double began, int64_t from) {
 }
 
 /* What can be known before hours of training: that its answers can be decoded, and that a new file can be kept. */
-static int try_out(const training_t *t) {
+static int try_out(training_t *t) {
     struct stat info;
     nn_decoder_t decoder;
     attn_error_t error;
@@ -133,7 +136,7 @@ static int try_out(const training_t *t) {
     return stat(t->path, &info) == 0 ? CLI_OK : keep(t);
 }
 
-/* A loss that is no number ends it; the checkpoint is then the last good one. */
+/* A loss or a gradient that is no number ends it; the checkpoint is then the last good one. */
 static int train(training_t *t) {
     const double began = measure_clock();
     const int64_t from = t->study.trainer.step;

@@ -124,27 +124,54 @@ static void part_task(void *data, int64_t part, uint32_t worker) {
     }
 }
 
-/* Weights [first, last): parts' gradients added up in their order, then AdamW. */
+/* The weights [begin, end) of a piece. */
+static int64_t piece_begin(int64_t piece) { return piece * PIECE; }
+
+static int64_t piece_end(const nn_trainer_t *trainer, int64_t piece) {
+    return attn_min(piece_begin(piece + 1), trainer->net.layout.count);
+}
+
+/* Parts' gradients added up in their order, into the first part's. */
+static void sum_task(void *data, int64_t piece, uint32_t worker) {
+    const step_t *step = data;
+    const nn_trainer_t *trainer = step->trainer;
+    const int64_t begin = piece_begin(piece), count = piece_end(trainer, piece) - begin;
+    float *sum = trainer->gradients + begin;
+    (void)worker;
+    for (int64_t p = 1; p < NN_PARTS; p++)
+        trainer->net.kernels->add(count, sum + p * trainer->net.layout.count, sum);
+}
+
+/* Whether AdamW's second moments, which are means of squares, can be made of these gradients. */
+static int has_squares(const float *gradient, int64_t count) {
+    int bad = 0;
+    for (int64_t i = 0; i < count; i++) bad |= !(fabsf(gradient[i]) < 0x1p63f);
+    return !bad;
+}
+
 static void update(const step_t *step, int64_t first, int64_t last, float decay) {
     const nn_trainer_t *trainer = step->trainer;
-    const nn_kernels_t *kernels = trainer->net.kernels;
-    float *sum = trainer->gradients + first;
     nn_adamw_t adamw = step->adamw;
     adamw.decay = decay;
     if (first >= last) return;
-    for (int64_t p = 1; p < NN_PARTS; p++)
-        kernels->add(last - first, sum + p * trainer->net.layout.count, sum);
-    kernels->adamw(&adamw, last - first, sum, trainer->weights + first, trainer->first + first,
-                   trainer->second + first);
+    trainer->net.kernels->adamw(&adamw, last - first, trainer->gradients + first,
+                                trainer->weights + first, trainer->first + first,
+                                trainer->second + first);
 }
 
-static void piece_task(void *data, int64_t piece, uint32_t worker) {
+static void update_task(void *data, int64_t piece, uint32_t worker) {
     const step_t *step = data;
-    const nn_layout_t *layout = &step->trainer->net.layout;
-    const int64_t first = piece * PIECE, last = attn_min(first + PIECE, layout->count);
+    const int64_t decayed = step->trainer->net.layout.decayed;
+    const int64_t first = piece_begin(piece), last = piece_end(step->trainer, piece);
     (void)worker;
-    update(step, first, attn_min(last, layout->decayed), step->adamw.decay);
-    update(step, attn_max(first, layout->decayed), last, 0);
+    update(step, first, attn_min(last, decayed), step->adamw.decay);
+    update(step, attn_max(first, decayed), last, 0);
+}
+
+static attn_status_t diverged(const nn_trainer_t *trainer, const char *what, attn_error_t *error) {
+    return attn_fail(error, ATTN_ERROR_RANGE,
+                     "training diverged: the %s of step %lld is not finite", what,
+                     (long long)trainer->step);
 }
 
 attn_status_t nn_trainer_step(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
@@ -173,14 +200,32 @@ attn_status_t nn_trainer_step(nn_trainer_t *trainer, const int32_t *tokens, cons
         }
         *loss += step.losses[p] / count;
     }
-    if (!isfinite(*loss))
-        return attn_fail(error, ATTN_ERROR_RANGE,
-                         "training diverged: the loss of step %lld is not finite",
-                         (long long)trainer->step);
+    if (!isfinite(*loss)) return diverged(trainer, "loss", error);
     const int64_t pieces = (trainer->net.layout.count + PIECE - 1) / PIECE;
-    threads->parallel_for(threads->pool, pieces, piece_task, &step);
+    threads->parallel_for(threads->pool, pieces, sum_task, &step);
+    if (!has_squares(trainer->gradients, trainer->net.layout.count))
+        return diverged(trainer, "gradient", error);
+    threads->parallel_for(threads->pool, pieces, update_task, &step);
     trainer->step++;
     return ATTN_OK;
+}
+
+attn_status_t nn_trainer_loss(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
+                              double *loss, attn_error_t *error) {
+    const nn_shape_t *shape = &trainer->net.shape;
+    const double counts = (double)attn_max(1, counted(trainer, targets));
+    nn_pass_t *pass = &trainer->passes[0];
+    pass->dropout = (nn_dropout_t){.rate = 0};
+    *loss = 0;
+    for (int64_t s = 0, count; s < trainer->training.batch; s += count) {
+        count = attn_min(pass->room, trainer->training.batch - s);
+        const attn_status_t status = nn_forward(pass, tokens + s * shape->length, count, error);
+        if (status) return status;
+        *loss += trainer->net.kernels->entropy(count * shape->length, shape->vocabulary,
+                                               targets + s * shape->length, 1, pass->logits) /
+                 counts;
+    }
+    return isfinite(*loss) ? ATTN_OK : diverged(trainer, "loss", error);
 }
 
 /* ---- what is known of steps ------------------------------------------------------------------------ */

@@ -47,11 +47,15 @@ void nn_trainer_destroy(nn_trainer_t *trainer);
 
 /**
  * One step at this learning rate: tokens and targets are batch x length, of which targets below 0 do not count.
- * *loss is the mean over the others, before the step. ATTN_ERROR_RANGE where it is no finite number: then the
- * weights are what they were. Other errors: the plan's.
+ * *loss is the mean over the others, before the step. ATTN_ERROR_RANGE where it is no finite number, or a gradient
+ * has no finite square: then weights and moments are what they were. Other errors: the plan's.
  */
 attn_status_t nn_trainer_step(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
                               double rate, double *loss, attn_error_t *error);
+
+/** The loss that nn_trainer_step() would find, without dropout, and the same errors. Nothing is learned. */
+attn_status_t nn_trainer_loss(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
+                              double *loss, attn_error_t *error);
 
 /** The peak after `warm` steps of linear warm-up, then linearly to 0 at step `total`; steps count from 0. */
 double nn_rate(double peak, int64_t step, int64_t warm, int64_t total);

@@ -89,18 +89,30 @@ static attn_status_t look(study_t *study, attn_error_t *error) {
     return status;
 }
 
+/* The batch of the step that comes. */
+static void draw_batch(study_t *study) {
+    const nn_training_t *training = &study->settings.training;
+    for (int64_t s = 0; s < training->batch; s++) {
+        reasoning_draw(&study->settings.task, training->seed, REASONING_TRAIN,
+                       (uint64_t)(study->trainer.step * training->batch + s), study->sample);
+        put(study, s);
+    }
+}
+
+attn_status_t study_check(study_t *study, attn_error_t *error) {
+    double loss;
+    draw_batch(study);
+    return nn_trainer_loss(&study->trainer, study->tokens, study->targets, &loss, error);
+}
+
 attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error) {
     const study_settings_t *settings = &study->settings;
     nn_trainer_t *trainer = &study->trainer;
-    const int64_t batch = settings->training.batch, end = trainer->step + steps;
+    const int64_t end = trainer->step + steps;
     attn_status_t status = ATTN_OK;
     while (!status && trainer->step < end && !study_is_done(study)) {
         const double rate = nn_rate(settings->rate, trainer->step, settings->warm, settings->steps);
-        for (int64_t s = 0; s < batch; s++) {
-            reasoning_draw(&settings->task, settings->training.seed, REASONING_TRAIN,
-                           (uint64_t)(trainer->step * batch + s), study->sample);
-            put(study, s);
-        }
+        draw_batch(study);
         status = nn_trainer_step(trainer, study->tokens, study->targets, rate, &study->loss, error);
         if (!status) status = look(study, error);
     }

@@ -55,10 +55,16 @@ void study_destroy(study_t *study);
 int study_is_done(const study_t *study);
 
 /**
- * Up to `steps` steps. Now and then it is looked whether the model is good enough. Errors: a loss that is no number
- * (ATTN_ERROR_RANGE); the weights are those before that step.
+ * Up to `steps` steps. Now and then it is looked whether the model is good enough. Errors: a loss or a gradient that is
+ * no number (ATTN_ERROR_RANGE); the weights are those before that step.
  */
 attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error);
+
+/**
+ * Whether these weights are worth keeping: the step that comes has a loss. Errors: it has none (ATTN_ERROR_RANGE),
+ * because the step before blew up.
+ */
+attn_status_t study_check(study_t *study, attn_error_t *error);
 
 /** score->whole of the first `samples` test samples. */
 attn_status_t study_teach(study_t *study, int64_t samples, study_score_t *score,
