@@ -130,34 +130,24 @@ static const lab_panel_t panels[] = {
 
 /* ---- points ---------------------------------------------------------------------------------------- */
 
-static attn_status_t settings_of(const lab_point_t *point, study_settings_t *settings,
-                                 attn_error_t *error) {
+static attn_status_t settings_of(const lab_point_t *point, const char *backend,
+                                 study_settings_t *settings, attn_error_t *error) {
     const double *values = point->values;
-    nn_training_t training = nn_training_paper(point->run->seed);
-    training.batch = (int64_t)values[BATCH];
-    training.dropout = (float)values[DROPOUT];
-    *settings = (study_settings_t){
-        .width = (int64_t)values[WIDTH],
-        .heads = (int64_t)values[HEADS],
-        .layers = (int64_t)values[LAYERS],
-        .training = training,
-        .rate = values[RATE],
-        .steps = (int64_t)ceil(1000 * values[TRIALS] / values[BATCH]),
-        .enough = 0.995,
-    };
-    settings->warm = (int64_t)(values[WARM] * (double)settings->steps);
-    return reasoning_make((int32_t)values[TASK], (int32_t)values[SIZE], (int32_t)values[MODULUS],
-                          (int32_t)values[BAND], &settings->task, error);
-}
-
-/* Of one sequence, forward: 2 a weight and token, and attention's. */
-static double gflop(const study_t *study) {
-    const nn_net_t *net = &study->trainer.net;
-    const double tokens = (double)net->shape.length;
-    const double weights = (double)(net->layout.count - net->shape.vocabulary * net->shape.width);
-    attn_cost_t cost = {.struct_size = sizeof cost};
-    if (attn_plan_cost(net->plan, &cost, NULL)) return NAN;
-    return (2 * weights * tokens + (double)net->shape.layers * cost.flops) / 1e9;
+    const study_choice_t choice = {.kind = (int32_t)values[TASK],
+                                   .size = (int32_t)values[SIZE],
+                                   .modulus = (int32_t)values[MODULUS],
+                                   .band = (int32_t)values[BAND],
+                                   .backend = backend,
+                                   .width = (int64_t)values[WIDTH],
+                                   .layers = (int64_t)values[LAYERS],
+                                   .heads = (int64_t)values[HEADS],
+                                   .batch = (int64_t)values[BATCH],
+                                   .samples = values[TRIALS],
+                                   .rate = values[RATE],
+                                   .warm = values[WARM],
+                                   .dropout = values[DROPOUT],
+                                   .seed = point->run->seed};
+    return study_settings_make(&choice, settings, error);
 }
 
 static attn_status_t compute_kind(const lab_point_t *point, int kind, double *row,
@@ -165,9 +155,8 @@ static attn_status_t compute_kind(const lab_point_t *point, int kind, double *ro
     study_settings_t settings;
     study_score_t score = {.samples = 0};
     study_t study;
-    attn_status_t status = settings_of(point, &settings, error);
+    attn_status_t status = settings_of(point, kinds[kind], &settings, error);
     if (status) return status;
-    settings.backend = kinds[kind];
     status = study_create(point->run->context, &settings, &study, error);
     if (status) return status;
     status = study_train(&study, settings.steps, error);
@@ -179,7 +168,7 @@ static attn_status_t compute_kind(const lab_point_t *point, int kind, double *ro
     row[RIGHT + 3 * kind + 2] = rate.high;
     row[WHOLE + kind] = (double)score.whole / samples;
     row[SAMPLES + kind] = (double)(study.trainer.step * settings.training.batch);
-    row[FLOPS + kind] = gflop(&study);
+    row[FLOPS + kind] = nn_sequence_flops(&study.trainer.net).forward / 1e9;
     study_destroy(&study);
     return status;
 }
@@ -198,12 +187,12 @@ static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
     if (point->values[HEADS] > point->values[WIDTH])
         return attn_fail(error, ATTN_ERROR_RANGE, "heads (%.0f) must not be more than d (%.0f)",
                          point->values[HEADS], point->values[WIDTH]);
-    return settings_of(point, &settings, error);
+    return settings_of(point, kinds[0], &settings, error);
 }
 
 static double cost(const lab_point_t *point) {
     study_settings_t settings;
-    if (settings_of(point, &settings, NULL)) return 1;
+    if (settings_of(point, kinds[0], &settings, NULL)) return 1;
     const double width = point->values[WIDTH];
     return (double)(settings.steps * settings.task.length) * width * (width + 40);
 }

@@ -22,8 +22,8 @@ enum { STEPS = 20, KEEP_SECONDS = 30, SAMPLES = 512 };
 typedef struct training {
     settings_t settings;
     const char *task, *backend, *path;
-    int64_t size, modulus, band, width, layers, heads, batch, samples, seed;
-    double rate, dropout;
+    int64_t size, modulus, band, samples, seed;
+    study_choice_t choice; /* the rest of it */
     int restart, bench;
 
     attn_context_t *context;
@@ -34,20 +34,9 @@ typedef struct training {
 
 /* ---- what is asked for ----------------------------------------------------------------------------- */
 
-static int find_task(const char *name, int32_t *kind) {
-    for (*kind = 0; *kind < REASONING_KINDS; ++*kind)
-        if (strcmp(name, reasoning_name(*kind)) == 0) return CLI_OK;
-    return cli_complain(CLI_USAGE,
-                        "lab train: unknown task '%s': there are lis, ed, ed_local and arithmetic",
-                        name);
-}
-
-static int make_settings(training_t *t) {
+static int choose_backend(training_t *t) {
     const option_texts_t list = {.items = {t->backend}, .count = 1};
     selection_t selection;
-    attn_error_t error;
-    int32_t kind;
-    if (find_task(t->task, &kind)) return CLI_USAGE;
     if (settings_select(t->context, &list, &selection)) return CLI_USAGE;
     if (selection.count > 1)
         return cli_complain(CLI_USAGE, "lab train: --attention is one backend, not '%s'",
@@ -55,24 +44,24 @@ static int make_settings(training_t *t) {
     if (settings_check(&t->settings, t->context, &selection)) return CLI_USAGE;
     settings_parameters(&t->settings, attn_backend_at(t->context, selection.indices[0]),
                         &t->parameters);
-    t->of = (study_settings_t){.backend = t->backend,
-                               .params = t->parameters.params,
-                               .param_count = t->parameters.count,
-                               .width = t->width,
-                               .layers = t->layers,
-                               .heads = t->heads,
-                               .training = nn_training_paper((uint64_t)t->seed),
-                               .rate = t->rate,
-                               .steps = (1000 * t->samples + t->batch - 1) / t->batch,
-                               .enough = 0.995};
+    t->choice.backend = t->backend;
+    t->choice.params = t->parameters.params;
+    t->choice.param_count = t->parameters.count;
+    return CLI_OK;
+}
+
+static int make_settings(training_t *t) {
+    attn_error_t error;
+    t->choice.size = (int32_t)t->size;
+    t->choice.modulus = (int32_t)t->modulus;
+    t->choice.band = (int32_t)t->band;
+    t->choice.samples = (double)t->samples;
+    t->choice.seed = (uint64_t)t->seed;
+    if (reasoning_find(t->task, &t->choice.kind, &error)) return cli_reject("lab train", &error);
+    if (choose_backend(t)) return CLI_USAGE;
+    if (study_settings_make(&t->choice, &t->of, &error)) return cli_reject("lab train", &error);
     if (t->bench) t->of.steps = INT64_MAX / 2, t->of.enough = 2; /* there is always one more */
-    t->of.training.batch = t->batch;
-    t->of.training.dropout = (float)t->dropout;
-    t->of.warm = t->of.steps / 20;
-    if (reasoning_make(kind, (int32_t)t->size, (int32_t)t->modulus, (int32_t)t->band, &t->of.task,
-                       &error) ||
-        study_create(t->context, &t->of, &t->study, &error))
-        return cli_reject("lab train", &error);
+    if (study_create(t->context, &t->of, &t->study, &error)) return cli_reject("lab train", &error);
     return CLI_OK;
 }
 
@@ -180,8 +169,8 @@ static int bench(training_t *t) {
     const double peak = peak_gflops(attn_context_tier(t->context));
     printf("%s, D = %lld, V = %lld, L = %lld, batch %lld, %lld threads: %.1f ms a step, "
            "%.2f GFLOP, %.1f GFLOP/s, %.0f%% of the %.0f GFLOP/s that one core can do\n",
-           t->backend, (long long)t->width, (long long)t->study.trainer.net.shape.vocabulary,
-           (long long)t->study.trainer.net.shape.length, (long long)t->batch,
+           t->backend, (long long)t->of.width, (long long)t->study.trainer.net.shape.vocabulary,
+           (long long)t->study.trainer.net.shape.length, (long long)t->of.training.batch,
            (long long)t->settings.threads, measure.median * 1e3, flops / 1e9, rate,
            100 * rate / peak, peak);
     return CLI_OK;
@@ -218,18 +207,16 @@ static const char details[] =
     "  attn lab train lis --n 110 --d 128 --bench";
 
 int lab_command_train(int argc, char **argv) {
-    training_t t = {.settings = {.threads = 1},
-                    .backend = "softmax",
-                    .size = 6,
-                    .modulus = 5,
-                    .band = 2,
-                    .width = 32,
-                    .layers = 3,
-                    .heads = 4,
-                    .batch = 64,
-                    .samples = 500,
-                    .seed = 1,
-                    .rate = 0.004};
+    training_t t = {
+        .settings = {.threads = 1},
+        .backend = "softmax",
+        .size = 6,
+        .modulus = 5,
+        .band = 2,
+        .samples = 500,
+        .seed = 1,
+        .choice = {.width = 32, .layers = 3, .heads = 4, .batch = 64, .rate = 0.004, .warm = 0.05},
+    };
     const option_t options[] = {
         {"TASK", 0, OPTION_ARGUMENT, NULL, "what to learn", &t.task, 0, 0},
         {"output", 'o', OPTION_TEXT, "FILE", "the checkpoint", &t.path, 0, 0},
@@ -238,14 +225,17 @@ int lab_command_train(int argc, char **argv) {
         {"n", 0, OPTION_INTEGER, "N", "size of the problem (default 6)", &t.size, 2, 250},
         {"modulus", 0, OPTION_INTEGER, "P", "of arithmetic (default 5)", &t.modulus, 2, 97},
         {"band", 0, OPTION_INTEGER, "W", "of ed_local (default 2)", &t.band, 1, 32},
-        {"d", 0, OPTION_INTEGER, "D", "width of the model (default 32)", &t.width, 1, 16384},
-        {"layers", 0, OPTION_INTEGER, "N", "blocks (default 3)", &t.layers, 1, NN_MOST_LAYERS},
-        {"heads", 0, OPTION_INTEGER, "N", "heads (default 4)", &t.heads, 1, 1024},
-        {"batch", 0, OPTION_INTEGER, "N", "samples a step (default 64)", &t.batch, 1, 65536},
+        {"d", 0, OPTION_INTEGER, "D", "width of the model (default 32)", &t.choice.width, 1, 16384},
+        {"layers", 0, OPTION_INTEGER, "N", "blocks (default 3)", &t.choice.layers, 1,
+         NN_MOST_LAYERS},
+        {"heads", 0, OPTION_INTEGER, "N", "heads (default 4)", &t.choice.heads, 1, 1024},
+        {"batch", 0, OPTION_INTEGER, "N", "samples a step (default 64)", &t.choice.batch, 1, 65536},
         {"samples", 0, OPTION_INTEGER, "K", "thousands to train on at most (default 500)",
          &t.samples, 1, 1000000000},
-        {"rate", 0, OPTION_NUMBER, "R", "highest learning rate (default 0.004)", &t.rate, 0, 0},
-        {"dropout", 0, OPTION_NUMBER, "P", "share that is dropped (default 0)", &t.dropout, 0, 0},
+        {"rate", 0, OPTION_NUMBER, "R", "highest learning rate (default 0.004)", &t.choice.rate, 0,
+         0},
+        {"dropout", 0, OPTION_NUMBER, "P", "share that is dropped (default 0)", &t.choice.dropout,
+         0, 0},
         {"seed", 0, OPTION_INTEGER, "N", "of all random numbers (default 1)", &t.seed, 0,
          (int64_t)1 << 53},
         {"set", 0, OPTION_TEXTS, "NAME=VALUE", "set a parameter of the backend; may be repeated",
@@ -260,7 +250,7 @@ int lab_command_train(int argc, char **argv) {
     const option_command_t command = {"lab train", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
-    if (!(t.rate > 0) || !(t.dropout >= 0 && t.dropout < 1))
+    if (!(t.choice.rate > 0) || !(t.choice.dropout >= 0 && t.choice.dropout < 1))
         return cli_complain(CLI_USAGE, "lab train: --rate is above 0, --dropout from 0 to below 1");
     if (!t.path && !t.bench)
         return cli_complain(CLI_USAGE,

@@ -3,6 +3,8 @@
 
 #include "labs/nn/memory.h"
 
+#include <math.h>
+
 /* ---- net ------------------------------------------------------------------------------------------- */
 
 attn_status_t nn_net_create(const attn_context_t *context, const nn_shape_t *shape, nn_net_t *net,
@@ -36,6 +38,16 @@ int64_t nn_net_scratch(const nn_net_t *net, int64_t rows) {
     const int64_t wide =
         attn_max(attn_max(layout->hidden, 3 * layout->inner), net->shape.vocabulary);
     return nn_product_scratch(net->kernels, attn_max(rows, wide), wide);
+}
+
+nn_flops_t nn_sequence_flops(const nn_net_t *net) {
+    const double tokens = (double)net->shape.length, layers = (double)net->shape.layers;
+    const double embedding = (double)(net->shape.vocabulary * net->shape.width);
+    const double weights = (double)net->layout.count - embedding;
+    attn_cost_t cost = {.struct_size = sizeof cost};
+    if (attn_plan_cost(net->plan, &cost, NULL)) cost.flops = cost.gradient_flops = NAN;
+    return (nn_flops_t){.forward = 2 * weights * tokens + layers * cost.flops,
+                        .backward = 4 * weights * tokens + layers * cost.gradient_flops};
 }
 
 /* ---- pass ------------------------------------------------------------------------------------------ */

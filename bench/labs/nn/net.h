@@ -31,6 +31,14 @@ void nn_net_destroy(nn_net_t *net);
 /** Floats of scratch that the products of this many rows need. */
 int64_t nn_net_scratch(const nn_net_t *net, int64_t rows);
 
+/** Floating-point operations of a sequence: 2 a weight and token forward and 4 back, and attention's. */
+typedef struct nn_flops {
+    double forward, backward;
+} nn_flops_t;
+
+/** NaN where the backend does not tell its cost. */
+nn_flops_t nn_sequence_flops(const nn_net_t *net);
+
 /** What a block keeps for the way back. */
 typedef struct nn_block_pass {
     float *in, *in_stats;         /**< x, and what its norm found */

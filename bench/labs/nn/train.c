@@ -237,12 +237,6 @@ double nn_rate(double peak, int64_t step, int64_t warm, int64_t total) {
 }
 
 double nn_step_flops(const nn_trainer_t *trainer) {
-    const nn_net_t *net = &trainer->net;
-    const double tokens = (double)(trainer->training.batch * net->shape.length);
-    const double embedding = (double)(net->shape.vocabulary * net->shape.width);
-    attn_cost_t cost = {.struct_size = sizeof cost};
-    if (attn_plan_cost(net->plan, &cost, NULL)) cost = (attn_cost_t){.flops = 0};
-    return 6 * ((double)net->layout.count - embedding) * tokens +
-           (double)(trainer->training.batch * net->shape.layers) *
-               (cost.flops + cost.gradient_flops);
+    const nn_flops_t flops = nn_sequence_flops(&trainer->net);
+    return (double)trainer->training.batch * (flops.forward + flops.backward);
 }

@@ -60,7 +60,7 @@ attn_status_t nn_trainer_loss(nn_trainer_t *trainer, const int32_t *tokens, cons
 /** The peak after `warm` steps of linear warm-up, then linearly to 0 at step `total`; steps count from 0. */
 double nn_rate(double peak, int64_t step, int64_t warm, int64_t total);
 
-/** Floating-point operations of a step: 6 a weight and token, and attention's both ways. */
+/** Floating-point operations of a step: both ways, for a batch. */
 double nn_step_flops(const nn_trainer_t *trainer);
 
 #endif

@@ -4,6 +4,7 @@
 #include "attn/support.h"
 #include "labs/nn/decode.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,27 @@ enum {
     TOGETHER = 32,       /* sequences that are decoded side by side */
     SEED_TEST = 1000003, /* test samples are those of one seed, whatever the study's */
 };
+
+attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t *settings,
+                                  attn_error_t *error) {
+    *settings = (study_settings_t){
+        .backend = choice->backend,
+        .params = choice->params,
+        .param_count = choice->param_count,
+        .width = choice->width,
+        .heads = choice->heads,
+        .layers = choice->layers,
+        .training = nn_training_paper(choice->seed),
+        .rate = choice->rate,
+        .steps = (int64_t)ceil(1000 * choice->samples / (double)choice->batch),
+        .enough = 0.995,
+    };
+    settings->training.batch = choice->batch;
+    settings->training.dropout = (float)choice->dropout;
+    settings->warm = (int64_t)(choice->warm * (double)settings->steps);
+    return reasoning_make(choice->kind, choice->size, choice->modulus, choice->band,
+                          &settings->task, error);
+}
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,20 @@
 #include "labs/nn/train.h"
 #include "labs/reasoning/task.h"
 
+/** A cell as a person asks for it. */
+typedef struct study_choice {
+    int32_t kind, size, modulus, band; /**< reasoning_make()'s */
+    const char *backend;
+    const attn_param_t *params;
+    uint32_t param_count;
+    int64_t width, layers, heads, batch;
+    double samples; /**< thousands to train on, at most */
+    double rate;    /**< the highest learning rate */
+    double warm;    /**< part of the steps that are warm-up; the paper's is 0.05 */
+    double dropout;
+    uint64_t seed;
+} study_choice_t;
+
 typedef struct study_settings {
     reasoning_task_t task;
     const char *backend; /**< of the attention; outlives the study, like its parameters */
@@ -26,6 +40,10 @@ typedef struct study_settings {
     int64_t steps; /**< at most; the rate is 0 at their end */
     double enough; /**< stop early at this share of test samples wholly right; above 1: never */
 } study_settings_t;
+
+/** The paper's AdamW, and an early stop at 99.5%. Errors: reasoning_make()'s. */
+attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t *settings,
+                                  attn_error_t *error);
 
 /** How well it does on test samples. */
 typedef struct study_score {

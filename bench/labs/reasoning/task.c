@@ -6,6 +6,8 @@
 #include "labs/reasoning/read.h"
 #include "number/format.h"
 
+#include <string.h>
+
 /* ---- kinds ----------------------------------------------------------------------------------------- */
 
 static const struct kind {
@@ -25,6 +27,18 @@ static const struct kind {
 };
 
 const char *reasoning_name(int32_t kind) { return kinds[kind].name; }
+
+attn_status_t reasoning_find(const char *name, int32_t *kind, attn_error_t *error) {
+    char names[80] = "";
+    for (*kind = 0; *kind < REASONING_KINDS; ++*kind) {
+        if (strcmp(name, kinds[*kind].name) == 0) return ATTN_OK;
+        const size_t used = strlen(names);
+        attn_format(names + used, sizeof names - used, "%s%s", *kind ? ", " : "",
+                    kinds[*kind].name);
+    }
+    return attn_fail(error, ATTN_ERROR_NOT_FOUND, "unknown task '%.30s': there are %s", name,
+                     names);
+}
 
 static int is_prime(int32_t x) {
     for (int32_t d = 2; d * d <= x; d++)

@@ -53,6 +53,9 @@ enum reasoning_use { REASONING_TRAIN, REASONING_TEST };
 /** "lis", "ed", "ed_local", "arithmetic" */
 const char *reasoning_name(int32_t kind);
 
+/** The kind of that name. Errors: there is none (ATTN_ERROR_NOT_FOUND). */
+attn_status_t reasoning_find(const char *name, int32_t *kind, attn_error_t *error);
+
 /**
  * A task of this kind and size; modulus and band are read where the kind has them. Errors name what is out of range
  * (ATTN_ERROR_RANGE).
