@@ -88,7 +88,11 @@ describe("attn lab train", () => {
 
     const cases = [
         ["no task", ["train", "-o", "x"], /TASK is missing/],
-        ["another task", ["train", "walk", "-o", "x"], /'walk': there are lis, ed, ed_local, arith/],
+        [
+            "another task",
+            ["train", "walk", "-o", "x"],
+            /'walk': there are lis, ed, ed_local, arith/,
+        ],
         ["no file", ["train", "lis"], /--output is missing/],
         [
             "no gradients",

@@ -63,6 +63,9 @@ static void describe(const study_t *study, header_t *header) {
     add_number(header, "beta1", s->training.beta1);
     add_number(header, "beta2", s->training.beta2);
     add_number(header, "decay", s->training.decay);
+    if (s->training.epsilon !=
+        nn_training_paper(0).epsilon) /* else as in files without this line */
+        add_number(header, "epsilon", s->training.epsilon);
     add_number(header, "rate", s->rate);
     add_number(header, "warm", (double)s->warm);
     add_number(header, "steps", (double)s->steps);

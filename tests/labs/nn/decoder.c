@@ -2,6 +2,7 @@
 #include "decoder.h"
 #include "numbers.h"
 
+#include "attn/random.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -139,4 +140,15 @@ double decoder_loss(const decoder_t *decoder) {
     assert_true(wide <= MOST && shape->length <= MOST && shape->vocabulary <= MOST);
     for (int64_t s = 0; s < decoder->count; s++) loss += sequence_loss(decoder, s);
     return loss;
+}
+
+double decoder_roundings(const nn_net_t *net) {
+    const nn_layout_t *layout = &net->layout;
+    const int64_t width = net->shape.width;
+    const int64_t block = 6 * width + 4 * layout->inner + layout->hidden + 2 * net->shape.length;
+    return (double)(net->shape.layers * block + 4 * width + net->shape.vocabulary);
+}
+
+double decoder_error(uint64_t draw, int64_t at, double size) {
+    return attn_random_u64(test_seed(), 50 + draw, (uint64_t)at) & 1 ? 1 + size : 1 - size;
 }

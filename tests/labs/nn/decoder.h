@@ -17,4 +17,14 @@ typedef struct decoder {
 /** The sum of -log probability of the targets. */
 double decoder_loss(const decoder_t *decoder);
 
+/**
+ * Terms of the sums from the tokens to the loss, one after another. What the net computes in f32 is, layer by layer,
+ * the exact result for weights that are off by as many roundings; so what weights that are off by that much change is
+ * how far it may be off. That is measured, by drawing some.
+ */
+double decoder_roundings(const nn_net_t *net);
+
+/** 1 + size or 1 - size: the factor of weight `at` in draw `draw`. */
+double decoder_error(uint64_t draw, int64_t at, double size);
+
 #endif

@@ -2,9 +2,7 @@
  * The whole model's loss and gradient against a double-precision reference, whose derivative is taken by
  * central differences.
  *
- * Tolerance: what the net computes in f32 is, layer by layer, the exact result for weights that are off by as
- * many roundings as the sums have terms. So an element of the gradient may be off by what weights that are
- * off by that much make of it, which is measured: by drawing some.
+ * Tolerance: what weights that are off by their roundings make of an element of the gradient (decoder.h).
  */
 #include "decoder.h"
 #include "numbers.h"
@@ -27,14 +25,6 @@ typedef struct scene {
     int32_t tokens[COUNT * 16], targets[COUNT * 16];
     decoder_t decoder;
 } scene_t;
-
-/* Terms of the sums from the tokens to the loss and back, one after another. */
-static double roundings(const nn_net_t *net) {
-    const nn_layout_t *layout = &net->layout;
-    const int64_t width = net->shape.width;
-    const int64_t block = 6 * width + 4 * layout->inner + layout->hidden + 2 * net->shape.length;
-    return 2 * (double)(net->shape.layers * block + 4 * width + net->shape.vocabulary);
-}
 
 static double compute(scene_t *scene, float *gradient) {
     attn_error_t error;
@@ -84,15 +74,13 @@ static void teardown(scene_t *scene) {
 /* scene->moved, and how far the loss moves. */
 static double move(scene_t *scene, double loss) {
     const int64_t count = scene->net.layout.count;
-    const double size = roundings(&scene->net) * NUMBERS_U;
+    const double size = 2 * decoder_roundings(&scene->net) * NUMBERS_U; /* there and back */
     float *other = numbers_make(count, 4);
     double moved = 0;
     memset(scene->moved, 0, (size_t)count * sizeof *scene->moved);
     for (uint64_t d = 0; d < DRAWS; d++) {
-        for (int64_t i = 0; i < count; i++) {
-            const double sign = attn_random_u64(test_seed(), 50 + d, (uint64_t)i) & 1 ? 1 : -1;
-            scene->weights[i] = (float)(scene->exact[i] * (1 + sign * size));
-        }
+        for (int64_t i = 0; i < count; i++)
+            scene->weights[i] = (float)(scene->exact[i] * decoder_error(d, i, size));
         moved = fmax(moved, fabs(compute(scene, other) - loss));
         for (int64_t i = 0; i < count; i++)
             scene->moved[i] = fmaxf(scene->moved[i], fabsf(other[i] - scene->gradient[i]));
