@@ -170,7 +170,7 @@ static void loss_alone(void **state) {
     (void)state;
     int32_t tokens[BATCH * LENGTH], targets[BATCH * LENGTH];
     attn_error_t error;
-    double loss, found;
+    double loss = 0, found = 0;
     attn_context_t *context = fixture_context(1);
     nn_trainer_t trainer;
     make(&trainer, context, "softmax", 0);
