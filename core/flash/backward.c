@@ -15,7 +15,9 @@ typedef struct run {
     char *scratch;
     uint64_t scratch_size;
     float *key_sums, *value_sums;
+    uint8_t *ready;
     double *head_sums;
+    int64_t panels;                   /* of a part's sums */
     int64_t key_stride, value_stride; /* floats of a part's sums */
     int64_t group;                    /* query heads a key/value head */
 } run_t;
@@ -49,10 +51,13 @@ static run_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     run.scratch = attn_arena_take(arena, workers, scratch.used);
     const int64_t dim = attn_round_up(problem->dim, run.kernels->lanes);
     const int64_t value_dim = attn_round_up(problem->value_dim, run.kernels->lanes);
-    run.key_stride = attn_round_up(problem->keys * dim, ATTN_PIECE_ALIGNMENT);
-    run.value_stride = attn_round_up(problem->keys * value_dim, ATTN_PIECE_ALIGNMENT);
+    run.panels = attn_round_up(problem->keys, run.kernels->panel) / run.kernels->panel;
+    const int64_t keys = run.panels * run.kernels->panel;
+    run.key_stride = attn_round_up(keys * dim, ATTN_PIECE_ALIGNMENT);
+    run.value_stride = attn_round_up(keys * value_dim, ATTN_PIECE_ALIGNMENT);
     run.key_sums = attn_arena_take(arena, run.slots, (uint64_t)run.key_stride * sizeof(float));
     run.value_sums = attn_arena_take(arena, run.slots, (uint64_t)run.value_stride * sizeof(float));
+    run.ready = attn_arena_take(arena, run.slots, (uint64_t)run.panels);
     run.head_sums =
         attn_arena_take(arena, heads * run.parts * run.group, BACKWARD_HEAD_SUMS * sizeof(double));
     return run;
@@ -65,6 +70,7 @@ void attn_backward_workspace(const flash_plan_t *plan, attn_arena_t *arena) {
 static backward_sums_t sums_of(const run_t *run, int64_t slot, int64_t task) {
     return (backward_sums_t){.key = run->key_sums + slot * run->key_stride,
                              .value = run->value_sums + slot * run->value_stride,
+                             .ready = run->ready + slot * run->panels,
                              .heads = run->head_sums + task * run->group * BACKWARD_HEAD_SUMS};
 }
 

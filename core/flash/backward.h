@@ -1,7 +1,8 @@
 /*
  * flash/backward.h: gradients of exact attention (attn.backward/1). A task takes a part of the queries
- * that read one key/value head, packs that head's keys and values for itself, and sums up what its
- * queries pass on to them; the sums of a head's parts are then added in order. How a problem is
+ * that read one key/value head, packs those of that head's keys and values that they see for itself, when
+ * the first of them does, and sums up what its queries pass on to them; the sums of a head's parts are then
+ * added in order. How a problem is
  * cut into parts does not depend on threads, so neither do the bits.
  */
 #ifndef ATTN_FLASH_BACKWARD_H
@@ -14,7 +15,8 @@
 /* What a part of the queries passes on to its head's keys and values, in rows of whole vectors. */
 typedef struct backward_sums {
     float *key, *value;
-    double *heads; /* for each query head of the group: by its sink, and by its slope */
+    uint8_t *ready; /* of each panel of keys: whether it has sums */
+    double *heads;  /* for each query head of the group: by its sink, and by its slope */
 } backward_sums_t;
 enum { BACKWARD_SINK, BACKWARD_SLOPE, BACKWARD_HEAD_SUMS };
 
@@ -30,6 +32,7 @@ typedef struct backward_task {
 typedef struct backward_kernels {
     int64_t rows;  /* queries in a block */
     int64_t lanes; /* rows of sums are whole vectors of so many floats */
+    int64_t panel; /* and there are whole panels of so many rows */
     /* Counts the bytes of a task's scratch. */
     void (*scratch)(const attn_problem_t *problem, const attn_pattern_t *pattern,
                     attn_arena_t *arena);

@@ -11,6 +11,7 @@
 typedef struct space {
     backward_keys_t sides[FLASH_SEGMENTS];
     backward_block_t *block;
+    float *rows; /* values of a panel, before they are packed */
 } space_t;
 
 static int64_t padded(int64_t columns) { return tile_round_up(columns, PRODUCT_WIDTH); }
@@ -63,12 +64,15 @@ static space_t lay_out(const attn_problem_t *problem, const attn_pattern_t *patt
     space_t space = {.block = attn_arena_take(arena, 1, sizeof *space.block)};
     backward_keys_t *gathered = &space.sides[FLASH_GATHERED];
     lay_out_block(space.block, problem, arena);
+    space.rows = take_floats(arena, PANEL, problem->value_dim);
     lay_out_keys(&space.sides[FLASH_ALL], problem, problem->keys, arena);
     if (!pattern) return space;
     lay_out_keys(gathered, problem, pattern->gathered, arena);
     gathered->key.map = pattern->map;
-    gathered->key_sums = take_floats(arena, pattern->gathered, gathered->dim);
-    gathered->value_sums = take_floats(arena, pattern->gathered, gathered->value_dim);
+    const int64_t keys = tile_round_up(pattern->gathered, PANEL);
+    gathered->key_sums = take_floats(arena, keys, gathered->dim);
+    gathered->value_sums = take_floats(arena, keys, gathered->value_dim);
+    gathered->ready = attn_arena_take(arena, keys / PANEL, 1);
     return space;
 }
 
@@ -96,30 +100,44 @@ static void read_rows(float *to, int64_t stride, const attn_tensor_t *tensor,
         read_row(to + i * stride, stride, tensor, head->batch, queries->head, queries->first + i);
 }
 
-/* Values are read into the rows of dO, which are not there yet. */
-static void pack_keys(const backward_task_t *task, backward_keys_t *sides, int64_t keys,
-                      float *rows) {
+static void clear(float *sums, int64_t count) {
+    for (int64_t i = 0; i < count; i++) sums[i] = 0.0f;
+}
+
+static void pack_panel(const backward_task_t *task, const backward_keys_t *sides, int64_t first,
+                       float *rows) {
     const attn_problem_t *problem = task->head.problem;
     const attn_io_t *io = task->head.io;
     const int64_t batch = task->head.batch, kv_head = task->head.kv_head, dim = sides->dim;
-    for (int64_t first = 0; first < keys; first += PANEL) {
-        const int64_t count = tile_min(PANEL, keys - first);
-        float *copy = sides->key.copy + first * dim;
-        for (int64_t j = 0; j < count; j++) {
-            const int64_t at = position_of(sides->key.map, first + j);
-            read_row(copy + j * dim, dim, &io->key, batch, kv_head, at);
-            read_row(rows + j * problem->value_dim, problem->value_dim, &io->value, batch, kv_head,
-                     at);
-        }
-        tile_pack(sides->key.panels + first * problem->dim, PANEL, count, problem->dim, copy, dim,
-                  1, 1.0f);
-        tile_pack(sides->value.panels + first * problem->value_dim, PANEL, count,
-                  problem->value_dim, rows, problem->value_dim, 1, 1.0f);
+    const int64_t value_dim = problem->value_dim;
+    const int64_t count = tile_min(PANEL, sides->key.count - first);
+    float *copy = sides->key.copy + first * dim;
+    for (int64_t j = 0; j < count; j++) {
+        const int64_t at = position_of(sides->key.map, first + j);
+        read_row(copy + j * dim, dim, &io->key, batch, kv_head, at);
+        read_row(rows + j * value_dim, value_dim, &io->value, batch, kv_head, at);
     }
+    tile_pack(sides->key.panels + first * problem->dim, PANEL, count, problem->dim, copy, dim, 1,
+              1.0f);
+    tile_pack(sides->value.panels + first * value_dim, PANEL, count, value_dim, rows, value_dim, 1,
+              1.0f);
 }
 
-static void clear(float *sums, int64_t count) {
-    for (int64_t i = 0; i < count; i++) sums[i] = 0.0f;
+static void clear_panel(const backward_keys_t *sides, int64_t first) {
+    clear(sides->key_sums + first * sides->dim, PANEL * sides->dim);
+    clear(sides->value_sums + first * sides->value_dim, PANEL * sides->value_dim);
+    sides->ready[first / PANEL] = 1;
+}
+
+/* What queries see is made ready when the first of them sees it, in the nearest cache; what none of a task's
+ * queries sees costs nothing. */
+static void make_ready(const backward_task_t *task, const backward_keys_t *sides, attn_range_t span,
+                       float *rows) {
+    for (int64_t first = span.first; first < span.last; first += PANEL) {
+        if (sides->ready[first / PANEL]) continue;
+        pack_panel(task, sides, first, rows);
+        clear_panel(sides, first);
+    }
 }
 
 /* ---- a block of queries ---------------------------------------------------------------------------- */
@@ -244,6 +262,16 @@ static void write_rows(const attn_tensor_t *tensor, int64_t batch, int64_t head,
                  tensor->dtype, tensor->stride[3], values, tensor->shape[3]);
 }
 
+/* The queries, whose tiles have their ranges, and those keys. */
+static void attend_keys(const backward_task_t *task, const space_t *space, int segment,
+                        backward_watch_t *watch, watch_t *data) {
+    const backward_keys_t *sides = &space->sides[segment];
+    const attn_range_t span = backward_span(space->block);
+    make_ready(task, sides, span, space->rows);
+    data->map = sides->key.map;
+    backward_attend(space->block, sides, span, watch, data);
+}
+
 /* Runs of keys that the queries see by a pattern, one at a time. */
 static void attend_runs(const backward_task_t *task, const space_t *space,
                         const attn_queries_t *queries, backward_watch_t *watch, watch_t *data) {
@@ -253,15 +281,13 @@ static void attend_runs(const backward_task_t *task, const space_t *space,
     attn_run_t run;
     attn_walk_begin(&walk, task->pattern, &task->head, queries, TILE_ROWS);
     while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
-        const int gathered = run.range >= task->pattern->in_place;
-        const backward_keys_t *sides = &space->sides[gathered ? FLASH_GATHERED : FLASH_ALL];
         for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
             flash_tile_t *tile = &block->tiles[t];
             runs_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
             tile->mods.mask = run.full ? NULL : mods.mask;
         }
-        data->map = sides->key.map;
-        backward_attend(block, sides, watch, data);
+        attend_keys(task, space, run.range < task->pattern->in_place ? FLASH_ALL : FLASH_GATHERED,
+                    watch, data);
     }
 }
 
@@ -281,7 +307,7 @@ static void attend_block(const backward_task_t *task, const space_t *space,
         attend_runs(task, space, queries, watch, &data);
     } else {
         see(block, &task->head, queries);
-        backward_attend(block, &space->sides[FLASH_ALL], watch, &data);
+        attend_keys(task, space, FLASH_ALL, watch, &data);
     }
     if (gradients->sinks.data)
         sums[BACKWARD_SINK] += sink_of(block, flash_sink_of(&task->head, queries->head));
@@ -316,9 +342,8 @@ static void add_row(float *sum, const float *part, int64_t count) {
         vf_store(sum + c, vf_add(vf_load(sum + c), vf_load(part + c)));
 }
 
-static void clear_sums(const backward_keys_t *sides) {
-    clear(sides->key_sums, sides->key.count * sides->dim);
-    clear(sides->value_sums, sides->key.count * sides->value_dim);
+static void begin(backward_keys_t *sides) {
+    for (int64_t p = 0; p * PANEL < sides->key.count; p++) sides->ready[p] = 0;
 }
 
 /* Gathered keys are keys of the head. */
@@ -326,6 +351,8 @@ static void join_gathered(const space_t *space) {
     const backward_keys_t *all = &space->sides[FLASH_ALL], *some = &space->sides[FLASH_GATHERED];
     for (int64_t g = 0; g < some->key.count; g++) {
         const int64_t j = some->key.map[g];
+        if (!some->ready[g / PANEL]) continue;
+        if (!all->ready[j / PANEL]) clear_panel(all, j / PANEL * PANEL);
         add_row(all->key_sums + j * all->dim, some->key_sums + g * all->dim, all->dim);
         add_row(all->value_sums + j * all->value_dim, some->value_sums + g * all->value_dim,
                 all->value_dim);
@@ -336,16 +363,13 @@ static void attend(const backward_task_t *task) {
     const attn_problem_t *problem = task->head.problem;
     attn_arena_t arena = {.base = task->scratch};
     space_t space = lay_out(problem, task->pattern, &arena);
-    backward_keys_t *all = &space.sides[FLASH_ALL], *gathered = &space.sides[FLASH_GATHERED];
+    backward_keys_t *all = &space.sides[FLASH_ALL];
     all->key_sums = task->sums.key;
     all->value_sums = task->sums.value;
-    clear_sums(all);
-    pack_keys(task, all, attn_keys_of(problem, task->head.io, task->head.batch),
-              space.block->out_gradient);
-    if (task->pattern) {
-        clear_sums(gathered);
-        pack_keys(task, gathered, gathered->key.count, space.block->out_gradient);
-    }
+    all->ready = task->sums.ready;
+    begin(all);
+    all->key.count = attn_keys_of(problem, task->head.io, task->head.batch);
+    if (task->pattern) begin(&space.sides[FLASH_GATHERED]);
     for (int64_t i = 0; i < problem->heads / problem->kv_heads * BACKWARD_HEAD_SUMS; i++)
         task->sums.heads[i] = 0.0;
     for (int64_t at = task->queries.first; at < task->queries.last;) {
@@ -356,28 +380,46 @@ static void attend(const backward_task_t *task) {
     if (task->pattern) join_gathered(&space);
 }
 
+/* The sums of key j, those of all parts together: the rows of one of them. */
+static backward_sums_t sums_of(const backward_sums_t *parts, int64_t count, int64_t j, int64_t dim,
+                               int64_t value_dim) {
+    backward_sums_t sums = {.key = NULL};
+    for (int64_t p = 0; p < count; p++) {
+        float *key = parts[p].key + j * dim, *value = parts[p].value + j * value_dim;
+        if (!parts[p].ready[j / PANEL]) continue;
+        if (sums.key) {
+            add_row(sums.key, key, dim);
+            add_row(sums.value, value, value_dim);
+        } else {
+            sums = (backward_sums_t){.key = key, .value = value};
+        }
+    }
+    if (sums.key) return sums;
+    sums = (backward_sums_t){.key = parts->key + j * dim, .value = parts->value + j * value_dim};
+    clear(sums.key, dim);
+    clear(sums.value, value_dim);
+    return sums;
+}
+
 static void finish(const backward_task_t *task, const backward_sums_t *parts, int64_t count,
                    attn_range_t keys) {
     const attn_problem_t *problem = task->head.problem;
     const int64_t dim = padded(problem->dim), value_dim = padded(problem->value_dim);
     const attn_tensor_t *key = &task->gradients->key, *value = &task->gradients->value;
     for (int64_t j = keys.first; j < keys.last; j++) {
-        for (int64_t p = 1; p < count; p++) {
-            add_row(parts[0].key + j * dim, parts[p].key + j * dim, dim);
-            add_row(parts[0].value + j * value_dim, parts[p].value + j * value_dim, value_dim);
-        }
+        const backward_sums_t sums = sums_of(parts, count, j, dim, value_dim);
         if (key->data)
-            write_rows(key, task->head.batch, task->head.kv_head, j, parts[0].key + j * dim, dim,
+            write_rows(key, task->head.batch, task->head.kv_head, j, sums.key, dim,
                        task->head.scale);
         if (value->data)
-            write_rows(value, task->head.batch, task->head.kv_head, j,
-                       parts[0].value + j * value_dim, value_dim, 1.0f);
+            write_rows(value, task->head.batch, task->head.kv_head, j, sums.value, value_dim, 1.0f);
     }
 }
 
 const backward_kernels_t ATTN_KERNEL(attn_backward_kernels) = {
     .rows = BACKWARD_ROWS,
     .lanes = PRODUCT_WIDTH,
+    .panel = PANEL,
     .scratch = scratch,
     .attend = attend,
     .finish = finish,

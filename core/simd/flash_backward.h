@@ -33,6 +33,7 @@ typedef struct backward_keys {
     attn_segment_t key;   /* its `values` are the keys themselves, in rows: what dS multiplies */
     attn_segment_t value; /* panels alone */
     float *key_sums, *value_sums; /* [keys]: sum_i dS_ij Q_i, sum_i P_ij dO_i */
+    uint8_t *ready;               /* of each panel of keys: whether all that is there */
     int64_t dim, value_dim;       /* floats a row */
 } backward_keys_t;
 
@@ -207,19 +208,24 @@ ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t
     }
 }
 
-/** All that a block's queries, whose tiles have their ranges, pass on to a head's keys and get of them. */
-ATTN_STEP void backward_attend(backward_block_t *block, const backward_keys_t *sides,
-                               backward_watch_t *watch, void *data) {
-    int64_t low = INT64_MAX, high = 0;
+/** The keys that a block's queries see, whose tiles have their ranges; the first is that of a panel. */
+ATTN_STEP attn_range_t backward_span(backward_block_t *block) {
+    attn_range_t span = {INT64_MAX, 0};
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
         flash_tile_t *tile = &block->tiles[t];
         flash_span(tile, &tile->low, &tile->high);
         if (tile->low >= tile->high) continue;
-        low = tile_min(low, tile->low);
-        high = tile_max(high, tile->high);
+        span.first = tile_min(span.first, tile->low);
+        span.last = tile_max(span.last, tile->high);
     }
-    for (int64_t base = low; base < high; base += BACKWARD_KEYS) {
-        const int64_t keys = tile_min(BACKWARD_KEYS, high - base);
+    return span;
+}
+
+/** All that a block's queries pass on to the keys of their span and get of them. */
+ATTN_STEP void backward_attend(backward_block_t *block, const backward_keys_t *sides,
+                               attn_range_t span, backward_watch_t *watch, void *data) {
+    for (int64_t base = span.first; base < span.last; base += BACKWARD_KEYS) {
+        const int64_t keys = tile_min(BACKWARD_KEYS, span.last - base);
         for (int64_t t = 0; t * TILE_ROWS < block->rows; t++)
             backward_tile(block, t, sides, base, tile_round_up(keys, PANEL), watch, data);
         backward_add(block, sides, base, keys);
