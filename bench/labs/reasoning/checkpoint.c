@@ -2,21 +2,14 @@
 #include "labs/reasoning/study.h"
 
 #include "attn/support.h"
+#include "labs/reasoning/checksum.h"
 #include "number/format.h"
 #include "number/number.h"
 
 #include <string.h>
 
 enum { HEADER = 1024, REST = 64 /* of it: a line for what it has no room for, and its end */ };
-static const uint64_t BASIS = 0xcbf29ce484222325u, PRIME = 0x100000001b3u;
 static const char magic[] = "attn study 1\n";
-
-/* FNV-1a, going on from `hash`. */
-static uint64_t checksum(uint64_t hash, const void *bytes, size_t size) {
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < size; i++) hash = (hash ^ at[i]) * PRIME;
-    return hash;
-}
 
 /* ---- the header ------------------------------------------------------------------------------------ */
 
@@ -45,7 +38,7 @@ static void add_number(header_t *header, const char *name, double value) {
 static void describe(const study_t *study, header_t *header) {
     const study_settings_t *s = &study->settings;
     header->size = sizeof magic - 1;
-    header->rest = BASIS;
+    header->rest = CHECKSUM_BASIS;
     memcpy(header->text, magic, sizeof magic);
     add_text(header, "task", reasoning_name(s->task.kind));
     add_number(header, "size", s->task.size);
@@ -69,7 +62,7 @@ static void describe(const study_t *study, header_t *header) {
     add_number(header, "rate", s->rate);
     add_number(header, "warm", (double)s->warm);
     add_number(header, "steps", (double)s->steps);
-    if (header->rest != BASIS)
+    if (header->rest != CHECKSUM_BASIS)
         attn_format(header->text + header->size, HEADER - header->size, "rest=%llx\n",
                     (unsigned long long)header->rest);
     header->size += strlen(header->text + header->size);
@@ -103,7 +96,7 @@ size_t study_save(const study_t *study, void *buffer, size_t size) {
     memcpy(at, header.text, header.size);
     memcpy(at + header.size, study->trainer.weights, floats);
     memcpy(at + before, &tail, sizeof tail);
-    tail.sum = checksum(BASIS, at, before + offsetof(tail_t, sum));
+    tail.sum = checksum(CHECKSUM_BASIS, at, before + offsetof(tail_t, sum));
     memcpy(at + before, &tail, sizeof tail);
     return before + sizeof tail;
 }
@@ -144,7 +137,7 @@ attn_status_t study_restore(study_t *study, const void *buffer, size_t size, att
                          "the checkpoint has %zu bytes, expected %zu: it is %s", size, expected,
                          size < expected ? "truncated" : "too long");
     memcpy(&tail, bytes + header.size + floats, sizeof tail);
-    if (tail.sum != checksum(BASIS, bytes, size - sizeof tail.sum))
+    if (tail.sum != checksum(CHECKSUM_BASIS, bytes, size - sizeof tail.sum))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "the checkpoint is damaged: its sum is off");
     memcpy(study->trainer.weights, bytes + header.size, floats);
     study->trainer.step = tail.step;

@@ -38,7 +38,7 @@ attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
 
-static nn_shape_t shape_of(const study_settings_t *settings) {
+nn_shape_t study_shape(const study_settings_t *settings) {
     return (nn_shape_t){.vocabulary = settings->task.vocabulary,
                         .length = settings->task.length - 1, /* <eos> is no input */
                         .width = settings->width,
@@ -51,7 +51,7 @@ static nn_shape_t shape_of(const study_settings_t *settings) {
 
 attn_status_t study_create(const attn_context_t *context, const study_settings_t *settings,
                            study_t *study, attn_error_t *error) {
-    const nn_shape_t shape = shape_of(settings);
+    const nn_shape_t shape = study_shape(settings);
     *study = (study_t){.settings = *settings, .context = context};
     attn_status_t status =
         nn_trainer_create(context, &shape, &settings->training, &study->trainer, error);

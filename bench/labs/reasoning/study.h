@@ -63,6 +63,9 @@ typedef struct study {
     int enough;     /**< it is */
 } study_t;
 
+/** Of the model that is trained. */
+nn_shape_t study_shape(const study_settings_t *settings);
+
 /** It stays where it is. Errors: as nn_trainer_create(). */
 attn_status_t study_create(const attn_context_t *context, const study_settings_t *settings,
                            study_t *study, attn_error_t *error);

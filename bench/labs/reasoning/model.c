@@ -1,0 +1,166 @@
+/* reasoning/model.c: see model.h. */
+#include "labs/reasoning/model.h"
+
+#include "attn/support.h"
+#include "labs/nn/decode.h"
+#include "labs/reasoning/checksum.h"
+#include "number/format.h"
+#include "simd/half.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUM_SIZE = 8 };
+static const char magic[] = "attn model 1\n";
+
+static void put_bytes(unsigned char *at, uint64_t value, int count) {
+    for (int i = 0; i < count; i++) at[i] = (unsigned char)(value >> 8 * i);
+}
+
+static uint64_t get_bytes(const unsigned char *at, int count) {
+    uint64_t value = 0;
+    for (int i = 0; i < count; i++) value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+/* ---- out ------------------------------------------------------------------------------------------- */
+
+void model_round(float *weights, int64_t count) {
+    for (int64_t i = 0; i < count; i++) weights[i] = f16_to_float(float_to_f16(weights[i]));
+}
+
+size_t model_save(const study_t *study, const char *lines, size_t lines_size,
+                  const model_record_t *record, void *buffer, size_t size) {
+    char more[DESCRIPTION_TEXT];
+    const size_t first = sizeof magic - 1, count = (size_t)study->trainer.net.layout.count;
+    const size_t same = lines_size - first - 1; /* neither their first line nor the empty one */
+    const size_t length = (size_t)attn_format(more, sizeof more,
+                                              "step=%lld\ntests=%lld\nanswers=%lld\ncommand=%s\n\n",
+                                              (long long)record->step, (long long)record->tests,
+                                              (long long)record->answers, record->command);
+    const size_t before = first + same + length + 2 * count;
+    if (before - 2 * count > DESCRIPTION_TEXT) return 0;
+    unsigned char *at = buffer;
+    if (size < before + SUM_SIZE) return before + SUM_SIZE;
+    memcpy(at, magic, first);
+    memcpy(at + first, lines + first, same);
+    memcpy(at + first + same, more, length);
+    for (size_t i = 0; i < count; i++)
+        put_bytes(at + before - 2 * (count - i), float_to_f16(study->trainer.weights[i]), 2);
+    put_bytes(at + before, checksum(CHECKSUM_BASIS, at, before), SUM_SIZE);
+    return before + SUM_SIZE;
+}
+
+/* ---- in -------------------------------------------------------------------------------------------- */
+
+static attn_status_t read_record(model_t *model, attn_error_t *error) {
+    description_t *description = &model->description;
+    model_record_t *record = &model->record;
+    const int64_t most = (int64_t)1 << 53;
+    attn_status_t status = description_integer(description, "step", most, &record->step, error);
+    if (!status) status = description_integer(description, "tests", most, &record->tests, error);
+    if (!status)
+        status =
+            description_integer(description, "answers", record->tests, &record->answers, error);
+    if (status) return status;
+    record->command = description_line(description, "command", error);
+    return record->command ? description_end(description, error) : ATTN_ERROR_ARGUMENT;
+}
+
+/* That the bytes are as many as its shape needs, and what they were. */
+static attn_status_t check_bytes(const model_t *model, const nn_shape_t *shape,
+                                 const unsigned char *bytes, size_t size, attn_error_t *error) {
+    nn_layout_t layout;
+    const attn_status_t status = nn_layout_make(shape, &layout, error);
+    if (status) return status;
+    const uint64_t expected = model->description.size + 2 * (uint64_t)layout.count + SUM_SIZE;
+    if (size != expected)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "the model has %zu bytes, its header says %llu: it is %s", size,
+                         (unsigned long long)expected, size < expected ? "truncated" : "too long");
+    if (get_bytes(bytes + size - SUM_SIZE, SUM_SIZE) !=
+        checksum(CHECKSUM_BASIS, bytes, size - SUM_SIZE))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "the model is damaged: its sum is off");
+    return ATTN_OK;
+}
+
+static attn_status_t read_weights(model_t *model, const unsigned char *bytes, attn_error_t *error) {
+    const size_t count = (size_t)model->net.layout.count;
+    if (count <= SIZE_MAX / sizeof *model->weights)
+        model->weights = malloc(count * sizeof *model->weights);
+    if (!model->weights) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for the weights");
+    for (size_t i = 0; i < count; i++)
+        model->weights[i] = f16_to_float((uint16_t)get_bytes(bytes + 2 * i, 2));
+    return ATTN_OK;
+}
+
+attn_status_t model_load(const attn_context_t *context, const void *bytes, size_t size,
+                         model_t *model, attn_error_t *error) {
+    const unsigned char *at = bytes;
+    *model = (model_t){.context = context};
+    attn_status_t status = description_read(bytes, size, "model", &model->description, error);
+    if (!status) status = read_record(model, error);
+    if (status) return status;
+    const nn_shape_t shape = study_shape(&model->description.settings);
+    status = check_bytes(model, &shape, at, size, error);
+    if (!status) status = nn_net_create(context, &shape, &model->net, error);
+    if (!status) status = read_weights(model, at + model->description.size, error);
+    if (status) model_destroy(model);
+    return status;
+}
+
+void model_destroy(model_t *model) {
+    nn_net_destroy(&model->net);
+    free(model->weights);
+    model->weights = NULL;
+}
+
+/* ---- at work --------------------------------------------------------------------------------------- */
+
+attn_status_t model_solve(const model_t *model, const reasoning_sample_t *question,
+                          reasoning_sample_t *said, attn_error_t *error) {
+    const nn_shape_t *shape = &model->net.shape;
+    const int32_t asked = question->question;
+    nn_decoder_t decoder;
+    attn_status_t status =
+        nn_decoder_create(model->context, &model->net, model->weights, 1, &decoder, error);
+    if (status) return status;
+    memcpy(said->tokens, question->tokens, (size_t)asked * sizeof *said->tokens);
+    said->question = said->count = asked;
+    for (int32_t p = 0; p < shape->length && !status; p++) {
+        status = nn_decoder_step(&decoder, &said->tokens[p], error);
+        if (status || p + 1 < asked) continue;
+        said->tokens[p + 1] = nn_largest(decoder.logits, shape->vocabulary);
+        said->count = p + 2;
+        if (said->tokens[p + 1] == REASONING_EOS) break;
+    }
+    nn_decoder_destroy(&decoder);
+    return status;
+}
+
+/* One part of a layer's rows, which have all three beside each other, to heads x count x dim. */
+static void copy_part(const nn_net_t *net, float *qkv, int part, int64_t count, float *out) {
+    const attn_tensor_t from = nn_heads(net, qkv, 1, count, part, 3);
+    for (int64_t h = 0; h < from.shape[1]; h++)
+        for (int64_t i = 0; i < count; i++)
+            memcpy(out + (h * count + i) * net->layout.dim,
+                   (float *)from.data + h * from.stride[1] + i * from.stride[2],
+                   (size_t)net->layout.dim * sizeof *out);
+}
+
+attn_status_t model_heads(const model_t *model, const int32_t *tokens, int64_t count,
+                          float *const parts[3], attn_error_t *error) {
+    const nn_net_t *net = &model->net;
+    int32_t padded[REASONING_MOST_TOKENS] = {REASONING_PAD};
+    nn_pass_t pass;
+    attn_status_t status = nn_pass_create(net, model->weights, 1, &pass, error);
+    if (status) return status;
+    memcpy(padded, tokens, (size_t)count * sizeof *padded);
+    status = nn_forward(&pass, padded, 1, error);
+    for (int64_t l = 0; l < net->shape.layers && !status; l++)
+        for (int part = 0; part < 3; part++)
+            copy_part(net, pass.blocks[l].qkv, part, count,
+                      parts[part] + l * net->layout.inner * count);
+    nn_pass_destroy(&pass);
+    return status;
+}
