@@ -9,6 +9,8 @@ static int help(void) {
     puts("usage: attn lab list [OPTION...]\n"
          "       attn lab run NAME -o DIR [OPTION...]\n"
          "       attn lab train TASK -o FILE [OPTION...]\n"
+         "       attn lab export CHECKPOINT -o FILE [OPTION...]\n"
+         "       attn lab solve TASK QUESTION [OPTION...]\n"
          "       attn lab COMMAND --help\n"
          "\n"
          "The papers' experiments: computed, plotted, and with every number in a table.\n"
@@ -19,14 +21,19 @@ static int help(void) {
     return CLI_OK;
 }
 
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+    {"list", lab_command_list},     {"run", lab_command_run},     {"train", lab_command_train},
+    {"export", lab_command_export}, {"solve", lab_command_solve},
+};
+
 int cli_lab(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : NULL;
-    if (!name)
-        return cli_complain(CLI_USAGE, "lab: list, run or train is missing (see attn lab --help)");
+    if (!name) return cli_complain(CLI_USAGE, "lab: a command is missing (see attn lab --help)");
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help();
-    if (strcmp(name, "list") == 0) return lab_command_list(argc - 1, argv + 1);
-    if (strcmp(name, "run") == 0) return lab_command_run(argc - 1, argv + 1);
-    if (strcmp(name, "train") == 0) return lab_command_train(argc - 1, argv + 1);
-    return cli_complain(CLI_USAGE, "lab: unknown command '%s': there are list, run and train",
-                        name);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(name, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+    return cli_complain(CLI_USAGE, "lab: unknown command '%s' (see attn lab --help)", name);
 }

@@ -33,6 +33,7 @@ static study_settings_t settings_of(const char *backend) {
                                  .enough = 2};
     settings.training.batch = 16;
     settings.training.dropout = 0.125f;
+    if (strcmp(backend, "linear") == 0) settings.training.epsilon = 1e-7; /* not the paper's */
     if (strcmp(backend, "sparse") == 0) settings.params = block, settings.param_count = 1;
     assert_int_equal(reasoning_make(REASONING_LIS, 4, 0, 0, &settings.task, NULL), ATTN_OK);
     return settings;
@@ -122,6 +123,8 @@ static void keeps(void **state) {
         assert_int_equal(settings->param_count, b == 1);
         if (b == 1) assert_string_equal(settings->params[0].value, "2");
         assert_int_equal(settings->training.seed, 3);
+        assert_true(settings->training.dropout == 0.125f);
+        assert_true(settings->training.epsilon == (b == 2 ? 1e-7 : 1e-8));
         assert_int_equal(model.record.step, 30);
         assert_int_equal(model.record.tests, 50);
         assert_int_equal(model.record.answers, 31);

@@ -1,0 +1,138 @@
+/* cli/lab/export.c: `attn lab export`: the model of a checkpoint, small enough to be given away. */
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/lab/commands.h"
+#include "cli/output.h"
+#include "cli/settings.h"
+#include "labs/reasoning/model.h"
+#include "number/format.h"
+#include "number/number.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct export {
+    settings_t settings;
+    const char *from, *to;
+    int64_t tests;
+
+    attn_context_t *context;
+    char *bytes; /* the checkpoint */
+    size_t size;
+    description_t description;
+    study_t study;
+    char command[DESCRIPTION_TEXT];
+}
+export_t;
+
+CLI_FORMAT(2, 3) static void add(export_t *e, const char *format, ...) {
+    const size_t used = strlen(e->command);
+    va_list arguments;
+    va_start(arguments, format);
+    attn_vformat(e->command + used, sizeof e->command - used, format, arguments);
+    va_end(arguments);
+}
+
+static void add_number(export_t *e, const char *name, double value) {
+    char text[32];
+    add(e, " --%s %s", name, attn_number_text(value, text));
+}
+
+/* `attn lab train` with all that the settings say, whatever its defaults may once be. */
+static void write_command(export_t *e) {
+    const study_settings_t *s = &e->description.settings;
+    add(e, "attn lab train %s", reasoning_name(s->task.kind));
+    add_number(e, "n", s->task.size);
+    if (s->task.kind == REASONING_ARITHMETIC) add_number(e, "modulus", s->task.modulus);
+    if (s->task.kind == REASONING_ED_LOCAL) add_number(e, "band", s->task.band);
+    add(e, " --attention %s", s->backend);
+    for (uint32_t i = 0; i < s->param_count; i++)
+        add(e, " --set %s=%s", s->params[i].name, s->params[i].value);
+    add_number(e, "d", (double)s->width);
+    add_number(e, "layers", (double)s->layers);
+    add_number(e, "heads", (double)s->heads);
+    add_number(e, "batch", (double)s->training.batch);
+    add_number(e, "samples", (double)(s->steps * s->training.batch / 1000));
+    add_number(e, "rate", s->rate);
+    if (s->training.dropout > 0) add_number(e, "dropout", (double)s->training.dropout);
+    add_number(e, "seed", (double)s->training.seed);
+}
+
+static int load(export_t *e) {
+    attn_error_t error;
+    const int status = file_read(e->from, &e->bytes, &e->size);
+    if (status) return status;
+    if (description_read(e->bytes, e->size, "study", &e->description, &error) ||
+        description_end(&e->description, &error) ||
+        study_create(e->context, &e->description.settings, &e->study, &error) ||
+        study_restore(&e->study, e->bytes, e->size, &error))
+        return cli_reject(e->from, &error);
+    return CLI_OK;
+}
+
+static int save(const export_t *e, const model_record_t *record) {
+    output_t output = {.count = 0};
+    const size_t lines = e->description.size;
+    const size_t size = model_save(&e->study, e->bytes, lines, record, NULL, 0);
+    char *bytes = size ? malloc(size) : NULL;
+    if (!bytes)
+        return cli_complain(CLI_USAGE, "%s: %s", e->from,
+                            size ? "no memory for its model" : "its parameters are too long");
+    model_save(&e->study, e->bytes, lines, record, bytes, size);
+    output_add(&output, e->to, NULL, 0, bytes, size);
+    const int status = output_write(&output);
+    free(bytes);
+    if (!status && !place_is_stdout(e->to))
+        printf("%s: %zu bytes, %.1f%% of %lld answers right\n%s\n", e->to, size,
+               100 * (double)record->answers / (double)record->tests, (long long)record->tests,
+               record->command);
+    return status;
+}
+
+static int execute(export_t *e) {
+    attn_error_t error;
+    study_score_t score;
+    int status = settings_context(&e->settings, &e->context);
+    if (!status) status = load(e);
+    if (status) return status;
+    model_round(e->study.trainer.weights, e->study.trainer.net.layout.count);
+    if (study_solve(&e->study, e->tests, &score, &error)) return cli_reject(e->from, &error);
+    write_command(e);
+    const model_record_t record = {.step = e->study.trainer.step,
+                                   .tests = score.samples,
+                                   .answers = score.answers,
+                                   .command = e->command};
+    return save(e, &record);
+}
+
+static const char summary[] =
+    "Make a model of a checkpoint: its weights as f16, and how good they are.";
+static const char details[] =
+    "The test questions are answered by greedy decoding with the weights that FILE gets, which\n"
+    "also has the command that trains the model again. attn lab solve and attn lab dump read it.\n"
+    "\n"
+    "For example:\n"
+    "  attn lab export linear.study -o lis-linear.model";
+
+int lab_command_export(int argc, char **argv) {
+    export_t e = {.settings = {.threads = 1}, .tests = 2000};
+    const option_t options[] = {
+        {"CHECKPOINT", 0, OPTION_ARGUMENT, NULL, "what attn lab train wrote", &e.from, 0, 0},
+        {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "FILE", "the model", &e.to, 0, 0},
+        {"tests", 0, OPTION_INTEGER, "N", "test questions (default 2000)", &e.tests, 1, 1000000},
+        SETTINGS_THREADS(e.settings),
+        SETTINGS_CPU(e.settings),
+        SETTINGS_PLUGIN(e.settings),
+        {.name = NULL},
+    };
+    const option_command_t command = {"lab export", summary, options, details};
+    const enum option_outcome outcome = options_parse(&command, argc, argv);
+    if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
+    const int status = execute(&e);
+    study_destroy(&e.study);
+    free(e.bytes);
+    attn_context_destroy(e.context);
+    return status;
+}

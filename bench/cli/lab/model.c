@@ -1,0 +1,71 @@
+/* cli/lab/model.c: see model.h. */
+#include "cli/lab/model.h"
+
+#include "cli/cli.h"
+#include "cli/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_SIZE = 4096 };
+
+/* Those that are installed, else those of the sources. */
+static int find(const lab_model_t *m, char path[PATH_SIZE]) {
+    static const char *const folders[] = {ATTN_MODELS_INSTALLED, ATTN_MODELS};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        struct stat info;
+        snprintf(path, PATH_SIZE, "%s/%s-%s.model", folders[i], m->task, m->attention);
+        if (stat(path, &info) == 0) return CLI_OK;
+    }
+    return cli_complain(CLI_USAGE,
+                        "there is no model of %s with %s attention: --model names a file (attn lab "
+                        "train and attn lab export make one)",
+                        m->task, m->attention);
+}
+
+/* That the file is of the task, and of the attention where one is named. */
+static int check(const lab_model_t *m, const char *path) {
+    const study_settings_t *settings = &m->model.description.settings;
+    const char *task = reasoning_name(settings->task.kind);
+    if (strcmp(m->task, task) != 0)
+        return cli_complain(CLI_USAGE, "%s: is a model of %s, not of %s", path, task, m->task);
+    if (m->attention && strcmp(m->attention, settings->backend) != 0)
+        return cli_complain(CLI_USAGE, "%s: is a model with %s attention, not %s", path,
+                            settings->backend, m->attention);
+    return CLI_OK;
+}
+
+static int load(lab_model_t *m) {
+    char found[PATH_SIZE];
+    const char *path = m->path ? m->path : found;
+    char *bytes;
+    size_t size;
+    attn_error_t error;
+    int status = m->path ? CLI_OK : find(m, found);
+    if (!status) status = file_read(path, &bytes, &size);
+    if (status) return status;
+    if (model_load(m->context, bytes, size, &m->model, &error)) status = cli_reject(path, &error);
+    free(bytes);
+    return status ? status : check(m, path);
+}
+
+int lab_model_ask(lab_model_t *m) {
+    attn_error_t error;
+    int32_t kind;
+    if (reasoning_find(m->task, &kind, &error)) return cli_reject("lab", &error);
+    if (!m->attention && !m->path) m->attention = "softmax";
+    int status = settings_context(&m->settings, &m->context);
+    if (!status) status = load(m);
+    if (status) return status;
+    if (reasoning_read(&m->model.description.settings.task, m->question, &m->asked, &error))
+        return cli_reject(m->task, &error);
+    if (model_solve(&m->model, &m->asked, &m->said, &error)) return cli_reject(m->task, &error);
+    return CLI_OK;
+}
+
+void lab_model_free(lab_model_t *m) {
+    model_destroy(&m->model);
+    attn_context_destroy(m->context);
+}

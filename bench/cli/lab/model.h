@@ -1,0 +1,42 @@
+/*
+ * cli/lab/model.h: the trained models that are there, or a file's, for the commands that use one.
+ */
+#ifndef ATTN_CLI_LAB_MODEL_H
+#define ATTN_CLI_LAB_MODEL_H
+
+#include "cli/settings.h"
+#include "labs/reasoning/model.h"
+
+typedef struct lab_model {
+    settings_t settings;
+    const char *task, *attention, *path; /* path NULL: the one of that task and attention */
+    const char *question;
+
+    attn_context_t *context;
+    model_t model;
+    reasoning_sample_t asked; /* the question, and what follows from it */
+    reasoning_sample_t said;  /* the question, and what the model says */
+} lab_model_t;
+
+/* For option tables, with `m` a lab_model_t. */
+#define LAB_MODEL_OPTIONS(m)                                                                         \
+    {"TASK", 0, OPTION_ARGUMENT, NULL, "lis, ed, ed_local or arithmetic", &(m).task, 0, 0},          \
+        {"QUESTION", 0, OPTION_ARGUMENT, NULL, "numbers, two words or an expression", &(m).question, \
+         0,          0},                                                                             \
+        {"attention", 0, OPTION_TEXT, "B", "of the model (default softmax)", &(m).attention, 0, 0},  \
+        {"model",                                                                                    \
+         0,                                                                                          \
+         OPTION_TEXT,                                                                                \
+         "FILE",                                                                                     \
+         "another model than the one that is there for the task",                                    \
+         &(m).path,                                                                                  \
+         0,                                                                                          \
+         0},                                                                                         \
+        SETTINGS_CPU((m).settings), SETTINGS_PLUGIN((m).settings)
+
+/** Reads model and question, and lets the model answer; an exit status. lab_model_free() in any case. */
+int lab_model_ask(lab_model_t *m);
+
+void lab_model_free(lab_model_t *m);
+
+#endif

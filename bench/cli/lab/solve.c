@@ -1,0 +1,54 @@
+/* cli/lab/solve.c: `attn lab solve`: a trained model answers a question, step by step. */
+#include "cli/cli.h"
+#include "cli/lab/commands.h"
+#include "cli/lab/model.h"
+
+#include <stdio.h>
+
+static const char *text_of(const lab_model_t *m, int32_t token, char text[16]) {
+    return token < 0 ? "nothing" : reasoning_text(&m->model.description.settings.task, token, text);
+}
+
+static void print(const lab_model_t *m) {
+    const reasoning_sample_t *asked = &m->asked, *said = &m->said;
+    const int32_t right = reasoning_answer(asked->tokens, asked->count);
+    const int32_t answer = reasoning_answer(said->tokens, said->count);
+    int32_t first = said->question;
+    char text[16];
+    for (int32_t i = 0; i < said->count; i++)
+        printf("%s%s", i ? " " : "", text_of(m, said->tokens[i], text));
+    printf("\n%s: %s", answer == right ? "right" : "wrong", text_of(m, answer, text));
+    if (answer != right) printf(", the answer is %s", text_of(m, right, text));
+    while (first < said->count && said->tokens[first] == asked->tokens[first]) first++;
+    if (first < said->count) {
+        printf("; the first wrong token is number %d, '%s'", (int)first + 1,
+               text_of(m, said->tokens[first], text));
+        printf(", expected '%s'", text_of(m, asked->tokens[first], text));
+    }
+    puts("");
+}
+
+static const char summary[] =
+    "Let a trained model answer a question, and tell whether it is right.";
+static const char details[] =
+    "A question of lis is numbers, of ed and ed_local two words, of arithmetic an expression "
+    "modulo\n"
+    "the model's prime; of the size that the model was trained on, or smaller, which it may not\n"
+    "know. The first line is the question and what the model says after it, token by token until\n"
+    "<eos>.\n"
+    "\n"
+    "For example:\n"
+    "  attn lab solve arithmetic \"3 + 4 * 2\"\n"
+    "  attn lab solve lis --attention linear \"17 80 23 45 120 31\"";
+
+int lab_command_solve(int argc, char **argv) {
+    lab_model_t m = {.settings = {.threads = 1}};
+    const option_t options[] = {LAB_MODEL_OPTIONS(m), {.name = NULL}};
+    const option_command_t command = {"lab solve", summary, options, details};
+    const enum option_outcome outcome = options_parse(&command, argc, argv);
+    if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
+    const int status = lab_model_ask(&m);
+    if (!status) print(&m);
+    lab_model_free(&m);
+    return status;
+}
