@@ -114,7 +114,7 @@ static void all_dimensions(void **state) {
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static attn_problem_t rich_problem(int number) {
-    attn_problem_t problem = fixture_problem(2, 4, number % 2 ? 4 : 210, 1500, 12, 20);
+    attn_problem_t problem = fixture_problem(2, 4, number % 2 ? 4 : 70, 1500, 12, 20);
     problem.kv_heads = number % 3 ? 4 : 1;
     problem.softcap = number & 4 ? 2.0f : 0.0f;
     problem.causal = number & 1 ? ATTN_CAUSAL_BOTTOM_RIGHT : ATTN_CAUSAL_NONE;

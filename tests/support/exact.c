@@ -53,13 +53,16 @@ const arithmetic_t EXACT_F64 = {.u = 0x1p-53,
                                 .tiny = 0x1p-1074};
 
 exact_t exact_create(const attn_problem_t *problem) {
-    const int64_t m = problem->keys, dv = problem->value_dim;
+    const int64_t m = problem->keys, d = problem->dim, dv = problem->value_dim;
+    const int64_t count = (2 + 2 * EXACT_STAGES) * m + 3 * dv + 2 * d;
     exact_t exact = {.lse = 0};
-    exact.memory = calloc((size_t)((2 + 2 * EXACT_STAGES) * m + 2 * dv), sizeof *exact.memory);
+    exact.memory = calloc((size_t)count, sizeof *exact.memory);
     if (!exact.memory) abort();
     double *next = exact.memory;
     exact.out = next, next += dv;
     exact.out_bound = next, next += dv;
+    exact.query = next, next += d;
+    exact.row = next, next += d + dv;
     exact.weight = next, next += m;
     exact.weight_bound = next, next += m;
     for (int s = 0; s < EXACT_STAGES; s++) {
@@ -123,11 +126,13 @@ static int sees(const place_t *at, int64_t key) {
             e->has(e->pattern, exact_position(at->problem, at->io, at->batch, at->query), key));
 }
 
-static double scaled(const attn_tensor_t *tensor, const attn_tensor_t *scales, const place_t *at,
-                     int64_t key, int64_t column) {
-    const double element = typed_get(tensor, at->batch, at->kv_head, key, column);
-    if (at->problem->kv_dtype != ATTN_I8) return element;
-    return element * typed_get(scales, at->batch, at->kv_head, key, 0);
+/* A key or a value, times its scale where it is quantised. */
+static void get_scaled(exact_t *e, const attn_tensor_t *tensor, const attn_tensor_t *scales,
+                       const place_t *at, int64_t key) {
+    typed_get_row(tensor, at->batch, at->kv_head, key, e->row);
+    if (at->problem->kv_dtype != ATTN_I8) return;
+    const double scale = typed_get(scales, at->batch, at->kv_head, key, 0);
+    for (int64_t c = 0; c < tensor->shape[3]; c++) e->row[c] *= scale;
 }
 
 static void raw_score(exact_t *e, const place_t *at, int64_t key) {
@@ -135,9 +140,9 @@ static void raw_score(exact_t *e, const place_t *at, int64_t key) {
     const double d = (double)problem->dim;
     const double scale = isnan(problem->scale) ? 1 / sqrt(d) : (double)problem->scale;
     double dot = 0, absolute = 0;
+    get_scaled(e, &at->io->key, &at->io->key_scales, at, key);
     for (int64_t k = 0; k < problem->dim; k++) {
-        const double term = typed_get(&at->io->query, at->batch, at->head, at->query, k) *
-                            scaled(&at->io->key, &at->io->key_scales, at, key, k);
+        const double term = e->query[k] * e->row[k];
         dot += term;
         absolute += fabs(term);
     }
@@ -275,10 +280,10 @@ static void mix(exact_t *e, const place_t *at) {
     for (int64_t c = 0; c < at->problem->value_dim; c++) e->out[c] = e->out_bound[c] = 0;
     for (int64_t j = 0; j < at->problem->keys; j++) {
         if (!sees(at, j)) continue;
+        get_scaled(e, &at->io->value, &at->io->value_scales, at, j);
         for (int64_t c = 0; c < at->problem->value_dim; c++) {
-            const double value = scaled(&at->io->value, &at->io->value_scales, at, j, c);
-            e->out[c] += e->weight[j] * value;
-            e->out_bound[c] += e->weight_bound[j] * fabs(value) + 0x1p-148;
+            e->out[c] += e->weight[j] * e->row[c];
+            e->out_bound[c] += e->weight_bound[j] * fabs(e->row[c]) + 0x1p-148;
         }
     }
 }
@@ -294,6 +299,7 @@ void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *i
                         .kv_head = head / (problem->heads / problem->kv_heads),
                         .query = query};
     exact->seen = 0;
+    typed_get_row(&io->query, batch, head, query, exact->query);
     for (int64_t j = 0; j < problem->keys; j++) {
         raw_score(exact, &at, j);
         capped_score(exact, &at, j);

@@ -99,15 +99,22 @@ typedef struct dot {
     double sum, absolute;
 } dot_t;
 
-/** phi(q).phi(k), and the same of absolute values. */
-static dot_t dot_of(const formula_t *f, const attn_problem_t *problem, const attn_io_t *io,
-                    const int64_t at[3], int64_t key) {
-    const int64_t kv_head = at[1] / (problem->heads / problem->kv_heads);
+/** phi(q) of the row. */
+static void get_features(reference_t *r, const formula_t *f, const attn_problem_t *problem,
+                         const attn_io_t *io, const int64_t at[3]) {
     const double scale = isnan(problem->scale) ? 1 : (double)problem->scale;
+    double *query = r->exact.query;
+    typed_get_row(&io->query, at[0], at[1], at[2], query);
+    for (int64_t k = 0; k < problem->dim; k++) query[k] = phi(f->map, scale * query[k]);
+}
+
+/** phi(q).phi(k), and the same of absolute values. */
+static dot_t dot_of(reference_t *r, const formula_t *f, const attn_problem_t *problem,
+                    const attn_io_t *io, const int64_t at[3], int64_t key) {
     dot_t dot = {0, 0};
+    typed_get_row(&io->key, at[0], at[1] / (problem->heads / problem->kv_heads), key, r->exact.row);
     for (int64_t k = 0; k < problem->dim; k++) {
-        const double term = phi(f->map, scale * typed_get(&io->query, at[0], at[1], at[2], k)) *
-                            phi(f->map, typed_get(&io->key, at[0], kv_head, key, k));
+        const double term = r->exact.query[k] * phi(f->map, r->exact.row[k]);
         dot.sum += term;
         dot.absolute += fabs(term);
     }
@@ -118,13 +125,14 @@ static dot_t dot_of(const formula_t *f, const attn_problem_t *problem, const att
 static void mix_values(reference_t *r, const formula_t *f, const attn_problem_t *problem,
                        const attn_io_t *io, const int64_t at[3]) {
     const int64_t kv_head = at[1] / (problem->heads / problem->kv_heads);
+    double *value = r->exact.row;
     for (int64_t c = 0; c < problem->value_dim; c++) r->out[c] = r->out_bound[c] = 0;
     for (int64_t j = 0; j < problem->keys; j++) {
         if (!reference_sees(f, problem, at[2], j)) continue;
+        typed_get_row(&io->value, at[0], kv_head, j, value);
         for (int64_t c = 0; c < problem->value_dim; c++) {
-            const double value = typed_get(&io->value, at[0], kv_head, j, c);
-            r->out[c] += r->weight[j] * value;
-            r->out_bound[c] += r->weight_bound[j] * fabs(value) + 2 * SMALLEST;
+            r->out[c] += r->weight[j] * value[c];
+            r->out_bound[c] += r->weight_bound[j] * fabs(value[c]) + 2 * SMALLEST;
         }
     }
 }
@@ -147,7 +155,7 @@ static void linear_weights(reference_t *r, const formula_t *f, const attn_proble
     for (int64_t j = 0; j < problem->keys; j++) {
         r->weight[j] = r->weight_bound[j] = 0;
         if (!reference_sees(f, problem, at[2], j)) continue;
-        const dot_t dot = dot_of(f, problem, io, at, j);
+        const dot_t dot = dot_of(r, f, problem, io, at, j);
         r->kept++;
         r->weight[j] = dot.sum;
         r->weight_bound[j] = g * dot.absolute;
@@ -171,14 +179,16 @@ static void linear_out_bound(reference_t *r, const formula_t *f, const attn_prob
     const double g = (double)(problem->keys + problem->dim + 16) * U;
     const double z = fabs(r->normaliser) - r->normaliser_bound;
     const int64_t kv_head = at[1] / (problem->heads / problem->kv_heads);
+    double *value = r->exact.row;
     for (int64_t c = 0; c < problem->value_dim; c++)
         r->out_bound[c] =
             fabs(r->out[c]) * (r->normaliser_bound / z + U) + 2 * SMALLEST * (double)problem->keys;
     for (int64_t j = 0; j < problem->keys; j++) {
         if (!reference_sees(f, problem, at[2], j)) continue;
-        const double absolute = dot_of(f, problem, io, at, j).absolute;
+        const double absolute = dot_of(r, f, problem, io, at, j).absolute;
+        typed_get_row(&io->value, at[0], kv_head, j, value);
         for (int64_t c = 0; c < problem->value_dim; c++)
-            r->out_bound[c] += g * absolute * fabs(typed_get(&io->value, at[0], kv_head, j, c)) / z;
+            r->out_bound[c] += g * absolute * fabs(value[c]) / z;
     }
 }
 
@@ -190,6 +200,7 @@ void reference_row(reference_t *reference, const formula_t *formula, const attn_
         return;
     }
     reference->kept = 0;
+    get_features(reference, formula, problem, io, at);
     linear_weights(reference, formula, problem, io, at);
     mix_values(reference, formula, problem, io, at);
     if (reference->kept) linear_out_bound(reference, formula, problem, io, at);

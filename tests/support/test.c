@@ -9,12 +9,20 @@
 static char label[256] = "no case yet";
 static attn_tier_t tier = ATTN_TIER_SCALAR;
 
-uint64_t test_seed(void) {
-    const char *text = getenv("ATTN_TEST_SEED");
-    return text && *text ? strtoull(text, NULL, 10) : 20240229;
+/* Read once: they are asked for with each element and each case. */
+static uint64_t seed = 20240229;
+static double share = 1;
+
+static void read_environment(void) {
+    const char *seed_text = getenv("ATTN_TEST_SEED"), *share_text = getenv("ATTN_TEST_SHARE");
+    if (seed_text && *seed_text) seed = strtoull(seed_text, NULL, 10);
+    if (share_text && *share_text) share = strtod(share_text, NULL);
 }
 
+uint64_t test_seed(void) { return seed; }
+
 int test_begin(void) {
+    read_environment();
     attn_error_t error;
     attn_context_t *context = NULL;
     const attn_status_t status = attn_context_create(NULL, &context, &error);
@@ -35,8 +43,6 @@ int test_is_lowest_tier(void) { return tier == ATTN_TIER_SCALAR || tier >= ATTN_
 
 int test_takes_case(void) {
     static double place;
-    const char *text = getenv("ATTN_TEST_SHARE");
-    const double share = text && *text ? strtod(text, NULL) : 1;
     const int takes = place < share;
     place += 0.6180339887498949;
     place -= place >= 1;

@@ -22,6 +22,10 @@ void typed_destroy(typed_t *array);
 double typed_get(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t row,
                  int64_t column);
 
+/** The elements of a row, as typed_get() has them: a whole row takes less time. */
+void typed_get_row(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t row,
+                   double *to);
+
 /** Set an element to a number rounded to nearest even; NaN and infinities stay what they are. */
 void typed_set(typed_t *array, int64_t batch, int64_t head, int64_t row, int64_t column,
                double value);
