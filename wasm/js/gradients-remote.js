@@ -10,7 +10,7 @@ class GradientsPlan extends Plan {
 }
 
 class GradientsAttn extends Attn {
-    static Plan = GradientsPlan;
+    static planFor = ({ gradients }) => (gradients ? GradientsPlan : Plan);
 
     async gradients(...args) {
         const how = { names: [...READ, "outGradient"], watch: LONG };

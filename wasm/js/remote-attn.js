@@ -124,7 +124,8 @@ class Plugin {
 
 /** Made by init() of libattn/worker. */
 export class Attn {
-    static Plan = Plan;
+    /** The class of the plan that these options ask for. */
+    static planFor = () => Plan;
     #remote;
     #backends;
     #readUrl;
@@ -158,7 +159,8 @@ export class Attn {
 
     async plan(options) {
         const answer = await this[ask]("plan", [options]);
-        return new this.constructor.Plan(this.#remote, answer, this.#writes);
+        const Made = this.constructor.planFor(options);
+        return new Made(this.#remote, answer, this.#writes);
     }
 
     async tensor(...args) {

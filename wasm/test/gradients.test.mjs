@@ -225,6 +225,8 @@ test("threads, a worker, layouts and strides change nothing", async () => {
     const { query: q, key: k, value: v, outGradient: g } = arrays;
     assert.deepEqual(await worker.gradients(q, k, v, g, rules), expected);
     const plan = await worker.plan({ ...sizes, causal: true, inputs: ["bias"], gradients: true });
+    const without = await worker.plan({ ...sizes, gradients: false });
+    assert.equal(without.gradients, undefined, "as without a worker");
     const held = await worker.tensor(query);
     assert.deepEqual(await plan.gradients({ ...arrays, query: held, bias: biased }), expected);
     assert.equal(query.length, batch * heads * queries * dim, "arrays stay the caller's");
