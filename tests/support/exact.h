@@ -36,7 +36,7 @@ typedef struct exact {
     int64_t seen;         /**< keys */
     exact_pattern_t *has; /**< set by the caller: what the row is confined to; NULL: nothing */
     const void *pattern;  /**< its first argument */
-    double *query, *row; /**< the row's query; what of a key or value is being looked at */
+    double *query, *row;  /**< the row's query; what of a key or value is being looked at */
     double *memory;
 } exact_t;
 
