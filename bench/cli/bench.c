@@ -1,8 +1,9 @@
-/* cli/bench.c: `attn bench`: speed over ranges of sizes, on random input. */
+/* cli/bench.c: `attn bench`: speed over ranges of sizes, on random input, or on arrays of files. */
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/gradients.h"
 #include "cli/host.h"
+#include "cli/inputs.h"
 #include "cli/pieces.h"
 #include "cli/table.h"
 #include "cli/trial.h"
@@ -39,7 +40,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64 };
 
 typedef struct bench {
     settings_t settings; /* its threads: those of the context in use */
-    given_t given;
+    inputs_t inputs;     /* files, where there are any, and what every problem is given */
     format_t formats;
     option_texts_t backends;
     option_integers_t n, m, d, dv, heads, kv_heads, threads;
@@ -52,6 +53,11 @@ typedef struct bench {
     selection_t selection;
     table_t table;
 } bench_t;
+
+static int has_files(const bench_t *bench) {
+    const char *const *paths = bench->inputs.paths;
+    return paths[INPUT_QUERY] || paths[INPUT_KEY] || paths[INPUT_VALUE];
+}
 
 /* ---- one problem ----------------------------------------------------------------------------- */
 
@@ -119,8 +125,8 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
     double relative;
     trial_t trial;
     int status = CLI_OK;
-    const attn_status_t planned =
-        trial_plan(&trial, bench->context, backend, problem, &bench->settings, &bench->given);
+    const attn_status_t planned = trial_plan(&trial, bench->context, backend, problem,
+                                             &bench->settings, &bench->inputs.given);
     if (planned == ATTN_OK) measure_peaks(bench);
     if (planned == ATTN_ERROR_UNSUPPORTED) {
         cli_warn("%s with n = %lld, m = %lld: %s", backend->id, (long long)problem->queries,
@@ -138,32 +144,16 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
     return status;
 }
 
-static int measure_problem(bench_t *bench, const attn_problem_t *problem) {
-    attn_error_t error;
-    attn_problem_t posed = *problem;
-    array_t shared[ATTN_ARRAY_OWN] = {0};
-    if (given_pose(&bench->given, NULL, &posed, &error) || attn_problem_check(&posed, &error))
-        return cli_reject(NULL, &error);
-    const int64_t h = problem->heads, n = problem->queries, m = problem->keys;
-    const int64_t d = problem->dim, dv = problem->value_dim, kv = problem->kv_heads;
-    array_t q = {.memory = NULL}, k = q, v = q;
-    int status = CLI_OK;
-    if (!array_draw(&q, 0, h, n, d) || !array_draw(&k, 1, kv, m, d) ||
-        !array_draw(&v, 2, kv, m, dv))
-        status =
-            cli_complain(CLI_USAGE,
-                         "no memory for Q, K and V with n = %lld, m = %lld, "
-                         "d = %lld, dv = %lld, heads = %lld",
-                         (long long)n, (long long)m, (long long)d, (long long)dv, (long long)h);
-    const attn_io_t inputs = {
-        .struct_size = sizeof inputs, .query = q.tensor, .key = k.tensor, .value = v.tensor};
+/* Random inputs of these sizes, or those of the files. */
+static int measure_problem(bench_t *bench, const attn_problem_t *sizes) {
+    inputs_t inputs = bench->inputs;
+    inputs.backward = bench->backward;
+    inputs.rules.causal = bench->causal ? "" : NULL;
+    int status = has_files(bench) ? inputs_load(&inputs) : inputs_draw(&inputs, sizes);
     for (int i = 0; !status && i < bench->selection.count; i++)
         status = measure_one(bench, attn_backend_at(bench->context, bench->selection.indices[i]),
-                             &posed, &inputs, shared);
-    for (int number = 0; number < ATTN_ARRAY_OWN; number++) array_free(&shared[number]);
-    array_free(&q);
-    array_free(&k);
-    array_free(&v);
+                             &inputs.problem, &inputs.io, inputs.shared);
+    inputs_free(&inputs);
     return status;
 }
 
@@ -188,6 +178,7 @@ static int measure_groups(bench_t *bench, attn_problem_t *problem) {
 
 static int measure_sizes(bench_t *bench) {
     int64_t h, n, m, d, dv;
+    if (has_files(bench)) return measure_problem(bench, NULL);
     for (int a = 0; value_at(&bench->heads, a, 8, &h); a++)
         for (int b = 0; value_at(&bench->n, b, 1024, &n); b++)
             for (int c = 0; value_at(&bench->m, c, n, &m); c++)
@@ -195,8 +186,6 @@ static int measure_sizes(bench_t *bench) {
                     for (int f = 0; value_at(&bench->dv, f, d, &dv); f++) {
                         attn_problem_t problem;
                         attn_problem_init(&problem, 1, h, n, m, d, dv);
-                        problem.backward = bench->backward;
-                        if (bench->causal) problem.causal = ATTN_CAUSAL_TOP_LEFT;
                         const int status = measure_groups(bench, &problem);
                         if (status) return status;
                     }
@@ -210,7 +199,7 @@ static int measure_threads(bench_t *bench) {
         status = settings_context(&bench->settings, &bench->context);
         if (!status) status = settings_select(bench->context, &bench->backends, &bench->selection);
         if (!status) status = settings_check(&bench->settings, bench->context, &bench->selection);
-        if (!status) status = given_check(&bench->given, bench->context, &bench->selection);
+        if (!status) status = given_check(&bench->inputs.given, bench->context, &bench->selection);
         if (!status) status = measure_sizes(bench);
         attn_context_destroy(bench->context);
         bench->context = NULL;
@@ -257,9 +246,17 @@ static int print(const bench_t *bench) {
 
 static int execute(bench_t *bench) {
     int status = format_choose(&bench->formats, &bench->format);
-    const int lists = bench->n.count + bench->m.count + bench->d.count + bench->dv.count +
-                      bench->heads.count + bench->kv_heads.count + bench->threads.count;
-    if (!status && bench->kernels && (lists || bench->backends.count || bench->causal))
+    const int sizes = bench->n.count + bench->m.count + bench->d.count + bench->dv.count +
+                      bench->heads.count + bench->kv_heads.count;
+    const char *const *paths = bench->inputs.paths;
+    if (!status && has_files(bench) && sizes)
+        return cli_complain(CLI_USAGE, "--q, --k and --v have sizes of their own");
+    if (!status && has_files(bench) &&
+        !(paths[INPUT_QUERY] && paths[INPUT_KEY] && paths[INPUT_VALUE]))
+        return cli_complain(CLI_USAGE, "bench: --q, --k and --v go together");
+    if (!status && bench->kernels &&
+        (sizes || bench->threads.count || bench->backends.count || bench->causal ||
+         has_files(bench)))
         return cli_complain(CLI_USAGE, "--kernels has no backends, sizes or threads");
     if (!status && bench->kernels) return pieces_print(bench->format, bench->seconds);
     if (!status) status = measure_threads(bench);
@@ -267,7 +264,7 @@ static int execute(bench_t *bench) {
 }
 
 static const char summary[] =
-    "Speed over ranges of sizes, on independent standard normal Q, K and V.";
+    "Speed over ranges of sizes, on independent standard normal Q, K and V, or on those of files.";
 static const char details[] =
     "Every combination of the lists is a row for each backend. ms is the median of the time of\n"
     "one run, between ms low and ms high (95% confidence; - where --time left but one). GFLOP/s\n"
@@ -289,8 +286,10 @@ static const char details[] =
     "sizes.";
 
 int cli_bench(int argc, char **argv) {
-    bench_t bench = {
-        .settings = {.threads = 1}, .seconds = 0.5, .table = table_make(columns, COLUMNS)};
+    bench_t bench = {.settings = {.threads = 1},
+                     .inputs = {.rules = {.scale = NAN}},
+                     .seconds = 0.5,
+                     .table = table_make(columns, COLUMNS)};
     const int64_t most = (int64_t)1 << 40;
     const option_t options[] = {
         {"backend", 0, OPTION_TEXTS, "A,B,...", "which backends; may be repeated (default: all)",
@@ -302,6 +301,11 @@ int cli_bench(int argc, char **argv) {
         {"heads", 0, OPTION_INTEGERS, "H,...", "heads (default 8)", &bench.heads, 1, most},
         {"kv-heads", 0, OPTION_INTEGERS, "H,...", "heads of K and V (default: heads)",
          &bench.kv_heads, 1, most},
+        {"q", 0, OPTION_TEXT, "Q.npy",
+         "queries, in place of sizes: (n, d), (H, n, d) or (B, H, n, d)",
+         &bench.inputs.paths[INPUT_QUERY], 0, 0},
+        {"k", 0, OPTION_TEXT, "K.npy", "keys", &bench.inputs.paths[INPUT_KEY], 0, 0},
+        {"v", 0, OPTION_TEXT, "V.npy", "values", &bench.inputs.paths[INPUT_VALUE], 0, 0},
         {"threads", 0, OPTION_INTEGERS, "T,...", "threads to compute with (default 1)",
          &bench.threads, 1, 1024},
         {"causal", 0, OPTION_SWITCH, NULL, "query i sees keys j <= i", &bench.causal, 0, 0},
@@ -309,7 +313,7 @@ int cli_bench(int argc, char **argv) {
          &bench.backward, 0, 0},
         {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,
          0},
-        GIVEN_INPUT(bench.given),
+        GIVEN_INPUT(bench.inputs.given),
         SETTINGS_PARAMETERS(bench.settings),
         SETTINGS_CPU(bench.settings),
         SETTINGS_PLUGIN(bench.settings),

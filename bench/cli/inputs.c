@@ -204,7 +204,12 @@ int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes) {
         if (!array_draw(&inputs->arrays[which], (uint64_t)which,
                         which == INPUT_QUERY ? sizes->heads : sizes->kv_heads, rows[which],
                         which == INPUT_VALUE ? sizes->value_dim : sizes->dim))
-            return cli_complain(CLI_USAGE, "no memory for random Q, K and V");
+            return cli_complain(
+                CLI_USAGE,
+                "no memory for random Q, K and V with n = %lld, m = %lld, d = %lld, "
+                "dv = %lld, heads = %lld",
+                (long long)sizes->queries, (long long)sizes->keys, (long long)sizes->dim,
+                (long long)sizes->value_dim, (long long)sizes->heads);
     return finish(inputs);
 }
 

@@ -232,6 +232,23 @@ describe("attn bench", () => {
         }
     });
 
+    test("arrays of files have their own sizes, and the error that compare tells", () => {
+        withFiles(inputFiles({ H: 2, n: 12, d: 4, dv: 3 }, 3), (folder) => {
+            const files = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--causal", "--json"];
+            const more = ["--time=0.005", "--backend", "softmax,linear"];
+            const { rows } = JSON.parse(succeed(["bench", ...files, ...more], folder));
+            const compared = JSON.parse(
+                succeed(["compare", ...files, "--time=0.005"], folder),
+            ).rows;
+            assert.equal(rows.length, 2);
+            for (const row of rows) {
+                const sizes = [row.n, row.m, row.d, row.dv, row.heads, row.causal];
+                assert.deepEqual(sizes, [12, 12, 4, 3, 2, true]);
+                assert.equal(row.error, compared.find((r) => r.backend === row.backend).error);
+            }
+        });
+    });
+
     test("lists multiply, and options reach the problem", () => {
         const args = ["--backend", "softmax", "--backend=linear", "--n=8", "--m=16,24", "--dv=4,8"];
         const json = succeed([

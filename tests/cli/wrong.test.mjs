@@ -238,6 +238,12 @@ const commands = [
         ["run", "linear", ...ok, "--set=rule=gated", "--causal", "--input=decay=-0.5"],
         /--input decay: -0.5 is a number; decay comes from a file/,
     ],
+    ["an array of three to bench", ["bench", "--q", "q.npy"], /--q, --k and --v go together/],
+    [
+        "sizes beside arrays to bench",
+        ["bench", "--n=4", ...inputs("q.npy")],
+        /--q, --k and --v have sizes of their own/,
+    ],
     ["sizes of pieces", ["bench", "--kernels", "--n=4"], /--kernels has no backends, sizes/],
     ["a wrong parameter to bench", ["bench", "--n", "8", "--set", "sketch.eps=7"], /outside/],
 
