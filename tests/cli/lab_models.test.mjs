@@ -1,12 +1,13 @@
-// `attn lab export`, `solve`: a checkpoint becomes a small model, which answers questions.
+// `attn lab export`, `solve`, `dump`: a checkpoint becomes a small model, which answers questions and shows its heads.
 
 import assert from "node:assert/strict";
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 
-import { withFiles } from "./command.mjs";
+import { succeed as succeedWith, withFiles } from "./command.mjs";
 import { refuse, succeed } from "./lab.mjs";
+import { read as readArray } from "./npy.mjs";
 
 const shape = ["--n", "3", "--d", "8", "--layers", "2", "--heads", "2"];
 const little = ["lis", ...shape, "--samples", "1", "--attention", "sparse", "--set", "block=2"];
@@ -110,4 +111,54 @@ describe("attn lab solve", () => {
     ];
     for (const [name, args, message] of cases)
         it(`refuses ${name}`, () => withModel((folder) => refuse(args, folder, message)));
+});
+
+describe("attn lab dump", () => {
+    const files = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];
+    const dump = (question, ...rest) => ["dump", ...ask(question, ...rest).slice(1)];
+    const parts = ["q", "k", "v"];
+
+    it("writes layers, heads, tokens and columns of what the model had as its input", () => {
+        withModel((folder) => {
+            const tokens = succeed(ask("30 9 20"), folder).split("\n")[0].split(" ");
+            assert.equal(succeed(dump("30 9 20", ...files), folder), "");
+            const all = parts.map((part) => readArray(folder, `${part}.npy`));
+            for (const { shape } of all) assert.deepEqual(shape, [2, 2, tokens.length - 1, 4]);
+            const table = succeedWith(["compare", ...files, "--causal", "--json"], folder);
+            const [softmax, linear] = JSON.parse(table).rows;
+            assert.ok(softmax.error < 1e-5 && linear.error > 1e-3);
+            succeed(dump("30 9 20", ...files, "--layer", "2"), folder);
+            parts.forEach((part, i) => {
+                const { shape, data } = readArray(folder, `${part}.npy`);
+                assert.deepEqual(shape, all[i].shape.slice(1));
+                assert.deepEqual(data, all[i].data.slice(data.length));
+            });
+        });
+    });
+
+    it("has in its first layer what the tokens alone decide", () => {
+        withModel((folder) => {
+            const first = (question) => {
+                succeed(dump(question, "--k", "k.npy", "--layer", "1"), folder);
+                const { shape, data } = readArray(folder, "k.npy");
+                const head = shape[1] * shape[2]; // 3 tokens of each head, 4 columns
+                return [0, 1].map((h) =>
+                    [0, 1, 2].map((t) => data.slice(h * head + 4 * t).slice(0, 4)),
+                );
+            };
+            const [one, other] = [first("30 9 20"), first("30 10 20")];
+            one.forEach((head, h) => {
+                assert.deepEqual(head[0], other[h][0]);
+                assert.notDeepEqual(head[1], other[h][1]);
+                assert.deepEqual(head[2], other[h][2]);
+            });
+        });
+    });
+
+    it("refuses no file, and a layer that is none", () => {
+        withModel((folder) => {
+            refuse(dump("30 9 20"), folder, /--q, --k or --v is missing/);
+            refuse(dump("30 9 20", ...files, "--layer", "3"), folder, /--layer: the model has 2/);
+        });
+    });
 });

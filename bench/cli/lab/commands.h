@@ -7,5 +7,6 @@ int lab_command_run(int argc, char **argv);
 int lab_command_train(int argc, char **argv);
 int lab_command_export(int argc, char **argv);
 int lab_command_solve(int argc, char **argv);
+int lab_command_dump(int argc, char **argv);
 
 #endif

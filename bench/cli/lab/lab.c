@@ -11,6 +11,7 @@ static int help(void) {
          "       attn lab train TASK -o FILE [OPTION...]\n"
          "       attn lab export CHECKPOINT -o FILE [OPTION...]\n"
          "       attn lab solve TASK QUESTION [OPTION...]\n"
+         "       attn lab dump TASK QUESTION --q Q.npy --k K.npy --v V.npy [OPTION...]\n"
          "       attn lab COMMAND --help\n"
          "\n"
          "The papers' experiments: computed, plotted, and with every number in a table.\n"
@@ -26,7 +27,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } commands[] = {
     {"list", lab_command_list},     {"run", lab_command_run},     {"train", lab_command_train},
-    {"export", lab_command_export}, {"solve", lab_command_solve},
+    {"export", lab_command_export}, {"solve", lab_command_solve}, {"dump", lab_command_dump},
 };
 
 int cli_lab(int argc, char **argv) {
