@@ -1,8 +1,10 @@
 // Measures the table of backends in README.md and writes it there:
 //     ./dev build && ./dev wasm && node bench/measure/readme-table.mjs
-// Cells are speed / error, natively and for the same sources in WebAssembly under node:wasi.
+// Cells are speed / error, natively and for the same sources in WebAssembly under node:wasi; and errors on the heads of a
+// trained model.
 import { execFileSync } from "node:child_process";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -25,15 +27,35 @@ const computes = {
     sketch: "Gaussian sketch to 32 of 64 features",
 };
 
+/* The heads of a trained model as it answers a question, and random ones of the same sizes. */
+const attn = join(root, "build", "attn");
+const json = (...args) =>
+    JSON.parse(
+        execFileSync(attn, [...args, "--causal", "--time", "0.01", "--json"], { cwd: root }),
+    );
+const folder = mkdtempSync(join(tmpdir(), "attn-heads-"));
+const heads = ["q", "k", "v"].flatMap((part) => [`--${part}`, join(folder, `${part}.npy`)]);
+execFileSync(attn, ["lab", "dump", "lis", "31 90 44 17 120 58 63 135 20 99", ...heads]);
+const trained = json("compare", ...heads);
+rmSync(folder, { recursive: true });
+const [layers, count, n, d] = trained.q.map(String);
+const random = json("bench", "--heads", String(layers * count), "--n", n, "--d", d);
+const errorOf = ({ rows }, name) =>
+    rows.find(({ backend }) => backend === name).error.toPrecision(2);
+
 const cell = (row) =>
     `${row.ms.toFixed(1)} ms, ${row.gflops.toFixed(0)} GFLOP/s / ${row.error.toPrecision(2)}`;
 const lines = native.rows.map((row) => {
     const other = wasm.rows.find(({ backend }) => backend === row.backend);
-    return `| ${row.backend} | ${computes[row.backend] ?? ""} | ${cell(row)} | ${cell(other)} |`;
+    const what = computes[row.backend] ?? "";
+    return (
+        `| ${row.backend} | ${what} | ${cell(row)} | ${cell(other)} | ` +
+        `${errorOf(trained, row.backend)} / ${errorOf(random, row.backend)} |`
+    );
 });
 const table = [
-    `| backend | computes | native, ${native.rows[0].tier} | WebAssembly, ${wasm.rows[0].tier} |`,
-    "|---|---|---|---|",
+    `| backend | computes | native, ${native.rows[0].tier} | WebAssembly, ${wasm.rows[0].tier} | error on trained heads / on random ones |`,
+    "|---|---|---|---|---|",
     ...lines,
     "",
     `Measured on ${native.host.cpu ?? native.host}: the peak of one core in the same run was ` +
