@@ -5,13 +5,14 @@
 
 import type { Backend } from "libattn";
 import { init, type Attn, type Plan, type Tensor } from "libattn/worker";
-import { inputFromFiles, inputFromText, release, type Input } from "./arrays";
 import { timeByTurns } from "./measure";
 import { emptyGrid, poolRow } from "./pool";
+import { Source } from "./source/source";
 import type {
     Accuracy,
     ArrayFile,
     Grid,
+    Input,
     Numbers,
     Problem,
     Role,
@@ -21,9 +22,17 @@ import type {
     Values,
 } from "./types";
 
+/** An input whose arrays the worker holds, each once. */
+interface Held {
+    input: Input;
+    query: Tensor;
+    key: Tensor;
+    value: Tensor;
+}
+
 /** The latest computation of one backend. */
 interface Session {
-    input: Input;
+    held: Held;
     /** What is computed by it, once it is there. */
     solved: { plan: Plan; out: Tensor } | null;
     /** Aborted when a newer one begins. */
@@ -40,8 +49,9 @@ const chunk = 1 << 19; // weights computed before newer requests get their turn
  */
 export class Engine {
     #attn: Promise<Attn> = init();
-    #input: Input | null = null;
-    #inputs = new Set<Input>(); // that the worker holds
+    #source = new Source();
+    #input: Held | null = null;
+    #inputs = new Set<Held>();
     #asked = 0; // inputs asked for
     #sessions = new Map<string, Session>();
     #timing = new AbortController();
@@ -54,11 +64,11 @@ export class Engine {
 
     async useText(text: string, dim: number): Promise<Summary> {
         this.#input = null; // the text that there was is no more, whatever comes
-        return this.#use(inputFromText(await this.#attn, text, dim));
+        return this.#use(this.#source.text(text, dim));
     }
 
     async useFiles(files: Record<Role, ArrayFile>): Promise<Summary> {
-        return this.#use(inputFromFiles(await this.#attn, files));
+        return this.#use(this.#source.files(files));
     }
 
     /** The backends that a plugin, a .wasm file, brings. */
@@ -73,7 +83,8 @@ export class Engine {
         return unlessEnded(session.end, async () => {
             const attn = await this.#attn;
             const { plan, out } = await prepare(attn, session, backend, problem, params);
-            const { query, key, value, shape } = session.input;
+            const { query, key, value } = session.held;
+            const { shape } = session.held.input;
             const { signal } = session.end;
             const { degenerateRows } = await plan.run({ query, key, value, out, signal });
             const { cost, workspaceBytes, kernel, facts } = plan;
@@ -92,8 +103,8 @@ export class Engine {
         const session = this.#sessions.get(backend);
         if (!session?.solved) return null;
         const { plan } = session.solved;
-        const { query, key, shape } = session.input;
-        const { queries, keys } = shape;
+        const { query, key } = session.held;
+        const { queries, keys } = session.held.input.shape;
         return unlessEnded(session.end, async () => {
             const { signal } = session.end;
             const grid = emptyGrid(queries, keys);
@@ -112,8 +123,8 @@ export class Engine {
         const session = this.#sessions.get(backend);
         if (!session?.solved) return null;
         const { plan, out } = session.solved;
-        const { query, key, value, shape } = session.input;
-        const stride = errorStride(shape);
+        const { query, key, value } = session.held;
+        const stride = errorStride(session.held.input.shape);
         return unlessEnded(session.end, async () => {
             const { signal } = session.end;
             const error = await plan.error({ query, key, value, out, stride, signal });
@@ -126,10 +137,10 @@ export class Engine {
         const end = (this.#timing = new AbortController());
         const { signal } = end;
         const names: string[] = [];
-        const runs = [...this.#sessions].flatMap(([id, { input, solved }]) => {
+        const runs = [...this.#sessions].flatMap(([id, { held, solved }]) => {
             if (!solved) return [];
             names.push(id);
-            const { query, key, value } = input;
+            const { query, key, value } = held;
             const arrays = { query, key, value, out: solved.out, signal };
             return async (repeats: number) =>
                 (await solved.plan.run({ ...arrays, repeats })).milliseconds;
@@ -142,8 +153,9 @@ export class Engine {
     async #use(coming: Promise<Input>): Promise<Summary> {
         const asked = ++this.#asked;
         const input = await coming;
-        this.#inputs.add(input);
-        if (asked === this.#asked) this.#input = input;
+        const held = await hold(await this.#attn, input);
+        this.#inputs.add(held);
+        if (asked === this.#asked) this.#input = held;
         this.#sweep();
         const { shape, tokens, nonfinite } = input;
         return { shape, tokens, nonfinite };
@@ -156,7 +168,7 @@ export class Engine {
         const old = this.#sessions.get(backend);
         old?.end.abort();
         if (old?.solved) discard(old.solved);
-        const session = { input: this.#input, solved: null, end: new AbortController() };
+        const session = { held: this.#input, solved: null, end: new AbortController() };
         this.#sessions.set(backend, session);
         this.#sweep();
         return session;
@@ -165,13 +177,20 @@ export class Engine {
     /** Gives back inputs that nothing is computed on any more. */
     #sweep(): void {
         const used = new Set([this.#input]);
-        for (const { input } of this.#sessions.values()) used.add(input);
-        for (const input of this.#inputs) {
-            if (used.has(input)) continue;
-            this.#inputs.delete(input);
-            release(input);
+        for (const { held } of this.#sessions.values()) used.add(held);
+        for (const held of this.#inputs) {
+            if (used.has(held)) continue;
+            this.#inputs.delete(held);
+            for (const tensor of [held.query, held.key, held.value]) tensor.dispose();
         }
     }
+}
+
+async function hold(attn: Attn, input: Input): Promise<Held> {
+    const query = await attn.tensor(input.query);
+    const key = input.key === input.query ? query : await attn.tensor(input.key);
+    const value = input.value === input.query ? query : await attn.tensor(input.value);
+    return { input, query, key, value };
 }
 
 /** A session's plan, and a place for its output. */
@@ -182,7 +201,7 @@ async function prepare(
     { causal, scale }: Problem,
     params: Values,
 ): Promise<{ plan: Plan; out: Tensor }> {
-    const { shape } = session.input;
+    const { shape } = session.held.input;
     const plan = await attn.plan({
         ...{ backend, ...shape, params },
         causal: causal && "top-left",

@@ -1,6 +1,7 @@
 /** Which of the chosen files is Q, K and V, and which a plugin. */
 
 import { message } from "./dom";
+import { bytes } from "./format";
 import type { ArrayFile, Role } from "./types";
 
 const words: Record<Role, string[]> = {
@@ -8,6 +9,7 @@ const words: Record<Role, string[]> = {
     key: ["k", "key", "keys"],
     value: ["v", "value", "values"],
 };
+const mostBytes = 64 * 2 ** 20;
 const roles: Role[] = ["query", "key", "value"];
 
 export type ArrayFiles = Record<Role, ArrayFile>;
@@ -35,6 +37,10 @@ export function isPlugin(file: File): boolean {
 }
 
 export async function readFile(file: File): Promise<ArrayFile> {
+    if (file.size > mostBytes) {
+        const [has, most] = [file.size, mostBytes].map(bytes);
+        throw new Error(`${file.name} has ${has}; this page reads ${most}, attn compare any size`);
+    }
     try {
         return { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) };
     } catch (error) {

@@ -23,13 +23,20 @@ export interface Shape {
     valueDim: number;
 }
 
-/** What there is to know of an input whose arrays stay in the worker. */
+/** What there is to know of an input beside its arrays. */
 export interface Summary {
     shape: Shape;
     /** The text's tokens, or null for arrays from files. */
     tokens: string[] | null;
     /** NaN and infinite elements of Q, K and V together. */
     nonfinite: number;
+}
+
+/** Contiguous arrays in the order (batch, head, row, column). Those that are equal are one. */
+export interface Input extends Summary {
+    query: Float32Array;
+    key: Float32Array;
+    value: Float32Array;
 }
 
 /** The part of the problem that the page chooses. */

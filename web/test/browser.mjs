@@ -46,6 +46,11 @@ export async function settled(page, timeout = 60_000) {
     );
 }
 
+/** The worker that computes attention, once it has started. */
+export function attentionWorker(page) {
+    return page.waitForEvent("worker", (worker) => /\/served-/.test(worker.url()));
+}
+
 function isExecutable(path) {
     try {
         accessSync(path, constants.X_OK);

@@ -1,7 +1,7 @@
 /** Files and plugins that a reader drops on the page. */
 
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -123,6 +123,21 @@ describe("files", () => {
         await change(() => drop({ "x.npy": npy([6, 4], numbers) }));
         assert.match(await page.textContent("#summary"), /1 element NaN or infinite/);
         assert.match(await panel("softmax").locator(".problem").textContent(), /NaN or infinite/);
+    });
+
+    test("a file that is too large for the page is one line at once", async () => {
+        const folder = await mkdtemp(join(tmpdir(), "page-"));
+        try {
+            const path = join(folder, "huge.npy");
+            await writeFile(path, "");
+            await truncate(path, 200e6); // bytes
+            await page.setInputFiles("#files", path);
+            const line = page.locator("#input-problem", { hasText: "huge.npy" });
+            await line.waitFor({ timeout: 2000 });
+            assert.match(await line.textContent(), /191 MiB.*64.0 MiB.*attn compare/);
+        } finally {
+            await rm(folder, { recursive: true });
+        }
     });
 
     const q = randomNpy([8, 4], 1);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { settled } from "./browser.mjs";
+import { attentionWorker, settled } from "./browser.mjs";
 import { openSite } from "./site.mjs";
 
 const usual = [0.5, 0.6, 0.7, 0.8]; // milliseconds of a run, by plan
@@ -44,7 +44,7 @@ test("times are of warm code, by turns, with their range", async () => {
         const body = `(${moveClock})(${settings});${await response.text()}`;
         await route.fulfill({ response, body });
     });
-    const [worker] = await Promise.all([page.waitForEvent("worker"), page.goto(site.url)]);
+    const [worker] = await Promise.all([attentionWorker(page), page.goto(site.url)]);
     await settled(page);
 
     const median = page.locator("[data-name=time] data");

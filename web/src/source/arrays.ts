@@ -1,15 +1,7 @@
 /** Q, K and V: from text, or from three .npy files that have to fit together. */
 
 import { embed, readNpy } from "libattn/data";
-import type { Attn, Tensor } from "libattn/worker";
-import type { ArrayFile, Role, Shape, Summary } from "./types";
-
-/** Contiguous arrays in the order (batch, head, row, column), which the worker holds. */
-export interface Input extends Summary {
-    query: Tensor;
-    key: Tensor;
-    value: Tensor;
-}
+import type { ArrayFile, Input, Role, Shape } from "../types";
 
 interface Array4 extends Record<Size, number> {
     /** Its role and shape, for people: "Q (8, 64)". */
@@ -17,7 +9,7 @@ interface Array4 extends Record<Size, number> {
     data: Float32Array;
 }
 
-export async function inputFromText(attn: Attn, text: string, dim: number): Promise<Input> {
+export async function inputFromText(text: string, dim: number): Promise<Input> {
     const { x, tokens, rows } = await embed(text, dim);
     if (rows === 0) throw new Error("the text has no word in it");
     const shape: Shape = {
@@ -29,10 +21,10 @@ export async function inputFromText(attn: Attn, text: string, dim: number): Prom
         dim,
         valueDim: dim,
     };
-    return { ...(await hold(attn, x, x, x)), shape, tokens };
+    return { query: x, key: x, value: x, shape, tokens, nonfinite: countNonfinite(x) };
 }
 
-export async function inputFromFiles(attn: Attn, files: Record<Role, ArrayFile>): Promise<Input> {
+export async function inputFromFiles(files: Record<Role, ArrayFile>): Promise<Input> {
     const query = await readArray("Q", files.query);
     const key = files.key === files.query ? query : await readArray("K", files.key);
     const value = files.value === files.query ? query : await readArray("V", files.value);
@@ -55,25 +47,16 @@ export async function inputFromFiles(attn: Attn, files: Record<Role, ArrayFile>)
         dim: query.columns,
         valueDim: value.columns,
     };
-    return { ...(await hold(attn, query.data, key.data, value.data)), shape, tokens: null };
-}
-
-/** Gives the worker the arrays, each once, and counts what is not finite. */
-async function hold(attn: Attn, ...arrays: [Float32Array, Float32Array, Float32Array]) {
-    const tensors = new Map<Float32Array, Tensor>();
+    const arrays = { query: query.data, key: key.data, value: value.data };
     let nonfinite = 0;
-    for (const array of new Set(arrays)) {
-        const tensor = await attn.tensor(array);
-        tensors.set(array, tensor);
-        nonfinite += await attn.countNonfinite(tensor);
-    }
-    const [query, key, value] = arrays.map((array) => tensors.get(array));
-    if (!query || !key || !value) throw new Error("an array was not taken");
-    return { query, key, value, nonfinite };
+    for (const array of new Set(Object.values(arrays))) nonfinite += countNonfinite(array);
+    return { ...arrays, shape, tokens: null, nonfinite };
 }
 
-export function release({ query, key, value }: Input): void {
-    for (const tensor of [query, key, value]) tensor.dispose();
+function countNonfinite(array: Float32Array): number {
+    let count = 0;
+    for (const element of array) if (!Number.isFinite(element)) count++;
+    return count;
 }
 
 async function readArray(role: string, file: ArrayFile): Promise<Array4> {
