@@ -1,15 +1,16 @@
 /**
  * A small static server for the built page: `node serve.mjs [--port N]`. It listens on localhost
  * only and prints its address. The page needs nothing of it but files, so any other server will do;
- * this one also isolates the page from other origins, which gives it a finer clock.
+ * this one also isolates the page from other origins, which gives it a finer clock, sends files packed,
+ * and lets browsers keep them.
  */
 
-import { createReadStream } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
+import { readFile, realpath, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
 
 const dist = fileURLToPath(new URL("dist", import.meta.url));
 const defaultPort = 8017;
@@ -22,10 +23,16 @@ const types = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
     ".wasm": "application/wasm",
+    ".webmanifest": "application/manifest+json",
+};
+
+const packers = {
+    br: (bytes) =>
+        promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
+    gzip: promisify(gzip),
 };
 
 const headers = {
-    "Cache-Control": "no-cache",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -53,12 +60,47 @@ async function answer(folder, request, response) {
     }
     const file = await locate(folder, request.url);
     if (!file) return refuse(response, 404, "no such file");
-    const type = types[extname(file.path)] ?? "application/octet-stream";
-    response.writeHead(200, { ...headers, "Content-Type": type, "Content-Length": file.size });
-    if (request.method === "HEAD") return response.end();
-    createReadStream(file.path)
-        .on("error", () => response.destroy())
-        .pipe(response);
+    const own = { ...headers, ...cachingOf(folder, file), Vary: "Accept-Encoding" };
+    if (request.headers["if-none-match"]?.includes(own.ETag)) {
+        response.writeHead(304, own);
+        return response.end();
+    }
+    try {
+        const { encoding, bytes } = await packed(file, request.headers["accept-encoding"] ?? "");
+        const type = types[extname(file.path)] ?? "application/octet-stream";
+        const length = { "Content-Type": type, "Content-Length": bytes.length };
+        response.writeHead(200, {
+            ...own,
+            ...length,
+            ...(encoding && { "Content-Encoding": encoding }),
+        });
+        response.end(request.method === "HEAD" ? undefined : bytes);
+    } catch {
+        refuse(response, 404, "no such file"); // any more
+    }
+}
+
+/** What the bundler has named by its content never changes; all else is asked for again. */
+function cachingOf(folder, { path, size, time }) {
+    const isNamed = path.startsWith(join(folder, "assets") + sep);
+    return {
+        "Cache-Control": isNamed ? "public, max-age=31536000, immutable" : "no-cache",
+        ETag: `W/"${size.toString(36)}-${Math.round(time).toString(36)}"`,
+    };
+}
+
+const kept = new Map(); // of each file and encoding: its bytes, and of when they are
+
+/** A file's bytes as the browser takes them. */
+async function packed({ path, time }, accepted) {
+    const encoding = Object.keys(packers).find((name) => accepted.includes(name)) ?? null;
+    const key = `${encoding} ${path}`;
+    const known = kept.get(key);
+    if (known?.time === time) return known;
+    const bytes = await readFile(path);
+    const entry = { encoding, bytes: encoding ? await packers[encoding](bytes) : bytes, time };
+    kept.set(key, entry);
+    return entry;
 }
 
 /** The file that a URL names, or null: also for whatever lies outside of the folder, by links too. */
@@ -67,11 +109,9 @@ async function locate(folder, url) {
         const { pathname } = new URL(`http://localhost${url}`);
         const asked = join(folder, decodeURIComponent(pathname));
         const path = await realpath(pathname.endsWith("/") ? join(asked, "index.html") : asked);
-        const { size, ...found } = await stat(path).then((s) => ({
-            size: s.size,
-            file: s.isFile(),
-        }));
-        return path.startsWith(folder + sep) && found.file ? { path, size } : null;
+        const found = await stat(path);
+        if (!path.startsWith(folder + sep) || !found.isFile()) return null;
+        return { path, size: found.size, time: found.mtimeMs };
     } catch {
         return null;
     }

@@ -4,6 +4,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { serve } from "../serve.mjs";
 
 let folder, server;
@@ -14,6 +15,8 @@ before(async () => {
     await writeFile(join(folder, "secret.txt"), "secret");
     await writeFile(join(folder, "root", "index.html"), "<p>page</p>");
     await writeFile(join(folder, "root", "sub", "a.wasm"), "\0asm");
+    await mkdir(join(folder, "root", "assets"));
+    await writeFile(join(folder, "root", "assets", "a-1234.js"), "");
     await symlink(join(folder, "secret.txt"), join(folder, "root", "link.txt"));
     server = await serve({ root: join(folder, "root") });
 });
@@ -24,15 +27,17 @@ after(async () => {
 });
 
 /** Asks with the path as it is; fetch() would tidy it up first. */
-function ask(path, method = "GET") {
+function ask(path, method = "GET", headers = {}) {
     const { port } = new URL(server.url);
     return new Promise((resolve, reject) => {
-        request({ host: "localhost", port, path, method }, (response) => {
-            let body = "";
-            response.on("data", (data) => (body += data));
-            response.on("end", () =>
-                resolve({ status: response.statusCode, headers: response.headers, body }),
-            );
+        request({ host: "localhost", port, path, method, headers }, (response) => {
+            const parts = [];
+            response.on("data", (data) => parts.push(data));
+            response.on("end", () => {
+                const bytes = Buffer.concat(parts);
+                const { statusCode: status, headers } = response;
+                resolve({ status, headers, bytes, body: bytes.toString() });
+            });
         })
             .on("error", reject)
             .end();
@@ -56,6 +61,40 @@ test("HEAD has no body, and other methods are refused", async () => {
     assert.equal(head.headers["content-length"], "11");
     assert.equal(head.body, "");
     assert.equal((await ask("/", "POST")).status, 405);
+});
+
+test("files are packed for browsers that take it, and whole for others", async () => {
+    const text = "the same words ".repeat(100);
+    await writeFile(join(folder, "root", "long.txt"), text);
+    assert.equal((await ask("/long.txt")).body, text);
+    for (const [encoding, unpack] of [
+        ["br", brotliDecompressSync],
+        ["gzip", gunzipSync],
+    ]) {
+        const { headers, bytes } = await ask("/long.txt", "GET", { "accept-encoding": encoding });
+        assert.equal(headers["content-encoding"], encoding);
+        assert.equal(headers.vary, "Accept-Encoding");
+        assert.equal(Number(headers["content-length"]), bytes.length);
+        assert.ok(bytes.length < text.length / 10);
+        assert.equal(unpack(bytes).toString(), text);
+    }
+    const head = await ask("/long.txt", "HEAD", { "accept-encoding": "br" });
+    assert.equal(head.headers["content-encoding"], "br");
+    assert.equal(head.body, "");
+});
+
+test("what has not changed is not sent again, and assets are never asked for again", async () => {
+    const path = join(folder, "root", "again.txt");
+    await writeFile(path, "first");
+    const first = await ask("/again.txt");
+    assert.equal(first.headers["cache-control"], "no-cache");
+    const known = { "if-none-match": first.headers.etag };
+    const again = await ask("/again.txt", "GET", known);
+    assert.deepEqual([again.status, again.body], [304, ""]);
+    await writeFile(path, "second");
+    assert.equal((await ask("/again.txt", "GET", known)).body, "second");
+    const asset = await ask("/assets/a-1234.js");
+    assert.equal(asset.headers["cache-control"], "public, max-age=31536000, immutable");
 });
 
 test("nothing outside of the folder is served", async () => {
