@@ -1,12 +1,10 @@
-/** Inputs, read by a worker of their own: neither the page nor attention waits for them. */
+/** Inputs and exact attention on them, by a worker of their own: nothing else waits for it. */
 
-import type { ArrayFile, Input, Role } from "../types";
-import type { Answer, Request } from "./worker";
-
-type Without<T, Name extends string> = T extends unknown ? Omit<T, Name> : never;
+import type { ArrayFile, Input, Problem, Role } from "../types";
+import type { Answer, Letter, Request } from "./worker";
 
 interface Waiting {
-    resolve(input: Input): void;
+    resolve(value: unknown): void;
     reject(reason: Error): void;
 }
 
@@ -16,11 +14,13 @@ export class Source {
     #worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
     #waiting = new Map<number, Waiting>();
     #count = 0;
+    /** What the worker calls them. */
+    #inputs = new WeakMap<Input, number>();
 
     constructor() {
         this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
-            const { resolve, reject } = this.#waiting.get(data.id) ?? {};
-            this.#waiting.delete(data.id);
+            const { resolve, reject } = this.#waiting.get(data.number) ?? {};
+            this.#waiting.delete(data.number);
             if ("value" in data) resolve?.(data.value);
             else reject?.(new Error(data.problem));
         };
@@ -33,22 +33,38 @@ export class Source {
 
     async text(text: string, dim: number): Promise<Input> {
         if (text.length > mostLetters) {
-            throw new Error(
-                `the text has ${text.length} letters, and this page takes ${mostLetters} at most`,
-            );
+            const has = `the text has ${text.length} letters`;
+            throw new Error(`${has}, and this page takes ${mostLetters} at most`);
         }
-        return this.#ask({ kind: "text", text, dim });
+        return this.#input({ kind: "text", text, dim });
     }
 
     files(files: Record<Role, ArrayFile>): Promise<Input> {
-        return this.#ask({ kind: "files", files });
+        return this.#input({ kind: "files", files });
     }
 
-    #ask(request: Without<Request, "id">): Promise<Input> {
-        const id = ++this.#count;
+    /** The exact output of some rows. */
+    async exact(input: Input, problem: Problem, rows: readonly number[]): Promise<Float64Array> {
+        const number = this.#inputs.get(input) ?? 0;
+        return (await this.#ask({ kind: "exact", input: number, problem, rows })) as Float64Array;
+    }
+
+    forget(input: Input): void {
+        void this.#ask({ kind: "forget", input: this.#inputs.get(input) ?? 0 });
+    }
+
+    async #input(request: Request): Promise<Input> {
+        const number = this.#count + 1;
+        const input = (await this.#ask(request)) as Input;
+        this.#inputs.set(input, number);
+        return input;
+    }
+
+    #ask(request: Request): Promise<unknown> {
+        const number = ++this.#count;
         return new Promise((resolve, reject) => {
-            this.#waiting.set(id, { resolve, reject });
-            this.#worker.postMessage({ ...request, id });
+            this.#waiting.set(number, { resolve, reject });
+            this.#worker.postMessage({ ...request, number } satisfies Letter);
         });
     }
 }

@@ -1,33 +1,50 @@
 /** The worker that reads inputs: what source.ts asks for, answered one after the other. */
 
 import { message } from "../dom";
-import type { ArrayFile, Input, Role } from "../types";
+import type { ArrayFile, Input, Problem, Role } from "../types";
 import { inputFromFiles, inputFromText } from "./arrays";
+import { exactRows } from "./exact";
 
-export type Request = {
-    id: number;
-} & (
+export type Request =
     | { kind: "text"; text: string; dim: number }
     | { kind: "files"; files: Record<Role, ArrayFile> }
-);
+    | { kind: "exact"; input: number; problem: Problem; rows: readonly number[] }
+    | { kind: "forget"; input: number };
 
-export type Answer = { id: number } & ({ value: Input } | { problem: string });
+/** To the worker; an input is called by the number of the request that it came of. */
+export type Letter = Request & { number: number };
+export type Answer = { number: number } & ({ value: unknown } | { problem: string });
 
-async function answer(request: Request): Promise<void> {
-    const { id } = request;
+const inputs = new Map<number, Input>();
+
+async function answer(letter: Letter): Promise<void> {
+    const { number } = letter;
     try {
-        postMessage({ id, value: await carryOut(request) } satisfies Answer);
+        postMessage({ number, value: await carryOut(letter) } satisfies Answer);
     } catch (error) {
-        postMessage({ id, problem: message(error) } satisfies Answer);
+        postMessage({ number, problem: message(error) } satisfies Answer);
     }
 }
 
-function carryOut(request: Request): Promise<Input> {
-    if (request.kind === "text") return inputFromText(request.text, request.dim);
-    return inputFromFiles(request.files);
+async function carryOut(letter: Letter): Promise<Input | Float64Array | null> {
+    if (letter.kind === "forget") {
+        inputs.delete(letter.input);
+        return null;
+    }
+    if (letter.kind === "exact") {
+        const input = inputs.get(letter.input);
+        if (!input) throw new Error("the input is no more");
+        return exactRows(input, letter.problem, letter.rows);
+    }
+    const { number } = letter;
+    const input = await (letter.kind === "text"
+        ? inputFromText(letter.text, letter.dim)
+        : inputFromFiles(letter.files));
+    inputs.set(number, input);
+    return input;
 }
 
 let last = Promise.resolve();
-onmessage = ({ data }: MessageEvent<Request>) => {
+onmessage = ({ data }: MessageEvent<Letter>) => {
     last = last.then(() => answer(data));
 };
