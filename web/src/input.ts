@@ -13,6 +13,8 @@ export interface View {
 }
 
 export interface InputEvents {
+    /** There will be a new text. */
+    onTyping(): void;
     /** There is a new text, or another dimension for it. */
     onText(): void;
     onFiles(files: ArrayFiles): void;
@@ -111,9 +113,10 @@ export class InputPanel {
     }
 
     #listen(): void {
-        const { onText, onProblem, onView } = this.#events;
+        const { onTyping, onText, onProblem, onView } = this.#events;
         let typing = 0;
         this.#text.addEventListener("input", () => {
+            onTyping();
             clearTimeout(typing);
             typing = setTimeout(onText, typingPause);
         });

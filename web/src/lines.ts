@@ -2,7 +2,8 @@
 
 import { element } from "./dom";
 import { bytes, count, milliseconds, percent, short, significant } from "./format";
-import type { Accuracy, Grid, Numbers, Timing } from "./types";
+import { seed } from "./sample";
+import type { Accuracy, Grid, Numbers, Run, Timing } from "./types";
 
 export interface Line {
     name: string;
@@ -15,15 +16,21 @@ export interface Line {
 /** null: not known yet. */
 export interface Findings {
     numbers: Numbers;
+    run: Run | null;
     accuracy: Accuracy | null;
     timing: Timing | null;
+    /** Why what is not known yet never will be; null: it is under way. */
+    ended: string | null;
 }
 
-export function numberLines({ numbers, accuracy, timing }: Findings): Line[] {
+export function numberLines({ numbers, accuracy, timing, ended }: Findings): Line[] {
     const { flops, kept, workspaceBytes } = numbers;
     const gflops = timing && flops && flops / timing.milliseconds / 1e6;
+    const pending = ended === null ? "…" : "not computed";
+    const line = lineWith(pending);
     return [
         line("error", errorLabel(accuracy), accuracy?.error ?? null, significant),
+        ...intervalLines(accuracy),
         line("time", timeLabel(timing), timing?.milliseconds ?? null, milliseconds),
         { name: "spread", label: "Their range", text: timing ? range(timing) : pending },
         line(
@@ -38,31 +45,40 @@ export function numberLines({ numbers, accuracy, timing }: Findings): Line[] {
     ];
 }
 
-const pending = "…";
-
-function line(
-    name: string,
-    label: string,
-    value: number | null,
-    text: (value: number) => string,
-    absent = pending,
-): Line {
-    if (value === null) return { name, label, text: absent };
-    return { name, label, text: text(value), value: String(value) };
+/** A line's number, or `pending`, or what else there is to say. */
+function lineWith(pending: string) {
+    return (
+        name: string,
+        label: string,
+        value: number | null,
+        text: (value: number) => string,
+        absent = pending,
+    ): Line => {
+        if (value === null) return { name, label, text: absent };
+        return { name, label, text: text(value), value: String(value) };
+    };
 }
 
 function errorLabel(accuracy: Accuracy | null): string {
-    const stride = accuracy?.stride ?? 1;
-    return stride === 1 ? "Error against exact" : `Error, over 1 query in ${stride}`;
+    const { rows, total } = accuracy ?? { rows: 0, total: 0 };
+    if (rows === total) return "Error against exact";
+    return `Error over ${rows} of ${count(total, "query", "queries")}, seed ${seed}`;
+}
+
+/** How sure an error is that was taken over some rows. */
+function intervalLines(accuracy: Accuracy | null): Line[] {
+    if (!accuracy || accuracy.rows === accuracy.total) return [];
+    const { low, high } = accuracy;
+    const text = `${significant(low, 3)} to ${significant(high, 3)}`;
+    return [{ name: "interval", label: "Of all, with 95 %", text }];
 }
 
 function timeLabel(timing: Timing | null): string {
-    return timing?.timings === 1
-        ? "Time of one run"
-        : `Time, median of ${timing?.timings ?? pending}`;
+    return timing?.timings === 1 ? "Time of one run" : `Time, median of ${timing?.timings ?? "…"}`;
 }
 
-function range({ low, high }: Timing): string {
+function range({ low, high, timings }: Timing): string {
+    if (timings === 1) return "too long for more";
     return `${milliseconds(low).replace(/ ms$/, "")} to ${milliseconds(high)}`;
 }
 
@@ -77,10 +93,11 @@ export function factLines({ facts, kernel, form }: Numbers): Line[] {
 }
 
 /** What the reader has to know before believing the numbers; null: nothing. */
-export function warnings(numbers: Numbers, grid: Grid | null): string | null {
-    const { degenerateRows, nonfinite } = numbers;
+export function warnings({ run, ended }: Findings, grid: Grid | null): string | null {
+    const { degenerateRows = 0, nonfinite = 0 } = run ?? {};
     const weights = grid?.cells.filter((value) => !Number.isFinite(value)).length ?? 0;
     const parts = [
+        ended !== null && ended,
         degenerateRows > 0 &&
             `${count(degenerateRows, "row")} with a normaliser of nearly 0: not to be trusted`,
         nonfinite > 0 && `${count(nonfinite, "output")} NaN or infinite`,

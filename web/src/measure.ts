@@ -7,9 +7,16 @@ const shortest = 2; // milliseconds a turn should last, well above the clock's r
 const leastRounds = 6; // where they take no more than
 const longest = 2400; // milliseconds for all turns
 const most = 15; // turns that count
+const lengthy = 1000; // milliseconds of a run that is not repeated: it was warm for most of them
 
 /** Runs something so often, and says how many milliseconds one run took. */
 export type Run = (repeats: number) => Promise<number>;
+
+export interface Candidate {
+    run: Run;
+    /** Milliseconds of a run that has been. */
+    first: number;
+}
 
 interface Runner {
     run: Run;
@@ -23,11 +30,14 @@ interface Runner {
  * A timing of each run: the median and the range of the later half of its turns. The earlier half
  * warms up: engines compile code anew, and faster, while it runs.
  */
-export async function timeByTurns(runs: readonly Run[]): Promise<Timing[]> {
-    const runners = runs.map((run): Runner => ({ run, repeats: 1, samples: [] }));
+export async function timeByTurns(candidates: readonly Candidate[]): Promise<Timing[]> {
+    const runners = candidates.map(({ run, first }): Runner => {
+        return { run, repeats: 1, samples: first < lengthy ? [] : [first] };
+    });
+    const repeated = runners.filter(({ samples }) => samples.length === 0);
     let spent = 0;
-    for (let round = 1; isNeeded(round, spent); round++) {
-        for (const runner of runners) spent += await takeTurn(runner);
+    for (let round = 1; repeated.length > 0 && isNeeded(round, spent); round++) {
+        for (const runner of repeated) spent += await takeTurn(runner);
     }
     return runners.map(({ samples }) => summary(samples));
 }

@@ -12,6 +12,7 @@ import { isHeatmap } from "./heatmap";
 import { InputPanel } from "./input";
 import { paintPanels } from "./painting";
 import { Panel } from "./panel";
+import { Progress } from "./progress";
 import type { ArrayFile, Summary } from "./types";
 import { readLink, type Link, type Settings } from "./state";
 import { keep, kept, newKey } from "./store";
@@ -28,7 +29,7 @@ export class Page {
     #summary: Summary | null = null;
     #theme = readTheme();
     #latest = 0; // input asked for
-    #timing = 0; // round of timings
+    #progress = new Progress(() => this.#stop());
     /** Keys of what the browser keeps. */
     #files: string | null = null;
     #plugins: string[] = [];
@@ -37,6 +38,7 @@ export class Page {
     constructor(engine: Engine) {
         this.#engine = engine;
         this.#input = new InputPanel({
+            onTyping: () => this.#outdate(),
             onText: () => void this.#load(null),
             onFiles: (files) => void this.#load(files),
             onPlugin: (file) => void this.#addPlugin(file),
@@ -81,29 +83,33 @@ export class Page {
     }
 
     #show(backends: Backend[]): Panel[] {
-        const panels = backends.map((backend) => this.#makePanel(backend));
+        const panels = backends.map((backend, i) =>
+            this.#makePanel(backend, this.#panels.length + i),
+        );
         this.#panels.push(...panels);
         const holder = find(document, "#panels", HTMLElement);
         holder.append(...panels.map((panel) => panel.element));
         return panels;
     }
 
-    #makePanel(backend: Backend): Panel {
+    #makePanel(backend: Backend, place: number): Panel {
         const initial = {
             params: this.#link?.params.get(backend.id) ?? {},
             difference: this.#link?.differences.includes(backend.id) ?? false,
         };
-        return new Panel(backend, initial, backend.id === referenceId, {
+        return new Panel(backend, place, initial, {
             engine: this.#engine,
             problem: () => this.#input.problem,
             view: () => this.#input.view,
             tokens: () => this.#summary?.tokens ?? null,
+            isReference: (id) => id === referenceId,
             reference: () => this.#panels.find(({ id }) => id === referenceId)?.grid ?? null,
             commandLine: ({ id, changedParams, plugin }) =>
                 commandLine(id, this.#input.source, this.#input.problem, changedParams, plugin),
             onPicture: () => this.#paint(),
             onSettings: () => this.#remember(),
             onPoint: (cell) => this.#point(cell),
+            onProgress: () => this.#progress.show(this.#panels, this.#summary),
             onSolved: () => void this.#time(),
         });
     }
@@ -117,9 +123,10 @@ export class Page {
             await this.#ready;
             this.#remember();
             const { text, dim } = this.#input;
+            if (!files) this.#outdate();
             const loading = files ? this.#engine.useFiles(files) : this.#engine.useText(text, dim);
             const summary = await loading;
-            if (ticket !== this.#latest) return;
+            if (!summary) return;
             this.#summary = summary;
             this.#files = key;
             this.#input.accept(summary, files);
@@ -137,7 +144,6 @@ export class Page {
     /** The text that is to be seen gives no input: nothing that came from another one stays. */
     #empty(reason: string): void {
         this.#summary = this.#files = null;
-        this.#timing++;
         this.#input.reject(reason);
         for (const panel of this.#panels) panel.clear();
     }
@@ -167,7 +173,7 @@ export class Page {
             await this.#ready;
             const added = this.#show(await this.#engine.loadPlugin(file));
             this.#input.fail(null);
-            for (const panel of added) void panel.refresh();
+            if (this.#summary) for (const panel of added) void panel.refresh();
             const key = newKey();
             const isKept = await keep(key, file);
             if (isKept) this.#plugins.push(key);
@@ -201,6 +207,18 @@ export class Page {
         for (const panel of this.#panels) void panel.refresh();
     }
 
+    /** The text is another one: what is under way and what is shown are not its. */
+    #outdate(): void {
+        this.#engine.drop();
+        this.#summary = null;
+        for (const panel of this.#panels) panel.outdate();
+    }
+
+    #stop(): void {
+        this.#engine.stop();
+        for (const panel of this.#panels) panel.stop();
+    }
+
     #refreshView(): void {
         this.#remember();
         for (const panel of this.#panels) void panel.refreshView();
@@ -217,10 +235,9 @@ export class Page {
     /** Time all backends by turns, once none of them computes any more. */
     async #time(): Promise<void> {
         if (this.#panels.some((panel) => panel.isSolving)) return;
-        const round = ++this.#timing;
         const timings = await this.#engine.time();
-        if (timings === null || round !== this.#timing) return;
-        for (const panel of this.#panels) panel.showTiming(timings[panel.id] ?? null);
+        if (timings === null) return;
+        for (const panel of this.#panels) panel.showTiming(timings.get(panel.id) ?? null);
     }
 
     /** Keep what was chosen in the address. */

@@ -33,7 +33,7 @@ export function paintPanels(panels: Panel[], theme: Theme): void {
             theme,
         );
     }
-    const grid = panels.find((panel) => panel.grid)?.grid;
+    const grid = panels.find((panel) => panel.values)?.grid;
     showLine(find(document, "#pooling", HTMLElement), grid ? poolingNote(grid) : null);
 }
 
@@ -49,8 +49,9 @@ function rangeOf(panels: Panel[]): Range {
     return range;
 }
 
-function poolingNote({ rowsPerCell, columnsPerCell }: Grid): string | null {
+function poolingNote({ rowsPerCell, columnsPerCell, sampledRows }: Grid): string | null {
     if (rowsPerCell * columnsPerCell === 1) return null;
-    const queries = count(rowsPerCell, "query", "queries");
+    const all = count(rowsPerCell, "query", "queries");
+    const queries = sampledRows === rowsPerCell ? all : `the middle ${sampledRows} of ${all}`;
     return `Each cell is the mean of ${queries} × ${count(columnsPerCell, "key")}.`;
 }

@@ -10,7 +10,8 @@ import type { Cell } from "./drawing";
 import type { Engine } from "./engine";
 import { Heatmap } from "./heatmap";
 import { factLines, fillList, numberLines, warnings, type Findings } from "./lines";
-import type { Accuracy, Grid, Problem, Timing, Values } from "./types";
+import type { Grid, Problem, Timing, Values } from "./types";
+import type { Work } from "./work";
 
 /** What a panel needs from the page around it. */
 export interface Surroundings {
@@ -18,16 +19,24 @@ export interface Surroundings {
     problem(): Problem;
     view(): { batch: number; head: number };
     tokens(): string[] | null;
-    /** The weights that a difference is taken from. */
+    /** Is it the backend whose weights a difference is taken from? */
+    isReference(backend: string): boolean;
+    /** Those weights, where they are known. */
     reference(): Grid | null;
     commandLine(panel: Panel): string;
     /** The panel's picture changed: colours are shared, so all may have to be drawn again. */
     onPicture(): void;
     onSettings(): void;
     onPoint(cell: Cell | null): void;
+    onProgress(): void;
     /** Everything is computed, or failed, but for the time a run takes. */
     onSolved(): void;
 }
+
+/** What a panel is computing. */
+export type Step = "picture" | "output" | "error" | "time";
+
+const steps: readonly Step[] = ["picture", "output", "error", "time"];
 
 /** What a panel begins with. */
 export interface Initial {
@@ -35,36 +44,45 @@ export interface Initial {
     difference: boolean;
 }
 
-const patience = 250; // milliseconds after which the other numbers do not wait for the error
+const patience = 250; // milliseconds after which what is known does not wait for the rest
+const stopped = "stopped before all was computed";
 
 export class Panel {
     readonly id: string;
     /** The file it came from, or null. */
     readonly plugin: string | null;
     readonly element: HTMLElement;
-    grid: Grid | null = null;
+    #grid: Grid | null = null;
+    /** The grid belongs to another input, problem or view than the present. */
+    #isStale = false;
     #around: Surroundings;
     #controls: Controls;
     #heatmap: Heatmap;
     #tokens: string[] | null = null;
     #values: Float32Array | null = null;
     #cell: Cell | null = null;
-    #ticket = 0;
+    #place: number;
+    #work: Work | null = null;
     #findings: Findings | null = null;
-    #isSolving = false;
+    /** What is under way, and how much of it is done; null: nothing. */
+    #step: Step | null = null;
+    #part = 0;
 
-    constructor(backend: Backend, initial: Initial, isReference: boolean, around: Surroundings) {
+    /** `place`: among all panels. */
+    constructor(backend: Backend, place: number, initial: Initial, around: Surroundings) {
+        const isReference = around.isReference(backend.id);
         this.id = backend.id;
+        this.#place = place;
         this.plugin = backend.origin === "built-in" ? null : backend.origin;
         this.#around = around;
         const template = find(document, "#panel", HTMLTemplateElement);
         const copy = template.content.cloneNode(true) as DocumentFragment;
         const root = (this.element = find(copy, "article", HTMLElement));
         root.dataset.backend = backend.id;
-        this.#part("h2").textContent = backend.name;
-        this.#part(".description").textContent = backend.description;
-        this.#part(".reference").textContent = backend.reference;
-        this.#part(".difference").classList.toggle("invisible", isReference);
+        this.#find("h2").textContent = backend.name;
+        this.#find(".description").textContent = backend.description;
+        this.#find(".reference").textContent = backend.reference;
+        this.#find(".difference").classList.toggle("invisible", isReference);
         this.#differenceBox.disabled = isReference;
         this.#differenceBox.checked = initial.difference && !isReference;
         this.#differenceBox.addEventListener("change", () => {
@@ -77,12 +95,12 @@ export class Panel {
         canvas.addEventListener("focus", () => this.#readout.setAttribute("aria-live", "polite"));
         canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
         this.#heatmap = new Heatmap(canvas, around.onPoint);
-        const fields = this.#part(".controls");
+        const fields = this.#find(".controls");
         this.#controls = makeControls(fields, backend.id, backend.params, initial.params, () => {
             around.onSettings();
             void this.refresh();
         });
-        this.#part(".command button").addEventListener("click", () => void this.#copyCommand());
+        this.#find(".command button").addEventListener("click", () => void this.#copyCommand());
     }
 
     /** Parameters that differ from the backend's defaults. */
@@ -94,69 +112,134 @@ export class Panel {
         return this.#differenceBox.checked;
     }
 
+    /** The weights; null while there are none of the present input and controls. */
+    get grid(): Grid | null {
+        return this.#isStale ? null : this.#grid;
+    }
+
     /** What the heatmap shows: the weights, or their difference from the reference's. */
     get values(): Float32Array | null {
         return this.#values;
     }
 
+    get step(): Step | null {
+        return this.#step;
+    }
+
+    /** How much is done, from 0 to 1. */
+    get progress(): number {
+        if (this.#step === null) return 1;
+        return (steps.indexOf(this.#step) + this.#part) / steps.length;
+    }
+
     get isSolving(): boolean {
-        return this.#isSolving;
+        return this.#step !== null && this.#step !== "time";
+    }
+
+    /** One sentence's part about what was found. */
+    get finding(): string | null {
+        const error = this.#findings?.accuracy?.error;
+        return error === undefined ? null : `${this.id} ${significant(error, 2)}`;
     }
 
     /** Compute everything again. What an earlier call still computes is never shown. */
     async refresh(): Promise<void> {
-        const ticket = ++this.#ticket;
-        this.#isSolving = true;
-        this.element.ariaBusy = "true";
-        this.#part("code").textContent = this.#around.commandLine(this);
+        const { engine, problem, commandLine } = this.#around;
+        const params = this.#controls.values();
+        this.outdate();
+        this.#find("code").textContent = commandLine(this);
+        const task = { backend: this.id, place: this.#place, problem: problem(), params };
+        const work = (this.#work = engine.begin(task));
+        if (!work) return; // until there is an input
         try {
-            await this.#solve(ticket);
+            await this.#solve(work);
         } catch (error) {
-            if (ticket === this.#ticket) this.#fail(message(error));
+            if (work === this.#work) this.#fail(message(error));
         }
-        if (ticket !== this.#ticket) return;
-        this.#isSolving = false;
+        if (work !== this.#work) return;
+        this.#begin("time");
         this.#around.onSolved();
     }
 
-    async #solve(ticket: number): Promise<void> {
-        const { engine, problem } = this.#around;
-        const numbers = await engine.solve(this.id, problem(), this.#controls.values());
-        if (numbers === null || ticket !== this.#ticket) return;
+    async #solve(work: Work): Promise<void> {
+        const numbers = await work.describe();
+        if (work !== this.#work) return;
         this.#controls.reflect(numbers.facts);
-        await this.#refreshGrid(ticket);
-        if (ticket !== this.#ticket) return;
-        const show = (accuracy: Accuracy | null) => {
-            if (ticket === this.#ticket) this.#show({ numbers, accuracy, timing: null });
+        await this.#refreshGrid(work);
+        if (work !== this.#work) return;
+
+        const found: Findings = { numbers, run: null, accuracy: null, timing: null, ended: null };
+        const show = () => {
+            if (work === this.#work) this.#show({ ...found });
         };
-        const early = setTimeout(show, patience, null);
-        const accuracy = await engine.error(this.id).finally(() => clearTimeout(early));
-        if (accuracy) show(accuracy);
+        const early = setTimeout(show, patience);
+        try {
+            this.#begin("output");
+            found.run = await work.run(numbers.flops);
+            if (work === this.#work) this.#begin("error");
+            found.accuracy = await work.error();
+        } catch (error) {
+            found.ended = message(error);
+        }
+        clearTimeout(early);
+        show();
     }
 
     /** How long a run takes, which is found last; null: nobody knows. */
     showTiming(timing: Timing | null): void {
-        if (this.#isSolving) return;
+        if (this.isSolving) return;
         if (this.#findings && timing) this.#show({ ...this.#findings, timing });
-        this.element.ariaBusy = "false";
+        this.#begin(null);
     }
 
     /** Show another batch or head of what is computed. */
     async refreshView(): Promise<void> {
-        const ticket = this.#ticket;
+        const work = this.#work;
+        if (!work) return;
+        this.#markStale(true);
         try {
-            await this.#refreshGrid(ticket);
+            await this.#refreshGrid(work);
         } catch (error) {
-            if (ticket === this.#ticket) this.#fail(message(error));
+            if (work === this.#work) this.#fail(message(error));
         }
     }
 
-    /** Take the difference anew, as the reference may have changed; none while they do not fit. */
+    /** The input or the controls are others now: nothing that is shown is theirs. */
+    outdate(): void {
+        this.#work = null;
+        this.#markStale(true);
+        this.#begin("picture");
+    }
+
+    /** Compute no further: what is not there by now will not be. */
+    stop(): void {
+        if (this.#step === null) return;
+        this.#work = null;
+        if (this.#isStale || !this.#findings) this.#fail(stopped);
+        else this.#show({ ...this.#findings, ended: stopped });
+        this.#begin(null);
+    }
+
+    #begin(step: Step | null): void {
+        this.#step = step;
+        this.#part = 0;
+        this.element.ariaBusy = String(step !== null);
+        this.#around.onProgress();
+    }
+
+    #markStale(isStale: boolean): void {
+        this.#isStale = isStale;
+        this.prepare();
+        this.point(this.#cell);
+    }
+
+    /** Take the difference anew, as the reference may have changed; none while that is not known. */
     prepare(): void {
         const cells = this.grid?.cells ?? null;
         this.#values = this.showsDifference
             ? difference(cells, this.#around.reference()?.cells)
             : cells;
+        this.element.classList.toggle("stale", this.#grid !== null && this.#values === null);
     }
 
     paint(max: number, theme: Theme): void {
@@ -168,8 +251,8 @@ export class Panel {
 
     /** Mark a cell and say what is in it. */
     point(cell: Cell | null): void {
-        const inside =
-            cell && this.grid && cell.row < this.grid.rows && cell.column < this.grid.columns;
+        const grid = this.#grid;
+        const inside = cell && grid && cell.row < grid.rows && cell.column < grid.columns;
         this.#cell = inside ? cell : null;
         this.#heatmap.point(this.#cell);
         this.#readout.classList.toggle("idle", !this.#cell);
@@ -178,13 +261,20 @@ export class Panel {
         else this.#readout.textContent = largest ? `largest: ${this.#reading(largest)}` : "";
     }
 
-    async #refreshGrid(ticket: number): Promise<void> {
+    async #refreshGrid(work: Work): Promise<void> {
         const { batch, head } = this.#around.view();
-        const grid = await this.#around.engine.heatmap(this.id, batch, head);
-        const view = this.#around.view();
-        if (grid === null || ticket !== this.#ticket) return;
-        if (batch !== view.batch || head !== view.head) return;
-        this.grid = grid;
+        const onProgress = (part: number) => {
+            if (work !== this.#work || this.#step !== "picture") return;
+            this.#part = part;
+            this.#around.onProgress();
+        };
+        const grid = await work.picture(batch, head, onProgress).catch((error: unknown) => {
+            if (isAbort(error)) return null; // another view or work has been asked for
+            throw error;
+        });
+        if (grid === null || work !== this.#work) return;
+        this.#grid = grid;
+        this.#isStale = false;
         this.#tokens = this.#around.tokens();
         this.element.classList.remove("failed");
         this.#around.onPicture();
@@ -203,52 +293,56 @@ export class Panel {
 
     #show(findings: Findings): void {
         this.#findings = findings;
-        showLine(this.#part(".problem"), warnings(findings.numbers, this.grid));
-        fillList(this.#part(".numbers"), numberLines(findings));
-        fillList(this.#part(".facts"), factLines(findings.numbers));
+        showLine(this.#find(".problem"), warnings(findings, this.grid));
+        fillList(this.#find(".numbers"), numberLines(findings));
+        fillList(this.#find(".facts"), factLines(findings.numbers));
     }
 
     /** There is no input: show nothing of the last. */
     clear(): void {
-        this.#ticket++;
-        this.#isSolving = false;
+        this.#work = null;
         this.#fail(null);
-        this.element.ariaBusy = "false";
+        this.#begin(null);
     }
 
     #fail(reason: string | null): void {
-        this.grid = this.#values = this.#findings = null;
-        this.point(null);
+        this.#grid = this.#findings = null;
+        this.#markStale(false);
         this.element.classList.add("failed");
-        showLine(this.#part(".problem"), reason);
-        this.#part(".numbers").replaceChildren();
-        this.#part(".facts").replaceChildren();
+        showLine(this.#find(".problem"), reason);
+        this.#find(".numbers").replaceChildren();
+        this.#find(".facts").replaceChildren();
         this.#around.onPicture();
     }
 
     async #copyCommand(): Promise<void> {
-        const button = this.#part(".command button");
+        const button = this.#find(".command button");
         try {
-            await navigator.clipboard.writeText(this.#part("code").textContent ?? "");
+            await navigator.clipboard.writeText(this.#find("code").textContent ?? "");
             button.textContent = "Copied";
         } catch {
-            getSelection()?.selectAllChildren(this.#part("code"));
+            getSelection()?.selectAllChildren(this.#find("code"));
             button.textContent = "Selected";
         }
         setTimeout(() => (button.textContent = "Copy"), 1500);
     }
 
     get #readout(): HTMLElement {
-        return this.#part(".readout");
+        return this.#find(".readout");
     }
 
     get #differenceBox(): HTMLInputElement {
         return find(this.element, ".difference input", HTMLInputElement);
     }
 
-    #part(selector: string): HTMLElement {
+    #find(selector: string): HTMLElement {
         return find(this.element, selector, HTMLElement);
     }
+}
+
+/** Is it of something that is stale? */
+function isAbort(error: unknown): boolean {
+    return error instanceof DOMException && error.name === "AbortError";
 }
 
 function difference(cells: Float32Array | null, base: Float32Array | undefined) {

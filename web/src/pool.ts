@@ -1,13 +1,24 @@
 import { cellLimit, type Grid } from "./types";
 
-/** An empty grid for a matrix of weights, with as few weights in a cell as the limit allows. */
+const mostWeights = 1 << 24; // of a picture: its computing takes about a second
+const leastSampled = 8; // queries of a cell, where not all are looked at: each cell is a call
+const leastRows = 64;
+
+/**
+ * An empty grid for a matrix of weights, with as few weights in a cell as the limit allows. Of a large
+ * matrix some of a cell's queries are looked at, in its middle.
+ */
 export function emptyGrid(queries: number, keys: number): Grid {
-    const rowsPerCell = Math.ceil(queries / cellLimit);
+    const affordableRows = Math.floor(mostWeights / (leastSampled * keys));
+    const rowLimit = Math.min(cellLimit, Math.max(leastRows, affordableRows));
+    const rowsPerCell = Math.ceil(queries / rowLimit);
     const columnsPerCell = Math.ceil(keys / cellLimit);
     const rows = Math.ceil(queries / rowsPerCell);
     const columns = Math.ceil(keys / columnsPerCell);
+    const affordable = Math.max(1, Math.floor(mostWeights / (rows * keys)));
+    const sampledRows = Math.min(rowsPerCell, affordable);
     const cells = new Float32Array(rows * columns);
-    return { rows, columns, queries, keys, rowsPerCell, columnsPerCell, cells };
+    return { rows, columns, queries, keys, rowsPerCell, columnsPerCell, sampledRows, cells };
 }
 
 /**

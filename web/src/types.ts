@@ -49,8 +49,12 @@ export interface Problem {
 /** How far an output is from exact attention. */
 export interface Accuracy {
     error: number;
-    /** Of so many queries one was looked at. */
-    stride: number;
+    /** So many rows were looked at, of all there are. */
+    rows: number;
+    total: number;
+    /** Where the error of all rows lies, in 95 of 100 samples. */
+    low: number;
+    high: number;
 }
 
 /** How long a run takes. */
@@ -63,6 +67,7 @@ export interface Timing {
     high: number;
 }
 
+/** What a plan tells before it runs. */
 export interface Numbers {
     /** null, like the next: the backend does not say what it costs. */
     flops: number | null;
@@ -72,12 +77,20 @@ export interface Numbers {
     kernel: string;
     form: string | null;
     facts: readonly PlanFact[];
+}
+
+/** What there is to know of a run. */
+export interface Run {
     degenerateRows: number;
     /** NaN and infinite elements of the output. */
     nonfinite: number;
+    milliseconds: number;
 }
 
-/** Weights of one head, pooled to at most `cellLimit` cells a side: each cell is a mean. */
+/**
+ * Weights of one head, pooled to at most `cellLimit` cells a side: each cell is a mean over its keys and
+ * `sampledRows` of its queries.
+ */
 export interface Grid {
     rows: number;
     columns: number;
@@ -86,6 +99,7 @@ export interface Grid {
     /** Queries and keys in a cell; 1 when nothing was pooled. */
     rowsPerCell: number;
     columnsPerCell: number;
+    sampledRows: number;
     cells: Float32Array;
 }
 

@@ -1,0 +1,46 @@
+/** How far the panels are, a button that stops them, and one sentence when they are done. */
+
+import { find } from "./dom";
+import { count } from "./format";
+import type { Panel, Step } from "./panel";
+import type { Summary } from "./types";
+
+const words: Record<Step, string> = {
+    picture: "pictures",
+    output: "outputs",
+    error: "errors",
+    time: "times, by turns",
+};
+const order = Object.keys(words) as Step[];
+
+export class Progress {
+    #root = find(document, "#progress", HTMLElement);
+    #bar = find(this.#root, "progress", HTMLProgressElement);
+    #words = find(this.#root, "span", HTMLElement);
+    #status = find(document, "#status", HTMLElement);
+    #wasBusy = false;
+
+    constructor(onStop: () => void) {
+        find(this.#root, "button", HTMLButtonElement).addEventListener("click", onStop);
+        this.#root.classList.add("idle");
+    }
+
+    show(panels: readonly Panel[], input: Summary | null): void {
+        const step = order.find((each) => panels.some((panel) => panel.step === each));
+        const isBusy = step !== undefined;
+        this.#root.classList.toggle("idle", !isBusy);
+        const done = panels.reduce((sum, { progress }) => sum + progress, 0);
+        this.#bar.value = done / Math.max(1, panels.length);
+        this.#words.textContent = isBusy ? `Computing ${words[step]}` : "";
+        if (this.#wasBusy && !isBusy) this.#status.textContent = sentence(panels, input);
+        this.#wasBusy = isBusy;
+    }
+}
+
+function sentence(panels: readonly Panel[], input: Summary | null): string {
+    const findings = panels.map(({ finding }) => finding).filter((finding) => finding !== null);
+    if (!input || findings.length === 0) return "Nothing is computed.";
+    const { queries, keys } = input.shape;
+    const size = `${count(queries, "query", "queries")} by ${count(keys, "key")}`;
+    return `Computed on ${size}, with the errors ${findings.join(", ")}.`;
+}

@@ -1,0 +1,194 @@
+/** One backend's computation on one input: its picture, its output, and how far that is from exact. */
+
+import type { Attn, Plan, Tensor } from "libattn/worker";
+import { accuracyOf } from "./accuracy";
+import { PerWorker, type Bench } from "./bench";
+import type { Held } from "./held";
+import { emptyGrid, poolRow } from "./pool";
+import type { Reference } from "./reference";
+import type { Accuracy, Grid, Numbers, Problem, Run, Values } from "./types";
+
+/** What comes first for all backends; within one, they go in order. */
+const stages = { picture: 0, run: 1, time: 2 };
+const mostBackends = 1024;
+
+const chunk = 1 << 19; // weights in a piece: some milliseconds
+const mostFlops = 2 ** 39; // of a run: it takes about half a minute
+
+export interface Task {
+    backend: string;
+    /** The backend's place among all. */
+    place: number;
+    problem: Problem;
+    params: Values;
+}
+
+/** Rows of a head's weights. */
+interface Part {
+    batch: number;
+    head: number;
+    first: number;
+    count: number;
+}
+
+interface Solver {
+    plan: Plan;
+    out: Tensor;
+}
+
+/** Each step rejects with an AbortError once the work has ended, whose signal tells. */
+export class Work {
+    readonly task: Task;
+    readonly signal: AbortSignal;
+    #bench: Bench;
+    #held: Held;
+    #reference: Reference;
+    #solver: PerWorker<Solver>;
+    #end = new AbortController();
+    #view = new AbortController();
+    /** Of the last run: rows that errors are taken over. */
+    #rows: Float32Array | null = null;
+    #first: number | null = null;
+
+    constructor(bench: Bench, held: Held, reference: Reference, task: Task) {
+        this.#bench = bench;
+        this.#held = held;
+        this.#reference = reference;
+        this.task = task;
+        this.signal = this.#end.signal;
+        this.#solver = new PerWorker((attn) => this.#solve(attn));
+    }
+
+    /** Whatever was under way is stale from now on. */
+    end(): void {
+        this.#end.abort();
+        this.#solver.discard(({ plan, out }) => {
+            plan.dispose();
+            out.dispose();
+        });
+    }
+
+    /** Milliseconds that the first run took; null: there was none. */
+    get first(): number | null {
+        return this.#first;
+    }
+
+    async describe(): Promise<Numbers> {
+        const { batch, heads, queries, keys } = this.#held.input.shape;
+        return this.#piece(stages.picture, async (attn) => {
+            const { plan } = await this.#solver.on(attn);
+            const { cost, workspaceBytes, kernel, facts } = plan;
+            return {
+                flops: cost && cost.flops,
+                kept: cost && cost.pairs / (batch * heads * queries * keys),
+                form: cost && cost.form,
+                ...{ workspaceBytes, kernel, facts },
+            };
+        });
+    }
+
+    /** The weights of a head. The picture of another one that was asked for before is stale then. */
+    async picture(batch: number, head: number, onProgress: (done: number) => void): Promise<Grid> {
+        this.#view.abort();
+        this.#view = new AbortController();
+        const signal = AbortSignal.any([this.signal, this.#view.signal]);
+        const { queries, keys } = this.#held.input.shape;
+        const grid = emptyGrid(queries, keys);
+        const { rowsPerCell, sampledRows } = grid;
+        const isWhole = sampledRows === rowsPerCell;
+        const step = isWhole ? Math.max(1, Math.floor(chunk / (keys * rowsPerCell))) : 1;
+        for (let row = 0; row < grid.rows; row += step) {
+            const middle = row * rowsPerCell + ((rowsPerCell - sampledRows) >> 1);
+            const first = Math.min(middle, queries - 1); // the last cell may have fewer
+            const count = Math.min(step * sampledRows, queries - first);
+            const part = { batch, head, first, count };
+            fillRows(grid, row, await this.#weights(part, signal));
+            onProgress(Math.min(1, (row + step) / grid.rows));
+        }
+        return grid;
+    }
+
+    #weights(part: Part, signal: AbortSignal): Promise<Float32Array> {
+        return this.#piece(
+            stages.picture,
+            async (attn) => {
+                const { plan } = await this.#solver.on(attn);
+                const { query, key } = await this.#held.on(attn);
+                return plan.weights({ query, key, ...part });
+            },
+            signal,
+        );
+    }
+
+    async run(flops: number | null): Promise<Run> {
+        if (flops !== null && flops > mostFlops) throw new Error(tooMuch(flops));
+        const rows = this.#reference.rows;
+        const { valueDim } = this.#held.input.shape;
+        return this.#piece(stages.run, async (attn) => {
+            const { plan, out } = await this.#solver.on(attn);
+            const arrays = await this.#held.on(attn);
+            const { degenerateRows, milliseconds } = await plan.run({ ...arrays, out });
+            const nonfinite = await attn.countNonfinite(out);
+            this.#rows = gather(await out.read(), rows, valueDim);
+            this.#first = milliseconds;
+            return { degenerateRows, nonfinite, milliseconds };
+        });
+    }
+
+    async error(): Promise<Accuracy> {
+        const exact = await this.#reference.exact();
+        this.signal.throwIfAborted();
+        const { batch, heads, queries, valueDim } = this.#held.input.shape;
+        if (!this.#rows) throw new Error("an error needs a run");
+        return accuracyOf(this.#rows, exact, valueDim, batch * heads * queries);
+    }
+
+    /** Milliseconds of one of so many runs. */
+    async time(repeats: number, signal: AbortSignal): Promise<number> {
+        return this.#piece(
+            stages.time,
+            async (attn) => {
+                const { plan, out } = await this.#solver.on(attn);
+                const arrays = await this.#held.on(attn);
+                return (await plan.run({ ...arrays, out, repeats })).milliseconds;
+            },
+            AbortSignal.any([this.signal, signal]),
+        );
+    }
+
+    #piece<T>(stage: number, body: (attn: Attn) => Promise<T>, signal = this.signal): Promise<T> {
+        return this.#bench.piece(stage * mostBackends + this.task.place, signal, body);
+    }
+
+    async #solve(attn: Attn): Promise<Solver> {
+        const { backend, problem, params } = this.task;
+        const { shape } = this.#held.input;
+        const { causal, scale } = problem;
+        const plan = await attn.plan({
+            ...{ backend, ...shape, params },
+            causal: causal && "top-left",
+            ...(scale !== null && { scale }),
+        });
+        const out = await attn.tensor(shape.batch * shape.heads * shape.queries * shape.valueDim);
+        return { plan, out };
+    }
+}
+
+/** Rows of the grid from `row` on, from the weights of their queries. */
+function fillRows(grid: Grid, row: number, weights: Float32Array): void {
+    const perRow = grid.sampledRows * grid.keys;
+    for (let start = 0; start < weights.length; start += perRow, row++) {
+        poolRow(grid, row, weights.subarray(start, start + perRow));
+    }
+}
+
+function gather(out: Float32Array, rows: readonly number[], width: number): Float32Array {
+    const gathered = new Float32Array(rows.length * width);
+    rows.forEach((row, i) => gathered.set(out.subarray(row * width, (row + 1) * width), i * width));
+    return gathered;
+}
+
+function tooMuch(flops: number): string {
+    const giga = Math.round(flops / 1e9);
+    return `a run takes ${giga} GFLOP, which is too long for a page: the command line has no limit`;
+}

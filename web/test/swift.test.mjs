@@ -1,0 +1,129 @@
+/** Large inputs: the page answers at once, stops at once, and shows nothing that is not so any more. */
+
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, test } from "node:test";
+import { settled } from "./browser.mjs";
+import { openSite } from "./site.mjs";
+
+const slack = 3; // what is asked of a quiet machine may take so much longer on one that tests
+const seconds = 1000;
+
+const site = openSite();
+let page, started;
+let complaints = [];
+
+beforeEach(async () => {
+    complaints = [];
+    started = 0;
+    page = await site.browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.on("worker", () => started++);
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (line) => {
+        if (["error", "warning"].includes(line.type())) complaints.push(line.text());
+    });
+    await page.goto(site.url);
+    await settled(page);
+});
+
+afterEach(async () => {
+    await page.close();
+    assert.deepEqual(complaints, []);
+});
+
+const words = (count) => Array.from({ length: count }, (_, i) => `word${(i * 7919) % 1000}`);
+const isStale = (backend) =>
+    page
+        .locator(`[data-backend=${backend}]`)
+        .evaluate((panel) => panel.classList.contains("stale"));
+const current = (timeout) =>
+    page.waitForFunction(() => document.querySelector(".panel:not(.stale)"), null, { timeout });
+
+async function type(count) {
+    const start = performance.now();
+    await page.fill("#text", words(count).join(" "));
+    assert.equal(await page.locator(".panel:not(.stale)").count(), 0);
+    return start;
+}
+
+/** The most CPU time of a task on the page's main thread while `action` lasts, in milliseconds. */
+async function longestTask(action) {
+    await site.browser.startTracing(page, { categories: ["toplevel"] });
+    await action();
+    const { traceEvents } = JSON.parse((await site.browser.stopTracing()).toString());
+    const main = traceEvents.find(
+        ({ name, args }) => name === "thread_name" && args.name === "CrRendererMain",
+    );
+    const tasks = traceEvents.filter(({ pid, tid, tdur }) => {
+        return pid === main.pid && tid === main.tid && tdur !== undefined;
+    });
+    assert.ok(tasks.length > 100, `${tasks.length} tasks`);
+    return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
+}
+
+test("4096 tokens have picture, time and error in all panels, and no task is long", async (t) => {
+    let start;
+    const longest = await longestTask(async () => {
+        start = await type(4096);
+        await page.waitForTimeout(300);
+        await settled(page);
+    });
+    const took = performance.now() - start;
+    t.diagnostic(`all in ${(took / seconds).toFixed(1)} s, longest task ${longest.toFixed(0)} ms`);
+    assert.equal(await page.locator("[data-name=error] data[value]:not([value=''])").count(), 4);
+    assert.equal(await page.locator("[data-name=time] data[value]:not([value=''])").count(), 4);
+    assert.equal(await page.locator(".panel:not(.stale)").count(), 4);
+    assert.ok(took < slack * 10 * seconds, `${took} ms`);
+    assert.ok(longest <= 50, `a task of ${longest} ms`);
+    assert.match(
+        await page.textContent("#status"),
+        /^Computed on 4.096 queries by 4.096 keys, with the errors softmax .*linear .*sparse .*sketch [^.]*\.[^.]*\.$/,
+    );
+});
+
+test("16,384 tokens: pictures first, a toggle answers at once, Stop stops", async (t) => {
+    const start = await type(16384);
+    await current(slack * 3 * seconds);
+    t.diagnostic(`first picture after ${(performance.now() - start).toFixed(0)} ms`);
+    assert.match(await page.textContent("#pooling"), /middle 8 of 128 queries × 64 keys/);
+    await page.waitForFunction(() => /outputs/.test(document.querySelector("#progress").innerText));
+    assert.equal(await page.locator(".panel:not(.stale)").count(), 4);
+
+    const before = started;
+    const toggled = performance.now();
+    await page.check("#causal"); // softmax runs, which takes seconds
+    assert.equal(await page.locator(".panel.stale").count(), 4);
+    t.diagnostic(`the toggle answered after ${(performance.now() - toggled).toFixed(0)} ms`);
+    await current(slack * 3 * seconds);
+    t.diagnostic(`its first picture came after ${(performance.now() - toggled).toFixed(0)} ms`);
+    assert.equal(started, before + 1, "the worker that runs is ended, and another one started");
+
+    await page.waitForFunction(() => /outputs/.test(document.querySelector("#progress").innerText));
+    await page.click("#progress button");
+    assert.equal(await page.locator(".panel[aria-busy=true]").count(), 0);
+    assert.equal(await page.locator("#progress.idle").count(), 1);
+    assert.equal(await page.locator(".panel:not(.stale) canvas:visible").count(), 4);
+    assert.match(
+        await page.locator("[data-backend=softmax] .problem").textContent(),
+        /^stopped before all/,
+    );
+    await page.fill("#text", "three small words");
+    await settled(page);
+    assert.equal(await page.locator("[data-name=time] data[value]:not([value=''])").count(), 4);
+});
+
+test("a picture of before is dimmed and labelled until the new one is there", async () => {
+    await type(3000);
+    await page.waitForTimeout(300);
+    const note = page.locator("[data-backend=sketch] .stale-note");
+    assert.equal(await isStale("sketch"), true);
+    assert.equal(await note.isVisible(), true);
+    const opacity = () =>
+        page
+            .locator("[data-backend=sketch] canvas")
+            .evaluate((canvas) => Number(getComputedStyle(canvas).opacity));
+    assert.ok((await opacity()) < 0.5);
+    assert.equal(await page.textContent("[data-backend=sketch] .readout"), "");
+    await settled(page);
+    assert.equal(await note.isVisible(), false);
+    assert.equal(await opacity(), 1);
+});
