@@ -1,6 +1,9 @@
+import { createHash } from "node:crypto";
+import { readFile, readdir } from "node:fs/promises";
 import { defineConfig } from "vite";
 
 export default defineConfig({
+    plugins: [serviceWorker()],
     base: "./", // the built page works from any folder of any static server
     worker: { format: "es" },
     build: {
@@ -18,5 +21,30 @@ function isolation() {
     return {
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Embedder-Policy": "require-corp",
+    };
+}
+
+/** Emits src/shell/service-worker.js with the list of what it is to keep: all that is built. */
+function serviceWorker() {
+    return {
+        name: "service-worker",
+        enforce: "post",
+        async generateBundle(_, bundle) {
+            const outside = await readdir(new URL("public", import.meta.url));
+            const files = [...Object.keys(bundle), ...outside].map((name) => `./${name}`).sort();
+            const pages = Object.values(bundle).filter(({ fileName }) => /\.html$/.test(fileName));
+            const content = [...files, ...pages.map(({ source }) => source)].join();
+            const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
+            const worker = await readFile(
+                new URL("src/shell/service-worker.js", import.meta.url),
+                "utf8",
+            );
+            const source = [
+                `const VERSION = "libattn-${hash}";`,
+                `const FILES = ${JSON.stringify(["./", ...files])};`,
+                worker,
+            ].join("\n");
+            this.emitFile({ type: "asset", fileName: "service-worker.js", source });
+        },
     };
 }

@@ -1,10 +1,13 @@
 /** Opens the page. */
 
+import "./shell/trusted"; // first: workers are started by what follows
 import { element, find, message } from "./dom";
 import { Engine } from "./engine";
 import { Page } from "./page";
+import { start } from "./shell/start";
 
 async function open(): Promise<void> {
+    start();
     await new Page(new Engine()).open();
 }
 

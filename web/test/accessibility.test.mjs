@@ -55,7 +55,7 @@ for (const colorScheme of ["light", "dark"]) {
         for (const [address, steps] of Object.entries(uses)) {
             test(`${address}, ${colorScheme}, ${width} pixels wide: axe finds nothing`, async () => {
                 const viewport = { width, height: 900 };
-                const page = await site.browser.newPage({ colorScheme, viewport });
+                const page = await site.newPage({ colorScheme, viewport });
                 await page.goto(site.url + address);
                 for (const [name, step] of Object.entries(steps)) {
                     await step(page);

@@ -61,7 +61,7 @@ function countPosts() {
 }
 
 test("no chunk of weights sends or copies Q and K", async (t) => {
-    const page = await site.browser.newPage();
+    const page = await site.newPage();
     await page.addInitScript(countPosts);
     await page.route("**/assets/served-*.js", async (route) => {
         const response = await route.fetch();

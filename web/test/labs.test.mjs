@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 async function open(hash, options = {}) {
-    const context = await site.browser.newContext({
+    const context = await site.newContext({
         viewport: { width: 1400, height: 900 },
         ...options,
     });

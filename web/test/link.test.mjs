@@ -34,7 +34,7 @@ afterEach(async () => {
 /** Opens an address as somebody else would, with a browser that has kept nothing. */
 async function elsewhere(url) {
     await context?.close();
-    context = await site.browser.newContext({ viewport: { width: 1600, height: 1000 } });
+    context = await site.newContext({ viewport: { width: 1600, height: 1000 } });
     page = await context.newPage();
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (line) => {

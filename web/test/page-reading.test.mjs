@@ -59,7 +59,7 @@ test("what a finger pointed at stays until it points elsewhere", async () => {
 
 test("the axes have words of the example at every width", async () => {
     await page.close();
-    const context = await site.browser.newContext();
+    const context = await site.newContext();
     show(await context.newPage());
     page.on("close", () => closings.push(context.close()));
     await page.addInitScript(() => {

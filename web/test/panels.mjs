@@ -47,7 +47,7 @@ export function show(opened) {
 }
 
 export async function openPage(options = {}, url = site.url) {
-    const context = await site.browser.newContext({
+    const context = await site.newContext({
         viewport: { width: 1600, height: 1000 },
         ...options,
     });
@@ -103,7 +103,7 @@ export function readNumber(text) {
 /** The page as it is while its module is still on the way; the function returned lets it come. */
 export async function openSlowly(url) {
     await page.close();
-    const context = await site.browser.newContext();
+    const context = await site.newContext();
     let arrive;
     const arrived = new Promise((resolve) => (arrive = resolve));
     await context.route("**/*.wasm", async (route) => {

@@ -37,7 +37,7 @@ function moveClock(usual, cold, disturbed) {
 }
 
 test("times are of warm code, by turns, with their range", async () => {
-    const page = await site.browser.newPage();
+    const page = await site.newPage();
     await page.route("**/assets/served-*.js", async (route) => {
         const response = await route.fetch();
         const settings = [usual, cold, disturbed].map((value) => JSON.stringify(value));

@@ -1,9 +1,11 @@
 /** The page of experiments: settings on one side, the figure that grows on the other. */
 
+import "../shell/trusted"; // first: workers are started by what follows
 import { lab, labs, type LabProgress } from "libattn/labs";
 import { element, find, message } from "../dom";
 import { count, tick } from "../format";
 import { Hash } from "../hash";
+import { start } from "../shell/start";
 import { curvesOf } from "./curves";
 import { Form } from "./form";
 import { commandLine, readChoice, writeChoice, type Choice } from "./state";
@@ -13,6 +15,7 @@ const mostWorkers = 8;
 const workers = Math.max(1, Math.min(mostWorkers, navigator.hardwareConcurrency || 1));
 
 async function open(): Promise<void> {
+    start();
     const all = await labs();
     const result = new Result();
     const hash = new Hash();
