@@ -7,6 +7,8 @@
 
 #include "attn/ext/cpu.h"
 
+#include <stddef.h>
+
 /**
  * Size of the array read: several times a core's share of the last cache. (A machine with a 480 MB
  * cache for many cores reads 2 GiB no slower; one that has such a cache to itself reports the
@@ -17,11 +19,27 @@
 /** Float multiplications and additions a second, in 1e9, with this tier's instructions. */
 double peak_gflops(attn_tier_t tier);
 
+/** An order of reading memory, and how fast it is. */
+typedef struct peak_read {
+    int stretches; /**< parts of the array that are read side by side */
+    int ahead;     /**< bytes by which lines are asked for before they are read; 0: they are not */
+    int once;      /**< they are asked for as what is not needed again (non-temporal) */
+    double gbps;   /**< bytes a second, in 1e9 */
+} peak_read_t;
+enum { PEAK_MOST_READS = 16 };
+
 /**
- * Bytes read a second, in 1e9, with this tier's instructions, from an array that no cache holds
- * (PEAK_BYTES; less where there is no memory for it). 0 when there is no memory at all.
+ * Reads, with this tier's instructions, an array that no cache holds (PEAK_BYTES; less where there is no
+ * memory for it) in all orders by turns, so many times each, and keeps the best of each; the first is in
+ * order. Returns how many there are, 0 when there is no memory at all.
  */
+int peak_reads(attn_tier_t tier, int rounds, peak_read_t reads[PEAK_MOST_READS]);
+
+/** The best of them; 0 when there is no memory at all. */
 double peak_read_gbps(attn_tier_t tier);
+
+/** In order, from an array of so many bytes (a multiple of 512, at least that) read over and over. */
+double peak_read_size_gbps(attn_tier_t tier, size_t bytes);
 
 /**
  * Bytes read and bytes written a second, in 1e9, in an array of PEAK_STATE_BYTES each of whose numbers is

@@ -34,29 +34,55 @@ MULTIPLY_ADD(8)
 MULTIPLY_ADD(10)
 MULTIPLY_ADD(12)
 
-/* All of it, as so many (a constant) stretches side by side. */
-ATTN_INLINE float read_stretches(int stretches, const float *data, int64_t count) {
+enum { LINE = 16 /* floats */ };
+
+/* Also behind the array's end, where nothing is read. */
+ATTN_INLINE void ask_for(const float *from, int bytes, int once) {
+    const void *line = (const void *)((uintptr_t)from + (uintptr_t)bytes);
+    if (once)
+        __builtin_prefetch(line, 0, 0);
+    else
+        __builtin_prefetch(line, 0, 3);
+}
+
+/* All of it, as so many stretches side by side; all but data and count are constants. */
+ATTN_INLINE float read_all(int stretches, int ahead, int once, const float *data, int64_t count) {
     const int64_t part = count / stretches, at_once = READERS / stretches;
     vf sums[READERS];
     ATTN_UNROLL
     for (int i = 0; i < READERS; i++) sums[i] = vf_zero();
-    for (int64_t at = 0; at < part; at += at_once * VF_LANES) {
+    for (int64_t at = 0; at < part; at += at_once * LINE) {
         ATTN_UNROLL
         for (int i = 0; i < READERS; i++) {
-            const float *from = data + i / at_once * part + at + i % at_once * VF_LANES;
-            sums[i] = vf_add(sums[i], vf_load(from));
+            const float *from = data + i / at_once * part + at + i % at_once * LINE;
+            if (ahead) ask_for(from, ahead, once);
+            ATTN_UNROLL
+            for (int c = 0; c < LINE; c += VF_LANES) sums[i] = vf_add(sums[i], vf_load(from + c));
         }
     }
     return sum_of(sums, READERS);
 }
 
-static float read_in_order(const float *data, int64_t count) {
-    return read_stretches(1, data, count);
-}
+#define READ(STRETCHES, AHEAD, ONCE)                                                               \
+    static float read_##STRETCHES##_##AHEAD##_##ONCE(const float *data, int64_t count) {           \
+        return read_all(STRETCHES, AHEAD, ONCE, data, count);                                      \
+    }
+#define READ_STRETCHES(AHEAD, ONCE)                                                                \
+    READ(1, AHEAD, ONCE)                                                                           \
+    READ(2, AHEAD, ONCE)                                                                           \
+    READ(4, AHEAD, ONCE)                                                                           \
+    READ(8, AHEAD, ONCE)
+#define ORDER(STRETCHES, AHEAD, ONCE)                                                              \
+    { STRETCHES, AHEAD, ONCE, read_##STRETCHES##_##AHEAD##_##ONCE }
+#define ORDERS(AHEAD, ONCE)                                                                        \
+    ORDER(1, AHEAD, ONCE), ORDER(2, AHEAD, ONCE), ORDER(4, AHEAD, ONCE), ORDER(8, AHEAD, ONCE)
 
-static float read_as_four(const float *data, int64_t count) {
-    return read_stretches(4, data, count);
-}
+READ_STRETCHES(0, 0)
+#ifndef __wasm__
+READ_STRETCHES(512, 0)
+READ_STRETCHES(2048, 0)
+READ_STRETCHES(2048, 1)
+#endif
 
 static void update(float *data, int64_t count) {
     enum { AT_ONCE = 16 / VF_LANES };
@@ -74,6 +100,10 @@ const peak_kernels_t ATTN_KERNEL(peak_kernels) = {
     .multiply_add = {{multiply_add_8, 2 * 8 * VF_LANES},
                      {multiply_add_10, 2 * 10 * VF_LANES},
                      {multiply_add_12, 2 * 12 * VF_LANES}},
-    .read = {read_in_order, read_as_four},
+#ifdef __wasm__
+    .read = {ORDERS(0, 0)},
+#else
+    .read = {ORDERS(0, 0), ORDERS(512, 0), ORDERS(2048, 0), ORDERS(2048, 1)},
+#endif
     .update = update,
 };

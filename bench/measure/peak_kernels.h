@@ -7,7 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PEAK_VARIANTS = 3, PEAK_READS = 2 };
+/* WebAssembly has no prefetching. */
+#ifdef __wasm__
+enum { PEAK_VARIANTS = 3, PEAK_READS = 4 };
+#else
+enum { PEAK_VARIANTS = 3, PEAK_READS = 16 };
+#endif
 
 typedef struct peak_kernels {
     struct peak_variant {
@@ -15,9 +20,13 @@ typedef struct peak_kernels {
         float (*run)(int64_t steps);
         int64_t flops_per_step;
     } multiply_add[PEAK_VARIANTS];
-    /** Sum of data[count], read in order, or as several stretches side by side; count a multiple of
-     * 512. */
-    float (*read[PEAK_READS])(const float *data, int64_t count);
+    struct peak_order {
+        int stretches; /**< read side by side */
+        int ahead; /**< bytes by which lines are asked for before they are read; 0: they are not */
+        int once;  /**< asked for as what is not needed again (non-temporal) */
+        /** Sum of data[count]; count a multiple of 128. */
+        float (*run)(const float *data, int64_t count);
+    } read[PEAK_READS]; /**< the first: in order, nothing asked for */
     /** data[i] = 0.5 data[i] + 0.5 for all of data[count], whole cache lines that begin on one. */
     void (*update)(float *data, int64_t count);
 } peak_kernels_t;

@@ -39,7 +39,7 @@ static double read_by_two(attn_tier_t tier) {
     const int there = make_reader(&mine) && make_reader(&other);
     for (int i = 0; there && i < READS * PEAK_READS; i++) {
         pthread_t thread;
-        mine.read = other.read = peak_kernels(tier)->read[i % PEAK_READS];
+        mine.read = other.read = peak_kernels(tier)->read[i % PEAK_READS].run;
         const double start = measure_clock();
         if (pthread_create(&thread, NULL, read_all, &other)) break;
         read_all(&mine);
