@@ -1,4 +1,5 @@
 /* cli/bench.c: `attn bench`: speed over ranges of sizes, on random input, or on arrays of files. */
+#include "cli/calibrate.h"
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/gradients.h"
@@ -44,7 +45,7 @@ typedef struct bench {
     format_t formats;
     option_texts_t backends;
     option_integers_t n, m, d, dv, heads, kv_heads, threads;
-    int causal, backward, kernels;
+    int causal, backward, kernels, calibrate;
     double seconds; /* per row */
 
     enum table_format format;
@@ -244,21 +245,35 @@ static int print(const bench_t *bench) {
 
 /* ---- command --------------------------------------------------------------------------------- */
 
-static int execute(bench_t *bench) {
-    int status = format_choose(&bench->formats, &bench->format);
-    const int sizes = bench->n.count + bench->m.count + bench->d.count + bench->dv.count +
-                      bench->heads.count + bench->kv_heads.count;
-    const char *const *paths = bench->inputs.paths;
-    if (!status && has_files(bench) && sizes)
-        return cli_complain(CLI_USAGE, "--q, --k and --v have sizes of their own");
-    if (!status && has_files(bench) &&
-        !(paths[INPUT_QUERY] && paths[INPUT_KEY] && paths[INPUT_VALUE]))
-        return cli_complain(CLI_USAGE, "bench: --q, --k and --v go together");
-    if (!status && bench->kernels &&
-        (sizes || bench->threads.count || bench->backends.count || bench->causal ||
-         has_files(bench)))
+/* What goes with none of the options that choose problems. */
+static int check_alone(const bench_t *bench, int has_sizes) {
+    const int has_problem =
+        has_sizes || bench->threads.count || bench->causal || bench->backward || has_files(bench);
+    if (bench->kernels && (has_problem || bench->backends.count || bench->calibrate))
         return cli_complain(CLI_USAGE, "--kernels has no backends, sizes or threads");
+    if (bench->calibrate && has_problem)
+        return cli_complain(CLI_USAGE, "--calibrate has no sizes or threads: it runs no problem");
+    return CLI_OK;
+}
+
+static int check_files(const bench_t *bench, int has_sizes) {
+    const char *const *paths = bench->inputs.paths;
+    if (!has_files(bench)) return CLI_OK;
+    if (has_sizes) return cli_complain(CLI_USAGE, "--q, --k and --v have sizes of their own");
+    if (!(paths[INPUT_QUERY] && paths[INPUT_KEY] && paths[INPUT_VALUE]))
+        return cli_complain(CLI_USAGE, "bench: --q, --k and --v go together");
+    return CLI_OK;
+}
+
+static int execute(bench_t *bench) {
+    const int has_sizes = bench->n.count || bench->m.count || bench->d.count || bench->dv.count ||
+                          bench->heads.count || bench->kv_heads.count;
+    int status = format_choose(&bench->formats, &bench->format);
+    if (!status) status = check_files(bench, has_sizes);
+    if (!status) status = check_alone(bench, has_sizes);
     if (!status && bench->kernels) return pieces_print(bench->format, bench->seconds);
+    if (!status && bench->calibrate)
+        return calibrate_print(&bench->settings, &bench->backends, bench->format);
     if (!status) status = measure_threads(bench);
     return status ? status : print(bench);
 }
@@ -280,6 +295,12 @@ static const char details[] =
     "cache\n"
     "(96 keys, d = 64), on every tier of this machine; the peak is the tier's own (compilers make\n"
     "vectors of the scalar tier's pieces, not of its peak).\n"
+    "\n"
+    "--calibrate measures what one core does at most: arithmetic by instruction set, reading "
+    "memory in\n"
+    "several orders (the best is what a bench's GB/s are a share of), reading arrays of growing "
+    "size;\n"
+    "and tells the caches, and the kernels that plans choose for usual problems.\n"
     "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
     "one. --input NAME=VALUE goes to every backend that has the array; files have to fit all "
@@ -313,6 +334,8 @@ int cli_bench(int argc, char **argv) {
          &bench.backward, 0, 0},
         {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,
          0},
+        {"calibrate", 0, OPTION_SWITCH, NULL, "tell what this machine does, and which kernels run",
+         &bench.calibrate, 0, 0},
         GIVEN_INPUT(bench.inputs.given),
         SETTINGS_PARAMETERS(bench.settings),
         SETTINGS_CPU(bench.settings),

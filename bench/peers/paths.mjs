@@ -6,4 +6,6 @@ const root = resolve(process.env.ATTN_PEERS ?? "build/peers");
 
 export const inRoot = (...names) => join(root, ...names);
 export const program = (name) => inRoot("c", name);
+/** The command line, as `./dev build` has put it. */
+export const attn = resolve("build/attn");
 export const dataFile = (name) => inRoot("data", `${name}.f32`);

@@ -95,8 +95,9 @@ test("numbers keep so many digits", () => {
 
 test("the tables keep every row, failures too", () => {
     const results = measured();
-    const about = { cpu: "c", system: "s", date: "d", commit: "x", peaks };
+    const about = { cpu: "c", system: "s", date: "d", commit: "x", calibration: "tiers", peaks };
     const text = markdown(about, [full], results);
+    assert.ok(text.includes("tiers"));
     const lines = csv(results).trimEnd().split("\n");
     assert.equal(lines.length, 1 + row.names.length);
     assert.ok(lines.at(-1).includes('"wrong: ""much"", and more"'));

@@ -11,7 +11,7 @@ import { cpus } from "node:os";
 import { parseArgs, promisify } from "node:util";
 import { makeInputs } from "./inputs.mjs";
 import { measureRow } from "./measure.mjs";
-import { inRoot, program } from "./paths.mjs";
+import { attn, inRoot, program } from "./paths.mjs";
 import { raisePeaks } from "./peaks.mjs";
 import { plot } from "./plot.mjs";
 import { resultsOf } from "./results.mjs";
@@ -51,7 +51,10 @@ async function aboutThisRun() {
         ({ stdout }) => stdout.trim(),
         () => "unknown",
     );
+    const calibrate = ["bench", "--calibrate", "--backend=softmax", "--md"];
+    const { stdout: calibration } = await promisify(execFile)(attn, calibrate);
     return {
+        calibration,
         cpu: `${cpus()[0].model}, ${cpus().length} CPUs`,
         system: `${process.platform} ${process.arch}, Node ${process.versions.node}`,
         date: new Date().toISOString().slice(0, 10),

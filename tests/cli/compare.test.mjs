@@ -280,6 +280,20 @@ describe("attn bench", () => {
         }
     });
 
+    test("--calibrate tells peaks, orders of reading, caches and kernels", () => {
+        const out = succeed(["bench", "--calibrate", "--backend=softmax", "--json"]);
+        const { arithmetic, reading, caches, sizes, kernels } = JSON.parse(out);
+        assert.ok(arithmetic.every(({ gflops }) => gflops > 0));
+        assert.equal(arithmetic.filter(({ chosen }) => chosen).length, 1);
+        assert.equal(Math.max(...reading.map(({ share }) => share)), 1);
+        assert.ok(reading.every(({ gbps, share }) => gbps > 0 && share > 0));
+        assert.ok(reading.some(({ stretches }) => stretches === 8));
+        assert.ok(caches.every(({ level, bytes }) => level >= 1 && bytes > 0));
+        assert.ok(sizes.every(({ gbps }) => gbps > 0));
+        assert.ok(sizes.length > 10 && sizes[1].bytes === 2 * sizes[0].bytes);
+        assert.ok(kernels.every(({ backend, kernel }) => backend === "softmax" && kernel));
+    });
+
     test("text, Markdown and CSV", () => {
         const args = ["bench", "--backend=softmax", "--n=8", "--d=8", "--time=0.005"];
         assert.match(succeed(args), /GFLOP\/s of multiply-adds[^]*\nsoftmax/);

@@ -244,6 +244,9 @@ const commands = [
         ["bench", "--n=4", ...inputs("q.npy")],
         /--q, --k and --v have sizes of their own/,
     ],
+    ["sizes of a calibration", ["bench", "--calibrate", "--n=4"], /--calibrate has no sizes/],
+    ["a calibration as CSV", ["bench", "--calibrate", "--csv"], /--calibrate has several tables/],
+    ["pieces and calibration", ["bench", "--calibrate", "--kernels"], /--kernels has no/],
     ["sizes of pieces", ["bench", "--kernels", "--n=4"], /--kernels has no backends, sizes/],
     ["a wrong parameter to bench", ["bench", "--n", "8", "--set", "sketch.eps=7"], /outside/],
 
