@@ -25,7 +25,7 @@ set(rooms
     "bench/measure: measure attn simd"
     "bench/labs: labs algebra sketching attn json measure number"
     "bench/labs/nn: labs attn simd"
-    "bench/labs/reasoning: labs attn number simd"
+    "bench/labs/reasoning: labs attn measure number simd"
     "bench/cli: cli algebra sketching attn measure npy number text"
     "bench/cli/lab: cli attn labs measure number"
     "bench/peers: attn measure simd"

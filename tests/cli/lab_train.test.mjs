@@ -1,11 +1,13 @@
 // `attn lab train`: the same file in one go, in two, and on two threads; wrong checkpoints; a disk that is full.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { copyFileSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
-import { withFiles } from "./command.mjs";
+import { program, withFiles } from "./command.mjs";
 import { nativeOnly, refuse, succeed } from "./lab.mjs";
 
 const little = ["train", "lis", "--n", "3", "--d", "8", "--layers", "2", "--heads", "2"];
@@ -73,6 +75,25 @@ describe("attn lab train", () => {
             const wild = [...one, "--restart", "-o", "a.study"];
             refuse(wild, folder, /a\.study: training diverged: the loss of step 1 is not finite/);
             assert.deepEqual(readFileSync(file), bytes);
+        });
+    });
+
+    it("goes on from where it was killed, to the same bytes", nativeOnly, async () => {
+        await withFiles({}, async (folder) => {
+            const args = [...little, "--samples", "20", "--batch", "50", "--keep", "0.05"];
+            succeed([...args, "-o", "whole.study"], folder);
+            const command = ["lab", ...args, "-o", "cut.study"];
+            const child = spawn(program, command, { cwd: folder, stdio: ["ignore", "pipe", 2] });
+            const end = new Promise((resolve) => child.on("close", (_, by) => resolve(by)));
+            const [first] = await once(child.stdout, "data"); // some steps are told, and kept
+            child.kill("SIGKILL");
+            assert.equal(await end, "SIGKILL");
+            assert.match(String(first), /^step \d+ of 400, /);
+            const read = (name) => readFileSync(join(folder, name));
+            assert.notDeepEqual(read("cut.study"), read("whole.study"));
+            const stdout = succeed([...args, "-o", "cut.study"], folder);
+            assert.doesNotMatch(stdout, new RegExp(`^${String(first).slice(0, 9)}`));
+            assert.deepEqual(read("cut.study"), read("whole.study"));
         });
     });
 

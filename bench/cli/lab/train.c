@@ -2,10 +2,9 @@
  * cli/lab/train.c: `attn lab train`: one model of the reasoning lab, kept in a checkpoint; and the time of its steps.
  */
 #include "cli/cli.h"
-#include "cli/files.h"
 #include "cli/lab/commands.h"
 #include "cli/lab/stop.h"
-#include "cli/output.h"
+#include "cli/lab/store.h"
 #include "cli/settings.h"
 #include "labs/nn/decode.h"
 #include "labs/reasoning/study.h"
@@ -16,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { STEPS = 20, KEEP_SECONDS = 30, SAMPLES = 512 };
 
 typedef struct training {
     settings_t settings;
@@ -30,6 +27,7 @@ typedef struct training {
     parameters_t parameters;
     study_settings_t of;
     study_t study;
+    store_t store;
 } training_t;
 
 /* ---- what is asked for ----------------------------------------------------------------------------- */
@@ -65,84 +63,32 @@ static int make_settings(training_t *t) {
     return CLI_OK;
 }
 
-/* ---- the checkpoint -------------------------------------------------------------------------------- */
-
-static int load(training_t *t) {
-    struct stat info;
-    attn_error_t error;
-    char *bytes;
-    size_t size;
-    if (t->restart || stat(t->path, &info) != 0 || !S_ISREG(info.st_mode)) return CLI_OK;
-    int status = file_read(t->path, &bytes, &size);
-    if (status) return status;
-    if (study_restore(&t->study, bytes, size, &error)) status = cli_reject(t->path, &error);
-    free(bytes);
-    return status;
-}
-
-/* What cannot be gone on from does not take a good one's place. */
-static int keep(training_t *t) {
-    output_t output = {.count = 0};
-    attn_error_t error;
-    if (study_check(&t->study, &error)) return cli_reject(t->path, &error);
-    const size_t size = study_save(&t->study, NULL, 0);
-    char *bytes = malloc(size);
-    if (!bytes) return cli_complain(CLI_FAILED, "no memory for a checkpoint of %zu bytes", size);
-    study_save(&t->study, bytes, size);
-    output_add(&output, t->path, NULL, 0, bytes, size);
-    const int status = output_write(&output);
-    free(bytes);
-    return status;
-}
-
 /* ---- training -------------------------------------------------------------------------------------- */
 
-/* How far, how well and how long still, by the pace of this run. */
-static int tell(training_t *t, double began, int64_t from) {
-    attn_error_t error;
-    study_score_t score;
-    const int64_t step = t->study.trainer.step, left = t->of.steps - step;
-    if (study_solve(&t->study, SAMPLES, &score, &error)) return cli_reject("lab train", &error);
-    const double pace = step > from ? (measure_clock() - began) / (double)(step - from) : 0;
-    printf("step %lld of %lld, loss %.4f, %.1f%% of answers right, %.1f%% of samples token by "
-           "token, at most %.0f min left\n",
-           (long long)step, (long long)t->of.steps, t->study.loss,
-           100 * (double)score.answers / (double)score.samples,
-           100 * (double)score.whole / (double)score.samples, pace * (double)left / 60);
-    fflush(stdout);
-    return CLI_OK;
-}
-
 /* What can be known before hours of training: that its answers can be decoded, and that a new file can be kept. */
-static int try_out(training_t *t) {
+static attn_status_t try_out(training_t *t, attn_error_t *error) {
     struct stat info;
     nn_decoder_t decoder;
-    attn_error_t error;
-    if (nn_decoder_create(t->context, &t->study.trainer.net, t->study.trainer.weights, 1, &decoder,
-                          &error))
-        return cli_reject("lab train", &error);
+    const attn_status_t status = nn_decoder_create(t->context, &t->study.trainer.net,
+                                                   t->study.trainer.weights, 1, &decoder, error);
+    if (status) return status;
     nn_decoder_destroy(&decoder);
-    return stat(t->path, &info) == 0 ? CLI_OK : keep(t);
+    return stat(t->path, &info) == 0 ? (attn_status_t)ATTN_OK
+                                     : study_keep(&t->study, &t->store.lab, t->path, error);
 }
 
-/* A loss or a gradient that is no number ends it; the checkpoint is then the last good one. */
 static int train(training_t *t) {
-    const double began = measure_clock();
-    const int64_t from = t->study.trainer.step;
-    double kept = began;
-    int status = CLI_OK;
-    while (!status && !study_is_done(&t->study) && !stop_wanted()) {
-        attn_error_t error;
-        if (study_train(&t->study, STEPS, &error)) return cli_reject(t->path, &error);
-        if (study_is_done(&t->study) || measure_clock() - kept < KEEP_SECONDS) continue;
-        kept = measure_clock();
-        status = keep(t);
-        if (!status) status = tell(t, began, from);
-    }
-    if (!status) status = keep(t);
-    if (!status && stop_wanted())
+    const lab_store_t *store = &t->store.lab;
+    attn_error_t error;
+    attn_status_t status =
+        t->restart ? (attn_status_t)ATTN_OK : study_resume(&t->study, store, t->path, &error);
+    if (!status) status = try_out(t, &error);
+    if (!status) status = study_work(&t->study, store, t->path, &error);
+    if (!status) status = study_tell(&t->study, store, t->path, 0, &error);
+    if (!status || t->store.status) return t->store.status;
+    if (status == LAB_UNFINISHED)
         return cli_complain(CLI_FAILED, "stopped: the same command goes on from %s", t->path);
-    return status ? status : tell(t, began, from);
+    return cli_reject(t->path, &error);
 }
 
 /* ---- the time of a step ---------------------------------------------------------------------------- */
@@ -182,10 +128,8 @@ static int execute(training_t *t) {
     if (!status && t->bench) {
         status = bench(t);
     } else if (!status) {
-        status = load(t);
         stop_listen();
-        if (!status) status = try_out(t);
-        if (!status) status = train(t);
+        status = train(t);
     }
     study_destroy(&t->study);
     attn_context_destroy(t->context);
@@ -217,6 +161,7 @@ int lab_command_train(int argc, char **argv) {
         .seed = 1,
         .choice = {.width = 32, .layers = 3, .heads = 4, .batch = 64, .rate = 0.004, .warm = 0.05},
     };
+    store_make(&t.store, NULL);
     const option_t options[] = {
         {"TASK", 0, OPTION_ARGUMENT, NULL, "what to learn", &t.task, 0, 0},
         {"output", 'o', OPTION_TEXT, "FILE", "the checkpoint", &t.path, 0, 0},
@@ -243,6 +188,7 @@ int lab_command_train(int argc, char **argv) {
         SETTINGS_THREADS(t.settings),
         SETTINGS_CPU(t.settings),
         SETTINGS_PLUGIN(t.settings),
+        STORE_SECONDS(t.store),
         {"restart", 0, OPTION_SWITCH, NULL, "begin anew, whatever FILE has", &t.restart, 0, 0},
         {"bench", 0, OPTION_SWITCH, NULL, "time steps, and write nothing", &t.bench, 0, 0},
         {.name = NULL},

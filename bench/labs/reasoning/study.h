@@ -13,6 +13,7 @@
 
 #include "labs/nn/train.h"
 #include "labs/reasoning/task.h"
+#include "labs/store.h"
 
 /** A cell as a person asks for it. */
 typedef struct study_choice {
@@ -94,6 +95,27 @@ attn_status_t study_teach(study_t *study, int64_t samples, study_score_t *score,
 /** Both of the first `samples` test samples. */
 attn_status_t study_solve(study_t *study, int64_t samples, study_score_t *score,
                           attn_error_t *error);
+
+/* ---- with a store (work.c) ------------------------------------------------------------------------- */
+
+/** Go on from what the store has of this name, if anything. Errors: study_restore()'s; LAB_UNFINISHED: the store's. */
+attn_status_t study_resume(study_t *study, const lab_store_t *store, const char *name,
+                           attn_error_t *error);
+
+/** Its checkpoint into the store. Errors: study_check()'s, no memory; LAB_UNFINISHED: the store's. */
+attn_status_t study_keep(study_t *study, const lab_store_t *store, const char *name,
+                         attn_error_t *error);
+
+/** Step, loss, accuracy and, by the seconds a step takes, the time left. */
+attn_status_t study_tell(study_t *study, const lab_store_t *store, const char *name, double pace,
+                         attn_error_t *error);
+
+/**
+ * Train to the end: kept and told every store->seconds, kept at the end. Errors: study_train()'s and study_keep()'s, and
+ * the checkpoint is then the last good one; LAB_UNFINISHED: the store wants it to stop, or cannot keep.
+ */
+attn_status_t study_work(study_t *study, const lab_store_t *store, const char *name,
+                         attn_error_t *error);
 
 /* ---- checkpoints (checkpoint.c) -------------------------------------------------------------------- */
 
