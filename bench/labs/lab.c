@@ -144,6 +144,7 @@ static attn_status_t check_points(const lab_run_t *run, attn_error_t *error) {
 attn_status_t lab_run_begin(lab_run_t *run, const attn_context_t *context, attn_error_t *error) {
     run->context = context;
     run->shared = NULL;
+    if (run->lab->count && !run->xs) run->point_count = run->lab->count(run);
     attn_status_t status = check_idle(run, run->given, error);
     if (!status) status = check_points(run, error);
     if (status || !run->lab->begin) return status;
@@ -153,9 +154,21 @@ attn_status_t lab_run_begin(lab_run_t *run, const attn_context_t *context, attn_
 attn_status_t lab_run_point(const lab_run_t *run, uint32_t index, double *row,
                             attn_error_t *error) {
     const lab_point_t point = point_of(run, index);
+    lab_run_place(run, index, row);
+    return run->lab->point(&point, row, error);
+}
+
+void lab_run_place(const lab_run_t *run, uint32_t index, double *row) {
+    const lab_point_t point = point_of(run, index);
     row[0] = point.x;
     for (uint32_t i = 1; i < run->panel->column_count; i++) row[i] = NAN;
-    return run->lab->point(&point, row, error);
+    if (run->lab->place) run->lab->place(&point, row);
+}
+
+void lab_run_file(const lab_run_t *run, uint32_t index, char name[LAB_FILE]) {
+    const lab_point_t point = point_of(run, index);
+    name[0] = 0;
+    if (run->lab->file) run->lab->file(&point, name);
 }
 
 double lab_run_cost(const lab_run_t *run, uint32_t index) {

@@ -28,6 +28,7 @@
 #define ATTN_LABS_LAB_H
 
 #include "attn/attn.h"
+#include "labs/store.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,7 @@ extern "C" {
 
 enum { LAB_PARAMS = 24, LAB_COLUMNS = 32 }; /**< at most so many of a lab and of a panel */
 enum { LAB_NO_PARAM = -1 };
+enum { LAB_FILE = 96 }; /**< room for a name in a store */
 
 typedef struct lab lab_t;
 typedef struct lab_panel lab_panel_t;
@@ -69,6 +71,13 @@ typedef struct lab_column {
     int32_t aside;     /**< 1: in JSON, not in CSV (counts of doubtful decisions, flags) */
 } lab_column_t;
 
+/** A figure of heat maps instead of curves: which columns say where a point stands, and which is its shade. */
+typedef struct lab_tiles {
+    uint32_t map_row, map_column; /**< of the maps, side by side and below each other */
+    uint32_t x, y;                /**< within a map */
+    uint32_t shade;               /**< from 0 to 1 */
+} lab_tiles_t;
+
 /** Values of x: `list` when it is not NULL, else first + i step, rounded to 12 decimals. */
 typedef struct lab_grid {
     uint32_t count;
@@ -84,7 +93,8 @@ typedef struct lab_fixed {
 
 enum lab_panel_flags {
     LAB_SERIAL = 1, /**< it measures time: one point at a time, and nothing beside it */
-    LAB_LONG = 2,   /**< hours: not among `all` labs, only where its lab is named */
+    LAB_LONG =
+        2, /**< hours: not among `all` labs, only where its lab is named; figures of what there is */
 };
 
 struct lab_panel {
@@ -94,6 +104,8 @@ struct lab_panel {
         *claim; /**< what is tested: the paper's statement and where it stands, one sentence */
     const char *criterion; /**< when the points count for it and when against, one sentence */
     uint32_t flags;        /**< enum lab_panel_flags */
+    const char
+        *preset; /**< NULL, or which panels of the lab it goes with: the first panel's by default */
     int32_t x_param; /**< the parameter that x is, or LAB_NO_PARAM (e.g. steps of a descent) */
     lab_grid_t grid;
     lab_axis_t x, y;
@@ -103,6 +115,9 @@ struct lab_panel {
     uint32_t idle; /**< bit i: params[i] makes no difference here; it is not told, and not taken */
     const lab_column_t *columns; /**< columns[0] is x */
     uint32_t column_count;
+    const lab_tiles_t *tiles; /**< NULL: curves over x */
+    /** NULL, or the name that CSV and JSON have for a column's value; NULL of it for a number. */
+    const char *(*name_of)(uint32_t column, double value);
 };
 
 /* ---- what the points say ----------------------------------------------------------------------- */
@@ -165,8 +180,18 @@ struct lab {
     /**
      * Compute one point: row[1] to row[column_count - 1]; row[0] is x already. NaN where there is
      * nothing. Several threads may be in it with one run. May allocate, but leaves nothing behind.
+     * LAB_UNFINISHED: run->store wanted that.
      */
     attn_status_t (*point)(const lab_point_t *point, double *row, attn_error_t *error);
+
+    /** NULL (the grid's), or how many points a run with these settings has: x goes on as the grid begins. */
+    uint32_t (*count)(const lab_run_t *run);
+
+    /** NULL, or fill the columns that say where a point stands, which are known before it is computed. */
+    void (*place)(const lab_point_t *point, double *row);
+
+    /** NULL, or the name under which run->store keeps a point; "" for none. */
+    void (*file)(const lab_point_t *point, char name[LAB_FILE]);
 
     /** NULL (all alike), or about how much work a point is, in any unit: for the time left. */
     double (*cost)(const lab_point_t *point);
@@ -183,7 +208,10 @@ struct lab {
      */
     int (*within)(const lab_run_t *run, const double *row);
 
-    /** Judge the panel's claim by its criterion; rows as for note(), at least one (labs/judge.h). */
+    /**
+     * Judge the panel's claim by its criterion; rows as for note(), at least one (labs/judge.h). Where a panel is
+     * LAB_LONG also those that are not finished, with NaN.
+     */
     void (*judge)(const lab_run_t *run, const double *rows, uint32_t count, lab_finding_t *finding);
 };
 
@@ -216,6 +244,8 @@ struct lab_run {
     const double *xs; /**< NULL: the panel's grid; else the caller's, `point_count` of them */
     uint32_t point_count;
 
+    const lab_store_t *store; /**< NULL, or where points are kept while they last */
+
     const attn_context_t *context; /**< from here on set by lab_run_begin() */
     void *shared;
 };
@@ -244,6 +274,12 @@ attn_status_t lab_run_begin(lab_run_t *run, const attn_context_t *context, attn_
 
 /** One row, `panel->column_count` numbers. Any thread, any order, between begin and end. */
 attn_status_t lab_run_point(const lab_run_t *run, uint32_t index, double *row, attn_error_t *error);
+
+/** What is known of a row before it is computed; NaN elsewhere. */
+void lab_run_place(const lab_run_t *run, uint32_t index, double *row);
+
+/** The name under which a point is kept in a store, or "". */
+void lab_run_file(const lab_run_t *run, uint32_t index, char name[LAB_FILE]);
 
 /** About how much work a point is; above 0. */
 double lab_run_cost(const lab_run_t *run, uint32_t index);

@@ -106,7 +106,9 @@ static int read_checkpoint(checkpoint_t *checkpoint) {
         status = cli_complain(CLI_USAGE, "%s: is no file of attn lab", checkpoint->path);
     else if (strncmp(text, checkpoint->header, length) == 0)
         status = read_points(checkpoint, text);
-    else if (strncmp(text, checkpoint->header, strlen(text)) != 0) /* else: cut within the header */
+    else if (!checkpoint->task->run.lab
+                  ->file && /* else points are made anew of what the store has */
+             strncmp(text, checkpoint->header, strlen(text)) != 0) /* else: cut within the header */
         status = refuse(checkpoint, text);
     free(text);
     return status;

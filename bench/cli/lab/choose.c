@@ -36,12 +36,39 @@ static int add(tasks_t *tasks, const lab_t *lab, const lab_panel_t *panel, uint6
     return CLI_OK;
 }
 
-/* All panels, but for those with one of these flags. */
-static int add_all(tasks_t *tasks, const lab_t *lab, uint32_t without, uint64_t seed) {
+/* All panels, but for those that take hours. */
+static int add_brief(tasks_t *tasks, const lab_t *lab, uint64_t seed) {
     int status = CLI_OK;
     for (uint32_t i = 0; i < lab->panel_count && !status; i++)
-        if (!(lab->panels[i].flags & without)) status = add(tasks, lab, &lab->panels[i], seed);
+        if (!(lab->panels[i].flags & LAB_LONG)) status = add(tasks, lab, &lab->panels[i], seed);
     return status;
+}
+
+static int unknown_preset(const lab_t *lab, const char *preset) {
+    char names[512] = "";
+    const char *last = "";
+    for (uint32_t i = 0; i < lab->panel_count; i++) {
+        const char *name = lab->panels[i].preset;
+        const size_t used = strlen(names);
+        if (!name || strcmp(name, last) == 0) continue;
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
+        last = name;
+    }
+    if (!names[0]) return cli_complain(CLI_USAGE, "lab %s has no presets", lab->name);
+    return cli_complain(CLI_USAGE, "lab %s has no preset '%s': there are %s", lab->name, preset,
+                        names);
+}
+
+/* The panels of a preset, which is the first panel's where none is named. */
+static int add_preset(tasks_t *tasks, const lab_t *lab, const char *preset, uint64_t seed) {
+    const char *wanted = preset ? preset : lab->panels[0].preset;
+    int status = CLI_OK;
+    for (uint32_t i = 0; i < lab->panel_count && !status; i++) {
+        const char *has = lab->panels[i].preset;
+        if (!wanted || (has && strcmp(has, wanted) == 0))
+            status = add(tasks, lab, &lab->panels[i], seed);
+    }
+    return status || tasks->count ? status : unknown_preset(lab, preset);
 }
 
 /* Names between commas. */
@@ -66,13 +93,15 @@ static int choose_panels(const choice_t *choice, tasks_t *tasks) {
     if (!lab && !all) return unknown_lab(choice->name);
     if (all && choice->panels.count)
         return cli_complain(CLI_USAGE, "--panel needs one lab, not all of them");
+    if (choice->preset && (all || choice->panels.count))
+        return cli_complain(CLI_USAGE, "--preset needs one lab, and no --panel");
     for (uint32_t i = 0; i < lab_count(); i++) most += lab_at(i)->panel_count;
     tasks->items = calloc(most, sizeof *tasks->items);
     if (!tasks->items) return cli_complain(CLI_USAGE, "no memory for %u panels", most);
     int status = CLI_OK;
     for (uint32_t i = 0; all && i < lab_count() && !status; i++)
-        status = add_all(tasks, lab_at(i), LAB_LONG, seed);
-    if (lab && !choice->panels.count) status = add_all(tasks, lab, 0, seed);
+        status = add_brief(tasks, lab_at(i), seed);
+    if (lab && !choice->panels.count) status = add_preset(tasks, lab, choice->preset, seed);
     for (int i = 0; i < choice->panels.count && !status; i++)
         status = add_named(tasks, lab, choice->panels.items[i], seed);
     return status;

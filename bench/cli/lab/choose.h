@@ -9,7 +9,7 @@
 
 typedef struct choice {
     const char *name; /**< of a lab, or "all" */
-    const char *trials;
+    const char *trials, *preset;
     option_texts_t panels, assignments; /**< --panel, --set */
     int64_t seed;
 } choice_t;

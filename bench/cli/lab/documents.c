@@ -27,6 +27,11 @@ static double value_at(const task_t *task, uint32_t point, uint32_t column) {
     return task->rows[(size_t)point * task->run.panel->column_count + column];
 }
 
+static const char *name_at(const task_t *task, uint32_t point, uint32_t column) {
+    const lab_panel_t *panel = task->run.panel;
+    return panel->name_of ? panel->name_of(column, value_at(task, point, column)) : NULL;
+}
+
 /* As in `attn compare`: what is no finite number is empty in CSV and null in JSON. */
 static void print_number(FILE *out, double value, const char *missing) {
     char text[32];
@@ -45,7 +50,10 @@ static void print_csv(const void *data, FILE *out) {
         for (uint32_t c = 0; c < panel->column_count; c++) {
             if (panel->columns[c].aside) continue;
             fputs(c ? "," : "", out);
-            print_number(out, value_at(task, i, c), "");
+            if (name_at(task, i, c))
+                fputs(name_at(task, i, c), out);
+            else
+                print_number(out, value_at(task, i, c), "");
         }
     }
     fputc('\n', out);
@@ -84,7 +92,10 @@ static void print_points(const task_t *task, FILE *out) {
         fputs(i ? ",\n  {" : "\n  {", out);
         for (uint32_t c = 0; c < panel->column_count; c++) {
             fprintf(out, "%s\"%s\": ", c ? ", " : "", panel->columns[c].name);
-            print_number(out, value_at(task, i, c), "null");
+            if (name_at(task, i, c))
+                json_string(out, name_at(task, i, c));
+            else
+                print_number(out, value_at(task, i, c), "null");
         }
         fputs("}", out);
     }

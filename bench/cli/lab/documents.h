@@ -1,6 +1,6 @@
 /*
- * cli/lab/documents.h: the files of a complete panel: FOLDER/LAB-PANEL.csv, .json and .svg. They are
- * made from its points alone, so the same points make the same files.
+ * cli/lab/documents.h: the files of a panel: FOLDER/LAB-PANEL.csv, .json and .svg. They are made from its
+ * points alone, so the same points make the same files. One that takes hours has them before it is complete, too.
  */
 #ifndef ATTN_CLI_LAB_DOCUMENTS_H
 #define ATTN_CLI_LAB_DOCUMENTS_H

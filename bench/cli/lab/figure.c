@@ -3,6 +3,7 @@
 
 #include "cli/lab/curves.h"
 #include "cli/lab/frame.h"
+#include "cli/lab/heatmap.h"
 #include "cli/lab/style.h"
 #include "cli/lab/text.h"
 
@@ -202,10 +203,14 @@ static void print_body(const void *data, FILE *out) {
     const content_t *content = data;
     figure_t figure = {.task = content->task, .out = out, .at = 6};
     print_wrapped(&figure, "title", 15, TITLE_LINE, content->task->run.panel->title);
-    figure.frame = frame_make(content->task, figure.at + 14);
-    frame_print(&figure.frame, content->task, out);
-    figure.at = figure.frame.bottom + FRAME_BELOW;
-    print_legend(&figure);
+    if (content->task->run.panel->tiles) {
+        figure.at = heatmap_print(content->task, figure.at + 4, out);
+    } else {
+        figure.frame = frame_make(content->task, figure.at + 14);
+        frame_print(&figure.frame, content->task, out);
+        figure.at = figure.frame.bottom + FRAME_BELOW;
+        print_legend(&figure);
+    }
     print_finding(&figure, &content->conclusion->finding);
     print_caption(&figure, content->conclusion->note);
     *content->height = figure.at + 14;

@@ -21,7 +21,8 @@ typedef struct points {
     task_t *task;
     checkpoint_t *checkpoint;
     progress_t *progress;
-    place_t *order; /* the most expensive first, so that no thread begins a long one at the end */
+    place_t *order; /* see by_cost() */
+    int collecting; /* only what the store has finished: that is quick, and not stopped */
     uint32_t count, next;
     int status;     /* of the first failure */
     int unwritable; /* the checkpoint; a status */
@@ -34,15 +35,23 @@ typedef struct points {
 
 /* ---- the queue ----------------------------------------------------------------------------------- */
 
+/* The most expensive first, so that no thread begins a long one at the end. */
 static int by_cost(const void *left, const void *right) {
     const place_t *a = left, *b = right;
     if (a->cost != b->cost) return a->cost < b->cost ? 1 : -1;
     return a->index < b->index ? -1 : 1;
 }
 
+/* The cheapest first: of what takes hours, much is to be seen soon. */
+static int by_cheapness(const void *left, const void *right) { return by_cost(right, left); }
+
 /* Those that are missing; the cost of them all. */
 static int make_order(points_t *points, double *total) {
     const task_t *task = points->task;
+    const int is_long = (task->run.panel->flags & LAB_LONG) != 0;
+    free(points->order);
+    points->count = points->next = 0;
+    *total = 0;
     points->order = malloc(task->run.point_count * sizeof *points->order);
     if (!points->order) return cli_complain(CLI_USAGE, "no memory for the points");
     for (uint32_t i = 0; i < task->run.point_count; i++) {
@@ -51,12 +60,13 @@ static int make_order(points_t *points, double *total) {
         points->order[points->count++] = place;
         *total += place.cost;
     }
-    qsort(points->order, points->count, sizeof *points->order, by_cost);
+    qsort(points->order, points->count, sizeof *points->order, is_long ? by_cheapness : by_cost);
     return CLI_OK;
 }
 
 static const place_t *take(points_t *points) {
-    if (points->status || stop_wanted() || points->next == points->count) return NULL;
+    const int stops = !points->collecting && stop_wanted();
+    if (points->status || stops || points->next == points->count) return NULL;
     return &points->order[points->next++];
 }
 
@@ -69,10 +79,13 @@ static void compute(const points_t *points, const place_t *place, outcome_t *out
     const uint32_t width = points->task->run.panel->column_count;
     double *row = points->task->rows + (size_t)place->index * width;
     outcome->status = lab_run_point(&points->task->run, place->index, row, &outcome->error);
+    if (outcome->status) lab_run_place(&points->task->run, place->index, row);
 }
 
 static int complain(const points_t *points, const place_t *place, const attn_error_t *error) {
-    char name[TASK_NAME], what[TASK_NAME + 48], number[32];
+    char name[TASK_NAME], what[TASK_NAME + LAB_FILE], number[32], file[LAB_FILE];
+    lab_run_file(&points->task->run, place->index, file);
+    if (file[0]) return cli_reject(file, error);
     snprintf(what, sizeof what, "%s, x = %s", task_name(points->task, name),
              lab_number_text(lab_run_x(&points->task->run, place->index), number));
     return cli_reject(what, error);
@@ -81,6 +94,7 @@ static int complain(const points_t *points, const place_t *place, const attn_err
 /* Only the first failure is told; points in flight then are kept all the same, where they can be. */
 static void keep(points_t *points, const place_t *place, const outcome_t *outcome) {
     task_t *task = points->task;
+    if (outcome->status == LAB_UNFINISHED) return;
     if (outcome->status) {
         if (!points->status) points->status = complain(points, place, &outcome->error);
         return;
@@ -172,18 +186,37 @@ static int work(points_t *points, uint32_t threads) {
 
 /* ---- all of it ----------------------------------------------------------------------------------- */
 
+/* All that are missing, or of them what the store has finished. */
+static int pass(points_t *points, uint32_t threads) {
+    double total;
+    const int status = make_order(points, &total);
+    if (threads > points->count) threads = points->count;
+    if (status || threads == 0) return status;
+    progress_begin(points->progress, points->task, total);
+    const int result = work(points, threads);
+    points->task->seconds += progress_end(points->progress);
+    return result;
+}
+
+static int collect(points_t *points, uint32_t threads) {
+    lab_run_t *run = &points->task->run;
+    const lab_store_t *store = run->store;
+    lab_store_t finished = *store;
+    finished.finished_only = points->collecting = 1;
+    run->store = &finished;
+    const int status = pass(points, threads);
+    run->store = store;
+    points->collecting = 0;
+    return status;
+}
+
 int points_compute(checkpoint_t *checkpoint, uint32_t threads, progress_t *progress) {
     task_t *task = checkpoint->task;
     points_t points = {.task = task, .checkpoint = checkpoint, .progress = progress};
-    double total = 0;
-    int status = make_order(&points, &total);
+    int status = CLI_OK;
     if (task->run.panel->flags & LAB_SERIAL) threads = 1;
-    if (threads > points.count) threads = points.count;
-    if (!status && threads > 0) {
-        progress_begin(progress, task, total);
-        status = work(&points, threads);
-        task->seconds = progress_end(progress);
-    }
+    if (task->run.lab->file) status = collect(&points, threads);
+    if (!status) status = pass(&points, threads);
     free(points.order);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "cli/lab/points.h"
 #include "cli/lab/report.h"
 #include "cli/lab/stop.h"
+#include "cli/lab/store.h"
 #include "cli/settings.h"
 
 #include <errno.h>
@@ -18,8 +19,10 @@ typedef struct making {
     choice_t choice;
     settings_t settings;
     const char *folder;
+    double minutes; /* at most; infinite */
     int restart;
     uint32_t threads;
+    store_t store;
 
     attn_context_t *context;
     tasks_t tasks;
@@ -33,9 +36,19 @@ static int prepare(making_t *making, task_t *task) {
     task->context = making->context;
     task->folder = making->folder;
     task->cpu = making->settings.cpu;
+    task->run.store = &making->store.lab;
     const attn_status_t status = lab_run_begin(&task->run, making->context, &error);
     lab_run_end(&task->run);
     return status ? cli_reject(task_name(task, name), &error) : task_prepare(task);
+}
+
+/* What the store has of its points. */
+static void remove_kept(const task_t *task) {
+    for (uint32_t i = 0; i < task->run.point_count; i++) {
+        char name[LAB_FILE];
+        lab_run_file(&task->run, i, name);
+        if (name[0]) store_remove(task->run.store, name);
+    }
 }
 
 /* Whether the folder has points of other settings; --restart empties what it has. */
@@ -45,6 +58,7 @@ static int check_checkpoint(const making_t *making, task_t *task) {
     if (!status && making->restart) {
         status = checkpoint_open(&checkpoint);
         if (!status) status = documents_remove(task);
+        remove_kept(task);
     }
     checkpoint_free(&checkpoint);
     return status;
@@ -90,6 +104,9 @@ static int kept(const making_t *making, int status) {
                         making->restart ? ", without --restart" : "");
 }
 
+/* Its figures are made of what there is. */
+static int is_long(const task_t *task) { return (task->run.panel->flags & LAB_LONG) != 0; }
+
 static int compute(making_t *making, task_t *task, uint32_t number) {
     checkpoint_t checkpoint;
     attn_error_t error;
@@ -103,7 +120,9 @@ static int compute(making_t *making, task_t *task, uint32_t number) {
     if (!status) status = checkpoint_open(&checkpoint);
     if (!status) {
         status = points_compute(&checkpoint, making->threads, &progress);
-        if (!task_is_complete(task)) status = kept(making, status ? status : CLI_FAILED);
+        if (!status) status = making->store.status;
+        if (status || !(task_is_complete(task) || is_long(task)))
+            status = kept(making, status ? status : CLI_FAILED);
     }
     checkpoint_free(&checkpoint);
     if (!status) {
@@ -125,22 +144,25 @@ static void tell(const task_t *task, uint32_t before) {
 
 /* ---- all of them --------------------------------------------------------------------------------- */
 
-/* The report is of whatever is complete, also when the user stops in between. */
+/* The report is of whatever has figures, also when the user stops in between. */
 static int make_all(making_t *making) {
     const uint32_t count = making->tasks.count;
-    uint32_t complete = 0;
+    uint32_t made = 0, complete = 0;
     int status = CLI_OK;
-    while (complete < count && !status) {
-        task_t *task = &making->tasks.items[complete];
+    while (made < count && !status) {
+        task_t *task = &making->tasks.items[made];
         const uint32_t before = task->finished;
-        status = stop_wanted() ? kept(making, CLI_FAILED) : compute(making, task, complete);
+        status = stop_wanted() && !is_long(task) ? kept(making, CLI_FAILED)
+                                                 : compute(making, task, made);
         if (status) break;
         tell(task, before);
-        complete++;
+        complete += (uint32_t)task_is_complete(task);
+        made++;
     }
     if (status && !stop_wanted()) return status;
-    const int report = complete > 0 ? report_write(making->folder) : CLI_OK;
+    const int report = made > 0 ? report_write(making->folder) : CLI_OK;
     if (!status && !report) printf("%s/report.html\n", making->folder);
+    if (!status && !report && complete < made) status = kept(making, CLI_FAILED);
     return status ? status : report;
 }
 
@@ -148,6 +170,7 @@ static int execute(making_t *making) {
     int status = prepare_all(making);
     if (!status) {
         stop_listen();
+        if (making->minutes >= 0) stop_after(60 * making->minutes);
         status = make_all(making);
     }
     choose_free(&making->tasks);
@@ -172,14 +195,17 @@ static const char details[] =
     "that measure time are computed point by point in one thread.";
 
 int lab_command_run(int argc, char **argv) {
-    making_t making = {.settings = {.threads = 1}, .choice = {.seed = 1}};
+    making_t making = {.settings = {.threads = 1}, .choice = {.seed = 1}, .minutes = -1};
     int64_t threads = points_threads();
+    store_make(&making.store, NULL); /* its folder is not yet known */
     const option_t options[] = {
         {"NAME", 0, OPTION_ARGUMENT, NULL, "a lab, or all", &making.choice.name, 0, 0},
         {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "DIR",
          "the folder, made where it is missing", &making.folder, 0, 0},
         {"panel", 0, OPTION_TEXTS, "P,...", "which panels; may be repeated (default: all)",
          &making.choice.panels, 0, 0},
+        {"preset", 0, OPTION_TEXT, "P", "the panels of a preset (default: the lab's first)",
+         &making.choice.preset, 0, 0},
         {"set", 0, OPTION_TEXTS, "NAME=VALUE",
          "set a parameter (see attn lab list); may be repeated", &making.choice.assignments, 0, 0},
         {"trials", 0, OPTION_TEXT, "T", "the same as --set trials=T", &making.choice.trials, 0, 0},
@@ -188,6 +214,9 @@ int lab_command_run(int argc, char **argv) {
         {"threads", 0, OPTION_INTEGER, "N", "points at a time (default: as many as processors)",
          &threads, 1, 1024},
         SETTINGS_CPU(making.settings),
+        {"minutes", 0, OPTION_NUMBER, "M", "stop by itself after so long, as by ctrl-C",
+         &making.minutes, 0, 0},
+        STORE_SECONDS(making.store),
         {"restart", 0, OPTION_SWITCH, NULL, "drop the points that the folder has of these panels",
          &making.restart, 0, 0},
         {.name = NULL},
@@ -199,5 +228,6 @@ int lab_command_run(int argc, char **argv) {
     if (threads > 1) return cli_complain(CLI_USAGE, "--threads: this build has 1");
 #endif
     making.threads = (uint32_t)threads;
+    making.store.folder = making.folder;
     return execute(&making);
 }

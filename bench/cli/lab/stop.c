@@ -1,12 +1,21 @@
 /* cli/lab/stop.c: see stop.h. WASI has no signals. */
 #include "cli/lab/stop.h"
 
+#include "measure/measure.h"
+
+#include <math.h>
 #include <stddef.h>
+
+static double stop_time = INFINITY; /* of measure_clock(); set before there are threads */
+
+void stop_after(double seconds) { stop_time = measure_clock() + seconds; }
+
+static int is_late(void) { return stop_time < INFINITY && measure_clock() >= stop_time; }
 
 #if defined(__wasm__)
 
 void stop_listen(void) {}
-int stop_wanted(void) { return 0; }
+int stop_wanted(void) { return is_late(); }
 void stop_end(void) {}
 
 #else
@@ -24,7 +33,7 @@ void stop_listen(void) {
     sigaction(SIGTERM, &action, NULL);
 }
 
-int stop_wanted(void) { return stop_signal != 0; }
+int stop_wanted(void) { return stop_signal != 0 || is_late(); }
 
 void stop_end(void) {
     if (!stop_signal) return;

@@ -8,6 +8,9 @@
 /** From now on. */
 void stop_listen(void);
 
+/** As if the user wanted it, too, in so many seconds. */
+void stop_after(double seconds);
+
 /** Whether to stop. Any thread. */
 int stop_wanted(void);
 

@@ -70,3 +70,9 @@ void store_make(store_t *store, const char *folder) {
                                .tell = tell,
                                .stop = stop}};
 }
+
+void store_remove(const lab_store_t *lab, const char *name) {
+    char *path = path_of(lab->data, name);
+    if (path) unlink(path);
+    free(path);
+}

@@ -22,4 +22,7 @@ typedef struct store {
 /** It stays where it is. Stops when the user wants it (stop.h). */
 void store_make(store_t *store, const char *folder);
 
+/** Forget what is kept by this name, if anything. */
+void store_remove(const lab_store_t *lab, const char *name);
+
 #endif

@@ -11,6 +11,8 @@ int task_prepare(task_t *task) {
     const size_t points = task->run.point_count, width = task->run.panel->column_count;
     task->rows = calloc(points * width, sizeof *task->rows);
     task->done = calloc(points, 1);
+    for (uint32_t i = 0; task->rows && i < points; i++)
+        lab_run_place(&task->run, i, task->rows + i * width);
     if (task->rows && task->done) return CLI_OK;
     return cli_complain(CLI_USAGE, "no memory for %zu points", points);
 }
