@@ -1,52 +1,34 @@
 /*
- * labs/reasoning.c: decoders with softmax, sparse and linear attention learn to solve dynamic programs step by step:
- * Figures 1 to 3 of "Do Efficient Transformers Really Save Computation?", on problems that a laptop can train. A
- * point is a width: a model of each kind of attention, trained from the seed and tested on questions it never saw.
+ * labs/reasoning.c: decoders with softmax, linear and sparse attention learn to solve dynamic programs step by step:
+ * Figures 1 to 3 and Table 2 of "Do Efficient Transformers Really Save Computation?", at the paper's sizes and at
+ * those that a laptop can train. A point is a cell: one model, trained from its seed and tested on questions it never
+ * saw; panels that have a cell in common have its checkpoint in common, too.
  */
 #include "attn/support.h"
 #include "labs/declare.h"
-#include "labs/judge.h"
 #include "labs/reasoning/study.h"
+#include "labs/reasoning_lab.h"
 #include "labs/statistics.h"
+#include "number/format.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-enum {
-    TASK,
-    SIZE,
-    WIDTH,
-    LAYERS,
-    HEADS,
-    BATCH,
-    RATE,
-    WARM,
-    DROPOUT,
-    MODULUS,
-    BAND,
-    TESTS,
-    TRIALS,
-    PARAMS
-};
-
-static const char *const tasks[] = {"lis", "ed", "ed_local", "arithmetic", NULL};
+enum { LAYERS, HEADS, BATCH, RATE, WARM, DROPOUT, MODULUS, BAND, TESTS, TRIALS, SEEDS, PARAMS };
 
 static const attn_param_info_t params[PARAMS] = {
-    [TASK] = {.struct_size = sizeof(attn_param_info_t),
-              .type = ATTN_PARAM_CHOICE,
-              .name = "task",
-              .label = "task",
-              .help = "longest increasing subsequence, edit distance, banded edit distance, "
-                      "arithmetic",
-              .unit = "",
-              .maximum = REASONING_KINDS - 1,
-              .choices = tasks},
-    [SIZE] = LAB_INTEGER("n", "problem size n", "", 2, 250, 6, "numbers, letters or operators"),
-    [WIDTH] = LAB_INTEGER("d", "width D", "", 4, 1024, 32, "of a token's vector"),
     [LAYERS] = LAB_INTEGER("layers", "layers", "", 1, NN_MOST_LAYERS, 3, "blocks of the decoder"),
-    [HEADS] = LAB_INTEGER("heads", "heads", "", 1, 64, 4, "of attention"),
+    [HEADS] = LAB_INTEGER("heads", "heads", "", 1, 16, 4, "of attention"),
     [BATCH] = LAB_INTEGER("batch", "batch", "", 1, 4096, 64, "samples a step; the paper's is 512"),
-    [RATE] = LAB_NUMBER("rate", "learning rate", "", 1e-6, 1, 0.004,
-                        "the highest; it falls linearly to 0; the paper's is 0.0001"),
+    [RATE] = {.struct_size = sizeof(attn_param_info_t),
+              .type = ATTN_PARAM_NUMBER,
+              .name = "rate",
+              .label = "learning rate",
+              .help = "the highest; it falls linearly to 0; the paper's is 0.0001",
+              .unit = "",
+              .minimum = 1e-6,
+              .maximum = 1,
+              .automatic = "the task's"},
     [WARM] =
         LAB_NUMBER("warm", "warm-up", "", 0, 1, 0.05, "part of the steps; the paper's is 0.05"),
     [DROPOUT] = LAB_NUMBER("dropout", "dropout", "", 0, 0.9, 0, "the paper's is 0.1"),
@@ -54,195 +36,315 @@ static const attn_param_info_t params[PARAMS] = {
                             "of arithmetic, a prime; the paper's is 11"),
     [BAND] =
         LAB_INTEGER("band", "band", "", 1, 32, 2, "of ed_local: cells kept beside the diagonal"),
-    [TESTS] = LAB_INTEGER("tests", "test samples", "", 32, 100000, 512,
+    [TESTS] = LAB_INTEGER("tests", "test samples", "", 32, 100000, 2048,
                           "that each model answers; the paper's are 100000"),
-    [TRIALS] = LAB_INTEGER("trials", "training samples", "thousands", 1, 1000000, 500,
-                           "at most; a model that does 99.5% stops early; the paper's are 100000"),
+    [TRIALS] = {.struct_size = sizeof(attn_param_info_t),
+                .type = ATTN_PARAM_INTEGER,
+                .name = "trials",
+                .label = "training samples",
+                .help = "at most; a model that does 99.5% stops early; the paper's are 100000",
+                .unit = "thousands",
+                .minimum = 1,
+                .maximum = 1000000,
+                .automatic = "the task's"},
+    [SEEDS] = LAB_INTEGER("seeds", "seeds", "", 1, 100, 1, "models of each cell"),
 };
 
 /* ---- panels ---------------------------------------------------------------------------------------- */
 
-enum { KINDS = 3 };
-static const char *const kinds[KINDS] = {"softmax", "sparse", "linear"};
-
-enum {
-    X,
-    RIGHT,
-    WHOLE = RIGHT + 3 * KINDS,
-    SAMPLES = WHOLE + KINDS,
-    FLOPS = SAMPLES + KINDS,
-    COLUMNS = FLOPS + KINDS
+static const lab_column_t columns[REASONING_COLUMNS] = {
+    [REASONING_X] = {"x", "cell", LAB_HIDDEN, 0},
+    [REASONING_TASK] = {"task", "task", LAB_HIDDEN, 0},
+    [REASONING_SIZE] = {"n", "problem size n", LAB_HIDDEN, 0},
+    [REASONING_ATTENTION] = {"attention", "attention", LAB_HIDDEN, 0},
+    [REASONING_WIDTH] = {"d", "width D", LAB_HIDDEN, 0},
+    [REASONING_SEED] = {"seed", "seed", LAB_HIDDEN, 0},
+    [REASONING_RIGHT] = {"right", "answers right, decoded greedily", LAB_LINE, 0},
+    [REASONING_LOW] = {"low", "", LAB_LOW, 0},
+    [REASONING_HIGH] = {"high", "", LAB_HIGH, 0},
+    [REASONING_WHOLE] = {"whole", "every token right under teacher forcing", LAB_HIDDEN, 0},
+    [REASONING_SAMPLES] = {"samples", "samples it was trained on", LAB_HIDDEN, 0},
+    [REASONING_GFLOP] = {"gflop", "GFLOP that a sequence takes", LAB_HIDDEN, 0},
 };
-static const lab_column_t columns[COLUMNS] = {
-    [X] = {"x", "", LAB_HIDDEN, 0},
-    [RIGHT] = {"softmax", "softmax", LAB_LINE, 0},
-    {"softmax_low", "", LAB_LOW, 0},
-    {"softmax_high", "", LAB_HIGH, 0},
-    {"sparse", "sparse", LAB_LINE, 0},
-    {"sparse_low", "", LAB_LOW, 0},
-    {"sparse_high", "", LAB_HIGH, 0},
+static const char *name_of(uint32_t column, double value) {
+    if (column == REASONING_TASK) return reasoning_name((int32_t)value);
+    return column == REASONING_ATTENTION ? reasoning_attention((int32_t)value) : NULL;
+}
+
+static const lab_tiles_t tiles = {.map_row = REASONING_ATTENTION,
+                                  .map_column = REASONING_TASK,
+                                  .x = REASONING_WIDTH,
+                                  .y = REASONING_SIZE,
+                                  .shade = REASONING_RIGHT};
+
+static const lab_column_t table_columns[REASONING_TABLE_COLUMNS] = {
+    {"x", "", LAB_HIDDEN, 0},
+    {"softmax", "softmax", LAB_LINE, 0},
     {"linear", "linear", LAB_LINE, 0},
-    {"linear_low", "", LAB_LOW, 0},
-    {"linear_high", "", LAB_HIGH, 0},
-    [WHOLE] = {"softmax_whole", "every token right under teacher forcing", LAB_HIDDEN, 0},
-    {"sparse_whole", "the same, sparse", LAB_HIDDEN, 0},
-    {"linear_whole", "the same, linear", LAB_HIDDEN, 0},
-    [SAMPLES] = {"softmax_samples", "samples it was trained on", LAB_HIDDEN, 0},
-    {"sparse_samples", "the same, sparse", LAB_HIDDEN, 0},
-    {"linear_samples", "the same, linear", LAB_HIDDEN, 0},
-    [FLOPS] = {"softmax_gflop", "GFLOP that a sequence takes", LAB_HIDDEN, 0},
-    {"sparse_gflop", "the same, sparse", LAB_HIDDEN, 0},
-    {"linear_gflop", "the same, linear", LAB_HIDDEN, 0},
+    {"sparse", "sparse", LAB_LINE, 0},
 };
 
-static const double widths[] = {16, 32, 64};
-#define ENOUGH 0.9 /* of answers: the share at which the paper compares widths */
+#define SOLVES                                                                                     \
+    .claim = "Softmax attention solves each task at each size at some width (Figure 1).",          \
+    .criterion = "Each task and size: for it where at some width surely 98% of answers are "       \
+                 "right, against it where at every width surely fewer are."
+#define WIDER                                                                                      \
+    .claim = "Linear and sparse attention need at least softmax's width for 90% of answers, and "  \
+             "on LIS more for larger problems (Figures 1 and 3, Theorems 4.4 and 4.7).",           \
+    .criterion = "The least width with surely 90% of answers right: against it where it is "       \
+                 "surely smaller than softmax's, or on LIS surely no larger for the largest "      \
+                 "problem than for the smallest; for it where surely not."
+#define LOCAL                                                                                      \
+    .claim = "Where each step looks back a little only, linear and sparse attention need no more " \
+             "width (Figure 2, Propositions 5.4 and 5.5).",                                        \
+    .criterion = "Each size: for it where the least width with 90% of answers is surely at most "  \
+                 "as large on ED_LOCAL as on ED, against it where surely larger."
+#define FEWEST                                                                                     \
+    .claim = "Softmax attention needs the fewest operations for 90% of answers (Table 2).",        \
+    .criterion = "Each size: for it where linear and sparse need at least as many, or reach 90% "  \
+                 "at no width."
 
-#define PANEL(ID, TITLE, KIND, N)                                                                  \
-    {                                                                                              \
-        .id = (ID), .title = (TITLE), .flags = LAB_LONG,                                           \
-        .claim = "Sparse and linear attention reach 90% of answers at no smaller width than "      \
-                 "softmax does (Figures 1 to 3, Theorem 4.4).",                                    \
-        .criterion = "Each width and kind: against it where its answers are surely at least 90% "  \
-                     "right and those of softmax surely are not; for it where those of softmax "   \
-                     "surely are, or its own surely are not.",                                     \
-        .x_param = WIDTH, .grid = LAB_GRID(widths), .x = {"width D", "", 1, 0, 0},                 \
-        .y = {"right answers", "", 0, 0, 1},                                                       \
-        .fixed = (const lab_fixed_t[]){{TASK, (KIND)}, {SIZE, (N)}}, .fixed_count = 2,             \
-        .idle = ((KIND) == REASONING_ARITHMETIC ? 0 : 1u << MODULUS) |                             \
-                ((KIND) == REASONING_ED_LOCAL ? 0 : 1u << BAND) | 1u << TASK,                      \
-        LAB_COLUMNS_OF(columns)                                                                    \
-    }
+#define CELLS(COUNT)                                                                               \
+    .grid = {.count = (COUNT), .first = 0, .step = 1}, .x = {"cell", "", 0, 0, 0},                 \
+    .y = {"right answers", "", 0, 0, 1}, LAB_COLUMNS_OF(columns), .tiles = &tiles,                 \
+    .name_of = name_of
+#define TABLE(SIZES)                                                                               \
+    .grid = LAB_GRID(SIZES), .x = {"operators", "", 0, 0, 0},                                      \
+    .y = {"GFLOP of a sequence", "", 1, 0, 0}, LAB_COLUMNS_OF(table_columns)
+
+/* What every panel has; IDLE: bits of parameters that make no difference to it. */
+#define PANEL(ID, PRESET, TITLE, FIXED, IDLE)                                                      \
+    .id = (ID), .preset = (PRESET), .title = (TITLE), .flags = LAB_LONG, .fixed = (FIXED),         \
+    .fixed_count = LAB_COUNT(FIXED), .idle = (IDLE), .x_param = LAB_NO_PARAM
+#define NO_BAND (1u << BAND)
+#define NO_MODULUS (1u << MODULUS)
+
+static const double table_sizes[] = {2, 3, 4}, table_sizes_paper[] = {6, 10, 13, 16};
+static const lab_fixed_t three[] = {{LAYERS, 3}}, five[] = {{LAYERS, 5}};
+#define PAPER                                                                                      \
+    {BATCH, 512}, {RATE, 1e-4}, {DROPOUT, 0.1}, {MODULUS, 11}, {TESTS, 100000}, { TRIALS, 100000 }
+static const lab_fixed_t paper_three[] = {{LAYERS, 3}, PAPER}, paper_five[] = {{LAYERS, 5}, PAPER};
 
 static const lab_panel_t panels[] = {
-    PANEL("lis-6", "LIS of 6 numbers", REASONING_LIS, 6),
-    PANEL("lis-10", "LIS of 10 numbers", REASONING_LIS, 10),
-    PANEL("lis-16", "LIS of 16 numbers", REASONING_LIS, 16),
-    PANEL("ed-3", "Edit distance of 3 letters", REASONING_ED, 3),
-    PANEL("ed-4", "Edit distance of 4 letters", REASONING_ED, 4),
-    PANEL("ed-6", "Edit distance of 6 letters", REASONING_ED, 6),
-    PANEL("ed-local-4", "Banded edit distance of 4 letters", REASONING_ED_LOCAL, 4),
-    PANEL("ed-local-6", "Banded edit distance of 6 letters", REASONING_ED_LOCAL, 6),
-    PANEL("arithmetic-2", "Arithmetic with 2 operators", REASONING_ARITHMETIC, 2),
-    PANEL("arithmetic-3", "Arithmetic with 3 operators", REASONING_ARITHMETIC, 3),
-    PANEL("arithmetic-4", "Arithmetic with 4 operators", REASONING_ARITHMETIC, 4),
+    {PANEL("softmax", "laptop", "Softmax attention on every task", three, 0), SOLVES, CELLS(36)},
+    {PANEL("figure-1", "laptop", "Right answers by width and size", three, NO_BAND), WIDER,
+     CELLS(81)},
+    {PANEL("figure-2", "laptop", "Edit distance, banded and not", three, NO_MODULUS), LOCAL,
+     CELLS(36)},
+    {PANEL("figure-3", "laptop", "Edit distance with 5 layers", five, NO_MODULUS | NO_BAND), WIDER,
+     CELLS(27)},
+    {PANEL("table-2", "laptop", "Least operations for 90% of answers", three, NO_BAND), FEWEST,
+     TABLE(table_sizes)},
+    {PANEL("paper-softmax", "paper", "Softmax attention on every task", paper_three, 0), SOLVES,
+     CELLS(92)},
+    {PANEL("paper-figure-1", "paper", "Right answers by width and size", paper_three, NO_BAND),
+     WIDER, CELLS(204)},
+    {PANEL("paper-figure-2", "paper", "Edit distance, banded and not", paper_three, NO_MODULUS),
+     LOCAL, CELLS(96)},
+    {PANEL("paper-figure-3", "paper", "Edit distance with 5 layers", paper_five,
+           NO_MODULUS | NO_BAND),
+     WIDER, CELLS(72)},
+    {PANEL("paper-table-2", "paper", "Least operations for 90% of answers", paper_three, NO_BAND),
+     FEWEST, TABLE(table_sizes_paper)},
 };
 
-/* ---- points ---------------------------------------------------------------------------------------- */
+#define ALL_KINDS REASONING_NUMBERS(REASONING_SOFTMAX, REASONING_LINEAR, REASONING_SPARSE)
 
-static attn_status_t settings_of(const lab_point_t *point, const char *backend,
+/* What is in them, in their order. */
+#define SOFTMAX_CELLS(PAPER)                                                                       \
+    {                                                                                              \
+        REASONING_SOLVES, PAPER,                                                                   \
+            REASONING_NUMBERS(REASONING_ARITHMETIC, REASONING_ED, REASONING_ED_LOCAL,              \
+                              REASONING_LIS),                                                      \
+            REASONING_NUMBERS(REASONING_SOFTMAX)                                                   \
+    }
+#define FIGURE_1_CELLS(PAPER)                                                                      \
+    {                                                                                              \
+        REASONING_WIDER, PAPER,                                                                    \
+            REASONING_NUMBERS(REASONING_ARITHMETIC, REASONING_ED, REASONING_LIS), ALL_KINDS        \
+    }
+#define FIGURE_2_CELLS(PAPER)                                                                      \
+    {                                                                                              \
+        REASONING_LOCAL, PAPER, REASONING_NUMBERS(REASONING_ED_LOCAL, REASONING_ED),               \
+            REASONING_NUMBERS(REASONING_LINEAR, REASONING_SPARSE)                                  \
+    }
+#define FIGURE_3_CELLS(PAPER)                                                                      \
+    { REASONING_WIDER, PAPER, REASONING_NUMBERS(REASONING_ED), ALL_KINDS }
+#define TABLE_2_CELLS(PAPER)                                                                       \
+    { REASONING_LEAST_FLOPS, PAPER, REASONING_NUMBERS(REASONING_ARITHMETIC), ALL_KINDS }
+static const reasoning_grid_t grids[LAB_COUNT(panels)] = {
+    SOFTMAX_CELLS(0), FIGURE_1_CELLS(0), FIGURE_2_CELLS(0), FIGURE_3_CELLS(0), TABLE_2_CELLS(0),
+    SOFTMAX_CELLS(1), FIGURE_1_CELLS(1), FIGURE_2_CELLS(1), FIGURE_3_CELLS(1), TABLE_2_CELLS(1),
+};
+
+static const reasoning_grid_t *grid_of(const lab_run_t *run) { return &grids[run->panel - panels]; }
+
+static int is_table(const lab_run_t *run) { return grid_of(run)->claim == REASONING_LEAST_FLOPS; }
+
+/* ---- a cell ---------------------------------------------------------------------------------------- */
+
+static attn_status_t settings_of(const lab_run_t *run, const reasoning_cell_t *cell,
                                  study_settings_t *settings, attn_error_t *error) {
-    const double *values = point->values;
-    const study_choice_t choice = {.kind = (int32_t)values[TASK],
-                                   .size = (int32_t)values[SIZE],
-                                   .modulus = (int32_t)values[MODULUS],
-                                   .band = (int32_t)values[BAND],
-                                   .backend = backend,
-                                   .width = (int64_t)values[WIDTH],
-                                   .layers = (int64_t)values[LAYERS],
-                                   .heads = (int64_t)values[HEADS],
-                                   .batch = (int64_t)values[BATCH],
-                                   .samples = values[TRIALS],
-                                   .rate = values[RATE],
-                                   .warm = values[WARM],
-                                   .dropout = values[DROPOUT],
-                                   .seed = point->run->seed};
+    const double *values = run->values;
+    const reasoning_learning_t learning = reasoning_learning(cell->task);
+    const study_choice_t choice = {
+        .kind = cell->task,
+        .size = cell->size,
+        .modulus = (int32_t)values[MODULUS],
+        .band = (int32_t)values[BAND],
+        .backend = reasoning_attention(cell->attention),
+        .width = cell->width,
+        .layers = (int64_t)values[LAYERS],
+        .heads = (int64_t)values[HEADS],
+        .batch = (int64_t)values[BATCH],
+        .samples = values[TRIALS] > 0 ? values[TRIALS] : learning.trials,
+        .rate = values[RATE] > 0 ? values[RATE] : learning.rate,
+        .warm = values[WARM],
+        .dropout = values[DROPOUT],
+        .seed = cell->seed,
+    };
+    if (choice.heads > choice.width)
+        return attn_fail(error, ATTN_ERROR_RANGE, "heads (%lld) must not be more than d (%lld)",
+                         (long long)choice.heads, (long long)choice.width);
     return study_settings_make(&choice, settings, error);
 }
 
-static attn_status_t compute_kind(const lab_point_t *point, int kind, double *row,
+/* What `attn lab train -o` may have written, too. */
+static void name_cell(const lab_run_t *run, const reasoning_cell_t *cell, char name[LAB_FILE]) {
+    attn_format(name, LAB_FILE, "%s-%d-%s-d%d-l%.0f-s%llu.study", reasoning_name(cell->task),
+                (int)cell->size, reasoning_attention(cell->attention), (int)cell->width,
+                run->values[LAYERS], (unsigned long long)cell->seed);
+}
+
+/* So that nothing is made of the many cells of a large grid that have not even begun. */
+static int has_begun(const lab_run_t *run, const reasoning_cell_t *cell) {
+    char name[LAB_FILE], *bytes = NULL;
+    size_t size;
+    name_cell(run, cell, name);
+    const int failed = run->store->read(run->store->data, name, &bytes, &size);
+    const int has = bytes != NULL;
+    free(bytes);
+    return failed || has;
+}
+
+static attn_status_t train(const lab_run_t *run, const reasoning_cell_t *cell, study_t *study,
+                           attn_error_t *error) {
+    const lab_store_t *store = run->store;
+    char name[LAB_FILE];
+    if (!store) return study_train(study, study->settings.steps, error);
+    name_cell(run, cell, name);
+    const attn_status_t status = study_resume(study, store, name, error);
+    if (status || study_is_done(study)) return status;
+    return store->finished_only ? LAB_UNFINISHED : study_work(study, store, name, error);
+}
+
+static void fill_row(const study_t *study, const study_score_t *score, double *row) {
+    const double samples = (double)score->samples;
+    const statistics_rate_t rate = statistics_rate((double)score->answers, samples);
+    row[REASONING_RIGHT] = rate.rate;
+    row[REASONING_LOW] = rate.low;
+    row[REASONING_HIGH] = rate.high;
+    row[REASONING_WHOLE] = (double)score->whole / samples;
+    row[REASONING_SAMPLES] = (double)(study->trainer.step * study->settings.training.batch);
+    row[REASONING_GFLOP] = nn_sequence_flops(&study->trainer.net).forward / 1e9;
+}
+
+static attn_status_t compute_cell(const lab_run_t *run, const reasoning_cell_t *cell, double *row,
                                   attn_error_t *error) {
     study_settings_t settings;
     study_score_t score = {.samples = 0};
     study_t study;
-    attn_status_t status = settings_of(point, kinds[kind], &settings, error);
+    if (run->store && run->store->finished_only && !has_begun(run, cell)) return LAB_UNFINISHED;
+    attn_status_t status = settings_of(run, cell, &settings, error);
+    if (!status) status = study_create(run->context, &settings, &study, error);
     if (status) return status;
-    status = study_create(point->run->context, &settings, &study, error);
-    if (status) return status;
-    status = study_train(&study, settings.steps, error);
-    if (!status) status = study_solve(&study, (int64_t)point->values[TESTS], &score, error);
-    const double samples = (double)score.samples;
-    const statistics_rate_t rate = statistics_rate((double)score.answers, samples);
-    row[RIGHT + 3 * kind] = rate.rate;
-    row[RIGHT + 3 * kind + 1] = rate.low;
-    row[RIGHT + 3 * kind + 2] = rate.high;
-    row[WHOLE + kind] = (double)score.whole / samples;
-    row[SAMPLES + kind] = (double)(study.trainer.step * settings.training.batch);
-    row[FLOPS + kind] = nn_sequence_flops(&study.trainer.net).forward / 1e9;
+    status = train(run, cell, &study, error);
+    if (!status) status = study_solve(&study, (int64_t)run->values[TESTS], &score, error);
+    if (!status) fill_row(&study, &score, row);
     study_destroy(&study);
     return status;
 }
-
-static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
-    attn_status_t status = ATTN_OK;
-    for (int kind = 0; kind < KINDS && !status; kind++)
-        status = compute_kind(point, kind, row, error);
-    return status;
+static void place_cell(const reasoning_cell_t *cell, double *row) {
+    row[REASONING_TASK] = cell->task;
+    row[REASONING_SIZE] = cell->size;
+    row[REASONING_ATTENTION] = cell->attention;
+    row[REASONING_WIDTH] = cell->width;
+    row[REASONING_SEED] = (double)cell->seed;
 }
 
-/* ---- about a run ----------------------------------------------------------------------------------- */
+/* ---- points ---------------------------------------------------------------------------------------- */
+
+static uint32_t all_cells(const lab_run_t *run) {
+    return reasoning_cell_count(grid_of(run)) * (uint32_t)run->values[SEEDS];
+}
+
+static uint32_t count(const lab_run_t *run) {
+    return is_table(run) ? run->panel->grid.count : all_cells(run);
+}
+
+static reasoning_cell_t cell_of(const lab_point_t *point) {
+    return reasoning_cell_at(grid_of(point->run), (uint32_t)point->x, point->run->seed);
+}
+
+static void place(const lab_point_t *point, double *row) {
+    if (is_table(point->run)) return;
+    const reasoning_cell_t cell = cell_of(point);
+    place_cell(&cell, row);
+}
+
+static void file(const lab_point_t *point, char name[LAB_FILE]) {
+    if (is_table(point->run)) return;
+    const reasoning_cell_t cell = cell_of(point);
+    name_cell(point->run, &cell, name);
+}
+
+/* Table 2's row of a size: its cells are figure-1's. What is not yet trained is left to that. */
+static attn_status_t compute_row(const lab_point_t *point, double *row, attn_error_t *error) {
+    const lab_run_t *run = point->run;
+    const uint32_t all = all_cells(run);
+    for (uint32_t c = 0; c < all; c++) {
+        double cell_row[REASONING_COLUMNS];
+        const reasoning_cell_t cell = reasoning_cell_at(grid_of(run), c, run->seed);
+        if (cell.size != (int32_t)point->x) continue;
+        const attn_status_t status = compute_cell(run, &cell, cell_row, error);
+        if (status) return status;
+        double *least = &row[1 + cell.attention];
+        if (cell_row[REASONING_RIGHT] >= REASONING_ENOUGH)
+            *least = fmin(*least, cell_row[REASONING_GFLOP]);
+    }
+    return ATTN_OK;
+}
+
+static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
+    if (is_table(point->run)) return compute_row(point, row, error);
+    const reasoning_cell_t cell = cell_of(point);
+    return compute_cell(point->run, &cell, row, error);
+}
 
 static attn_status_t check(const lab_point_t *point, attn_error_t *error) {
     study_settings_t settings;
-    if (point->values[HEADS] > point->values[WIDTH])
-        return attn_fail(error, ATTN_ERROR_RANGE, "heads (%.0f) must not be more than d (%.0f)",
-                         point->values[HEADS], point->values[WIDTH]);
-    return settings_of(point, kinds[0], &settings, error);
+    const reasoning_cell_t cell = cell_of(point);
+    return settings_of(point->run, &cell, &settings, error);
 }
 
 static double cost(const lab_point_t *point) {
     study_settings_t settings;
-    if (settings_of(point, kinds[0], &settings, NULL)) return 1;
-    const double width = point->values[WIDTH];
-    return (double)(settings.steps * settings.task.length) * width * (width + 40);
+    const reasoning_cell_t cell = cell_of(point);
+    if (settings_of(point->run, &cell, &settings, NULL)) return 1;
+    const double tokens = (double)(settings.steps * settings.training.batch * settings.task.length);
+    return tokens * (double)settings.layers * cell.width * (cell.width + 40.0);
 }
 
-/* The least width at which a kind has 90%; infinite where none has. */
-static double least_width(const double *rows, uint32_t count, int kind) {
-    double least = INFINITY;
-    for (uint32_t i = 0; i < count; i++) {
-        const double *row = rows + (size_t)i * COLUMNS;
-        if (row[RIGHT + 3 * kind] >= ENOUGH) least = fmin(least, row[X]);
-    }
-    return least;
-}
-
-/* Each width and kind; nothing is compared where no width is enough for softmax or for that kind. */
-static tally_t compare(const double *rows, uint32_t count) {
-    tally_t tally = {.holds = 0};
-    for (int kind = 1; kind < KINDS; kind++) {
-        if (isinf(least_width(rows, count, 0)) && isinf(least_width(rows, count, kind))) continue;
-        for (uint32_t i = 0; i < count; i++) {
-            const double *softmax = rows + (size_t)i * COLUMNS + RIGHT, *own = softmax + 3 * kind;
-            const int fails = own[1] >= ENOUGH && softmax[2] < ENOUGH;
-            const int holds = softmax[1] >= ENOUGH || own[2] < ENOUGH;
-            tally_add(&tally, fails ? LAB_FAILS : holds ? LAB_HOLDS : LAB_UNDECIDED);
-        }
-    }
-    return tally;
-}
-
-static void judge(const lab_run_t *run, const double *rows, uint32_t count,
+static void judge(const lab_run_t *run, const double *rows, uint32_t row_count,
                   lab_finding_t *finding) {
-    const tally_t tally = compare(rows, count);
-    (void)run;
-    judge_tally(&tally, "comparisons", finding);
-    judge_found(finding, "The least width with 90%%:");
-    for (int kind = 0; kind < KINDS; kind++) {
-        const double least = least_width(rows, count, kind);
-        judge_found(finding, "%s %s", kind ? "," : "", kinds[kind]);
-        if (isinf(least))
-            judge_found(finding, " none of these");
-        else
-            judge_found(finding, " %.0f", least);
-    }
-    judge_found(finding, ".");
+    reasoning_judge(grid_of(run)->claim, rows, row_count, finding);
 }
 
 const lab_t lab_reasoning = {
     .name = "reasoning",
     .title = "Transformers that learn dynamic programs",
-    .reference = "Do Efficient Transformers Really Save Computation?, section 5, Figures 1 to 3",
+    .reference = "Do Efficient Transformers Really Save Computation?, section 6, Figures 1 to 3, "
+                 "Table 2",
     .summary = "Decoders learn to write the chain of thought of LIS, edit distance and arithmetic. "
                "With sparse and linear attention they need to be wider as problems grow, unless "
                "each step looks back a little only.",
@@ -251,6 +353,9 @@ const lab_t lab_reasoning = {
     .panels = panels,
     .panel_count = LAB_COUNT(panels),
     .check = check,
+    .count = count,
+    .place = place,
+    .file = file,
     .point = compute_point,
     .cost = cost,
     .judge = judge,

@@ -139,23 +139,6 @@ static void verdicts_follow_the_numbers(void **state) {
     assert_int_equal(VERDICT("softmax-regression", "shift", {"told", 8}, {"moving", 8},
                              {"premises", 8}, {"weight", 80}, {"tight", 32}, {"bound", 72}),
                      LAB_FAILS);
-    /* A kind that needs less width than softmax is against it; where no width is enough nothing is compared. */
-    if (lab_find("reasoning")) { /* needs gradients */
-        assert_int_equal(VERDICT("reasoning", "lis-6", {"x", 16}, {"softmax", 0.8},
-                                 {"softmax_low", 0.7}, {"softmax_high", 0.85}, {"linear", 0.95},
-                                 {"linear_low", 0.93}, {"linear_high", 0.97}),
-                         LAB_FAILS);
-        assert_int_equal(VERDICT("reasoning", "lis-6", {"x", 16}, {"softmax", 0.95},
-                                 {"softmax_low", 0.93}, {"softmax_high", 0.97}, {"linear", 0.5}),
-                         LAB_HOLDS);
-        assert_int_equal(VERDICT("reasoning", "lis-6", {"x", 16}, {"softmax", 0.89},
-                                 {"softmax_low", 0.85}, {"softmax_high", 0.93}, {"linear", 0.92},
-                                 {"linear_low", 0.89}, {"linear_high", 0.95}),
-                         LAB_UNDECIDED);
-        assert_int_equal(
-            VERDICT("reasoning", "lis-6", {"x", 16}, {"softmax", 0.5}, {"linear", 0.5}),
-            LAB_UNDECIDED);
-    }
     /* Rates count at the size that is asked for, and of the method whose promise it is. */
     assert_int_equal(VERDICT("sparsification", "rate", {"leverage_low", 0.2},
                              {"leverage_high", 0.3}, {"delta", 0.1}, {"size", 50}, {"asked", 40}),

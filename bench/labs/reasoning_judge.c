@@ -1,0 +1,204 @@
+/* labs/reasoning_judge.c: from cells to the three claims about width, and Table 2's about FLOPs. */
+#include "labs/judge.h"
+#include "labs/reasoning/task.h"
+#include "labs/reasoning_lab.h"
+
+#include <math.h>
+
+typedef struct cells {
+    const double *rows;
+    uint32_t count;
+} cells_t;
+
+static const double *row_of(const cells_t *cells, uint32_t i) {
+    return cells->rows + (size_t)i * REASONING_COLUMNS;
+}
+
+/* Whether rows are of one task and size, and with `columns` of one attention and width, too. */
+static int alike(const double *a, const double *b, int columns) {
+    for (int c = REASONING_TASK; c < REASONING_TASK + columns; c++)
+        if (a[c] != b[c]) return 0;
+    return 1;
+}
+
+/* Whether no row before row i is alike. */
+static int is_first(const cells_t *cells, uint32_t i, int columns) {
+    for (uint32_t j = 0; j < i; j++)
+        if (alike(row_of(cells, j), row_of(cells, i), columns)) return 0;
+    return 1;
+}
+
+enum { OF_PROBLEM = 2, OF_MODEL = 4 }; /* columns: task, size; attention, width */
+
+/* ---- least widths ---------------------------------------------------------------------------------- */
+
+/* Whether the model of row i has this share of answers right: by the means of its seeds' intervals. */
+static int32_t reaches(const cells_t *cells, uint32_t i, double share) {
+    double low = 0, high = 0, seeds = 0;
+    for (uint32_t j = i; j < cells->count; j++) {
+        const double *row = row_of(cells, j);
+        if (!alike(row, row_of(cells, i), OF_MODEL)) continue;
+        low += row[REASONING_LOW], high += row[REASONING_HIGH], seeds++;
+    }
+    return judge_at_least(low / seeds, high / seeds, share);
+}
+
+reasoning_least_t reasoning_least(const double *rows, uint32_t count, int32_t task, int32_t size,
+                                  int32_t attention, double share) {
+    const cells_t cells = {rows, count};
+    reasoning_least_t least = {INFINITY, INFINITY};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = row_of(&cells, i), width = row[REASONING_WIDTH];
+        if (row[REASONING_TASK] != task || row[REASONING_SIZE] != size ||
+            row[REASONING_ATTENTION] != attention || !is_first(&cells, i, OF_MODEL))
+            continue;
+        const int32_t verdict = reaches(&cells, i, share);
+        if (verdict != LAB_FAILS) least.low = fmin(least.low, width);
+        if (verdict == LAB_HOLDS) least.high = fmin(least.high, width);
+    }
+    return least;
+}
+
+static reasoning_least_t least_like(const cells_t *cells, const double *row, int32_t task,
+                                    int32_t attention) {
+    return reasoning_least(cells->rows, cells->count, task, (int32_t)row[REASONING_SIZE], attention,
+                           REASONING_ENOUGH);
+}
+
+/* Whether a >= b; nothing is compared where surely no width is enough for either. */
+static void add_no_less(tally_t *tally, reasoning_least_t a, reasoning_least_t b) {
+    if (isinf(a.low) && isinf(b.low)) return;
+    tally_add(tally, a.low >= b.high ? LAB_HOLDS : a.high < b.low ? LAB_FAILS : LAB_UNDECIDED);
+}
+
+/* Whether a > b. */
+static void add_more(tally_t *tally, reasoning_least_t a, reasoning_least_t b) {
+    if (isinf(a.low) && isinf(b.low)) return;
+    tally_add(tally, a.low > b.high ? LAB_HOLDS : a.high <= b.low ? LAB_FAILS : LAB_UNDECIDED);
+}
+
+/* ---- claims ---------------------------------------------------------------------------------------- */
+
+static void add_solves(const cells_t *cells, const double *row, tally_t *tally) {
+    const reasoning_least_t least =
+        reasoning_least(cells->rows, cells->count, (int32_t)row[REASONING_TASK],
+                        (int32_t)row[REASONING_SIZE], REASONING_SOFTMAX, REASONING_SOLVED);
+    tally_add(tally, !isinf(least.high) ? LAB_HOLDS : isinf(least.low) ? LAB_FAILS : LAB_UNDECIDED);
+}
+
+/* Of linear and sparse: no less than softmax's; and on LIS, more than for the smallest problem. */
+static void add_wider(const cells_t *cells, const double *row, tally_t *tally) {
+    const int32_t task = (int32_t)row[REASONING_TASK];
+    const reasoning_least_t softmax = least_like(cells, row, task, REASONING_SOFTMAX);
+    double least = INFINITY, most = 0;
+    for (uint32_t i = 0; i < cells->count; i++) {
+        if (row_of(cells, i)[REASONING_TASK] != task) continue;
+        least = fmin(least, row_of(cells, i)[REASONING_SIZE]);
+        most = fmax(most, row_of(cells, i)[REASONING_SIZE]);
+    }
+    for (int32_t a = REASONING_LINEAR; a <= REASONING_SPARSE; a++) {
+        const reasoning_least_t own = least_like(cells, row, task, a);
+        add_no_less(tally, own, softmax);
+        if (task == REASONING_LIS && row[REASONING_SIZE] == most && most > least)
+            add_more(tally, own,
+                     reasoning_least(cells->rows, cells->count, task, (int32_t)least, a,
+                                     REASONING_ENOUGH));
+    }
+}
+
+static void add_local(const cells_t *cells, const double *row, tally_t *tally) {
+    if (row[REASONING_TASK] != REASONING_ED_LOCAL) return;
+    for (int32_t a = REASONING_LINEAR; a <= REASONING_SPARSE; a++)
+        add_no_less(tally, least_like(cells, row, REASONING_ED, a),
+                    least_like(cells, row, REASONING_ED_LOCAL, a));
+}
+
+/* ---- Table 2 --------------------------------------------------------------------------------------- */
+
+/* Softmax against each other kind, size by size; NaN: no width is enough. */
+static void judge_flops(const double *rows, uint32_t count, lab_finding_t *finding) {
+    tally_t tally = {0};
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * REASONING_TABLE_COLUMNS;
+        const double softmax = row[1 + REASONING_SOFTMAX];
+        int known = 0;
+        for (int32_t a = 0; a < REASONING_ATTENTIONS; a++) known |= !isnan(row[1 + a]);
+        missing += !known;
+        for (int32_t a = REASONING_LINEAR; a <= REASONING_SPARSE; a++)
+            tally_add(&tally, !known                  ? LAB_UNDECIDED
+                              : softmax <= row[1 + a] ? LAB_HOLDS
+                              : isnan(row[1 + a])     ? LAB_HOLDS
+                                                      : LAB_FAILS);
+        judge_found(finding, "%s%.0f operators:", i ? "; " : "GFLOP of a sequence, ", row[0]);
+        for (int32_t a = 0; a < REASONING_ATTENTIONS; a++)
+            judge_found(finding, isnan(row[1 + a]) ? " %s -" : " %s %.2g", reasoning_attention(a),
+                        row[1 + a]);
+    }
+    judge_tally(&tally, "comparisons", finding);
+    if (missing) judge_sure(finding, "; %u sizes are missing", missing);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------- */
+
+static void tell_least(reasoning_least_t least, lab_finding_t *finding) {
+    if (least.low != least.high)
+        judge_found(finding, "?");
+    else if (isinf(least.low))
+        judge_found(finding, "none");
+    else
+        judge_found(finding, "%.0f", least.low);
+}
+
+static int has_attention(const cells_t *cells, int32_t attention) {
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (row_of(cells, i)[REASONING_ATTENTION] == attention) return 1;
+    return 0;
+}
+
+/* " (softmax, linear):" */
+static void tell_attentions(const cells_t *cells, lab_finding_t *finding) {
+    for (int32_t a = 0, said = 0; a < REASONING_ATTENTIONS; a++)
+        if (has_attention(cells, a))
+            judge_found(finding, "%s%s", said++ ? ", " : " (", reasoning_attention(a));
+    judge_found(finding, "):");
+}
+
+static uint32_t missing_cells(const cells_t *cells) {
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < cells->count; i++) missing += isnan(row_of(cells, i)[REASONING_RIGHT]);
+    return missing;
+}
+
+void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t count,
+                     lab_finding_t *finding) {
+    static void (*const adds[])(const cells_t *, const double *,
+                                tally_t *) = {[REASONING_SOLVES] = add_solves,
+                                              [REASONING_WIDER] = add_wider,
+                                              [REASONING_LOCAL] = add_local};
+    const cells_t cells = {rows, count};
+    const double share = claim == REASONING_SOLVES ? REASONING_SOLVED : REASONING_ENOUGH;
+    tally_t tally = {0};
+    if (claim == REASONING_LEAST_FLOPS) {
+        judge_flops(rows, count, finding);
+        return;
+    }
+    judge_found(finding, "Least width with %.0f%%", 100 * share);
+    tell_attentions(&cells, finding);
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = row_of(&cells, i);
+        if (isnan(row[REASONING_TASK]) || !is_first(&cells, i, OF_PROBLEM)) continue;
+        const int32_t task = (int32_t)row[REASONING_TASK], size = (int32_t)row[REASONING_SIZE];
+        adds[claim](&cells, row, &tally);
+        judge_found(finding, "%s %s %d", i ? ";" : "", reasoning_name(task), (int)size);
+        for (int32_t a = 0, said = 0; a < REASONING_ATTENTIONS; a++) {
+            if (!has_attention(&cells, a)) continue;
+            judge_found(finding, said++ ? ", " : " ");
+            tell_least(reasoning_least(rows, count, task, size, a, share), finding);
+        }
+    }
+    judge_found(finding, ".");
+    judge_tally(&tally, "comparisons", finding);
+    const uint32_t missing = missing_cells(&cells);
+    if (missing) judge_sure(finding, "; %u of %u cells are missing", missing, count);
+}

@@ -1,0 +1,91 @@
+/*
+ * labs/reasoning_lab.h: what the files of the lab reasoning share: its columns, its grids of cells, its claims.
+ */
+#ifndef ATTN_LABS_REASONING_LAB_H
+#define ATTN_LABS_REASONING_LAB_H
+
+#include "labs/lab.h"
+
+/** Attention, in the order of the paper's figures. */
+enum { REASONING_SOFTMAX, REASONING_LINEAR, REASONING_SPARSE, REASONING_ATTENTIONS };
+const char *reasoning_attention(int32_t attention);
+
+#define REASONING_ENOUGH 0.9 /**< of answers: the share at which the paper compares widths */
+#define REASONING_SOLVED 0.98
+
+/** Columns of a panel of cells. */
+enum reasoning_column {
+    REASONING_X, /**< the cell's number */
+    REASONING_TASK,
+    REASONING_SIZE,
+    REASONING_ATTENTION,
+    REASONING_WIDTH,
+    REASONING_SEED,
+    REASONING_RIGHT,
+    REASONING_LOW,
+    REASONING_HIGH,
+    REASONING_WHOLE,
+    REASONING_SAMPLES,
+    REASONING_GFLOP,
+    REASONING_COLUMNS
+};
+
+/** Columns of Table 2: the attentions', behind x. */
+enum { REASONING_TABLE_COLUMNS = 1 + REASONING_ATTENTIONS };
+
+/** What a panel claims. */
+enum reasoning_claim {
+    REASONING_SOLVES, /**< softmax reaches 98% at some width */
+    REASONING_WIDER,  /**< linear and sparse reach 90% at no smaller width, which grows on LIS */
+    REASONING_LOCAL,  /**< ED_LOCAL needs no more width than ED */
+    REASONING_LEAST_FLOPS /**< softmax needs the fewest for 90% */
+};
+
+typedef struct reasoning_numbers {
+    const int32_t *items;
+    int32_t count;
+} reasoning_numbers_t;
+
+#define REASONING_NUMBERS(...)                                                                     \
+    {                                                                                              \
+        .items = (const int32_t[]){__VA_ARGS__},                                                   \
+        .count = sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t),                         \
+    }
+
+/** The cells of a panel: tasks by sizes by attentions by widths, the last fastest. */
+typedef struct reasoning_grid {
+    enum reasoning_claim claim;
+    int paper; /**< at the paper's sizes and widths, not a laptop's */
+    reasoning_numbers_t tasks, attentions;
+} reasoning_grid_t;
+
+typedef struct reasoning_cell {
+    int32_t task, size, attention, width;
+    uint64_t seed;
+} reasoning_cell_t;
+
+uint32_t reasoning_cell_count(const reasoning_grid_t *grid);
+
+/** Cells go on with the next seed behind the last. */
+reasoning_cell_t reasoning_cell_at(const reasoning_grid_t *grid, uint32_t number, uint64_t seed);
+
+/** What a model of this task learns by in minutes, where a run says nothing else. */
+typedef struct reasoning_learning {
+    double rate, trials;
+} reasoning_learning_t;
+reasoning_learning_t reasoning_learning(int32_t task);
+
+/** Widths at which a share of answers may first be right: at least `low`, at most `high`; infinite for none. */
+typedef struct reasoning_least {
+    double low, high;
+} reasoning_least_t;
+
+/** By the intervals of the cells, over all seeds; a missing cell leaves it open. */
+reasoning_least_t reasoning_least(const double *rows, uint32_t count, int32_t task, int32_t size,
+                                  int32_t attention, double share);
+
+/** lab_t's judge(), for a panel of this claim. */
+void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t count,
+                     lab_finding_t *finding);
+
+#endif
