@@ -1,0 +1,189 @@
+// `attn lab run reasoning`: grids of cells: figures of what there is, cells that `attn lab train` made, a kill in the
+// middle of one, presets.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { attn, contents, program, withFiles } from "./command.mjs";
+import { assertWellFormed, nativeOnly, read, refuse, succeed } from "./lab.mjs";
+
+// Little models; arithmetic with 2 operators, softmax attention at D = 16 is the cheapest cell, which comes first.
+const sets = ["layers=1", "heads=1", "batch=50", "tests=64"].flatMap((set) => ["--set", set]);
+const grid = (panel, thousands, ...more) => [
+    ...["run", "reasoning", "--panel", panel, "--trials", String(thousands)],
+    ...[...sets, "-o", "out", ...more],
+];
+const train = (thousands, file, ...more) => [
+    ...[
+        "train",
+        "arithmetic",
+        "--n",
+        "2",
+        "--d",
+        "16",
+        "--layers",
+        "1",
+        "--heads",
+        "1",
+        "--batch",
+        "50",
+    ],
+    ...["--samples", String(thousands), "-o", file, ...more],
+];
+const cell = "arithmetic-2-softmax-d16-l1-s1.study";
+
+/** What stops before it is complete: {stdout, stderr}. */
+function stopped(args, folder) {
+    const { status, stdout, stderr } = attn(["lab", ...args], folder);
+    assert.equal(status, 1, stderr);
+    assert.match(
+        stderr,
+        /^attn: stopped: \d+ of \d+ points are finished and kept in out; [^\n]+\n$/,
+    );
+    return { stdout, stderr };
+}
+
+const rowsOf = (folder, panel) =>
+    JSON.parse(read(folder, `out/reasoning-${panel}.json`)).points.filter((p) => p.right !== null);
+
+describe("attn lab run reasoning", () => {
+    it("makes the figures of a preset before there is a cell, and claims nothing", () => {
+        withFiles({}, (folder) => {
+            const { stderr } = stopped(
+                ["run", "reasoning", "--preset", "laptop", "--minutes", "0", "-o", "out"],
+                folder,
+            );
+            assert.match(stderr, /0 of 183 points/);
+            const panels = ["softmax", "figure-1", "figure-2", "figure-3", "table-2"];
+            for (const panel of panels) {
+                const json = JSON.parse(read(folder, `out/reasoning-${panel}.json`));
+                assert.equal(json.verdict, "undecided", panel);
+                assertWellFormed(read(folder, `out/reasoning-${panel}.svg`));
+            }
+            const csv = read(folder, "out/reasoning-figure-1.csv").trimEnd().split("\n");
+            assert.equal(csv[0], "x,task,n,attention,d,seed,right,low,high,whole,samples,gflop");
+            assert.equal(csv[1], "0,arithmetic,2,softmax,16,1,,,,,,");
+            assert.equal(csv.length, 1 + 81);
+            const svg = read(folder, "out/reasoning-figure-1.svg");
+            assert.equal(svg.match(/class="no-tile"/g).length, 81);
+            assert.match(read(folder, "out/report.html"), /reasoning-table-2/);
+        });
+    });
+
+    it("has the paper's sizes, too", () => {
+        withFiles({}, (folder) => {
+            stopped(
+                ["run", "reasoning", "--preset", "paper", "--minutes", "0", "-o", "out"],
+                folder,
+            );
+            const { points, parameters } = JSON.parse(
+                read(folder, "out/reasoning-paper-figure-1.json"),
+            );
+            const sizes = (task) => [
+                ...new Set(points.filter((p) => p.task === task).map(({ n }) => n)),
+            ];
+            assert.deepEqual(sizes("lis"), [40, 110, 175, 250]);
+            assert.deepEqual(sizes("arithmetic"), [6, 10, 13, 16]);
+            assert.equal(parameters.batch, 512);
+            assert.equal(parameters.rate, 0.0001);
+            assert.equal(parameters.modulus, 11);
+            assert.ok(!existsSync(join(folder, "out/reasoning-figure-1.json")));
+        });
+    });
+
+    it("takes a cell that `attn lab train` made, and shows it in every figure that has it", () => {
+        withFiles({}, (folder) => {
+            mkdirSync(join(folder, "out"));
+            const told = succeed(train(2, `out/${cell}`), folder);
+            const bytes = readFileSync(join(folder, "out", cell));
+            for (const panel of ["softmax", "figure-1"]) {
+                stopped(grid(panel, 2, "--minutes", "0"), folder);
+                const [row, ...others] = rowsOf(folder, panel);
+                assert.deepEqual(others, []);
+                assert.deepEqual(
+                    [row.task, row.n, row.d, row.samples],
+                    ["arithmetic", 2, 16, 2000],
+                );
+                assert.match(told, /% of answers right/);
+                const tiles = read(folder, `out/reasoning-${panel}.svg`).match(/class="tile"/g);
+                assert.equal(tiles.length, 1);
+            }
+            assert.deepEqual(readFileSync(join(folder, "out", cell)), bytes);
+            const other = grid("softmax", 2, "--minutes", "0", "--set", "rate=0.5");
+            const { status, stderr } = attn(["lab", ...other], folder);
+            assert.equal(status, 2);
+            assert.match(
+                stderr,
+                /^attn: arithmetic-2-softmax-d16-l1-s1\.study: .*rate=0\.004, .*rate=0\.5\n/,
+            );
+            stopped([...grid("softmax", 2, "--minutes", "0"), "--restart"], folder);
+            assert.ok(!existsSync(join(folder, "out", cell)));
+            assert.deepEqual(rowsOf(folder, "softmax"), []);
+        });
+    });
+
+    /** Starts it, waits until `seen(stdout)`, and kills it. */
+    async function kill(args, folder, seen) {
+        const child = spawn(program, ["lab", ...args], {
+            cwd: folder,
+            stdio: ["ignore", "pipe", "inherit"],
+        });
+        let stdout = "";
+        child.stdout.on("data", (bytes) => (stdout += bytes));
+        const end = new Promise((resolve) => child.on("close", (_, by) => resolve(by)));
+        while (!seen(stdout) && child.exitCode === null) await sleep(5);
+        child.kill("SIGKILL");
+        assert.equal(await end, "SIGKILL");
+        return stdout;
+    }
+
+    it(
+        "goes on with a cell that was killed, to the same bytes as without",
+        nativeOnly,
+        async () => {
+            await withFiles({}, async (folder) => {
+                succeed(train(20, "whole.study"), folder);
+                const whole = readFileSync(join(folder, "whole.study"));
+                const args = grid("softmax", 20, "--threads", "1", "--keep", "0.02");
+                const step = (text) =>
+                    Number(text.match(/^arithmetic-2-softmax-d16-l1-s1\.study: step (\d+) /)[1]);
+                const current = () => readFileSync(join(folder, "out", cell));
+                const first = await kill(args, folder, (stdout) => stdout.includes("\n"));
+                assert.notDeepEqual(current(), whole);
+                copyFileSync(join(folder, "out", cell), join(folder, "half.study"));
+                const second = await kill(args, folder, () => current().equals(whole));
+                assert.ok(step(second) > step(first));
+                succeed(train(20, "half.study"), folder);
+                assert.deepEqual(readFileSync(join(folder, "half.study")), whole);
+            });
+        },
+    );
+
+    it("is left out of all labs, and has its presets alone", () => {
+        withFiles({}, (folder) => {
+            const all = ["run", "all", "--set", "reasoning.batch=8", "-o", "out"];
+            refuse(all, folder, /reasoning: is of no lab that runs/);
+            const preset = (lab, name, ...more) => [
+                ...["run", lab, "--preset", name, "-o", "out", ...more],
+            ];
+            refuse(
+                preset("reasoning", "desk"),
+                folder,
+                /no preset 'desk': there are laptop, paper/,
+            );
+            refuse(preset("separation", "laptop"), folder, /lab separation has no presets/);
+            refuse(preset("all", "laptop"), folder, /--preset needs one lab/);
+            refuse(preset("reasoning", "laptop", "--panel", "softmax"), folder, /no --panel/);
+            refuse(
+                ["run", "reasoning", "--set", "heads=16", "--set", "modulus=9", "-o", "out"],
+                folder,
+                /modulus 9, expected a prime/,
+            );
+            assert.deepEqual(contents(folder), {});
+        });
+    });
+});
