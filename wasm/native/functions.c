@@ -16,6 +16,7 @@
 #define SHARED_THREADS(...)
 #define SHARED_DATA(...)
 #define SHARED_LABS(...)
+#define SHARED_MODELS(...)
 
 /* ---- what calls each of C's functions with the arguments that were read ---------------------- */
 

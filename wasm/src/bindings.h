@@ -34,6 +34,9 @@ typedef struct attnjs_stream attnjs_stream_t;
 /** One panel of an experiment with its settings, and its points once it has begun. */
 typedef struct attnlabs_run attnlabs_run_t;
 
+/** A trained model, and what it said last. */
+typedef struct attnmodel attnmodel_t;
+
 /* ---- prototypes ------------------------------------------------------------------------------ */
 
 #define ATTNJS_RESULT_STATUS attn_status_t
@@ -44,6 +47,7 @@ typedef struct attnlabs_run attnlabs_run_t;
 #define ATTNJS_RESULT_PLAN attn_plan_t *
 #define ATTNJS_RESULT_STREAM attnjs_stream_t *
 #define ATTNJS_RESULT_RUN attnlabs_run_t *
+#define ATTNJS_RESULT_MODEL attnmodel_t *
 #define ATTNJS_RESULT_ADDRESS void *
 #define ATTNJS_RESULT_NOTHING void
 #define ATTNJS_RESULT_END void
@@ -54,6 +58,7 @@ typedef struct attnlabs_run attnlabs_run_t;
 #define PLAN(position) attn_plan_t *plan
 #define STREAM(position) attnjs_stream_t *stream
 #define RUN(position) attnlabs_run_t *run
+#define MODEL(position) attnmodel_t *model
 #define PROBLEM(position, name) const double *name
 #define ARRAYS(position, name) const double *name
 #define NUMBER(position, name) double name

@@ -7,10 +7,10 @@
  *
  * Sets, by who has a function: every module and the addon (EVERY), every module (MODULE), the library
  * (SOFTMAX), unless it is softmax alone (FULL), has threads alone (THREADS), can load plugins (PLUGIN), has
- * gradients, and the addon (GRADIENTS); texts and files (DATA); the experiments (LABS).
+ * gradients, and the addon (GRADIENTS); texts and files (DATA); the experiments (LABS); trained models (MODELS).
  *
  * Kinds of arguments:
- *   SESSION, PLAN, STREAM, RUN   what a function with that result made
+ *   SESSION, PLAN, STREAM, RUN, MODEL   what a function with that result made
  *   PROBLEM, ARRAYS              lists of numbers (bindings.h)
  *   NUMBER, COUNT                a number
  *   TEXT                         ended by a zero
@@ -150,6 +150,21 @@ FUNCTION(LABS, STATUS, attnlabs_point, SESSION(0), RUN(1), COUNT(2, index), DOUB
  */
 FUNCTION(LABS, TEXT, attnlabs_conclude, SESSION(0), RUN(1), DOUBLES(2, rows), COUNT(3, count))
 
+/* ---- models.c -------------------------------------------------------------------------------- */
+
+/** The model in a file (bench/labs/reasoning/model.h). */
+FUNCTION(MODELS, MODEL, attnmodel_load, SESSION(0), BYTES(1, bytes), LENGTH(2, size))
+FUNCTION(MODELS, END, attnmodel_destroy, MODEL(0))
+
+/** What it is of, as JSON: {"task", "size", ..., "command"}. */
+FUNCTION(MODELS, TEXT, attnmodel_describe, SESSION(0), MODEL(1))
+
+/** {"tokens", "question", "expected", "answer", "right"} as JSON: what it says to a question. */
+FUNCTION(MODELS, TEXT, attnmodel_solve, SESSION(0), MODEL(1), TEXT(2, question))
+
+/** Queries, keys and values of all tokens but the last of what it said before: 3 x layers x heads x tokens x dim. */
+FUNCTION(MODELS, STATUS, attnmodel_heads, SESSION(0), MODEL(1), FLOATS(2, parts), LENGTH(3, room))
+
 /* clang-format on */
 
 #undef FUNCTION
@@ -158,6 +173,7 @@ FUNCTION(LABS, TEXT, attnlabs_conclude, SESSION(0), RUN(1), DOUBLES(2, rows), CO
 #undef PLAN
 #undef STREAM
 #undef RUN
+#undef MODEL
 #undef PROBLEM
 #undef ARRAYS
 #undef NUMBER

@@ -32,6 +32,7 @@ const MODULES = {
     "gradients-simd": ["FULL", "PLUGIN", "SOFTMAX", "GRADIENTS"],
     reactor: ["FULL", "SOFTMAX", "GRADIENTS"],
     labs: ["LABS"],
+    models: ["MODELS"],
 };
 
 /* How many numbers of a type lie between two of them. */

@@ -21,6 +21,7 @@ typedef struct nn_shape {
     const char *backend;
     const attn_param_t *params;
     uint32_t param_count;
+    int32_t frozen; /**< 1: nobody asks for gradients, which its backend or this build may lack */
 } nn_shape_t;
 
 /** y = x W + b, W (in x out), rows of it contiguous. Members `weight` and the like are places in the array. */

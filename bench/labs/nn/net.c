@@ -13,7 +13,7 @@ attn_status_t nn_net_create(const attn_context_t *context, const nn_shape_t *sha
     attn_status_t status = nn_layout_make(shape, &net->layout, error);
     if (status) return status;
     attn_problem_t problem = nn_attention_problem(shape, &net->layout);
-    problem.backward = 1;
+    problem.backward = !shape->frozen;
     status = attn_plan_create(context, shape->backend, &problem, shape->params, shape->param_count,
                               &net->plan, error);
     if (status) return status;

@@ -21,7 +21,7 @@ typedef struct nn_net {
     float *positions;
 } nn_net_t;
 
-/** Errors: nn_layout_make()'s, a plan's, among them a backend without gradients, no memory. */
+/** Errors: nn_layout_make()'s, a plan's, among them a backend without gradients unless it is frozen, no memory. */
 attn_status_t nn_net_create(const attn_context_t *context, const nn_shape_t *shape, nn_net_t *net,
                             attn_error_t *error);
 

@@ -101,7 +101,8 @@ attn_status_t model_load(const attn_context_t *context, const void *bytes, size_
     attn_status_t status = description_read(bytes, size, "model", &model->description, error);
     if (!status) status = read_record(model, error);
     if (status) return status;
-    const nn_shape_t shape = study_shape(&model->description.settings);
+    nn_shape_t shape = study_shape(&model->description.settings);
+    shape.frozen = 1;
     status = check_bytes(model, &shape, at, size, error);
     if (!status) status = nn_net_create(context, &shape, &model->net, error);
     if (!status) status = read_weights(model, at + model->description.size, error);
