@@ -17,6 +17,7 @@ const NODE = [
         "data-node",
         "labs-node",
         "labs-worker-node",
+        "models-node",
         "native",
     ],
     ...["gradients-node", "gradients-worker-node", "gradients-served-node", "gradients-native"],
@@ -39,13 +40,14 @@ const BUNDLES = [
     ["data"],
     ["labs"],
     ["labs-worker"],
+    ["models"],
     ["inline"],
     ["native-web"],
 ];
 
 /* Browsers' entries that have files beside them, which they find by `new URL(..., import.meta.url)`. */
 const WITH_FILES = [
-    ...["index", "softmax", "worker", "data", "labs", "native-web"],
+    ...["index", "softmax", "worker", "data", "labs", "models", "native-web"],
     ...["gradients", "gradients-worker", "gradients-native-web"],
 ];
 

@@ -19,6 +19,7 @@ const ENTRIES = {
     "libattn/inline": ["inline"],
     "libattn/data": ["data"],
     "libattn/labs": ["labs"],
+    "libattn/models": ["models"],
 };
 
 const HEAD = `# Reference

@@ -47,16 +47,18 @@ test("the tarball has what it needs and nothing else", () => {
         "dist/thread.js",
         "dist/labs.js",
         "dist/labs-worker.js",
+        "dist/models.js",
         "js/index.d.ts",
         "js/inline.d.ts",
         "js/softmax.d.ts",
         "js/labs.d.ts",
+        "js/models.d.ts",
         "dist/gradients.js",
         "dist/gradients-served.js",
         "js/gradients.d.ts",
     ];
     const builds = [
-        ...["relaxed", "simd", "scalar", "threads", "softmax", "labs"],
+        ...["relaxed", "simd", "scalar", "threads", "softmax", "labs", "models"],
         ...["gradients-simd", "gradients-relaxed"],
     ].map((build) => `dist/libattn.${build}.wasm`);
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
@@ -107,6 +109,13 @@ test("README's example of texts and files", () => {
     assert.equal(outputOfCode(readmeExample("libattn/data")), "6 192\nATTN_ERROR_ARGUMENT\n");
 });
 
+test("README's example of a trained model", () => {
+    const name = "arithmetic-softmax.model";
+    cpSync(join(top, "bench", "labs", "models", name), join(project, name));
+    const output = outputOfCode(readmeExample("libattn/models"));
+    assert.equal(output, "3 + 4 * 2 = 3 + 3 = 1 <eos> true\n[ 3, 4, 11, 8 ] 1056\n");
+});
+
 test("README's example of an experiment", () => {
     const output = outputOfCode(readmeExample("libattn/labs"));
     assert.match(output, /^(\S+ \S+ s left\n){4}0 [\d.]+ [\d.]+ [\d.]+\n.*trials/);
@@ -114,7 +123,7 @@ test("README's example of an experiment", () => {
 
 test("an AttnError is one to every entry in Node", () => {
     const code = `
-        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/inline",
+        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/models", "/inline",
             "/gradients", "/gradients/native", "/gradients/worker"];
         const modules = await Promise.all(entries.map((entry) => import("libattn" + entry)));
         const errors = modules.map(({ AttnError }) => new AttnError("ATTN_ERROR_LOAD", "text"));
@@ -177,6 +186,7 @@ const clients = [
     { file: "client-worker.ts", lib: ["es2022", "dom"] },
     { file: "client-gradients.ts", lib: ["es2022", "dom"] },
     { file: "client-labs.ts", lib: ["es2022", "dom"] },
+    { file: "client-models.ts", lib: ["es2022", "dom"] },
 ];
 for (const { file, lib } of clients) {
     const skip = tsc === null && "typescript is not installed";

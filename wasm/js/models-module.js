@@ -1,0 +1,69 @@
+/* libattn/models: trained models, and the module that answers with them, which the first of them loads. */
+import { checkBytes, checkText } from "./check.js";
+import { disposed } from "./errors.js";
+import { Heap } from "./heap.js";
+import { compileOwn, instantiate } from "./loader.js";
+import { Session } from "./session.js";
+
+/* Literal, so that bundlers see it and carry the file along. */
+const file = () => new URL("../dist/libattn.models.wasm", import.meta.url);
+const encoder = new TextEncoder();
+
+/** loadModel() for a platform: `readUrl` gives the bytes behind a URL. */
+export function makeModels(readUrl) {
+    let loading;
+    const load = () =>
+        (loading ??= open(readUrl).catch((error) => {
+            loading = undefined; // it may go better next time
+            throw error;
+        }));
+
+    return {
+        async loadModel(bytes) {
+            const given = checkBytes(bytes, "bytes").slice(); // as it is now
+            return new Model(await load(), given);
+        },
+    };
+}
+
+async function open(readUrl) {
+    const { exports } = await instantiate(await compileOwn(file, readUrl));
+    return new Session(new Heap(exports));
+}
+
+class Model {
+    #session;
+    #handle;
+    about;
+
+    constructor(session, bytes) {
+        this.#session = session;
+        this.#handle = session.borrow((loan) =>
+            session.make("attnmodel_load", loan.input(bytes, "the model"), bytes.length),
+        );
+        this.about = Object.freeze(session.describe("attnmodel_describe", this.#handle));
+        Object.freeze(this);
+    }
+
+    solve(question) {
+        if (this.#handle === 0) throw disposed("a model");
+        const text = encoder.encode(`${checkText(question, "question")}\0`);
+        const { layers, heads, dim } = this.about;
+        return this.#session.borrow((loan) => {
+            const at = loan.input(text, "the question");
+            const said = this.#session.describe("attnmodel_solve", this.#handle, at);
+            const shape = [layers, heads, said.tokens.length - 1, dim];
+            const size = shape.reduce((product, extent) => product * extent, 1);
+            const parts = loan.output(Float32Array, 3 * size, "the heads");
+            this.#session.run("attnmodel_heads", this.#handle, parts.at, 3 * size);
+            const all = parts.take();
+            const [query, key, value] = [0, 1, 2].map((i) => all.slice(i * size, (i + 1) * size));
+            return { ...said, query, key, value, shape };
+        });
+    }
+
+    dispose() {
+        if (this.#handle !== 0) this.#session.destroy("attnmodel_destroy", this.#handle);
+        this.#handle = 0;
+    }
+}

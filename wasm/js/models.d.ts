@@ -1,0 +1,84 @@
+/**
+ * Small trained transformers that solve problems step by step, as `attn lab solve` does. A module of its own,
+ * which the first call loads; the models are files, those of the repository's `bench/labs/models/` or your own
+ * (`attn lab train`, `attn lab export`).
+ *
+ * ```js
+ * import { loadModel } from "libattn/models";
+ * const model = await loadModel(await (await fetch("arithmetic-softmax.model")).arrayBuffer());
+ * const { tokens, right } = model.solve("3 + 4 * 2");
+ * ```
+ */
+
+export { AttnError } from "./index.js";
+export type { AttnErrorCode } from "./index.js";
+
+/** What a model is of. */
+export interface ModelAbout {
+    readonly task: "lis" | "ed" | "ed_local" | "arithmetic";
+    /** Of the largest problem that it takes: numbers, letters or operators. */
+    readonly size: number;
+    /** Of arithmetic: the prime that it counts by. */
+    readonly modulus?: number;
+    /** Of ed_local: how far from the diagonal cells are kept. */
+    readonly band?: number;
+    /** The backend of its layers, and that backend's parameters. */
+    readonly attention: string;
+    readonly params: Readonly<Record<string, string>>;
+    /** Tokens that there are, and that a sequence can have. */
+    readonly vocabulary: number;
+    readonly length: number;
+    /** Numbers that stand for a token between layers. */
+    readonly width: number;
+    readonly layers: number;
+    readonly heads: number;
+    /** Columns of a head. */
+    readonly dim: number;
+    readonly seed: number;
+    /** Test questions, and how many of them it answered right. */
+    readonly tests: number;
+    readonly answers: number;
+    /** The command that trains it. */
+    readonly command: string;
+}
+
+/** What a model says: what {@link Model.solve} gives. */
+export interface Solution {
+    /** The question's, and then those that the model says until "<eos>". */
+    tokens: string[];
+    /** How many of them are the question's. */
+    question: number;
+    /** The same as they ought to be. */
+    expected: string[];
+    /** The token before "<eos>"; "" where there is none. */
+    answer: string;
+    /** Whether that is the answer, whatever the steps before it. */
+    right: boolean;
+    /**
+     * Of every layer and head, what each token but the last is to attention: causal, with the logits over the
+     * root of the columns. With their shape they can be arguments of attention(), a layer being a batch.
+     */
+    query: Float32Array<ArrayBuffer>;
+    key: Float32Array<ArrayBuffer>;
+    value: Float32Array<ArrayBuffer>;
+    /** [layers, heads, tokens, dim] of the three. */
+    shape: number[];
+}
+
+/** A trained model. */
+export interface Model {
+    readonly about: ModelAbout;
+    /**
+     * Answer a question: numbers, two words or an expression, as the task has them. Throws an AttnError that
+     * says why a text is no question of the task.
+     */
+    solve(question: string): Solution;
+    /** Gives its memory back; it cannot be used afterwards. */
+    dispose(): void;
+}
+
+/**
+ * Read a model's file. The promise rejects with an AttnError that says what is wrong with the file, or
+ * "ATTN_ERROR_LOAD" where the module does not load.
+ */
+export function loadModel(bytes: ArrayBuffer | ArrayBufferView): Promise<Model>;
