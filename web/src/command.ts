@@ -1,7 +1,7 @@
 /** The command line that computes a panel's numbers again. */
 
-import type { ArrayFiles } from "./files";
-import type { Problem, Values } from "./types";
+import { roles, type ArrayFiles } from "./files";
+import type { ArrayFile, Problem, Role, Values } from "./types";
 
 export type Source =
     { kind: "text"; text: string; dim: number } | { kind: "files"; files: ArrayFiles };
@@ -27,7 +27,8 @@ export function commandLine(
 }
 
 function inputLines(source: Source): string[] {
-    if (source.kind === "files") return [];
+    if (source.kind === "files")
+        return roles.flatMap((role) => savingLines(role, source.files[role]));
     const { text, dim } = source;
     return [`printf %s ${quote(text)} > text.txt`, `attn embed text.txt --dim ${dim} -o x.npy`];
 }
@@ -36,10 +37,24 @@ function arrays(source: Source): string {
     const names =
         source.kind === "text"
             ? ["x.npy", "x.npy", "x.npy"]
-            : [source.files.query, source.files.key, source.files.value].map((file) =>
-                  quote(file.name),
-              );
+            : roles.map((role) => quote(npyName(role, source.files[role])));
     return ["q", "k", "v"].map((role, i) => `--${role} ${names[i]}`).join(" ");
+}
+
+/** Where the command line finds an array: it reads .npy alone. */
+function npyName(role: Role, { name, tensor }: ArrayFile): string {
+    return tensor ? `${role}.npy` : name;
+}
+
+/** What makes a .npy file of an array that has a name in its file. */
+function savingLines(role: Role, { name, tensor }: ArrayFile): string[] {
+    if (!tensor) return [];
+    const [file, key, to] = [name, tensor, `${role}.npy`].map((text) => JSON.stringify(text));
+    const program = /\.npz$/i.test(name)
+        ? `import numpy; numpy.save(${to}, numpy.load(${file})[${key}].astype("f4"))`
+        : "import numpy; from safetensors.torch import load_file; " +
+          `numpy.save(${to}, load_file(${file})[${key}].float().numpy())`;
+    return [`python3 -c ${quote(program)}`];
 }
 
 /** Safe as one word of a shell's command. */

@@ -7,7 +7,7 @@ import { Held } from "./held";
 import { timeByTurns } from "./measure";
 import { Reference } from "./reference";
 import { Source } from "./source/source";
-import type { ArrayFile, Input, Problem, Role, Summary, Timing } from "./types";
+import type { ArrayFile, Input, Problem, Role, Summary, TensorInfo, Timing } from "./types";
 import { Work, type Task } from "./work";
 
 export class Engine {
@@ -46,9 +46,13 @@ export class Engine {
         return this.#use(this.#source.text(text, dim));
     }
 
-    /** The same. */
+    /** null: the same. */
     useFiles(files: Record<Role, ArrayFile>): Promise<Summary | null> {
         return this.#use(this.#source.files(files));
+    }
+
+    listTensors(files: readonly ArrayFile[]): Promise<TensorInfo[]> {
+        return this.#source.list(files);
     }
 
     /** A new computation of a backend; what it computed before is stale. null: there is no input. */

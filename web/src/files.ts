@@ -1,8 +1,8 @@
-/** Which of the chosen files is Q, K and V, and which a plugin. */
+/** Which of the arrays in the chosen files is Q, K and V, and which file a plugin. */
 
 import { message } from "./dom";
 import { bytes } from "./format";
-import type { ArrayFile, Role } from "./types";
+import type { ArrayFile, Role, TensorInfo } from "./types";
 
 const words: Record<Role, string[]> = {
     query: ["q", "query", "queries"],
@@ -10,25 +10,41 @@ const words: Record<Role, string[]> = {
     value: ["v", "value", "values"],
 };
 const mostBytes = 64 * 2 ** 20;
-const roles: Role[] = ["query", "key", "value"];
+export const roles: readonly Role[] = ["query", "key", "value"];
 
 export type ArrayFiles = Record<Role, ArrayFile>;
 
-/** Read files and tell them apart by name; a single one is all three. */
-export async function readFiles(files: File[]): Promise<ArrayFiles> {
-    const wrong = files.find((file) => !file.name.toLowerCase().endsWith(".npy"));
-    if (wrong) throw new Error(`${wrong.name} is not a .npy file`);
-    const read = await Promise.all(files.map(readFile));
-    const [only] = read;
-    if (only && read.length === 1) return { query: only, key: only, value: only };
-    if (read.length !== 3)
-        throw new Error(`${read.length} files, where Q, K and V or one is needed`);
+/** Files of arrays, each read whole. */
+export async function readFiles(files: File[]): Promise<ArrayFile[]> {
+    const wrong = files.find((file) => !/\.(npy|npz|safetensors)$/i.test(file.name));
+    if (wrong) throw new Error(`${wrong.name} is not a .npy, .npz or .safetensors file`);
+    return Promise.all(files.map(readFile));
+}
 
-    const named = roles.map((role) => read.filter((file) => roleOf(file.name) === role));
+/** Tells tensors apart by their names; a single one is all three, of many the first that fit are taken. */
+export function assign(tensors: readonly TensorInfo[]): Record<Role, TensorInfo> {
+    const [only] = tensors;
+    if (only && tensors.length === 1) return { query: only, key: only, value: only };
+    const isArchive = tensors.some(({ tensor }) => tensor !== null);
+    if (tensors.length !== 3 && !isArchive)
+        throw new Error(`${tensors.length} files, where Q, K and V or one is needed`);
+
+    const named = roles.map((role) => tensors.filter((info) => roleOf(nameOf(info)) === role));
     const [query, key, value] = named.map((list) => list[0]);
     if (query && key && value) return { query, key, value };
-    const names = read.map((file) => file.name).join(", ");
+    const names = tensors.slice(0, 4).map(nameOf).join(", ");
     throw new Error(`cannot tell Q, K and V apart by the names ${names}`);
+}
+
+export function nameOf({ file, tensor }: TensorInfo): string {
+    return tensor ?? file;
+}
+
+/** The file that a tensor is in, with the tensor meant. */
+export function fileOf(files: readonly ArrayFile[], { file, tensor }: TensorInfo): ArrayFile {
+    const found = files.find(({ name }) => name === file);
+    if (!found) throw new Error(`there is no file ${file}`);
+    return { ...found, tensor };
 }
 
 /** Is it a plugin, by its name? */

@@ -17,7 +17,7 @@ export interface InputEvents {
     onTyping(): void;
     /** There is a new text, or another dimension for it. */
     onText(): void;
-    onFiles(files: ArrayFiles): void;
+    onFiles(files: ArrayFile[]): void;
     onPlugin(file: ArrayFile): void;
     /** Causal or scale. */
     onProblem(): void;
@@ -180,9 +180,9 @@ export class InputPanel {
             element("li", {}, element("b", {}, role), name);
         const { query, key, value } = files;
         find(document, ".file-list", HTMLElement).replaceChildren(
-            item("Q", query.name),
-            item("K", key.name),
-            item("V", value.name),
+            item("Q", placeOf(query)),
+            item("K", placeOf(key)),
+            item("V", placeOf(value)),
         );
     }
 
@@ -192,6 +192,10 @@ export class InputPanel {
         }
         this.#dim.value = String(dim);
     }
+}
+
+function placeOf({ name, tensor }: ArrayFile): string {
+    return tensor ? `${tensor} of ${name}` : name;
 }
 
 /** Offers so many; returns which is chosen: the one wanted, or the nearest there is. */

@@ -7,13 +7,14 @@ import { commandLine } from "./command";
 import { find, message } from "./dom";
 import type { Cell } from "./drawing";
 import type { Engine } from "./engine";
-import type { ArrayFiles } from "./files";
+import { assign, fileOf, type ArrayFiles } from "./files";
 import { isHeatmap } from "./heatmap";
 import { InputPanel } from "./input";
 import { paintPanels } from "./painting";
 import { Panel } from "./panel";
+import { Picker } from "./picker";
 import { Progress } from "./progress";
-import type { ArrayFile, Summary } from "./types";
+import type { ArrayFile, Summary, TensorInfo } from "./types";
 import { readLink, type Link, type Settings } from "./state";
 import { keep, kept, newKey } from "./store";
 
@@ -29,6 +30,7 @@ export class Page {
     #summary: Summary | null = null;
     #theme = readTheme();
     #latest = 0; // input asked for
+    #picker = new Picker((files) => void this.#load(files));
     #progress = new Progress(() => this.#stop());
     /** Keys of what the browser keeps. */
     #files: string | null = null;
@@ -40,7 +42,7 @@ export class Page {
         this.#input = new InputPanel({
             onTyping: () => this.#outdate(),
             onText: () => void this.#load(null),
-            onFiles: (files) => void this.#load(files),
+            onFiles: (files) => void this.#open(files),
             onPlugin: (file) => void this.#addPlugin(file),
             onProblem: () => this.#refresh(),
             onView: () => this.#refreshView(),
@@ -60,7 +62,9 @@ export class Page {
     async open(): Promise<void> {
         await this.#ready;
         const files = await this.#keptFiles();
-        if (this.#latest === 0) await this.#load(files, this.#link?.files);
+        if (this.#latest > 0) return;
+        if (files) void this.#offer(Object.values(files), files);
+        await this.#load(files, this.#link?.files);
     }
 
     /** Make the panels, and set all as the link says. */
@@ -116,6 +120,29 @@ export class Page {
 
     // --- input ---
 
+    /** Compute on what is in these files. */
+    async #open(files: ArrayFile[]): Promise<void> {
+        const ticket = ++this.#latest;
+        try {
+            const tensors = await this.#offer(files, null);
+            if (ticket !== this.#latest) return;
+            const { query, key, value } = assign(tensors);
+            const [q, k, v] = [query, key, value].map((tensor) => fileOf(files, tensor));
+            if (q && k && v) await this.#load({ query: q, key: k, value: v });
+        } catch (error) {
+            this.#input.fail(message(error));
+        }
+    }
+
+    /** Of several arrays the reader may choose. */
+    async #offer(files: ArrayFile[], chosen: ArrayFiles | null): Promise<TensorInfo[]> {
+        const byName = new Map(files.map((file) => [file.name, file]));
+        const different = [...byName.values()];
+        const tensors = await this.#engine.listTensors(different);
+        this.#picker.offer(different, tensors, chosen);
+        return tensors;
+    }
+
     /** Give the worker these files, or the text, and compute everything on them. */
     async #load(files: ArrayFiles | null, key: string | null = null): Promise<void> {
         const ticket = ++this.#latest;
@@ -124,6 +151,7 @@ export class Page {
             this.#remember();
             const { text, dim } = this.#input;
             if (!files) this.#outdate();
+            if (!files) this.#picker.hide();
             const loading = files ? this.#engine.useFiles(files) : this.#engine.useText(text, dim);
             const summary = await loading;
             if (!summary) return;

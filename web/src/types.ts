@@ -7,10 +7,21 @@ export type Values = Record<string, Value>;
 
 export type Role = "query" | "key" | "value";
 
-/** A .npy file, or a plugin, as read from disk, not yet looked into. */
+/** A file of arrays, or a plugin, as read from disk, not yet looked into. */
 export interface ArrayFile {
     name: string;
     bytes: Uint8Array;
+    /** Which one of its arrays is meant, where they have names. */
+    tensor?: string | null;
+}
+
+/** An array in a file. */
+export interface TensorInfo {
+    file: string;
+    /** null: the file is the array. */
+    tensor: string | null;
+    dtype: string;
+    shape: number[];
 }
 
 export interface Shape {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { exactAttention, largestError } from "../../tests/exact/exact.mjs";
+import { zipSync } from "fflate";
 import { settled } from "./browser.mjs";
 import { npy, npyOf, randomNpy, randomNumbers } from "./npy.mjs";
 import {
@@ -102,7 +103,7 @@ describe("files", () => {
             }
         }
         assert.equal(new Set(found).size, 1, found.join());
-        for (const descr of [">f4", "<i4"]) {
+        for (const descr of [">f4", "<c8"]) {
             await drop({ "x.npy": npyOf(descr, shape, Buffer.alloc(96)) });
             const line = page.locator("#input-problem", { hasText: descr });
             await line.waitFor();
@@ -116,6 +117,72 @@ describe("files", () => {
         const exponent = Math.floor(Math.log2(Math.abs(x)));
         const fraction = Math.abs(x) / 2 ** exponent - 1;
         return (x < 0 ? 0x8000 : 0) + ((exponent + 15) << 10) + fraction * 1024;
+    }
+
+    test("integers and bfloat16 are the numbers that they stand for", async () => {
+        const shape = [6, 4];
+        const whole = randomNumbers(shape, 5).map((x) => Math.round(8 * x));
+        await change(() => drop({ "x.npy": npy(shape, whole) }));
+        const truth = await errors();
+        const bits = (x) => new Uint32Array(Float32Array.of(x).buffer)[0] >>> 16; // 8 bits are enough
+        const arrays = {
+            "|i1": Int8Array.from(whole),
+            "<i2": Int16Array.from(whole),
+            "<i4": Int32Array.from(whole),
+            "<i8": BigInt64Array.from(whole, BigInt),
+            "<V2": Uint16Array.from(whole, bits),
+        };
+        for (const [descr, array] of Object.entries(arrays)) {
+            await change(() => drop({ "x.npy": npyOf(descr, shape, Buffer.from(array.buffer)) }));
+            assert.deepEqual(await errors(), truth, descr);
+        }
+    });
+
+    test("of .npz and .safetensors the arrays are found by name, and others can be picked", async () => {
+        const names = ["layer.q_proj", "layer.k_proj", "layer.v_proj", "other"];
+        const shape = [20, 8];
+        const numbers = names.map((_, i) => randomNumbers(shape, i + 1));
+        const plain = Object.fromEntries(
+            names.slice(0, 3).map((name, i) => [`${name.at(6)}.npy`, npy(shape, numbers[i])]),
+        );
+        await change(() => drop(plain));
+        const truth = await errors();
+        assert.equal(await page.locator("#picker").isVisible(), true);
+
+        const npz = zipSync(
+            Object.fromEntries(names.map((name, i) => [`${name}.npy`, npy(shape, numbers[i])])),
+        );
+        for (const file of [
+            { "x.npz": Buffer.from(npz) },
+            { "x.safetensors": safetensors(names, shape, numbers) },
+        ]) {
+            await change(() => drop(file));
+            assert.deepEqual(await errors(), truth);
+            assert.match(await page.textContent(".file-list"), /layer\.k_proj of x\./);
+            const options = page.locator("#picker [name=value] option");
+            assert.equal(await options.count(), 1 + names.length);
+            assert.match(await options.nth(4).textContent(), /^other · (<f4|F32) · 20 × 8$/);
+            await change(() => page.selectOption("#picker [name=value]", "3"));
+            assert.notDeepEqual(await errors(), truth);
+            assert.match(await page.textContent(".file-list"), /other of x\./);
+            assert.match(
+                await panel("linear").locator("code").textContent(),
+                /^python3 -c .*"layer\.q_proj".*--q query\.npy --k key\.npy --v value\.npy/s,
+            );
+        }
+    });
+
+    /** In the order of names. */
+    function safetensors(names, shape, numbers) {
+        const size = 4 * numbers[0].length;
+        const entries = names.map((name, i) => {
+            return [name, { dtype: "F32", shape, data_offsets: [i * size, (i + 1) * size] }];
+        });
+        const header = JSON.stringify(Object.fromEntries([["__metadata__", {}], ...entries]));
+        const length = Buffer.alloc(8);
+        length.writeBigUInt64LE(BigInt(header.length));
+        const data = numbers.map((array) => Buffer.from(Float32Array.from(array).buffer));
+        return Buffer.concat([length, Buffer.from(header), ...data]);
     }
 
     test("NaN is counted and computed with", async () => {
@@ -146,6 +213,8 @@ describe("files", () => {
         "an empty file": { "x.npy": Buffer.alloc(0) },
         "a truncated file": { "x.npy": q.subarray(0, q.length - 3) },
         "another kind of file": { "x.txt": Buffer.from("hello") },
+        "an archive that is none": { "x.npz": Buffer.from("PK, and no more") },
+        "tensors that are cut off": { "x.safetensors": Buffer.from("0123456789") },
         "two files": { "q.npy": q, "k.npy": q },
         "names that say nothing": { "1.npy": q, "2.npy": q, "3.npy": q },
         "columns that differ": { "q.npy": q, "k.npy": randomNpy([8, 5], 1), "v.npy": q },

@@ -1,6 +1,7 @@
 /** Q, K and V: from text, or from three .npy files that have to fit together. */
 
 import { embed, readNpy } from "libattn/data";
+import { npyOf } from "./tensors";
 import type { ArrayFile, Input, Role, Shape } from "../types";
 
 interface Array4 extends Record<Size, number> {
@@ -26,8 +27,8 @@ export async function inputFromText(text: string, dim: number): Promise<Input> {
 
 export async function inputFromFiles(files: Record<Role, ArrayFile>): Promise<Input> {
     const query = await readArray("Q", files.query);
-    const key = files.key === files.query ? query : await readArray("K", files.key);
-    const value = files.value === files.query ? query : await readArray("V", files.value);
+    const key = isSame(files.key, files.query) ? query : await readArray("K", files.key);
+    const value = isSame(files.value, files.query) ? query : await readArray("V", files.value);
 
     fit(query, key, "columns", "columns (d)");
     fit(key, value, "rows", "rows (m)");
@@ -59,9 +60,13 @@ function countNonfinite(array: Float32Array): number {
     return count;
 }
 
+function isSame(one: ArrayFile, other: ArrayFile): boolean {
+    return one.bytes === other.bytes && one.tensor === other.tensor;
+}
+
 async function readArray(role: string, file: ArrayFile): Promise<Array4> {
     try {
-        const { data, shape } = await readNpy(file.bytes);
+        const { data, shape } = await readNpy(npyOf(file.name, file.bytes, file.tensor ?? null));
         const [columns = 1, rows = 1, heads = 1, batch = 1] = shape.toReversed();
         const name = `${role} (${shape.join(", ")})`;
         return { name, data, batch, heads, rows, columns };

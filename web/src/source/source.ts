@@ -1,6 +1,6 @@
 /** Inputs and exact attention on them, by a worker of their own: nothing else waits for it. */
 
-import type { ArrayFile, Input, Problem, Role } from "../types";
+import type { ArrayFile, Input, Problem, Role, TensorInfo } from "../types";
 import type { Answer, Letter, Request } from "./worker";
 
 interface Waiting {
@@ -41,6 +41,11 @@ export class Source {
 
     files(files: Record<Role, ArrayFile>): Promise<Input> {
         return this.#input({ kind: "files", files });
+    }
+
+    /** The arrays in files. */
+    async list(files: readonly ArrayFile[]): Promise<TensorInfo[]> {
+        return (await this.#ask({ kind: "list", files })) as TensorInfo[];
     }
 
     /** The exact output of some rows. */

@@ -4,10 +4,12 @@ import { message } from "../dom";
 import type { ArrayFile, Input, Problem, Role } from "../types";
 import { inputFromFiles, inputFromText } from "./arrays";
 import { exactRows } from "./exact";
+import { listTensors } from "./tensors";
 
 export type Request =
     | { kind: "text"; text: string; dim: number }
     | { kind: "files"; files: Record<Role, ArrayFile> }
+    | { kind: "list"; files: readonly ArrayFile[] }
     | { kind: "exact"; input: number; problem: Problem; rows: readonly number[] }
     | { kind: "forget"; input: number };
 
@@ -26,7 +28,10 @@ async function answer(letter: Letter): Promise<void> {
     }
 }
 
-async function carryOut(letter: Letter): Promise<Input | Float64Array | null> {
+async function carryOut(letter: Letter): Promise<unknown> {
+    if (letter.kind === "list") {
+        return letter.files.flatMap(({ name, bytes }) => listTensors(name, bytes));
+    }
     if (letter.kind === "forget") {
         inputs.delete(letter.input);
         return null;

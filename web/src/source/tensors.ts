@@ -1,0 +1,151 @@
+/**
+ * The tensors in a file: a .npy file is one, .npz and .safetensors have names for theirs. Each is given as a
+ * .npy file that libattn/data reads, which knows orders of axes and says what is wrong.
+ */
+
+import { unzipSync } from "fflate";
+import type { TensorInfo } from "../types";
+
+/** A tensor's elements as they lie in the file, which is kept alive by them. */
+interface Tensor {
+    info: TensorInfo;
+    /** NumPy's name of the element type. */
+    descr: string;
+    isFortran: boolean;
+    data: Uint8Array;
+    /** The .npy file that it is. */
+    npy: Uint8Array | null;
+}
+
+const largest = 256 * 2 ** 20; // bytes of an unpacked array
+const npyMagic = "\x93NUMPY";
+
+/** Of safetensors' types; bfloat16, which NumPy has no name for, as ml_dtypes writes it. */
+const descrs: Record<string, string> = {
+    ...{ F64: "<f8", F32: "<f4", F16: "<f2", BF16: "<V2", BOOL: "|b1" },
+    ...{ I64: "<i8", I32: "<i4", I16: "<i2", I8: "|i1" },
+    ...{ U64: "<u8", U32: "<u4", U16: "<u2", U8: "|u1" },
+};
+
+/** Types that libattn/data does not read, as numbers. */
+const numbers: Record<string, (buffer: ArrayBuffer) => ArrayLike<number | bigint>> = {
+    "<V2": (buffer) => Float32Array.from(new Uint16Array(buffer), upperHalf),
+    "|b1": (buffer) => new Uint8Array(buffer),
+    "|i1": (buffer) => new Int8Array(buffer),
+    "|u1": (buffer) => new Uint8Array(buffer),
+    "<i2": (buffer) => new Int16Array(buffer),
+    "<u2": (buffer) => new Uint16Array(buffer),
+    "<i4": (buffer) => new Int32Array(buffer),
+    "<u4": (buffer) => new Uint32Array(buffer),
+    "<i8": (buffer) => new BigInt64Array(buffer),
+    "<u8": (buffer) => new BigUint64Array(buffer),
+};
+
+export function listTensors(file: string, bytes: Uint8Array): TensorInfo[] {
+    return tensorsOf(file, bytes).map(({ info }) => info);
+}
+
+/** The tensor of this name as a .npy file; of a .npy file the one that it is. */
+export function npyOf(file: string, bytes: Uint8Array, name: string | null): Uint8Array {
+    const tensor = tensorsOf(file, bytes).find(({ info }) => info.tensor === name);
+    if (!tensor) throw new Error(`there is no tensor ${name}`);
+    const { descr, data, isFortran, info } = tensor;
+    const convert = numbers[descr];
+    if (!convert) return tensor.npy ?? writeNpy(descr, isFortran, info.shape, data);
+    const elements = Float32Array.from(convert(data.slice().buffer), Number);
+    return writeNpy("<f4", isFortran, info.shape, new Uint8Array(elements.buffer));
+}
+
+function tensorsOf(file: string, bytes: Uint8Array): Tensor[] {
+    if (/\.npz$/i.test(file)) return readNpz(file, bytes);
+    if (/\.safetensors$/i.test(file)) return readSafetensors(file, bytes);
+    return [readNpyHeader(file, null, bytes)];
+}
+
+function readNpz(file: string, bytes: Uint8Array): Tensor[] {
+    const filter = ({ name, originalSize }: { name: string; originalSize: number }) => {
+        if (originalSize > largest) throw new Error(`${name} has ${originalSize} bytes unpacked`);
+        return name.endsWith(".npy");
+    };
+    return Object.entries(unzipSync(bytes, { filter })).map(([name, npy]) =>
+        readNpyHeader(file, name.replace(/\.npy$/, ""), npy),
+    );
+}
+
+/** What the header says; where it is none, libattn/data says so. */
+function readNpyHeader(file: string, tensor: string | null, npy: Uint8Array): Tensor {
+    const view = new DataView(npy.buffer, npy.byteOffset, npy.byteLength);
+    const isLong = npy.length > 12 && npy[6] !== 1; // version 2 and 3
+    const start = isLong ? 12 : 10;
+    const isNpy = npy.length > start && latin1(npy.subarray(0, 6)) === npyMagic;
+    const length = !isNpy ? 0 : isLong ? view.getUint32(8, true) : view.getUint16(8, true);
+    const header = latin1(npy.subarray(start, start + length));
+    const descr = /'descr': *'([^']*)'/.exec(header)?.[1] ?? "";
+    const sizes = /'shape': *\(([^)]*)\)/.exec(header)?.[1] ?? "";
+    const shape = sizes
+        .split(",")
+        .filter((size) => size.trim() !== "")
+        .map(Number);
+    return {
+        info: { file, tensor, dtype: descr, shape },
+        descr,
+        isFortran: /'fortran_order': *True/.test(header),
+        data: npy.subarray(start + length),
+        npy,
+    };
+}
+
+/** huggingface.co/docs/safetensors: the header's length in 8 bytes, the header in JSON, and the elements. */
+function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const length = bytes.length < 8 ? Infinity : Number(view.getBigUint64(0, true));
+    if (length > bytes.length - 8) throw new Error("the header of .safetensors is cut off");
+    const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
+    const entries = Object.entries(JSON.parse(text) as Record<string, Entry>);
+    const elements = bytes.subarray(8 + length);
+    const tensors = entries.filter(([name]) => name !== "__metadata__");
+    return tensors.map(([tensor, { dtype, shape, data_offsets: offsets }]) => {
+        if (!Array.isArray(shape) || !Array.isArray(offsets)) {
+            throw new Error(`the header of .safetensors does not say where ${tensor} is`);
+        }
+        const info = { file, tensor, dtype, shape };
+        const data = elements.subarray(...offsets);
+        return { info, descr: descrs[dtype] ?? dtype, isFortran: false, data, npy: null };
+    });
+}
+
+interface Entry {
+    dtype: string;
+    shape: number[];
+    data_offsets: [number, number];
+}
+
+function writeNpy(
+    descr: string,
+    isFortran: boolean,
+    shape: number[],
+    data: Uint8Array,
+): Uint8Array {
+    const order = isFortran ? "True" : "False";
+    const sizes = shape.map((size) => `${size},`).join(" ");
+    const text = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': (${sizes}), }`;
+    const header = `${text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11)}\n`;
+    const npy = new Uint8Array(10 + header.length + data.length);
+    npy.set(Uint8Array.from(`${npyMagic}\x01\x00`, (letter) => letter.charCodeAt(0)));
+    new DataView(npy.buffer).setUint16(8, header.length, true);
+    npy.set(new TextEncoder().encode(header), 10);
+    npy.set(data, 10 + header.length);
+    return npy;
+}
+
+/** The number whose upper 16 bits these are. */
+function upperHalf(bits: number): number {
+    word.setUint32(0, bits << 16);
+    return word.getFloat32(0);
+}
+
+const word = new DataView(new ArrayBuffer(4));
+
+function latin1(bytes: Uint8Array): string {
+    return String.fromCharCode(...bytes);
+}
