@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { LAYERS, HEADS, BATCH, RATE, WARM, DROPOUT, MODULUS, BAND, TESTS, TRIALS, SEEDS, PARAMS };
 
@@ -335,6 +336,21 @@ static double cost(const lab_point_t *point) {
     return tokens * (double)settings.layers * cell.width * (cell.width + 40.0);
 }
 
+/* What `auto` is, task by task. */
+static void note(const lab_run_t *run, const double *rows, uint32_t row_count, char *text,
+                 size_t size) {
+    const reasoning_numbers_t *tasks = &grid_of(run)->tasks;
+    (void)rows, (void)row_count;
+    if (run->values[RATE] > 0 && run->values[TRIALS] > 0) return;
+    for (int32_t i = 0; i < tasks->count; i++) {
+        const reasoning_learning_t learning = reasoning_learning(tasks->items[i]);
+        const size_t used = strlen(text);
+        attn_format(text + used, size - used, "%s%s: rate %g, %g thousand samples",
+                    i ? "; " : "auto: ", reasoning_name(tasks->items[i]), learning.rate,
+                    learning.trials);
+    }
+}
+
 static void judge(const lab_run_t *run, const double *rows, uint32_t row_count,
                   lab_finding_t *finding) {
     reasoning_judge(grid_of(run)->claim, rows, row_count, finding);
@@ -358,5 +374,6 @@ const lab_t lab_reasoning = {
     .file = file,
     .point = compute_point,
     .cost = cost,
+    .note = note,
     .judge = judge,
 };

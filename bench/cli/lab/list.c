@@ -35,7 +35,7 @@ static void print_panel(const lab_t *lab, const lab_panel_t *panel) {
         printf("%s%s=%s", said++ ? ", " : "; ", info->name,
                lab_value_text(info, panel->fixed[i].value, value));
     }
-    puts("");
+    printf("%s%s\n", panel->preset ? "; --preset " : "", panel->preset ? panel->preset : "");
 }
 
 static void print_lab(const lab_t *lab) {
