@@ -229,6 +229,29 @@ test("points are seen while others are computed; stop keeps them; the page stays
     assert.ok(delay < 500, `the page did not answer for ${delay} ms`); // 2 workers share 2 cores with it
 });
 
+test("how long it takes is said within seconds, and 100,000 trials are not begun unasked", async (t) => {
+    const trials = 100_000;
+    await open(`lab=separation&panel=4a&set.trials=${trials - 1}`);
+    const start = performance.now();
+    await page.click("#run");
+    await page.locator("#status", { hasText: /^about \S+ (min|hours?) left$/ }).waitFor();
+    const took = performance.now() - start;
+    t.diagnostic(`${await page.textContent("#status")}: said after ${took.toFixed(0)} ms`);
+    assert.ok(took < 2 * 5000, `${took} ms`); // beside other work
+    assert.equal(await page.getAttribute("#status", "aria-live"), "polite");
+    await page.click("#stop");
+
+    await page.fill("#set-trials", String(trials));
+    await page.click("#run");
+    const words = /^100.000 trials take about .* (min|hours?): Run again begins them$/;
+    await page.locator("#status", { hasText: words }).waitFor();
+    assert.equal(await page.locator("#stop").isDisabled(), true);
+    await page.click("#run");
+    await page.locator("#status", { hasText: /left$/ }).waitFor();
+    assert.equal(await page.locator("#stop").isDisabled(), false);
+    await page.click("#stop");
+});
+
 test("a panel that is chosen while another runs says nothing of that run", async () => {
     await open(long);
     await page.click("#run");

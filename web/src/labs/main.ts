@@ -7,11 +7,13 @@ import { count, tick } from "../format";
 import { Hash } from "../hash";
 import { start } from "../shell/start";
 import { curvesOf } from "./curves";
+import { estimate, trialsOf } from "./estimate";
 import { Form } from "./form";
 import { commandLine, readChoice, writeChoice, type Choice } from "./state";
 import { Result } from "./result";
 
 const mostWorkers = 8;
+const manyTrials = 100_000; // are not begun before the reader knows how long they take
 const workers = Math.max(1, Math.min(mostWorkers, navigator.hardwareConcurrency || 1));
 
 async function open(): Promise<void> {
@@ -21,6 +23,7 @@ async function open(): Promise<void> {
     const hash = new Hash();
     const form = new Form(all, readChoice(location.hash, all), changed);
     let running: AbortController | null = null;
+    let isWarned = false; // of how long the present choice takes
 
     find(document, "#about", HTMLElement).textContent = `${count(workers, "worker")} at most`;
     find(document, "#settings", HTMLFormElement).onsubmit = (event) => {
@@ -38,6 +41,7 @@ async function open(): Promise<void> {
     function changed(): void {
         running?.abort();
         running = null; // nobody waits for its end
+        isWarned = false;
         busy(false);
         const { choice } = form;
         hash.write(() => writeChoice(choice));
@@ -54,19 +58,28 @@ async function open(): Promise<void> {
         const isLatest = () => running === controller;
         result.begin(choice);
         busy(true);
+        const { signal } = controller;
+        const left = estimate(choice, workers, signal).catch(() => null); // the run says what is wrong
         try {
+            if (!isWarned && (trialsOf(choice) ?? 0) >= manyTrials) {
+                const seconds = await left;
+                signal.throwIfAborted();
+                isWarned = true;
+                return result.warn(trialsOf(choice) ?? 0, seconds);
+            }
+            void left.then((seconds) => isLatest() && result.estimate(seconds));
             const finished = await lab(choice.lab.name, choice.params, {
                 panel: choice.panel.id,
                 seed: BigInt(choice.seed),
                 workers,
-                signal: controller.signal,
+                signal,
                 onProgress: (progress: LabProgress) => isLatest() && result.add(progress),
             });
             if (isLatest()) result.finish(finished);
         } catch (error) {
             if (!isLatest()) return;
-            if (!controller.signal.aborted) form.fail(message(error));
-            result.stop(controller.signal.aborted);
+            if (!signal.aborted) form.fail(message(error));
+            result.stop(signal.aborted);
         } finally {
             if (isLatest()) {
                 running = null;

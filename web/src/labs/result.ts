@@ -55,6 +55,18 @@ export class Result {
         );
     }
 
+    /** How long all of it takes, before a point is there that says so. */
+    estimate(seconds: number | null): void {
+        if (seconds === null || this.#finished.length > 0) return;
+        this.#progress(0, `about ${duration(seconds)} left`);
+    }
+
+    /** So many trials are begun only when they are asked for again. */
+    warn(trials: number, seconds: number | null): void {
+        const time = seconds === null ? "long" : `about ${duration(seconds)}`;
+        this.#progress(0, `${count(trials, "trial")} take ${time}: Run again begins them`);
+    }
+
     finish(result: LabResult): void {
         const { note, seconds, rows } = result;
         if (this.panel) this.#outside = outsideOf(this.panel, result);
@@ -167,5 +179,6 @@ function reading(value: number): string {
 
 function duration(seconds: number): string {
     if (seconds < 100) return `${seconds < 10 ? significant(seconds, 2) : Math.round(seconds)} s`;
-    return `${Math.round(seconds / 60)} min`;
+    if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
+    return count(Math.round(seconds / 3600), "hour");
 }
