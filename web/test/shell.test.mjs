@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { serve } from "../serve.mjs";
 import { settled } from "./browser.mjs";
 import { openSite } from "./site.mjs";
+import { countBytes } from "./watch.mjs";
 
 const site = openSite();
 const pages = ["index.html", "labs.html"];
@@ -54,6 +55,16 @@ test("no text becomes a script's address: the policy is enforced", async () => {
         assert.deepEqual(refused, ["TypeError", "TypeError"], name);
         await page.close();
     }
+});
+
+test("a first view takes at most 250 kB", async (t) => {
+    const page = await site.newPage();
+    const tell = countBytes(page);
+    await page.goto(site.url);
+    await settled(page);
+    t.diagnostic(`${tell()} bytes`);
+    assert.ok(tell() > 50_000 && tell() <= 250_000, `${tell()} bytes`);
+    await page.close();
 });
 
 test("after a first visit both pages work without a network", async () => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { settled } from "./browser.mjs";
 import { openSite } from "./site.mjs";
+import { longestTask, words } from "./watch.mjs";
 
 const slack = 3; // what is asked of a quiet machine may take so much longer on one that tests
 const seconds = 1000;
@@ -30,7 +31,6 @@ afterEach(async () => {
     assert.deepEqual(complaints, []);
 });
 
-const words = (count) => Array.from({ length: count }, (_, i) => `word${(i * 7919) % 1000}`);
 const isStale = (backend) =>
     page
         .locator(`[data-backend=${backend}]`)
@@ -40,29 +40,14 @@ const current = (timeout) =>
 
 async function type(count) {
     const start = performance.now();
-    await page.fill("#text", words(count).join(" "));
+    await page.fill("#text", words(count));
     assert.equal(await page.locator(".panel:not(.stale)").count(), 0);
     return start;
 }
 
-/** The most CPU time of a task on the page's main thread while `action` lasts, in milliseconds. */
-async function longestTask(action) {
-    await site.browser.startTracing(page, { categories: ["toplevel"] });
-    await action();
-    const { traceEvents } = JSON.parse((await site.browser.stopTracing()).toString());
-    const main = traceEvents.find(
-        ({ name, args }) => name === "thread_name" && args.name === "CrRendererMain",
-    );
-    const tasks = traceEvents.filter(({ pid, tid, tdur }) => {
-        return pid === main.pid && tid === main.tid && tdur !== undefined;
-    });
-    assert.ok(tasks.length > 100, `${tasks.length} tasks`);
-    return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
-}
-
 test("4096 tokens have picture, time and error in all panels, and no task is long", async (t) => {
     let start;
-    const longest = await longestTask(async () => {
+    const longest = await longestTask(site.browser, page, async () => {
         start = await type(4096);
         await page.waitForTimeout(300);
         await settled(page);

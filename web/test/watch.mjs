@@ -1,0 +1,33 @@
+/** What a page does with its time: for tests, and for bench.mjs. */
+
+import assert from "node:assert/strict";
+
+/** The most CPU time of a task on the page's main thread while `action` lasts, in milliseconds. */
+export async function longestTask(browser, page, action) {
+    await browser.startTracing(page, { categories: ["toplevel"] });
+    await action();
+    const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
+    const main = traceEvents.find(
+        ({ name, args }) => name === "thread_name" && args.name === "CrRendererMain",
+    );
+    const tasks = traceEvents.filter(({ pid, tid, tdur }) => {
+        return pid === main.pid && tid === main.tid && tdur !== undefined;
+    });
+    assert.ok(tasks.length > 20, `${tasks.length} tasks`);
+    return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
+}
+
+/** Words that are not all the same. */
+export function words(count) {
+    return Array.from({ length: count }, (_, i) => `word${(i * 7919) % 1000}`).join(" ");
+}
+
+/** Bytes that a page's responses take on their way, by address: a function that tells. */
+export function countBytes(page) {
+    const sizes = new Map();
+    page.on("response", (response) => {
+        const { "content-length": length } = response.headers();
+        sizes.set(response.url(), Number(length ?? 0));
+    });
+    return () => [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
