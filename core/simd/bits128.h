@@ -72,6 +72,16 @@ ATTN_INLINE vf vf_load_i8(const int8_t *p) {
     const __m128i twice = _mm_unpacklo_epi8(_mm_cvtsi32_si128(four), _mm_cvtsi32_si128(four));
     return _mm_cvtepi32_ps(_mm_srai_epi32(_mm_unpacklo_epi16(twice, twice), 24));
 }
+typedef __m128i vi;
+ATTN_INLINE vi vi_zero(void) { return _mm_setzero_si128(); }
+ATTN_INLINE vi vi_set1(int32_t x) { return _mm_set1_epi32(x); }
+ATTN_INLINE vi vi_load(const int32_t *p) { return _mm_loadu_si128((const __m128i *)p); }
+ATTN_INLINE vf vi_to_vf(vi v) { return _mm_cvtepi32_ps(v); }
+ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) { return _mm_add_epi32(sum, _mm_madd_epi16(a, b)); }
+ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
+    const __m128i low = _mm_and_si128(_mm_castps_si128(v), _mm_set1_epi32(0xffff));
+    _mm_storel_epi64((__m128i *)(void *)p, _mm_packus_epi32(low, low));
+}
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) {
 #if defined(__wasm_relaxed_simd__)
     return (vf)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);

@@ -45,6 +45,19 @@ ATTN_INLINE void vf_store_bf16(uint16_t *p, vf v) {
 ATTN_INLINE vf vf_load_i8(const int8_t *p) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
 }
+typedef __m256i vi;
+ATTN_INLINE vi vi_zero(void) { return _mm256_setzero_si256(); }
+ATTN_INLINE vi vi_set1(int32_t x) { return _mm256_set1_epi32(x); }
+ATTN_INLINE vi vi_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
+ATTN_INLINE vf vi_to_vf(vi v) { return _mm256_cvtepi32_ps(v); }
+ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+}
+ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
+    const __m256i low = _mm256_and_si256(_mm256_castps_si256(v), _mm256_set1_epi32(0xffff));
+    const __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0x08);
+    _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(both));
+}
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 ATTN_INLINE vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 ATTN_INLINE vf vf_min(vf a, vf b) { return _mm256_min_ps(a, b); }

@@ -41,6 +41,25 @@ ATTN_INLINE void vf_store_bf16(uint16_t *p, vf v) {
 ATTN_INLINE vf vf_load_i8(const int8_t *p) {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)));
 }
+typedef __m512i vi;
+ATTN_INLINE vi vi_zero(void) { return _mm512_setzero_si512(); }
+ATTN_INLINE vi vi_set1(int32_t x) { return _mm512_set1_epi32(x); }
+ATTN_INLINE vi vi_load(const int32_t *p) { return _mm512_loadu_si512(p); }
+ATTN_INLINE vf vi_to_vf(vi v) { return _mm512_cvtepi32_ps(v); }
+#if defined(__AVX512VNNI__)
+ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) { return _mm512_dpwssd_epi32(sum, a, b); }
+ATTN_INLINE vi vi_dot8(vi sum, vi a, vi b) { return _mm512_dpbusd_epi32(sum, a, b); }
+#else
+ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) {
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
+}
+#endif
+ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_castps_si512(v)));
+}
+ATTN_INLINE void vf_store_low8(uint8_t *p, vf v) {
+    _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8(_mm512_castps_si512(v)));
+}
 ATTN_INLINE vf vf_mul_add(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 ATTN_INLINE vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 ATTN_INLINE vf vf_min(vf a, vf b) { return _mm512_min_ps(a, b); }

@@ -22,6 +22,20 @@ ATTN_INLINE vf vf_load_bf16(const uint16_t *p) { return bf16_to_float(*p); }
 ATTN_INLINE void vf_store_f16(uint16_t *p, vf v) { *p = float_to_f16(v); }
 ATTN_INLINE void vf_store_bf16(uint16_t *p, vf v) { *p = float_to_bf16(v); }
 ATTN_INLINE vf vf_load_i8(const int8_t *p) { return (float)*p; }
+typedef int32_t vi;
+ATTN_INLINE vi vi_zero(void) { return 0; }
+ATTN_INLINE vi vi_set1(int32_t x) { return x; }
+ATTN_INLINE vi vi_load(const int32_t *p) { return *p; }
+ATTN_INLINE vf vi_to_vf(vi v) { return (float)v; }
+ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) {
+    const int32_t low = (int16_t)a * (int16_t)b, high = (a >> 16) * (b >> 16);
+    return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);
+}
+ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    *p = (uint16_t)bits;
+}
 ATTN_INLINE vf vf_add(vf a, vf b) { return a + b; }
 ATTN_INLINE vf vf_sub(vf a, vf b) { return a - b; }
 ATTN_INLINE vf vf_mul(vf a, vf b) { return a * b; }

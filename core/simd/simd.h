@@ -22,6 +22,14 @@
  *     vf_reduce_add(v) vf_reduce_max(v)        over the lanes
  *     vf_reduce_add4(to, v)                    to[i] = the sum over the lanes of v[i], for 4 vectors
  *
+ *     vi                                       VF_LANES integers of 32 bits
+ *     vi_zero() vi_set1(x) vi_load(p)          constants, and VF_LANES of them, any alignment
+ *     vi_to_vf(v)                              as floats, rounded to nearest even
+ *     vi_dot16(sum, a, b)                      sum + the products of both signed halves of each lane
+ *     vi_dot8(sum, a, b)                       sum + the products of a lane's four bytes, unsigned in a,
+ *                                              signed in b, modulo 2^32; only where VI_HAS_DOT8
+ *     vf_store_low16(p, v) vf_store_low8(p, v) the low bits of VF_LANES floats; the latter VI_HAS_DOT8
+ *
  *     vf_prefetch(address)                     ask for a cache line, into the second cache
  *     vf_transpose4(from, stride, to, width, f) a block of 4 x 4: to[k*width + j] = f * from[j*stride + k]
  *
@@ -78,6 +86,13 @@
 #else
 #define ATTN_SMALL_STEP ATTN_STEP
 #define ATTN_SMALL_CALL static
+#endif
+
+/* Whether integers of 8 bits are multiplied four at a time; else they are widened to 16. */
+#if defined(__AVX512VNNI__)
+#define VI_HAS_DOT8 1
+#else
+#define VI_HAS_DOT8 0
 #endif
 
 /* The address may lie outside of any array, where a pointer may not point. Not into the first cache:

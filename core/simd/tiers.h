@@ -28,6 +28,9 @@
     X(sse4, SSE4, 128, 6, 8, "-msse4.2", __VA_ARGS__) /* 12 of 16 */                               \
     X(avx2, AVX2, 256, 6, 16, "-mavx2 -mfma -mf16c", __VA_ARGS__) /* 12 of 16 */                   \
     X(avx512, AVX512, 512, 12, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__) /* 24 of 32 */
+/* Tiers that add integer dot products to the one above: compiled only for kernels of those. */
+#define ATTN_TIERS_X86_64_DOTS(X, ...)                                                             \
+    X(avx512vnni, AVX512VNNI, 512, 12, 32, "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c -mprefer-vector-width=512", __VA_ARGS__)
 #define ATTN_TIERS_AARCH64(X, ...)                                                                 \
     X(neon, NEON, 128, 8, 12, "", __VA_ARGS__) /* 24 of 32 */
 #define ATTN_TIERS_WASM128(X, ...)                                                                 \
@@ -39,6 +42,7 @@
 #define ATTN_ALL_TIERS(X, ...)                                                                     \
     ATTN_TIERS_SCALAR(X, __VA_ARGS__)                                                              \
     ATTN_TIERS_X86_64(X, __VA_ARGS__)                                                              \
+    ATTN_TIERS_X86_64_DOTS(X, __VA_ARGS__)                                                         \
     ATTN_TIERS_AARCH64(X, __VA_ARGS__)                                                             \
     ATTN_TIERS_WASM128(X, __VA_ARGS__)                                                             \
     ATTN_TIERS_WASMRELAXED(X, __VA_ARGS__)
@@ -56,6 +60,12 @@
 #define ATTN_TIERS(X, ...) ATTN_TIERS_SCALAR(X, __VA_ARGS__)
 #endif
 
+#if defined(__x86_64__)
+#define ATTN_DOT_TIERS(X, ...) ATTN_TIERS(X, __VA_ARGS__) ATTN_TIERS_X86_64_DOTS(X, __VA_ARGS__)
+#else
+#define ATTN_DOT_TIERS(X, ...) ATTN_TIERS(X, __VA_ARGS__)
+#endif
+
 #define ATTN_JOIN_(a, b) a##_##b
 #define ATTN_JOIN(a, b) ATTN_JOIN_(a, b)
 
@@ -67,12 +77,15 @@
 #define ATTN_TABLE_PICK_(suffix, code, bits, rows, columns, flags, type, name)                     \
     if (!best || (attn_tier_t)ATTN_TIER_##code <= tier) best = &name##_##suffix;
 
-/** Declares name_<tier> for all tiers and name(tier), which picks the best at or below `tier`. */
-#define ATTN_KERNEL_TABLES(type, name)                                                             \
-    ATTN_TIERS(ATTN_TABLE_DECLARE_, type, name)                                                    \
+/** Declares name_<tier> for all tiers and name(tier), which picks the best at or below `tier`; tables of
+ * integer dot products have more of them. */
+#define ATTN_KERNEL_TABLES(type, name) ATTN_TABLES_(ATTN_TIERS, type, name)
+#define ATTN_DOT_KERNEL_TABLES(type, name) ATTN_TABLES_(ATTN_DOT_TIERS, type, name)
+#define ATTN_TABLES_(TIERS, type, name)                                                            \
+    TIERS(ATTN_TABLE_DECLARE_, type, name)                                                         \
     static inline const type *name(attn_tier_t tier) {                                             \
         const type *best = NULL;                                                                   \
-        ATTN_TIERS(ATTN_TABLE_PICK_, type, name)                                                   \
+        TIERS(ATTN_TABLE_PICK_, type, name)                                                        \
         return best;                                                                               \
     }
 

@@ -43,6 +43,8 @@ static bool machine_has(attn_tier_t tier) {
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                has_f16c();
+    case ATTN_TIER_AVX512VNNI:
+        return machine_has(ATTN_TIER_AVX512) && __builtin_cpu_supports("avx512vnni");
     default:
         return false;
     }
@@ -55,7 +57,7 @@ static bool machine_has(attn_tier_t tier) {
 #define TIER_CODE(name, code, ...) ATTN_TIER_##code,
 
 uint32_t attn_available_tiers(attn_tier_t *tiers, uint32_t capacity) {
-    static const attn_tier_t built[] = {ATTN_TIERS(TIER_CODE, )};
+    static const attn_tier_t built[] = {ATTN_DOT_TIERS(TIER_CODE, )};
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof built / sizeof built[0]; i++) {
         if (!machine_has(built[i])) continue;

@@ -23,6 +23,7 @@ int64_t fixture_lanes(const attn_context_t *context) {
     case ATTN_TIER_AVX2:
         return 8;
     case ATTN_TIER_AVX512:
+    case ATTN_TIER_AVX512VNNI:
         return 16;
     default:
         return 4;

@@ -15,6 +15,7 @@ enum attn_tier_code {
     ATTN_TIER_SSE4 = 1,        /**< SSE4.2 */
     ATTN_TIER_AVX2 = 2,        /**< AVX2, FMA, F16C */
     ATTN_TIER_AVX512 = 3,      /**< AVX-512 F, BW, DQ, VL */
+    ATTN_TIER_AVX512VNNI = 4,  /**< those and VNNI: integer dot products */
     ATTN_TIER_NEON = 16,       /**< AArch64 */
     ATTN_TIER_WASM128 = 32,    /**< SIMD128 */
     ATTN_TIER_WASMRELAXED = 33 /**< SIMD128 and relaxed SIMD */
