@@ -1,0 +1,28 @@
+/* Quantising and the products of core/simd/dots.h as functions on arrays, one table for each tier. */
+#ifndef ATTN_TESTS_SIMD_DOTS_KERNELS_H
+#define ATTN_TESTS_SIMD_DOTS_KERNELS_H
+
+#include "simd/tiers.h"
+
+typedef struct dots_kernels {
+    int64_t rows, panel; /* of a tile */
+    int64_t row_words;   /* from word to word of a row: `rows` in whole vectors */
+    int has_bytes;       /* whether integers may have one byte; else two */
+    float (*level)(int64_t most, int64_t terms);
+    /* from[terms][width], whole vectors, to words[words][width] and scales[width]; starts may be NULL. */
+    void (*quantise)(int bytes, const float *from, int64_t terms, float level, int32_t flip,
+                     int64_t width, int32_t *words, float *scales, int32_t *starts);
+    void (*scores)(int bytes, int64_t words, const int32_t *rows, const float *row_scales,
+                   const float *shift, const int32_t *columns, const float *scales,
+                   const int32_t *starts, float *scores, int64_t stride);
+    void (*accumulate)(int bytes, int64_t words, const void *rows, int64_t row_step,
+                       const float *row_scales, const float *rescale, const int32_t *columns,
+                       const float *scales, float *out, int64_t stride, int64_t count);
+    /* A vector's worth of numbers, rounded to integers side by side. */
+    int64_t lanes;
+    void (*store)(int bytes, void *to, const float *numbers);
+} dots_kernels_t;
+
+ATTN_DOT_KERNEL_TABLES(dots_kernels_t, attn_test_dots)
+
+#endif
