@@ -27,20 +27,6 @@ static void pack(const attn_head_t *head, const attn_segment_t *segment, int64_t
     flash_pack(head, segment, panel, space.rows);
 }
 
-/* ---- dense attention: one segment, of which each row sees a range -------------------------------- */
-
-ATTN_SMALL_STEP void see_all(const flash_head_t *head, const attn_queries_t *queries,
-                             flash_tile_t *tiles) {
-    const attn_problem_t *problem = head->head.problem;
-    const int64_t keys = attn_keys_of(problem, head->head.io, head->head.batch);
-    for (int64_t i = 0; i < tile_round_up(queries->count, TILE_ROWS); i++) {
-        flash_tile_t *tile = &tiles[i / TILE_ROWS];
-        const int64_t query = queries->first + tile_min(i, queries->count - 1);
-        attn_key_range(problem, keys, query, &tile->first[i % TILE_ROWS],
-                       &tile->last[i % TILE_ROWS]);
-    }
-}
-
 /* ---- patterns: runs of keys ------------------------------------------------------------------------ */
 
 static const attn_segment_t *segment_of(const flash_head_t *head, const attn_run_t *run) {
@@ -198,7 +184,7 @@ ATTN_SMALL_STEP void attend_keys(const flash_head_t *head, const attn_queries_t 
         attend_runs(head, queries, tiles, count);
         return;
     }
-    see_all(head, queries, tiles);
+    flash_see_all(&head->head, queries, tiles);
     flash_attend(tiles, count, &head->segments[FLASH_ALL]);
     if (top_of(head->pattern))
         for (int64_t t = 0; t < count; t++)
@@ -222,11 +208,6 @@ ATTN_SMALL_STEP void attend(const flash_head_t *head, const attn_queries_t *quer
 
 /* ---- scores --------------------------------------------------------------------------------------- */
 
-ATTN_SMALL_STEP void fill(float *rows, int64_t count, int64_t stride, int64_t keys, float value) {
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < keys; j++) rows[i * stride + j] = value;
-}
-
 ATTN_SMALL_STEP void write_scores(const attn_segment_t *segment, flash_tile_t *tiles, int64_t count,
                                   int32_t stage, float *rows, int64_t stride) {
     for (int64_t t = 0; t < count; t++)
@@ -236,9 +217,7 @@ ATTN_SMALL_STEP void write_scores(const attn_segment_t *segment, flash_tile_t *t
 /* Logits before masking: of all keys. */
 ATTN_SMALL_STEP void write_logits(const flash_head_t *head, flash_tile_t *tiles, int64_t count,
                                   int32_t stage, float *rows, int64_t stride) {
-    const int64_t keys = head->head.problem->keys;
-    for (int64_t t = 0; t < count; t++)
-        for (int r = 0; r < TILE_ROWS; r++) tiles[t].first[r] = 0, tiles[t].last[r] = keys;
+    flash_see_hidden(tiles, count, head->head.problem->keys);
     write_scores(&head->segments[FLASH_ALL], tiles, count, stage, rows, stride);
 }
 
@@ -277,10 +256,10 @@ ATTN_SMALL_STEP void scores(const flash_head_t *head, const attn_queries_t *quer
         buckets = head->pattern->buckets(head->pattern, &head->head, queries->head);
         see_buckets(head, space.tiles, tiles, &buckets);
     }
-    fill(rows, queries->count, stride, head->head.problem->keys, nothing);
+    flash_fill(rows, queries->count, stride, head->head.problem->keys, nothing);
     if (weights || top) attend_keys(head, queries, space.tiles, tiles);
     if (is_dense(head)) {
-        see_all(head, queries, space.tiles);
+        flash_see_all(&head->head, queries, space.tiles);
         write_scores(&head->segments[FLASH_ALL], space.tiles, tiles, stage, rows, stride);
         for (int64_t i = 0; top && i < queries->count; i++)
             select_drop(&space.select.rows[i], rows + i * stride, head->head.problem->keys,

@@ -434,10 +434,9 @@ ATTN_INLINE void flash_naturalise(flash_tile_t *tile, int64_t keys) {
         }
 }
 
-/* The tile's scores for the keys [base, base + keys), as they are after `stage`. */
+/* The tile's products for the keys [base, base + keys) as they are after `stage`. */
 ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                                  int64_t keys, int32_t stage) {
-    flash_products(tile, segment, base, keys);
     if (stage == ATTN_SCORES_WEIGHTS) {
         flash_shape(tile, segment, base, keys);
         flash_weigh(tile, keys);
@@ -450,6 +449,17 @@ ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segme
     if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, 1.0f);
 }
 
+/* Those to rows[r*stride + j] for position j, where a row sees it. */
+ATTN_SMALL_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segment_t *segment,
+                                       int64_t base, int64_t keys, float *rows, int64_t stride) {
+    for (int64_t r = 0; r < tile->rows; r++) {
+        const float *row = tile->scores + r * FLASH_KEYS;
+        const int64_t last = tile_min(base + keys, tile->last[r]);
+        for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
+            rows[r * stride + (segment->map ? segment->map[j] : j)] = row[j - base];
+    }
+}
+
 /**
  * The scores of a tile's rows, as they are after `stage`, to rows[r*stride + j] for position j. Keys
  * of the segment that a row does not see are left alone.
@@ -460,13 +470,9 @@ ATTN_SMALL_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segm
     flash_span(tile, &low, &high);
     for (int64_t base = low; base < high; base += FLASH_KEYS) {
         const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
+        flash_products(tile, segment, base, keys);
         flash_score(tile, segment, base, keys, stage);
-        for (int64_t r = 0; r < tile->rows; r++) {
-            const float *row = tile->scores + r * FLASH_KEYS;
-            const int64_t last = tile_min(base + keys, tile->last[r]);
-            for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
-                rows[r * stride + (segment->map ? segment->map[j] : j)] = row[j - base];
-        }
+        flash_copy_scores(tile, segment, base, keys, rows, stride);
     }
 }
 

@@ -168,6 +168,32 @@ ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_querie
     return tiles;
 }
 
+/** Let each row of the tiles see the range of keys that the problem's rules leave it. */
+ATTN_SMALL_STEP void flash_see_all(const attn_head_t *head, const attn_queries_t *queries,
+                                   flash_tile_t *tiles) {
+    const attn_problem_t *problem = head->problem;
+    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
+    for (int64_t i = 0; i < tile_round_up(queries->count, TILE_ROWS); i++) {
+        flash_tile_t *tile = &tiles[i / TILE_ROWS];
+        const int64_t query = queries->first + tile_min(i, queries->count - 1);
+        attn_key_range(problem, keys, query, &tile->first[i % TILE_ROWS],
+                       &tile->last[i % TILE_ROWS]);
+    }
+}
+
+/** Let them see all keys, whatever the rules are: for logits before masking. */
+ATTN_SMALL_STEP void flash_see_hidden(flash_tile_t *tiles, int64_t count, int64_t keys) {
+    for (int64_t t = 0; t < count; t++)
+        for (int r = 0; r < TILE_ROWS; r++) tiles[t].first[r] = 0, tiles[t].last[r] = keys;
+}
+
+/** The score of a key that a row does not see. */
+ATTN_SMALL_STEP void flash_fill(float *rows, int64_t count, int64_t stride, int64_t keys,
+                                float value) {
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t j = 0; j < keys; j++) rows[i * stride + j] = value;
+}
+
 /** Write one finished row of a query head, and its lse where that is wanted. */
 ATTN_SMALL_STEP void flash_write(const attn_head_t *head, int64_t query_head, int64_t row,
                                  const float *values, float row_lse) {
