@@ -34,8 +34,8 @@ static int count_workspace(const flash_plan_t *plan, uint64_t *size) {
 
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *plan,
-                              const attn_pattern_t *pattern, attn_backend_plan_t **result,
-                              attn_error_t *error) {
+                              const attn_pattern_t *pattern, const flash_kernels_t *kernels,
+                              attn_backend_plan_t **result, attn_error_t *error) {
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "%s: no memory for the plan", id);
     if (ATTN_GRADIENTS && problem->backward && problem->kv_dtype == ATTN_I8) {
         attn_host_release(host, plan);
@@ -44,12 +44,12 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     }
     *plan = (flash_plan_t){
         .host = host,
-        .kernels = attn_flash_kernels(attn_host_tier(host)),
+        .kernels = kernels ? kernels : attn_flash_kernels(attn_host_tier(host)),
         .pattern = pattern,
         .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
     };
-    if (!ATTN_SMALL && attn_decode_fits(problem, pattern))
+    if (!ATTN_SMALL && !kernels && attn_decode_fits(problem, pattern))
         plan->decode = attn_decode_kernels(attn_host_tier(host));
     uint64_t workspace;
     if (!count_workspace(plan, &workspace)) {

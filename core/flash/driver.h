@@ -34,12 +34,13 @@ typedef struct flash_plan {
 
 /**
  * Make a plan of `memory`, which the backend `id` took from the host; NULL says that there was none,
- * and a pattern stands in the same memory. A plan that cannot be made gives the memory back.
+ * and a pattern stands in the same memory. A plan that cannot be made gives the memory back. `kernels` may
+ * be others than the host's own (NULL); all queries are then prefilled.
  */
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *memory,
-                              const attn_pattern_t *pattern, attn_backend_plan_t **result,
-                              attn_error_t *error);
+                              const attn_pattern_t *pattern, const flash_kernels_t *kernels,
+                              attn_backend_plan_t **result, attn_error_t *error);
 
 /** For `attn.weights/1` of a backend whose plans these are. */
 extern const attn_ext_weights_t attn_flash_weights;

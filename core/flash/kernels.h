@@ -29,8 +29,10 @@ typedef struct flash_head {
 typedef struct flash_kernels {
     const char *name;
     int64_t panel; /* keys a panel */
-    int64_t rows;  /* queries that a task has at most */
-    int64_t tile;  /* queries that are computed together */
+    /* Bytes of a panel that has its values in it; NULL: it has `dim` floats a key, and no values. */
+    uint64_t (*panel_bytes)(const attn_problem_t *problem);
+    int64_t rows; /* queries that a task has at most */
+    int64_t tile; /* queries that are computed together */
     /* Counts the bytes of attn_queries_t.scratch. */
     void (*scratch)(const attn_problem_t *problem, const attn_pattern_t *pattern,
                     attn_arena_t *arena);
@@ -75,7 +77,13 @@ typedef struct decode_kernels {
                     float *outs);
 } decode_kernels_t;
 
+/* The same by integer dot products (quantised.h). */
+typedef struct quantised_kernels {
+    flash_kernels_t int8, int16;
+} quantised_kernels_t;
+
 ATTN_KERNEL_TABLES(flash_kernels_t, attn_flash_kernels)
 ATTN_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
+ATTN_DOT_KERNEL_TABLES(quantised_kernels_t, attn_quantised_kernels)
 
 #endif

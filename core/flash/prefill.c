@@ -34,17 +34,27 @@ static int64_t values_stride(const attn_problem_t *problem) {
     return attn_round_up(problem->value_dim, line);
 }
 
+/* Whether panels have values in them. */
+static int has_values(const flash_plan_t *plan) {
+    return ATTN_QUANTISED && plan->kernels->panel_bytes != NULL;
+}
+
+static uint64_t panel_size(const flash_plan_t *plan) {
+    if (has_values(plan)) return plan->kernels->panel_bytes(&plan->problem);
+    return (uint64_t)plan->kernels->panel * (uint64_t)plan->problem.dim * sizeof(float);
+}
+
 static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
-    const uint64_t panel_size = (uint64_t)plan->kernels->panel * (uint64_t)problem->dim;
     attn_arena_t scratch = {.base = NULL};
     plan->kernels->scratch(problem, plan->pattern, &scratch);
     arena->overflow |= scratch.overflow;
     workspace_t space = {.scratch_size = scratch.used};
     for (int s = 0; s < segment_count(plan); s++) {
-        space.panels[s] = attn_arena_take(arena, panel_count(plan, s), panel_size * sizeof(float));
-        space.values[s] = attn_arena_take(arena, key_count(plan, s),
-                                          (uint64_t)values_stride(problem) * sizeof(float));
+        space.panels[s] = attn_arena_take(arena, panel_count(plan, s), panel_size(plan));
+        if (!has_values(plan))
+            space.values[s] = attn_arena_take(arena, key_count(plan, s),
+                                              (uint64_t)values_stride(problem) * sizeof(float));
         if (!ATTN_SMALL && plan->pattern)
             space.finite[s] = attn_arena_take(arena, panel_count(plan, s), 1);
     }
@@ -96,7 +106,7 @@ static void choose_values(run_t *run, int s) {
     attn_segment_t *segment = &run->head.segments[s];
     segment->copy = NULL;
     segment->values = NULL;
-    if (!value->data) return;
+    if (!value->data || has_values(run->plan)) return;
     if (s == FLASH_ALL && value->dtype == ATTN_F32 && value->stride[3] == 1) {
         segment->values = attn_row(value, head->batch, head->kv_head, 0);
         segment->values_stride = value->stride[2];

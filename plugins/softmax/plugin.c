@@ -4,8 +4,10 @@
 #include "attn/ext/params.h"
 #include "attn/pairs.h"
 #include "flash/backward.h"
+#include "flash/quantised.h"
 #include "stream/cached.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
@@ -13,6 +15,48 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     attn_flash_cost(plan, attn_problem_pairs(&plan->problem), cost);
     cost->form = "n m (d + dv)";
 }
+
+#if ATTN_QUANTISED
+static const char *const precisions[] = {"f32", "int16", "int8", NULL};
+enum { F32, INT16, INT8 };
+static const attn_param_info_t param_infos[] = {
+    {
+        .struct_size = sizeof(attn_param_info_t),
+        .type = ATTN_PARAM_CHOICE,
+        .name = "precision",
+        .label = "Precision",
+        .help = "what products are of: floats, or integers with scales (faster, less exact)",
+        .unit = "",
+        .maximum = INT8,
+        .choices = precisions,
+    },
+};
+
+/* What integers are not there for. */
+static attn_status_t check(const char *precision, const attn_problem_t *problem,
+                           attn_error_t *error) {
+    if (problem->backward)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "softmax: precision %s has no gradients",
+                         precision);
+    if (problem->dim > QUANTISED_MOST_DIM)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "softmax: precision %s takes d up to %d, not %" PRId64, precision,
+                         QUANTISED_MOST_DIM, problem->dim);
+    return ATTN_OK;
+}
+
+/* Kernels of a plan; NULL: those of the tier, in f32. */
+static attn_status_t choose(const attn_host_t *host, const attn_problem_t *problem,
+                            const attn_value_t *values, const flash_kernels_t **kernels,
+                            attn_error_t *error) {
+    const quantised_kernels_t *quantised = attn_quantised_kernels(attn_host_tier(host));
+    const int64_t precision = values ? values[0].integer : F32; /* sketch's plans have no values */
+    *kernels = NULL;
+    if (precision == F32) return ATTN_OK;
+    *kernels = precision == INT8 ? &quantised->int8 : &quantised->int16;
+    return check(precisions[precision], problem, error);
+}
+#endif
 
 uint64_t attn_softmax_plan_bytes(const attn_backend_plan_t *plan) {
     (void)plan; /* all alike */
@@ -25,15 +69,21 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
     const attn_cached_t cached = {.host = host,
                                   .backend = &attn_softmax_backend,
                                   .problem = problem,
+                                  .values = values,
+                                  .count = ATTN_QUANTISED ? 1 : 0,
                                   .plan_bytes = attn_softmax_plan_bytes,
                                   .period = 1};
-    (void)values;
     return attn_cached_stream(&cached, stream, error);
 }
 
 static const void *get_extension(const char *id) {
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
+#if ATTN_QUANTISED
+    static const attn_ext_params_t params = {
+        .struct_size = sizeof params, .count = 1, .params = param_infos};
+#else
     static const attn_ext_params_t params = {.struct_size = sizeof params, .count = 0};
+#endif
     static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
     if (ATTN_GRADIENTS && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_flash_backward;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;
@@ -46,9 +96,16 @@ static const void *get_extension(const char *id) {
 static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *problem,
                                const attn_value_t *values, attn_backend_plan_t **result,
                                attn_error_t *error) {
+    const flash_kernels_t *kernels = NULL;
+#if ATTN_QUANTISED
+    const attn_problem_t copy = attn_problem_copy(problem);
+    const attn_status_t status = choose(host, &copy, values, &kernels, error);
+    if (status != ATTN_OK) return status;
+#else
     (void)values;
+#endif
     return attn_flash_plan("softmax", host, problem, attn_host_allocate(host, sizeof(flash_plan_t)),
-                           NULL, result, error);
+                           NULL, kernels, result, error);
 }
 
 const attn_backend_t attn_softmax_backend = {

@@ -340,7 +340,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
     if (status != ATTN_OK) return status;
     sparse_plan_t *plan = allocate(host, &pattern);
     status = attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
-                             plan ? &plan->pattern.base : NULL, result, error);
+                             plan ? &plan->pattern.base : NULL, NULL, result, error);
     if (status != ATTN_OK) return status;
     plan->entries = values[ENTRIES].integer ? values[ENTRIES].integer : all_blocks(&pattern);
     plan->run = plan->flash.base.run;
