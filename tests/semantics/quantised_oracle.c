@@ -1,0 +1,191 @@
+#include "quantised_oracle.h"
+
+#include "support/compare.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { BLOCK = 192 /* keys that share a mean, and values a scale in each column */ };
+static const double U = 0x1p-24, LN_4 = 1.38629436111989061883;
+static const float LOG4_E = 0.72134752044448170368f;
+
+static float *floats(int64_t count) {
+    float *data = calloc((size_t)count, sizeof *data);
+    if (!data) test_fail("the test itself has no memory");
+    return data;
+}
+
+/* The largest integers whose products sum up to less than 2^31. */
+static float level_of(int64_t most, int64_t terms) {
+    const int64_t root = (int64_t)sqrt(2147483647.0 / (double)terms);
+    return (float)(root < most ? root : most);
+}
+
+/* x to numbers on a grid of `level` steps each way. All operations round to f32 as simd/quantise.h says. */
+static void to_grid(float *x, int64_t count, float level) {
+    float size = 0, poison = 0;
+    for (int64_t i = 0; i < count; i++) {
+        size = fmaxf(size, fabsf(x[i]));
+        poison += 0.0f * x[i];
+    }
+    const float step = size / level + poison;
+    for (int64_t i = 0; i < count; i++)
+        x[i] = step * (size > 0 ? rintf(x[i] / size * level) : 0.0f);
+}
+
+static float element(const attn_tensor_t *tensor, const attn_tensor_t *scales, int64_t b, int64_t h,
+                     int64_t row, int64_t c) {
+    const float scale = scales->data ? (float)typed_get(scales, b, h, row, 0) : 1.0f;
+    return scale * (float)typed_get(tensor, b, h, row, c);
+}
+
+static int is_finite(const float *row, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(row[i])) return 0;
+    return 1;
+}
+
+/* Queries as logits of base 4 have them, on the grid and as they are; both are told in base e, and twice as
+ * large, as keys are halves. */
+static void make_queries(quantised_t *q, const trial_t *trial, float level) {
+    const attn_problem_t *p = &trial->problem;
+    const attn_tensor_t none = {.data = NULL};
+    const float scale = isnan(p->scale) ? (float)(1.0 / sqrt((double)p->dim)) : p->scale;
+    float *row = q->query;
+    FOR_EACH_ROW(p, at) {
+        for (int64_t c = 0; c < p->dim; c++)
+            row[c] = row[p->dim + c] =
+                scale * LOG4_E * element(&trial->io.query, &none, at[0], at[1], at[2], c);
+        to_grid(row, p->dim, level);
+        for (int64_t c = 0; c < 2 * p->dim; c++) row[c] = (float)(2 * LN_4 * (double)row[c]);
+        row += 2 * p->dim;
+    }
+}
+
+/* Half of a block's keys, of which `seen` count, less their mean on the grid, and of the mean: the differences
+ * of whole ones could overflow. */
+static void make_keys(float *rows, int64_t count, int64_t seen, int64_t dim, float level) {
+    int64_t finite = 0;
+    for (int64_t j = 0; j < seen; j++) finite += is_finite(rows + j * 2 * dim, dim);
+    const float share = 0.5f / (float)(finite ? finite : 1);
+    for (int64_t c = 0; c < dim; c++) {
+        float half = 0;
+        for (int64_t j = 0; j < seen; j++)
+            if (is_finite(rows + j * 2 * dim, dim)) half += rows[j * 2 * dim + c] * share;
+        for (int64_t j = 0; j < count; j++) rows[j * 2 * dim + dim + c] = half;
+    }
+    for (int64_t j = 0; j < count; j++) {
+        float *row = rows + j * 2 * dim;
+        for (int64_t c = 0; c < dim; c++) row[c] = 0.5f * row[c] - row[dim + c];
+        to_grid(row, dim, level);
+    }
+}
+
+/* A block's values on the grid, column by column; what is not finite stays. */
+static void make_values(float *rows, int64_t seen, int64_t columns, float level) {
+    float column[BLOCK];
+    for (int64_t c = 0; c < columns; c++) {
+        for (int64_t j = 0; j < seen; j++)
+            column[j] = isfinite(rows[j * columns + c]) ? rows[j * columns + c] : 0.0f;
+        to_grid(column, seen, level);
+        for (int64_t j = 0; j < seen; j++)
+            if (isfinite(rows[j * columns + c])) rows[j * columns + c] = column[j];
+    }
+}
+
+static void make_head(quantised_t *q, const trial_t *trial, int64_t b, int64_t h, float key_level,
+                      float value_level) {
+    const attn_problem_t *p = &trial->problem;
+    const int64_t head = b * p->kv_heads + h, dim = p->dim, columns = p->value_dim;
+    const int64_t length = p->inputs & ATTN_INPUT_KV_LENGTHS
+                               ? (int64_t)typed_get(&trial->io.kv_lengths, b, 0, 0, 0)
+                               : p->keys;
+    float *keys = q->key + head * p->keys * 2 * dim, *values = q->value + head * p->keys * columns;
+    for (int64_t j = 0; j < p->keys; j++) {
+        for (int64_t c = 0; c < dim; c++)
+            keys[j * 2 * dim + c] = element(&trial->io.key, &trial->io.key_scales, b, h, j, c);
+        for (int64_t c = 0; c < columns; c++)
+            values[j * columns + c] =
+                element(&trial->io.value, &trial->io.value_scales, b, h, j, c);
+    }
+    for (int64_t j = 0; j < p->keys; j += BLOCK) {
+        const int64_t count = p->keys - j < BLOCK ? p->keys - j : BLOCK;
+        const int64_t left = length > j ? length - j : 0, seen = left < count ? left : count;
+        make_keys(keys + j * 2 * dim, count, seen, dim, key_level);
+        make_values(values + j * columns, seen, columns, value_level);
+    }
+}
+
+quantised_t quantised_create(const trial_t *trial, int bytes) {
+    const attn_problem_t *p = &trial->problem;
+    const double weight_level = bytes == 1 ? 255 : 4096;
+    quantised_t q = {.problem = *p, .io = trial->io, .unit = 0.5 / weight_level + 4 * U};
+    const float key_level = level_of(bytes == 1 ? 127 : 32767, p->dim);
+    q.query = floats(p->batch * p->heads * p->queries * 2 * p->dim);
+    q.key = floats(p->batch * p->kv_heads * p->keys * 2 * p->dim);
+    q.value = floats(p->batch * p->kv_heads * p->keys * p->value_dim);
+    make_queries(&q, trial, key_level);
+    for (int64_t b = 0; b < p->batch; b++)
+        for (int64_t h = 0; h < p->kv_heads; h++)
+            make_head(&q, trial, b, h, key_level, bytes == 1 ? 127 : 2730);
+    q.problem.dim = 2 * p->dim;
+    q.problem.scale = 1.0f;
+    q.problem.dtype = q.problem.kv_dtype = ATTN_F32;
+    q.io.query = attn_tensor_bhnd(q.query, p->batch, p->heads, p->queries, 2 * p->dim);
+    q.io.key = attn_tensor_bhnd(q.key, p->batch, p->kv_heads, p->keys, 2 * p->dim);
+    q.io.value = attn_tensor_bhnd(q.value, p->batch, p->kv_heads, p->keys, p->value_dim);
+    q.io.key_scales.data = q.io.value_scales.data = NULL;
+    return q;
+}
+
+void quantised_destroy(quantised_t *q) {
+    free(q->query);
+    free(q->key);
+    free(q->value);
+}
+
+/* The largest logit that a row sees in the block of a key; -inf where it sees none. */
+static double largest_in_block(const exact_t *exact, int64_t keys, int64_t key) {
+    double largest = (double)-INFINITY;
+    const int64_t first = key / BLOCK * BLOCK;
+    for (int64_t j = first; j < keys && j < first + BLOCK; j++)
+        largest = fmax(largest, exact->score[ATTN_SCORES_MASKED][j]);
+    return largest;
+}
+
+/* A weight is rounded to a whole number of steps, of which the largest in its block has weight_level: off
+ * by half a step, and by what the product with weight_level is rounded. */
+static void add_rounding(const quantised_t *q, exact_t *exact, const int64_t at[4]) {
+    const attn_problem_t *p = &q->problem;
+    const int64_t kv_head = at[1] / (p->heads / p->kv_heads);
+    if (!isfinite(exact->lse)) return;
+    for (int64_t j = 0; j < p->keys; j++) {
+        if (exact->score[ATTN_SCORES_MASKED][j] == (double)-INFINITY) continue;
+        const double largest = largest_in_block(exact, p->keys, j);
+        const double step = q->unit * exp(largest - exact->lse + exact->lse_bound);
+        const float *row =
+            q->value + ((at[0] * p->kv_heads + kv_head) * p->keys + j) * p->value_dim;
+        for (int64_t c = 0; c < p->value_dim; c++)
+            if (isfinite(row[c])) exact->out_bound[c] += step * fabs((double)row[c]);
+    }
+}
+
+static void compare_scores(const exact_t *exact, const trial_t *trial, const int64_t at[4]) {
+    const int32_t stage = trial->problem.scores;
+    for (int64_t j = 0; j < trial->problem.keys; j++)
+        compare_number(typed_get(&trial->scores.tensor, at[0], at[1], at[2], j),
+                       exact_score(exact, stage, j), exact_score_bound(exact, stage, j), "scores",
+                       (int64_t[]){at[0], at[1], at[2], j});
+}
+
+void quantised_compare(const quantised_t *q, const trial_t *trial) {
+    exact_t exact = exact_create(&q->problem);
+    FOR_EACH_ROW(&trial->problem, at) {
+        exact_row(&exact, &q->problem, &q->io, &EXACT_F32, at[0], at[1], at[2]);
+        add_rounding(q, &exact, at);
+        compare_exact_row(&exact, &trial->problem, &trial->io, at);
+        if (trial->scores.block) compare_scores(&exact, trial, at);
+    }
+    exact_destroy(&exact);
+}

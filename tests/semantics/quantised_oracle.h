@@ -1,0 +1,27 @@
+/*
+ * What softmax with precision int16 or int8 computes (core/flash/quantised.h), in plain C: the same
+ * integers. Since S = Q mean + Qint K'int times scales, it is exact attention of other arrays: queries
+ * [s Qint, Q] with keys [t K'int, mean], twice as long, and values u Vint; all rules are then those of
+ * support/exact.h.
+ */
+#ifndef ATTN_TESTS_QUANTISED_ORACLE_H
+#define ATTN_TESTS_QUANTISED_ORACLE_H
+
+#include "trial.h"
+
+typedef struct quantised {
+    attn_problem_t problem;
+    attn_io_t io;
+    float *query, *key, *value;
+    double
+        unit; /**< what rounding a weight to an integer may change it by, of the largest in its block */
+} quantised_t;
+
+/** Of a trial's inputs; `bytes` is 1 or 2. */
+quantised_t quantised_create(const trial_t *trial, int bytes);
+void quantised_destroy(quantised_t *quantised);
+
+/** Fail unless out, lse and scores of the trial, which was run, are those. */
+void quantised_compare(const quantised_t *quantised, const trial_t *trial);
+
+#endif
