@@ -177,6 +177,9 @@ describe("attn lab run reasoning", () => {
             );
             refuse(preset("separation", "laptop"), folder, /lab separation has no presets/);
             refuse(preset("all", "laptop"), folder, /--preset needs one lab/);
+            refuse(preset("reasoning", "laptop", "--minutes", "-1"), folder, /--minutes: -1 is/);
+            refuse(preset("reasoning", "laptop", "--keep", "-1"), folder, /--keep: -1 is/);
+            refuse(train(1, "x", "--keep", "nan"), folder, /--keep: /);
             refuse(preset("reasoning", "laptop", "--panel", "softmax"), folder, /no --panel/);
             refuse(
                 ["run", "reasoning", "--set", "heads=16", "--set", "modulus=9", "-o", "out"],

@@ -11,6 +11,7 @@
 #include "cli/settings.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,7 +171,7 @@ static int execute(making_t *making) {
     int status = prepare_all(making);
     if (!status) {
         stop_listen();
-        if (making->minutes >= 0) stop_after(60 * making->minutes);
+        stop_after(60 * making->minutes);
         status = make_all(making);
     }
     choose_free(&making->tasks);
@@ -197,15 +198,15 @@ static const char details[] =
     "that measure time are computed point by point in one thread.";
 
 int lab_command_run(int argc, char **argv) {
-    making_t making = {.settings = {.threads = 1}, .choice = {.seed = 1}, .minutes = -1};
+    making_t making = {.settings = {.threads = 1}, .choice = {.seed = 1}, .minutes = INFINITY};
     int64_t threads = points_threads();
     store_make(&making.store, NULL); /* its folder is not yet known */
     const option_t options[] = {
         {"NAME", 0, OPTION_ARGUMENT, NULL, "a lab, or all", &making.choice.name, 0, 0},
         {"output", 'o', OPTION_TEXT | OPTION_REQUIRED, "DIR",
          "the folder, made where it is missing", &making.folder, 0, 0},
-        {"panel", 0, OPTION_TEXTS, "P,...", "which panels; may be repeated (default: all)",
-         &making.choice.panels, 0, 0},
+        {"panel", 0, OPTION_TEXTS, "P,...",
+         "which panels; may be repeated (default: all of the preset)", &making.choice.panels, 0, 0},
         {"preset", 0, OPTION_TEXT, "P", "the panels of a preset (default: the lab's first)",
          &making.choice.preset, 0, 0},
         {"set", 0, OPTION_TEXTS, "NAME=VALUE",
@@ -229,6 +230,9 @@ int lab_command_run(int argc, char **argv) {
 #if defined(__wasm__)
     if (threads > 1) return cli_complain(CLI_USAGE, "--threads: this build has 1");
 #endif
+    if (!(making.minutes >= 0))
+        return cli_complain(CLI_USAGE, "--minutes: %g is not 0 or more", making.minutes);
+    if (store_check(&making.store)) return CLI_USAGE;
     making.threads = (uint32_t)threads;
     making.store.folder = making.folder;
     return execute(&making);

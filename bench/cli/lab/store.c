@@ -71,6 +71,11 @@ void store_make(store_t *store, const char *folder) {
                                .stop = stop}};
 }
 
+int store_check(const store_t *store) {
+    if (store->lab.seconds >= 0) return CLI_OK;
+    return cli_complain(CLI_USAGE, "--keep: %g is not 0 or more", store->lab.seconds);
+}
+
 void store_remove(const lab_store_t *lab, const char *name) {
     char *path = path_of(lab->data, name);
     if (path) unlink(path);

@@ -22,6 +22,9 @@ typedef struct store {
 /** It stays where it is. Stops when the user wants it (stop.h). */
 void store_make(store_t *store, const char *folder);
 
+/** Whether STORE_SECONDS was given as something else than a time; an exit status. */
+int store_check(const store_t *store);
+
 /** Forget what is kept by this name, if anything. */
 void store_remove(const lab_store_t *lab, const char *name);
 

@@ -198,6 +198,7 @@ int lab_command_train(int argc, char **argv) {
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
     if (!(t.choice.rate > 0) || !(t.choice.dropout >= 0 && t.choice.dropout < 1))
         return cli_complain(CLI_USAGE, "lab train: --rate is above 0, --dropout from 0 to below 1");
+    if (store_check(&t.store)) return CLI_USAGE;
     if (!t.path && !t.bench)
         return cli_complain(CLI_USAGE,
                             "lab train: --output is missing (see attn lab train --help)");
