@@ -104,8 +104,10 @@ attn_status_t attnmodel_heads(attnjs_t *js, attnmodel_t *model, float *parts, si
     const nn_net_t *net = &model->model.net;
     const int64_t tokens = model->said.count - 1;
     const int64_t size = net->shape.layers * net->layout.inner * tokens;
-    float *const each[3] = {parts, parts + size, parts + 2 * size};
-    if (tokens < 0 || (uint64_t)room < 3 * (uint64_t)size)
+    if (tokens < 0)
+        return attn_fail(&js->error, ATTN_ERROR_ARGUMENT, "the model has not said anything yet");
+    if ((uint64_t)room < 3 * (uint64_t)size)
         return attn_fail(&js->error, ATTN_ERROR_SHAPE, "there is no room for the heads");
+    float *const each[3] = {parts, parts + size, parts + 2 * size};
     return model_heads(&model->model, model->said.tokens, tokens, each, &js->error);
 }
