@@ -31,7 +31,10 @@ export class Page {
     #theme = readTheme();
     #latest = 0; // input asked for
     #picker = new Picker((files) => void this.#load(files));
-    #progress = new Progress(() => this.#stop());
+    #progress = new Progress(
+        () => this.#stop(),
+        () => this.#goOn(),
+    );
     /** Keys of what the browser keeps. */
     #files: string | null = null;
     #plugins: string[] = [];
@@ -245,6 +248,10 @@ export class Page {
     #stop(): void {
         this.#engine.stop();
         for (const panel of this.#panels) panel.stop();
+    }
+
+    #goOn(): void {
+        for (const panel of this.#panels) if (panel.isStopped) void panel.refresh();
     }
 
     #refreshView(): void {

@@ -64,6 +64,7 @@ export class Panel {
     #place: number;
     #work: Work | null = null;
     #findings: Findings | null = null;
+    #isStopped = false;
     /** What is under way, and how much of it is done; null: nothing. */
     #step: Step | null = null;
     #part = 0;
@@ -124,6 +125,11 @@ export class Panel {
 
     get step(): Step | null {
         return this.#step;
+    }
+
+    /** Did stop() leave something undone? */
+    get isStopped(): boolean {
+        return this.#isStopped;
     }
 
     /** How much is done, from 0 to 1. */
@@ -206,6 +212,7 @@ export class Panel {
 
     /** The input or the controls are others now: nothing that is shown is theirs. */
     outdate(): void {
+        this.#isStopped = false;
         this.#work = null;
         this.#markStale(true);
         this.#begin("picture");
@@ -214,6 +221,7 @@ export class Panel {
     /** Compute no further: what is not there by now will not be. */
     stop(): void {
         if (this.#step === null) return;
+        this.#isStopped = true;
         this.#work = null;
         if (this.#isStale || !this.#findings) this.#fail(stopped);
         else this.#show({ ...this.#findings, ended: stopped });
@@ -300,6 +308,7 @@ export class Panel {
 
     /** There is no input: show nothing of the last. */
     clear(): void {
+        this.#isStopped = false;
         this.#work = null;
         this.#fail(null);
         this.#begin(null);

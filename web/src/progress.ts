@@ -1,4 +1,4 @@
-/** How far the panels are, a button that stops them, and one sentence when they are done. */
+/** How far the panels are, a button that stops them or goes on, and one sentence when they are done. */
 
 import { find } from "./dom";
 import { count } from "./format";
@@ -17,21 +17,26 @@ export class Progress {
     #root = find(document, "#progress", HTMLElement);
     #bar = find(this.#root, "progress", HTMLProgressElement);
     #words = find(this.#root, "span", HTMLElement);
+    #button = find(this.#root, "button", HTMLButtonElement);
     #status = find(document, "#status", HTMLElement);
     #wasBusy = false;
 
-    constructor(onStop: () => void) {
-        find(this.#root, "button", HTMLButtonElement).addEventListener("click", onStop);
+    constructor(onStop: () => void, onGoOn: () => void) {
+        this.#button.addEventListener("click", () => (this.#wasBusy ? onStop : onGoOn)());
         this.#root.classList.add("idle");
     }
 
     show(panels: readonly Panel[], input: Summary | null): void {
         const step = order.find((each) => panels.some((panel) => panel.step === each));
         const isBusy = step !== undefined;
-        this.#root.classList.toggle("idle", !isBusy);
+        const isStopped = !isBusy && panels.some((panel) => panel.isStopped);
+        this.#root.classList.toggle("idle", !isBusy && !isStopped);
+        this.#button.textContent = isStopped ? "Go on" : "Stop";
         const done = panels.reduce((sum, { progress }) => sum + progress, 0);
         this.#bar.value = done / Math.max(1, panels.length);
-        this.#words.textContent = isBusy ? `Computing ${words[step]}` : "";
+        this.#button.disabled = isBusy && !input; // there is nothing to stop yet
+        const doing = input ? `Computing ${words[step ?? "picture"]}` : "Reading";
+        this.#words.textContent = isBusy ? doing : isStopped ? "Stopped" : "";
         if (this.#wasBusy && !isBusy) this.#status.textContent = sentence(panels, input);
         this.#wasBusy = isBusy;
     }

@@ -22,9 +22,20 @@ beforeEach(async () => {
     page.on("console", (line) => {
         if (["error", "warning"].includes(line.type())) complaints.push(line.text());
     });
+    await page.addInitScript(countExactRows);
     await page.goto(site.url);
     await settled(page);
 });
+
+/** In the page: of how many rows exact attention is asked for. */
+function countExactRows() {
+    globalThis.exactRows = 0;
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (message, ...rest) {
+        if (message.kind === "exact") globalThis.exactRows += message.rows.length;
+        return postMessage.call(this, message, ...rest);
+    };
+}
 
 afterEach(async () => {
     await page.close();
@@ -47,6 +58,7 @@ async function type(count) {
 
 test("4096 tokens have picture, time and error in all panels, and no task is long", async (t) => {
     let start;
+    await page.evaluate(() => (globalThis.exactRows = 0));
     const longest = await longestTask(site.browser, page, async () => {
         start = await type(4096);
         await page.waitForTimeout(300);
@@ -57,6 +69,7 @@ test("4096 tokens have picture, time and error in all panels, and no task is lon
     assert.equal(await page.locator("[data-name=error] data[value]:not([value=''])").count(), 4);
     assert.equal(await page.locator("[data-name=time] data[value]:not([value=''])").count(), 4);
     assert.equal(await page.locator(".panel:not(.stale)").count(), 4);
+    assert.equal(await page.evaluate(() => globalThis.exactRows), 64, "once for all panels");
     assert.ok(took < slack * 10 * seconds, `${took} ms`);
     assert.ok(longest <= 50, `a task of ${longest} ms`);
     assert.match(
@@ -85,14 +98,19 @@ test("16,384 tokens: pictures first, a toggle answers at once, Stop stops", asyn
     await page.waitForFunction(() => /outputs/.test(document.querySelector("#progress").innerText));
     await page.click("#progress button");
     assert.equal(await page.locator(".panel[aria-busy=true]").count(), 0);
-    assert.equal(await page.locator("#progress.idle").count(), 1);
     assert.equal(await page.locator(".panel:not(.stale) canvas:visible").count(), 4);
     assert.match(
         await page.locator("[data-backend=softmax] .problem").textContent(),
         /^stopped before all/,
     );
-    await page.fill("#text", "three small words");
+    assert.equal(await page.textContent("#progress button"), "Go on");
+    await page.fill("#text", words(3000));
+    assert.equal(await page.isDisabled("#progress button"), true); // until there is an input
+    await page.click("#progress button");
+    assert.ok((await page.locator(".problem:visible", { hasText: /^stopped/ }).count()) > 0);
+    await page.click("#progress button");
     await settled(page);
+    assert.equal(await page.locator("#progress.idle").count(), 1);
     assert.equal(await page.locator("[data-name=time] data[value]:not([value=''])").count(), 4);
 });
 
