@@ -32,15 +32,19 @@ function serviceWorker() {
         async generateBundle(_, bundle) {
             const outside = await readdir(new URL("public", import.meta.url));
             const files = [...Object.keys(bundle), ...outside].map((name) => `./${name}`).sort();
-            const pages = Object.values(bundle).filter(({ fileName }) => /\.html$/.test(fileName));
-            const content = [...files, ...pages.map(({ source }) => source)].join();
-            const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
+            const hash = createHash("sha256").update(files.join()); // most names have a hash in them
+            for (const name of outside) {
+                hash.update(await readFile(new URL(`public/${name}`, import.meta.url)));
+            }
+            for (const { fileName, source } of Object.values(bundle)) {
+                if (/\.html$/.test(fileName)) hash.update(source);
+            }
             const worker = await readFile(
                 new URL("src/shell/service-worker.js", import.meta.url),
                 "utf8",
             );
             const source = [
-                `const VERSION = "libattn-${hash}";`,
+                `const VERSION = "libattn-${hash.digest("hex").slice(0, 16)}";`,
                 `const FILES = ${JSON.stringify(["./", ...files])};`,
                 worker,
             ].join("\n");

@@ -142,10 +142,14 @@ export class Panel {
         return this.#step !== null && this.#step !== "time";
     }
 
-    /** One sentence's part about what was found. */
-    get finding(): string | null {
-        const error = this.#findings?.accuracy?.error;
-        return error === undefined ? null : `${this.id} ${significant(error, 2)}`;
+    /** How far the output is from exact; null: not known. */
+    get error(): number | null {
+        return this.#findings?.accuracy?.error ?? null;
+    }
+
+    /** What is wrong, in words; null: nothing. */
+    get problem(): string | null {
+        return this.#find(".problem").textContent || null;
     }
 
     /** Compute everything again. What an earlier call still computes is never shown. */
@@ -175,6 +179,7 @@ export class Panel {
         if (work !== this.#work) return;
 
         const found: Findings = { numbers, run: null, accuracy: null, timing: null, ended: null };
+        this.#findings = found;
         const show = () => {
             if (work === this.#work) this.#show({ ...found });
         };
@@ -201,8 +206,8 @@ export class Panel {
     /** Show another batch or head of what is computed. */
     async refreshView(): Promise<void> {
         const work = this.#work;
-        if (!work) return;
         this.#markStale(true);
+        if (!work) return; // it was stopped, or is to come
         try {
             await this.#refreshGrid(work);
         } catch (error) {
@@ -213,7 +218,7 @@ export class Panel {
     /** The input or the controls are others now: nothing that is shown is theirs. */
     outdate(): void {
         this.#isStopped = false;
-        this.#work = null;
+        this.#work = this.#findings = null;
         this.#markStale(true);
         this.#begin("picture");
     }

@@ -1,7 +1,7 @@
 /** How far the panels are, a button that stops them or goes on, and one sentence when they are done. */
 
 import { find } from "./dom";
-import { count } from "./format";
+import { count, significant } from "./format";
 import type { Panel, Step } from "./panel";
 import type { Summary } from "./types";
 
@@ -43,9 +43,13 @@ export class Progress {
 }
 
 function sentence(panels: readonly Panel[], input: Summary | null): string {
-    const findings = panels.map(({ finding }) => finding).filter((finding) => finding !== null);
-    if (!input || findings.length === 0) return "Nothing is computed.";
+    if (!input) return "Nothing is computed.";
+    if (panels.some((panel) => panel.isStopped)) return "Stopped before all was computed.";
     const { queries, keys } = input.shape;
     const size = `${count(queries, "query", "queries")} by ${count(keys, "key")}`;
-    return `Computed on ${size}, with the errors ${findings.join(", ")}.`;
+    const errors = panels.flatMap(({ id, error }) => {
+        return error === null ? [] : `${id} ${significant(error, 2)}`;
+    });
+    const problems = panels.flatMap(({ id, problem }) => (problem ? `; ${id}: ${problem}` : []));
+    return `Computed on ${size}, with the errors ${errors.join(", ") || "unknown"}${problems.join("")}.`;
 }

@@ -122,6 +122,8 @@ test("a value out of range is one line in its panel, and the others keep working
     const line = panel("sparse").locator(".problem");
     assert.match(await line.textContent(), /local.*-3|-3.*local/);
     assert.equal(await panel("sparse").locator("[data-name=error]").count(), 0);
+    assert.match(await page.textContent("#status"), /^Computed on .*; sparse: .*local.*\.$/);
+    assert.equal(await page.locator(".panel [aria-live], .panel [role=alert]").count(), 0);
     await write("the other panels go on");
     assert.ok((await number("softmax", "error")) <= (await mostOfText()));
     await change(() => page.fill("#sparse-local", "2"));
