@@ -131,10 +131,14 @@ test("a value out of range is one line in its panel, and the others keep working
     assert.ok((await number("sparse", "error")) >= 0);
 });
 
-test("causal keeps half of the pairs", async () => {
+test("causal keeps half of the pairs, and errors are against exact attention with the same rules", async () => {
     await write("a b c d e f g h");
     await change(() => page.check("#causal"));
     assert.equal(await number("softmax", "kept"), 36 / 64);
+    await change(() => page.fill("#scale", "0.75"));
+    const most = await mostOfText({ causal: "top-left", scale: 0.75 });
+    const error = await number("softmax", "error");
+    assert.ok(error <= most, `softmax is exact by these rules too, not ${error}`);
 });
 
 test("what is nearly all is not 100 %", async () => {

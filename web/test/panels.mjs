@@ -72,12 +72,12 @@ export async function number(backend, name) {
     return Number(value);
 }
 
-/** What softmax may be off by, for the page's text. */
-export async function mostOfText() {
+/** What softmax may be off by, for the page's text, by these rules. */
+export async function mostOfText(rules = {}) {
     const dim = Number(await page.inputValue("#dim"));
     const { x, rows } = await embed(await page.inputValue("#text"), dim);
     const sizes = { batch: 1, heads: 1, kvHeads: 1, dim, valueDim: dim, keys: rows, queries: rows };
-    return largestError(exactAttention(sizes, { query: x, key: x, value: x }));
+    return largestError(exactAttention(sizes, { query: x, key: x, value: x }, rules));
 }
 
 export const errors = () => Promise.all(backends.map((backend) => number(backend, "error")));
