@@ -275,12 +275,9 @@ static void place_cell(const reasoning_cell_t *cell, double *row) {
 
 /* ---- points ---------------------------------------------------------------------------------------- */
 
-static uint32_t all_cells(const lab_run_t *run) {
-    return reasoning_cell_count(grid_of(run)) * (uint32_t)run->values[SEEDS];
-}
-
 static uint32_t count(const lab_run_t *run) {
-    return is_table(run) ? run->panel->grid.count : all_cells(run);
+    if (is_table(run)) return run->panel->grid.count;
+    return reasoning_cell_count(grid_of(run)) * (uint32_t)run->values[SEEDS];
 }
 
 static reasoning_cell_t cell_of(const lab_point_t *point) {
@@ -299,19 +296,32 @@ static void file(const lab_point_t *point, char name[LAB_FILE]) {
     name_cell(point->run, &cell, name);
 }
 
-/* Table 2's row of a size: its cells are figure-1's. What is not yet trained is left to that. */
+/* The mean of a cell's seeds; and its GFLOP. */
+static attn_status_t compute_seeds(const lab_run_t *run, uint32_t number, double *right,
+                                   double *gflop, attn_error_t *error) {
+    const uint32_t seeds = (uint32_t)run->values[SEEDS];
+    *right = 0;
+    for (uint32_t s = 0; s < seeds; s++) {
+        double row[REASONING_COLUMNS];
+        const reasoning_cell_t cell = reasoning_cell_at(grid_of(run), number, run->seed + s);
+        const attn_status_t status = compute_cell(run, &cell, row, error);
+        if (status) return status;
+        *right += row[REASONING_RIGHT] / seeds;
+        *gflop = row[REASONING_GFLOP];
+    }
+    return ATTN_OK;
+}
+
+/* Table 2's row of a size, from figure-1's cells. Wider models than the first that is good enough take more. */
 static attn_status_t compute_row(const lab_point_t *point, double *row, attn_error_t *error) {
     const lab_run_t *run = point->run;
-    const uint32_t all = all_cells(run);
-    for (uint32_t c = 0; c < all; c++) {
-        double cell_row[REASONING_COLUMNS];
+    for (uint32_t c = 0; c < reasoning_cell_count(grid_of(run)); c++) {
         const reasoning_cell_t cell = reasoning_cell_at(grid_of(run), c, run->seed);
-        if (cell.size != (int32_t)point->x) continue;
-        const attn_status_t status = compute_cell(run, &cell, cell_row, error);
+        double *least = &row[1 + cell.attention], right, gflop;
+        if (cell.size != (int32_t)point->x || !isnan(*least)) continue;
+        const attn_status_t status = compute_seeds(run, c, &right, &gflop, error);
         if (status) return status;
-        double *least = &row[1 + cell.attention];
-        if (cell_row[REASONING_RIGHT] >= REASONING_ENOUGH)
-            *least = fmin(*least, cell_row[REASONING_GFLOP]);
+        if (right >= REASONING_ENOUGH) *least = gflop;
     }
     return ATTN_OK;
 }

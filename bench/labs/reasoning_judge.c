@@ -132,7 +132,7 @@ static void judge_flops(const double *rows, uint32_t count, lab_finding_t *findi
                                                       : LAB_FAILS);
         judge_found(finding, "%s%.0f operators:", i ? "; " : "GFLOP of a sequence, ", row[0]);
         for (int32_t a = 0; a < REASONING_ATTENTIONS; a++)
-            judge_found(finding, isnan(row[1 + a]) ? " %s -" : " %s %.2g", reasoning_attention(a),
+            judge_found(finding, isnan(row[1 + a]) ? " %s -" : " %s %.3g", reasoning_attention(a),
                         row[1 + a]);
     }
     judge_tally(&tally, "comparisons", finding);
