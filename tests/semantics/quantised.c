@@ -82,6 +82,22 @@ static void sizes(void **state) {
     attn_context_destroy(context);
 }
 
+/** Windows that begin inside a block of keys, on a later panel of it. */
+static void windows(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int64_t left = 5; left < 150; left += 29)
+        for (int bytes = 1; bytes <= 2; bytes++) {
+            attn_problem_t problem = fixture_problem(1, 1, 40, 450, 8, 9);
+            problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+            problem.window_left = left;
+            trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
+            trial_label(&trial, PRECISIONS[bytes]);
+            check(context, &trial, bytes);
+        }
+    attn_context_destroy(context);
+}
+
 /** Queries of zero weigh all keys alike: weights then are whole, and sums of values exact in integers. */
 static void equal_weights(void **state) {
     (void)state;
