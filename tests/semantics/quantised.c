@@ -197,9 +197,13 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_in_crowds), cmocka_unit_test(sizes),
-        cmocka_unit_test(equal_weights),   cmocka_unit_test(rows_that_are_not_finite),
-        cmocka_unit_test(extremes),        cmocka_unit_test(keys_behind_the_length),
+        cmocka_unit_test(rules_in_crowds),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(equal_weights),
+        cmocka_unit_test(rows_that_are_not_finite),
+        cmocka_unit_test(extremes),
+        cmocka_unit_test(keys_behind_the_length),
         cmocka_unit_test(refusals),
     };
     /* The first subject is softmax: labels have its name. */
