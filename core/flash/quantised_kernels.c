@@ -164,7 +164,7 @@ ATTN_INLINE void take_step(const form_t form, const step_t *step) {
 static step_t step_of(const flash_head_t *head, const space_t *space, int64_t t, int64_t base,
                       const block_t *block) {
     flash_tile_t *tile = &space->flash.tiles[t];
-    const int64_t first = tile_max(base, tile->low);
+    const int64_t first = tile_max(base, tile_round_down(tile->low, PANEL));
     const int64_t last = tile_min(base + QUANTISED_KEYS, tile->high);
     return (step_t){
         .head = &head->head,

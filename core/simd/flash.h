@@ -53,7 +53,7 @@ typedef struct flash_tile {
     int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
     float *scores;      /* [TILE_ROWS][FLASH_KEYS], scratch */
     int64_t first[TILE_ROWS], last[TILE_ROWS]; /* positions in the segment that each row sees */
-    int64_t low, high;               /* positions that any row sees; low is a multiple of PANEL */
+    int64_t low, high;               /* positions that any row sees, from the first to the last */
     float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
     float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
     select_row_t *select;            /* [TILE_ROWS]: rows only choose keys; NULL: they see them */
@@ -100,12 +100,12 @@ ATTN_INLINE float flash_sum(const flash_tile_t *tile, int64_t r) {
 
 /* ---- logits, stage by stage ---------------------------------------------------------------------- */
 
-/* S of all rows for the keys [base, base + keys), `keys` a multiple of PANEL. */
+/* S of all rows for those of the keys [base, base + keys), `keys` a multiple of PANEL, that are `seen`. */
 ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
-                              int64_t keys) {
-    for (int64_t j = 0; j < keys; j += PANEL)
-        tile_panel_product(tile->dim, tile->query, segment->panels + (base + j) * tile->dim,
-                           tile->scores + j, FLASH_KEYS);
+                              int64_t keys, attn_range_t seen) {
+    for (int64_t j = base; j < base + keys; j += PANEL)
+        tile_panel_part(tile->rows, seen.first - j, seen.last - j, tile->dim, tile->query,
+                        segment->panels + j * tile->dim, tile->scores + j - base, FLASH_KEYS);
 }
 
 ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
@@ -264,7 +264,7 @@ ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *rescale) {
     }
 }
 
-/* First (a multiple of PANEL) and last position in a segment that any row of the tile sees. */
+/* First and last position in a segment that any row of the tile sees. */
 ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_t *last) {
     *first = INT64_MAX, *last = 0;
     for (int r = 0; r < TILE_ROWS; r++)
@@ -272,7 +272,7 @@ ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_
             *first = tile_min(*first, tile->first[r]);
             *last = tile_max(*last, tile->last[r]);
         }
-    *first = *last ? *first / PANEL * PANEL : 0;
+    if (!*last) *first = 0;
 }
 
 /** Let the tile see the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS. */
@@ -280,7 +280,7 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, i
                             int64_t keys) {
     float rescale[FLASH_ROWS];
     int64_t first[TILE_ROWS], last[TILE_ROWS];
-    flash_products(tile, segment, base, keys);
+    flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
     flash_shape(tile, segment, base, keys);
     if (!ATTN_SMALL && tile->select) {
         for (int r = 0; r < tile->rows; r++)
@@ -295,9 +295,9 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, i
     }
     const int parted = ATTN_BUCKETS && tile->buckets && (tile->round || tile->buckets->own != 0.0f);
     const int masked = tile->mods.has_offsets || parted;
-    tile_accumulate_ranges(tile->out, tile->out_stride, rescale, tile->scores, FLASH_KEYS,
-                           segment->values + base * segment->values_stride, segment->values_stride,
-                           first, last, masked, tile->value_dim);
+    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, rescale, tile->scores,
+                           FLASH_KEYS, segment->values + base * segment->values_stride,
+                           segment->values_stride, first, last, masked, tile->value_dim);
 }
 
 /**
@@ -309,14 +309,14 @@ ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segme
     for (int64_t t = 0; t < count; t++) {
         flash_span(&tiles[t], &tiles[t].low, &tiles[t].high);
         if (tiles[t].low < tiles[t].high) {
-            low = tile_min(low, tiles[t].low);
+            low = tile_min(low, tile_round_down(tiles[t].low, PANEL));
             high = tile_max(high, tiles[t].high);
         }
     }
     for (int64_t base = low; base < high; base += FLASH_KEYS)
         for (int64_t t = 0; t < count; t++)
             if (tiles[t].low < base + FLASH_KEYS && base < tiles[t].high) {
-                const int64_t first = tile_max(base, tiles[t].low);
+                const int64_t first = tile_max(base, tile_round_down(tiles[t].low, PANEL));
                 flash_step(&tiles[t], segment, first,
                            tile_min(base + FLASH_KEYS - first,
                                     tile_round_up(tiles[t].high - first, PANEL)));
@@ -468,9 +468,9 @@ ATTN_SMALL_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segm
                                   float *rows, int64_t stride) {
     int64_t low, high;
     flash_span(tile, &low, &high);
-    for (int64_t base = low; base < high; base += FLASH_KEYS) {
+    for (int64_t base = tile_round_down(low, PANEL); base < high; base += FLASH_KEYS) {
         const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
-        flash_products(tile, segment, base, keys);
+        flash_products(tile, segment, base, keys, (attn_range_t){base, base + keys});
         flash_score(tile, segment, base, keys, stage);
         flash_copy_scores(tile, segment, base, keys, rows, stride);
     }

@@ -119,7 +119,7 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     flash_tile_t *tile = &block->tiles[t];
     float *weights = block->weights + t * TILE_ROWS * FLASH_KEYS;
     float *logits = block->logits + t * TILE_ROWS * FLASH_KEYS, ones[FLASH_ROWS];
-    const int64_t first = tile_min(tile_max(base, tile->low), base + keys);
+    const int64_t first = tile_min(tile_max(base, tile_round_down(tile->low, PANEL)), base + keys);
     const int64_t seen = tile_max(0, tile_min(base + keys, tile->high) - first);
     const int64_t width = tile_round_up(seen, PANEL), column = first - base;
     int64_t from[TILE_ROWS], to[TILE_ROWS];
@@ -129,7 +129,7 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     backward_clear_(weights, column + width, keys);
     backward_clear_(logits, column + width, keys);
     tile->scores = weights + column;
-    flash_products(tile, &sides->key, first, width);
+    flash_products(tile, &sides->key, first, width, (attn_range_t){tile->low, tile->high});
     if (tile->mods.softcap != 0.0f) {
         flash_softcap(tile, width);
         backward_cap_factors_(block, t, column, width);
@@ -137,9 +137,10 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     if (tile->mods.has_offsets) flash_add_offsets(tile, &sides->key, first, width, ATTN_LOG4_E);
     flash_mask_ranges(tile, first, width);
     for (int64_t j = 0; j < width; j += PANEL)
-        tile_panel_product(block->value_dim, block->out_panels + t * TILE_ROWS * block->value_dim,
-                           sides->value.panels + (first + j) * block->value_dim,
-                           logits + column + j, FLASH_KEYS);
+        tile_panel_part(tile->rows, tile->low - first - j, tile->high - first - j, block->value_dim,
+                        block->out_panels + t * TILE_ROWS * block->value_dim,
+                        sides->value.panels + (first + j) * block->value_dim, logits + column + j,
+                        FLASH_KEYS);
     backward_softmax(block, t, column, width);
     if (watch) watch(data, block, t, base, column, seen);
     if (tile->mods.softcap != 0.0f) backward_uncap_(block, t, column, width);
@@ -148,7 +149,7 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
         from[r] = tile_max(0, tile->first[r] - first);
         to[r] = tile_min(seen, tile->last[r] - first);
     }
-    tile_accumulate_ranges(block->query_sums + t * TILE_ROWS * block->query_stride,
+    tile_accumulate_ranges(tile->rows, block->query_sums + t * TILE_ROWS * block->query_stride,
                            block->query_stride, ones, logits + column, FLASH_KEYS,
                            sides->key.values + first * sides->key.values_stride,
                            sides->key.values_stride, from, to, tile->mods.has_offsets, block->dim);
@@ -215,7 +216,7 @@ ATTN_STEP attn_range_t backward_span(backward_block_t *block) {
         flash_tile_t *tile = &block->tiles[t];
         flash_span(tile, &tile->low, &tile->high);
         if (tile->low >= tile->high) continue;
-        span.first = tile_min(span.first, tile->low);
+        span.first = tile_min(span.first, tile_round_down(tile->low, PANEL));
         span.last = tile_max(span.last, tile->high);
     }
     return span;

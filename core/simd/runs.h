@@ -35,7 +35,7 @@ ATTN_SMALL_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_r
     piece->run = *run;
     piece->run.first = first;
     piece->run.last = last;
-    piece->base = first / PANEL * PANEL;
+    piece->base = tile_round_down(first, PANEL);
     piece->keys = first < last ? tile_round_up(last - piece->base, PANEL) : 0;
 }
 
@@ -46,7 +46,8 @@ ATTN_SMALL_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) 
         tile->mods.has_offsets = mods.bias || mods.slope != 0.0f;
     }
     runs_look(tile, piece->rows, &piece->run);
-    flash_products(tile, piece->segment, piece->base, piece->keys);
+    flash_products(tile, piece->segment, piece->base, piece->keys,
+                   (attn_range_t){piece->run.first, piece->run.last});
     flash_shape(tile, piece->segment, piece->base, piece->keys);
     tile->mods = mods;
 }
@@ -65,14 +66,14 @@ ATTN_SMALL_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *pie
     const int64_t base = piece->base, stride = segment->values_stride;
     if (runs_are_finite(piece)) {
         const int64_t skipped = piece->run.first - base;
-        tile_accumulate(tile->out, tile->out_stride, rescale, scores + skipped, FLASH_KEYS,
-                        segment->values + piece->run.first * stride, stride,
+        tile_accumulate(tile->rows, tile->out, tile->out_stride, rescale, scores + skipped,
+                        FLASH_KEYS, segment->values + piece->run.first * stride, stride,
                         piece->run.last - piece->run.first, tile->value_dim);
         return;
     }
     runs_look(tile, piece->rows, &piece->run);
     for (int r = 0; r < TILE_ROWS; r++) tile->first[r] -= base, tile->last[r] -= base;
-    tile_accumulate_ranges(tile->out, tile->out_stride, rescale, scores, FLASH_KEYS,
+    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, rescale, scores, FLASH_KEYS,
                            segment->values + base * stride, stride, tile->first, tile->last,
                            tile->mods.has_offsets, tile->value_dim);
 }

@@ -15,6 +15,11 @@ enum {
     TILE_ROWS = ATTN_TILE_ROWS,
     PANEL = ATTN_TILE_COLUMNS,
     TILE_VECTORS = PANEL / VF_LANES,
+    /* So many rows, and one vector of columns, have kernels of their own: the edges of what is kept. A module has
+     * the code for whole tiles alone. */
+    TILE_FEW_ROWS = 4,
+    TILE_HAS_FEW = !ATTN_COMPACT && TILE_ROWS > 4,
+    TILE_HAS_ONE = !ATTN_COMPACT && PANEL > VF_LANES,
 };
 #define TILE_STRING_(x) #x
 #define TILE_STRING(x) TILE_STRING_(x)
@@ -22,6 +27,7 @@ enum {
     TILE_STRING(ATTN_TIER) " " TILE_STRING(ATTN_TILE_ROWS) "x" TILE_STRING(ATTN_TILE_COLUMNS)
 
 ATTN_INLINE int64_t tile_round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+ATTN_INLINE int64_t tile_round_down(int64_t n, int64_t step) { return n / step * step; }
 ATTN_INLINE int64_t tile_min(int64_t a, int64_t b) { return a < b ? a : b; }
 ATTN_INLINE int64_t tile_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -46,48 +52,71 @@ ATTN_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64
         for (j = count; j < width; j++) panel[k * width + j] = 0.0f;
 }
 
-/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j], for a whole tile. */
-ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
-                                    const float *restrict panel, float *restrict scores,
-                                    int64_t stride) {
+/* tile_panel_product() for `tile_rows` rows and `vectors` vectors, both constants. */
+ATTN_INLINE void tile_panel_columns_(int tile_rows, int vectors, int64_t d,
+                                     const float *restrict rows, const float *restrict panel,
+                                     float *restrict scores, int64_t stride) {
     vf sums[TILE_ROWS][TILE_VECTORS];
     ATTN_UNROLL
-    for (int r = 0; r < TILE_ROWS; r++) {
+    for (int r = 0; r < tile_rows; r++) {
         ATTN_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++) sums[r][v] = vf_zero();
+        for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
     }
     ATTN_UNROLL_8
     for (int64_t k = 0; k < d; k++) {
         vf column[TILE_VECTORS];
         ATTN_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++)
-            column[v] = vf_load(panel + k * PANEL + v * VF_LANES);
+        for (int v = 0; v < vectors; v++) column[v] = vf_load(panel + k * PANEL + v * VF_LANES);
         ATTN_UNROLL
-        for (int r = 0; r < TILE_ROWS; r++) {
+        for (int r = 0; r < tile_rows; r++) {
             vf row = vf_set1(rows[k * TILE_ROWS + r]);
             ATTN_UNROLL
-            for (int v = 0; v < TILE_VECTORS; v++)
-                sums[r][v] = vf_mul_add(row, column[v], sums[r][v]);
+            for (int v = 0; v < vectors; v++) sums[r][v] = vf_mul_add(row, column[v], sums[r][v]);
         }
     }
     ATTN_UNROLL
-    for (int r = 0; r < TILE_ROWS; r++) {
+    for (int r = 0; r < tile_rows; r++) {
         ATTN_UNROLL
-        for (int v = 0; v < TILE_VECTORS; v++)
-            vf_store(scores + r * stride + v * VF_LANES, sums[r][v]);
+        for (int v = 0; v < vectors; v++) vf_store(scores + r * stride + v * VF_LANES, sums[r][v]);
     }
 }
 
-/* The next `vectors` (a constant) vectors of columns of tile_accumulate(); the last is cut off
- * after `tail` lanes when reading `values`. */
-ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *restrict out,
-                                          int64_t out_stride, const float *rescale,
-                                          const float *restrict weights, int64_t weights_stride,
-                                          const float *restrict values, int64_t values_stride,
-                                          int64_t count) {
+/** scores[r*stride + j] = sum_k rows[k*TILE_ROWS + r] * panel[k*PANEL + j], for a whole tile. */
+ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
+                                    const float *restrict panel, float *restrict scores,
+                                    int64_t stride) {
+    tile_panel_columns_(TILE_ROWS, TILE_VECTORS, d, rows, panel, scores, stride);
+}
+
+/** The same for the first `count` rows and the columns [first, last), which may lie outside: what else of the
+ * tile's scores is written is not said. */
+ATTN_INLINE void tile_panel_part(int64_t count, int64_t first, int64_t last, int64_t d,
+                                 const float *restrict rows, const float *restrict panel,
+                                 float *restrict scores, int64_t stride) {
+    const int few = TILE_HAS_FEW && count <= TILE_FEW_ROWS;
+    const int64_t low = tile_max(first, 0) / VF_LANES * VF_LANES;
+    if (TILE_HAS_ONE && tile_min(last, PANEL) - low <= VF_LANES) {
+        if (few)
+            tile_panel_columns_(TILE_FEW_ROWS, 1, d, rows, panel + low, scores + low, stride);
+        else
+            tile_panel_columns_(TILE_ROWS, 1, d, rows, panel + low, scores + low, stride);
+    } else if (few) {
+        tile_panel_columns_(TILE_FEW_ROWS, TILE_VECTORS, d, rows, panel, scores, stride);
+    } else {
+        tile_panel_product(d, rows, panel, scores, stride);
+    }
+}
+
+/* The next `vectors` vectors of columns of tile_accumulate() for `tile_rows` rows, both constants; the
+ * last is cut off after `tail` lanes when reading `values`. */
+ATTN_INLINE void tile_accumulate_columns_(int tile_rows, int vectors, int64_t tail,
+                                          float *restrict out, int64_t out_stride,
+                                          const float *rescale, const float *restrict weights,
+                                          int64_t weights_stride, const float *restrict values,
+                                          int64_t values_stride, int64_t count) {
     vf sums[TILE_ROWS][TILE_VECTORS];
     ATTN_UNROLL
-    for (int r = 0; r < TILE_ROWS; r++) {
+    for (int r = 0; r < tile_rows; r++) {
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
     }
@@ -101,7 +130,7 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
                             ? vf_load(value + v * VF_LANES)
                             : vf_load_first(value + v * VF_LANES, tail);
         ATTN_UNROLL
-        for (int r = 0; r < TILE_ROWS; r++) {
+        for (int r = 0; r < tile_rows; r++) {
             vf weight = vf_set1(weights[r * weights_stride + j]);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++)
@@ -109,7 +138,7 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
         }
     }
     ATTN_UNROLL
-    for (int r = 0; r < TILE_ROWS; r++) {
+    for (int r = 0; r < tile_rows; r++) {
         const vf factor = vf_set1(rescale[r]);
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++) {
@@ -119,26 +148,39 @@ ATTN_INLINE void tile_accumulate_columns_(int vectors, int64_t tail, float *rest
     }
 }
 
+/* tile_accumulate() for `tile_rows` rows, a constant. */
+ATTN_INLINE void tile_accumulate_rows_(int tile_rows, float *restrict out, int64_t out_stride,
+                                       const float *rescale, const float *restrict weights,
+                                       int64_t weights_stride, const float *restrict values,
+                                       int64_t values_stride, int64_t count, int64_t columns) {
+    int64_t c = 0;
+    for (; c + PANEL <= columns; c += PANEL)
+        tile_accumulate_columns_(tile_rows, TILE_VECTORS, VF_LANES, out + c, out_stride, rescale,
+                                 weights, weights_stride, values + c, values_stride, count);
+    for (; c + VF_LANES <= columns; c += VF_LANES)
+        tile_accumulate_columns_(tile_rows, 1, VF_LANES, out + c, out_stride, rescale, weights,
+                                 weights_stride, values + c, values_stride, count);
+    if (c < columns)
+        tile_accumulate_columns_(tile_rows, 1, columns - c, out + c, out_stride, rescale, weights,
+                                 weights_stride, values + c, values_stride, count);
+}
+
 /**
- * out[r][c] = rescale[r]*out[r][c] + sum_{j<count} weights[r][j] * values[j][c], for TILE_ROWS rows
- * and `columns` columns. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
+ * out[r][c] = rescale[r]*out[r][c] + sum_{j<count} weights[r][j] * values[j][c], for the tile's first `rows`
+ * rows and `columns` columns; other rows have any. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
  * is read only where it has columns. The new terms are summed by themselves first: block after block,
  * a sum then rounds as often as a block has terms and as there are blocks, not as there are terms.
  */
-ATTN_STEP void tile_accumulate(float *restrict out, int64_t out_stride, const float *rescale,
-                               const float *restrict weights, int64_t weights_stride,
-                               const float *restrict values, int64_t values_stride, int64_t count,
-                               int64_t columns) {
-    int64_t c = 0;
-    for (; c + PANEL <= columns; c += PANEL)
-        tile_accumulate_columns_(TILE_VECTORS, VF_LANES, out + c, out_stride, rescale, weights,
-                                 weights_stride, values + c, values_stride, count);
-    for (; c + VF_LANES <= columns; c += VF_LANES)
-        tile_accumulate_columns_(1, VF_LANES, out + c, out_stride, rescale, weights, weights_stride,
-                                 values + c, values_stride, count);
-    if (c < columns)
-        tile_accumulate_columns_(1, columns - c, out + c, out_stride, rescale, weights,
-                                 weights_stride, values + c, values_stride, count);
+ATTN_STEP void tile_accumulate(int64_t rows, float *restrict out, int64_t out_stride,
+                               const float *rescale, const float *restrict weights,
+                               int64_t weights_stride, const float *restrict values,
+                               int64_t values_stride, int64_t count, int64_t columns) {
+    if (TILE_HAS_FEW && rows <= TILE_FEW_ROWS)
+        tile_accumulate_rows_(TILE_FEW_ROWS, out, out_stride, rescale, weights, weights_stride,
+                              values, values_stride, count, columns);
+    else
+        tile_accumulate_rows_(TILE_ROWS, out, out_stride, rescale, weights, weights_stride, values,
+                              values_stride, count, columns);
 }
 
 /** Whether `rows` rows of `columns` floats are all finite. */
@@ -158,7 +200,7 @@ ATTN_SMALL_STEP int tile_all_finite(const float *values, int64_t stride, int64_t
  * (0 * NaN is NaN): keys that no row sees are not read, and where rows differ, or keys are `masked`
  * one by one, and a value is not finite, each row goes alone and leaves out weights of zero.
  */
-ATTN_SMALL_STEP void tile_accumulate_ranges(float *restrict out, int64_t out_stride,
+ATTN_SMALL_STEP void tile_accumulate_ranges(int64_t rows, float *restrict out, int64_t out_stride,
                                             const float *rescale, const float *restrict weights,
                                             int64_t weights_stride, const float *restrict values,
                                             int64_t values_stride, const int64_t *first,
@@ -171,7 +213,7 @@ ATTN_SMALL_STEP void tile_accumulate_ranges(float *restrict out, int64_t out_str
     if (low > high) low = high;
     const float *seen = values + low * values_stride;
     if (same || tile_all_finite(seen, values_stride, high - low, columns)) {
-        tile_accumulate(out, out_stride, rescale, weights + low, weights_stride, seen,
+        tile_accumulate(rows, out, out_stride, rescale, weights + low, weights_stride, seen,
                         values_stride, high - low, columns);
         return;
     }

@@ -41,8 +41,8 @@ static void dense(const sketch_rows_t *rows, const float *matrix) {
             for (int64_t j = 0; j < rows->dim; j++)
                 scratch.input[r * rows->dim + j] = source[j * rows->column_stride];
         }
-        tile_accumulate(scratch.output, stride, rescale, scratch.input, rows->dim, matrix,
-                        rows->size, rows->dim, rows->size);
+        tile_accumulate(TILE_ROWS, scratch.output, stride, rescale, scratch.input, rows->dim,
+                        matrix, rows->size, rows->dim, rows->size);
         for (int64_t r = 0; r < count; r++)
             memcpy(rows->out + (first + r) * rows->size, scratch.output + r * stride,
                    (size_t)rows->size * sizeof(float));

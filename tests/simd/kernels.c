@@ -90,24 +90,24 @@ static void pack(float *panel, int64_t width, int64_t count, int64_t d, const fl
     tile_pack(panel, width, count, d, source, row_stride, column_stride, factor);
 }
 
-static void product(int64_t d, const float *rows, const float *panel, float *scores,
-                    int64_t stride) {
-    tile_panel_product(d, rows, panel, scores, stride);
+static void product(int64_t count, int64_t first, int64_t last, int64_t d, const float *rows,
+                    const float *panel, float *scores, int64_t stride) {
+    tile_panel_part(count, first, last, d, rows, panel, scores, stride);
 }
 
-static void accumulate(float *out, int64_t out_stride, const float *kept, const float *weights,
-                       int64_t weights_stride, const float *values, int64_t values_stride,
-                       int64_t count, int64_t columns) {
-    tile_accumulate(out, out_stride, kept, weights, weights_stride, values, values_stride, count,
-                    columns);
+static void accumulate(int64_t rows, float *out, int64_t out_stride, const float *kept,
+                       const float *weights, int64_t weights_stride, const float *values,
+                       int64_t values_stride, int64_t count, int64_t columns) {
+    tile_accumulate(rows, out, out_stride, kept, weights, weights_stride, values, values_stride,
+                    count, columns);
 }
 
-static void accumulate_ranges(float *out, int64_t out_stride, const float *kept,
+static void accumulate_ranges(int64_t rows, float *out, int64_t out_stride, const float *kept,
                               const float *weights, int64_t weights_stride, const float *values,
                               int64_t values_stride, const int64_t *first, const int64_t *last,
                               int64_t columns) {
-    tile_accumulate_ranges(out, out_stride, kept, weights, weights_stride, values, values_stride,
-                           first, last, 0, columns);
+    tile_accumulate_ranges(rows, out, out_stride, kept, weights, weights_stride, values,
+                           values_stride, first, last, 0, columns);
 }
 
 static int all_finite(const float *values, int64_t stride, int64_t rows, int64_t columns) {

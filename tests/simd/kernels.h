@@ -26,12 +26,12 @@ typedef struct simd_kernels {
     int64_t rows, panel;
     void (*pack)(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
                  int64_t row_stride, int64_t column_stride, float factor);
-    void (*product)(int64_t d, const float *rows, const float *panel, float *scores,
-                    int64_t stride);
-    void (*accumulate)(float *out, int64_t out_stride, const float *rescale, const float *weights,
-                       int64_t weights_stride, const float *values, int64_t values_stride,
-                       int64_t count, int64_t columns);
-    void (*accumulate_ranges)(float *out, int64_t out_stride, const float *rescale,
+    void (*product)(int64_t count, int64_t first, int64_t last, int64_t d, const float *rows,
+                    const float *panel, float *scores, int64_t stride);
+    void (*accumulate)(int64_t rows, float *out, int64_t out_stride, const float *rescale,
+                       const float *weights, int64_t weights_stride, const float *values,
+                       int64_t values_stride, int64_t count, int64_t columns);
+    void (*accumulate_ranges)(int64_t rows, float *out, int64_t out_stride, const float *rescale,
                               const float *weights, int64_t weights_stride, const float *values,
                               int64_t values_stride, const int64_t *first, const int64_t *last,
                               int64_t columns);

@@ -57,36 +57,44 @@ static void packing(void **state) {
     free(source);
 }
 
+/** The first `count` rows, and the columns [first, last); nothing behind the panel. */
+static void check_product(const simd_kernels_t *k, int64_t d, int64_t count, int64_t first,
+                          int64_t last) {
+    const int64_t stride = k->panel + 5;
+    test_label("product, d %" PRId64 ", %" PRId64 " rows, columns %" PRId64 " to %" PRId64, d,
+               count, first, last);
+    float *rows = numbers(d * k->rows, 0, 1), *panel = numbers(d * k->panel, 0, 2);
+    float *scores = numbers(0, k->rows * stride, 0);
+    k->product(count, first, last, d, rows, panel, scores, stride);
+    for (int64_t r = 0; r < k->rows; r++) {
+        for (int64_t j = first > 0 ? first : 0; r < count && j < last && j < k->panel; j++) {
+            double sum = 0, absolute = 0;
+            for (int64_t i = 0; i < d; i++) {
+                const double term = (double)rows[i * k->rows + r] * (double)panel[i * k->panel + j];
+                sum += term;
+                absolute += fabs(term);
+            }
+            const int64_t at[4] = {r, j, 0, 0};
+            compare_number((double)scores[r * stride + j], sum, (double)d * U * absolute, "score",
+                           at); // d products and d - 1 additions
+        }
+        for (int64_t j = k->panel; j < stride; j++) assert_true(scores[r * stride + j] == MARK);
+    }
+    free(rows);
+    free(panel);
+    free(scores);
+}
+
 static void panel_product(void **state) {
     (void)state;
     static const int64_t dims[] = {1, 2, 7, 64, 129};
     const simd_kernels_t *k = kernels();
-    for (size_t n = 0; n < TEST_COUNT(dims); n++) {
-        const int64_t d = dims[n], stride = k->panel + 5;
-        test_label("product, d %" PRId64, d);
-        float *rows = numbers(d * k->rows, 0, 1), *panel = numbers(d * k->panel, 0, 2);
-        float *scores = numbers(0, k->rows * stride, 0);
-        k->product(d, rows, panel, scores, stride);
-        for (int64_t r = 0; r < k->rows; r++)
-            for (int64_t j = 0; j < stride; j++) {
-                double sum = 0, absolute = 0;
-                for (int64_t i = 0; j < k->panel && i < d; i++) {
-                    const double term =
-                        (double)rows[i * k->rows + r] * (double)panel[i * k->panel + j];
-                    sum += term;
-                    absolute += fabs(term);
-                }
-                const int64_t at[4] = {r, j, 0, 0};
-                if (j < k->panel) // d products and d - 1 additions
-                    compare_number((double)scores[r * stride + j], sum, (double)d * U * absolute,
-                                   "score", at);
-                else
-                    assert_true(scores[r * stride + j] == MARK);
+    for (size_t n = 0; n < TEST_COUNT(dims); n++)
+        for (int64_t count = 1; count <= k->rows; count++)
+            for (int64_t first = -3; first < k->panel; first += 3) {
+                check_product(k, dims[n], count, first, first + 4);
+                check_product(k, dims[n], count, first, k->panel + 9);
             }
-        free(rows);
-        free(panel);
-        free(scores);
-    }
 }
 
 /** What accumulate() and its ranged form work on. */
@@ -142,11 +150,13 @@ static void accumulation(void **state) {
     const simd_kernels_t *k = kernels();
     for (int64_t columns = 1; columns <= 2 * k->panel + 1; columns++)
         for (int64_t count = 0; count < 40; count += 13) {
-            test_label("%" PRId64 " values of %" PRId64 " columns", count, columns);
+            const int64_t rows = 1 + (columns + count) % k->rows;
+            test_label("%" PRId64 " values of %" PRId64 " columns, %" PRId64 " rows", count,
+                       columns, rows);
             sums_t s = sums_create(k, count, columns);
-            k->accumulate(s.out, s.stride, s.rescale, s.weights, s.weights_stride, s.values,
+            k->accumulate(rows, s.out, s.stride, s.rescale, s.weights, s.weights_stride, s.values,
                           s.values_stride, count, columns);
-            for (int64_t r = 0; r < s.rows; r++) check_row(&s, r, 0, count);
+            for (int64_t r = 0; r < rows; r++) check_row(&s, r, 0, count);
             sums_destroy(&s);
         }
 }
@@ -173,8 +183,8 @@ static void accumulation_of_ranges(void **state) {
                 s.values[(2 + s.rows) * s.values_stride] = NAN;
             for (int64_t j = 25; j < COUNT && kind > 0; j++)
                 for (int64_t c = 0; c < columns; c++) s.values[j * s.values_stride + c] = INFINITY;
-            k->accumulate_ranges(s.out, s.stride, s.rescale, s.weights, s.weights_stride, s.values,
-                                 s.values_stride, first, last, columns);
+            k->accumulate_ranges(s.rows, s.out, s.stride, s.rescale, s.weights, s.weights_stride,
+                                 s.values, s.values_stride, first, last, columns);
             for (int64_t r = 0; r < s.rows; r++) check_row(&s, r, first[r], last[r]);
             sums_destroy(&s);
         }
