@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const table_column_t columns[] = {
     {"backend", "backend", TABLE_WORD},
@@ -37,7 +38,7 @@ static const table_column_t columns[] = {
     {"error", "error", TABLE_SCIENCE},
 };
 
-enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64 };
+enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64, COUNTED_ROWS = 256 };
 
 typedef struct bench {
     settings_t settings; /* its threads: those of the context in use */
@@ -97,6 +98,24 @@ static void measure_peaks(bench_t *bench) {
     bench->read = peak_read_gbps(attn_context_tier(bench->context));
 }
 
+/* Pairs that no plan knows, because a run's arrays decide: those of queries from all over, by their weights.
+ * Without weights they stay unknown. */
+static void count_pairs(trial_t *trial, const attn_problem_t *problem) {
+    const int64_t queries = problem->queries, rows = problem->batch * problem->heads * queries;
+    const int64_t stride = accuracy_stride_for_rows(problem, COUNTED_ROWS);
+    float *weights = trial_floats(1, 1, 1, problem->keys);
+    double kept = 0, counted = 0;
+    for (int64_t at = stride / 2; weights && at < rows; at += stride, counted++) {
+        if (attn_weights(trial->plan, &trial->io, at / queries / problem->heads,
+                         at / queries % problem->heads, at % queries, 1, weights, problem->keys,
+                         &trial->error))
+            break;
+        for (int64_t j = 0; j < problem->keys; j++) kept += weights[j] != 0.0f;
+    }
+    if (counted > 0) trial->cost.pairs = kept / counted * (double)rows;
+    free(weights);
+}
+
 /* Of a run, or of its gradients. */
 static int measure_trial(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
                          measure_t *time, double *relative) {
@@ -139,6 +158,7 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
         status = cli_reject(backend->id, &trial.error);
     } else {
         status = measure_trial(bench, &trial, problem, &time, &relative);
+        if (!status && isnan(trial.cost.pairs)) count_pairs(&trial, problem);
         if (!status) add_row(bench, &trial, problem, &time, relative);
     }
     trial_free(&trial);
@@ -285,7 +305,9 @@ static const char details[] =
     "one run, between ms low and ms high (95% confidence; - where --time left but one). GFLOP/s\n"
     "and GB/s count what the method needs. The peak is that of one core with the same\n"
     "instruction set, measured in this run; the percentage is per thread. Pairs is the share of\n"
-    "(query, key) pairs that are kept, touched that of the blocks which are computed for them.\n"
+    "(query, key) pairs that are kept, of some 256 queries where a run's arrays decide which; "
+    "touched\n"
+    "that of the blocks which are computed for them.\n"
     "The error is against exact softmax attention in double precision, over about 64 rows. A\n"
     "backend that cannot solve a problem has a row without numbers, and standard error says why.\n"
     "With --backward the error is that of the gradient by Q, against exact softmax attention's;\n"

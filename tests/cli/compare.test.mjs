@@ -249,6 +249,16 @@ describe("attn bench", () => {
         });
     });
 
+    test("pairs that no plan knows are counted", () => {
+        const lsh = ["--set=pattern=lsh", "--set=buckets=4", "--n=40", "--heads=2", "--causal"];
+        const args = ["bench", "--backend=sparse", ...lsh, "--time=0", "--json"];
+        const [row] = JSON.parse(succeed(args)).rows;
+        const layout = succeed(["layout", "sparse", ...lsh]);
+        const [, kept] = /^kept +(\d+) pairs/m.exec(layout);
+        assert.equal(Math.round(row.pairs * 2 * 40 * 40), Number(kept));
+        assert.ok(Number(kept) > 80 && Number(kept) < 41 * 40);
+    });
+
     test("lists multiply, and options reach the problem", () => {
         const args = ["--backend", "softmax", "--backend=linear", "--n=8", "--m=16,24", "--dv=4,8"];
         const json = succeed([
