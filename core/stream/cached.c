@@ -226,7 +226,7 @@ static attn_status_t create(const attn_cached_t *cached, stream_t **result, attn
     stream->values = (attn_value_t *)(stream->lengths + stream->problem.batch);
     if (cached->count) memcpy(stream->values, cached->values, values_size(cached));
     stream->made.problem = &stream->problem;
-    stream->made.values = stream->values;
+    stream->made.values = cached->count ? stream->values : NULL; /* as it was given */
     *result = stream;
     return ATTN_OK;
 }

@@ -16,7 +16,7 @@ typedef struct attn_cached {
     const attn_backend_t *backend; /* makes the plans */
     const attn_problem_t
         *problem;               /* as attn_ext_stream_t.create() has it; f(keys) of it is fixed */
-    const attn_value_t *values; /* of the plans' parameters, `count` of them; copied */
+    const attn_value_t *values; /* of the plans' parameters, `count` of them; copied; NULL: 0 */
     uint32_t count;
     uint64_t (*plan_bytes)(const attn_backend_plan_t *plan); /* of memory that a plan takes */
     int64_t period; /* tokens are dropped by whole multiples: a pattern repeats after so many */
