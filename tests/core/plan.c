@@ -240,8 +240,11 @@ static void plan_remembers_its_problem(void **state) {
         assert_true(kept->queries == copy.queries && kept->keys == copy.keys);
         assert_true(kept->dim == copy.dim && kept->value_dim == copy.value_dim);
         const char *tier = attn_tier_name(attn_context_tier(context));
-        test_label("%s: kernel '%s'", SUBJECTS[s].backend, attn_plan_kernel(plan));
-        if (!strstr(attn_plan_kernel(plan), tier)) test_fail("the kernel is not of tier %s", tier);
+        const char *kernel = attn_plan_kernel(plan);
+        test_label("%s: kernel '%s'", SUBJECTS[s].backend, kernel);
+        /* the tier's own, or where it has none that of the one it is named after: avx512vnni's is avx512's */
+        if (strncmp(kernel, tier, strcspn(kernel, " ")) != 0)
+            test_fail("the kernel is not of tier %s", tier);
         attn_plan_destroy(plan);
     }
     attn_context_destroy(context);
