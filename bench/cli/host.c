@@ -76,7 +76,7 @@ static int read_cache(int index, const char *name, char *line, size_t size) {
 /* "32K", "36M" */
 static double bytes_of(const char *size) {
     char *unit;
-    const double number = strtod(size, &unit);
+    const double number = (double)strtoll(size, &unit, 10);
     return number * (*unit == 'K' ? 0x1p10 : *unit == 'M' ? 0x1p20 : 1);
 }
 

@@ -42,10 +42,11 @@ attn_status_t description_integer(description_t *description, const char *name, 
     double number;
     const attn_status_t status = read_double(description, name, &number, error);
     if (status) return status;
+    char text[32];
     if (!(number >= 0 && number <= (double)most) || number != floor(number))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "its header has %s=%g, expected a whole number up to %lld", name, number,
-                         (long long)most);
+                         "its header has %s=%s, expected a whole number up to %lld", name,
+                         attn_number_text(number, text), (long long)most);
     *value = (int64_t)number;
     return ATTN_OK;
 }
