@@ -84,9 +84,11 @@ ATTN_SMALL_STEP void see_bucket(const attn_head_t *head, flash_tile_t *tile, int
     attn_key_range(problem, keys, query, &first, &last);
     tile->first[r] = find(list, starts[0], starts[1], first);
     tile->last[r] = find(list, tile->first[r], starts[1], last);
+    tile->own[r] = -1;
+    if (buckets->own == 0.0f) return;
     const int64_t position = attn_query_position(problem, keys, query);
     const int64_t own = find(list, starts[0], starts[1], position);
-    tile->own[r] = own < starts[1] && list[own] == position ? own : -1;
+    if (own < starts[1] && list[own] == position) tile->own[r] = own;
 }
 
 /* Attend in one round, from what was kept to what is kept. */
@@ -126,29 +128,33 @@ ATTN_SMALL_STEP void see_buckets(const flash_head_t *head, flash_tile_t *tiles, 
     }
 }
 
-/* The largest of [y; -y] of all columns, and which it is: the first of equal ones. */
+/* Of each lane's columns the one where [y; -y] is largest, the first of equal ones: how large, and its number. */
 typedef struct largest {
-    float most;
-    int64_t at;
+    vf most, number;
 } largest_t;
 
-/* Lanes of `y`, of which `count` are there, that are `most`. */
-ATTN_INLINE uint32_t lanes_of(vf y, float most, int64_t count) {
-    return ~vf_greater(vf_set1(most), y) & ((1u << count) - 1);
+/* Of `columns` columns those from `first` on; NaN counts as 0. Columns behind the last are 0, and follow those that
+ * are there. */
+ATTN_SMALL_STEP void enlarge(largest_t *largest, vf y, int64_t first, int64_t columns) {
+    float numbers[VF_LANES];
+    for (int64_t i = 0; i < VF_LANES; i++) numbers[i] = (float)(first + i);
+    const vf sum = vf_select_positive(vf_add(vf_mul(y, y), vf_set1(1.0f)), y, vf_zero());
+    const vf negative = vf_sub(vf_zero(), sum), size = vf_max(sum, negative);
+    const vf number =
+        vf_add(vf_load(numbers), vf_select_positive(negative, vf_set1((float)columns), vf_zero()));
+    const vf above = vf_sub(size, largest->most), below = vf_sub(largest->most, size);
+    const vf tie = vf_select_positive(below, vf_set1(-1.0f), vf_sub(largest->number, number));
+    const vf wins = vf_select_positive(above, vf_set1(1.0f), tie);
+    largest->most = vf_max(size, largest->most);
+    largest->number = vf_select_positive(wins, number, largest->number);
 }
 
-/* Of `columns` columns those from `first` on; NaN counts as 0. */
-ATTN_SMALL_STEP void enlarge(largest_t *largest, vf y, int64_t first, int64_t columns) {
-    const vf sum = vf_select_positive(vf_add(vf_mul(y, y), vf_set1(1.0f)), y, vf_zero());
-    const vf negative = vf_sub(vf_zero(), sum);
-    const int64_t count = tile_min(VF_LANES, columns - first);
-    const float most = vf_reduce_max(vf_max(sum, negative));
-    const uint32_t lanes = lanes_of(sum, most, count);
-    if (lanes && (most > largest->most || (most == largest->most && largest->at >= columns)))
-        *largest = (largest_t){most, first + __builtin_ctz(lanes)};
-    else if (most > largest->most)
-        *largest =
-            (largest_t){most, columns + first + __builtin_ctz(lanes_of(negative, most, count))};
+/* The first number of the largest of all lanes. */
+ATTN_SMALL_STEP float first_of(const largest_t *largest) {
+    const vf most = vf_set1(vf_reduce_max(largest->most));
+    const vf far = vf_sub(vf_zero(), vf_set1(FLT_MAX));
+    return -vf_reduce_max(
+        vf_select_positive(vf_sub(most, largest->most), far, vf_sub(vf_zero(), largest->number)));
 }
 
 _Static_assert(ROTATED_LANES % VF_LANES == 0, "columns behind the last are there to be read");
@@ -157,7 +163,7 @@ _Static_assert(ROTATED_LANES % VF_LANES == 0, "columns behind the last are there
 ATTN_SMALL_STEP void rotate(const float *rows, int64_t dim, const attn_rotation_t *rotation,
                             float *codes) {
     largest_t largest[ROTATED];
-    for (int i = 0; i < ROTATED; i++) largest[i] = (largest_t){-1.0f, 0};
+    for (int i = 0; i < ROTATED; i++) largest[i] = (largest_t){vf_set1(-1.0f), vf_zero()};
     for (int64_t c = 0; c < rotation->columns; c += VF_LANES) {
         vf sums[ROTATED];
         ATTN_UNROLL
@@ -170,7 +176,7 @@ ATTN_SMALL_STEP void rotate(const float *rows, int64_t dim, const attn_rotation_
         }
         for (int i = 0; i < ROTATED; i++) enlarge(&largest[i], sums[i], c, rotation->columns);
     }
-    for (int i = 0; i < ROTATED; i++) codes[i] = (float)largest[i].at;
+    for (int i = 0; i < ROTATED; i++) codes[i] = first_of(&largest[i]);
 }
 
 /* Whether each query sees one range of all keys, or chooses among those, by logits or by buckets. */
