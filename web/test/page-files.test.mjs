@@ -185,6 +185,27 @@ describe("files", () => {
         return Buffer.concat([length, Buffer.from(header), ...data]);
     }
 
+    function tensorAt(offsets) {
+        const entry = offsets && { dtype: "F32", shape: [8, 4], data_offsets: offsets };
+        const header = JSON.stringify({ x: entry });
+        const length = Buffer.alloc(8);
+        length.writeBigUInt64LE(BigInt(header.length));
+        return Buffer.concat([length, Buffer.from(header), Buffer.alloc(128)]);
+    }
+
+    function longHeader() {
+        const file = Buffer.alloc(12 + 1e6, "x");
+        file.write("\x93NUMPY\x02\x00", "latin1");
+        file.writeUInt32LE(1e6, 8);
+        return file;
+    }
+
+    /** Two arrays of 160 MiB of zeros, in some 300 kB. */
+    function bomb() {
+        const zeros = new Uint8Array(160 * 2 ** 20);
+        return Buffer.from(zipSync({ "a.npy": zeros, "b.npy": zeros }));
+    }
+
     test("NaN is counted and computed with", async () => {
         const numbers = Array.from({ length: 24 }, (_, i) => (i === 5 ? NaN : i / 24));
         await change(() => drop({ "x.npy": npy([6, 4], numbers) }));
@@ -215,6 +236,11 @@ describe("files", () => {
         "another kind of file": { "x.txt": Buffer.from("hello") },
         "an archive that is none": { "x.npz": Buffer.from("PK, and no more") },
         "tensors that are cut off": { "x.safetensors": Buffer.from("0123456789") },
+        "tensors outside of their file": { "x.safetensors": tensorAt([-96, 32]) },
+        "tensors behind their file": { "x.safetensors": tensorAt([64, 192]) },
+        "a tensor that is none": { "x.safetensors": tensorAt(null) },
+        "a header without an end": { "x.npy": longHeader() },
+        "an archive that unpacks to too much": { "x.npz": bomb() },
         "two files": { "q.npy": q, "k.npy": q },
         "names that say nothing": { "1.npy": q, "2.npy": q, "3.npy": q },
         "columns that differ": { "q.npy": q, "k.npy": randomNpy([8, 5], 1), "v.npy": q },

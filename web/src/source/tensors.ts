@@ -17,7 +17,8 @@ interface Tensor {
     npy: Uint8Array | null;
 }
 
-const largest = 256 * 2 ** 20; // bytes of an unpacked array
+const largest = 256 * 2 ** 20; // bytes of the unpacked arrays of a file
+const longest = 2 ** 16; // bytes that are looked at of a header of .npy
 const npyMagic = "\x93NUMPY";
 
 /** Of safetensors' types; bfloat16, which NumPy has no name for, as ml_dtypes writes it. */
@@ -63,9 +64,12 @@ function tensorsOf(file: string, bytes: Uint8Array): Tensor[] {
 }
 
 function readNpz(file: string, bytes: Uint8Array): Tensor[] {
+    let unpacked = 0;
     const filter = ({ name, originalSize }: { name: string; originalSize: number }) => {
-        if (originalSize > largest) throw new Error(`${name} has ${originalSize} bytes unpacked`);
-        return name.endsWith(".npy");
+        if (!name.endsWith(".npy")) return false;
+        unpacked += originalSize;
+        if (unpacked > largest) throw new Error(`${file} has over ${largest} bytes unpacked`);
+        return true;
     };
     return Object.entries(unzipSync(bytes, { filter })).map(([name, npy]) =>
         readNpyHeader(file, name.replace(/\.npy$/, ""), npy),
@@ -79,7 +83,7 @@ function readNpyHeader(file: string, tensor: string | null, npy: Uint8Array): Te
     const start = isLong ? 12 : 10;
     const isNpy = npy.length > start && latin1(npy.subarray(0, 6)) === npyMagic;
     const length = !isNpy ? 0 : isLong ? view.getUint32(8, true) : view.getUint16(8, true);
-    const header = latin1(npy.subarray(start, start + length));
+    const header = latin1(npy.subarray(start, start + Math.min(length, longest)));
     const descr = /'descr': *'([^']*)'/.exec(header)?.[1] ?? "";
     const sizes = /'shape': *\(([^)]*)\)/.exec(header)?.[1] ?? "";
     const shape = sizes
@@ -101,17 +105,31 @@ function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
     const length = bytes.length < 8 ? Infinity : Number(view.getBigUint64(0, true));
     if (length > bytes.length - 8) throw new Error("the header of .safetensors is cut off");
     const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
-    const entries = Object.entries(JSON.parse(text) as Record<string, Entry>);
+    const entries = Object.entries(JSON.parse(text) as Record<string, Entry | null>);
     const elements = bytes.subarray(8 + length);
     const tensors = entries.filter(([name]) => name !== "__metadata__");
-    return tensors.map(([tensor, { dtype, shape, data_offsets: offsets }]) => {
-        if (!Array.isArray(shape) || !Array.isArray(offsets)) {
+    return tensors.map(([tensor, entry]) => {
+        if (!isEntry(entry, elements.length)) {
             throw new Error(`the header of .safetensors does not say where ${tensor} is`);
         }
+        const { dtype, shape, data_offsets: offsets } = entry;
         const info = { file, tensor, dtype, shape };
         const data = elements.subarray(...offsets);
         return { info, descr: descrs[dtype] ?? dtype, isFortran: false, data, npy: null };
     });
+}
+
+/** Whether it is one, of elements that are there. */
+function isEntry(entry: Entry | null, bytes: number): entry is Entry {
+    const { dtype, shape, data_offsets: offsets } = entry ?? {};
+    if (typeof dtype !== "string" || !Array.isArray(shape) || !Array.isArray(offsets)) return false;
+    const [first, last] = offsets;
+    return (
+        [...shape, ...offsets].every((size) => Number.isSafeInteger(size) && size >= 0) &&
+        offsets.length === 2 &&
+        first <= last &&
+        last <= bytes
+    );
 }
 
 interface Entry {
