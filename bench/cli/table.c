@@ -160,8 +160,10 @@ static void print_rule(const table_t *table, FILE *out, const int *widths) {
 
 static void print_aligned(const table_t *table, FILE *out, int markdown) {
     int widths[TABLE_COLUMNS];
-    for (int column = 0; column < table->column_count; column++)
+    for (int column = 0; column < table->column_count; column++) {
         widths[column] = column_width(table, column);
+        if (markdown && widths[column] < 2) widths[column] = 2; /* "-:" is the least rule */
+    }
     print_row(table, out, widths, -1, markdown);
     if (markdown) print_rule(table, out, widths);
     for (int row = 0; row < table->row_count; row++) print_row(table, out, widths, row, markdown);

@@ -308,6 +308,7 @@ describe("attn bench", () => {
         const args = ["bench", "--backend=softmax", "--n=8", "--d=8", "--time=0.005"];
         assert.match(succeed(args), /GFLOP\/s of multiply-adds[^]*\nsoftmax/);
         assert.match(succeed([...args, "--md"]), /^\| softmax/m);
+        assert.match(succeed([...args, "--md"]), /^(\| -+:? )+\|$/m, "no column without a dash");
         assert.equal(succeed([...args, "--csv"]).split("\n")[0], KEYS.join(","));
     });
 });
