@@ -15,7 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS, HEADS, BATCH, RATE, WARM, DROPOUT, MODULUS, BAND, TESTS, TRIALS, SEEDS, PARAMS };
+enum {
+    LAYERS,
+    HEADS,
+    BATCH,
+    RATE,
+    WARM,
+    DROPOUT,
+    EMBEDDING,
+    MODULUS,
+    BAND,
+    TESTS,
+    TRIALS,
+    SEEDS,
+    PARAMS
+};
 
 static const attn_param_info_t params[PARAMS] = {
     [LAYERS] = LAB_INTEGER("layers", "layers", "", 1, NN_MOST_LAYERS, 3, "blocks of the decoder"),
@@ -33,6 +47,15 @@ static const attn_param_info_t params[PARAMS] = {
     [WARM] =
         LAB_NUMBER("warm", "warm-up", "", 0, 1, 0.05, "part of the steps; the paper's is 0.05"),
     [DROPOUT] = LAB_NUMBER("dropout", "dropout", "", 0, 0.9, 0, "the paper's is 0.1"),
+    [EMBEDDING] = {.struct_size = sizeof(attn_param_info_t),
+                   .type = ATTN_PARAM_NUMBER,
+                   .name = "embedding",
+                   .label = "embedding",
+                   .help = "standard deviation that the embedding begins with",
+                   .unit = "",
+                   .minimum = 1e-6,
+                   .maximum = 100,
+                   .automatic = "the task's"},
     [MODULUS] = LAB_INTEGER("modulus", "modulus", "", 2, 97, 5,
                             "of arithmetic, a prime; the paper's is 11"),
     [BAND] =
@@ -187,7 +210,6 @@ static int is_table(const lab_run_t *run) { return grid_of(run)->claim == REASON
 static attn_status_t settings_of(const lab_run_t *run, const reasoning_cell_t *cell,
                                  study_settings_t *settings, attn_error_t *error) {
     const double *values = run->values;
-    const reasoning_learning_t learning = reasoning_learning(cell->task);
     const study_choice_t choice = {
         .kind = cell->task,
         .size = cell->size,
@@ -198,8 +220,9 @@ static attn_status_t settings_of(const lab_run_t *run, const reasoning_cell_t *c
         .layers = (int64_t)values[LAYERS],
         .heads = (int64_t)values[HEADS],
         .batch = (int64_t)values[BATCH],
-        .samples = values[TRIALS] > 0 ? values[TRIALS] : learning.trials,
-        .rate = values[RATE] > 0 ? values[RATE] : learning.rate,
+        .samples = values[TRIALS],
+        .rate = values[RATE],
+        .embedding = values[EMBEDDING],
         .warm = values[WARM],
         .dropout = values[DROPOUT],
         .seed = cell->seed,
@@ -351,13 +374,16 @@ static void note(const lab_run_t *run, const double *rows, uint32_t row_count, c
                  size_t size) {
     const reasoning_numbers_t *tasks = &grid_of(run)->tasks;
     (void)rows, (void)row_count;
-    if (run->values[RATE] > 0 && run->values[TRIALS] > 0) return;
+    if (run->values[RATE] > 0 && run->values[TRIALS] > 0 && run->values[EMBEDDING] > 0) return;
     for (int32_t i = 0; i < tasks->count; i++) {
-        const reasoning_learning_t learning = reasoning_learning(tasks->items[i]);
+        const study_learning_t learning = study_learning(tasks->items[i]);
         const size_t used = strlen(text);
-        attn_format(text + used, size - used, "%s%s: rate %g, %g thousand samples",
+        char embedding[40] = "Xavier's";
+        if (learning.embedding > 0)
+            attn_format(embedding, sizeof embedding, "deviation %g", learning.embedding);
+        attn_format(text + used, size - used, "%s%s: rate %g, %g thousand samples, embedding %s",
                     i ? "; " : "auto: ", reasoning_name(tasks->items[i]), learning.rate,
-                    learning.trials);
+                    learning.samples, embedding);
     }
 }
 

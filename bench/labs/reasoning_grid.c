@@ -25,16 +25,6 @@ static const problems_t problems[2][REASONING_KINDS] = {
     },
 };
 
-reasoning_learning_t reasoning_learning(int32_t task) {
-    static const reasoning_learning_t learning[REASONING_KINDS] = {
-        [REASONING_LIS] = {.rate = 0.004, .trials = 500},
-        [REASONING_ED] = {.rate = 0.0005, .trials = 1000},
-        [REASONING_ED_LOCAL] = {.rate = 0.0005, .trials = 1000},
-        [REASONING_ARITHMETIC] = {.rate = 0.004, .trials = 500},
-    };
-    return learning[task];
-}
-
 const char *reasoning_attention(int32_t attention) {
     static const char *const names[REASONING_ATTENTIONS] = {"softmax", "linear", "sparse"};
     return names[attention];

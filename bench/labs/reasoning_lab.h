@@ -69,12 +69,6 @@ uint32_t reasoning_cell_count(const reasoning_grid_t *grid);
 /** Cells go on with the next seed behind the last. */
 reasoning_cell_t reasoning_cell_at(const reasoning_grid_t *grid, uint32_t number, uint64_t seed);
 
-/** What a model of this task learns by in minutes, where a run says nothing else. */
-typedef struct reasoning_learning {
-    double rate, trials;
-} reasoning_learning_t;
-reasoning_learning_t reasoning_learning(int32_t task);
-
 /** Widths at which a share of answers may first be right: at least `low`, at most `high`; infinite for none. */
 typedef struct reasoning_least {
     double low, high;

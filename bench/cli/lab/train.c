@@ -11,6 +11,7 @@
 #include "measure/measure.h"
 #include "measure/peak.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,9 +158,14 @@ int lab_command_train(int argc, char **argv) {
         .size = 6,
         .modulus = 5,
         .band = 2,
-        .samples = 500,
         .seed = 1,
-        .choice = {.width = 32, .layers = 3, .heads = 4, .batch = 64, .rate = 0.004, .warm = 0.05},
+        .choice = {.width = 32,
+                   .layers = 3,
+                   .heads = 4,
+                   .batch = 64,
+                   .rate = NAN,
+                   .embedding = NAN,
+                   .warm = 0.05},
     };
     store_make(&t.store, NULL);
     const option_t options[] = {
@@ -175,10 +181,13 @@ int lab_command_train(int argc, char **argv) {
          NN_MOST_LAYERS},
         {"heads", 0, OPTION_INTEGER, "N", "heads (default 4)", &t.choice.heads, 1, 1024},
         {"batch", 0, OPTION_INTEGER, "N", "samples a step (default 64)", &t.choice.batch, 1, 65536},
-        {"samples", 0, OPTION_INTEGER, "K", "thousands to train on at most (default 500)",
+        {"samples", 0, OPTION_INTEGER, "K", "thousands to train on at most (default: the task's)",
          &t.samples, 1, 1000000000},
-        {"rate", 0, OPTION_NUMBER, "R", "highest learning rate (default 0.004)", &t.choice.rate, 0,
-         0},
+        {"rate", 0, OPTION_NUMBER, "R", "highest learning rate (default: the task's)",
+         &t.choice.rate, 0, 0},
+        {"embedding", 0, OPTION_NUMBER, "S",
+         "standard deviation that the embedding begins with (default: the task's)",
+         &t.choice.embedding, 0, 0},
         {"dropout", 0, OPTION_NUMBER, "P", "share that is dropped (default 0)", &t.choice.dropout,
          0, 0},
         {"seed", 0, OPTION_INTEGER, "N", "of all random numbers (default 1)", &t.seed, 0,
@@ -196,8 +205,10 @@ int lab_command_train(int argc, char **argv) {
     const option_command_t command = {"lab train", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
-    if (!(t.choice.rate > 0) || !(t.choice.dropout >= 0 && t.choice.dropout < 1))
-        return cli_complain(CLI_USAGE, "lab train: --rate is above 0, --dropout from 0 to below 1");
+    if (t.choice.rate <= 0 || t.choice.embedding <= 0 ||
+        !(t.choice.dropout >= 0 && t.choice.dropout < 1))
+        return cli_complain(CLI_USAGE, "lab train: --rate is above 0, --embedding, too, --dropout "
+                                       "from 0 to below 1");
     if (store_check(&t.store)) return CLI_USAGE;
     if (!t.path && !t.bench)
         return cli_complain(CLI_USAGE,

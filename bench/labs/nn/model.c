@@ -101,13 +101,22 @@ static void draw_linear(uint64_t seed, const nn_linear_t *linear, float *weights
     draw(seed, linear->weight, linear->in, linear->out, weights);
 }
 
+static void draw_normal(uint64_t seed, int64_t at, int64_t count, double deviation,
+                        float *weights) {
+    for (int64_t i = at; i < at + count; i++)
+        weights[i] = (float)(deviation * attn_random_normal(seed, STREAM_WEIGHTS, (uint64_t)i));
+}
+
 static void set_gain(const nn_shape_t *shape, const nn_scale_t *scale, float *weights) {
     for (int64_t c = 0; c < shape->width; c++) weights[scale->gain + c] = 1.0f;
 }
 
-void nn_weights_draw(const nn_shape_t *shape, const nn_layout_t *layout, uint64_t seed,
-                     float *weights) {
-    draw(seed, layout->embedding, shape->vocabulary, shape->width, weights);
+void nn_weights_draw(const nn_shape_t *shape, const nn_layout_t *layout, double embedding,
+                     uint64_t seed, float *weights) {
+    if (embedding > 0)
+        draw_normal(seed, layout->embedding, shape->vocabulary * shape->width, embedding, weights);
+    else
+        draw(seed, layout->embedding, shape->vocabulary, shape->width, weights);
     for (int64_t i = layout->decayed; i < layout->count; i++) weights[i] = 0.0f;
     for (int64_t l = 0; l < shape->layers; l++) {
         const nn_block_t *block = &layout->blocks[l];

@@ -53,9 +53,12 @@ typedef struct nn_layout {
 /** Check a shape and lay its weights out. Errors: sizes out of range (ATTN_ERROR_SHAPE), which are named. */
 attn_status_t nn_layout_make(const nn_shape_t *shape, nn_layout_t *layout, attn_error_t *error);
 
-/** Xavier's uniform weights, gains of 1, biases of 0: a function of the seed alone. */
-void nn_weights_draw(const nn_shape_t *shape, const nn_layout_t *layout, uint64_t seed,
-                     float *weights);
+/**
+ * Xavier's uniform weights, gains of 1, biases of 0. `embedding`: 0, or the standard deviation of normal weights of the
+ * embedding, whose Xavier's become the smaller beside the positions the larger the vocabulary is.
+ */
+void nn_weights_draw(const nn_shape_t *shape, const nn_layout_t *layout, double embedding,
+                     uint64_t seed, float *weights);
 
 /** Sinusoidal positions, length x width: sin and cos of p / 10000^(2i / width), beside each other. */
 void nn_positions(const nn_shape_t *shape, float *positions);

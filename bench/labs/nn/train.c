@@ -63,7 +63,8 @@ attn_status_t nn_trainer_create(const attn_context_t *context, const nn_shape_t 
         nn_trainer_destroy(trainer);
         return status;
     }
-    nn_weights_draw(shape, &trainer->net.layout, training->seed, trainer->weights);
+    nn_weights_draw(shape, &trainer->net.layout, training->embedding, training->seed,
+                    trainer->weights);
     return ATTN_OK;
 }
 

@@ -16,6 +16,7 @@ enum { NN_PARTS = 8 };
 typedef struct nn_training {
     double beta1, beta2, epsilon, decay; /**< AdamW's */
     float dropout;                       /**< share that is dropped */
+    double embedding;                    /**< nn_weights_draw()'s */
     int64_t batch;                       /**< sequences a step */
     uint64_t seed;
 } nn_training_t;

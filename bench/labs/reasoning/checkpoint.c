@@ -59,6 +59,7 @@ static void describe(const study_t *study, header_t *header) {
     if (s->training.epsilon !=
         nn_training_paper(0).epsilon) /* else as in files without this line */
         add_number(header, "epsilon", s->training.epsilon);
+    if (s->training.embedding > 0) add_number(header, "embedding", s->training.embedding);
     add_number(header, "rate", s->rate);
     add_number(header, "warm", (double)s->warm);
     add_number(header, "steps", (double)s->steps);

@@ -144,9 +144,12 @@ static attn_status_t read_training(description_t *description, attn_error_t *err
         const char *name;
         double *value;
         int optional;
-    } lines[] = {{"dropout", &dropout, 0},           {"beta1", &training->beta1, 0},
-                 {"beta2", &training->beta2, 0},     {"decay", &training->decay, 0},
+    } lines[] = {{"dropout", &dropout, 0},
+                 {"beta1", &training->beta1, 0},
+                 {"beta2", &training->beta2, 0},
+                 {"decay", &training->decay, 0},
                  {"epsilon", &training->epsilon, 1}, /* the paper's, where there is none */
+                 {"embedding", &training->embedding, 1},
                  {"rate", &settings->rate, 0}};
     attn_status_t status = ATTN_OK;
     for (size_t i = 0; i < sizeof lines / sizeof *lines && !status; i++)

@@ -22,9 +22,10 @@ typedef struct study_choice {
     const attn_param_t *params;
     uint32_t param_count;
     int64_t width, layers, heads, batch;
-    double samples; /**< thousands to train on, at most */
-    double rate;    /**< the highest learning rate */
-    double warm;    /**< part of the steps that are warm-up; the paper's is 0.05 */
+    double samples;   /**< thousands to train on, at most; the task's unless above 0 */
+    double rate;      /**< the highest learning rate; likewise */
+    double embedding; /**< nn_weights_draw()'s; likewise */
+    double warm;      /**< part of the steps that are warm-up; the paper's is 0.05 */
     double dropout;
     uint64_t seed;
 } study_choice_t;
@@ -41,6 +42,13 @@ typedef struct study_settings {
     int64_t steps; /**< at most; the rate is 0 at their end */
     double enough; /**< stop early at this share of test samples wholly right; above 1: never */
 } study_settings_t;
+
+/** What models learn a task by in minutes, where a choice says nothing else. */
+typedef struct study_learning {
+    double rate, samples, embedding;
+} study_learning_t;
+
+study_learning_t study_learning(int32_t kind);
 
 /** The paper's AdamW, and an early stop at 99.5%. Errors: reasoning_make()'s. */
 attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t *settings,

@@ -63,7 +63,7 @@ static void setup(scene_t *scene, const attn_context_t *context, const char *bac
     scene->weights = numbers_make(count, 1);
     scene->logits = make_logits();
     assert_non_null(exact);
-    nn_weights_draw(&shape, &scene->net.layout, test_seed(), scene->weights);
+    nn_weights_draw(&shape, &scene->net.layout, 0, test_seed(), scene->weights);
     for (int64_t i = 0; i < count; i++) exact[i] = (double)scene->weights[i];
     for (int i = 0; i < COUNT * LENGTH; i++) {
         scene->tokens[i] = (int32_t)fixture_draw((uint64_t)i, VOCABULARY);

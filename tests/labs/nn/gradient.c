@@ -43,7 +43,7 @@ static void setup(scene_t *scene, const attn_context_t *context, const nn_shape_
     if (nn_net_create(context, shape, &scene->net, &error)) test_fail("%s", error.message);
     const int64_t count = scene->net.layout.count;
     scene->weights = numbers_make(count, 1);
-    nn_weights_draw(shape, &scene->net.layout, test_seed(), scene->weights);
+    nn_weights_draw(shape, &scene->net.layout, 0, test_seed(), scene->weights);
     for (int64_t i = 0; i < count; i++) /* gains that are not 1, biases that are not 0 */
         scene->weights[i] += 0.2f * (float)attn_random_normal(test_seed(), 2, (uint64_t)i);
     scene->gradient = numbers_make(count, 3), scene->moved = numbers_make(count, 3);

@@ -206,6 +206,32 @@ static void refusals(void **state) {
     attn_context_destroy(context);
 }
 
+/* A normal embedding of the deviation that is asked for, and nothing else changes. */
+static void embeddings(void **state) {
+    (void)state;
+    nn_layout_t layout;
+    const nn_shape_t shape = small("softmax");
+    const double deviation = 1.5;
+    assert_int_equal(nn_layout_make(&shape, &layout, NULL), ATTN_OK);
+    float *xavier = malloc((size_t)layout.count * sizeof *xavier);
+    float *normal = malloc((size_t)layout.count * sizeof *normal);
+    assert_true(xavier && normal);
+    nn_weights_draw(&shape, &layout, 0, test_seed(), xavier);
+    nn_weights_draw(&shape, &layout, deviation, test_seed(), normal);
+    const int64_t count = VOCABULARY * shape.width, end = layout.embedding + count;
+    double squares = 0, most = 0;
+    for (int64_t i = layout.embedding; i < end; i++) {
+        squares += (double)normal[i] * (double)normal[i];
+        most = fmax(most, fabs((double)xavier[i]));
+    }
+    /* The mean of `count` squares of unit normals is off by less than 6 of its deviations. */
+    assert_true(fabs(squares / (deviation * deviation) - count) < 6 * sqrt(2.0 * count));
+    assert_true(most <= sqrt(6.0 / (double)(VOCABULARY + shape.width)));
+    assert_memory_equal(xavier, normal, (size_t)layout.embedding * sizeof *normal);
+    assert_memory_equal(xavier + end, normal + end, (size_t)(layout.count - end) * sizeof *normal);
+    free(xavier), free(normal);
+}
+
 static void rates(void **state) {
     (void)state;
     assert_true(nn_rate(2, 0, 4, 12) == 0.5);
@@ -219,4 +245,4 @@ static void rates(void **state) {
 
 TEST_MAIN(cmocka_unit_test(threads_change_nothing), cmocka_unit_test(padding_changes_nothing),
           cmocka_unit_test(learns), cmocka_unit_test(divergence), cmocka_unit_test(loss_alone),
-          cmocka_unit_test(refusals), cmocka_unit_test(rates))
+          cmocka_unit_test(refusals), cmocka_unit_test(embeddings), cmocka_unit_test(rates))

@@ -65,6 +65,23 @@ static void learns(void **state) {
     attn_context_destroy(context);
 }
 
+/* What a choice leaves to the task is the task's. */
+static void choices(void **state) {
+    (void)state;
+    const study_choice_t automatic = {.kind = REASONING_ED, .size = 3, .batch = 100};
+    study_choice_t chosen = automatic;
+    study_settings_t settings;
+    const study_learning_t learning = study_learning(REASONING_ED);
+    assert_int_equal(study_settings_make(&automatic, &settings, NULL), ATTN_OK);
+    assert_true(settings.rate == learning.rate && learning.rate > 0);
+    assert_true(settings.training.embedding == learning.embedding && learning.embedding > 0);
+    assert_int_equal(settings.steps, 10 * learning.samples);
+    chosen.rate = 0.25, chosen.embedding = 0.5, chosen.samples = 3;
+    assert_int_equal(study_settings_make(&chosen, &settings, NULL), ATTN_OK);
+    assert_true(settings.rate == 0.25 && settings.training.embedding == 0.5);
+    assert_int_equal(settings.steps, 30);
+}
+
 /* ---- checkpoints ----------------------------------------------------------------------------------- */
 
 static char *save(const study_t *study, size_t *size) {
@@ -114,6 +131,7 @@ static void other_size(study_settings_t *settings) {
 static void other_width(study_settings_t *settings) { settings->width = 32; }
 static void other_backend(study_settings_t *settings) { settings->backend = "linear"; }
 static void other_rate(study_settings_t *settings) { settings->rate = 0.25; }
+static void other_embedding(study_settings_t *settings) { settings->training.embedding = 0.5; }
 static void other_epsilon(study_settings_t *settings) { settings->training.epsilon = 0.125; }
 
 static void refuse(study_t *study, const char *bytes, size_t size, attn_status_t status,
@@ -133,6 +151,7 @@ static void refuses_others(void **state) {
         {other_task, "task=lis|task=ed"},     {other_size, "size=4|size=3"},
         {other_width, "width=16|width=32"},   {other_backend, "attention=softmax|attention=linear"},
         {other_rate, "rate=0.005|rate=0.25"}, {other_epsilon, "epsilon=0.125"},
+        {other_embedding, "embedding=0.5"},
     };
     attn_context_t *context = fixture_context(1);
     const study_settings_t settings = small("softmax");
@@ -208,5 +227,6 @@ static void refuses_damage(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(learns), cmocka_unit_test(goes_on), cmocka_unit_test(refuses_others),
-          cmocka_unit_test(long_parameters), cmocka_unit_test(refuses_damage))
+TEST_MAIN(cmocka_unit_test(learns), cmocka_unit_test(choices), cmocka_unit_test(goes_on),
+          cmocka_unit_test(refuses_others), cmocka_unit_test(long_parameters),
+          cmocka_unit_test(refuses_damage))
