@@ -4,36 +4,35 @@
 #include "simd/tile.h"
 #include "sketching/draw.h"
 
-enum { VECTORS = 2, LANES = VECTORS * VF_LANES, COLUMNS = 4 };
+enum { LANES = VF_LANES, COLUMNS = SKETCHING_COLUMNS, LINE = 16 };
 
-/* Four columns for some features: sums stay in registers, a row of X is loaded once for all of them. */
-static void four_columns(const float *values, int64_t stride, const float *matrix, int64_t rows,
-                         double *squares) {
-    vf sums[COLUMNS][VECTORS];
-    float square[LANES];
+/*
+ * Some columns for a vector of features: sums stay in registers, a row of X is loaded once for all of them. Products
+ * and sums that are not fused keep multipliers and adders busy side by side, and each factor, used once, comes from
+ * memory with its product. `next`, or NULL, is asked for meanwhile, a line of each row.
+ */
+ATTN_INLINE vf some_columns(const float *values, const float *matrix, int64_t rows,
+                            const float *next, int64_t stride) {
+    vf sums[COLUMNS], square = vf_zero();
     ATTN_UNROLL
-    for (int c = 0; c < COLUMNS; c++) {
-        ATTN_UNROLL
-        for (int v = 0; v < VECTORS; v++) sums[c][v] = vf_set1(0);
-    }
+    for (int c = 0; c < COLUMNS; c++) sums[c] = vf_zero();
     for (int64_t r = 0; r < rows; r++) {
-        const float *row = values + r * stride, *factors = matrix + r * COLUMNS;
+        const vf row = vf_load(values + r * LANES);
+        if (next) vf_prefetch((uintptr_t)next + (uintptr_t)(r * stride) * sizeof *next);
         ATTN_UNROLL
-        for (int c = 0; c < COLUMNS; c++) {
-            const vf factor = vf_set1(factors[c]);
-            ATTN_UNROLL
-            for (int v = 0; v < VECTORS; v++)
-                sums[c][v] = vf_add(sums[c][v], vf_mul(factor, vf_load(row + v * VF_LANES)));
-        }
+        for (int c = 0; c < COLUMNS; c++)
+            sums[c] = vf_add(sums[c], vf_mul(vf_set1(matrix[r * COLUMNS + c]), row));
     }
     ATTN_UNROLL
-    for (int v = 0; v < VECTORS; v++) {
-        vf sum = vf_set1(0);
-        ATTN_UNROLL
-        for (int c = 0; c < COLUMNS; c++) sum = vf_add(sum, vf_mul(sums[c][v], sums[c][v]));
-        vf_store(square + v * VF_LANES, sum);
-    }
-    for (int f = 0; f < LANES; f++) squares[f] += (double)square[f];
+    for (int c = 0; c < COLUMNS; c++) square = vf_add(square, vf_mul(sums[c], sums[c]));
+    return square;
+}
+
+/* Asks for what is taken next: `width` features of each row. */
+ATTN_INLINE void ask(const float *values, int64_t stride, int64_t width, int64_t rows) {
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t f = 0; f < width; f += LINE)
+            vf_prefetch((uintptr_t)values + (uintptr_t)(r * stride + f) * sizeof *values);
 }
 
 /*
@@ -43,29 +42,43 @@ static void four_columns(const float *values, int64_t stride, const float *matri
 static void copy_blocks(const float *values, int64_t stride, int64_t rows, int64_t blocks,
                         float *copy) {
     for (int64_t r = 0; r < rows; r++)
-        for (int64_t b = 0; b < blocks; b++) {
-            ATTN_UNROLL
-            for (int v = 0; v < VECTORS; v++)
-                vf_store(copy + (b * rows + r) * LANES + v * VF_LANES,
-                         vf_load(values + r * stride + b * LANES + v * VF_LANES));
-        }
+        for (int64_t b = 0; b < blocks; b++)
+            vf_store(copy + (b * rows + r) * LANES, vf_load(values + r * stride + b * LANES));
 }
 
-/* Terms of four columns that are not 0 for certain. */
-static int64_t rows_of_four(const int32_t *last) {
+/* Terms of some columns that are not 0 for certain. */
+static int64_t terms_of(const int32_t *last) {
     int64_t rows = 0;
     for (int i = 0; i < COLUMNS; i++) rows = last[i] + 1 > rows ? last[i] + 1 : rows;
     return rows;
 }
 
-/* What four_columns() does for the features behind the last whole vectors. */
-static void square_of(const float *values, int64_t stride, const float *matrix, int64_t rows,
-                      double *square) {
-    float sum[COLUMNS] = {0}, four = 0;
-    for (int64_t r = 0; r < rows; r++)
-        for (int i = 0; i < COLUMNS; i++) sum[i] += matrix[r * COLUMNS + i] * values[r * stride];
-    for (int i = 0; i < COLUMNS; i++) four += sum[i] * sum[i];
-    *square += (double)four;
+static void all_columns(const float *values, const float *matrix, int64_t rows, const int32_t *last,
+                        int64_t columns, const float *next, int64_t stride, double *result) {
+    float squares[LANES];
+    vf sum = vf_zero();
+    for (int64_t c = 0; c < columns - COLUMNS; c += COLUMNS)
+        sum = vf_add(sum, some_columns(values, matrix + c * rows, terms_of(last + c), NULL, 0));
+    const int64_t c = columns - COLUMNS;
+    sum = vf_add(sum, some_columns(values, matrix + c * rows, terms_of(last + c), next, stride));
+    vf_store(squares, sum);
+    for (int f = 0; f < LANES; f++) result[f] = (double)squares[f];
+}
+
+/* The same for one of the features behind the last whole vector. */
+static float square_of(const float *values, int64_t stride, const float *matrix, int64_t rows,
+                       const int32_t *last, int64_t columns) {
+    float square = 0;
+    for (int64_t c = 0; c < columns; c += COLUMNS, matrix += COLUMNS * rows) {
+        const int64_t terms = terms_of(last + c);
+        float sums[COLUMNS] = {0}, some = 0;
+        for (int64_t r = 0; r < terms; r++)
+            for (int i = 0; i < COLUMNS; i++)
+                sums[i] += matrix[r * COLUMNS + i] * values[r * stride];
+        for (int i = 0; i < COLUMNS; i++) some += sums[i] * sums[i];
+        square += some;
+    }
+    return square;
 }
 
 static void squares(const float *values, int64_t stride, int64_t width, const float *matrix,
@@ -74,15 +87,14 @@ static void squares(const float *values, int64_t stride, int64_t width, const fl
     const int64_t most = SKETCHING_COPIED / LANES, whole = width / LANES;
     for (int64_t done = 0; done < whole; done += most) {
         const int64_t blocks = tile_min(most, whole - done);
-        copy_blocks(values + done * LANES, stride, rows, blocks, copy);
+        const float *chunk = values + done * LANES;
+        copy_blocks(chunk, stride, rows, blocks, copy);
         for (int64_t b = 0; b < blocks; b++)
-            for (int64_t c = 0; c < columns; c += COLUMNS)
-                four_columns(copy + b * rows * LANES, LANES, matrix + c * rows,
-                             rows_of_four(last + c), result + (done + b) * LANES);
+            all_columns(copy + b * rows * LANES, matrix, rows, last, columns,
+                        chunk + SKETCHING_COPIED + b * LANES, stride, result + (done + b) * LANES);
     }
     for (int64_t f = whole * LANES; f < width; f++)
-        for (int64_t c = 0; c < columns; c += COLUMNS)
-            square_of(values + f, stride, matrix + c * rows, rows_of_four(last + c), result + f);
+        result[f] = (double)square_of(values + f, stride, matrix, rows, last, columns);
 }
 
 /* Some vectors of a row into a bucket. */
@@ -122,6 +134,7 @@ static void embed(const float *rows, int64_t count, int64_t columns,
 }
 
 static void turn(const float *values, int64_t stride, int64_t width, int64_t rows, float *panel) {
+    ask(values + width, stride, width, rows);
     tile_pack(panel, SKETCHING_ROWS, rows, width, values, stride, 1, 1.0f);
 }
 

@@ -26,17 +26,17 @@ typedef struct sketching_kernels {
     /** panel[f SKETCHING_ROWS + r] = values[r stride + f], 0 from `rows` on. */
     void (*turn)(const float *values, int64_t stride, int64_t width, int64_t rows, float *panel);
     /**
-     * squares[f] += sum_c (sum_r values[r stride + f] N_rc)^2 for `width` features; N, of a multiple of 4 columns,
-     * lies four columns after four: N_rc = matrix[(c / 4 rows + r) 4 + c % 4]. `last[c]` is the last r for which
-     * there is a term that is not 0; `copy` has room for
-     * SKETCHING_COPIED numbers of each row.
+     * squares[f] = sum_c (sum_r values[r stride + f] N_rc)^2 for `width` features; N, of a multiple of
+     * SKETCHING_COLUMNS = C columns, lies C columns after C: N_rc = matrix[(c / C rows + r) C + c % C]. `last[c]` is the
+     * last r for which there is a term that is not 0; `copy` has room for SKETCHING_COPIED numbers of each row.
      */
     void (*squares)(const float *values, int64_t stride, int64_t width, const float *matrix,
                     int64_t rows, const int32_t *last, int64_t columns, float *copy,
                     double *squares);
 } sketching_kernels_t;
 
-enum { SKETCHING_COPIED = 128 }; /* features: some blocks of any tier */
+enum { SKETCHING_COLUMNS = 8 /* whose sums are made together */ };
+enum { SKETCHING_COPIED = 128 /* features: some blocks of any tier */ };
 
 ATTN_KERNEL_TABLES(sketching_kernels_t, attn_sketching_kernels)
 

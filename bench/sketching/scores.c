@@ -2,6 +2,7 @@
 #include "sketching/scores.h"
 
 #include "attn/random.h"
+#include "attn/support.h"
 #include "sketch/matrices.h"
 #include "sketching/embed.h"
 
@@ -140,7 +141,7 @@ int sketching_basis_exact(const sketching_features_t *features, const algebra_so
 
 /* ---- Algorithm 2 ------------------------------------------------------------------------------------ */
 
-enum { SPARSITY = 4, STREAM_JL = 1 };
+enum { STREAM_JL = 1 };
 
 /* S1 X^T, and D, of its columns as they are: any D does that makes them alike. */
 typedef struct embedded {
@@ -203,7 +204,7 @@ static int triangle_of_embedded(const embedded_t *embedded, double *r) {
     return done;
 }
 
-enum { FEW_BUCKETS = 4 };
+enum { FEW_BUCKETS = 4, FEW_PLACES = 2, PLACES = 4 /* of a feature */ };
 
 int64_t sketching_buckets(double factor) {
     return factor < 8 ? 16 : factor < 256 ? 8 : FEW_BUCKETS;
@@ -221,7 +222,8 @@ int sketching_basis_embedded(const sketching_features_t *features, const algebra
     const sketching_x_t *x = features->x;
     const int64_t n = x->rows, size = sketching_buckets(factor) * n;
     if (size >= x->columns) return sketching_basis_exact(features, solver, basis);
-    const sketching_embedding_t s = {size, attn_sketch_sparsity(size, SPARSITY), seed};
+    const int64_t places = sketching_buckets(factor) == FEW_BUCKETS ? FEW_PLACES : PLACES;
+    const sketching_embedding_t s = {size, attn_sketch_sparsity(size, places), seed};
     embedded_t embedded = {.solver = solver, .size = size, .n = n, .inverse = numbers(n, 1)};
     double *triangle = numbers(n, n);
     *basis = (sketching_basis_t){.matrix = NULL};
@@ -291,18 +293,18 @@ int sketching_scores(const sketching_features_t *features, const sketching_basis
 }
 
 /* What the kernel does, for a feature of few elements: the same sums in the same order, without zeros. */
-static double square_of(const sketching_block_t *block, const float *matrix, int64_t columns,
-                        float *sums) {
-    double square = 0;
+static float square_of(const sketching_block_t *block, const float *matrix, int64_t columns,
+                       float *sums) {
+    float square = 0;
     memset(sums, 0, (size_t)columns * sizeof *sums);
     for (int64_t r = 0; r < block->count; r++) {
         const float *row = matrix + block->rows[r] * columns, value = block->values[r];
         for (int64_t c = 0; c < columns; c++) sums[c] += row[c] * value;
     }
-    for (int64_t c = 0; c < columns; c += 4) {
-        float four = 0;
-        for (int64_t i = c; i < c + 4; i++) four += sums[i] * sums[i];
-        square += (double)four;
+    for (int64_t c = 0; c < columns; c += SKETCHING_COLUMNS) {
+        float some = 0;
+        for (int64_t i = c; i < c + SKETCHING_COLUMNS; i++) some += sums[i] * sums[i];
+        square += some;
     }
     return square;
 }
@@ -313,24 +315,25 @@ static double square_of(const sketching_block_t *block, const float *matrix, int
  */
 static int scores_in_float(const sketching_features_t *features, const sketching_basis_t *basis,
                            double *scores) {
+    enum { C = SKETCHING_COLUMNS };
     const sketching_x_t *x = features->x;
-    const int64_t n = basis->rows, d = x->columns, columns = (basis->rank + 3) / 4 * 4;
+    const int64_t n = basis->rows, d = x->columns,
+                  columns = attn_round_up(attn_max(basis->rank, 1), C);
     float *matrix = calloc((size_t)(n * columns + columns) + 1, sizeof *matrix);
     float *copy = malloc((size_t)(n * SKETCHING_COPIED) * sizeof *copy);
     int32_t *last = calloc((size_t)columns + 1, sizeof *last);
     const int done = matrix && last && copy;
     for (int64_t r = 0; r < n && done; r++)
         for (int64_t c = 0; c < basis->rank; c++) {
-            const int64_t at = x->dense ? (c / 4 * n + r) * 4 + c % 4 : r * columns + c;
+            const int64_t at = x->dense ? (c / C * n + r) * C + c % C : r * columns + c;
             matrix[at] = (float)basis->matrix[r * basis->rank + c];
             if (matrix[at] != 0) last[c] = (int32_t)r;
         }
-    if (done) memset(scores, 0, (size_t)d * sizeof *scores);
     if (done && x->dense)
         sketching_kernels()->squares(x->dense, d, d, matrix, n, last, columns, copy, scores);
     for (int64_t j = 0; j < d && done && !x->dense; j++) {
         const sketching_block_t block = sketching_block(features, j);
-        scores[j] = square_of(&block, matrix, columns, matrix + n * columns);
+        scores[j] = (double)square_of(&block, matrix, columns, matrix + n * columns);
     }
     free(matrix);
     free(copy);

@@ -160,23 +160,36 @@ static attn_status_t weigh(work_t *work) {
     return ATTN_OK;
 }
 
+/* What is read ahead of an element, where those are spread over much memory. */
+enum { AHEAD = 16 };
+
+/* A draw and its column of Y. */
+typedef struct placed {
+    attn_sketch_draw_t draw;
+    int64_t column;
+} placed_t;
+
 static int by_feature(const void *a, const void *b) {
-    const attn_sketch_draw_t *x = *(const attn_sketch_draw_t *const *)a;
-    const attn_sketch_draw_t *y = *(const attn_sketch_draw_t *const *)b;
-    return (x->feature > y->feature) - (x->feature < y->feature);
+    const placed_t *x = a, *y = b;
+    return (x->draw.feature > y->draw.feature) - (x->draw.feature < y->draw.feature);
+}
+
+static void take_row(const float *row, const placed_t *order, int64_t size, float *y) {
+    for (int64_t t = 0; t < size; t++) {
+        if (t + AHEAD < size) __builtin_prefetch(row + order[t + AHEAD].draw.feature);
+        y[order[t].column] = order[t].draw.weight * row[order[t].draw.feature];
+    }
 }
 
 /* Columns of Y from a dense X, whose rows are read from their beginning to their end. */
 static int take_dense(const work_t *work) {
     const sketching_x_t *x = work->features->x;
     const int64_t size = work->result->size;
-    const attn_sketch_draw_t **order = allocate(size, 1, sizeof *order);
-    for (int64_t t = 0; order && t < size; t++) order[t] = &work->draws[t];
+    placed_t *order = allocate(size, 1, sizeof *order);
+    for (int64_t t = 0; order && t < size; t++) order[t] = (placed_t){work->draws[t], t};
     if (order) qsort(order, (size_t)size, sizeof *order, by_feature);
     for (int64_t i = 0; order && i < x->rows; i++)
-        for (int64_t t = 0; t < size; t++)
-            work->result->y[i * size + (order[t] - work->draws)] =
-                order[t]->weight * x->dense[i * x->columns + order[t]->feature];
+        take_row(x->dense + i * x->columns, order, size, work->result->y + i * size);
     free(order);
     return order != NULL;
 }
@@ -251,9 +264,6 @@ static int make_room(work_t *work) {
     }
     return work->sums && work->result->y && work->matrix;
 }
-
-/* What is read of T ahead of an element: its features are spread over all of it. */
-enum { AHEAD = 16 };
 
 /* A row of CSR or of a dense X into the columns of its features: in float, so that they stay in the first cache. */
 static void embed_row(const sketching_x_t *x, int64_t i, const attn_sketch_entry_t *entries,

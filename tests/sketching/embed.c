@@ -1,6 +1,7 @@
 /* Sparse embeddings: the draws of the backend, many at a time, and products with them by definition. */
 #include "sketching/embed.h"
 #include "attn/attn.h"
+#include "attn/random.h"
 #include "inputs.h"
 #include "support/test.h"
 
@@ -89,4 +90,66 @@ static void products_are_by_definition(void **state) {
     input_destroy(&input);
 }
 
-TEST_MAIN(cmocka_unit_test(kernels_draw_the_same), cmocka_unit_test(products_are_by_definition))
+static float normal(uint64_t stream, int64_t at) {
+    return (float)attn_random_normal(test_seed(), stream, (uint64_t)at);
+}
+
+enum { TERMS = 19, FACTORS = 24 };
+
+static int64_t place(int r, int c) {
+    enum { C = SKETCHING_COLUMNS };
+    return (c / C * TERMS + r) * C + c % C;
+}
+
+/* Two operations a term and a square, each rounded, of sums of TERMS and FACTORS of them. */
+static void check_squares(const float *x, int64_t width, const float *n, const double *squares) {
+    for (int64_t f = 0; f < width; f++) {
+        double square = 0, bound = 0;
+        for (int c = 0; c < FACTORS; c++) {
+            double sum = 0, absolute = 0;
+            for (int r = 0; r < TERMS; r++) {
+                const double term = (double)x[r * width + f] * (double)n[place(r, c)];
+                sum += term;
+                absolute += fabs(term);
+            }
+            square += sum * sum;
+            bound += absolute * absolute;
+        }
+        assert_true(fabs(squares[f] - square) <= (2 * TERMS + FACTORS + 4) * 0x1p-24 * bound);
+    }
+}
+
+/** Squares of x_j^T N, N a triangle or full, by definition and on every tier to the bit. */
+static void squares_are_by_definition(void **state) {
+    (void)state;
+    enum { MOST = 3 * SKETCHING_COPIED };
+    static const int64_t widths[] = {1, 15, 33, SKETCHING_COPIED, MOST};
+    static float x[TERMS * MOST], copy[TERMS * SKETCHING_COPIED];
+    attn_tier_t tiers[16];
+    const uint32_t tier_count = attn_available_tiers(tiers, 16);
+    for (int i = 0; i < TERMS * MOST; i++) x[i] = normal(3, i);
+    for (int is_triangle = 0; is_triangle < 2; is_triangle++) {
+        float n[TERMS * FACTORS] = {0};
+        int32_t last[FACTORS];
+        for (int c = 0; c < FACTORS; c++) {
+            last[c] = is_triangle && c < TERMS ? c : TERMS - 1;
+            for (int r = 0; r <= last[c]; r++) n[place(r, c)] = normal(2, c * TERMS + r);
+        }
+        for (size_t k = 0; k < TEST_COUNT(widths); k++) {
+            const int64_t width = widths[k];
+            double first[MOST], result[MOST];
+            for (uint32_t t = 0; t < tier_count; t++) {
+                double *to = t ? result : first;
+                test_label("%s, %lld features, tier %u", is_triangle ? "triangle" : "full",
+                           (long long)width, (unsigned)t);
+                attn_sketching_kernels(tiers[t])->squares(x, width, width, n, TERMS, last, FACTORS,
+                                                          copy, to);
+                assert_memory_equal(to, first, (size_t)width * sizeof *first);
+            }
+            check_squares(x, width, n, first);
+        }
+    }
+}
+
+TEST_MAIN(cmocka_unit_test(kernels_draw_the_same), cmocka_unit_test(products_are_by_definition),
+          cmocka_unit_test(squares_are_by_definition))
