@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -123,6 +123,58 @@ describe("attn lab run reasoning", () => {
             stopped([...grid("softmax", 2, "--minutes", "0"), "--restart"], folder);
             assert.ok(!existsSync(join(folder, "out", cell)));
             assert.deepEqual(rowsOf(folder, "softmax"), []);
+        });
+    });
+
+    /** WCAG's contrast of two colours, each [red, green, blue]. */
+    function contrast(...colours) {
+        const [a, b] = colours.map((colour) => {
+            const [r, g, b] = colour.map((c) =>
+                c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4,
+            );
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+        });
+        return Math.max(a, b) / Math.min(a, b);
+    }
+
+    it("has ink on its tiles that can be read, light and dark", () => {
+        withFiles({}, (folder) => {
+            const args = grid("softmax", 1, "--minutes", "0");
+            stopped(args, folder);
+            const path = join(folder, "out/reasoning-softmax.points");
+            const kinds = ["lis", "ed", "ed_local", "arithmetic"];
+            const { points } = JSON.parse(read(folder, "out/reasoning-softmax.json"));
+            const lines = points.map(({ x, task, n, d }) =>
+                [x, x, kinds.indexOf(task), n, 0, d, 1, x / 35, 0, 1, 0, 0, 0].join(" "),
+            );
+            appendFileSync(path, lines.map((line) => `${line}\n`).join(""));
+            succeed(args, folder);
+            const svg = read(folder, "out/reasoning-softmax.svg");
+            const [light, dark] = svg.match(/<style>([^]*?)<\/style>/)[1].split("@media");
+            const colour = (css, name) => {
+                const [, hex] = css.match(new RegExp(`\\.${name} \\{ fill: #(\\w+)`)) ?? [];
+                const full = hex?.length === 3 ? hex.replace(/./g, "$&$&") : hex;
+                return full?.match(/../g).map((two) => parseInt(two, 16));
+            };
+            const tiles = svg.matchAll(
+                /class="tile"[^>]*fill-opacity="(\S+)"\/>\n<text class="([^"]*)"/g,
+            );
+            let count = 0;
+            for (const [, opacity, classes] of tiles) {
+                for (const [css, white] of [
+                    [light, "white"],
+                    [dark, "white-at-night"],
+                ]) {
+                    const paper = colour(css, "paper");
+                    const ink = colour(css, classes.split(" ").includes(white) ? white : "on-tile");
+                    const under = colour(css, "tile").map(
+                        (c, i) => paper[i] + (c - paper[i]) * Number(opacity),
+                    );
+                    assert.ok(contrast(ink, under) >= 4.5, `${opacity} ${classes}`);
+                }
+                count++;
+            }
+            assert.equal(count, 36);
         });
     });
 

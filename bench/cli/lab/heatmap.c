@@ -2,6 +2,7 @@
 #include "cli/lab/heatmap.h"
 
 #include "cli/lab/frame.h"
+#include "cli/lab/style.h"
 #include "cli/lab/text.h"
 
 #include <math.h>
@@ -60,20 +61,31 @@ static double shade_at(const map_t *map, double x, double y) {
     return sum / count; /* 0 / 0 is NaN */
 }
 
+static void print_text(const map_t *map, const char *classes, double x, double y,
+                       const char *text) {
+    fprintf(map->out,
+            "<text class=\"small%s\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+            classes, x, y, text);
+}
+
 static void print_tile(const map_t *map, int x, int y) {
     const double shade = shade_at(map, map->xs.items[x], map->ys.items[y]);
     const double width = map->width / map->xs.count, left = map->left + x * width;
     const double top = map->top + (map->ys.count - 1 - y) * TILE; /* the largest is above */
+    const double middle = left + width / 2, base = top + TILE / 2 + 4;
+    char classes[40], text[16];
     fprintf(map->out, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"",
             isnan(shade) ? "no-tile" : "tile", left + 1, top + 1, width - 2, TILE - 2);
     if (isnan(shade)) {
         fputs("/>\n", map->out);
         return;
     }
-    fprintf(map->out,
-            " fill-opacity=\"%.3f\"/>\n<text class=\"small %s\" text-anchor=\"middle\" "
-            "x=\"%.1f\" y=\"%.1f\">%.1f</text>\n",
-            shade, shade > 0.6 ? "on-tile" : "", left + width / 2, top + TILE / 2 + 4, 100 * shade);
+    snprintf(classes, sizeof classes, " on-tile%s%s",
+             style_wants_white(STYLE_LIGHT, shade) ? " white" : "",
+             style_wants_white(STYLE_DARK, shade) ? " white-at-night" : "");
+    snprintf(text, sizeof text, "%.1f", 100 * shade);
+    fprintf(map->out, " fill-opacity=\"%.3f\"/>\n", shade);
+    print_text(map, classes, middle, base, text);
 }
 
 static void print_map(const map_t *map) {

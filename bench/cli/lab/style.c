@@ -1,6 +1,25 @@
 /* cli/lab/style.c: see style.h. */
 #include "cli/lab/style.h"
 
+#include <math.h>
+
+const style_colour_t style_paper[STYLE_SCHEMES] = {{0xff, 0xff, 0xff}, {0x16, 0x18, 0x1c}};
+const style_colour_t style_tile[STYLE_SCHEMES] = {{0x00, 0x67, 0xb1}, {0x5c, 0xb3, 0xff}};
+
+/* WCAG 2: relative luminance, of a channel that lies between two. */
+static double luminance(double below, double above, double opacity) {
+    const double value = (below + (above - below) * opacity) / 255;
+    return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4);
+}
+
+int style_wants_white(int scheme, double opacity) {
+    const style_colour_t below = style_paper[scheme], above = style_tile[scheme];
+    const double light = 0.2126 * luminance(below.red, above.red, opacity) +
+                         0.7152 * luminance(below.green, above.green, opacity) +
+                         0.0722 * luminance(below.blue, above.blue, opacity);
+    return 1.05 / (light + 0.05) > (light + 0.05) / 0.05; /* contrasts with white, with black */
+}
+
 /*
  * The first lines, which are drawn first, are thicker: they stay visible below others that take the same
  * way. Colours that people with a colour vision deficiency tell apart, after Okabe and
@@ -20,7 +39,8 @@ const char figure_style[] =
     ".figure .outside { fill: #000; fill-opacity: .07 }\n"
     ".figure .tile { fill: #0067b1 }\n"
     ".figure .no-tile { fill: none; stroke: #999; stroke-dasharray: 2 3 }\n"
-    ".figure .on-tile { fill: #fff }\n"
+    ".figure .on-tile { fill: #000 }\n"
+    ".figure .white { fill: #fff }\n"
     ".figure .curve, .figure .sample { fill: none; stroke: currentColor; stroke-width: 2; "
     "stroke-linejoin: round }\n"
     ".figure .line.colour0 { stroke-width: 2.8 }\n"
@@ -50,6 +70,7 @@ const char figure_style[] =
     ".figure .outside { fill: #fff; fill-opacity: .08 }\n"
     ".figure .tile { fill: #5cb3ff }\n"
     ".figure .on-tile { fill: #000 }\n"
+    ".figure .white-at-night { fill: #fff }\n"
     ".figure .bound { color: #ddd }\n"
     ".figure .colour0 { color: #5cb3ff }\n"
     ".figure .colour1 { color: #ff9d4d }\n"
