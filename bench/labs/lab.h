@@ -180,7 +180,7 @@ struct lab {
     /**
      * Compute one point: row[1] to row[column_count - 1]; row[0] is x already. NaN where there is
      * nothing. Several threads may be in it with one run. May allocate, but leaves nothing behind.
-     * LAB_UNFINISHED: run->store wanted that.
+     * LAB_UNFINISHED: run->store wanted that. LAB_SPOILT: the error says why this point has none.
      */
     attn_status_t (*point)(const lab_point_t *point, double *row, attn_error_t *error);
 

@@ -251,6 +251,11 @@ static int has_begun(const lab_run_t *run, const reasoning_cell_t *cell) {
     return failed || has;
 }
 
+/* What is wrong with this cell alone: a training that diverged, a checkpoint that is damaged. */
+static attn_status_t of_cell(attn_status_t status) {
+    return status == ATTN_ERROR_RANGE || status == ATTN_ERROR_ARGUMENT ? LAB_SPOILT : status;
+}
+
 static attn_status_t train(const lab_run_t *run, const reasoning_cell_t *cell, study_t *study,
                            attn_error_t *error) {
     const lab_store_t *store = run->store;
@@ -282,7 +287,7 @@ static attn_status_t compute_cell(const lab_run_t *run, const reasoning_cell_t *
     attn_status_t status = settings_of(run, cell, &settings, error);
     if (!status) status = study_create(run->context, &settings, &study, error);
     if (status) return status;
-    status = train(run, cell, &study, error);
+    status = of_cell(train(run, cell, &study, error));
     if (!status) status = study_solve(&study, (int64_t)run->values[TESTS], &score, error);
     if (!status) fill_row(&study, &score, row);
     study_destroy(&study);
@@ -319,6 +324,14 @@ static void file(const lab_point_t *point, char name[LAB_FILE]) {
     name_cell(point->run, &cell, name);
 }
 
+/* Whose error it is. */
+static void name_error(const lab_run_t *run, const reasoning_cell_t *cell, attn_error_t *error) {
+    const attn_error_t of = *error;
+    char name[LAB_FILE];
+    name_cell(run, cell, name);
+    attn_fail(error, of.status, "%s: %s", name, of.message);
+}
+
 /* The mean of a cell's seeds; and its GFLOP. */
 static attn_status_t compute_seeds(const lab_run_t *run, uint32_t number, double *right,
                                    double *gflop, attn_error_t *error) {
@@ -328,6 +341,7 @@ static attn_status_t compute_seeds(const lab_run_t *run, uint32_t number, double
         double row[REASONING_COLUMNS];
         const reasoning_cell_t cell = reasoning_cell_at(grid_of(run), number, run->seed + s);
         const attn_status_t status = compute_cell(run, &cell, row, error);
+        if (status == LAB_SPOILT) name_error(run, &cell, error);
         if (status) return status;
         *right += row[REASONING_RIGHT] / seeds;
         *gflop = row[REASONING_GFLOP];

@@ -7,8 +7,13 @@
 
 #include <stddef.h>
 
-/** A status of work that stopped before it was finished: what there is is kept, and nothing went wrong with it. */
-enum { LAB_UNFINISHED = -1 };
+/** Statuses of work beside attn_status_t. */
+enum {
+    LAB_UNFINISHED =
+        -1, /**< it stopped before its end: what there is is kept, and nothing went wrong with it */
+    LAB_SPOILT =
+        -2 /**< it cannot go on, and other work can: a training diverged, what was kept is damaged */
+};
 
 /** Names are of letters, digits, '-', '_' and '.'. Any thread may call. */
 typedef struct lab_store {

@@ -3,7 +3,15 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import {
+    appendFileSync,
+    copyFileSync,
+    existsSync,
+    mkdirSync,
+    readFileSync,
+    rmSync,
+    writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -65,8 +73,11 @@ describe("attn lab run reasoning", () => {
                 assertWellFormed(read(folder, `out/reasoning-${panel}.svg`));
             }
             const csv = read(folder, "out/reasoning-figure-1.csv").trimEnd().split("\n");
-            assert.equal(csv[0], "x,task,n,attention,d,seed,right,low,high,whole,samples,gflop");
-            assert.equal(csv[1], "0,arithmetic,2,softmax,16,1,,,,,,");
+            assert.equal(
+                csv[0],
+                "x,task,n,attention,d,seed,right,low,high,whole,samples,gflop,failed",
+            );
+            assert.equal(csv[1], "0,arithmetic,2,softmax,16,1,,,,,,,");
             assert.equal(csv.length, 1 + 81);
             const svg = read(folder, "out/reasoning-figure-1.svg");
             assert.equal(svg.match(/class="no-tile"/g).length, 81);
@@ -123,6 +134,67 @@ describe("attn lab run reasoning", () => {
             stopped([...grid("softmax", 2, "--minutes", "0"), "--restart"], folder);
             assert.ok(!existsSync(join(folder, "out", cell)));
             assert.deepEqual(rowsOf(folder, "softmax"), []);
+        });
+    });
+
+    it("marks a cell that is damaged or diverges, and goes on with the others", () => {
+        withFiles({}, (folder) => {
+            const path = join(folder, "out", cell);
+            succeed(grid("table-2", 1), folder);
+            const bytes = readFileSync(path);
+            const damaged = Buffer.from(bytes);
+            damaged[bytes.length >> 1] ^= 4;
+            writeFileSync(path, damaged);
+            rmSync(join(folder, "out/reasoning-table-2.points"));
+            const run = attn(["lab", ...grid("table-2", 1)], folder);
+            assert.equal(run.status, 0, run.stderr);
+            assert.match(run.stderr, /table-2, x = 2: arithmetic-2-softmax-.*: .* damaged/);
+            assert.match(run.stderr, /^[^\n]+\n$/);
+            const rows = read(folder, "out/reasoning-table-2.csv").trimEnd().split("\n");
+            assert.match(rows[1], /^2,.*,"arithmetic-2-softmax-.*: the checkpoint is damaged.*"$/);
+            assert.match(rows[2], /^3,.*,$/);
+            const { points } = JSON.parse(read(folder, "out/reasoning-table-2.json"));
+            assert.match(points[0].failed, /damaged/);
+            assert.equal(points[1].failed, undefined);
+            const strict = attn(["lab", ...grid("table-2", 1, "--strict")], folder);
+            assert.equal(strict.status, 1);
+            assert.deepEqual(readFileSync(path), damaged);
+        });
+    });
+
+    /** A checkpoint with a weight that is no number, of a training that is not at its end. */
+    function spoil(file) {
+        const bytes = readFileSync(file);
+        bytes.writeFloatLE(NaN, bytes.indexOf("\n\n") + 2);
+        const tail = bytes.length - 40; // step, looked, enough, loss, sum
+        bytes.writeBigInt64LE(5n, tail);
+        bytes.writeBigInt64LE(0n, tail + 16);
+        let sum = 0xcbf29ce484222325n; // FNV-1a
+        for (const byte of bytes.subarray(0, -8))
+            sum = BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n);
+        bytes.writeBigUInt64LE(sum, bytes.length - 8);
+        writeFileSync(file, bytes);
+        return bytes;
+    }
+
+    it("tells which cell diverged, with its folder, in the figure, too", () => {
+        withFiles({}, (folder) => {
+            const path = join(folder, "out", cell);
+            mkdirSync(join(folder, "out"));
+            succeed(train(1, `out/${cell}`), folder);
+            const bytes = spoil(path);
+            const args = grid("softmax", 1, "--threads", "1");
+            const { status, stderr } = attn(["lab", ...args, "--minutes", "0.05"], folder);
+            const why = "training diverged: the gradient of step 5 is not finite";
+            assert.equal(status, 1); // it was stopped
+            assert.ok(stderr.startsWith(`attn: out/${cell}: ${why}\nattn: stopped: `), stderr);
+            assert.ok(!stderr.includes(" 0 of 36 points"), stderr);
+            assert.deepEqual(readFileSync(path), bytes);
+            const csv = read(folder, "out/reasoning-softmax.csv");
+            assert.ok(csv.includes(`\n0,arithmetic,2,softmax,16,1,,,,,,,"${why}"\n`), csv);
+            const svg = read(folder, "out/reasoning-softmax.svg");
+            assert.equal(svg.match(/>failed<\/text>/g).length, 1);
+            assertWellFormed(svg);
         });
     });
 

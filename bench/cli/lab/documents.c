@@ -38,13 +38,29 @@ static void print_number(FILE *out, double value, const char *missing) {
     fputs(isfinite(value) ? lab_number_text(value, text) : missing, out);
 }
 
+/* Panels of long work have a last column: why a point could not be computed. */
+static int has_failures(const task_t *task) { return (task->run.panel->flags & LAB_LONG) != 0; }
+
 /* ---- CSV ----------------------------------------------------------------------------------------- */
+
+/* In quotes, which inside of them are two. */
+static void print_failure(const char *why, FILE *out) {
+    fputc(',', out);
+    if (!why) return;
+    fputc('"', out);
+    for (; *why; why++) {
+        if (*why == '"') fputc('"', out);
+        fputc(*why, out);
+    }
+    fputc('"', out);
+}
 
 static void print_csv(const void *data, FILE *out) {
     const task_t *task = ((const document_t *)data)->task;
     const lab_panel_t *panel = task->run.panel;
     for (uint32_t c = 0; c < panel->column_count; c++)
         if (!panel->columns[c].aside) fprintf(out, "%s%s", c ? "," : "", panel->columns[c].name);
+    if (has_failures(task)) fputs(",failed", out);
     for (uint32_t i = 0; i < task->run.point_count; i++) {
         fputc('\n', out);
         for (uint32_t c = 0; c < panel->column_count; c++) {
@@ -55,6 +71,7 @@ static void print_csv(const void *data, FILE *out) {
             else
                 print_number(out, value_at(task, i, c), "");
         }
+        if (has_failures(task)) print_failure(task->spoilt[i], out);
     }
     fputc('\n', out);
 }
@@ -96,6 +113,10 @@ static void print_points(const task_t *task, FILE *out) {
                 json_string(out, name_at(task, i, c));
             else
                 print_number(out, value_at(task, i, c), "null");
+        }
+        if (task->spoilt[i]) {
+            fputs(", \"failed\": ", out);
+            json_string(out, task->spoilt[i]);
         }
         fputs("}", out);
     }

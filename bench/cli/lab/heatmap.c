@@ -61,6 +61,14 @@ static double shade_at(const map_t *map, double x, double y) {
     return sum / count; /* 0 / 0 is NaN */
 }
 
+static int is_spoilt(const map_t *map, double x, double y) {
+    for (uint32_t i = 0; i < map->task->run.point_count; i++)
+        if (map->task->spoilt[i] && is_of(map, i) && value_at(map->task, i, map->tiles->x) == x &&
+            value_at(map->task, i, map->tiles->y) == y)
+            return 1;
+    return 0;
+}
+
 static void print_text(const map_t *map, const char *classes, double x, double y,
                        const char *text) {
     fprintf(map->out,
@@ -78,6 +86,8 @@ static void print_tile(const map_t *map, int x, int y) {
             isnan(shade) ? "no-tile" : "tile", left + 1, top + 1, width - 2, TILE - 2);
     if (isnan(shade)) {
         fputs("/>\n", map->out);
+        if (is_spoilt(map, map->xs.items[x], map->ys.items[y]))
+            print_text(map, "", middle, base, "failed");
         return;
     }
     snprintf(classes, sizeof classes, " on-tile%s%s",

@@ -55,7 +55,7 @@ static int make_order(points_t *points, double *total) {
     points->order = malloc(task->run.point_count * sizeof *points->order);
     if (!points->order) return cli_complain(CLI_USAGE, "no memory for the points");
     for (uint32_t i = 0; i < task->run.point_count; i++) {
-        if (task->done[i]) continue;
+        if (task->done[i] || task->spoilt[i]) continue;
         const place_t place = {.index = i, .cost = lab_run_cost(&task->run, i)};
         points->order[points->count++] = place;
         *total += place.cost;
@@ -91,10 +91,24 @@ static int complain(const points_t *points, const place_t *place, const attn_err
     return cli_reject(what, error);
 }
 
+/* The others go on; at the end run.c tells it again. */
+static int spoil(points_t *points, const place_t *place, const char *why) {
+    const lab_store_t *store = points->task->run.store;
+    char name[LAB_FILE];
+    lab_run_file(&points->task->run, place->index, name);
+    if (store && name[0]) store->tell(store->data, name, why);
+    return task_spoil(points->task, place->index, why);
+}
+
 /* Only the first failure is told; points in flight then are kept all the same, where they can be. */
 static void keep(points_t *points, const place_t *place, const outcome_t *outcome) {
     task_t *task = points->task;
     if (outcome->status == LAB_UNFINISHED) return;
+    if (outcome->status == LAB_SPOILT) {
+        const int status = spoil(points, place, outcome->error.message);
+        if (!points->status) points->status = status;
+        return;
+    }
     if (outcome->status) {
         if (!points->status) points->status = complain(points, place, &outcome->error);
         return;

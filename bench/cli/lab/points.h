@@ -12,7 +12,7 @@
 uint32_t points_threads(void);
 
 /**
- * Between lab_run_begin() and lab_run_end(). Ends early, after the points in flight, when a point
+ * Between lab_run_begin() and lab_run_end(). A point that is spoilt is marked. Ends early, after the points in flight, when a point
  * fails, the checkpoint cannot be written, or the user wants it; an exit status, CLI_OK when the user
  * did. Of a panel that run->store keeps, first those that are finished there.
  */

@@ -21,7 +21,7 @@ typedef struct making {
     settings_t settings;
     const char *folder;
     double minutes; /* at most; infinite */
-    int restart;
+    int restart, strict;
     uint32_t threads;
     store_t store;
 
@@ -115,8 +115,7 @@ static int compute(making_t *making, task_t *task, uint32_t number) {
     progress_t progress = {.panel = number + 1, .panels = making->tasks.count};
     if (lab_run_begin(&task->run, making->context, &error))
         return cli_reject(task_name(task, name), &error);
-    memset(task->done, 0, task->run.point_count);
-    task->finished = 0;
+    task_forget(task);
     int status = checkpoint_load(&checkpoint, task, 0);
     if (!status) status = checkpoint_open(&checkpoint);
     if (!status) {
@@ -143,12 +142,31 @@ static void tell(const task_t *task, uint32_t before) {
     fflush(stdout);
 }
 
+static int is_over(const task_t *task) {
+    return task->finished + task_spoilt(task) == task->run.point_count;
+}
+
+/* What is spoilt, point by point: what a panel has of it is kept and shown, and the same command tries it again. */
+static uint32_t tell_spoilt(const task_t *task) {
+    for (uint32_t i = 0; i < task->run.point_count; i++) {
+        char name[TASK_NAME], file[LAB_FILE], x[32];
+        if (!task->spoilt[i]) continue;
+        lab_run_file(&task->run, i, file);
+        if (file[0])
+            cli_complain(CLI_FAILED, "%s/%s: %s", task->folder, file, task->spoilt[i]);
+        else
+            cli_complain(CLI_FAILED, "%s, x = %s: %s", task_name(task, name),
+                         lab_number_text(lab_run_x(&task->run, i), x), task->spoilt[i]);
+    }
+    return task_spoilt(task);
+}
+
 /* ---- all of them --------------------------------------------------------------------------------- */
 
 /* The report is of whatever has figures, also when the user stops in between. */
 static int make_all(making_t *making) {
     const uint32_t count = making->tasks.count;
-    uint32_t made = 0, complete = 0;
+    uint32_t made = 0, over = 0, spoilt = 0;
     int status = CLI_OK;
     while (made < count && !status) {
         task_t *task = &making->tasks.items[made];
@@ -157,13 +175,15 @@ static int make_all(making_t *making) {
                                                  : compute(making, task, made);
         if (status) break;
         tell(task, before);
-        complete += (uint32_t)task_is_complete(task);
+        over += (uint32_t)is_over(task);
+        spoilt += tell_spoilt(task);
         made++;
     }
     if (status && !stop_wanted()) return status;
     const int report = made > 0 ? report_write(making->folder) : CLI_OK;
     if (!status && !report) printf("%s/report.html\n", making->folder);
-    if (!status && !report && complete < made) status = kept(making, CLI_FAILED);
+    if (!status && !report && over < made) status = kept(making, CLI_FAILED);
+    if (!status && spoilt && making->strict) status = CLI_FAILED;
     return status ? status : report;
 }
 
@@ -191,7 +211,8 @@ static const char details[] =
     "report.html. LAB-PANEL.points keeps each point as soon as it is finished: after ctrl-C, or\n"
     "whatever else ends the program, the same command goes on from there. What takes hours has\n"
     "figures of the points that there are, goes from cheap ones to expensive, and keeps each in a\n"
-    "file of its own while it lasts, too; --minutes ends it as ctrl-C does.\n"
+    "file of its own while it lasts, too; --minutes ends it as ctrl-C does. A model that diverges\n"
+    "and a file that is damaged are marked and told, and the other points go on.\n"
     "\n"
     "--set NAME=VALUE goes to every chosen panel that has the parameter, --set LAB.NAME=VALUE to\n"
     "those of one lab. Numbers depend on the settings and the seed, not on the threads; panels\n"
@@ -222,6 +243,8 @@ int lab_command_run(int argc, char **argv) {
         STORE_SECONDS(making.store),
         {"restart", 0, OPTION_SWITCH, NULL, "drop the points that the folder has of these panels",
          &making.restart, 0, 0},
+        {"strict", 0, OPTION_SWITCH, NULL, "exit with 1 where a point could not be computed",
+         &making.strict, 0, 0},
         {.name = NULL},
     };
     const option_command_t command = {"lab run", summary, options, details};

@@ -11,20 +11,47 @@ int task_prepare(task_t *task) {
     const size_t points = task->run.point_count, width = task->run.panel->column_count;
     task->rows = calloc(points * width, sizeof *task->rows);
     task->done = calloc(points, 1);
+    task->spoilt = calloc(points, sizeof *task->spoilt);
     for (uint32_t i = 0; task->rows && i < points; i++)
         lab_run_place(&task->run, i, task->rows + i * width);
-    if (task->rows && task->done) return CLI_OK;
+    if (task->rows && task->done && task->spoilt) return CLI_OK;
     return cli_complain(CLI_USAGE, "no memory for %zu points", points);
 }
 
 void task_free(task_t *task) {
+    if (task->spoilt) task_forget(task);
     free(task->rows);
     free(task->done);
+    free(task->spoilt);
     task->rows = NULL;
     task->done = NULL;
+    task->spoilt = NULL;
 }
 
 int task_is_complete(const task_t *task) { return task->finished == task->run.point_count; }
+
+int task_spoil(task_t *task, uint32_t point, const char *why) {
+    char *text = malloc(strlen(why) + 1);
+    if (!text) return cli_complain(CLI_USAGE, "no memory for what is wrong with a point");
+    free(task->spoilt[point]);
+    task->spoilt[point] = strcpy(text, why);
+    return CLI_OK;
+}
+
+void task_forget(task_t *task) {
+    task->finished = 0;
+    for (uint32_t i = 0; i < task->run.point_count; i++) {
+        task->done[i] = 0;
+        free(task->spoilt[i]);
+        task->spoilt[i] = NULL;
+    }
+}
+
+uint32_t task_spoilt(const task_t *task) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < task->run.point_count; i++) count += task->spoilt[i] != NULL;
+    return count;
+}
 
 void task_conclude(const task_t *task, conclusion_t *conclusion) {
     const lab_run_t *run = &task->run;

@@ -15,6 +15,7 @@ typedef struct task {
     const char *cpu;   /**< --cpu, NULL when it was not given */
     double *rows;      /**< point_count x column_count, those of finished points are filled */
     char *done;        /**< by point */
+    char **spoilt;     /**< by point: why it cannot be computed, or NULL */
     uint32_t finished; /**< points */
     double seconds;    /**< that computing took in this process */
 } task_t;
@@ -25,6 +26,15 @@ int task_prepare(task_t *task);
 void task_free(task_t *task);
 
 int task_is_complete(const task_t *task);
+
+/** A point cannot be computed, since `why`; an exit status. */
+int task_spoil(task_t *task, uint32_t point, const char *why);
+
+/** All points are forgotten, as if none had been computed. */
+void task_forget(task_t *task);
+
+/** How many points cannot be computed. */
+uint32_t task_spoilt(const task_t *task);
 
 /** What all points together say. */
 typedef struct conclusion {
