@@ -86,13 +86,14 @@ static void embed_feature(const sketching_block_t *block, const attn_sketch_entr
 
 static int embed_sparse(const sketching_embedding_t *s, const sketching_features_t *features,
                         float *result) {
+    const sketching_kernels_t *kernels = sketching_kernels();
     const sketching_x_t *x = features->x;
     attn_sketch_entry_t *entries = malloc(PART * (size_t)s->sparsity * sizeof *entries);
     if (!entries) return 0;
     memset(result, 0, (size_t)(s->size * x->rows) * sizeof *result);
     for (int64_t first = 0; first < x->columns; first += PART) {
         const attn_sketch_part_t part = part_of(s, first, attn_min(PART, x->columns - first));
-        sketching_kernels()->draw(entries, &part, s->sparsity);
+        kernels->draw(entries, &part, s->sparsity);
         for (int64_t j = 0; j < part.count; j++) {
             const sketching_block_t block = sketching_block(features, first + j);
             embed_feature(&block, entries + j * s->sparsity, s->sparsity, x->rows, result);

@@ -1,6 +1,7 @@
 /* sketching/sketch.c: see sketch.h. */
 #include "sketching/sketch.h"
 
+#include "attn/support.h"
 #include "sketch/bound.h"
 #include "sketch/leverage.h"
 #include "sketch/matrices.h"
@@ -265,19 +266,51 @@ static int make_room(work_t *work) {
     return work->sums && work->result->y && work->matrix;
 }
 
+/*
+ * An entry of T in half of its memory, of which a sparse X reads little in a line: its column, and in the lowest bit
+ * whether it is negative.
+ */
+static uint32_t pack(attn_sketch_entry_t entry) {
+    return (uint32_t)entry.column << 1 | (entry.weight < 0);
+}
+
+static int draw_packed(const attn_sketch_part_t *all, int64_t sparsity, uint32_t *packed) {
+    enum { PART = 1024 };
+    const sketching_kernels_t *kernels = sketching_kernels();
+    attn_sketch_entry_t *entries = allocate(PART, sparsity, sizeof *entries);
+    for (int64_t first = 0; entries && first < all->count; first += PART) {
+        const attn_sketch_part_t part = {first, attn_min(PART, all->count - first), all->size,
+                                         all->seed};
+        kernels->draw(entries, &part, sparsity);
+        for (int64_t e = 0; e < part.count * sparsity; e++)
+            packed[first * sparsity + e] = pack(entries[e]);
+    }
+    free(entries);
+    return entries != NULL;
+}
+
+static float signed_by(float value, uint32_t packed) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits ^= packed << 31;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
 /* A row of CSR or of a dense X into the columns of its features: in float, so that they stay in the first cache. */
-static void embed_row(const sketching_x_t *x, int64_t i, const attn_sketch_entry_t *entries,
-                      int64_t sparsity, float *sums) {
+static void embed_row(const sketching_x_t *x, int64_t i, const uint32_t *packed, int64_t sparsity,
+                      float *sums) {
     const int64_t start = x->dense ? i * x->columns : x->starts[i];
     const int64_t count = x->dense ? x->columns : x->starts[i + 1] - start;
     const float *values = (x->dense ? x->dense : x->data) + start;
     const int32_t *indices = x->dense ? NULL : x->indices + start;
+    const float magnitude = (float)(1 / sqrt((double)sparsity));
     for (int64_t at = 0; at < count; at++) {
-        const attn_sketch_entry_t *entry = entries + (indices ? indices[at] : at) * sparsity;
+        const uint32_t *entry = packed + (indices ? indices[at] : at) * sparsity;
+        const float value = magnitude * values[at];
         if (indices && at + AHEAD < count)
-            __builtin_prefetch(entries + indices[at + AHEAD] * sparsity);
-        for (int64_t k = 0; k < sparsity; k++)
-            sums[entry[k].column] += entry[k].weight * values[at];
+            __builtin_prefetch(packed + indices[at + AHEAD] * sparsity);
+        for (int64_t k = 0; k < sparsity; k++) sums[entry[k] >> 1] += signed_by(value, entry[k]);
     }
 }
 
@@ -289,9 +322,9 @@ static attn_status_t embed_rows(work_t *work) {
     const attn_sketch_part_t all = {0, x->columns, size, work->options->seed};
     float *y = work->result->y = allocate(n, size, sizeof *y);
     float *row = work->row = allocate(1, size, sizeof *row);
-    work->matrix = allocate(x->columns, sparsity, sizeof(attn_sketch_entry_t));
-    if (!y || !row || !work->matrix) return no_memory(work);
-    sketching_kernels()->draw(work->matrix, &all, sparsity);
+    work->matrix = allocate(x->columns, sparsity, sizeof(uint32_t));
+    if (!y || !row || !work->matrix || !draw_packed(&all, sparsity, work->matrix))
+        return no_memory(work);
     for (int64_t i = 0; i < n; i++) {
         memset(row, 0, (size_t)size * sizeof *row);
         embed_row(x, i, work->matrix, sparsity, row);
