@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-/* What a worker has: a task's rows of d features, and one of the Hadamard transform. */
+/* What a worker has: a task's rows of d features, and what kernels take. */
 typedef struct back_scratch {
-    float *rows, *mixed;
+    float *rows;
     void *kernel;
 } back_scratch_t;
 
@@ -24,12 +24,10 @@ typedef struct back_space {
 
 static back_scratch_t lay_out_scratch(const sketch_plan_t *plan, attn_arena_t *arena) {
     const int64_t dim = plan->problem.dim;
-    back_scratch_t scratch = {
-        .rows = attn_arena_take(arena, SKETCH_ROWS * dim, sizeof(float)),
-        .mixed = attn_arena_take(arena, attn_sketch_order(dim), sizeof(float)),
-    };
+    back_scratch_t scratch = {.rows = attn_arena_take(arena, SKETCH_ROWS * dim, sizeof(float))};
     attn_arena_t kernel = {.base = NULL};
-    plan->kernels->scratch(plan->size, dim, &kernel);
+    plan->kernels->scratch(plan->method == ATTN_SKETCH_SRHT ? attn_sketch_order(dim) : plan->size,
+                           dim, &kernel);
     arena->overflow |= kernel.overflow;
     scratch.kernel = attn_arena_take(arena, 1, kernel.used);
     return scratch;
@@ -65,29 +63,15 @@ static void unmix_entries(const sketch_plan_t *plan, const float *from, float *t
     }
 }
 
-/* D H P^T: H is symmetric. */
-static void unmix_hadamard(const sketch_plan_t *plan, const float *from, float *to, float *mixed) {
-    const int64_t dim = plan->problem.dim, order = attn_sketch_order(dim);
-    for (int64_t c = 0; c < order; c++) mixed[c] = 0.0f;
-    for (int64_t t = 0; t < plan->size; t++) mixed[plan->srht.columns[t]] = from[t];
-    for (int64_t half = 1; half < order; half *= 2)
-        for (int64_t first = 0; first < order; first += 2 * half)
-            for (int64_t c = first; c < first + half; c++) {
-                const float a = mixed[c], b = mixed[c + half];
-                mixed[c] = a + b;
-                mixed[c + half] = a - b;
-            }
-    for (int64_t j = 0; j < dim; j++) to[j] = plan->srht.weights[j] * mixed[j];
-}
-
 static void unmix_draws(const sketch_plan_t *plan, const attn_sketch_draw_t *draws,
                         const float *from, float *to) {
     for (int64_t j = 0; j < plan->problem.dim; j++) to[j] = 0.0f;
     for (int64_t t = 0; t < plan->size; t++) to[draws[t].feature] += draws[t].weight * from[t];
 }
 
-static void unmix_dense(const sketch_plan_t *plan, const float *from, int64_t count,
-                        const back_scratch_t *scratch) {
+/* By a kernel of the way there. */
+static void unmix_rows(const sketch_plan_t *plan, const float *from, int64_t count,
+                       const back_scratch_t *scratch) {
     const sketch_rows_t rows = {
         .source = from,
         .row_stride = plan->size,
@@ -98,21 +82,22 @@ static void unmix_dense(const sketch_plan_t *plan, const float *from, int64_t co
         .out = scratch->rows,
         .scratch = scratch->kernel,
     };
-    plan->kernels->dense(&rows, plan->transposed);
+    if (plan->transposed)
+        plan->kernels->dense(&rows, plan->transposed);
+    else
+        plan->kernels->hadamard_back(&rows, &plan->srht);
 }
 
 static void unmix(const sketch_plan_t *plan, const attn_sketch_draw_t *draws, const float *from,
                   int64_t count, const back_scratch_t *scratch) {
-    if (plan->transposed) {
-        unmix_dense(plan, from, count, scratch);
+    if (plan->transposed || plan->method == ATTN_SKETCH_SRHT) {
+        unmix_rows(plan, from, count, scratch);
         return;
     }
     for (int64_t r = 0; r < count; r++, from += plan->size) {
         float *to = scratch->rows + r * plan->problem.dim;
         if (plan->entries)
             unmix_entries(plan, from, to);
-        else if (plan->method == ATTN_SKETCH_SRHT)
-            unmix_hadamard(plan, from, to, scratch->mixed);
         else
             unmix_draws(plan, draws, from, to);
     }

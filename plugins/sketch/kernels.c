@@ -109,6 +109,29 @@ static void hadamard(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) 
     }
 }
 
+#if ATTN_GRADIENTS
+/* P^T goes to the columns that P took; H is symmetric. */
+static void hadamard_back(const sketch_rows_t *rows, const attn_sketch_srht_t *srht) {
+    attn_arena_t arena = {.base = rows->scratch};
+    const int64_t order = attn_sketch_order(rows->size);
+    float *mixed = lay_out(order, rows->dim, &arena).input;
+    for (int64_t first = 0; first < rows->count; first += PANEL) {
+        const int64_t count = tile_min(PANEL, rows->count - first);
+        const float *source = rows->source + first * rows->row_stride;
+        float *out = rows->out + first * rows->size;
+        memset(mixed, 0, (size_t)(order * PANEL) * sizeof(float));
+        for (int64_t t = 0; t < rows->dim; t++)
+            for (int64_t r = 0; r < count; r++)
+                mixed[srht->columns[t] * PANEL + r] =
+                    source[r * rows->row_stride + t * rows->column_stride];
+        butterflies(mixed, order);
+        for (int64_t r = 0; r < count; r++)
+            for (int64_t j = 0; j < rows->size; j++)
+                out[r * rows->size + j] = srht->weights[j] * mixed[j * PANEL + r];
+    }
+}
+#endif
+
 static void sample(const sketch_rows_t *rows, const attn_sketch_draw_t *draws) {
     for (int64_t r = 0; r < rows->count; r++) {
         const float *source = rows->source + r * rows->row_stride;
@@ -138,6 +161,9 @@ const sketch_kernels_t ATTN_KERNEL(attn_sketch_kernels) = {
     .dense = dense,
     .sparse = sparse,
     .hadamard = hadamard,
+#if ATTN_GRADIENTS
+    .hadamard_back = hadamard_back,
+#endif
     .sample = sample,
 #if ATTN_SKETCH_CSR
     .elements = elements,

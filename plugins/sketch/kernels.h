@@ -30,7 +30,7 @@ typedef struct sketch_elements {
 /* The result for a row does not depend on the rows it comes with. */
 typedef struct sketch_kernels {
     const char *name;
-    /* Bytes of sketch_rows_t.scratch; of hadamard() for its order in place of `dim`. */
+    /* Bytes of sketch_rows_t.scratch; of both of Hadamard for the order in place of `dim`. */
     void (*scratch)(int64_t dim, int64_t size, attn_arena_t *arena);
     /* out = rows * matrix, of dim x size: 2 dim size operations a row. */
     void (*dense)(const sketch_rows_t *rows, const float *matrix);
@@ -38,6 +38,8 @@ typedef struct sketch_kernels {
     void (*sparse)(const sketch_rows_t *rows, const attn_sketch_entry_t *entries, int64_t sparsity);
     /* The same for D H P: 2 order log2(order) operations a row, the order being that of H. */
     void (*hadamard)(const sketch_rows_t *rows, const attn_sketch_srht_t *srht);
+    /* The way back, from `dim` columns to `size` features: rows (D H P)^T. */
+    void (*hadamard_back)(const sketch_rows_t *rows, const attn_sketch_srht_t *srht);
     /* The same for `size` columns weight * e_feature. */
     void (*sample)(const sketch_rows_t *rows, const attn_sketch_draw_t *draws);
     /* A row of a CSR times the matrix of dense(): 2 size operations an element. */
