@@ -5,6 +5,7 @@ import type { Attn } from "libattn/worker";
 import { Bench } from "./bench";
 import { Held } from "./held";
 import { timeByTurns } from "./measure";
+import type { Preset } from "./presets/list";
 import { Reference } from "./reference";
 import { Source } from "./source/source";
 import type { ArrayFile, Input, Problem, Role, Summary, TensorInfo, Timing } from "./types";
@@ -33,6 +34,11 @@ export class Engine {
         return this.#ask((attn) => attn.backends().filter(({ id }) => added.includes(id)));
     }
 
+    /** The arrays that are computed on. */
+    get input(): Input | null {
+        return this.#held?.input ?? null;
+    }
+
     /** There will be another input: what was computed is stale at once. */
     drop(): void {
         this.stop();
@@ -49,6 +55,11 @@ export class Engine {
     /** null: the same. */
     useFiles(files: Record<Role, ArrayFile>): Promise<Summary | null> {
         return this.#use(this.#source.files(files));
+    }
+
+    /** null: the same. */
+    usePreset(preset: Preset): Promise<Summary | null> {
+        return this.#use(this.#source.preset(preset));
     }
 
     listTensors(files: readonly ArrayFile[]): Promise<TensorInfo[]> {

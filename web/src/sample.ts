@@ -13,7 +13,7 @@ export function sampleRows(total: number): number[] {
 }
 
 /** Numbers in [0, 1): T. Ettinger's mulberry32. */
-function generator(seed: number): () => number {
+export function generator(seed: number): () => number {
     let state = seed;
     return () => {
         state = (state + 0x6d2b79f5) | 0;

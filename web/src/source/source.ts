@@ -1,5 +1,6 @@
 /** Inputs and exact attention on them, by a worker of their own: nothing else waits for it. */
 
+import type { Preset } from "../presets/list";
 import type { ArrayFile, Input, Problem, Role, TensorInfo } from "../types";
 import type { Answer, Letter, Request } from "./worker";
 
@@ -41,6 +42,10 @@ export class Source {
 
     files(files: Record<Role, ArrayFile>): Promise<Input> {
         return this.#input({ kind: "files", files });
+    }
+
+    preset({ id, question }: Preset): Promise<Input> {
+        return this.#input({ kind: "preset", id, question: question && question.text });
     }
 
     /** The arrays in files. */

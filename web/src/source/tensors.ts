@@ -4,6 +4,7 @@
  */
 
 import { unzipSync } from "fflate";
+import { npyMagic, writeNpy } from "./npy";
 import type { TensorInfo } from "../types";
 
 /** A tensor's elements as they lie in the file, which is kept alive by them. */
@@ -19,7 +20,6 @@ interface Tensor {
 
 const largest = 256 * 2 ** 20; // bytes of the unpacked arrays of a file
 const longest = 10_000; // bytes of a header of .npy: NumPy reads no longer ones
-const npyMagic = "\x93NUMPY";
 
 /** Of safetensors' types; bfloat16, which NumPy has no name for, as ml_dtypes writes it. */
 const descrs: Record<string, string> = {
@@ -136,24 +136,6 @@ interface Entry {
     dtype: string;
     shape: number[];
     data_offsets: [number, number];
-}
-
-function writeNpy(
-    descr: string,
-    isFortran: boolean,
-    shape: number[],
-    data: Uint8Array,
-): Uint8Array {
-    const order = isFortran ? "True" : "False";
-    const sizes = shape.map((size) => `${size},`).join(" ");
-    const text = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': (${sizes}), }`;
-    const header = `${text.padEnd(Math.ceil((text.length + 11) / 64) * 64 - 11)}\n`;
-    const npy = new Uint8Array(10 + header.length + data.length);
-    npy.set(Uint8Array.from(`${npyMagic}\x01\x00`, (letter) => letter.charCodeAt(0)));
-    new DataView(npy.buffer).setUint16(8, header.length, true);
-    npy.set(new TextEncoder().encode(header), 10);
-    npy.set(data, 10 + header.length);
-    return npy;
 }
 
 /** The number whose upper 16 bits these are. */

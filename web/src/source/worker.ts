@@ -4,14 +4,19 @@ import { message } from "../dom";
 import type { ArrayFile, Input, Problem, Role } from "../types";
 import { inputFromFiles, inputFromText } from "./arrays";
 import { exactRows } from "./exact";
+import { madeInput } from "./made";
 import { listTensors } from "./tensors";
 
 export type Request =
     | { kind: "text"; text: string; dim: number }
     | { kind: "files"; files: Record<Role, ArrayFile> }
+    | { kind: "preset"; id: string; question: string | null }
     | { kind: "list"; files: readonly ArrayFile[] }
     | { kind: "exact"; input: number; problem: Problem; rows: readonly number[] }
     | { kind: "forget"; input: number };
+
+/** Those that an input comes of. */
+type Making = Extract<Request, { kind: "text" | "files" | "preset" }>;
 
 /** To the worker; an input is called by the number of the request that it came of. */
 export type Letter = Request & { number: number };
@@ -42,11 +47,22 @@ async function carryOut(letter: Letter): Promise<unknown> {
         return exactRows(input, letter.problem, letter.rows);
     }
     const { number } = letter;
-    const input = await (letter.kind === "text"
-        ? inputFromText(letter.text, letter.dim)
-        : inputFromFiles(letter.files));
+    const input = await make(letter);
     inputs.set(number, input);
     return input;
+}
+
+async function make(letter: Making): Promise<Input> {
+    if (letter.kind === "text") return inputFromText(letter.text, letter.dim);
+    if (letter.kind === "files") return inputFromFiles(letter.files);
+    const { id, question } = letter;
+    return question === null ? madeInput(id) : thought(id, question);
+}
+
+/** Models and what computes with them come when they are asked for. */
+async function thought(id: string, question: string): Promise<Input> {
+    const { trainedInput } = await import("./trained");
+    return trainedInput(id, question);
 }
 
 let last = Promise.resolve();
