@@ -1,10 +1,13 @@
 /** The command line that computes a panel's numbers again. */
 
 import { roles, type ArrayFiles } from "./files";
+import type { Preset } from "./presets/list";
 import type { ArrayFile, Problem, Role, Values } from "./types";
 
 export type Source =
-    { kind: "text"; text: string; dim: number } | { kind: "files"; files: ArrayFiles };
+    | { kind: "text"; text: string; dim: number }
+    | { kind: "files"; files: ArrayFiles }
+    | { kind: "preset"; preset: Preset };
 
 export function commandLine(
     backend: string,
@@ -29,16 +32,28 @@ export function commandLine(
 function inputLines(source: Source): string[] {
     if (source.kind === "files")
         return roles.flatMap((role) => savingLines(role, source.files[role]));
+    if (source.kind === "preset") return presetLines(source.preset);
     const { text, dim } = source;
     return [`printf %s ${quote(text)} > text.txt`, `attn embed text.txt --dim ${dim} -o x.npy`];
 }
 
 function arrays(source: Source): string {
-    const names =
-        source.kind === "text"
-            ? ["x.npy", "x.npy", "x.npy"]
-            : roles.map((role) => quote(npyName(role, source.files[role])));
+    const names = arrayNames(source);
     return ["q", "k", "v"].map((role, i) => `--${role} ${names[i]}`).join(" ");
+}
+
+function arrayNames(source: Source): string[] {
+    if (source.kind === "text") return ["x.npy", "x.npy", "x.npy"];
+    if (source.kind === "preset") return ["q.npy", "k.npy", "v.npy"];
+    return roles.map((role) => quote(npyName(role, source.files[role])));
+}
+
+/** What makes the arrays of a preset, or where they are to be had. */
+function presetLines({ name, question }: Preset): string[] {
+    if (!question) return [`# q.npy, k.npy and v.npy are what "Save Q, K, V" saves of "${name}"`];
+    const { task, attention, text } = question;
+    const to = "--q q.npy --k k.npy --v v.npy";
+    return [`attn lab dump ${task} ${quote(text)} --attention ${attention} ${to}`];
 }
 
 /** Where the command line finds an array: it reads .npy alone. */

@@ -11,6 +11,7 @@ interface Control {
     param: Param;
     element: HTMLElement;
     value(): Value;
+    set(value: Value): void;
     /** Show what "automatic" became; called with the plan's facts. */
     reflect(facts: readonly PlanFact[]): void;
 }
@@ -20,6 +21,8 @@ export interface Controls {
     values(): Values;
     /** Only those that differ from the default. */
     changed(): Values;
+    /** Parameters without a value get their defaults. */
+    set(values: Values): void;
     reflect(facts: readonly PlanFact[]): void;
 }
 
@@ -42,6 +45,8 @@ export function makeControls(
     return {
         values: () => pick(controls),
         changed: () => pick(controls.filter((it) => it.value() !== it.param.default)),
+        set: (values) =>
+            controls.forEach(({ param, set }) => set(values[param.name] ?? param.default)),
         reflect: (facts) => controls.forEach((control) => control.reflect(facts)),
     };
 }
@@ -59,12 +64,16 @@ function isOn(value: Value): boolean {
 function choice(param: ChoiceParam, id: string, initial: string, onChange: () => void): Control {
     const select = element("select", { id, onchange: onChange });
     select.append(...param.choices.map((name) => element("option", {}, name)));
-    select.value = initial;
-    if (select.selectedIndex < 0) select.value = param.default;
+    const set = (value: Value) => {
+        select.value = String(value);
+        if (select.selectedIndex < 0) select.value = param.default;
+    };
+    set(initial);
     return {
         param,
         element: row(param, id, select),
         value: () => select.value,
+        set,
         reflect: () => undefined,
     };
 }
@@ -75,6 +84,7 @@ function boolean(param: BooleanParam, id: string, initial: boolean, onChange: ()
         param,
         element: row(param, id, box),
         value: () => box.checked,
+        set: (value) => (box.checked = isOn(value)),
         reflect: () => undefined,
     };
 }
@@ -90,13 +100,18 @@ function slider(param: NumberParam, id: string, initial: number, onChange: () =>
         step: param.type === "integer" ? "1" : "any",
     });
     range.setAttribute("aria-label", `${param.label}, slider`);
-    let value = Number.isFinite(initial) ? initial : param.default;
+    let value = param.default;
 
     const isAutomatic = () => param.automatic !== null && value === 0;
     const show = () => {
         range.value = String(scale.positionOf(value));
         number.value = isAutomatic() ? "" : String(value);
         range.setAttribute("aria-valuetext", isAutomatic() ? number.placeholder : String(value));
+    };
+    const set = (wanted: Value) => {
+        const number = Number(wanted);
+        value = Number.isFinite(number) ? number : param.default;
+        show();
     };
     range.oninput = () => {
         value = scale.valueAt(Number(range.value));
@@ -112,12 +127,13 @@ function slider(param: NumberParam, id: string, initial: number, onChange: () =>
     };
     number.onblur = show;
     if (param.automatic !== null) number.placeholder = "auto";
-    show();
+    set(initial);
 
     return {
         param,
         element: row(param, id, range, number),
         value: () => value,
+        set,
         reflect(facts) {
             if (param.automatic === null) return;
             const chosen = facts.find((fact) => fact.name === param.name)?.value;

@@ -5,6 +5,7 @@ import { element, find, showLine } from "./dom";
 import { isPlugin, readFile, readFiles, type ArrayFiles } from "./files";
 import { count } from "./format";
 import type { ArrayFile, Problem, Shape, Summary } from "./types";
+import type { Preset } from "./presets/list";
 import { parseScale, type Settings } from "./state";
 
 export interface View {
@@ -17,6 +18,8 @@ export interface InputEvents {
     onTyping(): void;
     /** There is a new text, or another dimension for it. */
     onText(): void;
+    /** Back to the text, from files or a preset. */
+    onBack(): void;
     onFiles(files: ArrayFile[]): void;
     onPlugin(file: ArrayFile): void;
     /** Causal or scale. */
@@ -24,6 +27,10 @@ export interface InputEvents {
     /** Another batch or head is to be shown. */
     onView(): void;
 }
+
+/** Where Q, K and V are from. */
+export type Origin =
+    { kind: "text" } | { kind: "files"; files: ArrayFiles } | { kind: "preset"; preset: Preset };
 
 const typingPause = 200; // milliseconds
 
@@ -37,7 +44,7 @@ export class InputPanel {
     #head = find(document, "#head", HTMLSelectElement);
     #problem = find(document, "#input-problem", HTMLElement);
     #summary = find(document, "#summary", HTMLElement);
-    #files: ArrayFiles | null = null;
+    #origin: Origin = { kind: "text" };
     #view: View = { batch: 0, head: 0 };
     #events: InputEvents;
 
@@ -56,7 +63,7 @@ export class InputPanel {
     }
 
     get source(): Source {
-        if (this.#files) return { kind: "files", files: this.#files };
+        if (this.#origin.kind !== "text") return this.#origin;
         return { kind: "text", text: this.#text.value, dim: Number(this.#dim.value) };
     }
 
@@ -72,22 +79,32 @@ export class InputPanel {
         return { causal: this.#causal.checked, scale: parseScale(this.#scale.value) };
     }
 
+    /** The id of the preset that is computed on. */
+    get preset(): string | null {
+        return this.#origin.kind === "preset" ? this.#origin.preset.id : null;
+    }
+
+    /** Pose another problem. */
+    pose({ causal, scale }: Problem): void {
+        this.#causal.checked = causal;
+        this.#scale.value = String(scale ?? "");
+    }
+
     /** Batch and head shown; of text, and until there are some to choose from, as was asked for. */
     get view(): View {
         return this.#view;
     }
 
-    /** The input that is computed on from now on; no files: it is the text. */
-    accept(summary: Summary, files: ArrayFiles | null): void {
-        this.#files = files;
-        this.#showSource(files);
+    /** The input that is computed on from now on. */
+    accept(summary: Summary, origin: Origin): void {
+        this.#showSource(origin);
         this.fail(null);
-        const { shape, tokens, nonfinite } = summary;
+        const { shape, nonfinite } = summary;
         this.#view = {
             batch: fillChoice(this.#batch, shape.batch, this.#view.batch),
             head: fillChoice(this.#head, shape.heads, this.#view.head),
         };
-        const parts = tokens ? [count(tokens.length, "token")] : describe(shape);
+        const parts = origin.kind === "text" ? [count(shape.queries, "token")] : describe(shape);
         if (nonfinite > 0) parts.push(`${count(nonfinite, "element")} NaN or infinite`);
         this.#summary.textContent = parts.join(" · ");
         this.#summary.classList.toggle("warning", nonfinite > 0);
@@ -95,8 +112,7 @@ export class InputPanel {
 
     /** There is none to compute on: say why, and nothing of the last. */
     reject(reason: string): void {
-        this.#files = null;
-        this.#showSource(null);
+        this.#showSource({ kind: "text" });
         this.#summary.textContent = "";
         this.#summary.classList.remove("warning");
         this.fail(reason);
@@ -113,7 +129,7 @@ export class InputPanel {
     }
 
     #listen(): void {
-        const { onTyping, onText, onProblem, onView } = this.#events;
+        const { onTyping, onText, onBack, onProblem, onView } = this.#events;
         let typing = 0;
         this.#text.addEventListener("input", () => {
             onTyping();
@@ -131,7 +147,8 @@ export class InputPanel {
             });
         }
         this.#form.addEventListener("submit", (event) => event.preventDefault());
-        find(document, "#use-text", HTMLButtonElement).addEventListener("click", onText);
+        for (const button of document.querySelectorAll(".use-text"))
+            button.addEventListener("click", onBack);
 
         const chooser = find(document, "#files", HTMLInputElement);
         chooser.addEventListener("change", () => {
@@ -171,14 +188,22 @@ export class InputPanel {
         }
     }
 
-    #showSource(files: ArrayFiles | null): void {
-        find(document, ".text-source", HTMLElement).hidden = files !== null;
-        find(document, ".file-source", HTMLElement).hidden = files === null;
-        find(document, "#dim-field", HTMLElement).hidden = files !== null;
-        if (!files) return;
+    #showSource(origin: Origin): void {
+        this.#origin = origin;
+        const { kind } = origin;
+        find(document, ".text-source", HTMLElement).hidden = kind !== "text";
+        find(document, ".file-source", HTMLElement).hidden = kind !== "files";
+        find(document, "#dim-field", HTMLElement).hidden = kind !== "text";
+        const trained = kind === "preset" && origin.preset.question !== null;
+        find(document, "#batch-field span", HTMLElement).textContent = trained
+            ? "Layer shown"
+            : "Batch shown";
+        if (kind === "files") this.#listFiles(origin.files);
+    }
+
+    #listFiles({ query, key, value }: ArrayFiles): void {
         const item = (role: string, name: string) =>
             element("li", {}, element("b", {}, role), name);
-        const { query, key, value } = files;
         find(document, ".file-list", HTMLElement).replaceChildren(
             item("Q", placeOf(query)),
             item("K", placeOf(key)),

@@ -9,11 +9,14 @@ import type { Cell } from "./drawing";
 import type { Engine } from "./engine";
 import { assign, fileOf, type ArrayFiles } from "./files";
 import { isHeatmap } from "./heatmap";
-import { InputPanel } from "./input";
+import { InputPanel, type Origin } from "./input";
 import { paintPanels } from "./painting";
 import { Panel } from "./panel";
 import { Picker } from "./picker";
+import { PresetBar } from "./presets/bar";
+import { presetOf, type Preset } from "./presets/list";
 import { Progress } from "./progress";
+import { saveArrays } from "./saving";
 import type { ArrayFile, Summary, TensorInfo } from "./types";
 import { readLink, type Link, type Settings } from "./state";
 import { keep, kept, newKey } from "./store";
@@ -30,7 +33,11 @@ export class Page {
     #summary: Summary | null = null;
     #theme = readTheme();
     #latest = 0; // input asked for
-    #picker = new Picker((files) => void this.#load(files));
+    #picker = new Picker((files) => void this.#load(fromFiles(files)));
+    #presets = new PresetBar(
+        (preset) => void this.#choose(preset),
+        () => this.#engine.input && saveArrays(this.#engine.input),
+    );
     #progress = new Progress(
         () => this.#stop(),
         () => this.#goOn(),
@@ -44,7 +51,8 @@ export class Page {
         this.#engine = engine;
         this.#input = new InputPanel({
             onTyping: () => this.#outdate(),
-            onText: () => void this.#load(null),
+            onText: () => void this.#load(ownText),
+            onBack: () => this.#goBack(),
             onFiles: (files) => void this.#open(files),
             onPlugin: (file) => void this.#addPlugin(file),
             onProblem: () => this.#refresh(),
@@ -67,7 +75,9 @@ export class Page {
         const files = await this.#keptFiles();
         if (this.#latest > 0) return;
         if (files) void this.#offer(Object.values(files), files);
-        await this.#load(files, this.#link?.files);
+        const preset = presetOf(this.#link?.preset ?? null);
+        if (files) await this.#load({ kind: "files", files }, this.#link?.files);
+        else await this.#load(preset ? { kind: "preset", preset } : ownText);
     }
 
     /** Make the panels, and set all as the link says. */
@@ -131,7 +141,7 @@ export class Page {
             if (ticket !== this.#latest) return;
             const { query, key, value } = assign(tensors);
             const [q, k, v] = [query, key, value].map((tensor) => fileOf(files, tensor));
-            if (q && k && v) await this.#load({ query: q, key: k, value: v });
+            if (q && k && v) await this.#load(fromFiles({ query: q, key: k, value: v }));
         } catch (error) {
             this.#input.fail(message(error));
         }
@@ -146,35 +156,61 @@ export class Page {
         return tensors;
     }
 
-    /** Give the worker these files, or the text, and compute everything on them. */
-    async #load(files: ArrayFiles | null, key: string | null = null): Promise<void> {
+    /** Give the worker Q, K and V, and compute everything on them. `key`: of the files, as they are kept. */
+    async #load(origin: Origin, key: string | null = null): Promise<void> {
         const ticket = ++this.#latest;
+        const isFiles = origin.kind === "files";
         try {
             await this.#ready;
             this.#remember();
-            const { text, dim } = this.#input;
-            if (!files) this.#outdate();
-            if (!files) this.#picker.hide();
-            const loading = files ? this.#engine.useFiles(files) : this.#engine.useText(text, dim);
-            const summary = await loading;
+            if (!isFiles) this.#outdate();
+            if (!isFiles) this.#picker.hide();
+            const summary = await this.#use(origin);
             if (!summary) return;
             this.#summary = summary;
             this.#files = key;
-            this.#input.accept(summary, files);
-            if (!files) this.#input.note("files", null);
+            this.#input.accept(summary, origin);
+            this.#presets.show(origin.kind === "preset" ? origin.preset : null);
+            if (!isFiles) this.#input.note("files", null);
             this.#refresh();
-            if (files && !key) await this.#keepFiles(files, ticket);
+            if (isFiles && !key) await this.#keepFiles(origin.files, ticket);
         } catch (error) {
             if (ticket !== this.#latest) return;
-            if (files)
+            if (isFiles)
                 this.#input.fail(message(error)); // what was there before stays
             else this.#empty(message(error));
         }
     }
 
-    /** The text that is to be seen gives no input: nothing that came from another one stays. */
+    #use(origin: Origin): Promise<Summary | null> {
+        const { text, dim } = this.#input;
+        if (origin.kind === "files") return this.#engine.useFiles(origin.files);
+        if (origin.kind === "preset") return this.#engine.usePreset(origin.preset);
+        return this.#engine.useText(text, dim);
+    }
+
+    /** Show a preset: its problem and parameters are part of it. */
+    async #choose(preset: Preset): Promise<void> {
+        await this.#ready;
+        this.#set(preset);
+        await this.#load({ kind: "preset", preset });
+    }
+
+    /** What a preset has set is not for the reader's text. */
+    #goBack(): void {
+        if (this.#input.preset) this.#set({ problem: { causal: false, scale: null }, params: {} });
+        void this.#load(ownText);
+    }
+
+    #set({ problem, params }: Pick<Preset, "problem" | "params">): void {
+        this.#input.pose(problem);
+        for (const panel of this.#panels) panel.setParams(params[panel.id] ?? {});
+    }
+
+    /** What is to be seen gives no input: nothing that came from another one stays. */
     #empty(reason: string): void {
         this.#summary = this.#files = null;
+        this.#presets.show(null);
         this.#input.reject(reason);
         for (const panel of this.#panels) panel.clear();
     }
@@ -281,6 +317,7 @@ export class Page {
         this.#address?.write({
             text,
             dim,
+            preset: this.#input.preset,
             ...problem,
             ...view,
             params: new Map(this.#panels.map(({ id, changedParams }) => [id, changedParams])),
@@ -301,10 +338,17 @@ const pluginKept =
 const pluginLost = "This browser does not keep the plugin: a reload loses it";
 const pluginElsewhere = "The link's plugin is kept in another browser, or no longer: open it again";
 
+const ownText: Origin = { kind: "text" };
+
+function fromFiles(files: ArrayFiles): Origin {
+    return { kind: "files", files };
+}
+
 function defaultSettings(text: string): Settings {
     return {
         text,
         dim: 64,
+        preset: null,
         causal: false,
         scale: null,
         batch: 0,

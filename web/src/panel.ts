@@ -152,6 +152,11 @@ export class Panel {
         return this.#find(".problem").textContent || null;
     }
 
+    /** Set parameters, and those without a value to their defaults. */
+    setParams(values: Values): void {
+        this.#controls.set(values);
+    }
+
     /** Compute everything again. What an earlier call still computes is never shown. */
     async refresh(): Promise<void> {
         const { engine, problem, commandLine } = this.#around;

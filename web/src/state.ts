@@ -1,12 +1,15 @@
 /** What the reader chose, as a link has it. */
 
 import { pack } from "./packing";
+import { presetOf } from "./presets/list";
 import type { Value, Values } from "./types";
 import { isKey } from "./store";
 
 export interface Settings {
     text: string;
     dim: number;
+    /** The id of the one that stands for the text. */
+    preset: string | null;
     causal: boolean;
     /** null: the backend's default. */
     scale: number | null;
@@ -46,6 +49,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         if (dot > 0) setParam(link, name.slice(0, dot), name.slice(dot + 1), parseValue(text));
         else if (textName) link.text = [textName, text];
         else if (name === "dim" && /^[1-9]\d{0,3}$/.test(text)) link.dim = Number(text);
+        else if (name === "preset") link.preset = presetOf(text)?.id ?? null;
         else if (name === "causal") link.causal = text === "1";
         else if (name === "scale") link.scale = parseScale(text);
         else if (name === "batch" || name === "head") link[name] = Number.parseInt(text) || 0;
@@ -56,9 +60,11 @@ export function readLink(hash: string, defaults: Settings): Link {
 
 export function writeLink(link: Link, defaults: Settings): string {
     const query = new URLSearchParams();
-    const { text, dim, causal, scale, batch, head, params, differences, files, plugins } = link;
+    const { text, dim, preset, causal, scale, batch, head } = link;
+    const { params, differences, files, plugins } = link;
     if (text) query.set(...text);
     if (dim !== defaults.dim) query.set("dim", String(dim));
+    if (preset !== null) query.set("preset", preset);
     if (causal) query.set("causal", "1");
     if (scale !== null) query.set("scale", String(scale));
     if (batch > 0) query.set("batch", String(batch));

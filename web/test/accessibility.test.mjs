@@ -27,6 +27,9 @@ const uses = {
         async opens(page) {
             await settled(page);
         },
+        async "with a preset"(page) {
+            await change(page, () => page.click("[data-preset=normaliser]"));
+        },
         async "with differences, commands, files and a wrong value"(page) {
             for (const box of await page.locator(".difference input:enabled").all())
                 await box.check();

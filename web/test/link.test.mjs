@@ -168,7 +168,7 @@ test("files, batch and head are there after a reload, and a link elsewhere says 
 test("back to the text after files, and the files are not asked for again", async () => {
     await change(page, () => drop(page, { "x.npy": randomNpy([20, 8], 1) }));
     await reload();
-    await change(page, () => page.click("#use-text"));
+    await change(page, () => page.click(".file-source .use-text"));
     await reload();
     assert.match(await page.textContent("#summary"), /tokens/);
     assert.equal(await page.locator("#files-note").isVisible(), false);

@@ -71,7 +71,7 @@ describe("files", () => {
             ([selector, old]) => document.querySelector(selector).toDataURL() !== old,
             ["[data-backend=softmax] canvas", first],
         );
-        await change(() => page.click("#use-text"));
+        await change(() => page.click(".file-source .use-text"));
         assert.match(await page.textContent("#summary"), /tokens/);
     });
 

@@ -1,0 +1,181 @@
+/** Presets: each shows what it says it does, in numbers. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readNpy } from "libattn/data";
+import { change, errors, number, openPage, page, panel, show, site } from "./panels.mjs";
+import { testOrigins } from "./panels.mjs";
+
+const choose = (id) => change(() => page.click(`[data-preset=${id}]`));
+const rounding = 1e-4; // what f32 may lose of logits up to some hundred, relative to a weight
+
+/** A cell's weight, by the keyboard. */
+async function weight(backend, row, column) {
+    const canvas = panel(backend).locator("canvas");
+    await canvas.focus();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Home");
+    for (let i = 0; i < row; i++) await page.keyboard.press("ArrowDown");
+    for (let j = 0; j < column; j++) await page.keyboard.press("ArrowRight");
+    const text = await panel(backend).locator(".readout").textContent();
+    return Number(
+        text
+            .split("  ")
+            .at(-1)
+            .replace("−", "-")
+            .replace(/ × 10.*/, "e-9"),
+    );
+}
+
+async function isNear(backend, row, column, wanted, tolerance = 0.005) {
+    const found = await weight(backend, row, column);
+    const what = `${backend}: weight ${found} of key ${column} in row ${row}, not ${wanted}`;
+    assert.ok(Math.abs(found - wanted) <= tolerance, what);
+}
+
+test("previous token: all weight is one place back, which a band keeps and elu+1 does not", async () => {
+    await choose("previous");
+    assert.equal(await page.isChecked("#causal"), true);
+    for (const row of [1, 9, 31]) await isNear("softmax", row, row - 1, 1, 32 * Math.exp(-12));
+    const [, linear, sparse] = await errors();
+    assert.ok(sparse < 32 * Math.exp(-12), `sparse ${sparse}`);
+    assert.ok(linear > 0.5, `linear ${linear}`);
+});
+
+test("induction: the second half looks at what followed the token before", async () => {
+    await choose("induction");
+    for (const row of [16, 20, 31]) await isNear("softmax", row, row - 15, 1, 32 * Math.exp(-12));
+    assert.ok((await number("sparse", "error")) > 0.5);
+});
+
+test("copy and saturated state: linear copies what has room in its state, and fails beyond", async () => {
+    await choose("copy");
+    for (const row of [16, 23, 31]) await isNear("softmax", row, row - 16, 1, 32 * Math.exp(-12));
+    const fits = await number("linear", "error");
+    assert.ok(fits < 32 * Math.exp(-12), `linear ${fits}, softmax's other weights aside`);
+    assert.equal(await page.inputValue("#linear-feature_map"), "relu");
+    await choose("saturated");
+    const [softmax, linear] = await errors();
+    assert.ok(softmax < rounding && linear > 0.5, `softmax ${softmax}, linear ${linear}`);
+    await isNear("softmax", 64 + 20, 20, 1, 0.01);
+});
+
+test("sink: all rows look at the first key, and what sparse drops costs it", async () => {
+    await choose("sink");
+    for (const row of [1, 24, 47]) assert.ok((await weight("softmax", row, 0)) > 0.9);
+    await isNear("sparse", 24, 0, 0);
+    assert.ok((await number("sparse", "error")) > 0.5);
+});
+
+test("needle in a haystack: softmax finds it, and sparse gives it no weight", async () => {
+    await choose("needle");
+    await isNear("softmax", 127, 42, 1, 0.01);
+    assert.equal(await weight("sparse", 127, 42), 0);
+});
+
+test("identical keys: weights are even, and only sparse is wrong", async () => {
+    await choose("identical");
+    for (const backend of ["softmax", "linear", "sketch"]) {
+        for (const cell of [0, 31, 63]) await isNear(backend, 3, cell, 1 / 64, 5e-5);
+        const error = await number(backend, "error");
+        assert.ok(error < rounding, `${backend} ${error}`);
+    }
+    assert.ok((await number("sparse", "error")) > 0.5);
+});
+
+test("outlier channels: softmax does not change, sketch and linear do", async () => {
+    await choose("outliers");
+    const [softmax, linear, , sketch] = await errors();
+    assert.ok(softmax < rounding, `softmax ${softmax}`);
+    assert.ok(sketch > 1, `sketch ${sketch}`);
+    assert.ok(linear > 0.5, `linear ${linear}`);
+    for (const cell of [0, 31, 63]) await isNear("linear", 5, cell, 1 / 64, 2e-3);
+});
+
+test("a repeated token takes softmax's weight from the one answer, by halves at the end", async () => {
+    await choose("repeated");
+    for (const row of [0, 1, 63, 127]) await isNear("softmax", row, 0, 127 / (127 + row));
+});
+
+test("a normaliser near zero is told, and the numbers are not to be believed", async () => {
+    await choose("normaliser");
+    const line = await panel("linear").locator(".problem").textContent();
+    assert.match(line, /^64 rows with a normaliser of nearly 0/);
+    assert.ok((await number("linear", "error")) > 0.5);
+    assert.ok((await number("softmax", "error")) < rounding);
+});
+
+for (const [id, tokens] of [
+    ["lis-softmax", 23],
+    ["arithmetic-softmax", 11],
+    ["lis-linear", 15],
+    ["lis-sparse", 15],
+]) {
+    test(`trained heads: ${id} is loaded when it is asked for`, async () => {
+        const requests = [];
+        page.on("request", (request) => requests.push(request.url()));
+        await choose(id);
+        assert.equal(requests.filter((url) => url.includes(`/${id}-`)).length, 1);
+        assert.equal(requests.filter((url) => /models-.*\.wasm$/.test(url)).length, 1);
+        assert.match(
+            await page.textContent("#summary"),
+            new RegExp(`^${tokens} queries, ${tokens} keys · dimension 8 · 4 heads · batch of 3$`),
+        );
+        assert.match(await page.textContent("#batch-field"), /Layer/);
+        const [softmax, ...others] = await errors();
+        assert.ok(softmax < rounding);
+        for (const error of others) assert.ok(error > 0.3, `errors ${others}`);
+        await page.selectOption("#batch", "2");
+        await page.selectOption("#head", "3");
+        await page.waitForFunction(() => !document.querySelector(".panel.stale"));
+        await isNear("softmax", 0, 0, 1, 0);
+        const command = await panel("softmax").locator("code").textContent();
+        const [task, attention] = id.split("-");
+        assert.match(command, new RegExp(`^attn lab dump ${task} '.*' --attention ${attention}`));
+    });
+}
+
+test("a preset is one click, in the link, and left by another: what it set goes with it", async () => {
+    const before = await errors();
+    await choose("normaliser");
+    const shown = await errors();
+    await page.waitForURL(/preset=normaliser/);
+    const url = page.url();
+    await page.close();
+    show(await openPage({}, url));
+    assert.deepEqual(await errors(), shown);
+    assert.equal(await page.getAttribute("[data-preset=normaliser]", "aria-pressed"), "true");
+    assert.match(await page.textContent(".preset-source .why"), /normaliser is their sum/);
+    await choose("identical");
+    assert.equal(await page.inputValue("#linear-feature_map"), "elu1");
+    await choose("previous");
+    await change(() => page.click(".preset-source .use-text"));
+    assert.equal(await page.isChecked("#causal"), false);
+    assert.deepEqual(await errors(), before);
+    assert.equal(await page.locator("[aria-pressed=true]").count(), 0);
+    assert.match(await page.textContent("#summary"), /tokens$/);
+    show(await reopened(`${site.url}#preset=__proto__&preset=none`));
+    assert.deepEqual(await errors(), before);
+});
+
+async function reopened(url) {
+    await page.close();
+    return openPage({}, url);
+}
+
+test("a preset's arrays can be saved", async () => {
+    await choose("copy");
+    const files = [];
+    page.on("download", (file) => files.push(file));
+    await page.click(".preset-source .save");
+    while (files.length < 3) await page.waitForEvent("download").catch(() => null);
+    const names = files.map((file) => file.suggestedFilename()).sort();
+    assert.deepEqual(names, ["k.npy", "q.npy", "v.npy"]);
+    const query = files.find((file) => file.suggestedFilename() === "q.npy");
+    const chunks = await (await query.createReadStream()).toArray();
+    const { data, shape } = await readNpy(Buffer.concat(chunks));
+    assert.deepEqual([...shape], [1, 1, 32, 32]);
+    assert.equal(data[32 * 3 + 3], Math.fround(12 * Math.sqrt(32)));
+});
+
+testOrigins();
