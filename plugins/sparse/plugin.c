@@ -355,7 +355,7 @@ static const attn_backend_t sparse_backend = {
     .name = "Sparse",
     .version = "0.1.0",
     .description = "Softmax over the keys that a pattern keeps, at a cost that follows them.",
-    .reference = "Do Efficient Transformers Really Save Computation?, Eq. 6",
+    .reference = "arXiv:2402.13934, Eq. 6",
     .plan = make_plan,
     .get_extension = get_extension,
 };
