@@ -37,26 +37,42 @@ export function readTheme(): Theme {
     };
 }
 
+/** How values become colours: one scale for all panels, one for each, or one for all by powers of ten. */
+export const colourLaws = ["shared", "own", "log"] as const;
+export type ColourLaw = (typeof colourLaws)[number];
+
+const decades = 6; // of a logarithmic scale: what is less than that looks like 0
+
 /**
  * Where a value stands between -1 and 1. The root spreads small weights, which most weights are,
  * over more of the colours.
  */
-export function shade(value: number, max: number): number {
+export function shade(value: number, max: number, law: ColourLaw): number {
     if (max <= 0) return 0;
-    return Math.sign(value) * Math.min(1, Math.sqrt(Math.abs(value) / max));
+    const part = Math.min(1, Math.abs(value) / max);
+    const size = law === "log" ? Math.max(0, 1 + Math.log10(part) / decades) : Math.sqrt(part);
+    return Math.sign(value) * size;
+}
+
+/** The value that stands at a place between -1 and 1. */
+export function valueAt(place: number, max: number, law: ColourLaw): number {
+    const size = Math.abs(place);
+    const part = law === "log" ? 10 ** (decades * (size - 1)) : size * size;
+    return Math.sign(place) * part * max;
 }
 
 /** Write the colours of `values` as RGBA pixels. */
 export function colorize(
     values: Float32Array,
     max: number,
+    law: ColourLaw,
     palette: Uint8ClampedArray,
     pixels: Uint8ClampedArray,
 ): void {
     for (let i = 0; i < values.length; i++) {
         const value = values[i] ?? NaN;
         if (Number.isFinite(value)) {
-            const entry = 4 * (half + Math.round(half * shade(value, max)));
+            const entry = 4 * (half + Math.round(half * shade(value, max, law)));
             pixels.set(palette.subarray(entry, entry + 4), 4 * i);
         } else {
             pixels.set([...notFinite, 255], 4 * i);

@@ -1,6 +1,6 @@
 /** A matrix of weights on a canvas, with a crosshair that pointer and keyboard move. */
 
-import { colorize, type Theme } from "./colors";
+import { colorize, type ColourLaw, type Theme } from "./colors";
 import { Drawing, type Cell, type Layout } from "./drawing";
 import type { Grid } from "./types";
 
@@ -10,6 +10,7 @@ export interface Picture {
     values: Float32Array;
     /** The value with the strongest colour. */
     max: number;
+    law: ColourLaw;
     tokens: string[] | null;
 }
 
@@ -47,13 +48,13 @@ export class Heatmap {
         });
     }
 
-    show({ grid, values, max, tokens }: Picture, theme: Theme): void {
+    show({ grid, values, max, law, tokens }: Picture, theme: Theme): void {
         this.#grid = grid;
         this.#drawing = new Drawing(this.#context, grid, tokens, theme);
         this.#image.width = grid.columns;
         this.#image.height = grid.rows;
         const image = new ImageData(grid.columns, grid.rows);
-        colorize(values, max, theme.palette, image.data);
+        colorize(values, max, law, theme.palette, image.data);
         this.#image.getContext("2d")?.putImageData(image, 0, 0);
         this.#draw();
     }

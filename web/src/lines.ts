@@ -107,16 +107,20 @@ export function warnings({ run, ended }: Findings, grid: Grid | null): string | 
 }
 
 /** Write lines into a <dl>. Only what changed is touched: a screen reader then says only that. */
-export function fillList(list: HTMLElement, lines: Line[]): void {
-    const items = lines.map(({ name, label, text, value }) => {
-        const data = element("data", { value: value ?? "" }, text);
-        const item = element("div", {}, element("dt", {}, label), element("dd", {}, data));
-        item.dataset.name = name;
+export function fillList(list: HTMLElement, lines: Line[], label: (line: Line) => Node): void {
+    const items = lines.map((line) => {
+        const data = element("data", { value: line.value ?? "" }, line.text);
+        const item = element("div", {}, element("dt", {}, label(line)), element("dd", {}, data));
+        item.dataset.name = line.name;
         return item;
     });
     const old = [...list.children];
     if (old.length !== items.length) return list.replaceChildren(...items);
     items.forEach((item, i) => {
-        if (!item.isEqualNode(old[i] ?? null)) old[i]?.replaceWith(item);
+        const parts = [...(old[i]?.children ?? [])];
+        [...item.children].forEach((part, j) => {
+            if (!part.isEqualNode(parts[j] ?? null)) parts[j]?.replaceWith(part);
+        });
+        (old[i] as HTMLElement).dataset.name = lines[i]?.name;
     });
 }

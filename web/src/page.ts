@@ -7,6 +7,7 @@ import { commandLine } from "./command";
 import { find, message } from "./dom";
 import type { Cell } from "./drawing";
 import type { Engine } from "./engine";
+import { Explainer } from "./explainer";
 import { assign, fileOf, type ArrayFiles } from "./files";
 import { isHeatmap } from "./heatmap";
 import { InputPanel, type Origin } from "./input";
@@ -20,6 +21,8 @@ import { saveArrays } from "./saving";
 import type { ArrayFile, Summary, TensorInfo } from "./types";
 import { readLink, type Link, type Settings } from "./state";
 import { keep, kept, newKey } from "./store";
+import { termOf } from "./terms";
+import { ViewingControls } from "./viewing";
 
 const referenceId = "softmax"; // exact, up to rounding
 
@@ -42,6 +45,12 @@ export class Page {
         () => this.#stop(),
         () => this.#goOn(),
     );
+    #explainer = new Explainer();
+    #viewing = new ViewingControls(() => {
+        this.#remember();
+        this.#paint();
+    });
+    #enlarged: string | null = null;
     /** Keys of what the browser keeps. */
     #files: string | null = null;
     #plugins: string[] = [];
@@ -91,11 +100,13 @@ export class Page {
             return demo;
         });
         this.#input.fill({ ...link, text });
+        this.#viewing.set(link);
         find(document, "#panels", HTMLElement).replaceChildren();
         find(document, "#about", HTMLElement).textContent =
             `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
         this.#show(about.backends);
         await this.#restorePlugins(link);
+        if (this.#panels.some(({ id }) => id === link.enlarged)) this.#enlarge(link.enlarged);
         this.#address = address;
     }
 
@@ -110,11 +121,8 @@ export class Page {
     }
 
     #makePanel(backend: Backend, place: number): Panel {
-        const initial = {
-            params: this.#link?.params.get(backend.id) ?? {},
-            difference: this.#link?.differences.includes(backend.id) ?? false,
-        };
-        return new Panel(backend, place, initial, {
+        const params = this.#link?.params.get(backend.id) ?? {};
+        return new Panel(backend, place, params, {
             engine: this.#engine,
             problem: () => this.#input.problem,
             view: () => this.#input.view,
@@ -123,7 +131,10 @@ export class Page {
             reference: () => this.#panels.find(({ id }) => id === referenceId)?.grid ?? null,
             commandLine: ({ id, changedParams, plugin }) =>
                 commandLine(id, this.#input.source, this.#input.problem, changedParams, plugin),
+            showsDifference: () => this.#viewing.values.difference,
+            term: ({ name, label }, of) => this.#explainer.label(label, termOf(name, label, of)),
             onPicture: () => this.#paint(),
+            onEnlarge: ({ id }) => this.#enlarge(id === this.#enlarged ? null : id),
             onSettings: () => this.#remember(),
             onPoint: (cell) => this.#point(cell),
             onProgress: () => this.#progress.show(this.#panels, this.#summary),
@@ -295,8 +306,14 @@ export class Page {
         for (const panel of this.#panels) void panel.refreshView();
     }
 
+    #enlarge(id: string | null): void {
+        this.#enlarged = id;
+        for (const panel of this.#panels) panel.isEnlarged = panel.id === id;
+        this.#remember();
+    }
+
     #paint(): void {
-        paintPanels(this.#panels, this.#theme);
+        paintPanels(this.#panels, this.#theme, this.#viewing.values.colours);
     }
 
     #point(cell: Cell | null): void {
@@ -321,7 +338,8 @@ export class Page {
             ...problem,
             ...view,
             params: new Map(this.#panels.map(({ id, changedParams }) => [id, changedParams])),
-            differences: this.#panels.filter((it) => it.showsDifference).map(({ id }) => id),
+            ...this.#viewing.values,
+            enlarged: this.#enlarged,
             files: this.#files,
             plugins: this.#plugins,
         });
@@ -354,7 +372,9 @@ function defaultSettings(text: string): Settings {
         batch: 0,
         head: 0,
         params: new Map(),
-        differences: [],
+        colours: "shared",
+        difference: false,
+        enlarged: null,
         files: null,
         plugins: [],
     };

@@ -1,6 +1,6 @@
-/** One colour scale for all heatmaps, and its legends. */
+/** The colour scales of all heatmaps, and their legends. */
 
-import type { Theme } from "./colors";
+import type { ColourLaw, Theme } from "./colors";
 import { find, showLine } from "./dom";
 import { count } from "./format";
 import { drawLegend } from "./legend";
@@ -12,29 +12,41 @@ interface Range {
     max: number;
 }
 
-/** Draw all panels: weights on one scale, differences on another. */
-export function paintPanels(panels: Panel[], theme: Theme): void {
+/** Draw all panels: weights on one scale, differences on another, or each on its own. */
+export function paintPanels(panels: Panel[], theme: Theme, law: ColourLaw): void {
     for (const panel of panels) panel.prepare();
     for (const difference of [false, true]) {
         const shown = panels.filter(
             (panel) => panel.values && panel.showsDifference === difference,
         );
         const range = rangeOf(shown);
-        const size = Math.max(range.max, -range.min);
-        const max = Math.min(1, size) || 1; // weights of `lin` can be huge: beyond 1 is not told apart
-        for (const panel of shown) panel.paint(max, theme);
+        const size = sizeOf(range);
+        const max = law === "own" ? size : strongest(size);
+        for (const panel of shown) {
+            panel.paint(law === "own" ? sizeOf(rangeOf([panel])) || 1 : max, theme, law);
+        }
 
         const selector = difference ? "#difference-legend" : "#weights-legend";
         const legend = find(document, selector, HTMLElement);
         legend.hidden = shown.length === 0;
+        legend.dataset.law = law;
         drawLegend(
             legend,
-            { max, signed: difference || range.min < 0, clipped: size > max },
+            { max, law, signed: difference || range.min < 0, clipped: size > max },
             theme,
         );
     }
     const grid = panels.find((panel) => panel.values)?.grid;
     showLine(find(document, "#pooling", HTMLElement), grid ? poolingNote(grid) : null);
+}
+
+function sizeOf({ min, max }: Range): number {
+    return Math.max(max, -min);
+}
+
+/** Weights of `lin` can be huge: beyond 1 is not told apart. */
+function strongest(size: number): number {
+    return Math.min(1, size) || 1;
 }
 
 function rangeOf(panels: Panel[]): Range {

@@ -2,14 +2,15 @@
 
 import type { Backend } from "libattn";
 import { quotedName } from "./axes";
-import type { Theme } from "./colors";
+import type { ColourLaw, Theme } from "./colors";
 import { makeControls, type Controls } from "./controls";
 import { find, message, showLine } from "./dom";
 import { significant } from "./format";
 import type { Cell } from "./drawing";
 import type { Engine } from "./engine";
 import { Heatmap } from "./heatmap";
-import { factLines, fillList, numberLines, warnings, type Findings } from "./lines";
+import { factLines, fillList, numberLines, warnings, type Findings, type Line } from "./lines";
+import { withLinks } from "./references";
 import type { Grid, Problem, Timing, Values } from "./types";
 import type { Work } from "./work";
 
@@ -26,7 +27,11 @@ export interface Surroundings {
     commandLine(panel: Panel): string;
     /** The panel's picture changed: colours are shared, so all may have to be drawn again. */
     onPicture(): void;
+    showsDifference(): boolean;
+    /** A label that explains itself. */
+    term(line: Line, backend: Backend): Node;
     onSettings(): void;
+    onEnlarge(panel: Panel): void;
     onPoint(cell: Cell | null): void;
     onProgress(): void;
     /** Everything is computed, or failed, but for the time a run takes. */
@@ -37,12 +42,6 @@ export interface Surroundings {
 export type Step = "picture" | "output" | "error" | "time";
 
 const steps: readonly Step[] = ["picture", "output", "error", "time"];
-
-/** What a panel begins with. */
-export interface Initial {
-    params: Values;
-    difference: boolean;
-}
 
 const patience = 250; // milliseconds after which what is known does not wait for the rest
 const stopped = "stopped before all was computed";
@@ -65,31 +64,29 @@ export class Panel {
     #work: Work | null = null;
     #findings: Findings | null = null;
     #isStopped = false;
+    #isReference: boolean;
+    #label: (line: Line) => Node;
     /** What is under way, and how much of it is done; null: nothing. */
     #step: Step | null = null;
     #part = 0;
 
     /** `place`: among all panels. */
-    constructor(backend: Backend, place: number, initial: Initial, around: Surroundings) {
+    constructor(backend: Backend, place: number, params: Values, around: Surroundings) {
         const isReference = around.isReference(backend.id);
         this.id = backend.id;
         this.#place = place;
         this.plugin = backend.origin === "built-in" ? null : backend.origin;
         this.#around = around;
+        this.#label = (line) => around.term(line, backend);
         const template = find(document, "#panel", HTMLTemplateElement);
         const copy = template.content.cloneNode(true) as DocumentFragment;
         const root = (this.element = find(copy, "article", HTMLElement));
         root.dataset.backend = backend.id;
         this.#find("h2").textContent = backend.name;
         this.#find(".description").textContent = backend.description;
-        this.#find(".reference").textContent = backend.reference;
-        this.#find(".difference").classList.toggle("invisible", isReference);
-        this.#differenceBox.disabled = isReference;
-        this.#differenceBox.checked = initial.difference && !isReference;
-        this.#differenceBox.addEventListener("change", () => {
-            around.onSettings();
-            around.onPicture();
-        });
+        this.#find(".reference").append(...withLinks(backend.reference));
+        this.#isReference = isReference;
+        this.#find(".enlarge").addEventListener("click", () => around.onEnlarge(this));
 
         const canvas = find(root, "canvas", HTMLCanvasElement);
         canvas.setAttribute("aria-label", `${backend.name}: weights by query and key; arrows move`);
@@ -97,7 +94,7 @@ export class Panel {
         canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
         this.#heatmap = new Heatmap(canvas, around.onPoint);
         const fields = this.#find(".controls");
-        this.#controls = makeControls(fields, backend.id, backend.params, initial.params, () => {
+        this.#controls = makeControls(fields, backend.id, backend.params, params, () => {
             around.onSettings();
             void this.refresh();
         });
@@ -110,7 +107,7 @@ export class Panel {
     }
 
     get showsDifference(): boolean {
-        return this.#differenceBox.checked;
+        return this.#around.showsDifference() && !this.#isReference;
     }
 
     /** The weights; null while there are none of the present input and controls. */
@@ -260,10 +257,18 @@ export class Panel {
         this.element.classList.toggle("stale", this.#grid !== null && this.#values === null);
     }
 
-    paint(max: number, theme: Theme): void {
+    /** Make it large, or as it was. */
+    set isEnlarged(isEnlarged: boolean) {
+        this.element.classList.toggle("enlarged", isEnlarged);
+        const button = this.#find(".enlarge");
+        button.ariaPressed = String(isEnlarged);
+        button.textContent = isEnlarged ? "Reduce" : "Enlarge";
+    }
+
+    paint(max: number, theme: Theme, law: ColourLaw): void {
         if (!this.grid || !this.#values) return;
         const { grid } = this;
-        this.#heatmap.show({ grid, values: this.#values, max, tokens: this.#tokens }, theme);
+        this.#heatmap.show({ grid, values: this.#values, max, law, tokens: this.#tokens }, theme);
         this.point(this.#cell);
     }
 
@@ -312,8 +317,8 @@ export class Panel {
     #show(findings: Findings): void {
         this.#findings = findings;
         showLine(this.#find(".problem"), warnings(findings, this.grid));
-        fillList(this.#find(".numbers"), numberLines(findings));
-        fillList(this.#find(".facts"), factLines(findings.numbers));
+        fillList(this.#find(".numbers"), numberLines(findings), this.#label);
+        fillList(this.#find(".facts"), factLines(findings.numbers), this.#label);
     }
 
     /** There is no input: show nothing of the last. */
@@ -348,10 +353,6 @@ export class Panel {
 
     get #readout(): HTMLElement {
         return this.#find(".readout");
-    }
-
-    get #differenceBox(): HTMLInputElement {
-        return find(this.element, ".difference input", HTMLInputElement);
     }
 
     #find(selector: string): HTMLElement {

@@ -1,5 +1,6 @@
 /** What the reader chose, as a link has it. */
 
+import { colourLaws, type ColourLaw } from "./colors";
 import { pack } from "./packing";
 import { presetOf } from "./presets/list";
 import type { Value, Values } from "./types";
@@ -18,8 +19,11 @@ export interface Settings {
     head: number;
     /** Parameters that differ from the default, by backend. */
     params: Map<string, Values>;
-    /** Backends shown by their difference from softmax. */
-    differences: string[];
+    colours: ColourLaw;
+    /** Are panels shown by their difference from softmax? */
+    difference: boolean;
+    /** The panel that is shown large. */
+    enlarged: string | null;
     /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
     files: string | null;
     plugins: string[];
@@ -40,7 +44,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         ...defaults,
         text: null,
         params: new Map(),
-        differences: query.getAll("difference"),
+        difference: query.has("difference"), // once there was one for each backend
         plugins: query.getAll("plugin").filter(isKey),
     };
     for (const [name, text] of query) {
@@ -53,6 +57,9 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "causal") link.causal = text === "1";
         else if (name === "scale") link.scale = parseScale(text);
         else if (name === "batch" || name === "head") link[name] = Number.parseInt(text) || 0;
+        else if (name === "colours")
+            link.colours = colourLaws.find((law) => law === text) ?? "shared";
+        else if (name === "enlarged") link.enlarged = text;
         else if (name === "files" && isKey(text)) link.files = text;
     }
     return link;
@@ -61,7 +68,7 @@ export function readLink(hash: string, defaults: Settings): Link {
 export function writeLink(link: Link, defaults: Settings): string {
     const query = new URLSearchParams();
     const { text, dim, preset, causal, scale, batch, head } = link;
-    const { params, differences, files, plugins } = link;
+    const { params, colours, difference, enlarged, files, plugins } = link;
     if (text) query.set(...text);
     if (dim !== defaults.dim) query.set("dim", String(dim));
     if (preset !== null) query.set("preset", preset);
@@ -71,7 +78,9 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (head > 0) query.set("head", String(head));
     if (files !== null) query.set("files", files);
     for (const key of plugins) query.append("plugin", key);
-    for (const backend of differences) query.append("difference", backend);
+    if (colours !== "shared") query.set("colours", colours);
+    if (difference) query.set("difference", "1");
+    if (enlarged !== null) query.set("enlarged", enlarged);
     for (const [backend, values] of params) {
         for (const [name, value] of Object.entries(values)) {
             query.set(`${backend}.${name}`, String(value));

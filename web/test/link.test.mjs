@@ -135,15 +135,17 @@ test("a link does not unpack to more than a link can hold", async () => {
 });
 
 test("differences, parameters and the problem are in the link", async () => {
-    await panel("linear").locator(".difference input").check();
-    await panel("sketch").locator(".difference input").check();
+    await page.check("#difference");
+    await page.selectOption("#colours", "log");
+    await panel("sketch").locator(".enlarge").click();
     await change(page, () => page.fill("#sketch-size", "12"));
     await change(page, () => page.check("#causal"));
     const shown = [await values(), await readouts()];
     await elsewhere(await written());
     assert.deepEqual([await values(), await readouts()], shown);
-    assert.equal(await panel("linear").locator(".difference input").isChecked(), true);
-    assert.equal(await panel("sparse").locator(".difference input").isChecked(), false);
+    assert.equal(await page.isChecked("#difference"), true);
+    assert.equal(await page.inputValue("#colours"), "log");
+    assert.equal(await page.locator(".enlarged").getAttribute("data-backend"), "sketch");
     assert.equal(await page.locator("#difference-legend").isVisible(), true);
 });
 

@@ -98,7 +98,7 @@ test("the keyboard moves the crosshair", async () => {
 test("the difference from softmax has its own scale", async () => {
     await write("alpha beta gamma delta");
     const before = await picture("linear");
-    await panel("linear").locator(".difference input").check();
+    await page.check("#difference");
     await page.locator("#difference-legend").waitFor();
     assert.notEqual(await picture("linear"), before);
 

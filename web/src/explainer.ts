@@ -1,0 +1,74 @@
+/** One box that says what a number means, beside whatever is pointed at or has the focus. */
+
+import { element, find } from "./dom";
+import type { Term } from "./terms";
+
+const gap = 6; // pixels between a number and what is said of it
+const patience = 200; // milliseconds that the pointer rests
+
+export class Explainer {
+    #box = find(document, "#explanation", HTMLElement);
+    #terms = new WeakMap<Element, Term>();
+    #shown: Element | null = null;
+    #waiting = 0;
+
+    constructor() {
+        const show = ({ target }: Event) => this.#show(target);
+        document.addEventListener("focusin", show);
+        document.addEventListener("click", show); // Safari gives buttons no focus
+        document.addEventListener("pointerover", ({ target }) => this.#showSoon(target));
+        document.addEventListener("keydown", ({ key }) => {
+            if (key === "Escape") this.#show(null);
+        });
+        addEventListener("scroll", () => this.#show(null), { passive: true });
+    }
+
+    /** A label that explains itself. */
+    label(text: string, term: Term): HTMLElement {
+        const button = element("button", { type: "button", className: "term" }, text);
+        button.setAttribute("aria-describedby", this.#box.id);
+        this.#terms.set(button, term);
+        return button;
+    }
+
+    /** What the pointer comes across on its way, to the box for one, does not count. */
+    #showSoon(target: EventTarget | null): void {
+        clearTimeout(this.#waiting);
+        this.#waiting = setTimeout(() => this.#show(target), patience);
+    }
+
+    #show(target: EventTarget | null): void {
+        clearTimeout(this.#waiting);
+        if (target instanceof Element && this.#box.contains(target)) return; // it can be read at leisure
+        const line = target instanceof Element ? (target.closest(".term") ?? lineOf(target)) : null;
+        const term = line && this.#terms.get(line);
+        if (line === this.#shown) return;
+        this.#shown = term ? line : null;
+        this.#box.hidePopover();
+        if (!term || !line) return;
+        this.#box.replaceChildren(...sentences(term));
+        this.#box.showPopover();
+        this.#place(line.getBoundingClientRect());
+    }
+
+    /** Below, or above where there is no room. */
+    #place({ left, top, bottom }: DOMRect): void {
+        const { offsetWidth, offsetHeight, style } = this.#box;
+        const fits = bottom + gap + offsetHeight <= innerHeight;
+        style.left = `${Math.max(gap, Math.min(left, innerWidth - offsetWidth - gap))}px`;
+        style.top = `${fits ? bottom + gap : Math.max(gap, top - gap - offsetHeight)}px`;
+    }
+}
+
+/** The label beside a number. */
+function lineOf(target: Element): Element | null {
+    return target.closest("dl > div")?.querySelector(".term") ?? null;
+}
+
+function sentences({ definition, formula, unit }: Term): Node[] {
+    return [
+        element("p", {}, definition),
+        ...(formula ? [formula()] : []),
+        ...(unit ? [element("p", { className: "unit" }, `Unit: ${unit}`)] : []),
+    ];
+}

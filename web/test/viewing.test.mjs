@@ -1,0 +1,116 @@
+/** Scales of colours, differences, panels made large, and what numbers mean. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { backends, openPage, page, panel, picture, show, site, testOrigins } from "./panels.mjs";
+
+const ticks = (legend) => page.locator(`#${legend} .ticks span`).allTextContents();
+
+/** The darkest pixel of a picture's cells, from 0 to 255. */
+const darkest = (backend) =>
+    panel(backend)
+        .locator("canvas")
+        .evaluate((canvas) => {
+            const { width, height } = canvas;
+            const side = Math.round(width / 3); // of its middle, where there are cells alone
+            const copy = document.createElement("canvas"); // reading slows a canvas down
+            Object.assign(copy, { width, height });
+            const context = copy.getContext("2d", { willReadFrequently: true });
+            context.drawImage(canvas, 0, 0);
+            const image = context.getImageData(side, height / 6, side, side / 2);
+            const reds = image.data.filter((_, i) => i % 4 === 0);
+            return reds.reduce((least, red) => Math.min(least, red), 255);
+        });
+
+test("one scale for all panels, or each its own", async () => {
+    assert.ok((await darkest("linear")) > 128, "even weights are pale beside softmax's largest");
+    await page.selectOption("#colours", "own");
+    assert.ok((await darkest("linear")) < 64, "and dark beside their own");
+    assert.ok((await darkest("softmax")) < 64);
+    assert.deepEqual(await ticks("weights-legend"), ["0 %", "6.25 %", "25.0 %", "56.3 %", "100 %"]);
+});
+
+test("a logarithmic scale has powers of ten below the largest weight", async () => {
+    const before = await picture("softmax");
+    const [, , , , largest] = await ticks("weights-legend");
+    await page.selectOption("#colours", "log");
+    assert.notEqual(await picture("softmax"), before);
+    const [, , middle, , last] = await ticks("weights-legend");
+    assert.equal(last, largest);
+    assert.ok(Math.abs(Number(middle) / (Number(last) * 1e-3) - 1) < 0.1, `${middle}, ${last}`);
+});
+
+test("one switch shows the differences of all panels but softmax's", async () => {
+    const before = await Promise.all(backends.map(picture));
+    await page.check("#difference");
+    await page.locator("#difference-legend").waitFor();
+    const now = await Promise.all(backends.map(picture));
+    backends.forEach((backend, i) => {
+        if (i > 0) assert.notEqual(now[i], before[i], backend);
+    });
+    for (const backend of backends.slice(1)) {
+        assert.match(await panel(backend).locator(".readout").textContent(), /[+−]0\.\d+$/);
+    }
+    assert.match(await panel("softmax").locator(".readout").textContent(), / 0\.\d+$/);
+});
+
+test("a panel is made large, and small again, by its button", async () => {
+    const width = (backend) =>
+        panel(backend)
+            .locator("canvas")
+            .evaluate((canvas) => canvas.clientWidth);
+    const before = await width("sparse");
+    const button = panel("sparse").locator(".enlarge");
+    await button.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await button.getAttribute("aria-pressed"), "true");
+    assert.ok((await width("sparse")) > 2 * before);
+    await panel("linear").locator(".enlarge").click();
+    assert.equal(await page.locator(".enlarged").count(), 1);
+    await panel("linear").locator(".enlarge").click();
+    assert.equal(await width("sparse"), before);
+    await page.close();
+    show(await openPage({}, `${site.url}#enlarged=none&colours=toString`));
+    assert.equal(await page.locator(".enlarged").count(), 0);
+    assert.equal(await page.inputValue("#colours"), "shared");
+});
+
+test("every number says what it is, by keyboard and pointer", async () => {
+    const box = page.locator("#explanation");
+    const terms = await page.locator(".numbers .term, .facts .term").all();
+    assert.equal(terms.length, await page.locator(".numbers data, .facts data").count());
+    for (const term of terms) {
+        await term.focus();
+        const text = await box.textContent();
+        assert.ok(text.length > 20, `${await term.textContent()}: ${text}`);
+        assert.doesNotMatch(text, /undefined|null/);
+    }
+    await panel("softmax").locator("[data-name=error] .term").focus();
+    assert.match(await box.textContent(), /double precision.*Unit: none/);
+    assert.equal(await box.locator("math mfrac").count(), 1);
+    await page.keyboard.press("Escape");
+    assert.equal(await box.isVisible(), false);
+    const fact = panel("sparse").locator("[data-name=block] dd");
+    await fact.scrollIntoViewIfNeeded();
+    await page.waitForTimeout(300); // scrolling hides the box, too
+    await fact.hover();
+    await box.waitFor();
+    assert.match(await box.textContent(), /keys a block.*automatic: 2\^floor.*Unit: keys/);
+    await box.hover();
+    await page.waitForTimeout(400);
+    assert.equal(await box.isVisible(), true, "the pointer may go there");
+    await page.mouse.move(2, 2);
+    await box.waitFor({ state: "hidden" });
+});
+
+test("references are links", async () => {
+    for (const backend of backends) {
+        const links = panel(backend).locator(".reference a");
+        assert.ok((await links.count()) > 0, backend);
+        for (const href of await links.evaluateAll((all) => all.map((link) => link.href))) {
+            assert.match(href, /^https:\/\/arxiv\.org\/abs\/\d{4}\.\d{5}$/);
+        }
+    }
+});
+
+testOrigins();
