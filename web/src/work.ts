@@ -1,11 +1,15 @@
 /** One backend's computation on one input: its picture, its output, and how far that is from exact. */
 
+import type { Backend } from "libattn";
 import type { Attn, Plan, Tensor } from "libattn/worker";
 import { accuracyOf } from "./accuracy";
 import { PerWorker, type Bench } from "./bench";
 import type { Held } from "./held";
 import { emptyGrid, poolRow } from "./pool";
 import type { Reference } from "./reference";
+import type { Place } from "./row/place";
+import { probe } from "./row/probe";
+import { stepsOf, type Steps } from "./row/steps";
 import type { Accuracy, Grid, Numbers, Problem, Run, Values } from "./types";
 
 /** What comes first for all backends; within one, they go in order. */
@@ -141,6 +145,17 @@ export class Work {
         const { batch, heads, queries, valueDim } = this.#held.input.shape;
         if (!this.#rows) throw new Error("an error needs a run");
         return accuracyOf(this.#rows, exact, valueDim, batch * heads * queries);
+    }
+
+    /** What the backend does for one query, and what exact attention does. */
+    async row(place: Place, backend: Backend): Promise<Steps> {
+        const { problem, params } = this.task;
+        const subject = { backend, params, causal: problem.causal, place };
+        const found = await this.#piece(stages.picture, async (attn) => {
+            const { plan } = await this.#solver.on(attn);
+            return probe(attn, plan, this.#held, problem.scale, subject);
+        });
+        return stepsOf(this.#held.input, problem, place, found);
     }
 
     /** Milliseconds of one of so many runs. */

@@ -1,0 +1,80 @@
+/** One query of one head, and its arrays. */
+
+import type { Input, Problem } from "../types";
+
+/** A query that is looked at closely, and the key whose numbers are written out. */
+export interface Pin {
+    query: number;
+    key: number;
+}
+
+export interface Place extends Pin {
+    batch: number;
+    head: number;
+}
+
+/** Arrays of the place's head, which the input's are looked into for. */
+export interface HeadArrays {
+    /** Of the one query. */
+    query: Float32Array;
+    key: Float32Array;
+    value: Float32Array;
+    /** Keys that the query sees: the first so many. */
+    seen: number;
+    keys: number;
+    dim: number;
+    valueDim: number;
+    /** null: the backend's default. */
+    scale: number | null;
+}
+
+export function headArrays(input: Input, problem: Problem, place: Place): HeadArrays {
+    const { heads, kvHeads, queries, keys, dim, valueDim } = input.shape;
+    const row = (place.batch * heads + place.head) * queries + place.query;
+    const kvHead = place.batch * kvHeads + Math.floor(place.head / (heads / kvHeads));
+    return {
+        query: input.query.subarray(row * dim, (row + 1) * dim),
+        key: input.key.subarray(kvHead * keys * dim, (kvHead + 1) * keys * dim),
+        value: input.value.subarray(kvHead * keys * valueDim, (kvHead + 1) * keys * valueDim),
+        seen: problem.causal ? Math.min(keys, place.query + 1) : keys,
+        ...{ keys, dim, valueDim, scale: problem.scale },
+    };
+}
+
+/** q.k of all keys, in double precision. */
+export function dotProducts({ query, key, keys, dim }: HeadArrays): Float64Array {
+    return Float64Array.from({ length: keys }, (_, j) => {
+        let dot = 0;
+        for (let c = 0; c < dim; c++) dot += (query[c] ?? NaN) * (key[j * dim + c] ?? NaN);
+        return dot;
+    });
+}
+
+/** Exact attention's weights: softmax over the keys that are seen. */
+export function exactWeights(dots: Float64Array, { seen, dim, scale }: HeadArrays): Float64Array {
+    const factor = scale ?? 1 / Math.sqrt(dim);
+    const logits = dots.subarray(0, seen).map((dot) => factor * dot);
+    const largest = logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
+    const weights = new Float64Array(dots.length);
+    weights.set(logits.map((logit) => Math.exp(logit - largest)));
+    const sum = weights.reduce((total, weight) => total + weight, 0);
+    return weights.map((weight) => weight / sum);
+}
+
+/** The values' sum by weights. */
+export function mix(weights: ArrayLike<number>, { value, keys, valueDim }: HeadArrays) {
+    const out = new Float64Array(valueDim);
+    for (let j = 0; j < keys; j++) {
+        const weight = weights[j] ?? NaN;
+        if (weight === 0) continue; // a value that is not finite is not seen
+        for (let c = 0; c < valueDim; c++)
+            out[c] = (out[c] ?? 0) + weight * (value[j * valueDim + c] ?? NaN);
+    }
+    return out;
+}
+
+/** How far `out` is from `exact`, relative to that. */
+export function distance(out: Float64Array, exact: Float64Array): number {
+    const difference = out.map((number, c) => number - (exact[c] ?? NaN));
+    return Math.hypot(...difference) / Math.hypot(...exact);
+}

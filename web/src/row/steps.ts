@@ -1,0 +1,77 @@
+/** One row of a backend, step by step: numbers of every key, and what they add up to. */
+
+import type { Input, Problem } from "../types";
+import { distance, dotProducts, exactWeights, headArrays, mix, type Place } from "./place";
+import type { Probe, State } from "./probe";
+
+/** The numbers of one key, in the order in which they are computed. */
+export interface KeySteps {
+    key: number;
+    /** q.k */
+    dot: number;
+    /** The backend's own logit; null: it has none. */
+    logit: number | null;
+    /** What is divided by its sum: exp of the logit less the largest, or phi(q).phi(k); null: not told. */
+    part: number | null;
+    weight: number;
+}
+
+export interface Steps {
+    place: Place;
+    /** How the parts come about. */
+    kind: "exponentials" | "products" | "weights";
+    /** Of all keys that the query sees. */
+    keys: KeySteps[];
+    total: number;
+    /** Largest logit, where there are some. */
+    largest: number | null;
+    /** Sum of the parts. */
+    sum: number;
+    scale: number;
+    out: Float64Array;
+    exact: Float64Array;
+    exactWeights: Float64Array;
+    /** How far `out` is from `exact`. */
+    error: number;
+    states: State[];
+}
+
+export function stepsOf(input: Input, problem: Problem, place: Place, probe: Probe): Steps {
+    const arrays = headArrays(input, problem, place);
+    const { seen, keys: total, dim } = arrays;
+    const { weights, lse, products, states } = probe;
+    const dots = dotProducts(arrays);
+    const exactOnes = exactWeights(dots, arrays);
+    const out = mix(weights, arrays);
+    const exact = mix(exactOnes, arrays);
+    const logits = lse === null ? null : weights.subarray(0, seen).map((w) => Math.log(w) + lse);
+    const largest = logits && logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
+    const keys = Array.from({ length: seen }, (_, key): KeySteps => {
+        const logit = logits?.[key] ?? null;
+        const exponential = logit === null || largest === null ? null : Math.exp(logit - largest);
+        return {
+            ...{ key, dot: dots[key] ?? NaN, logit, weight: weights[key] ?? NaN },
+            part: exponential ?? products?.[key] ?? null,
+        };
+    });
+    return {
+        ...{ place, keys, total, largest, out, exact, states },
+        kind: logits ? "exponentials" : products ? "products" : "weights",
+        sum: keys.reduce((sum, { part }) => sum + (part ?? NaN), 0),
+        scale: problem.scale ?? 1 / Math.sqrt(dim),
+        exactWeights: exactOnes,
+        error: distance(out, exact),
+    };
+}
+
+/** Keys that have a weight, as runs: [0, 3] are the first four. */
+export function keptRuns(keys: readonly KeySteps[]): [first: number, last: number][] {
+    const runs: [number, number][] = [];
+    for (const { key, weight } of keys) {
+        const run = runs.at(-1);
+        if (weight === 0) continue;
+        if (run?.[1] === key - 1) run[1] = key;
+        else runs.push([key, key]);
+    }
+    return runs;
+}
