@@ -90,14 +90,33 @@ export class Drawing {
         return { left, top: 6, width: plot, height: Math.round(plot * shape) };
     }
 
-    draw(layout: Layout, image: CanvasImageSource, cell: Cell | null): void {
+    draw(layout: Layout, image: CanvasImageSource, cell: Cell | null, pinned: number | null): void {
         const context = this.#context;
         const { left, top, width, height } = layout.box;
         context.imageSmoothingEnabled = false;
         context.drawImage(image, left, top, width, height);
         this.#drawTitles(layout);
         this.#drawLabels(layout, cell && this.#center(layout, cell));
+        if (pinned !== null) this.#drawPin(layout, pinned);
         if (cell) this.#drawCrosshair(layout, cell);
+    }
+
+    /** Lines above and below a row, and a mark on the right of it. */
+    #drawPin({ box }: Layout, row: number): void {
+        const context = this.#context;
+        const { left, top, width, height } = box;
+        const cellHeight = height / this.#grid.rows;
+        const y = top + row * cellHeight;
+        const right = left + width;
+        context.lineWidth = 1;
+        context.strokeStyle = this.#theme.ink;
+        context.strokeRect(left - 1, y - 0.5, width + 2, cellHeight + 1);
+        context.fillStyle = this.#theme.ink;
+        context.beginPath();
+        context.moveTo(right + 2, y + cellHeight / 2);
+        context.lineTo(right + fontSize - 1, y + cellHeight / 2 - fontSize / 2);
+        context.lineTo(right + fontSize - 1, y + cellHeight / 2 + fontSize / 2);
+        context.fill();
     }
 
     /** The middle of a cell. */

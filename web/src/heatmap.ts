@@ -22,9 +22,14 @@ export class Heatmap {
     #drawing: Drawing | null = null;
     #layout: Layout | null = null;
     #cell: Cell | null = null;
+    #pinned: number | null = null;
     #frame = 0;
 
-    constructor(canvas: HTMLCanvasElement, onPoint: (cell: Cell | null) => void) {
+    constructor(
+        canvas: HTMLCanvasElement,
+        onPoint: (cell: Cell | null) => void,
+        onPin: (cell: Cell) => void,
+    ) {
         const context = canvas.getContext("2d");
         if (!context) throw new Error("this browser has no 2D canvas");
         this.#canvas = canvas;
@@ -40,7 +45,12 @@ export class Heatmap {
         canvas.addEventListener("blur", ({ relatedTarget }) => {
             if (!isHeatmap(relatedTarget)) onPoint(null); // another has been pointed at already
         });
+        canvas.addEventListener("click", ({ offsetX, offsetY }) => {
+            const cell = this.#cellAt(offsetX, offsetY);
+            if (cell) onPin(cell);
+        });
         canvas.addEventListener("keydown", (event) => {
+            if (event.key === "Enter" && this.#cell) return onPin(this.#cell);
             const cell = this.#moved(event);
             if (cell === undefined) return;
             event.preventDefault();
@@ -66,6 +76,12 @@ export class Heatmap {
         this.#frame = requestAnimationFrame(() => this.#draw());
     }
 
+    /** Mark a row of cells. */
+    pin(row: number | null): void {
+        this.#pinned = row;
+        this.point(this.#cell);
+    }
+
     #draw(): void {
         const canvas = this.#canvas;
         if (!this.#drawing || canvas.clientWidth === 0) return;
@@ -74,7 +90,7 @@ export class Heatmap {
         canvas.width = Math.round(layout.width * devicePixelRatio);
         canvas.height = Math.round(layout.height * devicePixelRatio);
         this.#context.scale(devicePixelRatio, devicePixelRatio);
-        this.#drawing.draw(layout, this.#image, this.#cell);
+        this.#drawing.draw(layout, this.#image, this.#cell, this.#pinned);
     }
 
     #cellAt(x: number, y: number): Cell | null {

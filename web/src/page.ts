@@ -11,6 +11,7 @@ import { Explainer } from "./explainer";
 import { assign, fileOf, type ArrayFiles } from "./files";
 import { isHeatmap } from "./heatmap";
 import { InputPanel, type Origin } from "./input";
+import { quotedName } from "./axes";
 import { paintPanels } from "./painting";
 import { Panel } from "./panel";
 import { Picker } from "./picker";
@@ -19,6 +20,7 @@ import { presetOf, type Preset } from "./presets/list";
 import { Progress } from "./progress";
 import { saveArrays } from "./saving";
 import type { ArrayFile, Summary, TensorInfo } from "./types";
+import type { Pin } from "./row/place";
 import { readLink, type Link, type Settings } from "./state";
 import { keep, kept, newKey } from "./store";
 import { termOf } from "./terms";
@@ -51,6 +53,7 @@ export class Page {
         this.#paint();
     });
     #enlarged: string | null = null;
+    #pin: Pin | null = null;
     /** Keys of what the browser keeps. */
     #files: string | null = null;
     #plugins: string[] = [];
@@ -69,6 +72,7 @@ export class Page {
         });
         this.#ready = this.#start();
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
+        find(document, "#pin button", HTMLButtonElement).onclick = () => this.#setPin(null);
         addEventListener("pointerdown", ({ target }) => {
             if (!isHeatmap(target)) this.#point(null); // a finger's pointing ends with its next
         });
@@ -101,6 +105,7 @@ export class Page {
         });
         this.#input.fill({ ...link, text });
         this.#viewing.set(link);
+        this.#pin = link.pin;
         find(document, "#panels", HTMLElement).replaceChildren();
         find(document, "#about", HTMLElement).textContent =
             `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
@@ -132,6 +137,9 @@ export class Page {
             commandLine: ({ id, changedParams, plugin }) =>
                 commandLine(id, this.#input.source, this.#input.problem, changedParams, plugin),
             showsDifference: () => this.#viewing.values.difference,
+            pin: () => this.pin,
+            onPin: (pin) => this.#setPin(pin),
+            label: (text, term) => this.#explainer.label(text, term),
             term: ({ name, label }, of) => this.#explainer.label(label, termOf(name, label, of)),
             onPicture: () => this.#paint(),
             onEnlarge: ({ id }) => this.#enlarge(id === this.#enlarged ? null : id),
@@ -183,6 +191,7 @@ export class Page {
             this.#input.accept(summary, origin);
             this.#presets.show(origin.kind === "preset" ? origin.preset : null);
             if (!isFiles) this.#input.note("files", null);
+            this.#showPin();
             this.#refresh();
             if (isFiles && !key) await this.#keepFiles(origin.files, ticket);
         } catch (error) {
@@ -204,12 +213,16 @@ export class Page {
     async #choose(preset: Preset): Promise<void> {
         await this.#ready;
         this.#set(preset);
+        this.#pin = preset.pin;
         await this.#load({ kind: "preset", preset });
     }
 
     /** What a preset has set is not for the reader's text. */
     #goBack(): void {
-        if (this.#input.preset) this.#set({ problem: { causal: false, scale: null }, params: {} });
+        if (this.#input.preset) {
+            this.#set({ problem: { causal: false, scale: null }, params: {} });
+            this.#pin = null;
+        }
         void this.#load(ownText);
     }
 
@@ -306,6 +319,33 @@ export class Page {
         for (const panel of this.#panels) void panel.refreshView();
     }
 
+    #setPin(pin: Pin | null): void {
+        this.#pin = pin;
+        this.#remember();
+        this.#showPin();
+        for (const panel of this.#panels) void panel.refreshRow();
+    }
+
+    /** Say which query is pinned; of an input without it none is. */
+    #showPin(): void {
+        const { shape, tokens } = this.#summary ?? {};
+        const { pin } = this;
+        find(document, "#panels", HTMLElement).classList.toggle("pinned", pin !== null);
+        const holder = find(document, "#pin", HTMLElement);
+        holder.hidden = pin === null;
+        if (!pin || !shape) return;
+        const name = quotedName(pin.query, 1, shape.queries, tokens ?? null);
+        find(holder, "span", HTMLElement).textContent =
+            `Query ${name}, number ${pin.query}, step by step`;
+    }
+
+    /** The pinned query, as far as the input has it. */
+    get pin(): Pin | null {
+        const { queries = 0, keys = 0 } = this.#summary?.shape ?? {};
+        const pin = this.#pin;
+        return pin && pin.query < queries && pin.key < keys ? pin : null;
+    }
+
     #enlarge(id: string | null): void {
         this.#enlarged = id;
         for (const panel of this.#panels) panel.isEnlarged = panel.id === id;
@@ -340,6 +380,7 @@ export class Page {
             params: new Map(this.#panels.map(({ id, changedParams }) => [id, changedParams])),
             ...this.#viewing.values,
             enlarged: this.#enlarged,
+            pin: this.#pin,
             files: this.#files,
             plugins: this.#plugins,
         });
@@ -375,6 +416,7 @@ function defaultSettings(text: string): Settings {
         colours: "shared",
         difference: false,
         enlarged: null,
+        pin: null,
         files: null,
         plugins: [],
     };

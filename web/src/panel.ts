@@ -11,6 +11,9 @@ import type { Engine } from "./engine";
 import { Heatmap } from "./heatmap";
 import { factLines, fillList, numberLines, warnings, type Findings, type Line } from "./lines";
 import { withLinks } from "./references";
+import type { Pin } from "./row/place";
+import { rowView } from "./row/view";
+import type { Term } from "./terms";
 import type { Grid, Problem, Timing, Values } from "./types";
 import type { Work } from "./work";
 
@@ -30,6 +33,11 @@ export interface Surroundings {
     showsDifference(): boolean;
     /** A label that explains itself. */
     term(line: Line, backend: Backend): Node;
+    /** The same of any words. */
+    label(text: string, term: Term): Node;
+    /** The query that is looked at closely. */
+    pin(): Pin | null;
+    onPin(pin: Pin): void;
     onSettings(): void;
     onEnlarge(panel: Panel): void;
     onPoint(cell: Cell | null): void;
@@ -66,6 +74,8 @@ export class Panel {
     #isStopped = false;
     #isReference: boolean;
     #label: (line: Line) => Node;
+    #backend: Backend;
+    #rows = 0; // asked for
     /** What is under way, and how much of it is done; null: nothing. */
     #step: Step | null = null;
     #part = 0;
@@ -77,6 +87,7 @@ export class Panel {
         this.#place = place;
         this.plugin = backend.origin === "built-in" ? null : backend.origin;
         this.#around = around;
+        this.#backend = backend;
         this.#label = (line) => around.term(line, backend);
         const template = find(document, "#panel", HTMLTemplateElement);
         const copy = template.content.cloneNode(true) as DocumentFragment;
@@ -92,7 +103,7 @@ export class Panel {
         canvas.setAttribute("aria-label", `${backend.name}: weights by query and key; arrows move`);
         canvas.addEventListener("focus", () => this.#readout.setAttribute("aria-live", "polite"));
         canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
-        this.#heatmap = new Heatmap(canvas, around.onPoint);
+        this.#heatmap = new Heatmap(canvas, around.onPoint, (cell) => this.#pinCell(cell));
         const fields = this.#find(".controls");
         this.#controls = makeControls(fields, backend.id, backend.params, params, () => {
             around.onSettings();
@@ -205,6 +216,45 @@ export class Panel {
         this.#begin(null);
     }
 
+    /** Show the steps of the query that is pinned, if there is one. */
+    async refreshRow(): Promise<void> {
+        const pin = this.#around.pin();
+        const holder = this.#find(".row");
+        holder.hidden = pin === null;
+        this.#markPin(pin);
+        if (!pin || !this.#work || !this.grid) return holder.replaceChildren();
+        const work = this.#work;
+        const asked = ++this.#rows;
+        holder.classList.add("old");
+        try {
+            const place = { ...pin, ...this.#around.view() };
+            const steps = await work.row(place, this.#backend);
+            if (work !== this.#work || asked !== this.#rows) return;
+            const { label } = this.#around;
+            holder.classList.remove("old");
+            holder.replaceChildren(...rowView(steps, { name: (i) => this.#nameOf(i), label }));
+        } catch (error) {
+            if (!isAbort(error)) holder.replaceChildren(message(error));
+        }
+    }
+
+    #pinCell({ row, column }: Cell): void {
+        if (!this.grid) return;
+        const { rowsPerCell, columnsPerCell, queries, keys } = this.grid;
+        this.#around.onPin({
+            query: Math.min(queries - 1, row * rowsPerCell),
+            key: Math.min(keys - 1, column * columnsPerCell),
+        });
+    }
+
+    #markPin(pin: Pin | null): void {
+        this.#heatmap.pin(pin && this.#grid && Math.floor(pin.query / this.#grid.rowsPerCell));
+    }
+
+    #nameOf(index: number): string {
+        return quotedName(index, 1, Infinity, this.#tokens);
+    }
+
     /** Show another batch or head of what is computed. */
     async refreshView(): Promise<void> {
         const work = this.#work;
@@ -301,6 +351,7 @@ export class Panel {
         this.#tokens = this.#around.tokens();
         this.element.classList.remove("failed");
         this.#around.onPicture();
+        void this.refreshRow();
     }
 
     #reading({ row, column }: Cell): string {
@@ -336,6 +387,7 @@ export class Panel {
         showLine(this.#find(".problem"), reason);
         this.#find(".numbers").replaceChildren();
         this.#find(".facts").replaceChildren();
+        this.#find(".row").replaceChildren();
         this.#around.onPicture();
     }
 

@@ -3,6 +3,7 @@
 import { colourLaws, type ColourLaw } from "./colors";
 import { pack } from "./packing";
 import { presetOf } from "./presets/list";
+import type { Pin } from "./row/place";
 import type { Value, Values } from "./types";
 import { isKey } from "./store";
 
@@ -24,6 +25,8 @@ export interface Settings {
     difference: boolean;
     /** The panel that is shown large. */
     enlarged: string | null;
+    /** The query that is looked at step by step. */
+    pin: Pin | null;
     /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
     files: string | null;
     plugins: string[];
@@ -60,6 +63,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "colours")
             link.colours = colourLaws.find((law) => law === text) ?? "shared";
         else if (name === "enlarged") link.enlarged = text;
+        else if (name === "row") link.pin = parsePin(text);
         else if (name === "files" && isKey(text)) link.files = text;
     }
     return link;
@@ -68,7 +72,7 @@ export function readLink(hash: string, defaults: Settings): Link {
 export function writeLink(link: Link, defaults: Settings): string {
     const query = new URLSearchParams();
     const { text, dim, preset, causal, scale, batch, head } = link;
-    const { params, colours, difference, enlarged, files, plugins } = link;
+    const { params, colours, difference, enlarged, pin, files, plugins } = link;
     if (text) query.set(...text);
     if (dim !== defaults.dim) query.set("dim", String(dim));
     if (preset !== null) query.set("preset", preset);
@@ -80,6 +84,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     for (const key of plugins) query.append("plugin", key);
     if (colours !== "shared") query.set("colours", colours);
     if (difference) query.set("difference", "1");
+    if (pin !== null) query.set("row", `${pin.query}.${pin.key}`);
     if (enlarged !== null) query.set("enlarged", enlarged);
     for (const [backend, values] of params) {
         for (const [name, value] of Object.entries(values)) {
@@ -114,6 +119,12 @@ export async function textInLink(text: string): Promise<TextEntry | null> {
 export function parseScale(text: string): number | null {
     const scale = Number.parseFloat(text);
     return Number.isFinite(scale) ? scale : null;
+}
+
+/** Query and key, by their numbers: "127.42". */
+function parsePin(text: string): Pin | null {
+    const [, query, key] = /^(\d{1,9})\.(\d{1,9})$/.exec(text) ?? [];
+    return query === undefined ? null : { query: Number(query), key: Number(key) };
 }
 
 function setParam(link: Link, backend: string, name: string, value: Value): void {

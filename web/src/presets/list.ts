@@ -1,5 +1,6 @@
 /** Inputs that show something: heads of trained models, heads made by hand, and what breaks a backend. */
 
+import type { Pin } from "../row/place";
 import type { Problem, Values } from "../types";
 
 export interface Preset {
@@ -13,6 +14,8 @@ export interface Preset {
     problem: Problem;
     /** By backend; all others are as they are by default. */
     params: Readonly<Record<string, Values>>;
+    /** Where it is to be seen. */
+    pin: Pin | null;
     /** Of trained heads: what the model answers. */
     question: Question | null;
 }
@@ -45,7 +48,7 @@ function trained(question: Question, name: string, why: string): Preset {
     const id = `${question.task}-${question.attention}`;
     return {
         ...{ id, group: "Trained heads", name, why, question },
-        ...{ problem: causal, params: {}, source: paper("arXiv:2305.15408") },
+        ...{ problem: causal, params: {}, pin: null, source: paper("arXiv:2305.15408") },
     };
 }
 
@@ -85,6 +88,7 @@ export const presets: readonly Preset[] = [
     ),
     made({
         id: "previous",
+        pin: { query: 20, key: 19 },
         name: "Previous token",
         why: "Each query is the code of the place before its own, each key the code of its place: all weight is on the token before. A band of keys is enough for that; elu+1 spreads the weight over all keys.",
         source: {
@@ -95,6 +99,7 @@ export const presets: readonly Preset[] = [
     }),
     made({
         id: "induction",
+        pin: { query: 20, key: 5 },
         name: "Induction",
         why: "Each query is the code of its token, each key that of the token before it: where a token came before, the weight is on what followed it then. The second half of the text so predicts itself.",
         source: {
@@ -105,6 +110,7 @@ export const presets: readonly Preset[] = [
     }),
     made({
         id: "copy",
+        pin: { query: 20, key: 4 },
         name: "Copy",
         why: "16 tokens, then 16 slots that ask for them one by one. Keys are orthogonal and no more than columns: linear attention with relu copies as exactly as softmax.",
         source: paper("arXiv:2402.01032"),
@@ -112,6 +118,7 @@ export const presets: readonly Preset[] = [
     }),
     made({
         id: "sink",
+        pin: { query: 24, key: 0 },
         name: "Sink",
         why: "All queries share a direction with the first key: a head with nothing to say puts its weight there, and what drops the first key changes every row.",
         source: paper("arXiv:2309.17453"),
@@ -119,6 +126,7 @@ export const presets: readonly Preset[] = [
     }),
     broken({
         id: "needle",
+        pin: { query: 127, key: 42 },
         name: "Needle in a haystack",
         why: "One key of 128 is what the last query asks for, and it lies neither near nor at a global place: sparse never sees it, and answers with hay.",
         source: {
@@ -129,6 +137,7 @@ export const presets: readonly Preset[] = [
     }),
     broken({
         id: "saturated",
+        pin: { query: 84, key: 20 },
         name: "Saturated state",
         why: "The same copying with 64 tokens and 16 columns: the keys no longer are orthogonal, linear's state of 16 rows mixes what it holds, and the copy fails. Softmax keeps all keys and does not mind.",
         source: paper("arXiv:2102.11174"),
@@ -136,6 +145,7 @@ export const presets: readonly Preset[] = [
     }),
     broken({
         id: "identical",
+        pin: { query: 3, key: 31 },
         name: "Identical keys",
         why: "All keys are the same: whatever a query asks, its weights are even, and the answer is the mean of all values. Linear and sketch are exact for once; sparse has the mean of the few it keeps.",
         source: paper("arXiv:1906.06755"),
@@ -143,6 +153,7 @@ export const presets: readonly Preset[] = [
     }),
     broken({
         id: "outliers",
+        pin: { query: 5, key: 31 },
         name: "Outlier channels",
         why: "One column of 64 is thirty times as large as the others, and the same for all keys: softmax does not change, as it adds the same to all logits of a row. A sketch errs by the length of the vectors, and linear sees that column alone.",
         source: paper("arXiv:2208.07339"),
@@ -150,6 +161,7 @@ export const presets: readonly Preset[] = [
     }),
     broken({
         id: "repeated",
+        pin: { query: 127, key: 0 },
         name: "A repeated token",
         why: "One answer, and then the same other token again and again, at a logit lower by log 127: each repetition takes its share, and at the last row the answer is down to half. This breaks softmax itself.",
         source: paper("arXiv:2410.01104"),
@@ -157,6 +169,7 @@ export const presets: readonly Preset[] = [
     }),
     broken({
         id: "normaliser",
+        pin: { query: 3, key: 31 },
         name: "Normaliser near zero",
         why: "For each key there is one that points the other way. Without an exponential weights are signed, and linear's normaliser is their sum: nothing, by which every row is divided.",
         source: paper("arXiv:2310.11685"),

@@ -1,0 +1,67 @@
+/** Numbers of a row as pictures: what comes out, and what is kept as a state. */
+
+import { element } from "../dom";
+import { bytes, count } from "../format";
+import type { State } from "./probe";
+import type { Steps } from "./steps";
+
+const mostColumns = 64; // of an output
+const space = "http://www.w3.org/2000/svg";
+const [width, height] = [320, 48];
+
+/** Bars of the output, and a line across each where exact attention's would end. */
+export function outputBars({ out, exact }: Steps): HTMLElement {
+    const shown = Math.min(out.length, mostColumns);
+    const [bars, truth] = [out, exact].map((numbers) => Array.from(numbers.subarray(0, shown)));
+    const finite = [...(bars ?? []), ...(truth ?? [])].filter(Number.isFinite);
+    const most = Math.max(...finite.map(Math.abs), Number.MIN_VALUE);
+    const each = width / shown;
+    const y = (value: number) => (height / 2) * (1 - Math.max(-1, Math.min(1, value / most)));
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+    picture.ariaLabel = `Output, ${shown} of ${count(out.length, "column")}, beside the exact one`;
+    bars?.forEach((value, c) => {
+        if (!Number.isFinite(value)) return;
+        const top = Math.min(y(value), y(0));
+        const size = { x: c * each, y: top, width: 0.8 * each, height: Math.abs(y(value) - y(0)) };
+        picture.append(svg("rect", size));
+    });
+    truth?.forEach((value, c) => {
+        const at = { x1: c * each, x2: (c + 0.8) * each, y1: y(value), y2: y(value) };
+        picture.append(svg("line", at));
+    });
+    const first = shown < out.length ? `, first ${shown} of ${out.length} columns` : "";
+    return element(
+        "figure",
+        { className: "output" },
+        caption(`Output o = Σ w v${first}; lines: exact`),
+        picture,
+    );
+}
+
+/** A state as a matrix of grey: how much of it there is does not depend on how many keys were seen. */
+export function stateImage({ name, help, rows, columns, values }: State): HTMLElement {
+    const isVector = columns === 1; // which lies
+    const size = isVector ? { width: rows, height: 1 } : { width: columns, height: rows };
+    const canvas = element("canvas", size);
+    canvas.ariaLabel = `${name}: ${help}`;
+    canvas.role = "img";
+    const image = new ImageData(size.width, size.height);
+    const most = values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1;
+    values.forEach((value, i) => {
+        const [red, green, blue] = value < 0 ? [207, 107, 76] : [74, 143, 181];
+        image.data.set([red, green, blue, 255 * Math.sqrt(Math.abs(value) / most)], 4 * i);
+    });
+    canvas.getContext("2d")?.putImageData(image, 0, 0);
+    const extent = `${rows} × ${columns}, ${bytes(values.byteLength)} however many keys`;
+    return element("figure", { className: "state" }, caption(`${help}: ${extent}`), canvas);
+}
+
+function caption(text: string): HTMLElement {
+    return element("figcaption", {}, text);
+}
+
+function svg(tag: string, attributes: Record<string, string | number>): SVGElement {
+    const made = document.createElementNS(space, tag) as SVGElement;
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+    return made;
+}

@@ -1,0 +1,106 @@
+/** Shows one row of a backend, step by step. */
+
+import { element } from "../dom";
+import { count, significant } from "../format";
+import type { Term } from "../terms";
+import { formulas } from "./formulas";
+import { outputBars, stateImage } from "./pictures";
+import { keptRuns, type KeySteps, type Steps } from "./steps";
+import { columnTerms, errorTerm } from "./terms";
+
+const mostKeys = 6; // of a table: those with the largest weights, here or exactly, and the pinned one
+const mostRuns = 6; // of kept keys that are written out
+
+/** Names of queries and keys, and labels that explain themselves. */
+export interface Words {
+    name(index: number): string;
+    label(text: string, term: Term): Node;
+}
+
+export function rowView(steps: Steps, words: Words): Node[] {
+    return [
+        element("p", { className: "sees" }, seen(steps)),
+        table(steps, words),
+        ...formulas(steps, words.name),
+        ...steps.states.map(stateImage),
+        outputBars(steps),
+        element(
+            "p",
+            { className: "row-error" },
+            words.label("Error of this row", errorTerm),
+            " ",
+            element("data", { value: String(steps.error) }, significant(steps.error, 3)),
+        ),
+    ];
+}
+
+/** What the mask lets the query see, and what of it the backend keeps. */
+function seen({ keys, total, place }: Steps): string {
+    const runs = keptRuns(keys);
+    const kept = runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+    const sees = `sees ${keys.length} of ${count(total, "key")}`;
+    const mask = keys.length < total ? `, none after key ${place.query}` : "";
+    if (kept === keys.length) return `${sees}${mask}, and keeps all.`;
+    const listed = runs.slice(0, mostRuns).map(([first, last]) => {
+        return first === last ? String(first) : `${first}–${last}`;
+    });
+    const more = runs.length > mostRuns ? ", …" : "";
+    return `${sees}${mask}, and keeps ${kept}: ${listed.join(", ")}${more}.`;
+}
+
+function table(steps: Steps, { name, label }: Words): HTMLElement {
+    const shown = choose(steps);
+    const columns = columnTerms(steps.kind);
+    const head = columns.map(({ text, term }) =>
+        element("th", { scope: "col" }, label(text, term)),
+    );
+    const body = shown.map((key) => {
+        const isPinned = key.key === steps.place.key;
+        const heading = element("th", { scope: "row" }, name(key.key));
+        const made = element("tr", isPinned ? { className: "marked" } : {}, heading);
+        made.append(...cells(key, columns));
+        return made;
+    });
+    const foot = element("tr", {}, element("th", { scope: "row" }, "all keys"));
+    foot.append(...sums(steps, columns));
+    return element(
+        "table",
+        { className: "steps" },
+        element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "key"), ...head)),
+        element("tbody", {}, ...body),
+        element("tfoot", {}, foot),
+    );
+}
+
+type Columns = ReturnType<typeof columnTerms>;
+
+function cells(key: KeySteps, columns: Columns): HTMLElement[] {
+    return columns.map(({ of }) => {
+        const value = key[of];
+        if (value === null) return element("td", {}, "–");
+        const text = element("data", { value: String(value) }, significant(value, 3));
+        const cell = element("td", {}, text);
+        if (of !== "weight") return cell;
+        cell.className = "weight";
+        cell.style.setProperty("--part", String(Math.min(1, Math.abs(value))));
+        return cell;
+    });
+}
+
+function sums({ keys, sum }: Steps, columns: Columns): HTMLElement[] {
+    const weights = keys.reduce((total, { weight }) => total + weight, 0);
+    return columns.map(({ of }) => {
+        if (of === "weight") return element("td", {}, significant(weights, 3));
+        return element("td", {}, of === "part" ? significant(sum, 3) : "");
+    });
+}
+
+/** The keys that matter, in their order. */
+function choose({ keys, exactWeights, place }: Steps): KeySteps[] {
+    const size = ({ key, weight }: KeySteps) =>
+        key === place.key ? Infinity : Math.max(Math.abs(weight), exactWeights[key] ?? 0);
+    return keys
+        .toSorted((one, other) => size(other) - size(one))
+        .slice(0, mostKeys)
+        .sort((one, other) => one.key - other.key);
+}

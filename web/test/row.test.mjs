@@ -1,0 +1,200 @@
+/** One row, step by step: the numbers are the formula's. */
+
+import assert from "node:assert/strict";
+import { readFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { embed } from "libattn/data";
+import {
+    backends,
+    change,
+    drop,
+    openPage,
+    page,
+    panel,
+    run,
+    show,
+    site,
+    testOrigins,
+    web,
+    write,
+} from "./panels.mjs";
+
+const eps = 2 ** -23;
+
+/** Pins a row by the keyboard, and waits for its steps. */
+async function pin(row, column) {
+    await panel("softmax").locator("canvas").focus();
+    await page.keyboard.press("Home");
+    for (let i = 0; i < row; i++) await page.keyboard.press("ArrowDown");
+    for (let j = 0; j < column; j++) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await stepsShown();
+}
+
+async function stepsShown() {
+    await page.waitForFunction(
+        (count) => {
+            const shown = document.querySelectorAll(".row:not(.old) .row-error data");
+            return shown.length === count;
+        },
+        await page.locator(".panel").count(),
+    );
+}
+
+/** The table's rows of a panel: [key, numbers...]. */
+const table = (backend) =>
+    panel(backend)
+        .locator(".steps tbody tr")
+        .evaluateAll((rows) =>
+            rows.map((row) => [
+                row.querySelector("th").textContent,
+                ...[...row.querySelectorAll("td")].map((cell) =>
+                    Number(cell.querySelector("data")?.value ?? NaN),
+                ),
+            ]),
+        );
+
+const rowError = async (backend) =>
+    Number(await panel(backend).locator(".row-error data").getAttribute("value"));
+
+/** Query and key by their own products. */
+async function dots(query) {
+    const dim = Number(await page.inputValue("#dim"));
+    const { x, tokens } = await embed(await page.inputValue("#text"), dim);
+    return tokens.map((_, key) => {
+        let [dot, size] = [0, 0];
+        for (let c = 0; c < dim; c++) {
+            dot += x[query * dim + c] * x[key * dim + c];
+            size += Math.abs(x[query * dim + c] * x[key * dim + c]);
+        }
+        return { key, token: tokens[key], dot, size };
+    });
+}
+
+test("softmax: q.k, logit, exp and weight are exact attention's", async () => {
+    const text = "alpha beta gamma delta epsilon";
+    await write(text);
+    await pin(2, 1);
+    assert.match(await page.textContent("#pin"), /“gamma”, number 2/);
+    const truth = await dots(2);
+    const exps = truth.map(({ dot }) => Math.exp(dot / 8));
+    const sum = exps.reduce((total, each) => total + each, 0);
+    const largest = Math.max(...truth.map(({ dot }) => dot / 8));
+    const rows = await table("softmax");
+    assert.deepEqual(
+        rows.map(([name]) => name),
+        text.split(" ").map((token) => `“${token}”`),
+    );
+    rows.forEach(([name, dot, logit, exp, weight], j) => {
+        const most = 64 * eps * (truth[j].size / 8 + 1); // of the logit, in f32
+        assert.ok(Math.abs(dot - truth[j].dot) <= 1e-12 * truth[j].size, name);
+        assert.ok(Math.abs(logit - truth[j].dot / 8) <= 2 * most, `${name}: ${logit}`);
+        const relative = 4 * most;
+        assert.ok(Math.abs(exp / Math.exp(truth[j].dot / 8 - largest) - 1) <= relative, name);
+        assert.ok(Math.abs((weight * sum) / exps[j] - 1) <= relative, name);
+    });
+    assert.ok((await rowError("softmax")) < 1e-5);
+    const formulas = await panel("softmax").locator("math").allTextContents();
+    const [, dot, , , weight] = rows[1];
+    assert.ok(formulas[0].includes(dot.toFixed(dot < 10 ? 2 : 1)), formulas[0]);
+    assert.ok(formulas.at(-2).includes(weight.toPrecision(3)), formulas.at(-2));
+});
+
+test("linear: products of features, their sum, and a state whose size keys do not change", async () => {
+    await pin(3, 3);
+    const rows = await table("linear");
+    const sum = Number(await panel("linear").locator("tfoot td").nth(1).textContent());
+    for (const [name, , part, weight] of rows) {
+        assert.ok(Math.abs((weight * sum) / part - 1) < 0.01, `${name}: ${part} of ${sum}`);
+    }
+    const size = () =>
+        panel("linear")
+            .locator(".state canvas")
+            .evaluateAll((all) => all.map(({ width, height }) => [width, height]));
+    assert.deepEqual(await size(), [
+        [64, 64],
+        [64, 1],
+    ]);
+    await write("two words");
+    assert.deepEqual(await page.locator(".row table").count(), 0, "query 3 is no more");
+    await pin(1, 0);
+    assert.deepEqual((await size())[0], [64, 64]);
+});
+
+test("sparse: the keys it keeps, and no weight elsewhere; causal: none after the query", async () => {
+    await write("a b c d e f g h i j k l m n o p");
+    await change(() => page.fill("#sparse-block", "4"));
+    await pin(9, 0);
+    // Positions nearer than 4, and the last of each block of 4.
+    const kept = "3, 6–12, 15";
+    assert.equal(
+        await panel("sparse").locator(".sees").textContent(),
+        `sees 16 of 16 keys, and keeps 9: ${kept}.`,
+    );
+    const [[name, , logit, , weight]] = await table("sparse");
+    assert.deepEqual([name, logit, weight], ["“a”", -Infinity, 0]);
+    await change(() => page.check("#causal"));
+    await stepsShown();
+    assert.equal(
+        await panel("sparse").locator(".sees").textContent(),
+        "sees 10 of 16 keys, none after key 9, and keeps 5: 3, 6–9.",
+    );
+    assert.match(await panel("softmax").locator(".sees").textContent(), /sees 10 of 16.*keeps all/);
+});
+
+test("sketch: its logits are not the exact ones, and its weights are theirs", async () => {
+    await pin(0, 0);
+    const rows = await table("sketch");
+    const factor = rows.map(([, , , exp, weight]) => weight / exp);
+    for (const each of factor) assert.ok(Math.abs(each / factor[0] - 1) < 1e-5);
+    const off = rows.map(([, dot, logit]) => Math.abs(logit - dot / 8));
+    assert.ok(Math.max(...off) > 0.1, `off by ${off}`);
+    await change(() => page.fill("#sketch-size", "64"));
+    await stepsShown();
+    for (const [name, dot, logit] of await table("sketch"))
+        assert.ok(Math.abs(logit - dot / 8) < 1e-4, `${name}: all features are exact`);
+});
+
+test("a click pins, a link has it, the button closes it, and nonsense in a link does nothing", async () => {
+    const canvas = panel("linear").locator("canvas").first();
+    const { width, height } = await canvas.boundingBox();
+    await canvas.click({ position: { x: width / 2, y: height / 3 } });
+    await stepsShown();
+    await page.waitForURL(/row=\d+\.\d+/);
+    const shown = await Promise.all(backends.map(table));
+    const url = page.url();
+    await page.close();
+    show(await openPage({}, url));
+    await stepsShown();
+    assert.deepEqual(await Promise.all(backends.map(table)), shown);
+    await page.click("#pin button");
+    assert.equal(await page.locator(".row:visible").count(), 0);
+    await page.waitForURL((address) => !address.hash.includes("row="));
+    for (const row of ["9999.0", "0.9999", "-1.2", "a.b", "1", "1.1.1", "__proto__.0"]) {
+        await page.close();
+        show(await openPage({}, `${site.url}#row=${row}`));
+        assert.equal(await page.locator(".row:visible").count(), 0, row);
+    }
+});
+
+test("a plugin's row shows what the plugin declares", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "attn-plugin-"));
+    try {
+        const file = join(folder, "template.wasm");
+        const source = join(web, "../plugins/template/template.c");
+        await run(join(web, "../dev"), ["plugin", source, "-o", file]);
+        const plugin = { "template.wasm": await readFile(file) };
+        await change(() => drop(plugin));
+        await pin(1, 1);
+        const rows = await page
+            .locator("[data-backend='org.libattn.template'] .steps tbody tr")
+            .count();
+        assert.ok(rows > 0);
+    } finally {
+        await rm(folder, { recursive: true });
+    }
+});
+
+testOrigins();
