@@ -12,13 +12,22 @@
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
+/* Bytes that a regular file has; else -1. */
+static intmax_t size_of(FILE *stream) {
+    struct stat info;
+    const int is_regular = fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode);
+    return is_regular && (uintmax_t)info.st_size < SIZE_MAX / 2 ? (intmax_t)info.st_size : -1;
+}
+
 /* All that the stream has, with room for one byte more, so that the end is seen without growing. */
-static int read_stream(FILE *stream, const char *path, size_t hint, char **bytes, size_t *size) {
-    size_t capacity = hint + 1, used = 0;
+static int read_stream(FILE *stream, const char *path, size_t most, char **bytes, size_t *size) {
+    const intmax_t known = size_of(stream);
+    size_t capacity = known >= 0 ? (size_t)known + 1 : 1 << 16, used = 0;
+    if (known >= 0) most = SIZE_MAX;
     char *memory = malloc(capacity);
     while (memory) {
         used += fread(memory + used, 1, capacity - used, stream);
-        if (used < capacity) break;
+        if (used < capacity || used > most) break;
         char *larger = capacity <= SIZE_MAX / 2 ? realloc(memory, 2 * capacity) : NULL;
         if (!larger) free(memory);
         memory = larger;
@@ -31,23 +40,27 @@ static int read_stream(FILE *stream, const char *path, size_t hint, char **bytes
         free(memory);
         return cli_complain(CLI_USAGE, "%s: cannot be read: %s", path, strerror(errno));
     }
+    if (used > most) {
+        free(memory);
+        return cli_complain(CLI_USAGE, "%s: is no regular file, and has more than %zu bytes", path,
+                            most);
+    }
     *bytes = memory;
     *size = used;
     return CLI_OK;
 }
 
-int file_read(const char *path, char **bytes, size_t *size) {
-    if (strcmp(path, "-") == 0) return read_stream(stdin, "standard input", 1 << 16, bytes, size);
+int file_read_bounded(const char *path, size_t most, char **bytes, size_t *size) {
+    if (strcmp(path, "-") == 0) return read_stream(stdin, "standard input", most, bytes, size);
     FILE *stream = fopen(path, "rb");
     if (!stream) return cli_complain(CLI_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
-    struct stat info;
-    size_t hint = 1 << 16;
-    if (fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode) && info.st_size >= 0 &&
-        (uintmax_t)info.st_size < SIZE_MAX / 2)
-        hint = (size_t)info.st_size;
-    const int status = read_stream(stream, path, hint, bytes, size);
+    const int status = read_stream(stream, path, most, bytes, size);
     fclose(stream);
     return status;
+}
+
+int file_read(const char *path, char **bytes, size_t *size) {
+    return file_read_bounded(path, SIZE_MAX, bytes, size);
 }
 
 /* ---- out ------------------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@
 /** Read all of `path` ("-": standard input) into memory that the caller frees; an exit status. */
 int file_read(const char *path, char **bytes, size_t *size);
 
+/** The same; what is no regular file, and may have no end (/dev/zero), is refused behind `most` bytes. */
+int file_read_bounded(const char *path, size_t most, char **bytes, size_t *size);
+
 /** Write all bytes; 0, or the errno that says why not. */
 int file_write(int descriptor, const char *bytes, size_t size);
 

@@ -5,12 +5,15 @@ import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 
-import { succeed as succeedWith, withFiles } from "./command.mjs";
+import { isWasi, succeed as succeedWith, withFiles } from "./command.mjs";
 import { refuse, succeed } from "./lab.mjs";
 import { read as readArray } from "./npy.mjs";
 
 const shape = ["--n", "3", "--d", "8", "--layers", "2", "--heads", "2"];
-const little = ["lis", ...shape, "--samples", "1", "--attention", "sparse", "--set", "block=2"];
+const little = [
+    ...["lis", ...shape, "--samples", "1", "--embedding", "0.5"],
+    ...["--attention", "sparse", "--set", "block=2"],
+];
 let checkpoint, model;
 
 before(() =>
@@ -112,6 +115,19 @@ describe("attn lab solve", () => {
     for (const [name, args, message] of cases)
         it(`refuses ${name}`, () => withModel((folder) => refuse(args, folder, message)));
 });
+
+const devices = { skip: isWasi && "has no such device" };
+const endless = [
+    ["solve", ["solve", "lis", "7", "--model", "/dev/zero"]],
+    ["dump", ["dump", "lis", "7", "--model", "/dev/zero", "--q", "q.npy"]],
+    ["export", ["export", "/dev/zero", "-o", "b.model"]],
+];
+for (const [name, args] of endless)
+    it(`attn lab ${name} does not read for ever`, devices, () =>
+        withFiles({}, (folder) =>
+            refuse(args, folder, /\/dev\/zero: is no regular file, and has more than \d+ bytes/),
+        ),
+    );
 
 describe("attn lab dump", () => {
     const files = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy"];

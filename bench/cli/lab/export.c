@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/lab/commands.h"
+#include "cli/lab/model.h"
 #include "cli/output.h"
 #include "cli/settings.h"
 #include "labs/reasoning/model.h"
@@ -56,13 +57,14 @@ static void write_command(export_t *e) {
     add_number(e, "batch", (double)s->training.batch);
     add_number(e, "samples", (double)(s->steps * s->training.batch / 1000));
     add_number(e, "rate", s->rate);
+    if (s->training.embedding > 0) add_number(e, "embedding", s->training.embedding);
     if (s->training.dropout > 0) add_number(e, "dropout", (double)s->training.dropout);
     add_number(e, "seed", (double)s->training.seed);
 }
 
 static int load(export_t *e) {
     attn_error_t error;
-    const int status = file_read(e->from, &e->bytes, &e->size);
+    const int status = file_read_bounded(e->from, LAB_MODEL_MOST, &e->bytes, &e->size);
     if (status) return status;
     if (description_read(e->bytes, e->size, "study", &e->description, &error) ||
         description_end(&e->description, &error) ||

@@ -44,7 +44,7 @@ static int load(lab_model_t *m) {
     size_t size;
     attn_error_t error;
     int status = m->path ? CLI_OK : find(m, found);
-    if (!status) status = file_read(path, &bytes, &size);
+    if (!status) status = file_read_bounded(path, LAB_MODEL_MOST, &bytes, &size);
     if (status) return status;
     if (model_load(m->context, bytes, size, &m->model, &error)) status = cli_reject(path, &error);
     free(bytes);

@@ -7,6 +7,9 @@
 #include "cli/settings.h"
 #include "labs/reasoning/model.h"
 
+/** Bytes of a model or checkpoint that is no regular file: 1024 columns and 3 layers take 456 million. */
+#define LAB_MODEL_MOST ((size_t)1 << 29)
+
 typedef struct lab_model {
     settings_t settings;
     const char *task, *attention, *path; /* path NULL: the one of that task and attention */
