@@ -76,7 +76,7 @@ describe("attn lab export", () => {
 describe("attn lab solve", () => {
     it("prints the question and what the model says, and judges its answer", () => {
         withModel((folder) => {
-            const [line, verdict, end] = succeed(ask("30 9, 20"), folder).split("\n");
+            const [line, verdict, state, end] = succeed(ask("30 9, 20"), folder).split("\n");
             const tokens = line.split(" ");
             assert.deepEqual(tokens.slice(0, 4), ["30", "9", "20", "<sep>"]);
             const chain = tokens.at(-1) === "<eos>" ? tokens.slice(4, -1) : tokens.slice(4);
@@ -85,7 +85,25 @@ describe("attn lab solve", () => {
                 verdict.startsWith(says === "2" ? "right: 2" : `wrong: ${says}, the answer is 2`),
                 verdict,
             );
+            // 2 layers, 8 columns of keys and of values, f32; all tokens after the 4th but the last
+            const [from, to] = state.match(/\d+/g).map(Number);
+            assert.equal(to - from, 128 * (tokens.length - 5));
+            assert.match(state, / after the question, (\d+) after the answer, \1 at most$/);
             assert.equal(end, "");
+        });
+    });
+
+    it("tells the state's size after each token", () => {
+        withModel((folder) => {
+            const lines = succeed(ask("30 9 20", "--states"), folder).trimEnd().split("\n");
+            const tokens = lines[0].split(" ");
+            const rows = lines.slice(4).map((row) => row.trim().split(/ +/));
+            assert.deepEqual(
+                rows.map(([token]) => token),
+                tokens.slice(0, -1),
+            );
+            rows.forEach(([, bytes], i) => assert.equal(bytes - rows[0][1], 128 * i));
+            assert.ok(lines[2].includes(` ${rows.at(-1)[1]} after the answer`));
         });
     });
 

@@ -50,6 +50,11 @@ export interface Solution {
     question: number;
     /** The same as they ought to be. */
     expected: string[];
+    /**
+     * Bytes that its layers keep after each token but the last: keys and values of all tokens so far, or linear
+     * attention's sums and some last tokens, which grow no further.
+     */
+    state: number[];
     /** The token before "<eos>"; "" where there is none. */
     answer: string;
     /** Whether that is the answer, whatever the steps before it. */

@@ -7,6 +7,7 @@
 struct attnmodel {
     model_t model;
     reasoning_sample_t asked, said;
+    uint64_t state[REASONING_MOST_TOKENS];
 };
 
 attnmodel_t *attnmodel_load(attnjs_t *js, const void *bytes, size_t size) {
@@ -86,6 +87,10 @@ static void write_said(attn_json_t *json, const void *subject) {
     write_tokens(json, "tokens", task, &model->said);
     attn_json_integer(json, "question", model->said.question);
     write_tokens(json, "expected", task, &model->asked);
+    attn_json_open(json, "state", '[');
+    for (int32_t i = 0; i + 1 < model->said.count; i++)
+        attn_json_integer(json, NULL, (long long)model->state[i]);
+    attn_json_close(json, ']');
     write_token(json, "answer", task, answer);
     attn_json_boolean(json, "right",
                       answer == reasoning_answer(model->asked.tokens, model->asked.count));
@@ -95,7 +100,8 @@ static void write_said(attn_json_t *json, const void *subject) {
 char *attnmodel_solve(attnjs_t *js, attnmodel_t *model, const char *question) {
     const reasoning_task_t *task = &model->model.description.settings.task;
     if (reasoning_read(task, question, &model->asked, &js->error) != ATTN_OK ||
-        model_solve(&model->model, &model->asked, &model->said, &js->error) != ATTN_OK)
+        model_solve(&model->model, &model->asked, &model->said, model->state, &js->error) !=
+            ATTN_OK)
         return NULL;
     return attnjs_json(js, "what a model says", write_said, model);
 }

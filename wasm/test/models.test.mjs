@@ -9,7 +9,12 @@ import { decodeF16 } from "./support.mjs";
 const folder = new URL("../../bench/labs/models/", import.meta.url);
 const bytesOf = (name) => readFile(new URL(name, folder));
 const names = (await readdir(folder)).filter((name) => name.endsWith(".model"));
-const questions = { lis: "17 80 23", ed: "ab ac", ed_local: "ab ac", arithmetic: "3 + 4 * 2" };
+const questions = {
+    lis: "17 80 23 45 120 31",
+    ed: "ab ac",
+    ed_local: "ab ac",
+    arithmetic: "3 + 4 * 2",
+};
 const refused = (code, message) => (error) => {
     assert.ok(error instanceof AttnError);
     assert.equal(error.code, code);
@@ -46,6 +51,20 @@ test("a model says how it comes to its answer", async () => {
 });
 
 for (const name of names) {
+    test(`${name}: its state grows by keys and values, linear's no further`, async () => {
+        const model = await loadModel(await bytesOf(name));
+        const { tokens, state } = model.solve(questions[model.about.task]);
+        const { task, attention, layers, heads, dim } = model.about;
+        const token = 2 * layers * heads * dim * 4;
+        assert.equal(state.length, tokens.length - 1, task);
+        assert.ok(state[0] >= token);
+        const grown = state.slice(1).map((bytes, i) => bytes - state[i]);
+        const falls = grown.filter((more) => more !== token);
+        assert.equal(falls.length, attention === "linear" && tokens.length > 13 ? 1 : 0);
+        assert.ok(falls.every((more) => more < 0));
+        model.dispose();
+    });
+
     test(`${name}: its heads are what its own weights make of the tokens`, async () => {
         const bytes = await bytesOf(name);
         const model = await loadModel(bytes);

@@ -61,7 +61,8 @@ int lab_model_ask(lab_model_t *m) {
     if (status) return status;
     if (reasoning_read(&m->model.description.settings.task, m->question, &m->asked, &error))
         return cli_reject(m->task, &error);
-    if (model_solve(&m->model, &m->asked, &m->said, &error)) return cli_reject(m->task, &error);
+    if (model_solve(&m->model, &m->asked, &m->said, m->state, &error))
+        return cli_reject(m->task, &error);
     return CLI_OK;
 }
 

@@ -17,8 +17,9 @@ typedef struct lab_model {
 
     attn_context_t *context;
     model_t model;
-    reasoning_sample_t asked; /* the question, and what follows from it */
-    reasoning_sample_t said;  /* the question, and what the model says */
+    reasoning_sample_t asked;              /* the question, and what follows from it */
+    reasoning_sample_t said;               /* the question, and what the model says */
+    uint64_t state[REASONING_MOST_TOKENS]; /* model_solve()'s */
 } lab_model_t;
 
 /* For option tables, with `m` a lab_model_t. */

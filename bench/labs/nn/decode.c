@@ -68,6 +68,13 @@ uint64_t nn_decoder_memory(const nn_decoder_t *decoder) {
     return bytes;
 }
 
+uint64_t nn_decoder_state(const nn_decoder_t *decoder) {
+    uint64_t bytes = 0;
+    for (int64_t l = 0; l < decoder->net->shape.layers; l++)
+        bytes += attn_stream_save(decoder->streams[l], NULL, 0);
+    return bytes;
+}
+
 /* ---- a token --------------------------------------------------------------------------------------- */
 
 static attn_status_t attend(const nn_decoder_t *decoder, int64_t layer, attn_error_t *error) {

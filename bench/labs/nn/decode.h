@@ -36,7 +36,10 @@ attn_status_t nn_decoder_step(nn_decoder_t *decoder, const int32_t *tokens, attn
 /** The first of the largest of `count` logits. */
 int32_t nn_largest(const float *logits, int64_t count);
 
-/** Bytes that all its streams keep. */
+/** Bytes of all its streams' memory, with room for tokens that come. */
 uint64_t nn_decoder_memory(const nn_decoder_t *decoder);
+
+/** Bytes that its streams keep of the tokens that came (attn_stream_save()), without which it could not go on. */
+uint64_t nn_decoder_state(const nn_decoder_t *decoder);
 
 #endif

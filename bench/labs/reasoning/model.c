@@ -119,7 +119,7 @@ void model_destroy(model_t *model) {
 /* ---- at work --------------------------------------------------------------------------------------- */
 
 attn_status_t model_solve(const model_t *model, const reasoning_sample_t *question,
-                          reasoning_sample_t *said, attn_error_t *error) {
+                          reasoning_sample_t *said, uint64_t *state, attn_error_t *error) {
     const nn_shape_t *shape = &model->net.shape;
     const int32_t asked = question->question;
     nn_decoder_t decoder;
@@ -130,6 +130,7 @@ attn_status_t model_solve(const model_t *model, const reasoning_sample_t *questi
     said->question = said->count = asked;
     for (int32_t p = 0; p < shape->length && !status; p++) {
         status = nn_decoder_step(&decoder, &said->tokens[p], error);
+        if (!status && state) state[p] = nn_decoder_state(&decoder);
         if (status || p + 1 < asked) continue;
         said->tokens[p + 1] = nn_largest(decoder.logits, shape->vocabulary);
         said->count = p + 2;

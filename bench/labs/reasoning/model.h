@@ -49,10 +49,11 @@ void model_destroy(model_t *model);
 
 /**
  * What it says after a question, token by token through the streams of its attention: `said` is the question and
- * that, with <eos> unless there is no more room.
+ * that, with <eos> unless there is no more room. `state` may be NULL; else state[i] becomes the bytes that the streams
+ * keep behind token i, for all tokens but the last, which none has read.
  */
 attn_status_t model_solve(const model_t *model, const reasoning_sample_t *question,
-                          reasoning_sample_t *said, attn_error_t *error);
+                          reasoning_sample_t *said, uint64_t *state, attn_error_t *error);
 
 /**
  * Queries, keys and values of the first `count` tokens, at most the net's length, by the parallel pass: layers x heads x count x dim each.

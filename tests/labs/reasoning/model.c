@@ -236,9 +236,23 @@ static void check_said(const model_t *model, const reasoning_sample_t *said) {
     nn_pass_destroy(&pass);
 }
 
+/* Keys and values of each token in f32; of linear attention those of some last tokens, which then go into its sums. */
+static void check_states(const model_t *model, const uint64_t *states, int32_t count) {
+    const nn_net_t *net = &model->net;
+    const int is_linear = strcmp(net->shape.backend, "linear") == 0;
+    const uint64_t token = (uint64_t)(net->shape.layers * 2 * net->layout.inner) * sizeof(float);
+    for (int32_t i = 1; i < count; i++) {
+        const int falls = is_linear && states[i] < states[i - 1];
+        if (!falls && states[i] != states[i - 1] + token)
+            test_fail("token %d: %" PRIu64 " bytes after %" PRIu64, (int)i, states[i],
+                      states[i - 1]);
+    }
+}
+
 static void says_by_streams(void **state) {
     (void)state;
     static reasoning_sample_t question, said;
+    static uint64_t states[REASONING_MOST_TOKENS];
     for (size_t b = 0; b < TEST_COUNT(backends); b++) {
         scene_t scene;
         model_t model;
@@ -249,7 +263,8 @@ static void says_by_streams(void **state) {
         for (uint64_t q = 0; q < QUESTIONS; q++) {
             test_label("%s, question %" PRIu64, backends[b], q);
             reasoning_draw(&scene.study.settings.task, test_seed(), REASONING_TEST, q, &question);
-            if (model_solve(&model, &question, &said, &error)) test_fail("%s", error.message);
+            if (model_solve(&model, &question, &said, states, &error))
+                test_fail("%s", error.message);
             assert_int_equal(said.question, question.question);
             assert_memory_equal(said.tokens, question.tokens,
                                 (size_t)said.question * sizeof *said.tokens);
@@ -258,6 +273,7 @@ static void says_by_streams(void **state) {
                         said.count == model.net.shape.length + 1);
             if (said.count > longest) longest = said.count;
             check_said(&model, &said);
+            check_states(&model, states, said.count - 1);
         }
         assert_true(longest > question.question + 2);
         model_destroy(&model);
