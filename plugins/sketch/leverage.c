@@ -64,15 +64,8 @@ static void add_outer_products(const double *rows, int64_t dim, double *gram) {
     }
 }
 
-/*
- * Pivoted Cholesky: factor (rank x n, in rows of n) with factor^T factor = gram; destroys gram. Step
- * t takes the largest remaining diagonal element, pivots[t]. A row whose remainder has fallen to
- * `tolerance` of its own diagonal element depends on the pivots already and is out; that test is
- * indifferent to the scale of each row. (Higham, "Accuracy and Stability of Numerical Algorithms",
- * 2002, section 10.3.) Returns the rank.
- */
-static int64_t pivoted_cholesky(double *gram, int64_t n, double tolerance, double *factor,
-                                double *diagonal, int64_t *pivots) {
+int64_t attn_leverage_cholesky(double *gram, int64_t n, double tolerance, double *factor,
+                               double *diagonal, int64_t *pivots) {
     for (int64_t i = 0; i < n; i++) diagonal[i] = gram[i * n + i];
     for (int64_t rank = 0; rank < n; rank++) {
         int64_t pivot = -1;
@@ -103,7 +96,7 @@ static int64_t pivoted_cholesky(double *gram, int64_t n, double tolerance, doubl
  * The inputs are f32: a row within 2^-20 of a combination of others, relative to its own length, is
  * dependent as far as they can tell. Squared, and more where rounding in the Gram matrix is more.
  */
-static double rank_tolerance(int64_t terms) { return 0x1p-40 + (double)terms * 0x1p-52; }
+double attn_leverage_tolerance(int64_t terms) { return 0x1p-40 + (double)terms * 0x1p-52; }
 
 /* After how many rows it is worth asking whether d features are independent: a multiple of ROWS_AT_A_TIME. */
 static int64_t rows_for_rank(int64_t dim) {
@@ -139,7 +132,8 @@ static void mirror(double *gram, int64_t dim) {
 static int is_full_already(int64_t dim, double tolerance, attn_leverage_scratch_t *s) {
     memcpy(s->factor, s->gram, (size_t)(dim * dim) * sizeof *s->gram);
     mirror(s->factor, dim);
-    return pivoted_cholesky(s->factor, dim, tolerance, s->basis, s->diagonal, s->pivots) == dim;
+    return attn_leverage_cholesky(s->factor, dim, tolerance, s->basis, s->diagonal, s->pivots) ==
+           dim;
 }
 
 /*
@@ -147,9 +141,10 @@ static int is_full_already(int64_t dim, double tolerance, attn_leverage_scratch_
  * being the pivot columns, is the identity on those: Z Z^T = I + W W^T has no eigenvalue below 1, and
  * its Cholesky factorisation cannot fail, however small X's own singular values are.
  */
-static int64_t scores_of_gram(int64_t dim, double tolerance, attn_leverage_scratch_t *s) {
+int64_t attn_leverage_of_gram(int64_t dim, double tolerance, attn_leverage_scratch_t *s) {
     mirror(s->gram, dim);
-    int64_t rank = pivoted_cholesky(s->gram, dim, tolerance, s->basis, s->diagonal, s->pivots);
+    int64_t rank =
+        attn_leverage_cholesky(s->gram, dim, tolerance, s->basis, s->diagonal, s->pivots);
     if (rank == dim) {
         for (int64_t j = 0; j < dim; j++) s->scores[j] = 1.0;
         return rank;
@@ -162,7 +157,7 @@ static int64_t scores_of_gram(int64_t dim, double tolerance, attn_leverage_scrat
         for (int64_t j = 0; j < dim; j++) row[j] *= scale;
     }
     gram_of_rows(s->basis, rank, dim, s->gram);
-    rank = pivoted_cholesky(s->gram, rank, 0.0, s->factor, s->diagonal, s->pivots);
+    rank = attn_leverage_cholesky(s->gram, rank, 0.0, s->factor, s->diagonal, s->pivots);
     scores_of_basis(s->basis, dim, rank, s->factor, rank, s->pivots, s->scores);
     return rank;
 }
@@ -171,14 +166,14 @@ int64_t attn_leverage_scores(const attn_problem_t *problem, const attn_tensor_t 
                              const attn_tensor_t *key, int64_t batch, int64_t kv_head,
                              attn_leverage_scratch_t *s) {
     int64_t dim = problem->dim, rows = attn_leverage_rows(problem);
-    double tolerance = rank_tolerance(rows + dim);
+    double tolerance = attn_leverage_tolerance(rows + dim);
 
     if (rows < dim) {
         for (int64_t i = 0; i < rows; i++)
             stacked_row(problem, query, key, batch, kv_head, i, s->basis + i * dim);
         gram_of_rows(s->basis, rows, dim, s->gram);
         int64_t rank =
-            pivoted_cholesky(s->gram, rows, tolerance, s->factor, s->diagonal, s->pivots);
+            attn_leverage_cholesky(s->gram, rows, tolerance, s->factor, s->diagonal, s->pivots);
         scores_of_basis(s->basis, dim, rank, s->factor, rows, s->pivots, s->scores);
         return rank;
     }
@@ -196,7 +191,7 @@ int64_t attn_leverage_scores(const attn_problem_t *problem, const attn_tensor_t 
         for (int64_t j = 0; j < dim; j++) s->scores[j] = 1.0;
         return dim;
     }
-    return scores_of_gram(dim, tolerance, s);
+    return attn_leverage_of_gram(dim, tolerance, s);
 }
 
 double attn_leverage_flops(const attn_problem_t *problem) {

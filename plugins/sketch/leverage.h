@@ -46,6 +46,22 @@ int64_t attn_leverage_scores(const attn_problem_t *problem, const attn_tensor_t 
                              const attn_tensor_t *key, int64_t batch, int64_t kv_head,
                              attn_leverage_scratch_t *scratch);
 
+/**
+ * Pivoted Cholesky: factor (rank x n, in rows of n) with factor^T factor = gram; destroys gram. Step
+ * t takes the largest remaining diagonal element, pivots[t]. A row whose remainder has fallen to
+ * `tolerance` of its own diagonal element depends on the pivots already and is out; that test is
+ * indifferent to the scale of each row. (Higham, "Accuracy and Stability of Numerical Algorithms",
+ * 2002, section 10.3.) Returns the rank.
+ */
+int64_t attn_leverage_cholesky(double *gram, int64_t n, double tolerance, double *factor,
+                               double *diagonal, int64_t *pivots);
+
+/** That of the Gram matrix of a matrix of `terms` rows and columns together. */
+double attn_leverage_tolerance(int64_t terms);
+
+/** The scores of X from G = X^T X, d x d, whose upper triangle s->gram holds; returns the rank. */
+int64_t attn_leverage_of_gram(int64_t dim, double tolerance, attn_leverage_scratch_t *s);
+
 /** Additions and multiplications of attn_leverage_scores() at full rank. */
 double attn_leverage_flops(const attn_problem_t *problem);
 

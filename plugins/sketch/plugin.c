@@ -9,6 +9,7 @@
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
 #include "bound.h"
+#include "listed.h"
 #include "number/format.h"
 #include "plan.h"
 #include "softmax/softmax.h"
@@ -258,6 +259,12 @@ static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
     return attn_fail(error, ATTN_ERROR_MEMORY, no_memory);
 }
 
+/* Of [Q; K]; a sparse X is both. */
+static int64_t rank_of(const attn_problem_t *problem, int64_t known, int64_t elements) {
+    const int64_t rank = attn_sketch_rank(problem, known);
+    return elements ? attn_min(rank, problem->queries) : rank;
+}
+
 /* Those of a sparse X, 0 where queries and keys are dense. */
 static attn_status_t read_elements(const attn_problem_t *problem, const attn_value_t *values,
                                    int64_t *elements, attn_error_t *error) {
@@ -269,10 +276,6 @@ static attn_status_t read_elements(const attn_problem_t *problem, const attn_val
     if (!named) *elements = 0;
     if (named && all.backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sketch: a sparse X has no gradients");
-    if (named && values[METHOD].integer == ATTN_SKETCH_LEVERAGE)
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "sketch: method leverage takes a dense X here; attn sketch samples a "
-                         "sparse one");
     return ATTN_OK;
 }
 
@@ -290,7 +293,7 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
         .kernels = attn_sketch_kernels(attn_host_tier(host)),
         .problem = attn_problem_copy(problem),
         .method = (enum attn_sketch_method)values[METHOD].integer,
-        .rank = attn_sketch_rank(problem, values[RANK].integer),
+        .rank = rank_of(problem, values[RANK].integer, elements),
         .seed = (uint64_t)values[SEED].integer,
         .elements = elements,
     };
@@ -328,6 +331,14 @@ static void add_sparse_cost(const sketch_plan_t *plan, double rows, attn_cost_t 
     const double bytes = sizeof(float) + sizeof(int64_t);
     cost->bytes += bytes * elements + (double)sizeof(int64_t) * (rows / 2 + 1);
     cost->bytes -= rows * size * (double)sizeof(float);
+    if (plan->method == ATTN_SKETCH_LEVERAGE && !plan->exact) {
+        const double heads = rows / 2 / (double)plan->problem.queries;
+        cost->flops += elements + heads * attn_listed_flops(plan->problem.queries,
+                                                            plan->problem.dim, elements / heads);
+        cost->form = "nnz min(n, d) + min(n, d)^3 + n m (s + dv)";
+        cost->gradient_flops = 0;
+        return;
+    }
     cost->flops += 2.0 * elements * (plan->entries ? (double)plan->sparsity : size);
     cost->gradient_flops = 0; /* it has none */
     cost->form = plan->entries ? "nnz + n m (s + dv)" : "nnz s + n m (s + dv)";

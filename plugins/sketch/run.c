@@ -5,6 +5,7 @@
 #include "run.h"
 #include "attn/ext/weights.h"
 #include "softmax/softmax.h"
+#include "sparse.h"
 
 #include <string.h>
 
@@ -15,7 +16,9 @@ static void lay_out_leverage(const sketch_plan_t *plan, attn_arena_t *arena,
 
 static uint64_t worker_scratch_size(const sketch_plan_t *plan, attn_arena_t *arena) {
     attn_arena_t one = {.base = NULL};
-    if (plan->method == ATTN_SKETCH_LEVERAGE) {
+    if (attn_sketch_is_sparse(plan)) {
+        attn_sparse_scratch(plan, &one);
+    } else if (plan->method == ATTN_SKETCH_LEVERAGE) {
         attn_leverage_scratch_t scratch;
         lay_out_leverage(plan, &one, &scratch);
     } else {
@@ -35,12 +38,14 @@ sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena)
     sketch_space_t space = {0};
     if (attn_sketch_makes(plan))
         space.query = attn_arena_take(arena, heads * problem->queries, row);
-    if (!plan->exact && !attn_sketch_is_sparse(plan)) {
+    if (!plan->exact && !attn_sketch_is_sparse(plan))
         space.key = attn_arena_take(arena, kv_heads * problem->keys, row);
-        if (plan->method == ATTN_SKETCH_LEVERAGE) {
-            space.draws = attn_arena_take(arena, kv_heads * plan->size, sizeof *space.draws);
-            space.ranks = attn_arena_take(arena, kv_heads, sizeof *space.ranks);
-        }
+    if (!plan->exact && plan->method == ATTN_SKETCH_LEVERAGE) {
+        space.draws = attn_arena_take(arena, kv_heads * plan->size, sizeof *space.draws);
+        space.ranks = attn_arena_take(arena, kv_heads, sizeof *space.ranks);
+    }
+    if (attn_sketch_is_sparse(plan)) attn_sparse_space(plan, arena, &space);
+    if (!plan->exact) {
         space.scratch_size = worker_scratch_size(plan, arena);
         space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), space.scratch_size);
     }
@@ -69,19 +74,24 @@ static void sample_features(void *data, int64_t task, uint32_t worker) {
     const int64_t head = sampling->first_head + task, kv_heads = plan->problem.kv_heads;
     attn_arena_t arena = {.base = space->scratch + worker * space->scratch_size};
     attn_leverage_scratch_t scratch;
-    lay_out_leverage(plan, &arena, &scratch);
-    space->ranks[head] =
-        attn_leverage_scores(&plan->problem, &sampling->io->query, &sampling->io->key,
-                             head / kv_heads, head % kv_heads, &scratch);
+    if (attn_sketch_is_sparse(plan)) {
+        space->ranks[head] = attn_sparse_scores(plan, sampling->io, head, &arena, &scratch.scores);
+    } else {
+        lay_out_leverage(plan, &arena, &scratch);
+        space->ranks[head] =
+            attn_leverage_scores(&plan->problem, &sampling->io->query, &sampling->io->key,
+                                 head / kv_heads, head % kv_heads, &scratch);
+    }
     attn_leverage_draw(scratch.scores, plan->problem.dim, plan->size, plan->seed,
                        attn_sketch_stream(ATTN_SKETCH_LEVERAGE, head),
                        space->draws + head * plan->size);
+    if (attn_sketch_is_sparse(plan)) attn_sparse_chain(plan, space, head);
 }
 
 /* The features of `count` key/value heads; the guarantee is void where their rank is above the plan's. */
-static attn_status_t sample_heads(const sketch_plan_t *plan, const attn_io_t *io,
-                                  const sketch_space_t *space, int64_t first, int64_t count,
-                                  attn_error_t *error) {
+attn_status_t attn_sketch_sample(const sketch_plan_t *plan, const attn_io_t *io,
+                                 const sketch_space_t *space, int64_t first, int64_t count,
+                                 attn_error_t *error) {
     sampling_t sampling = {plan, io, space, first};
     for (int64_t head = first; head < first + count; head++)
         space->ranks[head] = 0; /* of a task that is left out */
@@ -182,7 +192,7 @@ static attn_status_t sketch_dense(const sketch_plan_t *plan, const attn_io_t *io
     const int64_t kv_heads = (first_head + heads - 1) / group - first_kv + 1;
     attn_status_t status = ATTN_OK;
     if (plan->method == ATTN_SKETCH_LEVERAGE)
-        status = sample_heads(plan, io, space, first_kv, kv_heads, error);
+        status = attn_sketch_sample(plan, io, space, first_kv, kv_heads, error);
     if (status) return status;
     sketching_t queries = {
         .plan = plan,
@@ -210,74 +220,6 @@ static attn_status_t sketch_dense(const sketch_plan_t *plan, const attn_io_t *io
     return ATTN_OK;
 }
 
-/* ---- a sparse X ---------------------------------------------------------------------------------- */
-
-/* Entry (feature, column) of D H P has the sign of the ones that both have in common. */
-static void add_hadamard(const attn_sketch_srht_t *srht, const sketch_elements_t *row) {
-    for (int64_t i = 0; i < row->count; i++) {
-        const int64_t feature = row->features[i];
-        const float value = row->values[i] * srht->weights[feature];
-        for (int64_t t = 0; t < row->size; t++)
-            row->out[t] +=
-                __builtin_parity((unsigned)(feature & srht->columns[t])) ? -value : value;
-    }
-}
-
-static void add_entries(const sketch_plan_t *plan, const sketch_elements_t *row) {
-    for (int64_t i = 0; i < row->count; i++) {
-        const attn_sketch_entry_t *entries = plan->entries + row->features[i] * plan->sparsity;
-        for (int64_t e = 0; e < plan->sparsity; e++)
-            row->out[entries[e].column] += entries[e].weight * row->values[i];
-    }
-}
-
-typedef struct listing {
-    const sketch_plan_t *plan;
-    const attn_csr_t *x;
-    float *out;
-    int64_t first, count; /* rows */
-} listing_t;
-
-static void sketch_listed(void *data, int64_t task, uint32_t worker) {
-    const listing_t *listing = data;
-    const sketch_plan_t *plan = listing->plan;
-    const attn_csr_t *x = listing->x;
-    const int64_t done = task * SKETCH_ROWS, left = listing->count - done;
-    const int64_t first = listing->first + done;
-    (void)worker;
-    for (int64_t r = first; r < first + (left < SKETCH_ROWS ? left : SKETCH_ROWS); r++) {
-        const int64_t start = x->starts[r];
-        const sketch_elements_t row = {.count = x->starts[r + 1] - start,
-                                       .size = plan->size,
-                                       .features = x->indices + start,
-                                       .values = x->data + start,
-                                       .out = listing->out + r * plan->size};
-        if (plan->matrix) {
-            plan->kernels->elements(&row, plan->matrix);
-            continue;
-        }
-        memset(row.out, 0, (size_t)row.size * sizeof *row.out);
-        if (plan->entries)
-            add_entries(plan, &row);
-        else
-            add_hadamard(&plan->srht, &row);
-    }
-}
-
-/* The rows of `heads` heads, which are their queries and their keys. */
-static attn_status_t sketch_sparse(const sketch_plan_t *plan, const attn_io_t *io,
-                                   const sketch_space_t *space, int64_t first_head, int64_t heads,
-                                   attn_error_t *error) {
-    const attn_csr_t x = attn_csr_of(&plan->problem, io);
-    const attn_status_t status = attn_csr_check(&x, error);
-    if (status != ATTN_OK) return status;
-    const int64_t rows = plan->problem.queries;
-    listing_t listing = {plan, &x, space->query, first_head * rows, heads * rows};
-    attn_host_parallel_for(plan->host, (listing.count - 1) / SKETCH_ROWS + 1, sketch_listed,
-                           &listing);
-    return ATTN_OK;
-}
-
 /* ---- the reduced problem ------------------------------------------------------------------------- */
 
 attn_tensor_t attn_sketched(const attn_tensor_t *tensor, float *data, int64_t size) {
@@ -294,7 +236,7 @@ attn_status_t attn_sketch_heads(const sketch_plan_t *plan, const attn_io_t *io,
                                 const sketch_space_t *space, int64_t first_head, int64_t heads,
                                 int64_t first, int64_t count, attn_error_t *error) {
     if (attn_sketch_is_sparse(plan))
-        return sketch_sparse(plan, io, space, first_head, heads, error);
+        return attn_sketch_sparse(plan, io, space, first_head, heads, error);
     if (plan->exact) return ATTN_OK;
     return sketch_dense(plan, io, space, first_head, heads, first, count, error);
 }

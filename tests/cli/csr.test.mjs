@@ -37,6 +37,7 @@ describe("attn run sketch --x", () => {
         ["--set", "method=osnap", "--set", "size=12", "--seed", "3"],
         ["--set", "method=ams", "--set", "size=16", "--causal"],
         ["--set", "method=srht", "--set", "size=16", "--threads", "1"],
+        ["--set", "method=leverage", "--set", "size=16", "--seed", "5"],
         ["--set", "size=40"],
     ])
         test(`${settings.join(" ")}: the same bits from every form of X`, () => {
@@ -136,7 +137,10 @@ describe("attn run sketch --x", () => {
             /indices go up to column 2147483648, must be 0 to 2\^31 - 1/,
         ],
         [[...asArrays, "--columns", "39", ...last], /has column 39, must be 0 to 38/],
-        [[...asArrays, ...last, "--set", "method=leverage"], /leverage takes a dense X/],
+        [
+            [...asArrays, ...last, "--set", "method=leverage", "--set", "rank=3"],
+            /rank is 3, \[Q; K\] of key\/value head 0 has rank \d/,
+        ],
         [[...asArrays, ...last, "--stream", "4", "--causal"], /--stream.*need --q and --k/],
         [[...asArrays, ...last, "--present-k", "pk.npy"], /--present-k.*need --q and --k/],
         [[...asArrays, ...last, "--q", "x.npy"], /--x stands for --q and --k/],
@@ -155,9 +159,9 @@ describe("attn run sketch --x", () => {
     for (const [args, says] of refused)
         test(`refused: ${args.join(" ")}`, () => {
             withFiles({ ...files, ...wrong }, (folder) => {
-                const command = ["run", "sketch", "--set", "method=osnap", "--set", "size=8"];
-                const given = args.includes("method=leverage") ? ["run", "sketch"] : command;
-                assertRefused(attn([...given, ...args], folder), says);
+                const command = ["run", "sketch", "--set", "method=osnap"];
+                const given = args.includes("method=leverage") ? command.slice(0, 2) : command;
+                assertRefused(attn([...given, ...args, "--set", "size=8"], folder), says);
             });
         });
 
