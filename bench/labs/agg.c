@@ -78,11 +78,12 @@ static layer_t make_layer(const agg_t *agg, double mu) {
 
 /* The layer, through the plugin. */
 static attn_status_t run_layer(const attn_context_t *context, const agg_t *agg, double mu,
-                               double *measured, attn_error_t *error) {
+                               construction_error_t *result, attn_error_t *error) {
     layer_t layer = make_layer(agg, mu);
     matrix_t out = matrix_create(agg->length, agg->what->dim);
     const attn_status_t status = layer_run(context, &layer, &agg->tokens, &out, error);
-    if (!status) *measured = matrix_distance(&out, &agg->average);
+    if (!status) result->measured = matrix_distance(&out, &agg->average);
+    result->norm = layer_norm(&layer);
     matrix_destroy(&out);
     layer_destroy(&layer);
     return status;
@@ -101,7 +102,7 @@ attn_status_t construct_agg(const attn_context_t *context, const construction_t 
         result->exact = fill_averages(&agg, mu);
         /* Sums of at most L + m positive terms in numerator and normaliser, exp within 2 ulp. */
         result->rounding = 2 * (double)(agg.length + what->blocks + 8) * 0x1p-24 * what->bound;
-        status = run_layer(context, &agg, mu, &result->measured, error);
+        status = run_layer(context, &agg, mu, result, error);
     } else {
         status = attn_fail(error, ATTN_ERROR_MEMORY, "no memory for AGG's tokens");
     }

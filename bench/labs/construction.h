@@ -24,6 +24,7 @@ typedef struct construction_error {
     double measured; /* max |o - u| over all tokens and coordinates, through the plugin */
     double exact;    /* the lemma's own formula in double precision; NaN: not computed */
     double rounding; /* what float can add at most, by counting roundings */
+    double norm;     /* the largest entry of the weights, in magnitude */
 } construction_error_t;
 
 typedef attn_status_t construct_t(const attn_context_t *context, const construction_t *what,

@@ -17,6 +17,7 @@
 #include "number/number.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BLOCKS, BOUND, EPS, DIM, TRIALS, PARAMS };
 
@@ -59,6 +60,19 @@ static const lab_column_t error_columns[ERROR_COLUMNS] = {
     [ABOVE] = {"above", "errors above eps and rounding", LAB_HIDDEN, 0},
 };
 
+/* Of the norms: OVER is what their growth is over, REST a norm over ln(2 L M / eps). */
+enum { NORM = 1, OVER = NORM + KINDS, REST, NORM_COLUMNS = REST + KINDS };
+static const lab_column_t norm_columns[NORM_COLUMNS] = {
+    [X] = {"x", "", LAB_HIDDEN, 0},
+    [NORM] = {"agg", "AGG, linear attention", LAB_LINE, 0},
+    {"copy", "COPY, softmax attention", LAB_LINE, 0},
+    {"sparse_copy", "COPY, three sparse layers", LAB_LINE, 0},
+    [OVER] = {"over", "L, or 1 / eps", LAB_HIDDEN, 0},
+    [REST] = {"agg_rest", "over ln(2 L M / eps), AGG", LAB_HIDDEN, 0},
+    {"copy_rest", "over ln(2 L M / eps), COPY", LAB_HIDDEN, 0},
+    {"sparse_copy_rest", "over ln(2 L M / eps), COPY by sparse layers", LAB_HIDDEN, 0},
+};
+
 enum { STATE = 1, CACHE = STATE + SCALING_KINDS, INFORMATION, STATE_COLUMNS };
 static const lab_column_t state_columns[STATE_COLUMNS] = {
     [X] = {"x", "", LAB_HIDDEN, 0},
@@ -82,9 +96,12 @@ static const double promises[] = {1,    0.3,  0.1,  0.03, 1e-2, 3e-3, 1e-3,
                                   3e-4, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
 static const double bounds[] = {0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 1000, 10000};
 static const double blocks[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+static const double norm_blocks[] = {4, 6, 8, 12, 16, 24, 32, 48, 64};
 static const double lengths[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
 
 enum { NO_ERRORS = 1 << BLOCKS | 1 << BOUND | 1 << EPS | 1 << TRIALS };
+
+enum { NO_DRAWS = 1 << DIM | 1 << TRIALS };
 
 static const lab_fixed_t state_dim[] = {{DIM, 64}};
 
@@ -98,6 +115,13 @@ static const lab_fixed_t state_dim[] = {{DIM, 64}};
     "claimed one (1, 0.5, 0 of the state; 0, 0.5, 0.5 of the dimension), against it where not, "   \
     "and is "                                                                                      \
     "undecided where the interval is wider than 0.5."
+#define NORMS                                                                                      \
+    "The largest parameter of AGG grows as logarithms alone (Lemma A.9), those of COPY as "        \
+    "polynomials of M, 1/delta, log L and log 1/eps (Lemmas A.11, A.12), here "
+#define NORM_EXPONENTS(OVER)                                                                       \
+    "Exponents over " OVER " of the norm over ln(2 L M / eps): one counts for it where its "       \
+    "interval comes within 0.05 of the claimed one, against it where not, and is undecided where " \
+    "the interval is wider than 0.5."
 #define BELOW_EPS                                                                                  \
     "Each largest error, in float: one of eps or less counts for it, one above eps and "           \
     "what counted roundings can add against it, one between them neither way."
@@ -130,6 +154,26 @@ static const lab_panel_t panels[] = {
      .x = {"bound M", "", 1, 0, 0},
      .y = {"largest error", "", 1, 0, 0},
      LAB_COLUMNS_OF(error_columns)},
+    {.id = "norm-m",
+     .idle = NO_DRAWS,
+     .title = "Largest parameter over the length, L = m^2",
+     .claim = NORMS "1/delta^2 ~ L^2 by softmax and the block B ~ sqrt L by sparse attention.",
+     .criterion = NORM_EXPONENTS("L"),
+     .x_param = BLOCKS,
+     .grid = LAB_GRID(norm_blocks),
+     .x = {"blocks m", "", 1, 0, 0},
+     .y = {"largest parameter", "", 1, 0, 0},
+     LAB_COLUMNS_OF(norm_columns)},
+    {.id = "norm-eps",
+     .idle = NO_DRAWS,
+     .title = "Largest parameter over the promised error",
+     .claim = NORMS "all of them as log 1/eps.",
+     .criterion = NORM_EXPONENTS("1/eps"),
+     .x_param = EPS,
+     .grid = LAB_GRID(promises),
+     .x = {"promised error eps", "", 1, 0, 0},
+     .y = {"largest parameter", "", 1, 0, 0},
+     LAB_COLUMNS_OF(norm_columns)},
     {.id = "state",
      .idle = NO_ERRORS,
      .title = "Numbers that a head carries from token to token",
@@ -158,9 +202,8 @@ static const lab_panel_t panels[] = {
 
 /* ---- points --------------------------------------------------------------------------------------- */
 
-static attn_status_t add_trial(const lab_point_t *point, int kind, uint64_t trial, double *row,
-                               attn_error_t *error) {
-    const construction_t what = {
+static construction_t construction_of(const lab_point_t *point, uint64_t trial) {
+    return (construction_t){
         .blocks = (int64_t)point->values[BLOCKS],
         .dim = (int64_t)point->values[DIM],
         .bound = point->values[BOUND],
@@ -168,6 +211,11 @@ static attn_status_t add_trial(const lab_point_t *point, int kind, uint64_t tria
         .seed = point->run->seed,
         .trial = trial,
     };
+}
+
+static attn_status_t add_trial(const lab_point_t *point, int kind, uint64_t trial, double *row,
+                               attn_error_t *error) {
+    const construction_t what = construction_of(point, trial);
     construction_error_t result;
     const attn_status_t status = constructs[kind](point->run->context, &what, &result, error);
     if (status) return status;
@@ -185,6 +233,21 @@ static attn_status_t compute_errors(const lab_point_t *point, double *row, attn_
     for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS] && !status; trial++)
         for (int kind = 0; kind < KINDS && !status; kind++)
             status = add_trial(point, kind, trial, row, error);
+    return status;
+}
+
+/* Weights do not depend on the tokens, so that one trial has them. */
+static attn_status_t compute_norms(const lab_point_t *point, double *row, attn_error_t *error) {
+    const construction_t what = construction_of(point, 0);
+    const double length = (double)(what.blocks * what.blocks);
+    attn_status_t status = ATTN_OK;
+    row[OVER] = point->run->panel->x_param == EPS ? 1 / what.eps : length;
+    for (int kind = 0; kind < KINDS && !status; kind++) {
+        construction_error_t result = {.norm = 0};
+        status = constructs[kind](point->run->context, &what, &result, error);
+        row[NORM + kind] = result.norm;
+        row[REST + kind] = result.norm / log(2 * length * what.bound / what.eps);
+    }
     return status;
 }
 
@@ -212,7 +275,9 @@ static attn_status_t compute_state(const lab_point_t *point, double *row, attn_e
 }
 
 static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
-    if (point->run->panel->columns == error_columns) return compute_errors(point, row, error);
+    const lab_column_t *columns = point->run->panel->columns;
+    if (columns == error_columns) return compute_errors(point, row, error);
+    if (columns == norm_columns) return compute_norms(point, row, error);
     return compute_state(point, row, error);
 }
 
@@ -271,6 +336,32 @@ static errors_t count_errors(const double *rows, uint32_t count) {
 /* Decimals of a number that may be small or in the thousands. */
 static int digits(double number) { return number < 10 ? 2 : 0; }
 
+/* The columns whose growth is judged, over which, and what is claimed of it. */
+typedef struct growth {
+    uint32_t over, first;
+    double claimed[SCALING_KINDS];
+    const char *names[SCALING_KINDS];
+} growth_t;
+
+_Static_assert((int)KINDS == (int)SCALING_KINDS, "a growth is of three of either");
+
+static growth_t growth_of(const lab_run_t *run) {
+    const lab_panel_t *panel = run->panel;
+    if (panel->columns == norm_columns)
+        return (growth_t){
+            .over = OVER,
+            .first = REST,
+            .claimed = {0, panel->x_param == EPS ? 0 : 2, panel->x_param == EPS ? 0 : 0.5},
+            .names = {"AGG", "COPY by softmax", "COPY by sparse layers"}};
+    growth_t growth = {.over = X, .first = STATE};
+    for (uint32_t k = 0; k < SCALING_KINDS; k++) {
+        static const double state[] = {1, 0.5, 0}, needed[] = {0, 0.5, 0.5};
+        growth.claimed[k] = panel->columns == needed_columns ? needed[k] : state[k];
+        growth.names[k] = scaling_backend((enum scaling_kind)k);
+    }
+    return growth;
+}
+
 /* How many errors are above their promise, and what they are allowed; or how states grow. */
 static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                  size_t size) {
@@ -285,16 +376,19 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
             errors.allowance, errors.tally.fails);
         return;
     }
-    exponent_t exponents[SCALING_KINDS];
-    for (uint32_t k = 0; k < SCALING_KINDS; k++)
-        exponents[k] = statistics_exponent_of_columns(rows, count, width, X, STATE + k);
-    attn_format(text, size, "~ L^p, p: softmax %.2f, sparse %.2f, linear %.2f", exponents[0].value,
-                exponents[1].value, exponents[2].value);
+    const growth_t growth = growth_of(run);
+    attn_format(text, size, "~ %s^p, p:", run->panel->x_param == EPS ? "(1/eps)" : "L");
+    for (uint32_t k = 0; k < SCALING_KINDS; k++) {
+        const size_t used = strlen(text);
+        const exponent_t exponent =
+            statistics_exponent_of_columns(rows, count, width, growth.over, growth.first + k);
+        attn_format(text + used, size - used, "%s %s %.2f", k ? "," : "", growth.names[k],
+                    exponent.value);
+    }
 }
 
 static void judge(const lab_run_t *run, const double *rows, uint32_t count,
                   lab_finding_t *finding) {
-    static const double state[] = {1, 0.5, 0}, needed[] = {0, 0.5, 0.5};
     if (run->panel->columns == error_columns) {
         const errors_t errors = count_errors(rows, count);
         judge_tally(&errors.tally, "errors", finding);
@@ -304,12 +398,11 @@ static void judge(const lab_run_t *run, const double *rows, uint32_t count,
                     run->lab->params[run->panel->x_param].name, errors.at);
         return;
     }
-    const double *claimed = run->panel->columns == needed_columns ? needed : state;
+    const growth_t growth = growth_of(run);
     judged_exponent_t exponents[SCALING_KINDS];
     for (uint32_t k = 0; k < SCALING_KINDS; k++)
-        exponents[k] =
-            (judged_exponent_t){scaling_backend((enum scaling_kind)k), STATE + k, claimed[k]};
-    judge_exponents(run, rows, count, X, exponents, SCALING_KINDS, finding);
+        exponents[k] = (judged_exponent_t){growth.names[k], growth.first + k, growth.claimed[k]};
+    judge_exponents(run, rows, count, growth.over, exponents, SCALING_KINDS, finding);
 }
 
 const lab_t lab_constructions = {

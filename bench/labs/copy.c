@@ -96,11 +96,12 @@ static layer_t make_layer(const copy_t *copy, double lambda, double c) {
 }
 
 static attn_status_t run_layer(const attn_context_t *context, const copy_t *copy, double lambda,
-                               double c, double *measured, attn_error_t *error) {
+                               double c, construction_error_t *result, attn_error_t *error) {
     layer_t layer = make_layer(copy, lambda, c);
     matrix_t out = matrix_create(copy->length, copy->what->dim);
     const attn_status_t status = layer_run(context, &layer, &copy->tokens, &out, error);
-    if (!status) *measured = matrix_distance(&out, &copy->wanted);
+    if (!status) result->measured = matrix_distance(&out, &copy->wanted);
+    result->norm = layer_norm(&layer);
     matrix_destroy(&out);
     layer_destroy(&layer);
     return status;
@@ -127,7 +128,7 @@ static attn_status_t construct(const attn_context_t *context, copy_t *copy,
     fill_wanted(copy);
     result->exact = NAN;
     result->rounding = rounding(copy, lambda, c);
-    return run_layer(context, copy, lambda, c, &result->measured, error);
+    return run_layer(context, copy, lambda, c, result, error);
 }
 
 attn_status_t construct_copy(const attn_context_t *context, const construction_t *what,

@@ -3,6 +3,7 @@
 
 #include "labs/head.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 layer_t layer_create(const char *backend, int64_t width, int64_t dim, int64_t value_dim) {
@@ -18,6 +19,12 @@ void layer_destroy(layer_t *layer) {
     matrix_destroy(&layer->query);
     matrix_destroy(&layer->key);
     matrix_destroy(&layer->value);
+}
+
+double layer_norm(const layer_t *layer) {
+    if (!layer->query.data || !layer->key.data || !layer->value.data) return 0;
+    return fmax(matrix_norm(&layer->query),
+                fmax(matrix_norm(&layer->key), matrix_norm(&layer->value)));
 }
 
 /* x W^T. Constructed weights are nearly all zero, and those cost nothing. */

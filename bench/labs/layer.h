@@ -21,6 +21,9 @@ layer_t layer_create(const char *backend, int64_t width, int64_t dim, int64_t va
 
 void layer_destroy(layer_t *layer);
 
+/** The largest entry of its weights, in magnitude; 0 where there was no memory for them. */
+double layer_norm(const layer_t *layer);
+
 /**
  * One causal head with scale 1: out (tokens x value_dim). Products with the weights are summed in
  * double precision, so that the plugin's rounding is all there is. ATTN_ERROR_MEMORY where tokens,

@@ -15,6 +15,13 @@ void matrix_destroy(matrix_t *matrix) {
     *matrix = (matrix_t){.data = NULL};
 }
 
+double matrix_norm(const matrix_t *a) {
+    double largest = 0;
+    for (int64_t i = 0; i < a->rows * a->columns; i++)
+        largest = fmax(largest, fabs((double)a->data[i]));
+    return largest;
+}
+
 double matrix_distance(const matrix_t *a, const matrix_t *b) {
     double largest = 0;
     for (int64_t i = 0; i < a->rows * a->columns; i++) {

@@ -21,6 +21,9 @@ static inline float *matrix_at(const matrix_t *matrix, int64_t row, int64_t colu
     return matrix->data + row * matrix->columns + column;
 }
 
+/** max |a| */
+double matrix_norm(const matrix_t *a);
+
 /** max |a - b|; both have the same shape. NaN where one has a NaN. */
 double matrix_distance(const matrix_t *a, const matrix_t *b);
 

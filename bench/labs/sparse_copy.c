@@ -17,6 +17,7 @@ typedef struct copy {
     int64_t *target;       /* p_i, from 0, at most i */
     matrix_t vectors, tokens, slots, out, wanted;
     double largest; /* of the logits */
+    double norm;    /* of all layers' weights */
 } copy_t;
 
 static double draw(const copy_t *copy, uint64_t stream, int64_t index) {
@@ -78,6 +79,7 @@ static layer_t match_blocks(copy_t *copy, int block, double lambda, double facto
 static attn_status_t run_layer(const attn_context_t *context, copy_t *copy, layer_t *layer,
                                attn_error_t *error) {
     const attn_status_t status = layer_run(context, layer, &copy->tokens, &copy->slots, error);
+    copy->norm = fmax(copy->norm, layer_norm(layer));
     layer_destroy(layer);
     return status;
 }
@@ -124,6 +126,7 @@ static attn_status_t construct(const attn_context_t *context, copy_t *copy,
     const double logit = copy->largest < 0x1p24 ? 0 : 4 * 0x1p-24 * copy->largest;
     result->measured = matrix_distance(&copy->out, &copy->wanted);
     result->exact = NAN;
+    result->norm = copy->norm;
     /* Both layers' weighted sums, the factor t, and logits that are not exact. */
     result->rounding = (4 * (seen + 8) + 1) * 0x1p-24 * (bound + eps) + eps * expm1(2 * logit);
     return ATTN_OK;

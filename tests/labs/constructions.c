@@ -50,6 +50,35 @@ static void errors_are_below_eps(void **state) {
     attn_context_destroy(context);
 }
 
+/* The largest parameter, by construction.h's formulas: weights are rounded to float once. */
+static void norms(void **state) {
+    (void)state;
+    static const double bounds[] = {0.5, 1, 50}, errors[] = {0.5, 1e-2, 1e-5};
+    attn_context_t *context = fixture_context(1);
+    for (int i = 0; i < 27; i++) {
+        const int64_t m = 3 + 5 * (i % 3), block = m < 4 ? 2 : m < 8 ? 4 : 8;
+        const double M = bounds[i / 3 % 3], eps = errors[i / 9], length = (double)(m * m);
+        const construction_t what = {
+            .blocks = m, .dim = 2, .bound = M, .eps = eps, .seed = test_seed()};
+        const double delta = 2 * M / (length - 1), seen = (double)(block + m * m / block);
+        const double expected[] = {
+            fmax(1, log(2 * M * length * (double)m / eps)),
+            /* lambda c, or lambda c (delta + rho) */
+            4 * log(2 * length * M / eps) / delta * 3 * M * fmax(1 / delta, 1 + delta / (8 * M)),
+            2 * (double)block * fmax(1, ceil(log(4 * (M + eps) * seen / eps))),
+        };
+        for (size_t s = 0; s < TEST_COUNT(CONSTRUCTIONS); s++) {
+            test_label("%s, m = %d, M = %g, eps = %g", CONSTRUCTIONS[s].name, (int)m, M, eps);
+            const construction_error_t error = run(context, CONSTRUCTIONS[s].construct, &what);
+            /* COPY's delta is smaller by 2^-10, so that float can tell ratings apart; squared. */
+            const double tolerance = (0x1p-23 + (s == 1 ? 3 * 0x1p-10 : 0)) * expected[s];
+            if (!(fabs(error.norm - expected[s]) <= tolerance))
+                test_fail("%g, expected %g", error.norm, expected[s]);
+        }
+    }
+    attn_context_destroy(context);
+}
+
 /** The construction does depend on eps: a large one is made use of, in part. */
 static void large_eps_shows(void **state) {
     (void)state;
@@ -100,5 +129,5 @@ static void states_are_what_must_be_carried(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(errors_are_below_eps), cmocka_unit_test(large_eps_shows),
-          cmocka_unit_test(states_are_what_must_be_carried))
+TEST_MAIN(cmocka_unit_test(errors_are_below_eps), cmocka_unit_test(norms),
+          cmocka_unit_test(large_eps_shows), cmocka_unit_test(states_are_what_must_be_carried))
