@@ -84,21 +84,26 @@ static const lab_column_t state_columns[STATE_COLUMNS] = {
 };
 
 enum { NEEDED = 1, ROOT = NEEDED + SCALING_KINDS, NEEDED_COLUMNS };
-static const lab_column_t needed_columns[NEEDED_COLUMNS] = {
-    [X] = {"x", "", LAB_HIDDEN, 0},
-    [NEEDED] = {"softmax", "softmax", LAB_LINE, 0},
-    {"sparse", "sparse", LAB_LINE, 0},
-    {"linear", "linear", LAB_LINE, 0},
-    [ROOT] = {"root", "sqrt L (Theorem 4.4)", LAB_BOUND, 0},
-};
+#define NEEDED_OF(BOUND)                                                                           \
+    {                                                                                              \
+        {"x", "", LAB_HIDDEN, 0}, {"softmax", "softmax", LAB_LINE, 0},                             \
+            {"sparse", "sparse", LAB_LINE, 0}, {"linear", "linear", LAB_LINE, 0},                  \
+            {"root", BOUND, LAB_BOUND, 0},                                                         \
+    }
+static const lab_column_t needed_columns[NEEDED_COLUMNS] = NEEDED_OF("sqrt L (Theorem 4.4)");
+static const lab_column_t arithmetic_columns[NEEDED_COLUMNS] =
+    NEEDED_OF("L^0.25 (Proposition 5.2)");
+static const lab_column_t local_columns[NEEDED_COLUMNS] = NEEDED_OF("sqrt m (Proposition 5.5)");
 
 static const double promises[] = {1,    0.3,  0.1,  0.03, 1e-2, 3e-3, 1e-3,
                                   3e-4, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8};
 static const double bounds[] = {0.01, 0.1, 0.3, 1, 3, 10, 30, 100, 1000, 10000};
 static const double blocks[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 static const double norm_blocks[] = {4, 6, 8, 12, 16, 24, 32, 48, 64};
+static const double localities[] = {8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
 static const double lengths[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
 
+enum { LOCAL_LENGTH = 16384 };
 enum { NO_ERRORS = 1 << BLOCKS | 1 << BOUND | 1 << EPS | 1 << TRIALS };
 
 enum { NO_DRAWS = 1 << DIM | 1 << TRIALS };
@@ -112,8 +117,8 @@ static const lab_fixed_t state_dim[] = {{DIM, 64}};
     "tokens of B d numbers, where it prints O(d)), are off by eps at most."
 #define EXPONENTS                                                                                  \
     "Exponents over L: one counts for it where its interval comes within 0.05 of the "             \
-    "claimed one (1, 0.5, 0 of the state; 0, 0.5, 0.5 of the dimension), against it where not, "   \
-    "and is "                                                                                      \
+    "claimed one (softmax, sparse, linear: 1, 0.5, 0 of the state; 0, 0.5, 0.5 of the dimension; " \
+    "0, 0, 0.25 for arithmetic; 0, 0, 0.5 over m), against it where not, and is "                  \
     "undecided where the interval is wider than 0.5."
 #define NORMS                                                                                      \
     "The largest parameter of AGG grows as logarithms alone (Lemma A.9), those of COPY as "        \
@@ -198,6 +203,31 @@ static const lab_panel_t panels[] = {
      .x = {"length L", "tokens", 1, 0, 0},
      .y = {"dimension", "", 1, 0, 0},
      LAB_COLUMNS_OF(needed_columns)},
+    {.id = "dimension-arithmetic",
+     .idle = NO_ERRORS | 1 << DIM,
+     .title = "Least dimension of a head whose state holds an expression of sqrt L numbers",
+     .claim =
+         "For arithmetic, where a chain of L tokens is of an expression of ~ sqrt L, linear "
+         "attention needs a dimension of L^0.25 (Proposition 5.2), sparse attention a constant "
+         "one (Proposition 5.1): Table 1's column of arithmetic, by the state's capacity.",
+     .criterion = EXPONENTS,
+     .x_param = LAB_NO_PARAM,
+     .grid = LAB_GRID(lengths),
+     .x = {"length L", "tokens", 1, 0, 0},
+     .y = {"dimension", "", 1, 0, 0},
+     LAB_COLUMNS_OF(arithmetic_columns)},
+    {.id = "dimension-local",
+     .idle = NO_ERRORS | 1 << DIM,
+     .title = "Least dimension of a head whose state holds m numbers, L = 16384",
+     .claim = "Where steps depend on the last m tokens, linear attention needs a dimension of "
+              "sqrt m (Proposition 5.5), sparse attention with blocks of m a constant one "
+              "(Proposition 5.4): Table 1's column of locality, by the state's capacity.",
+     .criterion = EXPONENTS,
+     .x_param = LAB_NO_PARAM,
+     .grid = LAB_GRID(localities),
+     .x = {"locality m", "tokens", 1, 0, 0},
+     .y = {"dimension", "", 1, 0, 0},
+     LAB_COLUMNS_OF(local_columns)},
 };
 
 /* ---- points --------------------------------------------------------------------------------------- */
@@ -251,20 +281,36 @@ static attn_status_t compute_norms(const lab_point_t *point, double *row, attn_e
     return status;
 }
 
-/* State sizes at L = x, or the dimension where they are x. */
+/* What is carried where. */
+typedef struct demand {
+    double length, numbers; /* of tokens, to be held */
+    int64_t block;          /* of sparse attention; 0: its own */
+} demand_t;
+
+static demand_t demand_of(const lab_point_t *point) {
+    const lab_column_t *columns = point->run->panel->columns;
+    if (columns == local_columns)
+        return (demand_t){.length = LOCAL_LENGTH, .numbers = point->x, .block = (int64_t)point->x};
+    return (demand_t){.length = point->x,
+                      .numbers = columns == arithmetic_columns ? sqrt(point->x) : point->x};
+}
+
+/* State sizes at L = x, or the dimension where they are what has to be held. */
 static attn_status_t compute_state(const lab_point_t *point, double *row, attn_error_t *error) {
-    const int needed = point->run->panel->columns == needed_columns;
+    const int needed = point->run->panel->columns != state_columns;
+    const demand_t demand = demand_of(point);
     const attn_context_t *context = point->run->context;
     attn_status_t status = ATTN_OK;
     for (int k = 0; k < SCALING_KINDS && !status; k++) {
         const enum scaling_kind kind = (enum scaling_kind)k;
         double tokens = 0;
-        status = scaling_kept_tokens(context, kind, (int64_t)point->x, &tokens, error);
-        row[STATE + k] = needed ? scaling_needed_dim(kind, tokens, point->x)
+        status = scaling_kept_tokens(context, kind, (int64_t)demand.length, demand.block, &tokens,
+                                     error);
+        row[STATE + k] = needed ? scaling_needed_dim(kind, tokens, demand.numbers)
                                 : scaling_state(kind, tokens, point->values[DIM]);
     }
     if (needed) {
-        row[ROOT] = sqrt(point->x);
+        row[ROOT] = sqrt(demand.numbers);
     } else {
         row[INFORMATION] = point->x;
         if (!status)
@@ -356,7 +402,12 @@ static growth_t growth_of(const lab_run_t *run) {
     growth_t growth = {.over = X, .first = STATE};
     for (uint32_t k = 0; k < SCALING_KINDS; k++) {
         static const double state[] = {1, 0.5, 0}, needed[] = {0, 0.5, 0.5};
-        growth.claimed[k] = panel->columns == needed_columns ? needed[k] : state[k];
+        static const double arithmetic[] = {0, 0, 0.25}, local[] = {0, 0, 0.5};
+        const double *claimed = panel->columns == state_columns        ? state
+                                : panel->columns == needed_columns     ? needed
+                                : panel->columns == arithmetic_columns ? arithmetic
+                                                                       : local;
+        growth.claimed[k] = claimed[k];
         growth.names[k] = scaling_backend((enum scaling_kind)k);
     }
     return growth;
@@ -377,7 +428,10 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
         return;
     }
     const growth_t growth = growth_of(run);
-    attn_format(text, size, "~ %s^p, p:", run->panel->x_param == EPS ? "(1/eps)" : "L");
+    attn_format(text, size, "~ %s^p, p:",
+                run->panel->x_param == EPS             ? "(1/eps)"
+                : run->panel->columns == local_columns ? "m"
+                                                       : "L");
     for (uint32_t k = 0; k < SCALING_KINDS; k++) {
         const size_t used = strlen(text);
         const exponent_t exponent =

@@ -5,6 +5,7 @@
 #include "attn/support.h"
 #include "labs/head.h"
 #include "measure/measure.h"
+#include "number/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,8 +123,11 @@ attn_status_t scaling_measure(const scaling_request_t *request, scaling_t *resul
  * Keys that query number `length` gives weight, itself apart. Later queries see no other ones of them:
  * their band begins later, and the ends of blocks are the same. Queries of zeros weigh all alike.
  */
-static attn_status_t count_seen(const attn_context_t *context, int64_t length, double *tokens,
-                                attn_error_t *error) {
+static attn_status_t count_seen(const attn_context_t *context, int64_t length, int64_t block,
+                                double *tokens, attn_error_t *error) {
+    char text[24];
+    const attn_param_t params[] = {{"block", text}};
+    attn_format(text, sizeof text, "%lld", (long long)block);
     attn_problem_t problem = head_problem(length + 1, length + 1, 1, 1);
     problem.causal = ATTN_CAUSAL_TOP_LEFT;
     float *zeros = calloc((size_t)length + 1, sizeof *zeros);
@@ -131,7 +135,7 @@ static attn_status_t count_seen(const attn_context_t *context, int64_t length, d
     head_t head = {.plan = NULL};
     attn_status_t status;
     if (zeros && weights)
-        status = head_create(context, "sparse", &problem, NULL, 0, &head, error);
+        status = head_create(context, "sparse", &problem, params, block > 0, &head, error);
     else
         status =
             attn_fail(error, ATTN_ERROR_MEMORY, "no memory for %lld tokens", (long long)length);
@@ -145,8 +149,9 @@ static attn_status_t count_seen(const attn_context_t *context, int64_t length, d
 }
 
 attn_status_t scaling_kept_tokens(const attn_context_t *context, enum scaling_kind kind,
-                                  int64_t length, double *tokens, attn_error_t *error) {
-    if (kind == SCALING_SPARSE) return count_seen(context, length, tokens, error);
+                                  int64_t length, int64_t block, double *tokens,
+                                  attn_error_t *error) {
+    if (kind == SCALING_SPARSE) return count_seen(context, length, block, tokens, error);
     *tokens = kind == SCALING_SOFTMAX ? (double)length : 0;
     return ATTN_OK;
 }

@@ -35,10 +35,12 @@ attn_status_t scaling_measure(const scaling_request_t *request, scaling_t *resul
 
 /**
  * Tokens whose key and value a later query can still need when `length` tokens are there: all for
- * softmax, those that the plugin's weights show for sparse, none for linear.
+ * softmax, those that the plugin's weights show for sparse, none for linear. `block`: sparse attention's B, or 0 for
+ * the plugin's own.
  */
 attn_status_t scaling_kept_tokens(const attn_context_t *context, enum scaling_kind kind,
-                                  int64_t length, double *tokens, attn_error_t *error);
+                                  int64_t length, int64_t block, double *tokens,
+                                  attn_error_t *error);
 
 /** Numbers that a head carries on: 2 dim a kept token, or linear attention's (s, z). */
 double scaling_state(enum scaling_kind kind, double tokens, double dim);

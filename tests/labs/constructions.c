@@ -96,10 +96,11 @@ static void large_eps_shows(void **state) {
     attn_context_destroy(context);
 }
 
-/** Tokens j <= L that Eq. 6 shows to some query behind L, for B = 2^floor(log2 sqrt(L + 1)). */
-static int64_t seen_later(int64_t length) {
-    int64_t block = 1, count = 0;
-    while (4 * block * block <= length + 1) block *= 2;
+/** Tokens j <= L that Eq. 6 shows to some query behind L; a block of 0 is B = 2^floor(log2 sqrt(L + 1)). */
+static int64_t seen_later(int64_t length, int64_t block) {
+    int64_t count = 0;
+    if (!block)
+        for (block = 1; 4 * block * block <= length + 1;) block *= 2;
     for (int64_t j = 1; j <= length; j++)
         count += length + 1 - block < j || (j - 1) % block >= block - 1;
     return count;
@@ -110,11 +111,12 @@ static void states_are_what_must_be_carried(void **state) {
     attn_context_t *context = fixture_context(1);
     for (int64_t length = 1; length < 3000; length = length * 3 + 1) {
         double softmax, sparse, linear, bytes;
-        assert_int_equal(scaling_kept_tokens(context, SCALING_SOFTMAX, length, &softmax, NULL), 0);
-        assert_int_equal(scaling_kept_tokens(context, SCALING_SPARSE, length, &sparse, NULL), 0);
-        assert_int_equal(scaling_kept_tokens(context, SCALING_LINEAR, length, &linear, NULL), 0);
+        assert_int_equal(scaling_kept_tokens(context, SCALING_SOFTMAX, length, 0, &softmax, NULL),
+                         0);
+        assert_int_equal(scaling_kept_tokens(context, SCALING_SPARSE, length, 0, &sparse, NULL), 0);
+        assert_int_equal(scaling_kept_tokens(context, SCALING_LINEAR, length, 0, &linear, NULL), 0);
         assert_int_equal((int64_t)softmax, length);
-        assert_int_equal((int64_t)sparse, seen_later(length));
+        assert_int_equal((int64_t)sparse, seen_later(length, 0));
         assert_int_equal((int64_t)linear, 0);
         assert_int_equal(scaling_cache_bytes(context, length, 8, &bytes, NULL), ATTN_OK);
         assert_true(bytes >= 4 * scaling_state(SCALING_SOFTMAX, softmax, 8));
@@ -124,6 +126,11 @@ static void states_are_what_must_be_carried(void **state) {
             assert_true(scaling_state((enum scaling_kind)kind, tokens, dim) >= (double)length);
             assert_true(dim == 1 ||
                         scaling_state((enum scaling_kind)kind, tokens, dim - 1) < (double)length);
+        }
+        for (int64_t block = 1; block <= length; block *= 8) {
+            assert_int_equal(
+                scaling_kept_tokens(context, SCALING_SPARSE, length, block, &sparse, NULL), 0);
+            assert_int_equal((int64_t)sparse, seen_later(length, block));
         }
     }
     attn_context_destroy(context);
