@@ -3,6 +3,8 @@
 import type { Backend } from "libattn";
 import type { Attn } from "libattn/worker";
 import { Bench } from "./bench";
+import { countLength, lengths, measureLength } from "./cost/lengths";
+import type { Candidate, LengthPoint, Setting } from "./cost/lengths";
 import { Held } from "./held";
 import { timeByTurns } from "./measure";
 import type { Preset } from "./presets/list";
@@ -10,6 +12,8 @@ import { Reference } from "./reference";
 import { Source } from "./source/source";
 import type { ArrayFile, Input, Problem, Role, Summary, TensorInfo, Timing } from "./types";
 import { Work, type Task } from "./work";
+
+const last = Number.MAX_SAFE_INTEGER; // in the bench's line
 
 export class Engine {
     #bench = new Bench();
@@ -20,6 +24,7 @@ export class Engine {
     /** The latest of each backend. */
     #works = new Map<string, Work>();
     #timing = new AbortController();
+    #counting = new AbortController();
 
     start(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }> {
         return this.#ask((attn) => {
@@ -93,6 +98,31 @@ export class Engine {
         } catch (error) {
             if (signal.aborted) return null;
             throw error;
+        }
+    }
+
+    /** What lengths cost: counted for all, then measured for the short ones, after everything else. */
+    async lengths(
+        candidates: readonly Candidate[],
+        setting: Setting,
+        onPoint: (point: LengthPoint) => void,
+    ): Promise<void> {
+        this.#counting.abort();
+        const { signal } = (this.#counting = new AbortController());
+        const counted: LengthPoint[] = [];
+        for (const candidate of candidates) {
+            for (const length of lengths) {
+                const count = (attn: Attn) => countLength(attn, candidate, setting, length);
+                const point = await this.#bench.piece(last, signal, count);
+                counted.push(point);
+                onPoint(point);
+            }
+        }
+        counted.sort((one, other) => one.length - other.length); // by turns
+        for (const point of counted) {
+            const measure = (attn: Attn) => measureLength(attn, point, setting);
+            const time = await this.#bench.piece(last, signal, measure);
+            if (time !== null) onPoint({ ...point, time, isMeasured: true });
         }
     }
 

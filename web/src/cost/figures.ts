@@ -1,0 +1,122 @@
+/** The figures of costs, drawn by Observable Plot: it comes when the first of them is opened. */
+
+import * as Plot from "@observablehq/plot";
+import { tick } from "../format";
+import type { LengthPoint, Quantity } from "./lengths";
+import { settingOf, type Cost, type Point } from "./trials";
+
+const words: Record<Cost | Quantity, string> = {
+    time: "time (ms)",
+    flops: "operations",
+    bytes: "workspace (bytes)",
+    memory: "memory of a run (bytes)",
+};
+
+/** In the order of panels: their colours and symbols. */
+export function paretoFigure(
+    points: readonly Point[],
+    backends: readonly string[],
+    against: Cost,
+    width: number,
+): Element {
+    const place = { x: "cost" as const, y: (point: Point) => point.trial.error };
+    const series = (point: Point) => point.trial.backend;
+    return finish(
+        Plot.plot({
+            ...frame(width, "Error against cost"),
+            x: { ...scale, ...centred, label: words[against] },
+            y: { ...scale, label: "error against exact", grid: true },
+            color: { domain: backends, range: backends.map((_, i) => colour(i)), legend: false },
+            symbol: { domain: backends, legend: false },
+            marks: [
+                Plot.line(points, { ...place, z: series, stroke: series, strokeOpacity: 0.35 }),
+                Plot.line(
+                    points.filter(({ isBest }) => isBest),
+                    { ...place, curve: "step-after", stroke: "var(--ink)", strokeDasharray: "3 3" },
+                ),
+                Plot.dot(points, {
+                    ...place,
+                    ...{ stroke: series, symbol: series, r: 5, strokeWidth: 2 },
+                    fill: (point: Point) =>
+                        point.isBest ? colour(backends.indexOf(series(point))) : "var(--paper)",
+                    title: (point: Point) => `${series(point)}: ${settingOf(point.trial)}`,
+                }),
+                Plot.text(lastOfEach(points), {
+                    ...place,
+                    ...{ text: series, dx: 9, textAnchor: "start", fill: "var(--ink)" },
+                }),
+            ],
+        }),
+    );
+}
+
+function lastOfEach(points: readonly Point[]): Point[] {
+    return [...new Map(points.map((point) => [point.trial.backend, point])).values()];
+}
+
+export interface Crossing {
+    backend: string;
+    length: number;
+    value: number;
+}
+
+export function lengthsFigure(
+    points: readonly LengthPoint[],
+    crossings: readonly Crossing[],
+    backends: readonly string[],
+    quantity: Quantity,
+    length: number,
+    width: number,
+): Element {
+    const known = points.filter((point) => point[quantity] !== null);
+    const place = { x: "length" as const, y: quantity };
+    const series = { z: "backend" as const, stroke: "backend" as const };
+    const dashed = quantity === "time" ? { strokeDasharray: "5 4" } : {};
+    const measured = known.filter(({ isMeasured }) => isMeasured && quantity === "time");
+    const last = known.filter((point) => point.length === known.at(-1)?.length);
+    return finish(
+        Plot.plot({
+            ...frame(width, "Cost against length"),
+            x: { ...scale, ...centred, label: "tokens", ticks: [64, 1024, 16384, 262144, 1048576] },
+            y: { ...scale, label: words[quantity], grid: true },
+            color: { domain: backends, range: backends.map((_, i) => colour(i)), legend: false },
+            marks: [
+                Plot.ruleX([length], { stroke: "var(--accent)" }),
+                Plot.line(known, { ...place, ...series, ...dashed }),
+                Plot.line(measured, { ...place, ...series, strokeWidth: 2.5 }),
+                Plot.dot(measured, { ...place, fill: "backend", r: 3 }),
+                Plot.dot(crossings, {
+                    x: "length",
+                    y: "value",
+                    r: 6,
+                    stroke: "var(--ink)",
+                    strokeWidth: 2,
+                }),
+                Plot.text(last, {
+                    ...place,
+                    ...{ text: "backend", dx: 6, textAnchor: "start", fill: "var(--ink)" },
+                }),
+            ],
+        }),
+    );
+}
+
+const scale = { type: "log" as const, tickFormat: tick, labelArrow: "none" as const };
+const centred = { labelAnchor: "center" as const };
+
+function frame(width: number, ariaLabel: string) {
+    const margins = { marginLeft: 64, marginBottom: 42, marginTop: 26, marginRight: 72 };
+    return { className: "plot", width, height: Math.min(420, 0.7 * width), ariaLabel, ...margins };
+}
+
+function colour(index: number): string {
+    return `var(--series-${index % 6})`;
+}
+
+/** As a picture with one name; the page's policy takes no styles from scripts. */
+function finish(plot: Element): Element {
+    for (const style of plot.querySelectorAll("style")) style.remove();
+    plot.setAttribute("role", "img");
+    for (const part of plot.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+    return plot;
+}

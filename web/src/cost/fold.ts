@@ -1,0 +1,50 @@
+/** A part of the page that is folded away until it is wanted, and draws its figure only then. */
+
+import { find, message } from "../dom";
+
+const widest = 1024; // pixels
+const pause = 100; // milliseconds: what grows is drawn about so often
+
+export class Fold {
+    #details: HTMLDetailsElement;
+    #holder: HTMLElement;
+    #make: (width: number) => Promise<Node[]>;
+    #timer = 0;
+    #asked = 0;
+
+    /** `make`: what stands in it, for a width in pixels. */
+    constructor(id: string, onToggle: () => void, make: (width: number) => Promise<Node[]>) {
+        this.#details = find(document, `#${id}`, HTMLDetailsElement);
+        this.#holder = find(this.#details, ".figure", HTMLElement);
+        this.#make = make;
+        this.#details.addEventListener("toggle", () => {
+            onToggle();
+            this.draw();
+        });
+        new ResizeObserver(() => this.draw()).observe(this.#details);
+    }
+
+    get isOpen(): boolean {
+        return this.#details.open;
+    }
+
+    set isOpen(isOpen: boolean) {
+        this.#details.open = isOpen;
+    }
+
+    draw(): void {
+        if (!this.isOpen || this.#timer !== 0) return;
+        this.#timer = setTimeout(() => void this.#draw(), pause);
+    }
+
+    async #draw(): Promise<void> {
+        this.#timer = 0;
+        const asked = ++this.#asked;
+        try {
+            const made = await this.#make(Math.min(widest, this.#holder.clientWidth || 600));
+            if (asked === this.#asked) this.#holder.replaceChildren(...made);
+        } catch (error) {
+            this.#holder.replaceChildren(message(error));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+/** What backends cost by the number of tokens: measured, counted by their plans, and extrapolated by both. */
+
+import type { Attn } from "libattn/worker";
+import type { Problem, Values } from "../types";
+
+export const quantities = ["time", "flops", "memory"] as const;
+export type Quantity = (typeof quantities)[number];
+
+/** 64 to 1,048,576. */
+export const lengths = Array.from({ length: 15 }, (_, i) => 64 << i);
+export const longestMeasured = 4096;
+const mostFlops = 2 ** 34; // of a run that is measured
+const rounds = 3; // of which the middle one counts
+
+/** A backend as its panel has it. */
+export interface Candidate {
+    backend: string;
+    params: Values;
+}
+
+export interface Setting {
+    dim: number;
+    problem: Problem;
+}
+
+/** At one length. */
+export interface LengthPoint extends Candidate {
+    length: number;
+    /** null, as the others: not known. */
+    flops: number | null;
+    /** Bytes of Q, K, V, the output and the workspace. */
+    memory: number | null;
+    /** Milliseconds. */
+    time: number | null;
+    isMeasured: boolean;
+}
+
+/** A plan's own count; a length that a backend refuses has none. */
+export async function countLength(
+    attn: Attn,
+    { backend, params }: Candidate,
+    { dim, problem }: Setting,
+    length: number,
+): Promise<LengthPoint> {
+    const point = { backend, params, length, time: null, isMeasured: false };
+    try {
+        const plan = await attn.plan(optionsOf(backend, params, dim, problem, length));
+        const { cost, workspaceBytes } = plan;
+        plan.dispose();
+        const flops = cost && Number.isFinite(cost.flops) ? cost.flops : null;
+        return { ...point, flops, memory: workspaceBytes + 4 * 4 * length * dim };
+    } catch {
+        return { ...point, flops: null, memory: null };
+    }
+}
+
+/** Milliseconds of a run, warm; null: it would take too long, or is refused. */
+export async function measureLength(
+    attn: Attn,
+    { backend, params, length, flops }: LengthPoint,
+    { dim, problem }: Setting,
+): Promise<number | null> {
+    if (length > longestMeasured || flops === null || flops > mostFlops) return null;
+    const x = Float32Array.from({ length: length * dim }, (_, i) => Math.cos(i * i));
+    const plan = await attn.plan(optionsOf(backend, params, dim, problem, length));
+    const tensor = await attn.tensor(x);
+    const out = await attn.tensor(x.length);
+    try {
+        const arrays = { query: tensor, key: tensor, value: tensor, out };
+        const { milliseconds: cold } = await plan.run(arrays);
+        const repeats = Math.max(1, Math.ceil(1 / Math.max(cold, 1e-3)));
+        const times = [];
+        for (let round = 0; round < rounds; round++)
+            times.push((await plan.run({ ...arrays, repeats })).milliseconds);
+        return times.sort((one, other) => one - other)[rounds >> 1] ?? null;
+    } finally {
+        for (const held of [plan, tensor, out]) held.dispose();
+    }
+}
+
+function optionsOf(
+    backend: string,
+    params: Values,
+    dim: number,
+    { causal, scale }: Problem,
+    length: number,
+) {
+    return {
+        ...{ backend, params, dim, queries: length, keys: length },
+        causal: causal && ("top-left" as const),
+        ...(scale !== null && { scale }),
+    };
+}
+
+/** A backend's points by length, with times beyond what was measured at the last one's speed. */
+export function extrapolate(points: readonly LengthPoint[]): LengthPoint[] {
+    const last = points.findLast(({ isMeasured }) => isMeasured);
+    return points.map((point) => {
+        const { time, flops } = point;
+        if (time !== null || !last?.time || !last.flops || flops === null) return point;
+        return { ...point, time: (last.time * flops) / last.flops };
+    });
+}
+
+/** Where the line of `points` comes below that of `reference` for good; null: nowhere. */
+export function crossing(
+    points: readonly LengthPoint[],
+    reference: readonly LengthPoint[],
+    quantity: Quantity,
+): number | null {
+    const ratios = points.flatMap((point, i) => {
+        const [value, base] = [point[quantity], reference[i]?.[quantity] ?? null];
+        if (value === null || base === null) return [];
+        return [{ length: point.length, ratio: Math.log(value / base) }];
+    });
+    const above = ratios.findLastIndex(({ ratio }) => ratio >= 0);
+    const [from, to] = [ratios[above], ratios[above + 1]];
+    if (!from || !to) return null; // always below, or never
+    const part = from.ratio / (from.ratio - to.ratio);
+    return from.length * (to.length / from.length) ** part;
+}
+
+/** A value between the lengths that are known, along a line of powers. */
+export function valueAtLength(
+    points: readonly LengthPoint[],
+    quantity: Quantity,
+    length: number,
+): number | null {
+    const after = points.findIndex((point) => point.length >= length);
+    const [from, to] = [points[Math.max(0, after - 1)], points[after]];
+    const [low, high] = [from?.[quantity] ?? null, to?.[quantity] ?? null];
+    if (!from || !to || low === null || high === null) return null;
+    if (from.length === to.length) return high;
+    const part = Math.log(length / from.length) / Math.log(to.length / from.length);
+    return low * (high / low) ** part;
+}

@@ -1,0 +1,159 @@
+/** What the same attention costs from 64 tokens to a million. */
+
+import { element, find } from "../dom";
+import { bytes, count, milliseconds, significant } from "../format";
+import { Fold } from "./fold";
+import {
+    crossing,
+    extrapolate,
+    lengths,
+    longestMeasured,
+    quantities,
+    valueAtLength,
+    type LengthPoint,
+    type Quantity,
+} from "./lengths";
+import type { Crossing } from "./figures";
+
+const steps = 4; // of the slider between a length and the next
+
+const text: Record<Quantity, (value: number) => string> = {
+    time: (value) => (value < 10_000 ? milliseconds(value) : `${significant(value / 1000, 3)} s`),
+    flops: (value) => `${significant(value, 3)} operations`,
+    memory: bytes,
+};
+
+/** Gives all points, each as it is known. */
+export type Counting = (onPoint: (point: LengthPoint) => void) => Promise<void>;
+
+export class Longer {
+    #fold: Fold;
+    #root = find(document, "#longer", HTMLElement);
+    #slider = find(document, "#length", HTMLInputElement);
+    #quantity = find(document, "#quantity", HTMLSelectElement);
+    #words = find(document, "#length-words", HTMLElement);
+    #points: LengthPoint[] = [];
+    #isStale = true;
+    #count: Counting;
+    #reference: string;
+
+    constructor(reference: string, count: Counting, onChange: () => void) {
+        this.#reference = reference;
+        this.#count = count;
+        this.#slider.max = String(steps * (lengths.length - 1));
+        const changed = () => {
+            onChange();
+            this.refresh();
+        };
+        this.#fold = new Fold("longer", changed, (width) => this.#draw(width));
+        for (const control of [this.#slider, this.#quantity]) {
+            control.addEventListener("input", () => {
+                onChange();
+                this.#fold.draw();
+            });
+        }
+    }
+
+    get isOpen(): boolean {
+        return this.#fold.isOpen;
+    }
+
+    get quantity(): Quantity {
+        return quantities.find((each) => each === this.#quantity.value) ?? "time";
+    }
+
+    /** Tokens. */
+    get length(): number {
+        return Math.round(64 * 2 ** (Number(this.#slider.value) / steps));
+    }
+
+    set(isOpen: boolean, quantity: Quantity, length: number): void {
+        this.#quantity.value = quantity;
+        this.#slider.value = String(Math.round(steps * Math.log2(length / 64)));
+        this.#fold.isOpen = isOpen;
+    }
+
+    /** Parameters, the problem or the dimension are others: what is known no longer holds. */
+    outdate(): void {
+        this.#isStale = true;
+    }
+
+    /** Count and measure, where it is wanted and not done. */
+    refresh(): void {
+        if (!this.isOpen || !this.#isStale) return;
+        this.#isStale = false;
+        this.#points = [];
+        const mine = this.#points;
+        const add = (point: LengthPoint) => {
+            const place = mine.findIndex((each) => isSame(each, point));
+            mine.splice(place < 0 ? mine.length : place, 1, point);
+            if (mine === this.#points) this.#fold.draw();
+        };
+        void this.#countAll(add);
+    }
+
+    async #countAll(add: (point: LengthPoint) => void): Promise<void> {
+        const mine = this.#points;
+        this.#root.ariaBusy = "true";
+        const isWhole = await this.#count(add).then(
+            () => true,
+            () => false, // the worker had something else to do
+        );
+        if (mine !== this.#points) return;
+        this.#root.ariaBusy = "false";
+        if (!isWhole) this.#isStale = true;
+    }
+
+    async #draw(width: number): Promise<Node[]> {
+        const { lengthsFigure } = await import("./figures");
+        const { quantity, length } = this;
+        const backends = [...new Set(this.#points.map(({ backend }) => backend))];
+        const lines = new Map(backends.map((id) => [id, extrapolate(this.#of(id))]));
+        const base = lines.get(this.#reference) ?? [];
+        const crossings = backends.flatMap((backend): Crossing[] => {
+            const line = lines.get(backend) ?? [];
+            const at = backend === this.#reference ? null : crossing(line, base, quantity);
+            const value = at && valueAtLength(line, quantity, at);
+            return at && value ? [{ backend, length: at, value }] : [];
+        });
+        this.#say(backends.map((id) => [id, valueAtLength(lines.get(id) ?? [], quantity, length)]));
+        const all = [...lines.values()].flat();
+        if (all.length === 0) return [element("p", {}, "Counting…")];
+        const figure = lengthsFigure(all, crossings, backends, quantity, length, width);
+        return [figure, ...crossings.map((each) => this.#sentence(each))];
+    }
+
+    #of(backend: string): LengthPoint[] {
+        const own = this.#points.filter((point) => point.backend === backend);
+        return own.sort((one, other) => one.length - other.length);
+    }
+
+    #say(values: [string, number | null][]): void {
+        const isBeyond = this.length > longestMeasured && this.quantity === "time";
+        const parts = values.map(([backend, value]) => {
+            return `${backend} ${value === null ? "not known" : text[this.quantity](value)}`;
+        });
+        const how = isBeyond ? ", extrapolated by the operations from the longest run" : "";
+        this.#words.textContent = `${count(this.length, "token")}: ${parts.join(", ")}${how}.`;
+        this.#slider.setAttribute("aria-valuetext", this.#words.textContent);
+    }
+
+    #sentence({ backend, length, value }: Crossing): HTMLElement {
+        const rounded = Math.round(length);
+        const data = element("data", { value: String(length) }, count(rounded, "token"));
+        const what = `, at ${text[this.quantity](value)}.`;
+        const line = element(
+            "p",
+            {},
+            `${backend} costs less than ${this.#reference} from `,
+            data,
+            what,
+        );
+        line.dataset.crossing = backend;
+        return line;
+    }
+}
+
+function isSame(one: LengthPoint, other: LengthPoint): boolean {
+    return one.backend === other.backend && one.length === other.length;
+}

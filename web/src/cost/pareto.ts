@@ -1,0 +1,74 @@
+/** Error against cost of all that was tried, live. */
+
+import { element, find } from "../dom";
+import { bytes, milliseconds, short, significant } from "../format";
+import { Fold } from "./fold";
+import { costs, pointsOf, settingOf, type Cost, type Point, type Trials } from "./trials";
+
+const text: Record<Cost, (value: number) => string> = {
+    time: milliseconds,
+    flops: (value) => short(value),
+    bytes,
+};
+
+export class Pareto {
+    #fold: Fold;
+    #against = find(document, "#against", HTMLSelectElement);
+    #trials: Trials;
+    #backends: () => string[];
+
+    constructor(trials: Trials, backends: () => string[], onChange: () => void) {
+        this.#trials = trials;
+        this.#backends = backends;
+        this.#fold = new Fold("pareto", onChange, (width) => this.#draw(width));
+        this.#against.addEventListener("change", () => {
+            onChange();
+            this.show();
+        });
+    }
+
+    get isOpen(): boolean {
+        return this.#fold.isOpen;
+    }
+
+    get against(): Cost {
+        return costs.find((cost) => cost === this.#against.value) ?? "time";
+    }
+
+    set(isOpen: boolean, against: Cost): void {
+        this.#against.value = against;
+        this.#fold.isOpen = isOpen;
+    }
+
+    /** There are other trials. */
+    show(): void {
+        this.#fold.draw();
+    }
+
+    async #draw(width: number): Promise<Node[]> {
+        const { paretoFigure } = await import("./figures");
+        const points = pointsOf(this.#trials.all, this.against);
+        if (points.length === 0) return [element("p", {}, "Nothing is computed yet.")];
+        const figure = paretoFigure(points, this.#backends(), this.against, width);
+        return [figure, table(points, this.against)];
+    }
+}
+
+function table(points: readonly Point[], against: Cost): HTMLElement {
+    const heads = ["backend", "setting", against, "error", "none is better in both"];
+    const head = heads.map((name) => element("th", { scope: "col" }, name));
+    const rows = points.map(({ trial, cost, isBest }) => {
+        const data = element("data", { value: String(cost) }, text[against](cost));
+        const error = element("data", { value: String(trial.error) }, significant(trial.error, 3));
+        const cells = [settingOf(trial), data, error, isBest ? "yes" : ""];
+        const made = element("tr", {}, element("th", { scope: "row" }, trial.backend));
+        made.append(...cells.map((cell) => element("td", {}, cell)));
+        return made;
+    });
+    return element(
+        "table",
+        {},
+        element("thead", {}, element("tr", {}, ...head)),
+        element("tbody", {}, ...rows),
+    );
+}
