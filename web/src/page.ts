@@ -4,6 +4,8 @@ import type { Backend } from "libattn";
 import { Address } from "./address";
 import { readTheme } from "./colors";
 import { commandLine } from "./command";
+import { Costs } from "./cost/costs";
+import type { LengthPoint } from "./cost/lengths";
 import { find, message } from "./dom";
 import type { Cell } from "./drawing";
 import type { Engine } from "./engine";
@@ -21,7 +23,7 @@ import { Progress } from "./progress";
 import { saveArrays } from "./saving";
 import type { ArrayFile, Summary, TensorInfo } from "./types";
 import type { Pin } from "./row/place";
-import { readLink, type Link, type Settings } from "./state";
+import { defaultSettings, readLink, type Link } from "./state";
 import { keep, kept, newKey } from "./store";
 import { termOf } from "./terms";
 import { ViewingControls } from "./viewing";
@@ -51,6 +53,12 @@ export class Page {
     #viewing = new ViewingControls(() => {
         this.#remember();
         this.#paint();
+    });
+    #costs = new Costs({
+        reference: referenceId,
+        backends: () => this.#panels.map(({ id }) => id),
+        count: (onPoint) => this.#count(onPoint),
+        onSettings: () => this.#remember(),
     });
     #enlarged: string | null = null;
     #pin: Pin | null = null;
@@ -106,6 +114,7 @@ export class Page {
         this.#input.fill({ ...link, text });
         this.#viewing.set(link);
         this.#pin = link.pin;
+        this.#costs.settings = link.costs;
         find(document, "#panels", HTMLElement).replaceChildren();
         find(document, "#about", HTMLElement).textContent =
             `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
@@ -141,9 +150,14 @@ export class Page {
             onPin: (pin) => this.#setPin(pin),
             label: (text, term) => this.#explainer.label(text, term),
             term: ({ name, label }, of) => this.#explainer.label(label, termOf(name, label, of)),
+            onFindings: ({ id, changedParams }, found) =>
+                this.#costs.note(id, changedParams, found),
             onPicture: () => this.#paint(),
             onEnlarge: ({ id }) => this.#enlarge(id === this.#enlarged ? null : id),
-            onSettings: () => this.#remember(),
+            onSettings: () => {
+                this.#costs.outdate();
+                this.#remember();
+            },
             onPoint: (cell) => this.#point(cell),
             onProgress: () => this.#progress.show(this.#panels, this.#summary),
             onSolved: () => void this.#time(),
@@ -294,6 +308,7 @@ export class Page {
 
     #refresh(): void {
         this.#remember();
+        this.#costs.clear();
         if (!this.#summary) return; // there is nothing to compute on
         for (const panel of this.#panels) void panel.refresh();
     }
@@ -360,12 +375,20 @@ export class Page {
         for (const panel of this.#panels) panel.point(cell);
     }
 
+    /** What lengths cost with the dimension, problem and parameters of now. */
+    #count(onPoint: (point: LengthPoint) => void): Promise<void> {
+        const candidates = this.#panels.map(({ id, params }) => ({ backend: id, params }));
+        const dim = this.#summary?.shape.dim ?? this.#input.dim;
+        return this.#engine.lengths(candidates, { dim, problem: this.#input.problem }, onPoint);
+    }
+
     /** Time all backends by turns, once none of them computes any more. */
     async #time(): Promise<void> {
         if (this.#panels.some((panel) => panel.isSolving)) return;
         const timings = await this.#engine.time();
         if (timings === null) return;
         for (const panel of this.#panels) panel.showTiming(timings.get(panel.id) ?? null);
+        this.#costs.refresh();
     }
 
     /** Keep what was chosen in the address. */
@@ -381,6 +404,7 @@ export class Page {
             ...this.#viewing.values,
             enlarged: this.#enlarged,
             pin: this.#pin,
+            costs: this.#costs.settings,
             files: this.#files,
             plugins: this.#plugins,
         });
@@ -401,25 +425,6 @@ const ownText: Origin = { kind: "text" };
 
 function fromFiles(files: ArrayFiles): Origin {
     return { kind: "files", files };
-}
-
-function defaultSettings(text: string): Settings {
-    return {
-        text,
-        dim: 64,
-        preset: null,
-        causal: false,
-        scale: null,
-        batch: 0,
-        head: 0,
-        params: new Map(),
-        colours: "shared",
-        difference: false,
-        enlarged: null,
-        pin: null,
-        files: null,
-        plugins: [],
-    };
 }
 
 async function readDemo(): Promise<string> {

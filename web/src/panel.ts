@@ -38,6 +38,8 @@ export interface Surroundings {
     /** The query that is looked at closely. */
     pin(): Pin | null;
     onPin(pin: Pin): void;
+    /** There are numbers. */
+    onFindings(panel: Panel, findings: Findings): void;
     onSettings(): void;
     onEnlarge(panel: Panel): void;
     onPoint(cell: Cell | null): void;
@@ -110,6 +112,11 @@ export class Panel {
             void this.refresh();
         });
         this.#find(".command button").addEventListener("click", () => void this.#copyCommand());
+    }
+
+    /** All parameters. */
+    get params(): Values {
+        return this.#controls.values();
     }
 
     /** Parameters that differ from the backend's defaults. */
@@ -367,6 +374,7 @@ export class Panel {
 
     #show(findings: Findings): void {
         this.#findings = findings;
+        this.#around.onFindings(this, findings);
         showLine(this.#find(".problem"), warnings(findings, this.grid));
         fillList(this.#find(".numbers"), numberLines(findings), this.#label);
         fillList(this.#find(".facts"), factLines(findings.numbers), this.#label);

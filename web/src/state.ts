@@ -1,6 +1,9 @@
 /** What the reader chose, as a link has it. */
 
 import { colourLaws, type ColourLaw } from "./colors";
+import { usualCosts, type CostSettings } from "./cost/costs";
+import { lengths, quantities } from "./cost/lengths";
+import { costs } from "./cost/trials";
 import { pack } from "./packing";
 import { presetOf } from "./presets/list";
 import type { Pin } from "./row/place";
@@ -27,9 +30,31 @@ export interface Settings {
     enlarged: string | null;
     /** The query that is looked at step by step. */
     pin: Pin | null;
+    costs: CostSettings;
     /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
     files: string | null;
     plugins: string[];
+}
+
+/** What a link need not say. */
+export function defaultSettings(text: string): Settings {
+    return {
+        text,
+        dim: 64,
+        preset: null,
+        causal: false,
+        scale: null,
+        batch: 0,
+        head: 0,
+        params: new Map(),
+        colours: "shared",
+        difference: false,
+        enlarged: null,
+        pin: null,
+        costs: usualCosts,
+        files: null,
+        plugins: [],
+    };
 }
 
 /** How a link has its text: plain, packed, or the key under which the browser keeps it. */
@@ -46,6 +71,7 @@ export function readLink(hash: string, defaults: Settings): Link {
     const link: Link = {
         ...defaults,
         text: null,
+        costs: readCosts(query),
         params: new Map(),
         difference: query.has("difference"), // once there was one for each backend
         plugins: query.getAll("plugin").filter(isKey),
@@ -72,7 +98,7 @@ export function readLink(hash: string, defaults: Settings): Link {
 export function writeLink(link: Link, defaults: Settings): string {
     const query = new URLSearchParams();
     const { text, dim, preset, causal, scale, batch, head } = link;
-    const { params, colours, difference, enlarged, pin, files, plugins } = link;
+    const { params, colours, difference, enlarged, pin, costs, files, plugins } = link;
     if (text) query.set(...text);
     if (dim !== defaults.dim) query.set("dim", String(dim));
     if (preset !== null) query.set("preset", preset);
@@ -84,6 +110,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     for (const key of plugins) query.append("plugin", key);
     if (colours !== "shared") query.set("colours", colours);
     if (difference) query.set("difference", "1");
+    writeCosts(query, costs);
     if (pin !== null) query.set("row", `${pin.query}.${pin.key}`);
     if (enlarged !== null) query.set("enlarged", enlarged);
     for (const [backend, values] of params) {
@@ -119,6 +146,28 @@ export async function textInLink(text: string): Promise<TextEntry | null> {
 export function parseScale(text: string): number | null {
     const scale = Number.parseFloat(text);
     return Number.isFinite(scale) ? scale : null;
+}
+
+function readCosts(query: URLSearchParams): CostSettings {
+    const { against, quantity, length } = usualCosts;
+    const open = query.getAll("open");
+    const [least = 1, most = 1] = [lengths[0], lengths.at(-1)];
+    const asked = Number(query.get("length") ?? length);
+    return {
+        ...{ pareto: open.includes("pareto"), longer: open.includes("longer") },
+        against: costs.find((cost) => cost === query.get("against")) ?? against,
+        quantity: quantities.find((each) => each === query.get("quantity")) ?? quantity,
+        length: Math.min(most, Math.max(least, Number.isFinite(asked) ? asked : length)),
+    };
+}
+
+function writeCosts(query: URLSearchParams, costs: CostSettings): void {
+    const { pareto, longer, against, quantity, length } = costs;
+    if (pareto) query.append("open", "pareto");
+    if (longer) query.append("open", "longer");
+    if (against !== usualCosts.against) query.set("against", against);
+    if (quantity !== usualCosts.quantity) query.set("quantity", quantity);
+    if (length !== usualCosts.length) query.set("length", String(length));
 }
 
 /** Query and key, by their numbers: "127.42". */

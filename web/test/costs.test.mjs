@@ -1,0 +1,139 @@
+/** Error against cost of what was tried, and costs from 64 tokens to a million. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { backends, change, openPage, page, show, site, testOrigins, write } from "./panels.mjs";
+import { longestTask } from "./watch.mjs";
+
+async function reopen(hash) {
+    await page.close();
+    show(await openPage({}, site.url + hash));
+}
+
+/** The table of what was tried. */
+async function tried() {
+    const rows = page.locator("#pareto tbody tr");
+    return rows.evaluateAll((all) =>
+        all.map((row) => {
+            const [cost, error] = [...row.querySelectorAll("data")].map(({ value }) => +value);
+            const [name, setting, , , best] = [...row.children].map((cell) => cell.textContent);
+            return { name, setting, cost, error, isBest: best === "yes" };
+        }),
+    );
+}
+
+const count = (rows) =>
+    page.waitForFunction(
+        (wanted) => document.querySelectorAll("#pareto tbody tr").length === wanted,
+        rows,
+    );
+
+test("each setting tried is a dot, and the best are those that no other beats in both", async () => {
+    await page.click("#pareto summary");
+    await count(4);
+    for (const size of ["8", "24", "56"]) {
+        await change(() => page.fill("#sketch-size", size));
+        await page.waitForTimeout(200);
+    }
+    for (const against of ["flops", "bytes", "time"]) {
+        await page.selectOption("#against", against);
+        await count(7);
+        const all = await tried();
+        for (const { cost, error, isBest, name, setting } of all) {
+            const beaten = all.some(
+                (other) =>
+                    other.cost <= cost &&
+                    other.error <= error &&
+                    (other.cost < cost || other.error < error),
+            );
+            assert.equal(isBest, !beaten, `${against}: ${name}, ${setting}`);
+        }
+        assert.equal(await page.locator("#pareto svg [aria-label], #pareto style").count(), 0);
+    }
+    const sizes = (await tried()).filter(({ name }) => name === "sketch");
+    const settings = sizes.map(({ setting }) => setting).sort();
+    assert.deepEqual(settings, ["as it is by default", "size 24", "size 56", "size 8"]);
+    await write("another input");
+    await count(4);
+});
+
+const words = () => page.textContent("#length-words");
+const counted = () =>
+    page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false", null, {
+        timeout: 120_000,
+    });
+
+test("operations are the formulas', and lines cross where these say", async () => {
+    await reopen("#open=longer&quantity=flops&length=1048576");
+    await counted();
+    await page.locator("[data-crossing=sketch]").waitFor();
+    const [n, d] = [2 ** 20, 64];
+    assert.equal(4 * n * n * d, 281474976710656);
+    assert.match(
+        await words(),
+        /^1.048.576 tokens: softmax 2\.81 × 10¹⁴ operations, linear 1\.7\d × 10¹⁰/,
+    );
+    const at = async (backend) =>
+        Number(await page.locator(`[data-crossing=${backend}] data`).getAttribute("value"));
+    // 2 n^2 (d + d) = 2 (2 n d s + n^2 (s + d)) with s = d / 2, and about 4 n d^2 for linear.
+    assert.ok(Math.abs((await at("sketch")) - 2 * d) < 0.5, `sketch ${await at("sketch")}`);
+    assert.ok((await at("linear")) >= d && (await at("linear")) < 1.1 * d);
+    assert.equal(await page.locator("[data-crossing=softmax]").count(), 0);
+    await page.fill("#length", "16");
+    await page.waitForFunction(() =>
+        /^1.024 tokens/.test(document.querySelector("#length-words").textContent),
+    );
+    assert.match(await words(), /softmax 2\.68 × 10⁸ operations/);
+});
+
+test("times beyond what was measured grow as the operations do, and say so", async () => {
+    await reopen("#open=longer&length=4096");
+    await counted();
+    const read = async (place) => {
+        await page.fill("#length", String(place));
+        await page.waitForTimeout(400);
+        return words();
+    };
+    const milliseconds = (text) => {
+        const [, number, unit] = /softmax ([\d.]+) (ms|s)/.exec(text);
+        return Number(number) * (unit === "s" ? 1000 : 1);
+    };
+    const measured = await read(24);
+    assert.doesNotMatch(measured, /extrapolated/);
+    const extrapolated = await read(40);
+    assert.match(extrapolated, /^65.536 tokens: .*extrapolated by the operations/);
+    const ratio = milliseconds(extrapolated) / milliseconds(measured);
+    assert.ok(Math.abs(ratio / 256 - 1) < 0.02, `times ${ratio}`);
+    assert.equal((await page.locator("#longer svg circle").count()) >= 4 * 7, true);
+});
+
+test("what is open and chosen is in the link, and nonsense does no harm", async () => {
+    await reopen("#open=pareto&open=longer&against=bytes&quantity=memory&length=524288");
+    await counted();
+    await page.waitForFunction(() =>
+        /524/.test(document.querySelector("#length-words").textContent),
+    );
+    assert.equal(await page.inputValue("#against"), "bytes");
+    assert.match(await words(), /softmax \d+ MiB/);
+    await page.fill("#length", "40");
+    await page.waitForURL((url) => !url.hash.includes("length="), { timeout: 5000 }); // as by default
+    assert.match(page.url(), /against=bytes/);
+    await reopen("#open=all&against=__proto__&quantity=x&length=-1&length=NaN");
+    assert.equal(await page.locator(".fold[open]").count(), 0);
+    await reopen("#open=longer&length=1e99");
+    await counted();
+    assert.match(await words(), /^1.048.576 tokens/);
+});
+
+test("opening them holds the page up for no task over 50 ms", async (t) => {
+    const longest = await longestTask(site.browser, page, async () => {
+        await page.click("#pareto summary");
+        await count(backends.length);
+        await page.click("#longer summary");
+        await counted();
+    });
+    t.diagnostic(`longest task ${longest.toFixed(0)} ms`);
+    assert.ok(longest <= 50, `${longest} ms`);
+});
+
+testOrigins();
