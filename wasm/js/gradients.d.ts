@@ -1,6 +1,7 @@
 /**
  * libattn/gradients: libattn with gradients of a loss through attention, as training needs them. A module of its
- * own, so that libattn stays small; the interface of libattn, and `gradients()` besides. Needs WebAssembly SIMD128.
+ * own, so that libattn stays small; the interface of libattn, and besides `gradients()`, and a sparse X for backend
+ * "sketch". Needs WebAssembly SIMD128.
  *
  * ```js
  * import { init } from "libattn/gradients";
