@@ -161,8 +161,11 @@ static attn_status_t weigh(work_t *work) {
     return ATTN_OK;
 }
 
-/* What is read ahead of an element, where those are spread over much memory. */
-enum { AHEAD = 16 };
+/*
+ * What is asked for ahead of an element, where those are spread over much memory: from the last cache into the first,
+ * where few lines can be on their way, or from memory into the second.
+ */
+enum { AHEAD = 16, FAR_AHEAD = 128 };
 
 /* A draw and its column of Y. */
 typedef struct placed {
@@ -177,7 +180,7 @@ static int by_feature(const void *a, const void *b) {
 
 static void take_row(const float *row, const placed_t *order, int64_t size, float *y) {
     for (int64_t t = 0; t < size; t++) {
-        if (t + AHEAD < size) __builtin_prefetch(row + order[t + AHEAD].draw.feature);
+        if (t + FAR_AHEAD < size) __builtin_prefetch(row + order[t + FAR_AHEAD].draw.feature, 0, 2);
         y[order[t].column] = order[t].draw.weight * row[order[t].draw.feature];
     }
 }
