@@ -16,6 +16,13 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
     return made;
 }
 
+/** The same of a picture. */
+export function svg(tag: string, attributes: Record<string, string | number>): SVGElement {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag) as SVGElement;
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+    return made;
+}
+
 /** A line of trouble: shown with its text, or hidden with none. */
 export function showLine(line: HTMLElement, text: string | null): void {
     line.textContent = text ?? "";

@@ -9,7 +9,9 @@ import { Held } from "./held";
 import { timeByTurns } from "./measure";
 import type { Preset } from "./presets/list";
 import { Reference } from "./reference";
+import type { Place } from "./row/place";
 import { Source } from "./source/source";
+import { Player } from "./streaming/player";
 import type { ArrayFile, Input, Problem, Role, Summary, TensorInfo, Timing } from "./types";
 import { Work, type Task } from "./work";
 
@@ -99,6 +101,17 @@ export class Engine {
             if (signal.aborted) return null;
             throw error;
         }
+    }
+
+    /** Streams of the tokens of a head. */
+    player(
+        place: Omit<Place, "query" | "key">,
+        scale: number | null,
+        candidates: readonly Candidate[],
+    ): Player | null {
+        const input = this.#held?.input;
+        if (!input || input.shape.queries !== input.shape.keys) return null;
+        return new Player(this.#bench, input, scale, place, candidates);
     }
 
     /** What lengths cost: counted for all, then measured for the short ones, after everything else. */

@@ -5,7 +5,7 @@ import { Address } from "./address";
 import { readTheme } from "./colors";
 import { commandLine } from "./command";
 import { Costs } from "./cost/costs";
-import type { LengthPoint } from "./cost/lengths";
+import type { Candidate, LengthPoint } from "./cost/lengths";
 import { find, message } from "./dom";
 import type { Cell } from "./drawing";
 import type { Engine } from "./engine";
@@ -25,6 +25,7 @@ import type { ArrayFile, Summary, TensorInfo } from "./types";
 import type { Pin } from "./row/place";
 import { defaultSettings, readLink, type Link } from "./state";
 import { keep, kept, newKey } from "./store";
+import { Streaming, type Scene } from "./streaming/streaming";
 import { termOf } from "./terms";
 import { ViewingControls } from "./viewing";
 
@@ -60,6 +61,10 @@ export class Page {
         count: (onPoint) => this.#count(onPoint),
         onSettings: () => this.#remember(),
     });
+    #streaming = new Streaming(
+        () => this.#scene(),
+        () => this.#remember(),
+    );
     #enlarged: string | null = null;
     #pin: Pin | null = null;
     /** Keys of what the browser keeps. */
@@ -115,6 +120,7 @@ export class Page {
         this.#viewing.set(link);
         this.#pin = link.pin;
         this.#costs.settings = link.costs;
+        this.#streaming.set(link.streaming, link.token);
         find(document, "#panels", HTMLElement).replaceChildren();
         find(document, "#about", HTMLElement).textContent =
             `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
@@ -156,6 +162,7 @@ export class Page {
             onEnlarge: ({ id }) => this.#enlarge(id === this.#enlarged ? null : id),
             onSettings: () => {
                 this.#costs.outdate();
+                this.#streaming.clear();
                 this.#remember();
             },
             onPoint: (cell) => this.#point(cell),
@@ -308,6 +315,7 @@ export class Page {
 
     #refresh(): void {
         this.#remember();
+        this.#streaming.clear();
         this.#costs.clear();
         if (!this.#summary) return; // there is nothing to compute on
         for (const panel of this.#panels) void panel.refresh();
@@ -331,6 +339,8 @@ export class Page {
 
     #refreshView(): void {
         this.#remember();
+        this.#streaming.clear();
+        this.#streaming.refresh();
         for (const panel of this.#panels) void panel.refreshView();
     }
 
@@ -375,11 +385,22 @@ export class Page {
         for (const panel of this.#panels) panel.point(cell);
     }
 
+    get #candidates(): Candidate[] {
+        return this.#panels.map(({ id, params }) => ({ backend: id, params }));
+    }
+
     /** What lengths cost with the dimension, problem and parameters of now. */
     #count(onPoint: (point: LengthPoint) => void): Promise<void> {
-        const candidates = this.#panels.map(({ id, params }) => ({ backend: id, params }));
         const dim = this.#summary?.shape.dim ?? this.#input.dim;
-        return this.#engine.lengths(candidates, { dim, problem: this.#input.problem }, onPoint);
+        const setting = { dim, problem: this.#input.problem };
+        return this.#engine.lengths(this.#candidates, setting, onPoint);
+    }
+
+    #scene(): Scene | null {
+        const { view, problem } = this.#input;
+        const player = this.#engine.player(view, problem.scale, this.#candidates);
+        const { tokens = null, shape } = this.#summary ?? {};
+        return player && shape ? { player, tokens, total: shape.keys } : null;
     }
 
     /** Time all backends by turns, once none of them computes any more. */
@@ -389,6 +410,7 @@ export class Page {
         if (timings === null) return;
         for (const panel of this.#panels) panel.showTiming(timings.get(panel.id) ?? null);
         this.#costs.refresh();
+        this.#streaming.refresh();
     }
 
     /** Keep what was chosen in the address. */
@@ -405,6 +427,8 @@ export class Page {
             enlarged: this.#enlarged,
             pin: this.#pin,
             costs: this.#costs.settings,
+            streaming: this.#streaming.isOpen,
+            token: this.#streaming.token,
             files: this.#files,
             plugins: this.#plugins,
         });

@@ -31,6 +31,9 @@ export interface Settings {
     /** The query that is looked at step by step. */
     pin: Pin | null;
     costs: CostSettings;
+    /** Is it open, and how many tokens have come? */
+    streaming: boolean;
+    token: number;
     /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
     files: string | null;
     plugins: string[];
@@ -52,6 +55,8 @@ export function defaultSettings(text: string): Settings {
         enlarged: null,
         pin: null,
         costs: usualCosts,
+        streaming: false,
+        token: 1,
         files: null,
         plugins: [],
     };
@@ -72,6 +77,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         ...defaults,
         text: null,
         costs: readCosts(query),
+        streaming: query.getAll("open").includes("streaming"),
         params: new Map(),
         difference: query.has("difference"), // once there was one for each backend
         plugins: query.getAll("plugin").filter(isKey),
@@ -89,6 +95,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "colours")
             link.colours = colourLaws.find((law) => law === text) ?? "shared";
         else if (name === "enlarged") link.enlarged = text;
+        else if (name === "token" && /^[1-9]\d{0,8}$/.test(text)) link.token = Number(text);
         else if (name === "row") link.pin = parsePin(text);
         else if (name === "files" && isKey(text)) link.files = text;
     }
@@ -98,7 +105,8 @@ export function readLink(hash: string, defaults: Settings): Link {
 export function writeLink(link: Link, defaults: Settings): string {
     const query = new URLSearchParams();
     const { text, dim, preset, causal, scale, batch, head } = link;
-    const { params, colours, difference, enlarged, pin, costs, files, plugins } = link;
+    const { params, colours, difference, enlarged, pin, costs, streaming, token, files, plugins } =
+        link;
     if (text) query.set(...text);
     if (dim !== defaults.dim) query.set("dim", String(dim));
     if (preset !== null) query.set("preset", preset);
@@ -111,6 +119,8 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (colours !== "shared") query.set("colours", colours);
     if (difference) query.set("difference", "1");
     writeCosts(query, costs);
+    if (streaming) query.append("open", "streaming");
+    if (token !== defaults.token) query.set("token", String(token));
     if (pin !== null) query.set("row", `${pin.query}.${pin.key}`);
     if (enlarged !== null) query.set("enlarged", enlarged);
     for (const [backend, values] of params) {

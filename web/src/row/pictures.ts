@@ -1,12 +1,11 @@
 /** Numbers of a row as pictures: what comes out, and what is kept as a state. */
 
-import { element } from "../dom";
+import { element, svg } from "../dom";
 import { bytes, count } from "../format";
 import type { State } from "./probe";
 import type { Steps } from "./steps";
 
 const mostColumns = 64; // of an output
-const space = "http://www.w3.org/2000/svg";
 const [width, height] = [320, 48];
 
 /** Bars of the output, and a line across each where exact attention's would end. */
@@ -58,10 +57,4 @@ export function stateImage({ name, help, rows, columns, values }: State): HTMLEl
 
 function caption(text: string): HTMLElement {
     return element("figcaption", {}, text);
-}
-
-function svg(tag: string, attributes: Record<string, string | number>): SVGElement {
-    const made = document.createElementNS(space, tag) as SVGElement;
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-    return made;
 }

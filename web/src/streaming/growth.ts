@@ -1,0 +1,38 @@
+/** Bytes that backends keep, by the tokens that have come. */
+
+import { svg } from "../dom";
+import { bytes } from "../format";
+import type { Kept } from "./player";
+
+const height = 160;
+const margin = { left: 8, right: 80, top: 14, bottom: 20 };
+
+/** `played[t]`: after t tokens, where that was played. */
+export function growth(played: readonly Kept[][], total: number, width: number): SVGElement {
+    const known = played.flatMap((kept, token) => kept.map((each) => ({ ...each, token })));
+    const most = Math.max(1, ...known.map((each) => each.bytes ?? 0));
+    const x = (token: number) =>
+        margin.left + ((width - margin.left - margin.right) * token) / total;
+    const y = (size: number) =>
+        height - margin.bottom - ((height - margin.top - margin.bottom) * size) / most;
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "growth" });
+    picture.ariaLabel = `Bytes kept, up to ${bytes(most)}, by tokens up to ${total}`;
+    picture.append(svg("line", { x1: x(0), x2: x(total), y1: y(0), y2: y(0) }));
+    const backends = [...new Set(known.map(({ backend }) => backend))];
+    backends.forEach((backend, i) => {
+        const own = known.filter((each) => each.backend === backend && each.bytes !== null);
+        const points = own.map((each) => `${x(each.token)},${y(each.bytes ?? 0)}`).join(" ");
+        const line = svg("polyline", { points, class: `series-${i % 6}` });
+        const last = own.at(-1);
+        if (!last) return;
+        const at = { x: x(last.token) + 4, y: y(last.bytes ?? 0) + 4 };
+        const dot = { cx: x(last.token), cy: y(last.bytes ?? 0), r: 3, class: `series-${i % 6}` };
+        const name = svg("text", at);
+        name.textContent = backend;
+        picture.append(line, svg("circle", dot), name);
+    });
+    const words = svg("text", { x: x(0), y: height - 5 });
+    words.textContent = `tokens, to ${total}; bytes, to ${bytes(most)}`;
+    picture.append(words);
+    return picture;
+}

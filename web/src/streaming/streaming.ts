@@ -1,0 +1,164 @@
+/** Tokens played one by one: what each backend keeps of them grows, or does not. */
+
+import { Fold } from "../cost/fold";
+import { element, find, message } from "../dom";
+import { bytes, count, significant } from "../format";
+import type { Kept, Player } from "./player";
+import { growth } from "./growth";
+
+const pause = 250; // milliseconds between two tokens
+
+/** A head whose tokens come one by one. */
+export interface Scene {
+    player: Player;
+    tokens: string[] | null;
+    total: number;
+}
+
+export class Streaming {
+    #fold: Fold;
+    #slider = find(document, "#token", HTMLInputElement);
+    #button = find(document, "#play", HTMLButtonElement);
+    #words = find(document, "#token-words", HTMLElement);
+    #begin: () => Scene | null;
+    #scene: Scene | null = null;
+    /** Of each number of tokens that was played, the latest of which is shown until the next is there. */
+    #played: Kept[][] = [];
+    #latest = 0;
+    #wanted: number;
+    #timer = 0;
+    #onChange: () => void;
+
+    /** `begin`: gives the head that is shown; null: there is none. */
+    constructor(begin: () => Scene | null, onChange: () => void) {
+        this.#begin = begin;
+        this.#onChange = onChange;
+        this.#wanted = 1;
+        this.#fold = new Fold(
+            "streaming",
+            () => {
+                onChange();
+                this.refresh();
+            },
+            (width) => this.#draw(width),
+        );
+        this.#slider.addEventListener("input", () => this.#go(Number(this.#slider.value)));
+        this.#button.addEventListener("click", () => this.#toggle());
+    }
+
+    get isOpen(): boolean {
+        return this.#fold.isOpen;
+    }
+
+    /** Tokens that have come. */
+    get token(): number {
+        return this.#wanted;
+    }
+
+    set(isOpen: boolean, token: number): void {
+        this.#wanted = token;
+        this.#fold.isOpen = isOpen;
+    }
+
+    /** There is another input, problem or head, or other parameters: what was played is not its. */
+    clear(): void {
+        this.#stop();
+        this.#scene?.player.end();
+        this.#scene = null;
+        this.#played = [];
+        this.#latest = 0;
+        this.#fold.draw();
+    }
+
+    /** Begin where it is wanted. */
+    refresh(): void {
+        if (!this.isOpen || this.#scene) return;
+        this.#scene = this.#begin();
+        if (!this.#scene) return;
+        this.#slider.max = String(this.#scene.total);
+        this.#go(Math.min(this.#wanted, this.#scene.total));
+    }
+
+    #toggle(): void {
+        if (this.#timer) return this.#stop();
+        if (this.#wanted >= (this.#scene?.total ?? 0)) this.#go(1);
+        this.#button.textContent = "Pause";
+        this.#timer = setInterval(() => {
+            if (!this.#scene || this.#wanted >= this.#scene.total) this.#stop();
+            else if (this.#played[this.#wanted]) this.#go(this.#wanted + 1); // else it is under way
+        }, pause);
+    }
+
+    #stop(): void {
+        clearInterval(this.#timer);
+        this.#timer = 0;
+        this.#button.textContent = "Play";
+    }
+
+    #go(token: number): void {
+        this.#wanted = token;
+        this.#slider.value = String(token);
+        this.#onChange();
+        void this.#play(token);
+    }
+
+    async #play(token: number): Promise<void> {
+        const scene = this.#scene;
+        if (!scene) return;
+        try {
+            const kept = await scene.player.play(token);
+            if (scene !== this.#scene) return;
+            this.#played[token] = kept;
+            this.#latest = token;
+        } catch (error) {
+            if (scene !== this.#scene) return; // it has ended
+            this.#stop();
+            this.#words.textContent = message(error);
+        }
+        this.#fold.draw();
+    }
+
+    #draw(width: number): Promise<Node[]> {
+        const kept = this.#played[this.#latest];
+        const scene = this.#scene;
+        if (!scene)
+            return Promise.resolve([
+                element(
+                    "p",
+                    {},
+                    "Nothing to play yet: it takes an input with as many queries as keys.",
+                ),
+            ]);
+        if (!kept) return Promise.resolve([element("p", {}, "…")]);
+        const token = scene.tokens?.[this.#latest - 1] ?? String(this.#latest - 1);
+        const so = `${this.#latest} of ${count(scene.total, "token")} have come, the last is “${token}”.`;
+        this.#words.textContent = so;
+        this.#slider.setAttribute("aria-valuetext", so);
+        return Promise.resolve([table(kept), growth(this.#played, scene.total, width)]);
+    }
+}
+
+function table(kept: readonly Kept[]): HTMLElement {
+    const most = Math.max(1, ...kept.map((each) => each.bytes ?? 0));
+    const heads = ["backend", "keeps", "error of the last answer"];
+    const rows = kept.map(({ backend, bytes: size, error, reason }) => {
+        const heading = element("th", { scope: "row" }, backend);
+        if (size === null || error === null) {
+            return element("tr", {}, heading, element("td", { colSpan: 2 }, reason ?? ""));
+        }
+        const data = element("data", { value: String(size) }, bytes(size));
+        const cell = element("td", { className: "weight" }, data);
+        cell.style.setProperty("--part", String(size / most));
+        const off = element("data", { value: String(error) }, significant(error, 3));
+        const row = element("tr", {}, heading, cell, element("td", {}, off));
+        row.dataset.stream = backend;
+        return row;
+    });
+    const head = heads.map((name) => element("th", { scope: "col" }, name));
+    return element(
+        "table",
+        { className: "streams" },
+        element("thead", {}, element("tr", {}, ...head)),
+        element("tbody", {}, ...rows),
+    );
+}

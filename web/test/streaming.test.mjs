@@ -1,0 +1,86 @@
+/** Tokens one by one: a cache grows by what a token has, and a state does not. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { backends, change, openPage, page, show, site, testOrigins, write } from "./panels.mjs";
+
+const dim = 64;
+
+async function reopen(hash) {
+    await page.close();
+    show(await openPage({}, site.url + hash));
+}
+
+/** Goes to so many tokens, by the slider. */
+async function go(token) {
+    await page.fill("#token", String(token));
+    await arrived(token);
+}
+
+const arrived = (token) =>
+    page.waitForFunction(
+        (start) => document.querySelector("#token-words").textContent.startsWith(start),
+        `${token} of `,
+    );
+
+/** Bytes kept, and the error of the last answer. */
+async function state(backend) {
+    const data = page.locator(`[data-stream=${backend}] data`);
+    return data.evaluateAll((all) => all.map(({ value }) => Number(value)));
+}
+
+test("softmax's cache grows by a key and a value a token, linear's state does not", async () => {
+    await reopen("#open=streaming");
+    await arrived(1);
+    const kept = {};
+    for (const token of [1, 10, 30, 58]) {
+        await go(token);
+        for (const backend of backends) (kept[backend] ??= []).push((await state(backend))[0]);
+    }
+    const perToken = 2 * dim * 4; // a key and a value in f32
+    const { softmax, linear, sketch } = kept;
+    assert.equal(softmax[1] - softmax[0], 9 * perToken);
+    assert.equal(softmax[3] - softmax[2], 28 * perToken);
+    assert.equal(sketch[3] - sketch[2], 28 * (dim / 2 + dim) * 4, "a sketched key, and a value");
+    const matrix = dim * dim * 4 + dim * 4;
+    const most = matrix + 13 * perToken + 512; // and the tokens that are not added to it yet
+    for (const bytes of linear) assert.ok(bytes <= most, `${bytes} bytes`);
+    assert.ok(linear[3] < softmax[3]);
+});
+
+test("each answer is exact attention's over the tokens that have come, or as far off as told", async () => {
+    await reopen("#open=streaming&token=20");
+    await arrived(20);
+    const [[, softmax], [, linear]] = await Promise.all([state("softmax"), state("linear")]);
+    assert.ok(softmax < 1e-5 && linear > 0.1, `${softmax}, ${linear}`);
+    await change(() => page.fill("#sketch-size", String(dim)));
+    await arrived(20);
+    await page.waitForFunction(() => {
+        const [, error] = document.querySelectorAll("[data-stream=sketch] data");
+        return error && Number(error.value) < 1e-4; // all features are exact
+    });
+});
+
+test("it plays, pauses, and its place is in the link; another text begins anew", async () => {
+    await write("one two three four five six");
+    await page.click("#streaming summary");
+    await arrived(1);
+    await page.click("#play");
+    assert.equal(await page.textContent("#play"), "Pause");
+    await arrived(3);
+    await page.click("#play");
+    assert.equal(await page.textContent("#play"), "Play");
+    const token = Number(await page.inputValue("#token"));
+    await page.waitForURL((url) => url.hash.includes(`token=${token}`));
+    await page.waitForURL(/open=streaming/);
+    assert.equal(await page.locator(".growth polyline").count(), backends.length);
+    await page.click("#play");
+    await arrived(6);
+    await page.waitForFunction(() => document.querySelector("#play").textContent === "Play");
+    await write("two words");
+    await arrived(2);
+    await reopen("#open=streaming&token=99999&token=x&token=-1");
+    await arrived(58);
+});
+
+testOrigins();
