@@ -68,6 +68,14 @@
 #define ATTN_UNROLL_8 _Pragma("GCC unroll 8")
 #define ATTN_UNROLL_4 _Pragma("GCC unroll 4")
 #endif
+
+/* Memory is read behind this, not before it: what a compiler reads early it keeps in a register. */
+#if defined(__GNUC__)
+#define ATTN_READ_ANEW __asm__ volatile("" ::: "memory")
+#else
+#define ATTN_READ_ANEW ((void)0)
+#endif
+
 #define ATTN_INLINE static inline __attribute__((always_inline))
 
 /* Steps that many kernels take, each worth far more than a call. A module is downloaded: there they

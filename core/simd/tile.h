@@ -63,13 +63,13 @@ ATTN_INLINE void tile_panel_columns_(int tile_rows, int vectors, int64_t d,
         for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
     }
     ATTN_UNROLL_8
-    for (int64_t k = 0; k < d; k++) {
+    for (int64_t k = 0; k < d; k++, rows += TILE_ROWS, panel += PANEL) {
         vf column[TILE_VECTORS];
         ATTN_UNROLL
-        for (int v = 0; v < vectors; v++) column[v] = vf_load(panel + k * PANEL + v * VF_LANES);
+        for (int v = 0; v < vectors; v++) column[v] = vf_load(panel + v * VF_LANES);
         ATTN_UNROLL
         for (int r = 0; r < tile_rows; r++) {
-            vf row = vf_set1(rows[k * TILE_ROWS + r]);
+            vf row = vf_set1(rows[r]);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++) sums[r][v] = vf_mul_add(row, column[v], sums[r][v]);
         }
@@ -121,22 +121,22 @@ ATTN_INLINE void tile_accumulate_columns_(int tile_rows, int vectors, int64_t ta
         for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
     }
     ATTN_UNROLL_8
-    for (int64_t j = 0; j < count; j++) {
-        const float *value = values + j * values_stride;
+    for (int64_t j = 0; j < count; j++, values += values_stride, weights++) {
         vf column[TILE_VECTORS];
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++)
             column[v] = v + 1 < vectors || tail == VF_LANES
-                            ? vf_load(value + v * VF_LANES)
-                            : vf_load_first(value + v * VF_LANES, tail);
+                            ? vf_load(values + v * VF_LANES)
+                            : vf_load_first(values + v * VF_LANES, tail);
         ATTN_UNROLL
         for (int r = 0; r < tile_rows; r++) {
-            vf weight = vf_set1(weights[r * weights_stride + j]);
+            vf weight = vf_set1(weights[r * weights_stride]);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++)
                 sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
         }
     }
+    ATTN_READ_ANEW; /* factors that are kept over the loop push its sums out of registers */
     ATTN_UNROLL
     for (int r = 0; r < tile_rows; r++) {
         const vf factor = vf_set1(rescale[r]);
