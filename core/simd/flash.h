@@ -250,13 +250,14 @@ ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, int64_t keys, float *resc
 ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *rescale) {
     for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = 1.0f;
     if (flash_outgrown(tile, keys)) flash_rescale(tile, keys, rescale);
+    const vf_exp_terms_t terms = vf_exp4_terms();
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
         const vf max = vf_set1(tile->max[r]);
         vf sum = vf_zero(); /* of this block, as in tile_accumulate() */
         ATTN_UNROLL_4
         for (int64_t j = 0; j < keys; j += VF_LANES) {
-            const vf weight = vf_exp4(vf_sub(vf_load(row + j), max));
+            const vf weight = vf_exp4_by(&terms, vf_sub(vf_load(row + j), max));
             vf_store(row + j, weight);
             sum = vf_add(sum, weight);
         }

@@ -16,33 +16,64 @@
  * exponent of 4^(n / 2), which vf_exponent() moves into place. */
 #define ATTN_ROUND_BIASED 6291519.5f
 
-ATTN_INLINE vf vf_exp4_fraction_(vf f) {
-    vf p = vf_set1(0x1.41fbc0p-7f);
-    p = vf_mul_add(p, f, vf_set1(0x1.5f3e54p-5f));
-    p = vf_mul_add(p, f, vf_set1(0x1.3b2d4cp-3f));
-    p = vf_mul_add(p, f, vf_set1(0x1.c6aee8p-2f));
-    p = vf_mul_add(p, f, vf_set1(0x1.ebfbdcp-1f));
-    p = vf_mul_add(p, f, vf_set1(0x1.62e430p0f));
-    return vf_mul_add(p, f, vf_set1(1.0f));
-}
+enum { VF_EXP_DEGREE = 6 };
+
+/* The numbers that an exponential takes: below `least` it is 0; the polynomial's coefficients, highest first. */
+typedef struct vf_exp_terms {
+    vf least, round, polynomial[VF_EXP_DEGREE + 1];
+} vf_exp_terms_t;
+
+/* As they stand in memory. From there, because engines make a constant of a module's code anew wherever it is
+ * used, three instructions each, also in a loop. */
+typedef struct vf_exp_numbers {
+    float least, round, polynomial[VF_EXP_DEGREE + 1];
+} vf_exp_numbers_t;
+
+static const vf_exp_numbers_t attn_exp4_numbers = {-63.5f,
+                                                   ATTN_ROUND_BIASED,
+                                                   {0x1.41fbc0p-7f, 0x1.5f3e54p-5f, 0x1.3b2d4cp-3f,
+                                                    0x1.c6aee8p-2f, 0x1.ebfbdcp-1f, 0x1.62e430p0f,
+                                                    1.0f}};
 
 /* e^r = 4^f, f = r log4(e): that polynomial in r, whose linear coefficient then is 1. */
-ATTN_INLINE vf vf_exp_rest_(vf r) {
-    vf p = vf_set1(0x1.6ae734p-10f);
-    p = vf_mul_add(p, r, vf_set1(0x1.126782p-7f));
-    p = vf_mul_add(p, r, vf_set1(0x1.555822p-5f));
-    p = vf_mul_add(p, r, vf_set1(0x1.555418p-3f));
-    p = vf_mul_add(p, r, vf_set1(0x1.fffffcp-2f));
-    p = vf_mul_add(p, r, vf_set1(1.0f));
-    return vf_mul_add(p, r, vf_set1(1.0f));
+static const vf_exp_numbers_t attn_exp_numbers = {
+    -88.02969f, /* -63.5 ln 4 */
+    ATTN_ROUND_BIASED,
+    {0x1.6ae734p-10f, 0x1.126782p-7f, 0x1.555822p-5f, 0x1.555418p-3f, 0x1.fffffcp-2f, 1.0f, 1.0f}};
+
+ATTN_INLINE vf_exp_terms_t vf_exp_terms_(const vf_exp_numbers_t *numbers) {
+    vf_exp_terms_t terms;
+#if defined(__wasm__)
+    __asm__("" : "+r"(numbers)); /* else the compiler would put constants in their place */
+#endif
+    terms.least = vf_set1(numbers->least);
+    terms.round = vf_set1(numbers->round);
+    ATTN_UNROLL
+    for (int i = 0; i <= VF_EXP_DEGREE; i++) terms.polynomial[i] = vf_set1(numbers->polynomial[i]);
+    return terms;
 }
 
+ATTN_INLINE vf vf_exp_polynomial_(const vf_exp_terms_t *terms, vf x) {
+    vf p = terms->polynomial[0];
+    ATTN_UNROLL
+    for (int i = 1; i <= VF_EXP_DEGREE; i++) p = vf_mul_add(p, x, terms->polynomial[i]);
+    return p;
+}
+
+/** What vf_exp4_by() takes: a loop reads it once. */
+ATTN_INLINE vf_exp_terms_t vf_exp4_terms(void) { return vf_exp_terms_(&attn_exp4_numbers); }
+
 /** 4^x for x < 63.75. Below -63.25 the result is 0 (no denormals); NaN gives NaN, -inf gives 0. */
+ATTN_INLINE vf vf_exp4_by(const vf_exp_terms_t *terms, vf x) {
+    x = vf_max(terms->least, x);
+    const vf rounded = vf_add(x, terms->round);
+    const vf fraction = vf_sub(x, vf_sub(rounded, terms->round));
+    return vf_mul(vf_exp_polynomial_(terms, fraction), vf_exponent(rounded));
+}
+
 ATTN_INLINE vf vf_exp4(vf x) {
-    x = vf_max(vf_set1(-63.5f), x);
-    vf rounded = vf_add(x, vf_set1(ATTN_ROUND_BIASED));
-    vf fraction = vf_sub(x, vf_sub(rounded, vf_set1(ATTN_ROUND_BIASED)));
-    return vf_mul(vf_exp4_fraction_(fraction), vf_exponent(rounded));
+    const vf_exp_terms_t terms = vf_exp4_terms();
+    return vf_exp4_by(&terms, x);
 }
 
 /**
@@ -50,12 +81,13 @@ ATTN_INLINE vf vf_exp4(vf x) {
  * that the result is as good for large |x| as for small.
  */
 ATTN_INLINE vf vf_exp(vf x) {
-    x = vf_max(vf_set1(-88.02969f), x); /* -63.5 ln 4 */
-    vf rounded = vf_mul_add(x, vf_set1(ATTN_LOG4_E), vf_set1(ATTN_ROUND_BIASED));
-    vf n = vf_sub(rounded, vf_set1(ATTN_ROUND_BIASED));
+    const vf_exp_terms_t terms = vf_exp_terms_(&attn_exp_numbers);
+    x = vf_max(terms.least, x);
+    vf rounded = vf_mul_add(x, vf_set1(ATTN_LOG4_E), terms.round);
+    vf n = vf_sub(rounded, terms.round);
     vf rest = vf_mul_add(n, vf_set1(-0x1.62e4p0f), x); /* 15 bits of ln 4: n times it is exact */
     rest = vf_mul_add(n, vf_set1(-0x1.7f7d1cp-19f), rest);
-    return vf_mul(vf_exp_rest_(rest), vf_exponent(rounded));
+    return vf_mul(vf_exp_polynomial_(&terms, rest), vf_exponent(rounded));
 }
 
 /**
