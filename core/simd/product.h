@@ -4,7 +4,7 @@
  *
  * Each is a walk over register tiles (tile.h) of TILE_ROWS x PANEL, columns outermost, so that a panel of
  * the right factor stays in the first cache. The last rows go in tiles of four, so that 64 rows
- * are not 72. Left factors are read in whole tiles, so they need room for TILE_ROWS - 1 rows more.
+ * are not 72; in a module, whose tiles are small, not. Left factors are read in whole tiles, so they need room for TILE_ROWS - 1 rows more.
  */
 #ifndef ATTN_SIMD_PRODUCT_H
 #define ATTN_SIMD_PRODUCT_H
@@ -23,7 +23,7 @@ enum {
     /* Vectors, as panels would pad short rows by more; but a module has the code for panels alone. */
     PRODUCT_WIDTH = ATTN_COMPACT ? PANEL : VF_LANES,
     PRODUCT_LAST_ROWS = 4,
-    PRODUCT_ONE_HEIGHT = TILE_ROWS - PRODUCT_LAST_ROWS == 0,
+    PRODUCT_ONE_HEIGHT = ATTN_COMPACT || TILE_ROWS - PRODUCT_LAST_ROWS == 0,
     /* More rows than these are one tile, not several of four. */
     PRODUCT_FEW_ROWS =
         TILE_ROWS > 2 * PRODUCT_LAST_ROWS ? TILE_ROWS - PRODUCT_LAST_ROWS : PRODUCT_LAST_ROWS,
