@@ -10,6 +10,7 @@
 #include "labs/declare.h"
 #include "labs/judge.h"
 #include "labs/lab.h"
+#include "labs/regression_lemmas.h"
 #include "labs/shifts.h"
 #include "labs/statistics.h"
 #include "number/format.h"
@@ -94,6 +95,26 @@ static const lab_column_t shift_columns[COLUMNS] =
 static const lab_column_t radius_columns[COLUMNS] =
     COLUMNS_WITH("radius R", LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_HIDDEN, LAB_LINE, LAB_BOUND);
 
+/* Of the lemmas: parts of x's step, then of A's, in the order of enum regression_lemma. */
+enum { PART = 1, STEPS = PART + 2 * LEMMAS, VIOLATIONS, LEMMA_COLUMNS };
+static const lab_column_t lemma_columns[LEMMA_COLUMNS] = {
+    [X] = {"x", "radius R", LAB_HIDDEN, 0},
+    [PART] = {"lemma_5_6", "5.6: exp(Ax)", LAB_LINE, 0},
+    {"lemma_5_7", "5.7: alpha", LAB_LINE, 0},
+    {"lemma_5_8", "5.8: 1 / alpha", LAB_LINE, 0},
+    {"lemma_5_5_1", "5.5, part 1", LAB_LINE, 0},
+    {"lemma_5_5_2", "5.5, part 2", LAB_LINE, 0},
+    {"lemma_5_5_3", "5.5, part 3: f", LAB_LINE, 0},
+    {"lemma_7_6", "7.6", LAB_HIDDEN, 0},
+    {"lemma_7_7", "7.7", LAB_HIDDEN, 0},
+    {"lemma_7_8", "7.8", LAB_HIDDEN, 0},
+    {"lemma_7_5_1", "7.5, part 1", LAB_HIDDEN, 0},
+    {"lemma_7_5_2", "7.5, part 2", LAB_HIDDEN, 0},
+    {"lemma_7_5_3", "7.5, part 3", LAB_HIDDEN, 0},
+    [STEPS] = {"steps", "steps that were measured", LAB_HIDDEN, 0},
+    [VIOLATIONS] = {"violations", "parts above 1", LAB_HIDDEN, 0},
+};
+
 #define BOUNDED                                                                                    \
     "A step of x, and an update of A, shift the target by at most M times their length "           \
     "(Theorems 8.1 and 8.2)."
@@ -104,6 +125,8 @@ static const lab_column_t radius_columns[COLUMNS] =
     "not count."
 
 static const double radii[] = {4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+static const lab_fixed_t lemma_fixed[] = {{STEP, 100}};
 
 static const lab_panel_t panels[] = {
     {.id = "loss",
@@ -152,6 +175,21 @@ static const lab_panel_t panels[] = {
      .defined_low = 4,
      .defined_high = 100,
      LAB_COLUMNS_OF(radius_columns)},
+    {.id = "lemmas",
+     .title = "Largest part of what each Lipschitz lemma allows, over R",
+     .claim = "Each lemma on the way to the bounds (5.5 to 5.8 for a step of x, 7.5 to 7.8 for one "
+              "of A) holds for every step of gradient descent.",
+     .criterion = "Each lemma and radius: the largest part of the allowed, over the first steps of "
+                  "all trials, counts for it up to 1 and against it above.",
+     .x_param = RADIUS,
+     .grid = LAB_GRID(radii),
+     .x = {"radius R", "", 0, 0, 0},
+     .y = {"log10 (measured / allowed)", "", 0, 0, 0},
+     .fixed = lemma_fixed,
+     .fixed_count = LAB_COUNT(lemma_fixed),
+     .defined_low = 4,
+     .defined_high = 100,
+     LAB_COLUMNS_OF(lemma_columns)},
 };
 
 /* ---- a point ------------------------------------------------------------------------------------ */
@@ -233,6 +271,11 @@ static attn_status_t descend(shifts_probe_t *probe, regression_t *regression, in
     return status;
 }
 
+static attn_status_t no_memory(const lab_point_t *point, attn_error_t *error) {
+    return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for %.0f x %.0f data",
+                     point->values[ROWS], point->values[DIM]);
+}
+
 static attn_status_t compute(const lab_point_t *point, shifts_probe_t *probe, double *row,
                              attn_error_t *error) {
     const double *values = point->values;
@@ -243,8 +286,7 @@ static attn_status_t compute(const lab_point_t *point, shifts_probe_t *probe, do
         regression_t regression;
         if (!regression_create(rows, dim, values[RADIUS], values[CAP], point->run->seed, trial,
                                &regression))
-            return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for %lld x %lld data",
-                             (long long)rows, (long long)dim);
+            return no_memory(point, error);
         status = descend(probe, &regression, (int64_t)values[STEP], row, error);
         regression_destroy(&regression);
     }
@@ -252,8 +294,44 @@ static attn_status_t compute(const lab_point_t *point, shifts_probe_t *probe, do
     return status;
 }
 
+/* All steps of a descent up to number STEP. 0 when there is no memory. */
+static int add_lemmas(const lab_point_t *point, uint64_t trial, double *row) {
+    regression_t regression;
+    const double *values = point->values;
+    if (!regression_create((int64_t)values[ROWS], (int64_t)values[DIM], values[RADIUS], values[CAP],
+                           point->run->seed, trial, &regression))
+        return 0;
+    const double least = arrival(&regression);
+    int there = 1;
+    for (int64_t step = 0; step <= (int64_t)values[STEP] && there; step++) {
+        double parts[2][LEMMAS];
+        regression_gradient(&regression);
+        if (!(regression_loss(&regression, regression.f) > least) || !regression_step(&regression))
+            break;
+        there = regression_step_lemmas(&regression, parts);
+        for (int p = 0; p < 2 * LEMMAS && there; p++) {
+            const double part = parts[p / LEMMAS][p % LEMMAS];
+            row[PART + p] = fmax(row[PART + p], part);
+            row[VIOLATIONS] += part > 0;
+        }
+        row[STEPS]++;
+        regression_advance(&regression);
+    }
+    regression_destroy(&regression);
+    return there;
+}
+
+static attn_status_t compute_lemmas(const lab_point_t *point, double *row, attn_error_t *error) {
+    for (int p = 0; p < 2 * LEMMAS; p++) row[PART + p] = -INFINITY;
+    row[STEPS] = row[VIOLATIONS] = 0;
+    for (uint64_t trial = 0; trial < (uint64_t)point->values[TRIALS]; trial++)
+        if (!add_lemmas(point, trial, row)) return no_memory(point, error);
+    return ATTN_OK;
+}
+
 static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
     shifts_probe_t probe;
+    if (point->run->panel->columns == lemma_columns) return compute_lemmas(point, row, error);
     attn_status_t status = shifts_create(point->run->context, (int64_t)point->values[ROWS],
                                          (int64_t)point->values[DIM], &probe, error);
     if (status) return status;
@@ -271,6 +349,7 @@ static double cost(const lab_point_t *point) {
 
 /* Steps that are there, and all of them as the theorems ask; no theorem is about the loss. */
 static int within(const lab_run_t *run, const double *row) {
+    if (run->panel->columns == lemma_columns) return row[STEPS] > 0;
     return run->panel->columns == loss_columns || (row[TOLD] > 0 && row[PREMISES] == row[MOVING]);
 }
 
@@ -317,6 +396,28 @@ static void judge_shifts(const lab_run_t *run, const double *rows, uint32_t coun
             pow(10, largest), nearest, pow(10, half));
 }
 
+/* The whole count of violations, and which lemma is nearest to its bound. */
+static void judge_lemmas(const lab_run_t *run, const double *rows, uint32_t count,
+                         lab_finding_t *finding) {
+    double violations = 0, steps = 0;
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * LEMMA_COLUMNS;
+        violations += row[VIOLATIONS], steps += row[STEPS];
+        for (int p = 0; p < 2 * LEMMAS; p++)
+            if (isfinite(row[PART + p]))
+                tally_add(&tally, judge_at_most(row[PART + p], row[PART + p], 0));
+    }
+    judge_tally(&tally, "lemmas and radii", finding);
+    judge_sure(finding, ", each the largest of up to %.0f trials", run->values[TRIALS]);
+    judge_found(finding,
+                "%.0f violations in %.0f steps of x and as many of A; at R = %g the parts are",
+                violations, steps, rows[X]);
+    for (int l = 0; l < LEMMAS; l++)
+        judge_found(finding, "%s 10^%.2g", l ? "," : "", rows[PART + l]);
+    judge_found(finding, " in the order of the columns.");
+}
+
 static void judge_cosine(const double *rows, uint32_t count, lab_finding_t *finding) {
     static const char *const names[] = {"the gradient step on A", "the layer of self-attention"};
     static const int columns[] = {COSINE, LAYER_COSINE};
@@ -343,6 +444,7 @@ static void judge_cosine(const double *rows, uint32_t count, lab_finding_t *find
 /* How many descents the numbers are about: those that have arrived have no step any more. */
 static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                  size_t size) {
+    if (run->panel->columns == lemma_columns) return;
     double moving = INFINITY, told = INFINITY, premises = 0, all = 0;
     for (uint32_t i = 0; i < count; i++) {
         const double *row = rows + (size_t)i * COLUMNS;
@@ -361,7 +463,9 @@ static void note(const lab_run_t *run, const double *rows, uint32_t count, char 
 
 static void judge(const lab_run_t *run, const double *rows, uint32_t count,
                   lab_finding_t *finding) {
-    if (run->panel->columns == loss_columns)
+    if (run->panel->columns == lemma_columns)
+        judge_lemmas(run, rows, count, finding);
+    else if (run->panel->columns == loss_columns)
         judge_loss(rows, count, finding);
     else if (run->panel->columns == cosine_columns)
         judge_cosine(rows, count, finding);

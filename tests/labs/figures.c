@@ -45,6 +45,11 @@ static void make_quick(lab_run_t *run) {
 }
 
 static void check_softmax_regression(const lab_panel_t *panel, const double *row) {
+    if (strcmp(panel->id, "lemmas") == 0) {
+        assert_true(cell(panel, row, "violations") == 0 && cell(panel, row, "steps") > 0);
+        for (uint32_t c = 1; c <= 12; c++) assert_true(row[c] <= 0);
+        return;
+    }
     const double tight = cell(panel, row, "tight");
     assert_true(tight < cell(panel, row, "bound"));
     assert_true(cell(panel, row, "moving") == cell(panel, row, "premises"));

@@ -3,7 +3,8 @@
  * shifts against the bounds of Theorems 8.1 and 8.2.
  */
 #include "algebra/algebra.h"
-#include "labs/regression.h"
+#include "attn/random.h"
+#include "labs/regression_lemmas.h"
 #include "labs/shifts.h"
 #include "support/fixture.h"
 #include "support/test.h"
@@ -191,6 +192,48 @@ static void bounds_are_logarithms(void **state) {
     assert_true(regression_log_bound(64, 9) > 308 && isfinite(regression_log_bound(64, 9)));
 }
 
+/* The lemmas' two sides as they are printed, in exponentials; a step too short breaks those that have it. */
+static void lemmas_by_their_formulas(void **state) {
+    (void)state;
+    enum { N = 12 };
+    static const double radius = 4;
+    for (uint64_t draw = 0; draw < 20; draw++) {
+        double logits[N], moved[N], u[N], v[N], change[N], shift[N], work[2 * N];
+        double parts[LEMMAS], broken[LEMMAS], alpha = 0, other = 0;
+        for (uint64_t i = 0; i < N; i++) {
+            logits[i] = 3 * attn_random_normal(test_seed(), 40 + draw, i) - 4 * (double)(draw % 2);
+            moved[i] = 0.01 * attn_random_normal(test_seed(), 80 + draw, i);
+            alpha += u[i] = exp(logits[i]);
+            other += v[i] = exp(logits[i] + moved[i]);
+        }
+        for (int i = 0; i < N; i++) change[i] = v[i] - u[i], shift[i] = v[i] / other - u[i] / alpha;
+        const double step = algebra_norm(moved, N) / radius; /* no shorter one moves them so far */
+        const double beta = fmin(1, fmin(alpha, other)), grown = fabs(other - alpha);
+        const double turned = fabs(1 / other - 1 / alpha), length = algebra_norm(change, N);
+        const double slope = 2 * sqrt(N) * radius * exp(radius * radius) * step;
+        const double square = pow(N, 1.5) * exp(2 * radius * radius) * step / (beta * beta);
+        const double expected[LEMMAS] = {
+            [LEMMA_EXP] = length / slope,
+            [LEMMA_SUM] = grown / (sqrt(N) * length),
+            [LEMMA_INVERSE] = turned / (grown / (beta * beta)),
+            [LEMMA_FIRST] = turned * algebra_norm(v, N) / (2 * square),
+            [LEMMA_SECOND] = length / alpha / (slope / beta),
+            [LEMMA_SHIFT] = algebra_norm(shift, N) / (4 * radius * square),
+        };
+        regression_lemmas(logits, moved, N, radius, step, work, parts);
+        regression_lemmas(logits, moved, N, radius, step * 1e-30, work, broken);
+        for (int l = 0; l < LEMMAS; l++) {
+            test_label("draw %d, lemma %d", (int)draw, l);
+            /* Differences of numbers that are 0.01 apart at least once lose about 2^-53 / 1e-5. */
+            if (!(fabs(parts[l] - log10(expected[l])) <= 1e-9))
+                test_fail("%.17g, expected %.17g", parts[l], log10(expected[l]));
+            assert_true(parts[l] <= 0);
+            const double more = l == LEMMA_SUM || l == LEMMA_INVERSE ? 0 : 30;
+            assert_true(fabs(broken[l] - parts[l] - more) <= 1e-9);
+        }
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(gradient_is_that_of_central_differences),
           cmocka_unit_test(descent_descends), cmocka_unit_test(shifts_stay_below_the_bounds),
-          cmocka_unit_test(bounds_are_logarithms))
+          cmocka_unit_test(bounds_are_logarithms), cmocka_unit_test(lemmas_by_their_formulas))
