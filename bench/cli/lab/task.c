@@ -19,7 +19,7 @@ int task_prepare(task_t *task) {
 }
 
 void task_free(task_t *task) {
-    if (task->spoilt) task_forget(task);
+    for (uint32_t i = 0; task->spoilt && i < task->run.point_count; i++) free(task->spoilt[i]);
     free(task->rows);
     free(task->done);
     free(task->spoilt);
