@@ -1,7 +1,7 @@
 /* The library with gradients where it is in a worker. */
 import { Attn, LONG, Plan, makeRemoteInit } from "./remote-attn.js";
 import { READ } from "./declared.js";
-import { ask } from "./stub.js";
+import { ask } from "./remote-object.js";
 
 class GradientsPlan extends Plan {
     async gradients(options) {

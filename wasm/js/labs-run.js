@@ -15,7 +15,7 @@ import {
 import { AttnError, oneLine } from "./errors.js";
 import { compileOwn } from "./loader.js";
 import { Remote } from "./remote.js";
-import { callOn } from "./stub.js";
+import { callOn } from "./remote-object.js";
 
 /* Literal, so that bundlers see it and carry the file along. */
 const file = () => new URL("../dist/libattn.labs.wasm", import.meta.url);

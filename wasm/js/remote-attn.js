@@ -6,12 +6,12 @@ import { READ } from "./declared.js";
 import { compile, readInit } from "./loader.js";
 import { readPlugin } from "./plugin-source.js";
 import { Remote } from "./remote.js";
-import { Stub, ask, callOn } from "./stub.js";
+import { RemoteObject, ask, callOn } from "./remote-object.js";
 
 const ROOT = 0;
 export const LONG = ["signal"];
 
-class Tensor extends Stub {
+class Tensor extends RemoteObject {
     constructor(remote, answer) {
         super(remote, "tensor", answer);
         Object.freeze(this);
@@ -26,7 +26,7 @@ class Tensor extends Stub {
     }
 }
 
-export class Plan extends Stub {
+export class Plan extends RemoteObject {
     #writes;
 
     constructor(remote, answer, writes) {
@@ -48,7 +48,7 @@ export class Plan extends Stub {
     }
 }
 
-class Stream extends Stub {
+class Stream extends RemoteObject {
     #remote;
     #state;
     #writes;

@@ -3,12 +3,12 @@ import { store } from "./errors.js";
 import { Held } from "./held.js";
 import { Marshal, foreign } from "./marshal.js";
 
-/* For the classes that extend Stub. */
+/* For the classes that extend RemoteObject. */
 export const ask = Symbol("ask");
 
 /** Calls a method of what has this id; `how` as for Marshal. The answer is Remote's. */
 export async function callOn(remote, id, method, args, how) {
-    const marshal = new Marshal((value, name) => Stub.idOf(value, remote, name), how);
+    const marshal = new Marshal((value, name) => RemoteObject.idOf(value, remote, name), how);
     const marshalled = marshal.all(args);
     const answer = await remote.call(id, method, marshalled, marshal.transfer, marshal.watch);
     deliver(answer.value, marshal.outputs);
@@ -24,8 +24,8 @@ function deliver(result, outputs) {
     }
 }
 
-/** It is held until dispose(), or until nobody has the stub any more. */
-export class Stub {
+/** What a worker holds: it is held until dispose(), or until nobody has this any more. */
+export class RemoteObject {
     #remote;
     #held;
 
@@ -36,7 +36,7 @@ export class Stub {
         Object.assign(this, made);
     }
 
-    /** The id of a stub's, undefined for other values. */
+    /** The id of one, undefined for other values. */
     static idOf(value, remote, name) {
         if (!(#held in value)) return undefined;
         if (value.#remote === remote) return value.#held.value;
@@ -52,4 +52,4 @@ export class Stub {
     }
 }
 
-if (Symbol.dispose) Stub.prototype[Symbol.dispose] = Stub.prototype.dispose;
+if (Symbol.dispose) RemoteObject.prototype[Symbol.dispose] = RemoteObject.prototype.dispose;
