@@ -3,8 +3,8 @@
 
 #include "labs/nn/decode.h"
 #include "labs/reasoning/checksum.h"
+#include "small.h"
 #include "support/fixture.h"
-#include "support/test.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,28 +20,22 @@ typedef struct scene {
 
 static const char command[] = "attn lab train lis --n 4";
 
-static study_settings_t settings_of(const char *backend) {
+/* One that learns for a moment, with dropout, and is never enough. */
+static study_settings_t brief(const char *backend) {
     static const attn_param_t block[] = {{"block", "2"}};
-    study_settings_t settings = {.backend = backend,
-                                 .width = 16,
-                                 .heads = 2,
-                                 .layers = 2,
-                                 .training = nn_training_paper(3),
-                                 .rate = 0.005,
-                                 .warm = 20,
-                                 .steps = 30,
-                                 .enough = 2};
+    study_settings_t settings = small_study(backend);
+    settings.steps = 30;
+    settings.enough = 2;
     settings.training.batch = 16;
     settings.training.dropout = 0.125f;
     if (strcmp(backend, "linear") == 0) settings.training.epsilon = 1e-7; /* not the paper's */
     if (strcmp(backend, "sparse") == 0) settings.params = block, settings.param_count = 1;
-    assert_int_equal(reasoning_make(REASONING_LIS, 4, 0, 0, &settings.task, NULL), ATTN_OK);
     return settings;
 }
 
 /* A study that has learnt a little, its checkpoint, and the file of its model. */
 static void setup(scene_t *scene, const char *backend) {
-    const study_settings_t settings = settings_of(backend);
+    const study_settings_t settings = brief(backend);
     const model_record_t record = {.step = 30, .tests = 50, .answers = 31, .command = command};
     description_t description;
     attn_error_t error;

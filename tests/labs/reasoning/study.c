@@ -1,28 +1,11 @@
 /* Studies: a model learns a task, decodes what it says under teacher forcing, and goes on from a checkpoint. */
-#include "labs/reasoning/study.h"
+#include "small.h"
 
 #include "support/fixture.h"
-#include "support/test.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static study_settings_t small(const char *backend) {
-    study_settings_t settings = {.backend = backend,
-                                 .width = 16,
-                                 .heads = 2,
-                                 .layers = 2,
-                                 .training = nn_training_paper(3),
-                                 .rate = 0.005,
-                                 .warm = 20,
-                                 .steps = 700,
-                                 .enough = 0.95};
-    settings.training.batch = 32;
-    settings.training.dropout = 0;
-    assert_int_equal(reasoning_make(REASONING_LIS, 4, 0, 0, &settings.task, NULL), ATTN_OK);
-    return settings;
-}
 
 static void create(const attn_context_t *context, const study_settings_t *settings,
                    study_t *study) {
@@ -43,7 +26,7 @@ static void learns(void **state) {
     enum { SAMPLES = 150 };
     attn_context_t *context = fixture_context(2);
     for (size_t b = 0; b < TEST_COUNT(backends); b++) {
-        const study_settings_t settings = small(backends[b]);
+        const study_settings_t settings = small_study(backends[b]);
         study_score_t before, after;
         study_t study;
         attn_error_t error;
@@ -94,7 +77,7 @@ static char *save(const study_t *study, size_t *size) {
 
 static void goes_on(void **state) {
     (void)state;
-    const study_settings_t settings = small("softmax");
+    const study_settings_t settings = small_study("softmax");
     attn_context_t *context = fixture_context(1);
     attn_error_t error;
     study_t at_once, first, second;
@@ -154,7 +137,7 @@ static void refuses_others(void **state) {
         {other_embedding, "embedding=0.5"},
     };
     attn_context_t *context = fixture_context(1);
-    const study_settings_t settings = small("softmax");
+    const study_settings_t settings = small_study("softmax");
     study_t study, other;
     size_t size;
     create(context, &settings, &study);
@@ -176,7 +159,7 @@ static void long_parameters(void **state) {
     (void)state;
     static char zeros[2][1500];
     attn_context_t *context = fixture_context(1);
-    study_settings_t settings = small("sparse"), changed;
+    study_settings_t settings = small_study("sparse"), changed;
     const attn_param_t params[2][1] = {{{"block", zeros[0]}}, {{"block", zeros[1]}}};
     study_t study, other;
     size_t size;
@@ -206,7 +189,7 @@ static void long_parameters(void **state) {
 static void refuses_damage(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
-    const study_settings_t settings = small("softmax");
+    const study_settings_t settings = small_study("softmax");
     study_t study;
     size_t size;
     create(context, &settings, &study);
