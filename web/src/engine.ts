@@ -77,6 +77,7 @@ export class Engine {
     begin(task: Task): Work | null {
         if (!this.#held) return null;
         this.#timing.abort();
+        this.#counting.abort();
         this.#works.get(task.backend)?.end();
         const reference = this.#referenceFor(this.#held, task.problem);
         const work = new Work(this.#bench, this.#held, reference, task);
@@ -142,6 +143,7 @@ export class Engine {
     /** All that is under way is stale. */
     stop(): void {
         this.#timing.abort();
+        this.#counting.abort();
         this.#reference?.end();
         this.#reference = null;
         for (const work of this.#works.values()) work.end();

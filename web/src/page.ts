@@ -315,8 +315,7 @@ export class Page {
 
     #refresh(): void {
         this.#remember();
-        this.#streaming.clear();
-        this.#costs.clear();
+        this.#forget();
         if (!this.#summary) return; // there is nothing to compute on
         for (const panel of this.#panels) void panel.refresh();
     }
@@ -325,7 +324,14 @@ export class Page {
     #outdate(): void {
         this.#engine.drop();
         this.#summary = null;
+        this.#forget();
         for (const panel of this.#panels) panel.outdate();
+    }
+
+    /** What was tried and played is not of the present input and problem. */
+    #forget(): void {
+        this.#costs.clear();
+        this.#streaming.clear();
     }
 
     #stop(): void {

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, openPage, page, show, site, testOrigins, write } from "./panels.mjs";
-import { longestTask } from "./watch.mjs";
+import { backends, change, openPage, page, show, site, testOrigins } from "./panels.mjs";
+import { settled } from "./browser.mjs";
+import { longestTask, words } from "./watch.mjs";
 
 async function reopen(hash) {
     await page.close();
@@ -53,11 +54,13 @@ test("each setting tried is a dot, and the best are those that no other beats in
     const sizes = (await tried()).filter(({ name }) => name === "sketch");
     const settings = sizes.map(({ setting }) => setting).sort();
     assert.deepEqual(settings, ["as it is by default", "size 24", "size 56", "size 8"]);
-    await write("another input");
+    await page.fill("#text", words(3000));
+    await count(0); // nothing of the last input stays
+    await settled(page);
     await count(4);
 });
 
-const words = () => page.textContent("#length-words");
+const said = () => page.textContent("#length-words");
 const counted = () =>
     page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false", null, {
         timeout: 120_000,
@@ -70,7 +73,7 @@ test("operations are the formulas', and lines cross where these say", async () =
     const [n, d] = [2 ** 20, 64];
     assert.equal(4 * n * n * d, 281474976710656);
     assert.match(
-        await words(),
+        await said(),
         /^1.048.576 tokens: softmax 2\.81 × 10¹⁴ operations, linear 1\.7\d × 10¹⁰/,
     );
     const at = async (backend) =>
@@ -83,7 +86,7 @@ test("operations are the formulas', and lines cross where these say", async () =
     await page.waitForFunction(() =>
         /^1.024 tokens/.test(document.querySelector("#length-words").textContent),
     );
-    assert.match(await words(), /softmax 2\.68 × 10⁸ operations/);
+    assert.match(await said(), /softmax 2\.68 × 10⁸ operations/);
 });
 
 test("times beyond what was measured grow as the operations do, and say so", async () => {
@@ -92,7 +95,7 @@ test("times beyond what was measured grow as the operations do, and say so", asy
     const read = async (place) => {
         await page.fill("#length", String(place));
         await page.waitForTimeout(400);
-        return words();
+        return said();
     };
     const milliseconds = (text) => {
         const [, number, unit] = /softmax ([\d.]+) (ms|s)/.exec(text);
@@ -114,7 +117,7 @@ test("what is open and chosen is in the link, and nonsense does no harm", async 
         /524/.test(document.querySelector("#length-words").textContent),
     );
     assert.equal(await page.inputValue("#against"), "bytes");
-    assert.match(await words(), /softmax \d+ MiB/);
+    assert.match(await said(), /softmax \d+ MiB/);
     await page.fill("#length", "40");
     await page.waitForURL((url) => !url.hash.includes("length="), { timeout: 5000 }); // as by default
     assert.match(page.url(), /against=bytes/);
@@ -122,7 +125,26 @@ test("what is open and chosen is in the link, and nonsense does no harm", async 
     assert.equal(await page.locator(".fold[open]").count(), 0);
     await reopen("#open=longer&length=1e99");
     await counted();
-    assert.match(await words(), /^1.048.576 tokens/);
+    assert.match(await said(), /^1.048.576 tokens/);
+});
+
+test("what lengths cost with other parameters is dimmed, and counted anew", async () => {
+    await reopen("#open=longer&quantity=flops&length=1048576");
+    await counted();
+    const before = await said();
+    await page.fill("#sketch-size", "8");
+    await page
+        .locator("#longer.old")
+        .waitFor({ timeout: 5000 })
+        .catch(() => null); // it may be short
+    await page.locator("#longer:not(.old)").waitFor();
+    await counted();
+    await page.waitForFunction(
+        (old) => document.querySelector("#length-words").textContent !== old,
+        before,
+    );
+    // 2 (2 n d s + n^2 (s + d)) with s = 8.
+    assert.match(await said(), /sketch 1\.58 × 10¹⁴/);
 });
 
 test("opening them holds the page up for no task over 50 ms", async (t) => {

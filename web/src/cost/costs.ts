@@ -60,6 +60,7 @@ export class Costs {
     /** The input or the problem is another one. */
     clear(): void {
         this.#trials.clear();
+        this.#pareto.show();
         this.outdate();
     }
 

@@ -76,12 +76,14 @@ export class Longer {
     /** Parameters, the problem or the dimension are others: what is known no longer holds. */
     outdate(): void {
         this.#isStale = true;
+        this.#root.classList.add("old");
     }
 
     /** Count and measure, where it is wanted and not done. */
     refresh(): void {
         if (!this.isOpen || !this.#isStale) return;
         this.#isStale = false;
+        this.#root.classList.remove("old");
         this.#points = [];
         const mine = this.#points;
         const add = (point: LengthPoint) => {
