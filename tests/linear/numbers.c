@@ -150,6 +150,43 @@ static void sums_without_end_stay_infinite(void **state) {
     attn_context_destroy(context);
 }
 
+/*
+ * A decay of -inf leaves nothing of any finite state, as large as it may be; of what is infinite it makes NaN, as
+ * 0 times that is: in its column of values alone, and with a normaliser, to which values do not belong, uncounted.
+ */
+static void forgetting_is_zero_times(void **state) {
+    (void)state;
+    enum { N = 40, AT = 17, RESET = 21 };
+    static const double values[] = {0x1p127, (double)INFINITY};
+    attn_context_t *context = fixture_context(1);
+    for (int normalise = 0; normalise < 2; normalise++)
+        for (size_t v = 0; v < TEST_COUNT(values); v++) {
+            attn_problem_t problem = fixture_problem(1, 2, N, N, 4, 5);
+            problem.causal = ATTN_CAUSAL_TOP_LEFT;
+            trial_t trial =
+                trial_of(context, &problem, ATTN_ORACLE_ELU1, ATTN_ORACLE_RULE_GATED, normalise);
+            trial_make(&trial);
+            trial_label(&trial);
+            for (int64_t k = 0; k < 4; k++) {
+                typed_set(&trial.query, 0, 1, AT, k, -8); /* its sums are finite */
+                typed_set(&trial.key, 0, 1, AT, k, -2);
+                typed_set(&trial.own[DECAY], 0, 1, RESET, k, -(double)INFINITY);
+            }
+            typed_set(&trial.value, 0, 1, AT, 1, values[v]);
+            attn_plan_t *plan = trial_run(&trial);
+            for (int64_t h = 0; h < 2; h++)
+                for (int64_t i = RESET; i < N; i++)
+                    for (int64_t c = 0; c < 5; c++) {
+                        const double found = typed_get(&trial.out.tensor, 0, h, i, c);
+                        const int is_lost = h == 1 && c == 1 && isinf(values[v]);
+                        assert_true(is_lost ? isnan(found) : fabs(found) < 0x1p20);
+                    }
+            assert_int_equal(trial.report.degenerate_rows, 0);
+            trial_end(&trial, plan);
+        }
+    attn_context_destroy(context);
+}
+
 /* Rows whose normaliser has no reciprocal in float are zeros, and NaN where it is infinite; all are counted. */
 static void normalisers_without_reciprocal(void **state) {
     (void)state;
@@ -295,5 +332,6 @@ static void runs_are_refused(void **state) {
 TEST_MAIN(cmocka_unit_test(a_million_tokens), cmocka_unit_test(products_of_decays),
           cmocka_unit_test(delta_stays_stable), cmocka_unit_test(nan_gates_poison_their_head),
           cmocka_unit_test(sums_without_end_stay_infinite),
+          cmocka_unit_test(forgetting_is_zero_times),
           cmocka_unit_test(normalisers_without_reciprocal), cmocka_unit_test(plans_are_refused),
           cmocka_unit_test(large_states_are_refused), cmocka_unit_test(runs_are_refused))

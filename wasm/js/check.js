@@ -223,14 +223,15 @@ export function readElements(value, what, dtype, types, wanted = withArticle(typ
 
 /**
  * An array of just `length` elements, or of at least so many where not all are used (`gaps`);
- * `meaning` says why so many. Its type is checked before.
+ * `meaning` says why so many, `broadcast` which axes may be 1. Its type is checked before.
  */
 export function checkLength(array, what, wanted) {
-    const { length, gaps } = wanted;
+    const { length, gaps, broadcast } = wanted;
     if (array.length === length || (gaps && array.length > length)) return array;
+    const advice = broadcast?.includes(true) ? "; { data, shape } may have axes of 1" : "";
     throw new AttnError(
         "ATTN_ERROR_SHAPE",
-        `${what} has ${array.length} elements, but ${wanted.meaning()} is ${counted(length)} elements`,
+        `${what} has ${array.length} elements, but ${wanted.meaning()} is ${counted(length)} elements${advice}`,
     );
 }
 

@@ -225,7 +225,9 @@ function check(attn) {
         );
         await refuse(
             { gates: gates.slice(1) },
-            shape("gates has 39 elements, but batch * kvHeads * keys = 2 * 2 * 10 is 40 elements"),
+            shape(
+                "gates has 39 elements, but batch * kvHeads * keys = 2 * 2 * 10 is 40 elements; { data, shape } may have axes of 1",
+            ),
         );
         await refuse(
             { gates: { data: gates, shape: [2, 2, 5, 2] } },
@@ -248,7 +250,9 @@ function check(attn) {
         await refuse({ offsets: [1, 2, 3, 0.5] }, /offsets\[3\] must be an integer, not 0.5/);
         await refuse(
             { offsets: [1, 2, 3] },
-            shape("offsets has 3 elements, but heads = 4 is 4 elements"),
+            shape(
+                "offsets has 3 elements, but heads = 4 is 4 elements; { data, shape } may have axes of 1",
+            ),
         );
         await refuse({ blockTable: gates }, /blockTable must be a Uint16Array or Float16Array/);
         await refuse(
@@ -311,6 +315,17 @@ function check(attn) {
             const { out } = await attn.attention({ query: q, key: k, value: v, ...all });
             assert.deepEqual(await attn.attention(q, k, v, all), out);
         }
+        const gated = { ...options, params: { rule: "gated" } };
+        const byHead = decay.slice(0, 10); // (kvHeads, keys)
+        const by = (decay) => attn.attention(q, k, v, { ...gated, decay });
+        await assert.rejects(async () => by(byHead), {
+            code: "ATTN_ERROR_SHAPE",
+            message:
+                "decay has 10 elements, but batch * kvHeads * keys * dim = 1 * 2 * 5 * 3 is 30 elements; { data, shape } may have axes of 1",
+        });
+        const repeated = Float32Array.from({ length: 30 }, (_, i) => byHead[Math.floor(i / 3)]);
+        const alike = await by({ data: byHead, shape: [2, 5, 1] });
+        assert.deepEqual(alike, await by(repeated));
     });
 
     test("a stream's: those with keys come with tokens, all others with queries", async () => {
