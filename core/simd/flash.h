@@ -64,13 +64,21 @@ typedef struct flash_tile {
     int64_t own[TILE_ROWS];          /* where in the segment the row's own key is, or is not */
 } flash_tile_t;
 
+/** The order that queries go in; NULL: there is none. */
+ATTN_INLINE const int64_t *flash_order(const attn_queries_t *queries) {
+#if ATTN_BUCKETS
+    return queries->order;
+#else
+    (void)queries;
+    return NULL;
+#endif
+}
+
 /** The tile's queries: from the first of these on, in their order. */
 ATTN_INLINE void flash_set_queries(flash_tile_t *tile, const attn_queries_t *queries,
                                    int64_t done) {
     tile->from = queries->first + done;
-#if ATTN_BUCKETS
-    tile->order = queries->order;
-#endif
+    if (ATTN_BUCKETS) tile->order = flash_order(queries);
 }
 
 /** Which query a row is; rows that are not there are the last. */

@@ -45,12 +45,13 @@ ATTN_INLINE float flash_token_scale(const attn_tensor_t *scales, const attn_head
     return scales->data ? *attn_row(scales, head->batch, head->kv_head, row) : 1.0f;
 }
 
-/* Ask for the rows of a tensor that are read next, from all over. */
+/* Ask for the rows of a tensor that are read next, all at once: `count` of a list from number `first` on; NULL: of all
+ * rows. */
 ATTN_INLINE void flash_fetch(const attn_tensor_t *tensor, const attn_head_t *head, int64_t number,
-                             const int64_t *rows, int64_t count) {
+                             const int64_t *rows, int64_t first, int64_t count) {
     const int64_t bytes = tensor->shape[3] * attn_dtype_size(tensor->dtype);
-    for (int64_t j = 0; PRODUCT_FETCHES && j < count; j++) {
-        const int64_t at = attn_offset(tensor, head->batch, number, rows[j]);
+    for (int64_t j = first; PRODUCT_FETCHES && j < first + count; j++) {
+        const int64_t at = attn_offset(tensor, head->batch, number, rows ? rows[j] : j);
         const uintptr_t row = (uintptr_t)flash_at(tensor, at);
         for (int64_t byte = 0; byte < bytes; byte += 64) vf_prefetch(row + (uintptr_t)byte);
     }
@@ -66,12 +67,12 @@ ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *s
     const int64_t first = panel * PANEL, count = tile_min(PANEL, segment->count - first);
     const int64_t *map = ATTN_SMALL ? NULL : segment->map;
     float *packed = segment->panels + first * dim;
+    flash_fetch(key, head, head->kv_head, map, first, count);
+    if (value->data) flash_fetch(value, head, head->kv_head, map, first, count);
     if (!map && key->dtype == ATTN_F32) {
         tile_pack(packed, PANEL, count, dim, attn_row(key, head->batch, head->kv_head, first),
                   key->stride[2], key->stride[3], 1.0f);
     } else {
-        if (map) flash_fetch(key, head, head->kv_head, map + first, count);
-        if (map && segment->copy) flash_fetch(value, head, head->kv_head, map + first, count);
         for (int64_t j = 0; j < count; j++) {
             const int64_t at = map ? map[first + j] : first + j;
             convert_row(rows + j * dim,
@@ -149,6 +150,7 @@ ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_querie
     const attn_tensor_t *query = &head->io->query;
     const int64_t tiles = (queries->count + TILE_ROWS - 1) / TILE_ROWS;
     const float factor = head->scale * ATTN_LOG4_E;
+    flash_fetch(query, head, queries->head, flash_order(queries), queries->first, queries->count);
     for (int64_t t = 0; t < tiles; t++) {
         flash_tile_t *tile = &scratch->tiles[t];
         const int64_t done = t * TILE_ROWS;
@@ -173,8 +175,6 @@ ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_querie
                       query->stride[2], query->stride[3], factor);
             continue;
         }
-        if (ATTN_BUCKETS && tile->order)
-            flash_fetch(query, head, queries->head, tile->order + tile->from, tile->rows);
         for (int64_t r = 0; r < tile->rows; r++)
             flash_read_queries(head, queries->head, flash_query(tile, r), 1,
                                scratch->rows + r * problem->dim, problem->dim, factor);
