@@ -108,12 +108,15 @@ ATTN_INLINE float flash_sum(const flash_tile_t *tile, int64_t r) {
 
 /* ---- logits, stage by stage ---------------------------------------------------------------------- */
 
-/* S of all rows for those of the keys [base, base + keys), `keys` a multiple of PANEL, that are `seen`. */
+/* S of all rows for those of the keys [base, base + keys) that are `seen`: whole panels, or one vector of one. */
 ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                               int64_t keys, attn_range_t seen) {
-    for (int64_t j = base; j < base + keys; j += PANEL)
-        tile_panel_part(tile->rows, seen.first - j, seen.last - j, tile->dim, tile->query,
-                        segment->panels + j * tile->dim, tile->scores + j - base, FLASH_KEYS);
+    const int64_t from = TILE_HAS_ONE ? base % PANEL : 0;
+    for (int64_t done = 0; done < keys; done += PANEL) {
+        const int64_t panel = base - from + done;
+        tile_panel_part(tile->rows, seen.first - panel, seen.last - panel, tile->dim, tile->query,
+                        segment->panels + panel * tile->dim, tile->scores + done, from, FLASH_KEYS);
+    }
 }
 
 ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {

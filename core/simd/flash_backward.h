@@ -140,7 +140,7 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
         tile_panel_part(tile->rows, tile->low - first - j, tile->high - first - j, block->value_dim,
                         block->out_panels + t * TILE_ROWS * block->value_dim,
                         sides->value.panels + (first + j) * block->value_dim, logits + column + j,
-                        FLASH_KEYS);
+                        0, FLASH_KEYS);
     backward_softmax(block, t, column, width);
     if (watch) watch(data, block, t, base, column, seen);
     if (tile->mods.softcap != 0.0f) backward_uncap_(block, t, column, width);

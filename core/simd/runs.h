@@ -3,7 +3,7 @@
  *
  * Short runs are taken together: their logits stand side by side, so that the steps of the softmax and
  * the sums of a tile are those of FLASH_KEYS keys, not those of a block. Of a run a tile computes the
- * panels that one of its rows sees.
+ * panels that one of its rows sees, and where one vector of a panel has all those, that.
  */
 #ifndef ATTN_SIMD_RUNS_H
 #define ATTN_SIMD_RUNS_H
@@ -12,7 +12,8 @@
 
 enum { RUNS = 16 /* at most that are taken together */ };
 
-/* A run as a tile sees it: keys [base, base + keys) of a segment, whole panels; 0 keys: not at all. */
+/* A run as a tile sees it: keys [base, base + keys) of a segment, whole panels, or one vector of one; 0 keys: not at
+ * all. */
 typedef struct runs_piece {
     const attn_segment_t *segment;
     const attn_range_t *rows; /* [TILE_ROWS]: what each row sees */
@@ -32,11 +33,13 @@ ATTN_SMALL_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows,
 /** Set a run's piece: of it what the tile sees, `seen` being what any of its rows does. */
 ATTN_SMALL_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_range_t seen) {
     const int64_t first = tile_max(run->first, seen.first), last = tile_min(run->last, seen.last);
+    const int one = TILE_HAS_ONE && last - tile_round_down(first, VF_LANES) <= VF_LANES;
+    const int64_t unit = one ? VF_LANES : PANEL;
     piece->run = *run;
     piece->run.first = first;
     piece->run.last = last;
-    piece->base = tile_round_down(first, PANEL);
-    piece->keys = first < last ? tile_round_up(last - piece->base, PANEL) : 0;
+    piece->base = tile_round_down(first, unit);
+    piece->keys = first < last ? tile_round_up(last - piece->base, unit) : 0;
 }
 
 ATTN_SMALL_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) {

@@ -88,22 +88,24 @@ ATTN_INLINE void tile_panel_product(int64_t d, const float *restrict rows,
     tile_panel_columns_(TILE_ROWS, TILE_VECTORS, d, rows, panel, scores, stride);
 }
 
-/** The same for the first `count` rows and the columns [first, last), which may lie outside: what else of the
- * tile's scores is written is not said. */
+/** The same for the first `count` rows and the columns [first, last), which may lie outside; `scores` begin with column
+ * `from` of the panel. What else of the tile's scores is written is not said, but where all are in one vector that
+ * `from` begins, and TILE_HAS_ONE, it is that vector alone. */
 ATTN_INLINE void tile_panel_part(int64_t count, int64_t first, int64_t last, int64_t d,
                                  const float *restrict rows, const float *restrict panel,
-                                 float *restrict scores, int64_t stride) {
+                                 float *restrict scores, int64_t from, int64_t stride) {
     const int few = TILE_HAS_FEW && count <= TILE_FEW_ROWS;
     const int64_t low = tile_max(first, 0) / VF_LANES * VF_LANES;
     if (TILE_HAS_ONE && tile_min(last, PANEL) - low <= VF_LANES) {
         if (few)
-            tile_panel_columns_(TILE_FEW_ROWS, 1, d, rows, panel + low, scores + low, stride);
+            tile_panel_columns_(TILE_FEW_ROWS, 1, d, rows, panel + low, scores + low - from,
+                                stride);
         else
-            tile_panel_columns_(TILE_ROWS, 1, d, rows, panel + low, scores + low, stride);
+            tile_panel_columns_(TILE_ROWS, 1, d, rows, panel + low, scores + low - from, stride);
     } else if (few) {
-        tile_panel_columns_(TILE_FEW_ROWS, TILE_VECTORS, d, rows, panel, scores, stride);
+        tile_panel_columns_(TILE_FEW_ROWS, TILE_VECTORS, d, rows, panel, scores - from, stride);
     } else {
-        tile_panel_product(d, rows, panel, scores, stride);
+        tile_panel_product(d, rows, panel, scores - from, stride);
     }
 }
 

@@ -92,7 +92,7 @@ static void pack(float *panel, int64_t width, int64_t count, int64_t d, const fl
 
 static void product(int64_t count, int64_t first, int64_t last, int64_t d, const float *rows,
                     const float *panel, float *scores, int64_t stride) {
-    tile_panel_part(count, first, last, d, rows, panel, scores, stride);
+    tile_panel_part(count, first, last, d, rows, panel, scores, 0, stride);
 }
 
 static void accumulate(int64_t rows, float *out, int64_t out_stride, const float *kept,
