@@ -1,5 +1,5 @@
-// How much of softmax attention each pattern keeps, of random arrays and of a text: the weight on the pairs
-// that it keeps, and the error of its output.
+// How much of softmax attention each pattern keeps, of random arrays, of a text and of a trained model's heads: the
+// weight on the pairs that it keeps, and the error of its output.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,31 +8,37 @@ import { join } from "node:path";
 import { makeInputs } from "./inputs.mjs";
 import { npyBytes } from "./npy.mjs";
 import { dataFile } from "./paths.mjs";
+import { table } from "./readme.mjs";
+import { digits } from "./table.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const [LENGTH, DIM] = [2048, 64];
 
-/** With blocks of 32 about as many pairs each, but for the first two. */
+/** Of 2048 tokens in blocks of 32 about as many pairs each, but for the first two; and of the few that a model
+ * reads as it answers a question. */
 const patterns = [
-    "pattern=band",
-    "pattern=fixed",
-    "pattern=window,local=6",
-    "pattern=strided,local=2,stride=8",
-    "pattern=longformer,local=5,global=32",
-    "pattern=bigbird,local=2,random=3",
-    "pattern=dilated,local=6,stride=2",
-    "pattern=topk,local=2,top=4",
-    "pattern=topkeys,top=128",
-    "pattern=lsh,buckets=16,rounds=3",
+    ["band", "", "block=4"],
+    ["fixed", "", "block=4"],
+    ["window", "local=6", "block=4,local=2"],
+    ["strided", "local=2,stride=8", "block=4,stride=3"],
+    ["longformer", "local=5,global=32", "block=4,global=4"],
+    ["bigbird", "local=2,random=3", "block=4,random=1"],
+    ["dilated", "local=6,stride=2", "block=4,stride=2"],
+    ["topk", "local=2,top=4", "block=4,top=1"],
+    ["topkeys", "top=128", "top=6"],
+    ["lsh", "buckets=16,rounds=3", "buckets=4,rounds=2"],
 ];
 
-/** The elements of a .npy file of float32 or bool. */
-function elements(path) {
+const question = "31 90 44 17 120 58 63 135 20 99";
+
+/** The elements of a .npy file of float32 or bool, and how long a row is. */
+function read(path) {
     const bytes = readFileSync(path);
     const start = 10 + bytes.readUInt16LE(8);
     const data = bytes.buffer.slice(bytes.byteOffset + start, bytes.byteOffset + bytes.length);
-    const isBool = bytes.toString("latin1", 10, start).includes("|b1");
-    return isBool ? new Uint8Array(data) : new Float32Array(data);
+    const header = bytes.toString("latin1", 10, start);
+    const all = header.includes("|b1") ? new Uint8Array(data) : new Float32Array(data);
+    return { all, length: Number(/(\d+),?\s*\)/.exec(header)[1]) };
 }
 
 /** The first so many floats of an array of the peers' as a .npy file. */
@@ -48,48 +54,65 @@ function weightOn(layout, weights, rows) {
     return sum / rows;
 }
 
-/** What each pattern keeps of softmax over these files, all causal: {pairs, weight, error}. */
-function keptOf(folder, files) {
+/** What patterns, settings each, keep of softmax over these files, all causal: {pairs, weight, error}. */
+function keptOf(folder, files, settings) {
     const attn = (...args) =>
         execFileSync(join(root, "build", "attn"), args, { cwd: folder, encoding: "utf8" });
-    const arrays = ["--q", files[0], "--k", files[1]];
-    const all = [...arrays, "--v", files[2], "--causal"];
+    const arrays = ["--q", files[0], "--k", files[1], "--causal"];
+    const all = [...arrays, "--v", files[2]];
     attn("run", "softmax", ...all, "-o", "o.npy", "--weights", "weights.npy");
-    const weights = elements(join(folder, "weights.npy"));
-    const rows = Math.sqrt(weights.length);
-    return patterns.map((pattern) => {
-        const settings = pattern.split(",").flatMap((setting) => ["--set", setting]);
-        attn(
-            "layout",
-            "sparse",
-            ...arrays,
-            "--causal",
-            ...settings,
-            "--cell=1",
-            "--output=layout.npy",
-        );
-        const layout = elements(join(folder, "layout.npy"));
+    const { all: weights, length } = read(join(folder, "weights.npy"));
+    const rows = weights.length / length;
+    return settings.map((list) => {
+        const set = list.flatMap((setting) => ["--set", setting]);
+        attn("layout", "sparse", ...arrays, ...set, "--cell=1", "--output=layout.npy");
+        const { all: layout } = read(join(folder, "layout.npy"));
         const options = ["--backends=sparse", "--time=0", "--json"];
-        const [{ error }] = JSON.parse(attn("compare", ...all, ...settings, ...options)).rows;
-        const pairs = layout.reduce((a, b) => a + b, 0) / ((rows * (rows + 1)) / 2);
+        const [{ error }] = JSON.parse(attn("compare", ...all, ...set, ...options)).rows;
+        const pairs = layout.reduce((a, b) => a + b, 0) / ((rows * (length + 1)) / 2);
         return { pairs, weight: weightOn(layout, weights, rows), error };
     });
 }
 
-/** [{pattern, inputs: [random, text]}]: the text is this project's license. */
-export async function kept() {
+const settingsOf = (at) =>
+    patterns.map((row) => [`pattern=${row[0]}`, ...row[at].split(",").filter(Boolean)]);
+
+/** For each kind of input what each pattern keeps of it; the text is this project's license. */
+async function kept() {
     const folder = mkdtempSync(join(tmpdir(), "attn-kept-"));
     const task = { heads: 1, kv_heads: 1, queries: LENGTH, keys: LENGTH, dim: DIM };
+    const attn = (...args) => execFileSync(join(root, "build", "attn"), args, { cwd: folder });
     try {
         await makeInputs([task]);
         for (const name of ["query", "key", "value"])
             writeArray(join(folder, `${name}.npy`), name, [LENGTH, DIM]);
-        const embed = ["embed", join(root, "LICENSE"), "--dim", String(DIM), "-o", "text.npy"];
-        execFileSync(join(root, "build", "attn"), embed, { cwd: folder });
-        const random = keptOf(folder, ["query.npy", "key.npy", "value.npy"]);
-        const text = keptOf(folder, ["text.npy", "text.npy", "text.npy"]);
-        return patterns.map((pattern, i) => ({ pattern, inputs: [random[i], text[i]] }));
+        attn("embed", join(root, "LICENSE"), "--dim", String(DIM), "-o", "text.npy");
+        attn("lab", "dump", "lis", question, "--q", "q.npy", "--k", "k.npy", "--v", "v.npy");
+        return [
+            keptOf(folder, ["query.npy", "key.npy", "value.npy"], settingsOf(1)),
+            keptOf(folder, ["text.npy", "text.npy", "text.npy"], settingsOf(1)),
+            keptOf(folder, ["q.npy", "k.npy", "v.npy"], settingsOf(2)),
+        ];
     } finally {
         rmSync(folder, { recursive: true });
     }
+}
+
+const percent = (share) => `${digits(100 * share, 2)}%`;
+
+/** What kept() says, as a table. */
+export async function keptTable() {
+    const inputs = await kept();
+    const rows = patterns.map(([name, long, short], i) => [
+        [name, ...long.split(",").filter(Boolean)].join(", "),
+        ...inputs.flatMap((all, of) => [
+            ...(of === 2 ? [short.replaceAll(",", ", ")] : []),
+            percent(all[i].pairs),
+            percent(all[i].weight),
+            all[i].error.toPrecision(2),
+        ]),
+    ]);
+    const cells = ["weight kept", "error"];
+    const titles = ["pattern", "random: pairs", ...cells, "text: pairs", ...cells];
+    return table([...titles, "trained heads:", "pairs", ...cells], rows);
 }

@@ -5,7 +5,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { kept } from "./kept.mjs";
+import { keptTable } from "./kept.mjs";
 import { inRoot } from "./paths.mjs";
 import { table, writeMarked } from "./readme.mjs";
 import { overDensity, overLength } from "./sparse_plot.mjs";
@@ -86,20 +86,6 @@ const webTable = () =>
         ["WebAssembly, SIMD128, in Node", "ms", "dense, ms", "density", "time / (density × dense)"],
         rowsOf("sparse-wasm").map((one) => line(one).slice(0, 5)),
     );
-
-async function keptTable() {
-    const titles = ["pattern", "pairs", "random: weight kept", "error"];
-    const rows = (await kept()).map(({ pattern, inputs: [random, text] }) => [
-        pattern.slice(8).replaceAll(",", ", "),
-        percent(random.pairs),
-        percent(random.weight),
-        random.error.toPrecision(2),
-        percent(text.pairs),
-        percent(text.weight),
-        text.error.toPrecision(2),
-    ]);
-    return table([...titles, "text: pairs", "weight kept", "error"], rows);
-}
 
 const about =
     `${cpu}, ${date}, commit ${commit}; one core of ${digits(peaks.flops)} GFLOP/s, of ` +
