@@ -11,7 +11,7 @@ const rounding = 1e-4; // what f32 may lose of logits up to some hundred, relati
 
 /** A cell's weight, by the keyboard. */
 async function weight(backend, row, column) {
-    const canvas = panel(backend).locator("canvas");
+    const canvas = panel(backend).locator(".picture canvas");
     await canvas.focus();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Home");
