@@ -74,6 +74,7 @@ static void invert(int64_t rows, int64_t rank, attn_leverage_scratch_t *s) {
 /* |L^-1 Z e_j|^2, Z being the rows that are pivots: one element of column j after the other. */
 static double score_of(int64_t j, int64_t rank, const attn_listed_scratch_t *s) {
     double score = 0;
+    if (s->starts[j] == s->starts[j + 1]) return 0; /* most of many features */
     memset(s->sums, 0, (size_t)rank * sizeof *s->sums);
     for (int64_t at = s->starts[j]; at < s->starts[j + 1]; at++) {
         const int64_t place = s->places[s->rows[at]];
