@@ -42,7 +42,7 @@ static way_t lay_out_back(const attn_problem_t *problem, const linear_form_t *fo
     way.size = form->features * stride + width;
     const back_piece_t pieces[] = {
         {&way.kept, steps + 1, way.size},
-        {&way.sums, way.size, 1},
+        {&way.sums, way.size + TILE_ROWS * stride, 1}, /* room, also of `kept`, for product.h */
         {&way.rests, steps, corrects ? STEP * stride : 0},
         {&way.corrections, steps, corrects ? STEP * STEP : 0},
         {&way.decays, width, STEP},
@@ -53,7 +53,7 @@ static way_t lay_out_back(const attn_problem_t *problem, const linear_form_t *fo
         {&way.changes, stride, STEP},
         {&way.columns, stride, STEP},
         {&way.found, width, STEP},
-        {&way.scores, STEP, STEP},
+        {&way.scores, STEP, STEP + TILE_ROWS},
         {&way.x, way.x_width, STEP + 1},
     };
     take_pieces(arena, pieces, sizeof pieces / sizeof *pieces);

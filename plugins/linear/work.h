@@ -72,7 +72,7 @@ ATTN_SMALL_STEP work_t lay_out(const attn_problem_t *problem, const linear_form_
     float **const singles[] = {&work.log, &work.base, &work.more};
     lay_rows(arena, rows, COUNT_OF(rows), work.width, ROWS);
     lay_rows(arena, singles, COUNT_OF(singles), work.width, 1);
-    lay_rows(arena, outs, COUNT_OF(outs), work.stride, STEP);
+    lay_rows(arena, outs, COUNT_OF(outs), work.stride, ROWS);
     work.products = attn_arena_take(arena, STEP + 1, STEP * sizeof(float));
     return work;
 }
