@@ -12,29 +12,33 @@ static double sum(const double *x, int64_t n) {
     return all;
 }
 
-/* Differences come from expm1, since those of steps as short as the last ones would be lost in exp's roundings. */
+/* Differences come from expm1, since those of steps as short as the last ones would be lost in exp's roundings. All are
+ * divided by the largest exp(logit), of which `scale` is the logarithm. */
 void regression_lemmas(const double *logits, const double *moved, int64_t n, double radius,
                        double step, double *work, double parts[LEMMAS]) {
-    double *after = work, *change = work + n, alpha = 0;
+    double *after = work, *change = work + n, alpha = 0, largest = -INFINITY;
+    for (int64_t i = 0; i < n; i++) largest = fmax(largest, logits[i]);
     for (int64_t i = 0; i < n; i++) {
-        const double u = exp(logits[i]);
+        const double u = exp(logits[i] - largest);
         alpha += u;
         change[i] = u * expm1(moved[i]);
         after[i] = u + change[i];
     }
     const double grown = sum(change, n), turned = fabs(grown) / (alpha * (alpha + grown));
-    const double beta = log10(fmin(1, fmin(alpha, alpha + grown)));
+    const double scale = largest / log(10);
+    const double beta = fmin(0, log10(fmin(alpha, alpha + grown)) + scale);
     const double exponent = radius * radius / log(10), rows = log10((double)n), s = log10(step);
     const double length = log10(algebra_norm(change, n)), slope = log10(2 * radius) + rows / 2;
-    parts[LEMMA_EXP] = length - (slope + exponent + s);
+    parts[LEMMA_EXP] = length + scale - (slope + exponent + s);
     parts[LEMMA_SUM] = log10(fabs(grown)) - (rows / 2 + length);
-    parts[LEMMA_INVERSE] = log10(turned) - (log10(fabs(grown)) - 2 * beta);
+    parts[LEMMA_INVERSE] =
+        grown == 0 ? -INFINITY : log10(turned) - log10(fabs(grown)) + 2 * (beta - scale);
     parts[LEMMA_FIRST] = log10(turned * algebra_norm(after, n)) -
                          (log10(2) + 1.5 * rows + 2 * exponent + s - 2 * beta);
     parts[LEMMA_SECOND] = length - log10(alpha) - (slope + exponent + s - beta);
     /* f' - f = (change - f grown) / alpha' */
     for (int64_t i = 0; i < n; i++)
-        after[i] = (change[i] - exp(logits[i]) / alpha * grown) / (alpha + grown);
+        after[i] = (change[i] - exp(logits[i] - largest) / alpha * grown) / (alpha + grown);
     parts[LEMMA_SHIFT] = log10(algebra_norm(after, n)) -
                          (log10(4 * radius) + 1.5 * rows + 2 * exponent + s - 2 * beta);
 }

@@ -234,6 +234,25 @@ static void lemmas_by_their_formulas(void **state) {
     }
 }
 
+/* exp(Ax) is e^900 times as large, which no double holds, and alpha with it. */
+static void lemmas_of_large_logits(void **state) {
+    (void)state;
+    enum { N = 3 };
+    static const double small[N] = {0.5, 1, 2}, large[N] = {900.5, 901, 902};
+    static const double moved[N] = {0.01, -0.02, 0.005}, still[N] = {0, 0, 0};
+    double work[2 * N], parts[LEMMAS], expected[LEMMAS], none[LEMMAS];
+    regression_lemmas(small, moved, N, 4, 0.1, work, expected); /* alpha > 1: beta is 1 here, too */
+    regression_lemmas(large, moved, N, 4, 0.1, work, parts);
+    expected[LEMMA_EXP] += 900 / log(10);
+    expected[LEMMA_INVERSE] -= 1800 / log(10);
+    for (int l = 0; l < LEMMAS; l++)
+        if (!(fabs(parts[l] - expected[l]) <= 1e-9))
+            test_fail("lemma %d: %.17g, expected %.17g", l, parts[l], expected[l]);
+    regression_lemmas(small, still, N, 4, 0.1, work, none);
+    assert_true(none[LEMMA_INVERSE] == -(double)INFINITY && none[LEMMA_EXP] == -(double)INFINITY);
+}
+
 TEST_MAIN(cmocka_unit_test(gradient_is_that_of_central_differences),
           cmocka_unit_test(descent_descends), cmocka_unit_test(shifts_stay_below_the_bounds),
-          cmocka_unit_test(bounds_are_logarithms), cmocka_unit_test(lemmas_by_their_formulas))
+          cmocka_unit_test(bounds_are_logarithms), cmocka_unit_test(lemmas_by_their_formulas),
+          cmocka_unit_test(lemmas_of_large_logits))
