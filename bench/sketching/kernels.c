@@ -9,16 +9,16 @@ enum { LANES = VF_LANES, COLUMNS = SKETCHING_COLUMNS, LINE = 16 };
 /*
  * Some columns for a vector of features: sums stay in registers, a row of X is loaded once for all of them. Products
  * and sums that are not fused keep multipliers and adders busy side by side, and each factor, used once, comes from
- * memory with its product. `next`, or NULL, is asked for meanwhile, a line of each row.
+ * memory with its product. `next`, or 0, is asked for meanwhile, a line of each row.
  */
-ATTN_INLINE vf some_columns(const float *values, const float *matrix, int64_t rows,
-                            const float *next, int64_t stride) {
+ATTN_INLINE vf some_columns(const float *values, const float *matrix, int64_t rows, uintptr_t next,
+                            int64_t stride) {
     vf sums[COLUMNS], square = vf_zero();
     ATTN_UNROLL
     for (int c = 0; c < COLUMNS; c++) sums[c] = vf_zero();
     for (int64_t r = 0; r < rows; r++) {
         const vf row = vf_load(values + r * LANES);
-        if (next) vf_prefetch((uintptr_t)next + (uintptr_t)(r * stride) * sizeof *next);
+        if (next) vf_prefetch(next + (uintptr_t)(r * stride) * sizeof *values);
         ATTN_UNROLL
         for (int c = 0; c < COLUMNS; c++)
             sums[c] = vf_add(sums[c], vf_mul(vf_set1(matrix[r * COLUMNS + c]), row));
@@ -54,11 +54,11 @@ static int64_t terms_of(const int32_t *last) {
 }
 
 static void all_columns(const float *values, const float *matrix, int64_t rows, const int32_t *last,
-                        int64_t columns, const float *next, int64_t stride, double *result) {
+                        int64_t columns, uintptr_t next, int64_t stride, double *result) {
     float squares[LANES];
     vf sum = vf_zero();
     for (int64_t c = 0; c < columns - COLUMNS; c += COLUMNS)
-        sum = vf_add(sum, some_columns(values, matrix + c * rows, terms_of(last + c), NULL, 0));
+        sum = vf_add(sum, some_columns(values, matrix + c * rows, terms_of(last + c), 0, 0));
     const int64_t c = columns - COLUMNS;
     sum = vf_add(sum, some_columns(values, matrix + c * rows, terms_of(last + c), next, stride));
     vf_store(squares, sum);
@@ -88,10 +88,12 @@ static void squares(const float *values, int64_t stride, int64_t width, const fl
     for (int64_t done = 0; done < whole; done += most) {
         const int64_t blocks = tile_min(most, whole - done);
         const float *chunk = values + done * LANES;
+        const uintptr_t ahead = (uintptr_t)chunk + SKETCHING_COPIED * sizeof *chunk;
         copy_blocks(chunk, stride, rows, blocks, copy);
         for (int64_t b = 0; b < blocks; b++)
             all_columns(copy + b * rows * LANES, matrix, rows, last, columns,
-                        chunk + SKETCHING_COPIED + b * LANES, stride, result + (done + b) * LANES);
+                        ahead + (uintptr_t)(b * LANES) * sizeof *chunk, stride,
+                        result + (done + b) * LANES);
     }
     for (int64_t f = whole * LANES; f < width; f++)
         result[f] = (double)square_of(values + f, stride, matrix, rows, last, columns);
