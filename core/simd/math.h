@@ -71,6 +71,7 @@ ATTN_INLINE vf vf_exp4_by(const vf_exp_terms_t *terms, vf x) {
     return vf_mul(vf_exp_polynomial_(terms, fraction), vf_exponent(rounded));
 }
 
+/** The same outside of loops. */
 ATTN_INLINE vf vf_exp4(vf x) {
     const vf_exp_terms_t terms = vf_exp4_terms();
     return vf_exp4_by(&terms, x);

@@ -4,7 +4,8 @@
  *
  * Each is a walk over register tiles (tile.h) of TILE_ROWS x PANEL, columns outermost, so that a panel of
  * the right factor stays in the first cache. The last rows go in tiles of four, so that 64 rows
- * are not 72; in a module, whose tiles are small, not. Left factors are read in whole tiles, so they need room for TILE_ROWS - 1 rows more.
+ * are not 72; a module, whose tiles are small, has them all of one height. Left factors are read in whole
+ * tiles, so they need room for TILE_ROWS - 1 rows more.
  */
 #ifndef ATTN_SIMD_PRODUCT_H
 #define ATTN_SIMD_PRODUCT_H

@@ -24,7 +24,7 @@ function deliver(result, outputs) {
     }
 }
 
-/** What a worker holds: it is held until dispose(), or until nobody has this any more. */
+/** What a worker holds: it is held until dispose(), or until nobody refers to this any more. */
 export class RemoteObject {
     #remote;
     #held;
