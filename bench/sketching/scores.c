@@ -204,7 +204,7 @@ static int triangle_of_embedded(const embedded_t *embedded, double *r) {
     return done;
 }
 
-enum { FEW_BUCKETS = 4, FEW_PLACES = 2, PLACES = 4 /* of a feature */ };
+enum { FEW_BUCKETS = 4, PLACES = 4 /* of a feature: two features that share 2 are no rarity */ };
 
 int64_t sketching_buckets(double factor) {
     return factor < 8 ? 16 : factor < 256 ? 8 : FEW_BUCKETS;
@@ -222,8 +222,7 @@ int sketching_basis_embedded(const sketching_features_t *features, const algebra
     const sketching_x_t *x = features->x;
     const int64_t n = x->rows, size = sketching_buckets(factor) * n;
     if (size >= x->columns) return sketching_basis_exact(features, solver, basis);
-    const int64_t places = sketching_buckets(factor) == FEW_BUCKETS ? FEW_PLACES : PLACES;
-    const sketching_embedding_t s = {size, attn_sketch_sparsity(size, places), seed};
+    const sketching_embedding_t s = {size, attn_sketch_sparsity(size, PLACES), seed};
     embedded_t embedded = {.solver = solver, .size = size, .n = n, .inverse = numbers(n, 1)};
     double *triangle = numbers(n, n);
     *basis = (sketching_basis_t){.matrix = NULL};

@@ -116,6 +116,29 @@ static attn_status_t find_basis(work_t *work) {
     return done ? ATTN_OK : no_memory(work);
 }
 
+static double sum_of_scores(const work_t *work) {
+    double total = 0;
+    for (int64_t j = 0; j < work->features->x->columns; j++) total += work->result->scores[j];
+    return total;
+}
+
+/*
+ * Scores that are off by a factor of at most F add up to F rank at most: where they do not, the embedding has
+ * failed, as it may for a part of delta, or X is too small for f32, and exact ones are taken.
+ */
+static int find_scores_embedded(work_t *work) {
+    const sketching_options_t *options = work->options;
+    double *scores = work->result->scores;
+    if (!sketching_scores_projected(work->features, &work->basis, factor_of(options),
+                                    options->delta / 2, options->seed, scores))
+        return 0;
+    if (sum_of_scores(work) <= factor_of(options) * (double)work->basis.rank) return 1;
+    sketching_basis_destroy(&work->basis);
+    if (!sketching_basis_exact(work->features, options->solver, &work->basis)) return 0;
+    work->result->rank = work->basis.rank;
+    return sketching_scores(work->features, &work->basis, scores);
+}
+
 static attn_status_t find_scores(work_t *work) {
     const int64_t d = work->features->x->columns;
     const sketching_options_t *options = work->options;
@@ -127,10 +150,8 @@ static attn_status_t find_scores(work_t *work) {
     else if (options->method == SKETCHING_EXACT)
         done = sketching_scores(work->features, &work->basis, scores);
     else
-        done = sketching_scores_projected(work->features, &work->basis, factor_of(options),
-                                          options->delta / 2, options->seed, scores);
-    work->result->total = 0;
-    for (int64_t j = 0; j < d; j++) work->result->total += scores[j];
+        done = find_scores_embedded(work);
+    work->result->total = sum_of_scores(work);
     return done ? ATTN_OK : no_memory(work);
 }
 
@@ -364,7 +385,7 @@ static attn_status_t check(const work_t *work) {
         return attn_fail(work->error, ATTN_ERROR_RANGE,
                          "delta of method %s has to be at most 0.1 (Lemma 5.4)",
                          sketching_names[options->method]);
-    if (!(factor_of(options) >= 2 && factor_of(options) <= 1000))
+    if (!(options->factor >= 0 && factor_of(options) >= 2 && factor_of(options) <= 1000))
         return attn_fail(work->error, ATTN_ERROR_RANGE, "factor has to be 2 to 1000");
     if (options->size < 0 || options->size > SKETCHING_MOST_COLUMNS)
         return attn_fail(work->error, ATTN_ERROR_RANGE, "a sketch has 1 to 2^31 features");
@@ -396,12 +417,23 @@ static attn_status_t make(work_t *work) {
     return status ? status : take(work);
 }
 
+static attn_status_t check_range(const work_t *work) {
+    const sketching_result_t *result = work->result;
+    for (int64_t at = 0; at < result->rows * result->size; at++)
+        if (!isfinite(result->y[at]))
+            return attn_fail(work->error, ATTN_ERROR_RANGE,
+                             "row %lld of the sketch is larger than float32 holds: scale X",
+                             (long long)(at / result->size));
+    return ATTN_OK;
+}
+
 attn_status_t sketching_sketch(const sketching_features_t *features,
                                const sketching_options_t *options, sketching_result_t *result,
                                attn_error_t *error) {
     work_t work = {.features = features, .options = options, .result = result, .error = error};
     *result = (sketching_result_t){.rows = features->x->rows, .rank = -1, .total = NAN};
-    const attn_status_t status = make(&work);
+    attn_status_t status = make(&work);
+    if (!status) status = check_range(&work);
     sketching_basis_destroy(&work.basis);
     free(work.weights);
     free(work.draws);

@@ -1,6 +1,8 @@
 /* Leverage scores: the exact ones by definition, Algorithm 2 within its factor, and the same from CSR. */
 #include "sketching/scores.h"
+#include "attn/random.h"
 #include "inputs.h"
+#include "sketching/sketch.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -131,6 +133,73 @@ static void small_embeddings_keep_theirs(void **state) {
 }
 
 /**
+ * Features that stand alone, which an embedding may put into the same buckets with the same signs: then X's rows are one
+ * to it, and scores by it explode. X times 1e-40 is as good as X, and exact, where its inverse is no float.
+ */
+static void scores_that_exploded_are_exact(void **state) {
+    (void)state;
+    enum { ROWS = 16, COLUMNS = 2048, SEEDS = 150 };
+    static const float scales[] = {1, 1e-40f};
+    static float x[ROWS * COLUMNS];
+    double *exact = room(COLUMNS);
+    for (size_t k = 0; k < TEST_COUNT(scales); k++) {
+        const sketching_x_t dense = {.rows = ROWS, .columns = COLUMNS, .dense = x};
+        for (uint64_t at = 0; at < ROWS * COLUMNS; at++)
+            x[at] = (at / COLUMNS == at % COLUMNS
+                         ? 1
+                         : 1e-4f * (float)attn_random_normal(test_seed(), 5, at)) *
+                    scales[k];
+        sketching_features_t features = features_of(&dense);
+        sketching_basis_t basis;
+        assert_true(sketching_basis_exact(&features, &algebra_plain, &basis));
+        assert_true(sketching_scores(&features, &basis, exact));
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            const sketching_options_t options = {
+                SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 600, 0, seed, 256};
+            sketching_result_t sketch;
+            if (!test_takes_case()) continue;
+            test_label("X times %g, seed %d", (double)scales[k], (int)seed);
+            assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);
+            assert_true(sketch.total <= 256.0 * (double)basis.rank);
+            for (int64_t j = 0; j < ROWS; j++)
+                assert_true(sketch.scores[j] >= exact[j] / 256 &&
+                            sketch.scores[j] <= exact[j] * 256);
+            sketching_result_destroy(&sketch);
+        }
+        sketching_basis_destroy(&basis);
+        sketching_features_destroy(&features);
+    }
+    free(exact);
+}
+
+/** A sketch that float32 does not hold is refused, and the row named. */
+static void too_large_for_a_float(void **state) {
+    (void)state;
+    enum { ROWS = 2, COLUMNS = 40 };
+    static float x[ROWS * COLUMNS] = {[COLUMNS] = 3e38f, [3] = 1};
+    const sketching_x_t dense = {.rows = ROWS, .columns = COLUMNS, .dense = x};
+    const sketching_options_t options = {SKETCHING_UNIFORM, &algebra_plain, 0.5, 0.1, 30, 0, 0, 0};
+    sketching_features_t features = features_of(&dense);
+    int refused = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        sketching_options_t drawn = options;
+        sketching_result_t sketch;
+        attn_error_t error;
+        drawn.seed = seed;
+        if (sketching_sketch(&features, &drawn, &sketch, &error) == ATTN_OK) {
+            for (int64_t at = 0; at < ROWS * sketch.size; at++) assert_true(isfinite(sketch.y[at]));
+        } else {
+            refused++;
+            assert_string_equal(error.message,
+                                "row 1 of the sketch is larger than float32 holds: scale X");
+        }
+        sketching_result_destroy(&sketch);
+    }
+    assert_true(refused > 0);
+    sketching_features_destroy(&features);
+}
+
+/**
  * The JL matrix by itself, where N has more columns than it: its part of a factor holds, however large, and S2 is
  * really used.
  */
@@ -174,4 +243,5 @@ static void projections_keep_their_factor(void **state) {
 TEST_MAIN(cmocka_unit_test(exact_scores_are_those_of_an_isotropic_basis),
           cmocka_unit_test(approximate_scores_keep_their_factor),
           cmocka_unit_test(small_embeddings_keep_theirs),
+          cmocka_unit_test(scores_that_exploded_are_exact), cmocka_unit_test(too_large_for_a_float),
           cmocka_unit_test(projections_keep_their_factor))
