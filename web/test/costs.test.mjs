@@ -2,14 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, openPage, page, show, site, testOrigins } from "./panels.mjs";
+import { backends, change, page, reopen, site, testOrigins } from "./panels.mjs";
 import { settled } from "./browser.mjs";
 import { longestTask, words } from "./watch.mjs";
-
-async function reopen(hash) {
-    await page.close();
-    show(await openPage({}, site.url + hash));
-}
 
 /** The table of what was tried. */
 async function tried() {

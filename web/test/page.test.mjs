@@ -22,6 +22,7 @@ import {
     picture,
     pictures,
     readNumber,
+    reopen,
     run,
     show,
     site,
@@ -112,7 +113,7 @@ test("of many changes the last one counts", async () => {
         for (let size = 2; size <= 30; size++) await page.fill("#sketch-size", String(size));
     });
     const swift = await number("sketch", "error");
-    show(await reopen(`${site.url}#sketch.size=30`));
+    await reopen("#sketch.size=30");
     assert.equal(await page.inputValue("#text"), text);
     assert.equal(swift, await number("sketch", "error"));
 });
@@ -160,24 +161,19 @@ test("scale and dimension change the numbers, and the address keeps them", async
     const now = await errors();
     assert.notDeepEqual(now, before);
     await page.waitForURL(/sketch\.method=ams/);
-    show(await reopen(page.url()));
+    await reopen(page.url());
     assert.deepEqual(await errors(), now);
     assert.equal(await page.inputValue("#sketch-method"), "ams");
 });
 
 test("an address with nonsense in it does no harm", async () => {
     const before = await errors();
-    show(await reopen(`${site.url}#__proto__.scale=9&constructor.size=1&dim=abc&scale=x&=&.`));
+    await reopen("#__proto__.scale=9&constructor.size=1&dim=abc&scale=x&=&.");
     assert.deepEqual(await errors(), before);
     assert.equal(await page.evaluate(() => ({}).scale), undefined);
-    show(await reopen(`${site.url}#sketch.size=nonsense&linear.feature_map=none`));
+    await reopen("#sketch.size=nonsense&linear.feature_map=none");
     assert.deepEqual(await errors(), before);
 });
-
-async function reopen(url) {
-    await page.close();
-    return openPage({}, url);
-}
 
 test("the command line shown gives the numbers shown", { skip: cli ? false : noCli }, async () => {
     await write('It\'s "quoted" text; with $odd `signs`');

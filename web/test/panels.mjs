@@ -64,6 +64,12 @@ export async function openPage(options = {}, url = site.url) {
     return opened;
 }
 
+/** The page under test is opened anew, at an address of its site. */
+export async function reopen(address) {
+    await page.close();
+    show(await openPage({}, new URL(address, site.url).href));
+}
+
 export const panel = (backend) => page.locator(`[data-backend=${backend}]`);
 
 export async function number(backend, name) {

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readNpy } from "libattn/data";
-import { change, errors, number, openPage, page, panel, show, site } from "./panels.mjs";
-import { testOrigins } from "./panels.mjs";
+import { change, errors, number, page, panel, reopen, testOrigins } from "./panels.mjs";
 
 const choose = (id) => change(() => page.click(`[data-preset=${id}]`));
 const rounding = 1e-4; // what f32 may lose of logits up to some hundred, relative to a weight
@@ -146,9 +145,7 @@ test("a preset is one click, in the link, and left by another: what it set goes 
     await choose("normaliser");
     const shown = await errors();
     await page.waitForURL(/preset=normaliser/);
-    const url = page.url();
-    await page.close();
-    show(await openPage({}, url));
+    await reopen(page.url());
     assert.deepEqual(await errors(), shown);
     assert.equal(await page.getAttribute("[data-preset=normaliser]", "aria-pressed"), "true");
     assert.match(await page.textContent(".preset-source .why"), /normaliser is their sum/);
@@ -160,14 +157,9 @@ test("a preset is one click, in the link, and left by another: what it set goes 
     assert.deepEqual(await errors(), before);
     assert.equal(await page.locator("[aria-pressed=true]").count(), 0);
     assert.match(await page.textContent("#summary"), /tokens$/);
-    show(await reopened(`${site.url}#preset=__proto__&preset=none`));
+    await reopen("#preset=__proto__&preset=none");
     assert.deepEqual(await errors(), before);
 });
-
-async function reopened(url) {
-    await page.close();
-    return openPage({}, url);
-}
 
 test("a preset's arrays can be saved", async () => {
     await choose("copy");

@@ -10,12 +10,10 @@ import {
     backends,
     change,
     drop,
-    openPage,
     page,
     panel,
+    reopen,
     run,
-    show,
-    site,
     testOrigins,
     web,
     write,
@@ -164,17 +162,14 @@ test("a click pins, a link has it, the button closes it, and nonsense in a link 
     await stepsShown();
     await page.waitForURL(/row=\d+\.\d+/);
     const shown = await Promise.all(backends.map(table));
-    const url = page.url();
-    await page.close();
-    show(await openPage({}, url));
+    await reopen(page.url());
     await stepsShown();
     assert.deepEqual(await Promise.all(backends.map(table)), shown);
     await page.click("#pin button");
     assert.equal(await page.locator(".row:visible").count(), 0);
     await page.waitForURL((address) => !address.hash.includes("row="));
     for (const row of ["9999.0", "0.9999", "-1.2", "a.b", "1", "1.1.1", "__proto__.0"]) {
-        await page.close();
-        show(await openPage({}, `${site.url}#row=${row}`));
+        await reopen(`#row=${row}`);
         assert.equal(await page.locator(".row:visible").count(), 0, row);
     }
 });

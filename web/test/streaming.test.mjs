@@ -2,14 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, openPage, page, show, site, testOrigins, write } from "./panels.mjs";
+import { backends, change, page, reopen, testOrigins, write } from "./panels.mjs";
 
 const dim = 64;
-
-async function reopen(hash) {
-    await page.close();
-    show(await openPage({}, site.url + hash));
-}
 
 /** Goes to so many tokens, by the slider. */
 async function go(token) {

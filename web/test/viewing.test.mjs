@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, openPage, page, panel, picture, show, site, testOrigins } from "./panels.mjs";
+import { backends, page, panel, picture, reopen, testOrigins } from "./panels.mjs";
 
 const ticks = (legend) => page.locator(`#${legend} .ticks span`).allTextContents();
 
@@ -69,8 +69,7 @@ test("a panel is made large, and small again, by its button", async () => {
     assert.equal(await page.locator(".enlarged").count(), 1);
     await panel("linear").locator(".enlarge").click();
     assert.equal(await width("sparse"), before);
-    await page.close();
-    show(await openPage({}, `${site.url}#enlarged=none&colours=toString`));
+    await reopen("#enlarged=none&colours=toString");
     assert.equal(await page.locator(".enlarged").count(), 0);
     assert.equal(await page.inputValue("#colours"), "shared");
 });
