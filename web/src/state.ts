@@ -79,7 +79,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         costs: readCosts(query),
         streaming: query.getAll("open").includes("streaming"),
         params: new Map(),
-        difference: query.has("difference"), // once there was one for each backend
+        difference: query.has("difference"), // any value counts
         plugins: query.getAll("plugin").filter(isKey),
     };
     for (const [name, text] of query) {

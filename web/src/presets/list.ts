@@ -84,7 +84,7 @@ export const presets: readonly Preset[] = [
     trained(
         { task: "lis", attention: "sparse", text: six },
         "Subsequence, sparse",
-        "The same task with six numbers, learned with sparse attention: it answers 98 of 100 questions right without the keys that its pattern leaves out.",
+        "The same task with six numbers, learned with sparse attention: it answers 99 of 100 questions right without the keys that its pattern leaves out.",
     ),
     made({
         id: "previous",
@@ -112,7 +112,7 @@ export const presets: readonly Preset[] = [
         id: "copy",
         pin: { query: 20, key: 4 },
         name: "Copy",
-        why: "16 tokens, then 16 slots that ask for them one by one. Keys are orthogonal and no more than columns: linear attention with relu copies as exactly as softmax.",
+        why: "16 tokens, then 16 slots that ask for them one by one. Keys are orthogonal, and no more of them than columns: linear attention with relu copies as exactly as softmax.",
         source: paper("arXiv:2402.01032"),
         ...{ problem: causal, params: { linear: { feature_map: "relu" } } },
     }),

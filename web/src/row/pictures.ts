@@ -37,7 +37,7 @@ export function outputBars({ out, exact }: Steps): HTMLElement {
     );
 }
 
-/** A state as a matrix of grey: how much of it there is does not depend on how many keys were seen. */
+/** A state as a matrix, blue and orange by sign: its size does not depend on how many keys were seen. */
 export function stateImage({ name, help, rows, columns, values }: State): HTMLElement {
     const isVector = columns === 1; // which lies
     const size = isVector ? { width: rows, height: 1 } : { width: columns, height: rows };
@@ -52,7 +52,12 @@ export function stateImage({ name, help, rows, columns, values }: State): HTMLEl
     });
     canvas.getContext("2d")?.putImageData(image, 0, 0);
     const extent = `${rows} × ${columns}, ${bytes(values.byteLength)} however many keys`;
-    return element("figure", { className: "state" }, caption(`${help}: ${extent}`), canvas);
+    return element(
+        "figure",
+        { className: "state" },
+        caption(`${help}: ${extent}; blue is positive, orange negative`),
+        canvas,
+    );
 }
 
 function caption(text: string): HTMLElement {

@@ -37,7 +37,7 @@ const makers: Record<string, () => Head> = {
 
     copy: () => copying(16, (place) => unit(place, width), gain(width)),
 
-    /** As many random directions as the state has no room for. */
+    /** More random directions than the state has room for. */
     saturated() {
         const dim = 16;
         const random = normals(2);
@@ -171,7 +171,7 @@ function at(rows: number[][]): (place: number) => number[] {
     return (place) => rows[place] ?? [];
 }
 
-/** Of the sum of twelve even ones, whose variance is 1. */
+/** Sums of twelve uniform numbers less 6: their variance is 1. */
 function normals(seed: number): () => number {
     const random = generator(seed);
     return () => Array.from({ length: 12 }, random).reduce((sum, part) => sum + part, -6);
