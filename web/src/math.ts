@@ -13,7 +13,7 @@ function make(tag: string, ...parts: (Node | string)[]): MathMLElement {
 /** Numbers are numbers, words and single letters names, and all other text operators. */
 function leaf(part: Part): Node {
     if (part instanceof Node) return part;
-    const text = String(part).replace("-", "−");
+    const text = String(part).replaceAll("-", "−");
     if (/^−?[\d.]/.test(text)) return make("mn", text);
     return make(/^\p{L}/u.test(text) ? "mi" : "mo", text);
 }

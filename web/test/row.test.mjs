@@ -98,6 +98,8 @@ test("softmax: q.k, logit, exp and weight are exact attention's", async () => {
     const [, dot, , , weight] = rows[1];
     assert.ok(formulas[0].includes(dot.toFixed(dot < 10 ? 2 : 1)), formulas[0]);
     assert.ok(formulas.at(-2).includes(weight.toPrecision(3)), formulas.at(-2));
+    const numbers = await panel("softmax").locator("mn").allTextContents();
+    for (const each of numbers) assert.match(each, /^−?[\d.]+( × 10\S+)?$/);
 });
 
 test("linear: products of features, their sum, and a state whose size keys do not change", async () => {

@@ -38,7 +38,7 @@ function weightLines({ kind, sum: total, largest }: Steps, key: KeySteps): Node[
     }
     const over = power("e", row(sub("s", "j"), "−", "max"));
     const under = row(sum("l"), power("e", row(sub("s", "l"), "−", "max")));
-    const shown = power("e", `${text(logit ?? NaN)} − ${text(largest ?? NaN)}`);
+    const shown = power("e", row(text(logit ?? NaN), "−", text(largest ?? NaN)));
     const first = formula(over, "=", shown, "=", text(part));
     return [first, formula(sub("w", "j"), "=", fraction(over, under), "=", ...numbers)];
 }
