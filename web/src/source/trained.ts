@@ -15,7 +15,9 @@ const models: Record<string, URL> = {
 };
 
 export async function trainedInput(id: string, question: string): Promise<Input> {
-    const response = await fetch(models[id] ?? "");
+    const url = models[id];
+    if (!url) throw new Error(`there is no model ${id}`);
+    const response = await fetch(url);
     if (!response.ok) throw new Error(`the model ${id} does not load: ${response.status}`);
     const model = await loadModel(await response.arrayBuffer());
     try {
