@@ -55,6 +55,20 @@ test("each setting tried is a dot, and the best are those that no other beats in
     await count(4);
 });
 
+test("an error of 0 is 0 in the table, and a dot at the end of the axis", async () => {
+    await page.click("#pareto summary");
+    await change(() => page.fill("#text", "alone")); // its value is the output
+    await count(4);
+    const all = await tried();
+    assert.equal(all.find(({ name }) => name === "softmax").error, 0);
+    const dots = page.locator(
+        "#pareto svg path[stroke-width='2'], #pareto svg g[stroke-width='2'] path",
+    );
+    assert.equal(await dots.count(), 4);
+    for (const each of await dots.all())
+        assert.doesNotMatch(await each.getAttribute("transform"), /NaN|Infinity/);
+});
+
 const said = () => page.textContent("#length-words");
 const counted = () =>
     page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false", null, {

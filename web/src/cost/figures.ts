@@ -12,6 +12,8 @@ const words: Record<Cost | Quantity, string> = {
     memory: "memory of a run (bytes)",
 };
 
+const leastError = 1e-9; // of an axis of powers of ten: 0 has no place there
+
 /** In the order of panels: their colours and symbols. */
 export function paretoFigure(
     points: readonly Point[],
@@ -19,7 +21,8 @@ export function paretoFigure(
     against: Cost,
     width: number,
 ): Element {
-    const place = { x: "cost" as const, y: (point: Point) => point.trial.error };
+    const height = ({ trial }: Point) => Math.max(leastError, trial.error);
+    const place = { x: "cost" as const, y: height };
     const series = (point: Point) => point.trial.backend;
     return finish(
         Plot.plot({

@@ -12,8 +12,6 @@ export interface Trial extends Record<Cost, number | null> {
     error: number;
 }
 
-const leastError = 1e-9; // of an axis of powers of ten: 0 has no place there
-
 export class Trials {
     #trials = new Map<string, Trial>();
 
@@ -32,8 +30,7 @@ export class Trials {
         const key = `${backend} ${JSON.stringify(params)}`;
         const time = timing?.milliseconds ?? this.#trials.get(key)?.time ?? null;
         const { flops, workspaceBytes: bytes } = numbers;
-        const shown = Math.max(leastError, error);
-        this.#trials.set(key, { backend, params, error: shown, time, flops, bytes });
+        this.#trials.set(key, { backend, params, error, time, flops, bytes });
     }
 }
 
