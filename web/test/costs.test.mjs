@@ -141,12 +141,13 @@ test("what lengths cost with other parameters is dimmed, and counted anew", asyn
     await reopen("#open=longer&quantity=flops&length=1048576");
     await counted();
     const before = await said();
+    await page.evaluate(() => {
+        const longer = document.querySelector("#longer");
+        const notice = () => (longer.dataset.wasOld ??= longer.classList.contains("old"));
+        new MutationObserver(notice).observe(longer, { attributeFilter: ["class"] });
+    });
     await page.fill("#sketch-size", "8");
-    await page
-        .locator("#longer.old")
-        .waitFor({ timeout: 5000 })
-        .catch(() => null); // it may be short
-    await page.locator("#longer:not(.old)").waitFor();
+    await page.locator("#longer[data-was-old=true]:not(.old)").waitFor();
     await counted();
     await page.waitForFunction(
         (old) => document.querySelector("#length-words").textContent !== old,
