@@ -31,6 +31,9 @@ import { ViewingControls } from "./viewing";
 
 const referenceId = "softmax"; // exact, up to rounding
 
+/** What comes with an input. */
+type Settings = Pick<Preset, "problem"> & Partial<Pick<Preset, "params" | "pin">>;
+
 export class Page {
     #engine: Engine;
     #input: InputPanel;
@@ -196,8 +199,15 @@ export class Page {
         return tensors;
     }
 
-    /** Give the worker Q, K and V, and compute everything on them. `key`: of the files, as they are kept. */
-    async #load(origin: Origin, key: string | null = null): Promise<void> {
+    /**
+     * Give the worker Q, K and V, and compute everything on them. `key`: of the files, as they are kept;
+     * `settings`: of the input, set once it is there.
+     */
+    async #load(
+        origin: Origin,
+        key: string | null = null,
+        settings: Settings | null = null,
+    ): Promise<void> {
         const ticket = ++this.#latest;
         const isFiles = origin.kind === "files";
         try {
@@ -209,6 +219,7 @@ export class Page {
             if (!summary) return;
             this.#summary = summary;
             this.#files = key;
+            if (settings) this.#set(settings);
             this.#input.accept(summary, origin);
             this.#presets.show(origin.kind === "preset" ? origin.preset : null);
             if (!isFiles) this.#input.note("files", null);
@@ -232,32 +243,33 @@ export class Page {
 
     /** Show a preset: its problem and parameters are part of it. */
     async #choose(preset: Preset): Promise<void> {
-        await this.#ready;
-        this.#set(preset);
-        this.#pin = preset.pin;
-        await this.#load({ kind: "preset", preset });
+        await this.#load({ kind: "preset", preset }, null, preset);
     }
 
-    /** What a preset has set is not for the reader's text. */
     #goBack(): void {
-        if (this.#input.preset) {
-            this.#set({ problem: { causal: false, scale: null }, params: {} });
-            this.#pin = null;
-        }
+        this.#leavePreset();
         void this.#load(ownText);
     }
 
-    #set({ problem, params }: Pick<Preset, "problem" | "params">): void {
+    /** What a preset has set is not for the reader's text. */
+    #leavePreset(): void {
+        if (this.#input.preset) this.#set({ problem: { causal: false, scale: null } });
+    }
+
+    #set({ problem, params = {}, pin = null }: Settings): void {
         this.#input.pose(problem);
         for (const panel of this.#panels) panel.setParams(params[panel.id] ?? {});
+        this.#pin = pin;
     }
 
     /** What is to be seen gives no input: nothing that came from another one stays. */
     #empty(reason: string): void {
         this.#summary = this.#files = null;
+        this.#leavePreset();
         this.#presets.show(null);
         this.#input.reject(reason);
         for (const panel of this.#panels) panel.clear();
+        this.#remember();
     }
 
     async #keepFiles(files: ArrayFiles, ticket: number): Promise<void> {

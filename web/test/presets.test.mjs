@@ -161,6 +161,25 @@ test("a preset is one click, in the link, and left by another: what it set goes 
     assert.deepEqual(await errors(), before);
 });
 
+/** The preset's model comes as something else. */
+async function chooseBroken(id) {
+    await page.route(`**/${id}-*.model`, (route) => route.fulfill({ body: "no model" }));
+    await page.click(`[data-preset=${id}]`);
+    await page.locator("#input-problem:visible").waitFor();
+}
+
+test("a preset that does not load leaves nothing behind: not of its own, nor of the one before", async () => {
+    await change(() => page.fill("#sketch-size", "24"));
+    await chooseBroken("lis-softmax");
+    assert.equal(await page.isChecked("#causal"), false);
+    assert.equal(await page.inputValue("#sketch-size"), "24", "as the reader had it");
+    await choose("copy");
+    await chooseBroken("lis-linear");
+    assert.equal(await page.isChecked("#causal"), false);
+    assert.equal(await page.inputValue("#linear-feature_map"), "elu1");
+    await page.waitForURL((url) => !url.hash.includes("preset="));
+});
+
 test("a preset's arrays can be saved", async () => {
     await choose("copy");
     const files = [];
