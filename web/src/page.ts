@@ -268,6 +268,7 @@ export class Page {
         this.#leavePreset();
         this.#presets.show(null);
         this.#input.reject(reason);
+        this.#showPin();
         for (const panel of this.#panels) panel.clear();
         this.#remember();
     }
@@ -336,6 +337,7 @@ export class Page {
     #outdate(): void {
         this.#engine.drop();
         this.#summary = null;
+        this.#showPin();
         this.#forget();
         for (const panel of this.#panels) panel.outdate();
     }

@@ -177,6 +177,7 @@ test("a preset that does not load leaves nothing behind: not of its own, nor of 
     await chooseBroken("lis-linear");
     assert.equal(await page.isChecked("#causal"), false);
     assert.equal(await page.inputValue("#linear-feature_map"), "elu1");
+    assert.equal(await page.locator("#pin:visible").count(), 0, "no query is there");
     await page.waitForURL((url) => !url.hash.includes("preset="));
 });
 

@@ -176,6 +176,19 @@ test("a click pins, a link has it, the button closes it, and nonsense in a link 
     }
 });
 
+test("no query is said to be shown while there is none", async () => {
+    await write("alpha beta gamma");
+    await pin(1, 1);
+    const isHidden = await page.evaluate(() => {
+        const text = document.querySelector("#text");
+        text.value = "delta epsilon";
+        text.dispatchEvent(new Event("input", { bubbles: true }));
+        return document.querySelector("#pin").hidden;
+    });
+    assert.equal(isHidden, true);
+    await page.locator("#pin", { hasText: "“epsilon”, number 1" }).waitFor();
+});
+
 test("a plugin's row shows what the plugin declares", async () => {
     const folder = await mkdtemp(join(tmpdir(), "attn-plugin-"));
     try {
