@@ -97,6 +97,24 @@ export const change = (action) => changeOn(page, action);
 export const drop = (files) => dropOn(page, files);
 export const write = (text) => change(() => page.fill("#text", text));
 
+/** The library's worker fails at one call of a method: the next, or after so many more. */
+export function failCall(method, after = 0) {
+    return page.evaluate(
+        ([name, count]) => {
+            const { postMessage } = Worker.prototype;
+            Worker.prototype.postMessage = function (letter, ...rest) {
+                const isCall = letter[0] === "call" && letter[3] === name;
+                if (!isCall || count-- > 0) return postMessage.call(this, letter, ...rest);
+                Worker.prototype.postMessage = postMessage;
+                const error = { name: "AttnError", code: "ATTN_ERROR_MEMORY", message: "no room" };
+                const answer = () => this.onmessage({ data: ["error", letter[1], error] });
+                setTimeout(answer, 100);
+            };
+        },
+        [method, after],
+    );
+}
+
 /** A number as the page writes it, such as −1.234 × 10⁻⁷. */
 export function readNumber(text) {
     const [mantissa, exponent] = text.replace("−", "-").split(" × 10");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, page, reopen, testOrigins, write } from "./panels.mjs";
+import { backends, change, failCall, page, reopen, testOrigins, write } from "./panels.mjs";
 
 const dim = 64;
 
@@ -76,6 +76,26 @@ test("it plays, pauses, and its place is in the link; another text begins anew",
     await arrived(2);
     await reopen("#open=streaming&token=99999&token=x&token=-1");
     await arrived(58);
+});
+
+test("what a stream has is not sent again when another one has failed", async () => {
+    await reopen("#open=streaming&token=3");
+    await arrived(3);
+    const [before] = await state("softmax");
+    await failCall("append", 2 + 1); // softmax has two tokens more, and linear one
+    await page.fill("#token", "5");
+    await page.waitForFunction(
+        () => document.querySelector("#token-words").textContent === "no room",
+    );
+    await page.waitForTimeout(300); // what is drawn is drawn after 100
+    assert.equal(await page.textContent("#token-words"), "no room");
+    await go(6);
+    assert.equal((await state("softmax"))[0] - before, 3 * 2 * dim * 4);
+    const errors = await Promise.all(backends.map(async (backend) => (await state(backend))[1]));
+    await reopen("#open=streaming&token=6");
+    await arrived(6);
+    const wanted = await Promise.all(backends.map(async (backend) => (await state(backend))[1]));
+    assert.deepEqual(errors, wanted);
 });
 
 testOrigins();

@@ -3,7 +3,8 @@
 import type { Attn, Stream } from "libattn/worker";
 import { PerWorker, type Bench } from "../bench";
 import type { Candidate } from "../cost/lengths";
-import { distance, dotProducts, exactWeights, headArrays, mix, type Place } from "../row/place";
+import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
+import type { HeadArrays, Place } from "../row/place";
 import type { Input } from "../types";
 
 /** What a backend has after so many tokens. */
@@ -23,12 +24,14 @@ const single = 16;
 /** With an lse or without. */
 type AnyStream = Stream<"f32", "f32", Float32Array<ArrayBuffer> | null>;
 
-interface Streams {
-    /** Tokens that they have. */
+interface Fed {
+    stream: AnyStream;
+    /** Tokens that it has. */
     tokens: number;
-    /** Each, or why it cannot be had. */
-    all: Map<string, AnyStream | string>;
 }
+
+/** By backend; or why it cannot be had. */
+type Streams = Map<string, Fed | string>;
 
 /** Of one head of an input. */
 export class Player {
@@ -58,61 +61,68 @@ export class Player {
     async play(tokens: number): Promise<Kept[]> {
         const { signal } = this.#end;
         return this.#bench.piece(Number.MAX_SAFE_INTEGER, signal, async (attn) => {
-            const held = await this.#streams.on(attn);
-            if (tokens < held.tokens) await this.#restart(held);
+            const streams = await this.#streams.on(attn);
+            const problem = { causal: true, scale: this.#scale };
+            const place = { ...this.#place, query: tokens - 1, key: 0 };
+            const arrays = headArrays(this.#input, problem, place);
+            const exact = mix(exactWeights(dotProducts(arrays), arrays), arrays);
             const kept = [];
-            for (const { backend } of this.#candidates)
-                kept.push(await this.#send(backend, held, tokens));
-            held.tokens = tokens;
+            for (const [backend, fed] of streams)
+                kept.push({ backend, ...(await answer(fed, tokens, arrays, exact)) });
             return kept;
         });
     }
 
     end(): void {
         this.#end.abort();
-        this.#streams.discard(({ all }) => {
-            for (const stream of all.values()) if (typeof stream !== "string") stream.dispose();
+        this.#streams.discard((streams) => {
+            for (const fed of streams.values()) if (typeof fed !== "string") fed.stream.dispose();
         });
     }
 
     async #open(attn: Attn): Promise<Streams> {
         const { dim, valueDim, keys } = this.#input.shape;
-        const all = new Map<string, AnyStream | string>();
+        const all: Streams = new Map();
         for (const { backend, params } of this.#candidates) {
             const scale = this.#scale === null ? {} : { scale: this.#scale };
             const sizes = { dim, valueDim, maxKeys: keys, causal: true };
             const opening = attn.stream({ backend, params, ...sizes, ...scale });
-            all.set(backend, await opening.catch((error: unknown) => String(error)));
+            const opened = opening.then((stream) => ({ stream, tokens: 0 }), String);
+            all.set(backend, await opened);
         }
-        return { tokens: 0, all };
+        return all;
     }
+}
 
-    async #restart(held: Streams): Promise<void> {
-        for (const stream of held.all.values())
-            if (typeof stream !== "string") await stream.truncate(0);
-        held.tokens = 0;
+/** A stream's answer to the last of so many tokens, once it has them. */
+async function answer(
+    fed: Fed | string,
+    tokens: number,
+    arrays: HeadArrays,
+    exact: Float64Array,
+): Promise<Omit<Kept, "backend">> {
+    if (typeof fed === "string") return { bytes: null, error: null, reason: fed };
+    await feed(fed, tokens, arrays);
+    const { out } = await fed.stream.query(arrays.query.slice());
+    return {
+        bytes: (await fed.stream.save()).length,
+        error: distance(Float64Array.from(out), exact),
+        reason: null,
+    };
+}
+
+/** What it has is counted as it takes it: one that fails half way goes on from there. */
+async function feed(fed: Fed, tokens: number, arrays: HeadArrays): Promise<void> {
+    const { key, value, dim, valueDim } = arrays;
+    if (tokens < fed.tokens) {
+        await fed.stream.truncate(0);
+        fed.tokens = 0;
     }
-
-    async #send(backend: string, { tokens: first, all }: Streams, last: number): Promise<Kept> {
-        const stream = all.get(backend) ?? "no stream";
-        const none = { backend, bytes: null, error: null };
-        if (typeof stream === "string") return { ...none, reason: stream };
-        const place = { ...this.#place, query: last - 1, key: 0 };
-        const problem = { causal: true, scale: this.#scale };
-        const arrays = headArrays(this.#input, problem, place);
-        const { query, key, value, dim, valueDim } = arrays;
-        for (let from = first, to; from < last; from = to) {
-            to = Math.max(from + 1, last - single);
-            const keys = key.slice(from * dim, to * dim);
-            await stream.append(keys, value.slice(from * valueDim, to * valueDim));
-        }
-        const { out } = await stream.query(query.slice());
-        const exact = mix(exactWeights(dotProducts(arrays), arrays), arrays);
-        return {
-            backend,
-            bytes: (await stream.save()).length,
-            error: distance(Float64Array.from(out), exact),
-            reason: null,
-        };
+    while (fed.tokens < tokens) {
+        const from = fed.tokens;
+        const to = Math.max(from + 1, tokens - single);
+        const keys = key.slice(from * dim, to * dim);
+        await fed.stream.append(keys, value.slice(from * valueDim, to * valueDim));
+        fed.tokens = to;
     }
 }

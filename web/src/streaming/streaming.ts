@@ -110,12 +110,12 @@ export class Streaming {
             if (scene !== this.#scene) return;
             this.#played[token] = kept;
             this.#latest = token;
+            this.#fold.draw();
         } catch (error) {
             if (scene !== this.#scene) return; // it has ended
             this.#stop();
             this.#words.textContent = message(error);
         }
-        this.#fold.draw();
     }
 
     #draw(width: number): Promise<Node[]> {
