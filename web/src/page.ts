@@ -270,6 +270,7 @@ export class Page {
         this.#input.reject(reason);
         this.#showPin();
         for (const panel of this.#panels) panel.clear();
+        this.#streaming.refresh();
         this.#remember();
     }
 

@@ -98,4 +98,27 @@ test("what a stream has is not sent again when another one has failed", async ()
     assert.deepEqual(errors, wanted);
 });
 
+test("while a text is computed nothing is said of the last, nor that this one cannot be played", async () => {
+    await reopen("#open=streaming");
+    await arrived(1);
+    const words = await page.evaluate(() => {
+        globalThis.shown = [];
+        const figure = document.querySelector("#streaming .figure");
+        new MutationObserver(() => globalThis.shown.push(figure.textContent)).observe(figure, {
+            childList: true,
+        });
+        const text = document.querySelector("#text");
+        text.value = "another text";
+        text.dispatchEvent(new Event("input", { bubbles: true }));
+        return document.querySelector("#token-words").textContent;
+    });
+    assert.equal(words, "");
+    await arrived(1);
+    const shown = await page.evaluate(() => globalThis.shown);
+    assert.ok(shown.length > 0);
+    for (const each of shown) assert.doesNotMatch(each, /as many queries as keys/);
+    await write("");
+    await page.locator("#streaming", { hasText: "Nothing to play" }).waitFor();
+});
+
 testOrigins();

@@ -21,7 +21,8 @@ export class Streaming {
     #button = find(document, "#play", HTMLButtonElement);
     #words = find(document, "#token-words", HTMLElement);
     #begin: () => Scene | null;
-    #scene: Scene | null = null;
+    /** undefined: there has been no occasion to ask for it. */
+    #scene: Scene | null | undefined;
     /** Of each number of tokens that was played, the latest of which is shown until the next is there. */
     #played: Kept[][] = [];
     #latest = 0;
@@ -64,9 +65,11 @@ export class Streaming {
     clear(): void {
         this.#stop();
         this.#scene?.player.end();
-        this.#scene = null;
+        this.#scene = undefined;
         this.#played = [];
         this.#latest = 0;
+        this.#words.textContent = "";
+        this.#slider.removeAttribute("aria-valuetext");
         this.#fold.draw();
     }
 
@@ -74,6 +77,7 @@ export class Streaming {
     refresh(): void {
         if (!this.isOpen || this.#scene) return;
         this.#scene = this.#begin();
+        this.#fold.draw();
         if (!this.#scene) return;
         this.#slider.max = String(this.#scene.total);
         this.#go(Math.min(this.#wanted, this.#scene.total));
@@ -121,7 +125,7 @@ export class Streaming {
     #draw(width: number): Promise<Node[]> {
         const kept = this.#played[this.#latest];
         const scene = this.#scene;
-        if (!scene)
+        if (scene === null)
             return Promise.resolve([
                 element(
                     "p",
@@ -129,7 +133,7 @@ export class Streaming {
                     "Nothing to play yet: it takes an input with as many queries as keys.",
                 ),
             ]);
-        if (!kept) return Promise.resolve([element("p", {}, "…")]);
+        if (!scene || !kept) return Promise.resolve([element("p", {}, "…")]);
         const token = scene.tokens?.[this.#latest - 1] ?? String(this.#latest - 1);
         const so = `${this.#latest} of ${count(scene.total, "token")} have come, the last is “${token}”.`;
         this.#words.textContent = so;
