@@ -227,21 +227,26 @@ export class Panel {
     async refreshRow(): Promise<void> {
         const pin = this.#around.pin();
         const holder = this.#find(".row");
-        holder.hidden = pin === null;
-        this.#markPin(pin);
-        if (!pin || !this.#work || !this.grid) return holder.replaceChildren();
         const work = this.#work;
         const asked = ++this.#rows;
-        holder.classList.add("old");
+        const isAsked = pin !== null && work !== null && this.grid !== null;
+        holder.hidden = pin === null;
+        holder.classList.toggle("old", isAsked);
+        this.#markPin(pin);
+        if (!isAsked) return holder.replaceChildren();
+        const row = await this.#row(work, pin);
+        if (work !== this.#work || asked !== this.#rows) return;
+        holder.classList.remove("old");
+        holder.replaceChildren(...row);
+    }
+
+    async #row(work: Work, pin: Pin): Promise<(Node | string)[]> {
+        const { label, view } = this.#around;
         try {
-            const place = { ...pin, ...this.#around.view() };
-            const steps = await work.row(place, this.#backend);
-            if (work !== this.#work || asked !== this.#rows) return;
-            const { label } = this.#around;
-            holder.classList.remove("old");
-            holder.replaceChildren(...rowView(steps, { name: (i) => this.#nameOf(i), label }));
+            const steps = await work.row({ ...pin, ...view() }, this.#backend);
+            return rowView(steps, { name: (i) => this.#nameOf(i), label });
         } catch (error) {
-            if (!isAbort(error)) holder.replaceChildren(message(error));
+            return [isAbort(error) ? stopped : message(error)];
         }
     }
 

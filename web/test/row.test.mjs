@@ -10,6 +10,7 @@ import {
     backends,
     change,
     drop,
+    failCall,
     page,
     panel,
     reopen,
@@ -187,6 +188,24 @@ test("no query is said to be shown while there is none", async () => {
     });
     assert.equal(isHidden, true);
     await page.locator("#pin", { hasText: "“epsilon”, number 1" }).waitFor();
+});
+
+test("what a row fails of is told, and by the latest one only", async () => {
+    await write("alpha beta gamma");
+    await pin(1, 1);
+    const row = panel("softmax").locator(".row");
+    await failCall("weights");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.locator("[data-backend=softmax] .row:not(.old)", { hasText: "no room" }).waitFor();
+    await page.waitForFunction(() => document.querySelectorAll(".row-error").length === 3);
+    await failCall("weights");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await page.click("#pin button");
+    await page.waitForTimeout(300); // the answer comes after 100
+    assert.equal(await row.textContent(), "");
+    assert.equal(await page.locator(".row.old").count(), 0);
 });
 
 test("a plugin's row shows what the plugin declares", async () => {
