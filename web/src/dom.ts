@@ -32,3 +32,8 @@ export function showLine(line: HTMLElement, text: string | null): void {
 export function message(error: unknown): string {
     return error instanceof Error ? error.message : String(error);
 }
+
+/** Is it of something that is stale? */
+export function isAbort(error: unknown): boolean {
+    return error instanceof DOMException && error.name === "AbortError";
+}

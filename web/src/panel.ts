@@ -4,7 +4,7 @@ import type { Backend } from "libattn";
 import { quotedName } from "./axes";
 import type { ColourLaw, Theme } from "./colors";
 import { makeControls, type Controls } from "./controls";
-import { find, message, showLine } from "./dom";
+import { find, isAbort, message, showLine } from "./dom";
 import { significant } from "./format";
 import type { Cell } from "./drawing";
 import type { Engine } from "./engine";
@@ -423,11 +423,6 @@ export class Panel {
     #find(selector: string): HTMLElement {
         return find(this.element, selector, HTMLElement);
     }
-}
-
-/** Is it of something that is stale? */
-function isAbort(error: unknown): boolean {
-    return error instanceof DOMException && error.name === "AbortError";
 }
 
 function difference(cells: Float32Array | null, base: Float32Array | undefined) {

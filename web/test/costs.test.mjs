@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, page, reopen, site, testOrigins } from "./panels.mjs";
+import { backends, change, failCall, page, reopen, site, testOrigins } from "./panels.mjs";
 import { settled } from "./browser.mjs";
 import { longestTask, words } from "./watch.mjs";
 
@@ -155,6 +155,31 @@ test("what lengths cost with other parameters is dimmed, and counted anew", asyn
     );
     // 2 (2 n d s + n^2 (s + d)) with s = 8.
     assert.match(await said(), /sketch 1\.58 × 10¹⁴/);
+});
+
+test("a run that fails is told, not tried again, and leaves nothing in the worker", async () => {
+    await page.evaluate(() => {
+        const { postMessage } = Worker.prototype;
+        const held = (globalThis.held = new Set());
+        Worker.prototype.postMessage = function (letter, ...rest) {
+            const [kind, id, , method] = letter instanceof Array ? letter : [];
+            if (kind === "call" && ["plan", "tensor"].includes(method)) held.add(id);
+            if (kind === "release") held.delete(id);
+            postMessage.call(this, letter, ...rest);
+        };
+    });
+    await failCall("tensor", 1);
+    await page.click("#longer summary");
+    await counted();
+    await page.locator("#longer .problem", { hasText: "no room" }).waitFor();
+    await page.waitForFunction(() => globalThis.held.size === 0);
+    await page.click("#longer summary");
+    await page.click("#longer summary");
+    await page.locator("#longer svg").waitFor();
+    assert.equal(await page.locator("#longer .problem").textContent(), "no room");
+    await change(() => page.fill("#sketch-size", "8"));
+    await counted();
+    await page.locator("#longer .problem").waitFor({ state: "detached" });
 });
 
 test("opening them holds the page up for no task over 50 ms", async (t) => {

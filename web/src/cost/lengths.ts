@@ -1,6 +1,6 @@
 /** What backends cost by the number of tokens: measured, counted by their plans, and extrapolated by both. */
 
-import type { Attn } from "libattn/worker";
+import type { Attn, Plan, Tensor } from "libattn/worker";
 import type { Problem, Values } from "../types";
 
 export const quantities = ["time", "flops", "memory"] as const;
@@ -63,9 +63,12 @@ export async function measureLength(
     if (length > longestMeasured || flops === null || flops > mostFlops) return null;
     const x = Float32Array.from({ length: length * dim }, (_, i) => Math.cos(i * i));
     const plan = await attn.plan(optionsOf(backend, params, dim, problem, length));
-    const tensor = await attn.tensor(x);
-    const out = await attn.tensor(x.length);
+    const held: (Plan | Tensor)[] = [plan];
     try {
+        const tensor = await attn.tensor(x);
+        held.push(tensor);
+        const out = await attn.tensor(x.length);
+        held.push(out);
         const arrays = { query: tensor, key: tensor, value: tensor, out };
         const { milliseconds: cold } = await plan.run(arrays);
         const repeats = Math.max(1, Math.ceil(1 / Math.max(cold, 1e-3)));
@@ -74,7 +77,7 @@ export async function measureLength(
             times.push((await plan.run({ ...arrays, repeats })).milliseconds);
         return times.sort((one, other) => one - other)[rounds >> 1] ?? null;
     } finally {
-        for (const held of [plan, tensor, out]) held.dispose();
+        for (const each of held) each.dispose();
     }
 }
 

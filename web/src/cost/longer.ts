@@ -1,6 +1,6 @@
 /** What the same attention costs from 64 tokens to a million. */
 
-import { element, find } from "../dom";
+import { element, find, isAbort, message } from "../dom";
 import { bytes, count, milliseconds, significant } from "../format";
 import { Fold } from "./fold";
 import {
@@ -34,6 +34,8 @@ export class Longer {
     #words = find(document, "#length-words", HTMLElement);
     #points: LengthPoint[] = [];
     #isStale = true;
+    /** Why not all is known. */
+    #problem: string | null = null;
     #count: Counting;
     #reference: string;
 
@@ -85,6 +87,7 @@ export class Longer {
         this.#isStale = false;
         this.#root.classList.remove("old");
         this.#points = [];
+        this.#problem = null;
         const mine = this.#points;
         const add = (point: LengthPoint) => {
             const place = mine.findIndex((each) => isSame(each, point));
@@ -97,13 +100,16 @@ export class Longer {
     async #countAll(add: (point: LengthPoint) => void): Promise<void> {
         const mine = this.#points;
         this.#root.ariaBusy = "true";
-        const isWhole = await this.#count(add).then(
-            () => true,
-            () => false, // the worker had something else to do
+        const failure: unknown = await this.#count(add).then(
+            () => null,
+            (error: unknown) => error,
         );
         if (mine !== this.#points) return;
         this.#root.ariaBusy = "false";
-        if (!isWhole) this.#isStale = true;
+        if (isAbort(failure))
+            this.#isStale = true; // the worker had something else to do
+        else if (failure !== null) this.#problem = message(failure);
+        this.#fold.draw();
     }
 
     async #draw(width: number): Promise<Node[]> {
@@ -120,9 +126,11 @@ export class Longer {
         });
         this.#say(backends.map((id) => [id, valueAtLength(lines.get(id) ?? [], quantity, length)]));
         const all = [...lines.values()].flat();
-        if (all.length === 0) return [element("p", {}, "Counting…")];
+        const className = "problem";
+        const problem = this.#problem ? [element("p", { className }, this.#problem)] : [];
+        if (all.length === 0) return problem.length > 0 ? problem : [element("p", {}, "Counting…")];
         const figure = lengthsFigure(all, crossings, backends, quantity, length, width);
-        return [figure, ...crossings.map((each) => this.#sentence(each))];
+        return [...problem, figure, ...crossings.map((each) => this.#sentence(each))];
     }
 
     #of(backend: string): LengthPoint[] {
