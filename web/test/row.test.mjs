@@ -124,6 +124,20 @@ test("linear: products of features, their sum, and a state whose size keys do no
     assert.deepEqual((await size())[0], [64, 64]);
 });
 
+test("linear: a row has what its settings leave of the state", async () => {
+    const captions = () => panel("linear").locator(".state figcaption").allTextContents();
+    for (const [link, count] of [
+        ["row=5.3", 2],
+        ["row=5.3&linear.normaliser=off", 1],
+        ["causal=1&row=5.3&linear.rule=gated&linear.retnet=1", 2],
+        ["causal=1&row=5.3&linear.rule=gated&linear.retnet=1&linear.normaliser=off", 1],
+    ]) {
+        await reopen(`#${link}`);
+        await stepsShown();
+        assert.equal((await captions()).length, count, link);
+    }
+});
+
 test("sparse: the keys it keeps, and no weight elsewhere; causal: none after the query", async () => {
     await write("a b c d e f g h i j k l m n o p");
     await change(() => page.fill("#sparse-block", "4"));

@@ -36,9 +36,46 @@ export function headArrays(input: Input, problem: Problem, place: Place): HeadAr
         query: input.query.subarray(row * dim, (row + 1) * dim),
         key: input.key.subarray(kvHead * keys * dim, (kvHead + 1) * keys * dim),
         value: input.value.subarray(kvHead * keys * valueDim, (kvHead + 1) * keys * valueDim),
-        seen: problem.causal ? Math.min(keys, place.query + 1) : keys,
+        seen: seenKeys(input, problem.causal, place),
         ...{ keys, dim, valueDim, scale: problem.scale },
     };
+}
+
+/** The first so many keys. */
+function seenKeys({ shape }: Input, causal: boolean, { query }: Place): number {
+    return causal ? Math.min(shape.keys, query + 1) : shape.keys;
+}
+
+/** Of all heads of the place's batch: its query, and the keys that it sees. */
+export function seenArrays(input: Input, causal: boolean, place: Place) {
+    const { heads, kvHeads, queries, keys, dim, valueDim } = input.shape;
+    const seen = seenKeys(input, causal, place);
+    const { batch, query } = place;
+    const ofQueries = { heads, perHead: queries, first: batch * heads * queries + query, count: 1 };
+    const ofKeys = { heads: kvHeads, perHead: keys, first: batch * kvHeads * keys, count: seen };
+    return {
+        query: gather(input.query, dim, ofQueries),
+        key: gather(input.key, dim, ofKeys),
+        value: gather(input.value, valueDim, ofKeys),
+        seen,
+    };
+}
+
+/** `count` rows from `first` on, and as many of each further head. */
+interface Rows {
+    heads: number;
+    perHead: number;
+    first: number;
+    count: number;
+}
+
+function gather(array: Float32Array, width: number, { heads, perHead, first, count }: Rows) {
+    const gathered = new Float32Array(heads * count * width);
+    for (let head = 0; head < heads; head++) {
+        const start = (first + head * perHead) * width;
+        gathered.set(array.subarray(start, start + count * width), head * count * width);
+    }
+    return gathered;
 }
 
 /** q.k of all keys, in double precision. */

@@ -4,10 +4,10 @@
  */
 
 import type { ArrayInfo, Backend } from "libattn";
-import type { Attn, Plan } from "libattn/worker";
+import { AttnError, type Attn, type Plan } from "libattn/worker";
 import type { Held } from "../held";
-import type { Values } from "../types";
-import { headArrays, type HeadArrays, type Place } from "./place";
+import type { Input, Values } from "../types";
+import { seenArrays, type Place } from "./place";
 
 export interface Probe {
     /** Of all keys: out = weights * V. */
@@ -45,7 +45,7 @@ export async function probe(
     scale: number | null,
     subject: Subject,
 ): Promise<Probe> {
-    const { backend, causal, place } = subject;
+    const { backend, place } = subject;
     const { query, key, value } = await held.on(attn);
     const { batch, head, query: first } = place;
     const one = { query, key, batch, head, first, count: 1 };
@@ -53,12 +53,11 @@ export async function probe(
     const hasLse = backend.features.includes("lse") && (plan.cost?.flops ?? 0) <= mostFlops;
     const lse = hasLse ? (await plan.run({ query, key, value, lse: true })).lse : null;
     const { heads, queries } = held.input.shape;
-    const arrays = headArrays(held.input, { causal, scale }, place);
     return {
         weights,
         lse: lse?.[(batch * heads + head) * queries + first] ?? null,
         products: await products(attn, held, scale, subject, one),
-        states: await states(attn, arrays, subject),
+        states: await states(attn, held.input, scale, subject),
     };
 }
 
@@ -83,35 +82,53 @@ async function products(
     }
 }
 
-/** Outputs of its own, of a run on the keys that the query sees. */
-async function states(attn: Attn, arrays: HeadArrays, subject: Subject): Promise<State[]> {
-    const { backend, params } = subject;
+/** Outputs of its own, of a run of the place's query on the keys that it sees: as far as it has them. */
+async function states(
+    attn: Attn,
+    input: Input,
+    scale: number | null,
+    { backend, params, causal, place }: Subject,
+): Promise<State[]> {
     const own = backend.arrays.filter(
         ({ own, role, presence }) => own && role === "output" && presence === "optional",
     );
     if (own.length === 0) return [];
-    const { query, key, value, seen, dim, valueDim, scale } = arrays;
+    const { heads, kvHeads, dim, valueDim } = input.shape;
+    const { query, key, value, seen } = seenArrays(input, causal, place);
     const plan = await attn.plan({
-        ...{ backend: backend.id, params, queries: 1, keys: seen, dim, valueDim },
+        ...{ backend: backend.id, params, heads, kvHeads, queries: 1, keys: seen, dim, valueDim },
+        causal: causal && "bottom-right", // the one query is the last
         ...(scale !== null && { scale }),
     });
     try {
-        const asked = Object.fromEntries(own.map(({ name }) => [name, true]));
-        const result = await plan.run({
-            query,
-            key: key.subarray(0, seen * dim),
-            value: value.subarray(0, seen * valueDim),
-            ...asked,
-        });
-        const written = result as unknown as Record<string, Float32Array | null>;
-        return own.flatMap((info) => stateOf(info, written[info.name], valueDim));
+        const found: State[] = [];
+        for (const info of own) {
+            const run = plan.run({ query, key, value, [info.name]: true });
+            const result = await run.catch(refused); // no plan tells which outputs it takes
+            const written = result as unknown as Record<string, Float32Array | null> | null;
+            const values = written?.[info.name];
+            if (values) found.push(stateOf(info, ofHead(values, input, place), valueDim));
+        }
+        return found;
     } finally {
         plan.dispose();
     }
 }
 
-function stateOf(info: ArrayInfo, values: Float32Array | null | undefined, valueDim: number) {
-    if (!values) return [];
+/** Of what the plan does not have: null. */
+function refused(error: unknown): null {
+    if (error instanceof AttnError && error.code === "ATTN_ERROR_ARGUMENT") return null;
+    throw error;
+}
+
+/** The part of an array by batch 0 and heads of keys that is of the place's. */
+function ofHead(values: Float32Array, { shape }: Input, { head }: Place): Float32Array {
+    const size = values.length / shape.kvHeads;
+    const kvHead = Math.floor(head / (shape.heads / shape.kvHeads));
+    return values.subarray(kvHead * size, (kvHead + 1) * size);
+}
+
+function stateOf(info: ArrayInfo, values: Float32Array, valueDim: number): State {
     const columns = info.axes.at(-1) === "valueDim" ? valueDim : 1;
-    return [{ name: info.name, help: info.help, rows: values.length / columns, columns, values }];
+    return { name: info.name, help: info.help, rows: values.length / columns, columns, values };
 }
