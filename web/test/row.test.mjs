@@ -159,6 +159,29 @@ test("sparse: the keys it keeps, and no weight elsewhere; causal: none after the
     assert.match(await panel("softmax").locator(".sees").textContent(), /sees 10 of 16.*keeps all/);
 });
 
+test("a key is kept whose weight is too small for a float, and left out by a pattern alone", async () => {
+    await reopen("#scale=1000&row=5.3&causal=1");
+    await stepsShown();
+    const sees = (backend) => panel(backend).locator(".sees").textContent();
+    const small = "below what a float can hold";
+    const all = /, and keeps all; 5 weights are 0\.$/;
+    assert.match(await sees("softmax"), all);
+    assert.match(await sees("sketch"), all);
+    assert.match(await sees("linear"), /, and keeps all\.$/);
+    assert.match(await sees("sparse"), /, and keeps 4: 2–5; 3 weights are 0\.$/);
+    const logits = (backend) =>
+        panel(backend).locator(".steps tbody td:nth-child(3)").allTextContents();
+    assert.deepEqual((await logits("softmax")).slice(0, 5), Array(5).fill(small));
+    const ofSparse = [...Array(2).fill("left out"), ...Array(3).fill(small)];
+    assert.deepEqual((await logits("sparse")).slice(0, 5), ofSparse);
+    const told = await panel("sketch").locator(".formulas").textContent();
+    assert.ok(told.includes(small) && !told.includes("∞"), told);
+    await reopen("#scale=1000&row=5.0&causal=1");
+    await stepsShown();
+    const row = await panel("sparse").locator(".row").textContent();
+    assert.match(row, /The pattern leaves key “Attention” out: its weight is 0\./);
+});
+
 test("sketch: its logits are not the exact ones, and its weights are theirs", async () => {
     await pin(0, 0);
     const rows = await table("sketch");

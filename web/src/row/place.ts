@@ -46,6 +46,13 @@ function seenKeys({ shape }: Input, causal: boolean, { query }: Place): number {
     return causal ? Math.min(shape.keys, query + 1) : shape.keys;
 }
 
+/** Pairs of a query and a key that it sees, all heads together. */
+export function seenPairs({ shape }: Input, causal: boolean): number {
+    const { batch, heads, queries, keys } = shape;
+    const early = causal ? Math.min(queries, keys) : 0; // query i sees i + 1 keys, and later ones all
+    return batch * heads * ((early * (early + 1)) / 2 + (queries - early) * keys);
+}
+
 /** Of all heads of the place's batch: its query, and the keys that it sees. */
 export function seenArrays(input: Input, causal: boolean, place: Place) {
     const { heads, kvHeads, queries, keys, dim, valueDim } = input.shape;

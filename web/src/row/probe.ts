@@ -7,11 +7,13 @@ import type { ArrayInfo, Backend } from "libattn";
 import { AttnError, type Attn, type Plan } from "libattn/worker";
 import type { Held } from "../held";
 import type { Input, Values } from "../types";
-import { seenArrays, type Place } from "./place";
+import { dotProducts, headArrays, seenArrays, seenPairs, type Place } from "./place";
 
 export interface Probe {
     /** Of all keys: out = weights * V. */
     weights: Float32Array;
+    /** Of all keys: does the backend's pattern keep them? null: it does not tell. */
+    kept: boolean[] | null;
     /** log sum exp of the backend's own logits; null: it has none. */
     lse: number | null;
     /** Weights before they are divided by their sum; null: it does not tell. */
@@ -48,15 +50,15 @@ export async function probe(
     const { backend, place } = subject;
     const { query, key, value } = await held.on(attn);
     const { batch, head, query: first } = place;
-    const one = { query, key, batch, head, first, count: 1 };
-    const weights = await plan.weights(one);
+    const weights = await plan.weights({ query, key, batch, head, first, count: 1 });
     const hasLse = backend.features.includes("lse") && (plan.cost?.flops ?? 0) <= mostFlops;
     const lse = hasLse ? (await plan.run({ query, key, value, lse: true })).lse : null;
     const { heads, queries } = held.input.shape;
     return {
         weights,
+        kept: await keptKeys(attn, plan, held, scale, subject, weights),
         lse: lse?.[(batch * heads + head) * queries + first] ?? null,
-        products: await products(attn, held, scale, subject, one),
+        products: await products(attn, held, scale, subject),
         states: await states(attn, held.input, scale, subject),
     };
 }
@@ -65,18 +67,56 @@ async function products(
     attn: Attn,
     held: Held,
     scale: number | null,
-    { backend, params, causal }: Subject,
-    one: Parameters<Plan["weights"]>[0],
+    subject: Subject,
 ): Promise<Float32Array | null> {
+    const { backend, params } = subject;
     const normaliser = backend.params.find(({ name }) => name === "normaliser");
     if (!normaliser?.choices?.includes("off")) return null;
-    const plan = await attn.plan({
-        ...{ backend: backend.id, ...held.input.shape, causal: causal && "top-left" },
+    return otherWeights(attn, held, scale, {
+        ...subject,
         params: { ...params, normaliser: "off" },
+    });
+}
+
+/**
+ * A weight of 0 may be one too small for a float. So what a pattern leaves out is what has none at a scale
+ * by which no exponential underflows.
+ */
+async function keptKeys(
+    attn: Attn,
+    plan: Plan,
+    held: Held,
+    scale: number | null,
+    subject: Subject,
+    weights: Float32Array,
+): Promise<boolean[] | null> {
+    const { input } = held;
+    const pairs = plan.cost?.pairs ?? NaN;
+    if (Number.isNaN(pairs)) return null;
+    if (pairs >= seenPairs(input, subject.causal)) return Array.from(weights, () => true);
+    const dots = dotProducts(headArrays(input, { causal: subject.causal, scale }, subject.place));
+    const finite = dots.filter(Number.isFinite);
+    const largest = finite.reduce((most, dot) => Math.max(most, Math.abs(dot)), 1);
+    const gentle = Math.sign(scale ?? 1) / largest;
+    const shown = await otherWeights(attn, held, gentle, subject);
+    return Array.from(shown, (weight) => weight !== 0);
+}
+
+/** The place's weights at another scale or with other parameters than the plan's. */
+async function otherWeights(
+    attn: Attn,
+    held: Held,
+    scale: number | null,
+    { backend, params, causal, place }: Subject,
+): Promise<Float32Array> {
+    const { query, key } = await held.on(attn);
+    const plan = await attn.plan({
+        ...{ backend: backend.id, ...held.input.shape, causal: causal && "top-left", params },
         ...(scale !== null && { scale }),
     });
     try {
-        return await plan.weights(one);
+        const { batch, head, query: first } = place;
+        return await plan.weights({ query, key, batch, head, first, count: 1 });
     } finally {
         plan.dispose();
     }

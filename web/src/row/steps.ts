@@ -9,7 +9,9 @@ export interface KeySteps {
     key: number;
     /** q.k */
     dot: number;
-    /** The backend's own logit; null: it has none. */
+    /** Does the backend's pattern keep it? null: it does not tell. */
+    isKept: boolean | null;
+    /** The backend's own logit; null: it has none, or the weight is 0 and does not tell it. */
     logit: number | null;
     /** What is divided by its sum: exp of the logit less the largest, or phi(q).phi(k); null: not told. */
     part: number | null;
@@ -39,18 +41,21 @@ export interface Steps {
 export function stepsOf(input: Input, problem: Problem, place: Place, probe: Probe): Steps {
     const arrays = headArrays(input, problem, place);
     const { seen, keys: total, dim } = arrays;
-    const { weights, lse, products, states } = probe;
+    const { weights, kept, lse, products, states } = probe;
     const dots = dotProducts(arrays);
     const exactOnes = exactWeights(dots, arrays);
     const out = mix(weights, arrays);
     const exact = mix(exactOnes, arrays);
+    const scale = problem.scale ?? 1 / Math.sqrt(dim);
     const logits = lse === null ? null : weights.subarray(0, seen).map((w) => Math.log(w) + lse);
     const largest = logits && logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
     const keys = Array.from({ length: seen }, (_, key): KeySteps => {
+        const [weight = NaN, isKept = null] = [weights[key], kept?.[key]];
         const logit = logits?.[key] ?? null;
         const exponential = logit === null || largest === null ? null : Math.exp(logit - largest);
         return {
-            ...{ key, dot: dots[key] ?? NaN, logit, weight: weights[key] ?? NaN },
+            ...{ key, dot: dots[key] ?? NaN, weight, isKept },
+            logit: weight === 0 && isKept !== false ? null : logit,
             part: exponential ?? products?.[key] ?? null,
         };
     });
@@ -58,18 +63,18 @@ export function stepsOf(input: Input, problem: Problem, place: Place, probe: Pro
         ...{ place, keys, total, largest, out, exact, states },
         kind: logits ? "exponentials" : products ? "products" : "weights",
         sum: keys.reduce((sum, { part }) => sum + (part ?? NaN), 0),
-        scale: problem.scale ?? 1 / Math.sqrt(dim),
+        scale,
         exactWeights: exactOnes,
         error: distance(out, exact),
     };
 }
 
-/** Keys that have a weight, as runs: [0, 3] are the first four. */
+/** Keys that the pattern keeps, as runs: [0, 3] are the first four. */
 export function keptRuns(keys: readonly KeySteps[]): [first: number, last: number][] {
     const runs: [number, number][] = [];
-    for (const { key, weight } of keys) {
+    for (const { key, isKept } of keys) {
         const run = runs.at(-1);
-        if (weight === 0) continue;
+        if (!isKept) continue;
         if (run?.[1] === key - 1) run[1] = key;
         else runs.push([key, key]);
     }

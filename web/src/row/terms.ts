@@ -5,7 +5,7 @@ import type { Term } from "../terms";
 import type { KeySteps, Steps } from "./steps";
 
 interface Column {
-    of: Exclude<keyof KeySteps, "key">;
+    of: Exclude<keyof KeySteps, "key" | "isKept">;
     text: string;
     term: Term;
 }

@@ -3,7 +3,7 @@
 import { element } from "../dom";
 import { count, significant } from "../format";
 import type { Term } from "../terms";
-import { formulas } from "./formulas";
+import { formulas, tooSmall } from "./formulas";
 import { outputBars, stateImage } from "./pictures";
 import { keptRuns, type KeySteps, type Steps } from "./steps";
 import { columnTerms, errorTerm } from "./terms";
@@ -34,18 +34,25 @@ export function rowView(steps: Steps, words: Words): Node[] {
     ];
 }
 
-/** What the mask lets the query see, and what of it the backend keeps. */
+/** What the mask lets the query see, what of it the backend keeps, and what has no weight nevertheless. */
 function seen({ keys, total, place }: Steps): string {
-    const runs = keptRuns(keys);
-    const kept = runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
     const sees = `sees ${keys.length} of ${count(total, "key")}`;
     const mask = keys.length < total ? `, none after key ${place.query}` : "";
-    if (kept === keys.length) return `${sees}${mask}, and keeps all.`;
+    const zeros = keys.filter(({ weight, isKept }) => weight === 0 && isKept !== false).length;
+    const none = zeros > 0 ? `; ${count(zeros, "weight is", "weights are")} 0` : "";
+    return `${sees}${mask}${keeps(keys)}${none}.`;
+}
+
+function keeps(keys: KeySteps[]): string {
+    if (keys.every(({ isKept }) => isKept === null)) return "";
+    const runs = keptRuns(keys);
+    const kept = runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+    if (kept === keys.length) return ", and keeps all";
     const listed = runs.slice(0, mostRuns).map(([first, last]) => {
         return first === last ? String(first) : `${first}–${last}`;
     });
     const more = runs.length > mostRuns ? ", …" : "";
-    return `${sees}${mask}, and keeps ${kept}: ${listed.join(", ")}${more}.`;
+    return `, and keeps ${kept}: ${listed.join(", ")}${more}`;
 }
 
 function table(steps: Steps, { name, label }: Words): HTMLElement {
@@ -77,8 +84,12 @@ type Columns = ReturnType<typeof columnTerms>;
 function cells(key: KeySteps, columns: Columns): HTMLElement[] {
     return columns.map(({ of }) => {
         const value = key[of];
+        const isTooSmall = value === null && of === "logit" && key.isKept === true;
+        if (isTooSmall) return element("td", { className: "words" }, tooSmall);
         if (value === null) return element("td", {}, "–");
-        const text = element("data", { value: String(value) }, significant(value, 3));
+        const isLeftOut = of === "logit" && key.isKept === false;
+        const shown = isLeftOut ? "left out" : significant(value, 3);
+        const text = element("data", { value: String(value) }, shown);
         const cell = element("td", {}, text);
         if (of !== "weight") return cell;
         cell.className = "weight";
