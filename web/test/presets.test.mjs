@@ -41,6 +41,26 @@ test("previous token: all weight is one place back, which a band keeps and elu+1
     assert.ok(linear > 0.5, `linear ${linear}`);
 });
 
+test("logits that rounding alone tells from the products are shown as those", async () => {
+    for (const id of ["previous", "copy", "needle"]) {
+        await choose(id);
+        for (const backend of ["softmax", "sparse"]) {
+            const rows = await panel(backend)
+                .locator(".steps tbody tr")
+                .evaluateAll((all) =>
+                    all.map((row) => [...row.querySelectorAll("td")].map((td) => td.textContent)),
+                );
+            assert.ok(rows.length > 4, `${id}: ${backend}`);
+            const others = rows.filter(([dot]) => dot === "0").map(([, logit]) => logit);
+            assert.deepEqual(
+                others,
+                others.map(() => "0"),
+                `${id}: ${backend}`,
+            );
+        }
+    }
+});
+
 test("induction: the second half looks at what followed the token before", async () => {
     await choose("induction");
     for (const row of [16, 20, 31]) await isNear("softmax", row, row - 15, 1, 32 * Math.exp(-12));

@@ -2,6 +2,7 @@
 
 import type { Input, Problem } from "../types";
 import { distance, dotProducts, exactWeights, headArrays, mix, type Place } from "./place";
+import { logitsOf } from "./logits";
 import type { Probe, State } from "./probe";
 
 /** The numbers of one key, in the order in which they are computed. */
@@ -47,7 +48,7 @@ export function stepsOf(input: Input, problem: Problem, place: Place, probe: Pro
     const out = mix(weights, arrays);
     const exact = mix(exactOnes, arrays);
     const scale = problem.scale ?? 1 / Math.sqrt(dim);
-    const logits = lse === null ? null : weights.subarray(0, seen).map((w) => Math.log(w) + lse);
+    const logits = lse === null ? null : logitsOf(weights, lse, arrays, scale);
     const largest = logits && logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
     const keys = Array.from({ length: seen }, (_, key): KeySteps => {
         const [weight = NaN, isKept = null] = [weights[key], kept?.[key]];
