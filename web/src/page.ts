@@ -21,7 +21,7 @@ import { PresetBar } from "./presets/bar";
 import { presetOf, type Preset } from "./presets/list";
 import { Progress } from "./progress";
 import { saveArrays } from "./saving";
-import type { ArrayFile, Summary, TensorInfo } from "./types";
+import type { ArrayFile, Summary, TensorInfo, Values } from "./types";
 import type { Pin } from "./row/place";
 import { defaultSettings, readLink, type Link } from "./state";
 import { keep, kept, newKey } from "./store";
@@ -434,6 +434,13 @@ export class Page {
         this.#streaming.refresh();
     }
 
+    /** Those that are not the backend's defaults, and those that the preset sets, as they are now. */
+    #paramsInLink({ id, params, changedParams }: Panel): Values {
+        const ofPreset = Object.keys(presetOf(this.#input.preset)?.params[id] ?? {});
+        const told = ofPreset.map((name) => [name, params[name]] as const);
+        return { ...(Object.fromEntries(told) as Values), ...changedParams };
+    }
+
     /** Keep what was chosen in the address. */
     #remember(): void {
         const { text, dim, problem, view } = this.#input;
@@ -443,7 +450,7 @@ export class Page {
             preset: this.#input.preset,
             ...problem,
             ...view,
-            params: new Map(this.#panels.map(({ id, changedParams }) => [id, changedParams])),
+            params: new Map(this.#panels.map((panel) => [panel.id, this.#paramsInLink(panel)])),
             ...this.#viewing.values,
             enlarged: this.#enlarged,
             pin: this.#pin,

@@ -70,15 +70,30 @@ export type Link = Omit<Settings, "text"> & { text: TextEntry | null };
 
 const textNames = ["text", "packed", "kept"] as const;
 
-/** Settings from the address; what it does not say stays as in `defaults`. */
+/** The settings of a preset are not said again. */
+function withPreset(defaults: Settings, id: string | null): Settings {
+    const preset = presetOf(id);
+    if (!preset) return { ...defaults, preset: null };
+    const { problem, params, pin } = preset;
+    return {
+        ...defaults,
+        preset: preset.id,
+        ...problem,
+        params: new Map(Object.entries(params)),
+        pin,
+    };
+}
+
+/** Settings from the address; what it does not say stays as in its preset, or else in `defaults`. */
 export function readLink(hash: string, defaults: Settings): Link {
     const query = new URLSearchParams(hash.replace(/^#/, ""));
+    const base = withPreset(defaults, query.getAll("preset").at(-1) ?? null);
     const link: Link = {
-        ...defaults,
+        ...base,
         text: null,
         costs: readCosts(query),
         streaming: query.getAll("open").includes("streaming"),
-        params: new Map(),
+        params: new Map(base.params),
         difference: query.has("difference"), // any value counts
         plugins: query.getAll("plugin").filter(isKey),
     };
@@ -88,7 +103,6 @@ export function readLink(hash: string, defaults: Settings): Link {
         if (dot > 0) setParam(link, name.slice(0, dot), name.slice(dot + 1), parseValue(text));
         else if (textName) link.text = [textName, text];
         else if (name === "dim" && /^[1-9]\d{0,3}$/.test(text)) link.dim = Number(text);
-        else if (name === "preset") link.preset = presetOf(text)?.id ?? null;
         else if (name === "causal") link.causal = text === "1";
         else if (name === "scale") link.scale = parseScale(text);
         else if (name === "batch" || name === "head") link[name] = Number.parseInt(text) || 0;
@@ -104,14 +118,15 @@ export function readLink(hash: string, defaults: Settings): Link {
 
 export function writeLink(link: Link, defaults: Settings): string {
     const query = new URLSearchParams();
+    const base = withPreset(defaults, link.preset);
     const { text, dim, preset, causal, scale, batch, head } = link;
     const { params, colours, difference, enlarged, pin, costs, streaming, token, files, plugins } =
         link;
     if (text) query.set(...text);
     if (dim !== defaults.dim) query.set("dim", String(dim));
     if (preset !== null) query.set("preset", preset);
-    if (causal) query.set("causal", "1");
-    if (scale !== null) query.set("scale", String(scale));
+    if (causal !== base.causal) query.set("causal", causal ? "1" : "0");
+    if (scale !== base.scale) query.set("scale", String(scale ?? ""));
     if (batch > 0) query.set("batch", String(batch));
     if (head > 0) query.set("head", String(head));
     if (files !== null) query.set("files", files);
@@ -121,10 +136,11 @@ export function writeLink(link: Link, defaults: Settings): string {
     writeCosts(query, costs);
     if (streaming) query.append("open", "streaming");
     if (token !== defaults.token) query.set("token", String(token));
-    if (pin !== null) query.set("row", `${pin.query}.${pin.key}`);
+    if (pinText(pin) !== pinText(base.pin)) query.set("row", pinText(pin));
     if (enlarged !== null) query.set("enlarged", enlarged);
     for (const [backend, values] of params) {
         for (const [name, value] of Object.entries(values)) {
+            if (value === base.params.get(backend)?.[name]) continue;
             query.set(`${backend}.${name}`, String(value));
         }
     }
@@ -184,6 +200,10 @@ function writeCosts(query: URLSearchParams, costs: CostSettings): void {
 function parsePin(text: string): Pin | null {
     const [, query, key] = /^(\d{1,9})\.(\d{1,9})$/.exec(text) ?? [];
     return query === undefined ? null : { query: Number(query), key: Number(key) };
+}
+
+function pinText(pin: Pin | null): string {
+    return pin ? `${pin.query}.${pin.key}` : "none";
 }
 
 function setParam(link: Link, backend: string, name: string, value: Value): void {

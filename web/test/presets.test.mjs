@@ -181,6 +181,30 @@ test("a preset is one click, in the link, and left by another: what it set goes 
     assert.deepEqual(await errors(), before);
 });
 
+test("a preset's id alone is its link, and what the reader changes is said beside it", async () => {
+    const pinned = () => page.locator("#pin:visible").count();
+    for (const id of ["normaliser", "needle"]) {
+        await choose(id);
+        const shown = await errors();
+        await reopen(`#preset=${id}`);
+        assert.deepEqual(await errors(), shown, id);
+        assert.equal(await page.isChecked("#causal"), id === "needle", id);
+        assert.equal(await pinned(), 1, id);
+        await page.waitForURL((address) => address.hash === `#preset=${id}`);
+    }
+    await change(() => page.uncheck("#causal"));
+    await page.click("#pin button");
+    await page.waitForURL((address) => address.hash === "#preset=needle&causal=0&row=none");
+    await reopen(page.url());
+    assert.equal(await page.isChecked("#causal"), false);
+    assert.equal(await pinned(), 0);
+    await choose("normaliser");
+    await change(() => page.selectOption("#linear-feature_map", "elu1"));
+    await page.waitForURL((address) => address.hash.includes("linear.feature_map=elu1"));
+    await reopen(page.url());
+    assert.equal(await page.inputValue("#linear-feature_map"), "elu1");
+});
+
 /** The preset's model comes as something else. */
 async function chooseBroken(id) {
     await page.route(`**/${id}-*.model`, (route) => route.fulfill({ body: "no model" }));
