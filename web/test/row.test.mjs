@@ -182,6 +182,25 @@ test("a key is kept whose weight is too small for a float, and left out by a pat
     assert.match(row, /The pattern leaves key “Attention” out: its weight is 0\./);
 });
 
+test("linear: a normaliser of 0 is told, and no number follows an operator by its sign", async () => {
+    await reopen("#preset=normaliser");
+    await stepsShown();
+    const lines = () => panel("linear").locator(".formulas").textContent();
+    assert.match(
+        await lines(),
+        /The normaliser, the sum of all products, is 0: then the weights are 0\./,
+    );
+    const math = () => page.locator(".formulas math").allTextContents();
+    const shown = await math();
+    assert.ok(
+        shown.some((line) => /·\(−1\.17\)=/.test(line)),
+        "q·k is below 0",
+    );
+    await reopen("#preset=normaliser&scale=-1&linear.normaliser=off&row=3.31");
+    await stepsShown();
+    for (const line of [...shown, ...(await math())]) assert.doesNotMatch(line, /[·−+]−/);
+});
+
 test("sketch: its logits are not the exact ones, and its weights are theirs", async () => {
     await pin(0, 0);
     const rows = await table("sketch");

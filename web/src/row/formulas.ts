@@ -8,7 +8,14 @@ import type { KeySteps, Steps } from "./steps";
 /** A number of which 0 is left. */
 export const tooSmall = "below what a float can hold";
 
+const noSum = "The normaliser, the sum of all products, is 0: then the weights are 0.";
+
 const text = (value: number) => significant(value, 3);
+
+/** As it stands after an operator. */
+function operand(value: number): Node | string {
+    return value < 0 ? row("(", text(value), ")") : text(value);
+}
 
 export function formulas(steps: Steps, name: (index: number) => string): Node[] {
     const key = steps.keys.find((each) => each.key === steps.place.key);
@@ -26,7 +33,7 @@ function logitLines({ scale, kind }: Steps, { dot, logit }: KeySteps): Node[] {
     if (kind !== "exponentials") return [];
     const exact = scale * dot;
     const line = [sub("s", "j"), "=", "scale", "·", "q", "·", sub("k", "j"), "="];
-    const product = formula(...line, text(scale), "·", text(dot), "=", text(exact));
+    const product = formula(...line, text(scale), "·", operand(dot), "=", text(exact));
     if (logit === null) return [product];
     const isSame = Math.abs(logit - exact) <= 1e-3 * Math.max(1, Math.abs(exact));
     if (isSame) return [product];
@@ -40,7 +47,9 @@ function weightLines({ kind, sum: total, largest }: Steps, key: KeySteps): Node[
     if (kind === "products") {
         const under = row(sum("l"), "φ", "(", "q", ")", "·", "φ", "(", sub("k", "l"), ")");
         const over = row("φ", "(", "q", ")", "·", "φ", "(", sub("k", "j"), ")");
-        return [formula(sub("w", "j"), "=", fraction(over, under), "=", ...numbers)];
+        const line = [sub("w", "j"), "=", fraction(over, under)];
+        if (total !== 0) return [formula(...line, "=", ...numbers)];
+        return [formula(...line), element("p", {}, noSum)];
     }
     if (logit === null) {
         const why = key.isKept ? `: its exponential is ${tooSmall}` : "";
@@ -48,7 +57,7 @@ function weightLines({ kind, sum: total, largest }: Steps, key: KeySteps): Node[
     }
     const over = power("e", row(sub("s", "j"), "−", "max"));
     const under = row(sum("l"), power("e", row(sub("s", "l"), "−", "max")));
-    const shown = power("e", row(text(logit), "−", text(largest ?? NaN)));
+    const shown = power("e", row(text(logit), "−", operand(largest ?? NaN)));
     const first = formula(over, "=", shown, "=", text(part));
     return [first, formula(sub("w", "j"), "=", fraction(over, under), "=", ...numbers)];
 }
@@ -59,7 +68,7 @@ function outputLine({ out }: Steps, { weight }: KeySteps): Node {
         ...line,
         "…",
         "+",
-        text(weight),
+        operand(weight),
         "·",
         sub("v", row("j", "1")),
         "+",
