@@ -102,7 +102,10 @@ export class Panel {
         this.#find(".enlarge").addEventListener("click", () => around.onEnlarge(this));
 
         const canvas = find(root, "canvas", HTMLCanvasElement);
-        canvas.setAttribute("aria-label", `${backend.name}: weights by query and key; arrows move`);
+        canvas.setAttribute(
+            "aria-label",
+            `${backend.name}: weights by query and key; arrows move, Enter: step by step`,
+        );
         canvas.addEventListener("focus", () => this.#readout.setAttribute("aria-live", "polite"));
         canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
         this.#heatmap = new Heatmap(canvas, around.onPoint, (cell) => this.#pinCell(cell));

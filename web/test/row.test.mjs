@@ -201,6 +201,12 @@ test("linear: a normaliser of 0 is told, and no number follows an operator by it
     for (const line of [...shown, ...(await math())]) assert.doesNotMatch(line, /[·−+]−/);
 });
 
+test("rows say how to see them step by step", async () => {
+    assert.match(await page.textContent(".legends"), /Enter on a row shows it step by step/);
+    const label = await panel("softmax").locator(".picture canvas").getAttribute("aria-label");
+    assert.match(label, /Enter: step by step$/);
+});
+
 test("sketch: its logits are not the exact ones, and its weights are theirs", async () => {
     await pin(0, 0);
     const rows = await table("sketch");
