@@ -15,7 +15,7 @@ import { isHeatmap } from "./heatmap";
 import { InputPanel, type Origin } from "./input";
 import { quotedName } from "./axes";
 import { paintPanels } from "./painting";
-import { Panel } from "./panel";
+import { Panel } from "./panel/panel";
 import { Picker } from "./picker";
 import { PresetBar } from "./presets/bar";
 import { presetOf, type Preset } from "./presets/list";

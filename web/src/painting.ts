@@ -4,7 +4,7 @@ import type { ColourLaw, Theme } from "./colors";
 import { find, showLine } from "./dom";
 import { count } from "./format";
 import { drawLegend } from "./legend";
-import type { Panel } from "./panel";
+import type { Panel } from "./panel/panel";
 import type { Grid } from "./types";
 
 interface Range {

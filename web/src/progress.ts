@@ -2,7 +2,7 @@
 
 import { find } from "./dom";
 import { count, significant } from "./format";
-import type { Panel, Step } from "./panel";
+import type { Panel, Step } from "./panel/panel";
 import type { Summary } from "./types";
 
 const words: Record<Step, string> = {

@@ -1,0 +1,32 @@
+/** The command line that computes a panel's numbers again, to copy. */
+
+import { find } from "../dom";
+
+const patience = 1500; // milliseconds that the button says what it did
+
+export class Command {
+    #code: HTMLElement;
+    #button: HTMLButtonElement;
+
+    constructor(root: HTMLElement) {
+        this.#code = find(root, ".command code", HTMLElement);
+        this.#button = find(root, ".command button", HTMLButtonElement);
+        this.#button.addEventListener("click", () => void this.#copy());
+    }
+
+    show(line: string): void {
+        this.#code.textContent = line;
+    }
+
+    async #copy(): Promise<void> {
+        const button = this.#button;
+        try {
+            await navigator.clipboard.writeText(this.#code.textContent);
+            button.textContent = "Copied";
+        } catch {
+            getSelection()?.selectAllChildren(this.#code);
+            button.textContent = "Selected";
+        }
+        setTimeout(() => (button.textContent = "Copy"), patience);
+    }
+}

@@ -1,0 +1,156 @@
+/** A panel's picture: weights or their difference from another's, and what the cell pointed at has. */
+
+import { quotedName } from "../axes";
+import type { ColourLaw, Theme } from "../colors";
+import { find } from "../dom";
+import type { Cell } from "../drawing";
+import { significant } from "../format";
+import { Heatmap } from "../heatmap";
+import type { Pin } from "../row/place";
+import type { Grid } from "../types";
+
+/** What a picture needs from around it. */
+export interface Frame {
+    showsDifference(): boolean;
+    /** The weights that a difference is taken from, where they are known. */
+    reference(): Grid | null;
+    onPoint(cell: Cell | null): void;
+    onPin(pin: Pin): void;
+}
+
+export class Picture {
+    #root: HTMLElement;
+    #readout: HTMLElement;
+    #heatmap: Heatmap;
+    #frame: Frame;
+    #grid: Grid | null = null;
+    /** The grid belongs to another input, problem or view than the present. */
+    #isStale = false;
+    #tokens: string[] | null = null;
+    #values: Float32Array | null = null;
+    #cell: Cell | null = null;
+
+    /** `root`: the panel, which is marked as what its picture is. */
+    constructor(root: HTMLElement, name: string, frame: Frame) {
+        this.#root = root;
+        this.#frame = frame;
+        this.#readout = find(root, ".readout", HTMLElement);
+        const canvas = find(root, "canvas", HTMLCanvasElement);
+        canvas.setAttribute(
+            "aria-label",
+            `${name}: weights by query and key; arrows move, Enter: step by step`,
+        );
+        canvas.addEventListener("focus", () => this.#readout.setAttribute("aria-live", "polite"));
+        canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
+        this.#heatmap = new Heatmap(canvas, frame.onPoint, (cell) => this.#pinCell(cell));
+    }
+
+    /** The weights; null while there are none of the present input and controls. */
+    get grid(): Grid | null {
+        return this.#isStale ? null : this.#grid;
+    }
+
+    /** What is shown: the weights, or their difference from the reference's. */
+    get values(): Float32Array | null {
+        return this.#values;
+    }
+
+    /** Take these weights, which are drawn by paint(). */
+    take(grid: Grid, tokens: string[] | null): void {
+        this.#grid = grid;
+        this.#isStale = false;
+        this.#tokens = tokens;
+        this.#root.classList.remove("failed");
+    }
+
+    /** What is shown is from before a change. */
+    outdate(): void {
+        this.#isStale = true;
+        this.#refresh();
+    }
+
+    /** There is nothing to show. */
+    clear(): void {
+        this.#grid = null;
+        this.#isStale = false;
+        this.#refresh();
+        this.#root.classList.add("failed");
+    }
+
+    /** Take the difference anew, as the reference may have changed; none while that is not known. */
+    prepare(): void {
+        const cells = this.grid?.cells ?? null;
+        this.#values = this.#frame.showsDifference()
+            ? difference(cells, this.#frame.reference()?.cells)
+            : cells;
+        this.#root.classList.toggle("stale", this.#grid !== null && this.#values === null);
+    }
+
+    paint(max: number, theme: Theme, law: ColourLaw): void {
+        if (!this.grid || !this.#values) return;
+        const { grid } = this;
+        this.#heatmap.show({ grid, values: this.#values, max, law, tokens: this.#tokens }, theme);
+        this.point(this.#cell);
+    }
+
+    /** Mark a cell and say what is in it. */
+    point(cell: Cell | null): void {
+        const grid = this.#grid;
+        const inside = cell && grid && cell.row < grid.rows && cell.column < grid.columns;
+        this.#cell = inside ? cell : null;
+        this.#heatmap.point(this.#cell);
+        this.#readout.classList.toggle("idle", !this.#cell);
+        const largest = this.#cell ? null : largestCell(this.grid, this.#values);
+        if (this.#cell) this.#readout.textContent = this.#reading(this.#cell);
+        else this.#readout.textContent = largest ? `largest: ${this.#reading(largest)}` : "";
+    }
+
+    markPin(pin: Pin | null): void {
+        this.#heatmap.pin(pin && this.#grid && Math.floor(pin.query / this.#grid.rowsPerCell));
+    }
+
+    /** How a query or key is called. */
+    nameOf(index: number): string {
+        return quotedName(index, 1, Infinity, this.#tokens);
+    }
+
+    #refresh(): void {
+        this.prepare();
+        this.point(this.#cell);
+    }
+
+    #pinCell({ row, column }: Cell): void {
+        if (!this.grid) return;
+        const { rowsPerCell, columnsPerCell, queries, keys } = this.grid;
+        this.#frame.onPin({
+            query: Math.min(queries - 1, row * rowsPerCell),
+            key: Math.min(keys - 1, column * columnsPerCell),
+        });
+    }
+
+    #reading({ row, column }: Cell): string {
+        const { grid } = this;
+        if (!grid || !this.#values) return "";
+        const tokens = this.#tokens;
+        const query = quotedName(row, grid.rowsPerCell, grid.queries, tokens);
+        const key = quotedName(column, grid.columnsPerCell, grid.keys, tokens);
+        const value = this.#values[row * grid.columns + column] ?? NaN;
+        const sign = this.#frame.showsDifference() && value > 0 ? "+" : "";
+        return `${query} → ${key}  ${sign}${significant(value, 3)}`;
+    }
+}
+
+function difference(cells: Float32Array | null, base: Float32Array | undefined) {
+    if (!cells || cells.length !== base?.length) return null;
+    return cells.map((weight, i) => weight - (base[i] ?? NaN));
+}
+
+/** The cell with the largest value, by size. */
+function largestCell(grid: Grid | null, values: Float32Array | null): Cell | null {
+    if (!grid || !values) return null;
+    let largest = 0;
+    values.forEach((value, i) => {
+        if (Math.abs(value) > Math.abs(values[largest] ?? 0)) largest = i;
+    });
+    return { row: Math.floor(largest / grid.columns), column: largest % grid.columns };
+}

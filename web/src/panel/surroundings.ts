@@ -1,0 +1,39 @@
+import type { Backend } from "libattn";
+import type { Cell } from "../drawing";
+import type { Engine } from "../engine";
+import type { Findings, Line } from "../lines";
+import type { Pin } from "../row/place";
+import type { Term } from "../terms";
+import type { Grid, Problem } from "../types";
+import type { Panel } from "./panel";
+
+/** What a panel needs from the page around it. */
+export interface Surroundings {
+    engine: Engine;
+    problem(): Problem;
+    view(): { batch: number; head: number };
+    tokens(): string[] | null;
+    /** Is it the backend whose weights a difference is taken from? */
+    isReference(backend: string): boolean;
+    /** Those weights, where they are known. */
+    reference(): Grid | null;
+    commandLine(panel: Panel): string;
+    /** The panel's picture changed: colours are shared, so all may have to be drawn again. */
+    onPicture(): void;
+    showsDifference(): boolean;
+    /** A label that explains itself. */
+    term(line: Line, backend: Backend): Node;
+    /** The same of any words. */
+    label(text: string, term: Term): Node;
+    /** The query that is looked at closely. */
+    pin(): Pin | null;
+    onPin(pin: Pin): void;
+    /** There are numbers. */
+    onFindings(panel: Panel, findings: Findings): void;
+    onSettings(): void;
+    onEnlarge(panel: Panel): void;
+    onPoint(cell: Cell | null): void;
+    onProgress(): void;
+    /** Everything is computed, or failed, but for the time a run takes. */
+    onSolved(): void;
+}
