@@ -13,7 +13,7 @@ interface Range {
 }
 
 /** Draw all panels: weights on one scale, differences on another, or each on its own. */
-export function paintPanels(panels: Panel[], theme: Theme, law: ColourLaw): void {
+export function paintPanels(panels: readonly Panel[], theme: Theme, law: ColourLaw): void {
     for (const panel of panels) panel.prepare();
     for (const difference of [false, true]) {
         const shown = panels.filter(
@@ -49,7 +49,7 @@ function strongest(size: number): number {
     return Math.min(1, size) || 1;
 }
 
-function rangeOf(panels: Panel[]): Range {
+function rangeOf(panels: readonly Panel[]): Range {
     const range = { min: 0, max: 0 };
     for (const { values } of panels) {
         for (const value of values ?? []) {

@@ -1,0 +1,173 @@
+/** Takes inputs: of text, files and presets, the latest that was asked for. */
+
+import { message } from "./dom";
+import type { Engine } from "./engine";
+import { assign, fileOf, type ArrayFiles } from "./files";
+import type { InputPanel, Origin } from "./input";
+import type { Keeping } from "./keeping";
+import { Picker } from "./picker";
+import { PresetBar } from "./presets/bar";
+import { presetOf, type Preset } from "./presets/list";
+import { saveArrays } from "./saving";
+import type { Link } from "./state";
+import type { ArrayFile, Summary, TensorInfo } from "./types";
+
+/** What comes with an input. */
+export type Settings = Pick<Preset, "problem"> & Partial<Pick<Preset, "params" | "pin">>;
+
+/** What loading needs from the page around it. */
+interface Around {
+    engine: Engine;
+    input: InputPanel;
+    keeping: Keeping;
+    /** There are panels, set as the link says. */
+    ready: Promise<unknown>;
+    /** There is no input until there is another one. */
+    onLeave(): void;
+    /** Pose what comes with an input. */
+    onSettings(settings: Settings): void;
+    /** There is another input. */
+    onInput(): void;
+    /** There is none. */
+    onNone(): void;
+    /** What a link has is another now. */
+    onChange(): void;
+}
+
+export class Loading {
+    #around: Around;
+    #summary: Summary | null = null;
+    #latest = 0; // input asked for
+    #picker = new Picker((files) => void this.#load(fromFiles(files)));
+    #presets: PresetBar;
+
+    constructor(around: Around) {
+        this.#around = around;
+        this.#presets = new PresetBar(
+            (preset) => void this.#load({ kind: "preset", preset }, null, preset),
+            () => around.engine.input && saveArrays(around.engine.input),
+        );
+    }
+
+    /** Of the input that is there; null while there is none. */
+    get summary(): Summary | null {
+        return this.#summary;
+    }
+
+    /** The first input, as a link has it; where the reader has not asked for another one by now. */
+    async begin({ files: key, preset: id }: Link): Promise<void> {
+        const files = await this.#around.keeping.keptFiles(key);
+        if (this.#latest > 0) return;
+        if (files) void this.#offer(Object.values(files), files);
+        const preset = presetOf(id);
+        if (files) await this.#load(fromFiles(files), key);
+        else await this.#load(preset ? { kind: "preset", preset } : ownText);
+    }
+
+    /** There will be another text: what there is is not its. */
+    leave(): void {
+        const { engine, onLeave } = this.#around;
+        engine.drop();
+        this.#summary = null;
+        onLeave();
+    }
+
+    useText(): void {
+        void this.#load(ownText);
+    }
+
+    backToText(): void {
+        this.#leavePreset();
+        this.useText();
+    }
+
+    /** Compute on what is in these files. */
+    async open(files: ArrayFile[]): Promise<void> {
+        const ticket = ++this.#latest;
+        try {
+            const tensors = await this.#offer(files, null);
+            if (ticket !== this.#latest) return;
+            const { query, key, value } = assign(tensors);
+            const [q, k, v] = [query, key, value].map((tensor) => fileOf(files, tensor));
+            if (q && k && v) await this.#load(fromFiles({ query: q, key: k, value: v }));
+        } catch (error) {
+            this.#around.input.fail(message(error));
+        }
+    }
+
+    /** Of several arrays the reader may choose. */
+    async #offer(files: ArrayFile[], chosen: ArrayFiles | null): Promise<TensorInfo[]> {
+        const byName = new Map(files.map((file) => [file.name, file]));
+        const different = [...byName.values()];
+        const tensors = await this.#around.engine.listTensors(different);
+        this.#picker.offer(different, tensors, chosen);
+        return tensors;
+    }
+
+    /**
+     * Give the worker Q, K and V, and compute everything on them. `key`: of the files, as they are kept;
+     * `settings`: of the input, set once it is there.
+     */
+    async #load(
+        origin: Origin,
+        key: string | null = null,
+        settings: Settings | null = null,
+    ): Promise<void> {
+        const { input, keeping, ready, onSettings, onInput, onChange } = this.#around;
+        const ticket = ++this.#latest;
+        const isFiles = origin.kind === "files";
+        try {
+            await ready;
+            onChange();
+            if (!isFiles) this.leave();
+            if (!isFiles) this.#picker.hide();
+            const summary = await this.#use(origin);
+            if (!summary) return;
+            this.#summary = summary;
+            if (isFiles) keeping.files = key;
+            else keeping.leaveFiles();
+            if (settings) onSettings(settings);
+            input.accept(summary, origin);
+            this.#presets.show(origin.kind === "preset" ? origin.preset : null);
+            onInput();
+            if (!isFiles || key) return;
+            await keeping.keepFiles(origin.files, () => ticket !== this.#latest);
+            if (ticket === this.#latest) onChange();
+        } catch (error) {
+            if (ticket !== this.#latest) return;
+            if (isFiles)
+                input.fail(message(error)); // what was there before stays
+            else this.#empty(message(error));
+        }
+    }
+
+    #use(origin: Origin): Promise<Summary | null> {
+        const { engine, input } = this.#around;
+        const { text, dim } = input;
+        if (origin.kind === "files") return engine.useFiles(origin.files);
+        if (origin.kind === "preset") return engine.usePreset(origin.preset);
+        return engine.useText(text, dim);
+    }
+
+    /** What a preset has set is not for the reader's text. */
+    #leavePreset(): void {
+        const { input, onSettings } = this.#around;
+        if (input.preset) onSettings({ problem: { causal: false, scale: null } });
+    }
+
+    /** What is to be seen gives no input: nothing that came from another one stays. */
+    #empty(reason: string): void {
+        const { input, keeping, onNone } = this.#around;
+        this.#summary = keeping.files = null;
+        this.#leavePreset();
+        this.#presets.show(null);
+        input.reject(reason);
+        onNone();
+    }
+}
+
+const ownText: Origin = { kind: "text" };
+
+function fromFiles(files: ArrayFiles): Origin {
+    return { kind: "files", files };
+}

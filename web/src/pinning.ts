@@ -1,0 +1,38 @@
+/** The query that is looked at step by step. */
+
+import { quotedName } from "./axes";
+import { find } from "./dom";
+import type { Pin } from "./row/place";
+import type { Summary } from "./types";
+
+export class Pinning {
+    /** As it was asked for: the input may not have it. */
+    asked: Pin | null = null;
+    #holder = find(document, "#pin", HTMLElement);
+    #summary: () => Summary | null;
+
+    /** `summary`: of the input; null while there is none. */
+    constructor(summary: () => Summary | null, onClose: () => void) {
+        this.#summary = summary;
+        find(this.#holder, "button", HTMLButtonElement).onclick = onClose;
+    }
+
+    /** The pinned query, as far as the input has it. */
+    get pin(): Pin | null {
+        const { queries = 0, keys = 0 } = this.#summary()?.shape ?? {};
+        const pin = this.asked;
+        return pin && pin.query < queries && pin.key < keys ? pin : null;
+    }
+
+    /** Say which one it is; of an input without it none is. */
+    show(): void {
+        const { shape, tokens } = this.#summary() ?? {};
+        const { pin } = this;
+        find(document, "#panels", HTMLElement).classList.toggle("pinned", pin !== null);
+        this.#holder.hidden = pin === null;
+        if (!pin || !shape) return;
+        const name = quotedName(pin.query, 1, shape.queries, tokens ?? null);
+        find(this.#holder, "span", HTMLElement).textContent =
+            `Query ${name}, number ${pin.query}, step by step`;
+    }
+}
