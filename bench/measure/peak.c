@@ -43,6 +43,11 @@ double peak_gflops(attn_tier_t tier) {
     return 1e-9 * best;
 }
 
+double peak_dot_gops(attn_tier_t tier, int bytes) {
+    const struct peak_variant *dots = &peak_kernels(tier)->dots[bytes - 1];
+    return dots->run ? 1e-9 * best_rate(dots) : NAN;
+}
+
 /* An array for reading, of so many bytes or as many as there is memory for. */
 static float *make_array(size_t bytes, int64_t *count) {
     float *data = NULL;

@@ -19,6 +19,12 @@
 /** Float multiplications and additions a second, in 1e9, with this tier's instructions. */
 double peak_gflops(attn_tier_t tier);
 
+/**
+ * The same of whole numbers of `bytes` bytes, 1 or 2, whose products are summed up in 32 bits (simd/dots.h); NaN where
+ * the tier has no instruction for them.
+ */
+double peak_dot_gops(attn_tier_t tier, int bytes);
+
 /** An order of reading memory, and how fast it is. */
 typedef struct peak_read {
     int stretches; /**< parts of the array that are read side by side */

@@ -34,6 +34,48 @@ MULTIPLY_ADD(8)
 MULTIPLY_ADD(10)
 MULTIPLY_ADD(12)
 
+/* A dot product of a row and a column that stay the same would be taken once: as in a tile (simd/dots.h) rows meet
+ * columns, and the columns are read anew in each step. */
+enum { DOT_ROWS = 4, DOT_COLUMNS = 3 };
+
+/* Each word's numbers are balanced: 1 and -1 in columns, one number in rows. So no sum overflows. */
+#define DOTS(BITS, ROW, COLUMN)                                                                    \
+    static float dots_##BITS(int64_t steps) {                                                      \
+        int32_t words[DOT_COLUMNS * VF_LANES], *columns = words;                                   \
+        vi rows[DOT_ROWS], sums[DOT_ROWS][DOT_COLUMNS];                                            \
+        for (int i = 0; i < DOT_COLUMNS * VF_LANES; i++) words[i] = (COLUMN);                      \
+        __asm__("" : "+r"(columns)); /* the compiler knows no more what they are */                \
+        ATTN_UNROLL                                                                                \
+        for (int r = 0; r < DOT_ROWS; r++) rows[r] = vi_set1((r + 1) * (ROW));                     \
+        ATTN_UNROLL                                                                                \
+        for (int r = 0; r < DOT_ROWS; r++) {                                                       \
+            ATTN_UNROLL                                                                            \
+            for (int c = 0; c < DOT_COLUMNS; c++) sums[r][c] = vi_set1(r + c);                     \
+        }                                                                                          \
+        for (int64_t step = 0; step < steps; step++) {                                             \
+            ATTN_READ_ANEW;                                                                        \
+            ATTN_UNROLL                                                                            \
+            for (int c = 0; c < DOT_COLUMNS; c++) {                                                \
+                const vi column = vi_load(columns + c * VF_LANES);                                 \
+                ATTN_UNROLL                                                                        \
+                for (int r = 0; r < DOT_ROWS; r++)                                                 \
+                    sums[r][c] = vi_dot##BITS(sums[r][c], rows[r], column);                        \
+            }                                                                                      \
+        }                                                                                          \
+        vf total = vf_zero();                                                                      \
+        ATTN_UNROLL                                                                                \
+        for (int r = 0; r < DOT_ROWS; r++) {                                                       \
+            ATTN_UNROLL                                                                            \
+            for (int c = 0; c < DOT_COLUMNS; c++) total = vf_add(total, vi_to_vf(sums[r][c]));     \
+        }                                                                                          \
+        return vf_reduce_add(total);                                                               \
+    }
+
+#if VI_HAS_DOT8
+DOTS(8, 0x01010101, (int32_t)0xff01ff01)
+#endif
+DOTS(16, 0x00010001, (int32_t)0xffff0001)
+
 enum { LINE = 16 /* floats */ };
 
 /* Also behind the array's end, where nothing is read. */
@@ -100,6 +142,15 @@ const peak_kernels_t ATTN_KERNEL(peak_kernels) = {
     .multiply_add = {{multiply_add_8, 2 * 8 * VF_LANES},
                      {multiply_add_10, 2 * 10 * VF_LANES},
                      {multiply_add_12, 2 * 12 * VF_LANES}},
+    .dots =
+        {
+#if VI_HAS_DOT8
+            {dots_8, 8 * DOT_ROWS *DOT_COLUMNS *VF_LANES},
+#else
+            {NULL, 0},
+#endif
+            {dots_16, 4 * DOT_ROWS *DOT_COLUMNS *VF_LANES},
+        },
 #ifdef __wasm__
     .read = {ORDERS(0, 0)},
 #else

@@ -20,6 +20,8 @@ typedef struct peak_kernels {
         float (*run)(int64_t steps);
         int64_t flops_per_step;
     } multiply_add[PEAK_VARIANTS];
+    struct peak_variant
+        dots[2]; /**< of numbers of 1 and 2 bytes; run is NULL where there are none */
     struct peak_order {
         int stretches; /**< read side by side */
         int ahead; /**< bytes by which lines are asked for before they are read; 0: they are not */
@@ -31,6 +33,6 @@ typedef struct peak_kernels {
     void (*update)(float *data, int64_t count);
 } peak_kernels_t;
 
-ATTN_KERNEL_TABLES(peak_kernels_t, peak_kernels)
+ATTN_DOT_KERNEL_TABLES(peak_kernels_t, peak_kernels)
 
 #endif

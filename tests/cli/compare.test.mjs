@@ -293,7 +293,12 @@ describe("attn bench", () => {
     test("--calibrate tells peaks, orders of reading, caches and kernels", () => {
         const out = succeed(["bench", "--calibrate", "--backend=softmax", "--json"]);
         const { arithmetic, reading, caches, sizes, kernels } = JSON.parse(out);
-        assert.ok(arithmetic.every(({ gflops }) => gflops > 0));
+        assert.ok(arithmetic.every(({ gflops, gops16 }) => gflops > 0 && gops16 > 0));
+        assert.ok(
+            arithmetic.every(({ tier, gops8 }) =>
+                gops8 > 0 ? tier === "avx512vnni" : gops8 === null,
+            ),
+        );
         assert.equal(arithmetic.filter(({ chosen }) => chosen).length, 1);
         assert.equal(Math.max(...reading.map(({ share }) => share)), 1);
         assert.ok(reading.every(({ gbps, share }) => gbps > 0 && share > 0));
