@@ -7,6 +7,7 @@ set -euo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
 root=$1
+mkdir -p "$(dirname "$root")"
 # PyTorch takes whichever BLAS there is; alone it brings the reference one.
 readonly packages=(python3-torch python3-numpy libopenblas0-pthread libggml-dev gcc libc6-dev)
 
