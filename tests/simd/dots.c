@@ -27,36 +27,14 @@ static void *memory(int64_t count, size_t size) {
 typedef struct columns {
     int bytes;
     int64_t terms, width;
-    float *from; /* [terms][width] */
+    float *from;  /* [terms][width] */
+    float *sizes; /* of columns: their largest numbers */
     float level;
     int32_t *words, *starts;
     float *scales;
 } columns_t;
 
-/* Normal numbers, or, with `extreme`, all of them the largest, by turns of either sign. */
-static columns_t columns_create(const dots_kernels_t *k, int bytes, int64_t terms, int64_t width,
-                                uint64_t stream, int extreme, int32_t flip) {
-    columns_t c = {.bytes = bytes, .terms = terms, .width = width};
-    c.from = memory(terms * width, sizeof *c.from);
-    c.words = memory((terms * bytes + 3) / 4 * width, sizeof *c.words);
-    c.scales = memory(width, sizeof *c.scales);
-    c.starts = memory(width, sizeof *c.starts);
-    c.level = k->level(bytes == 1 ? 127 : 32767, terms);
-    for (int64_t i = 0; i < terms * width; i++)
-        c.from[i] = extreme ? (float)(1 - 2 * (i % width % 2))
-                            : (float)attn_random_normal(test_seed(), stream, (uint64_t)i);
-    k->quantise(bytes, c.from, terms, c.level, flip, width, c.words, c.scales, c.starts);
-    return c;
-}
-
-static void columns_destroy(columns_t *c) {
-    free(c->from);
-    free(c->words);
-    free(c->scales);
-    free(c->starts);
-}
-
-/* The size of a column, and an integer of it, as simd/quantise.h defines them. */
+/* The size of a column, as simd/quantise.h defines it; a NaN is passed over. */
 static float size_of(const columns_t *c, int64_t column) {
     float size = 0;
     for (int64_t i = 0; i < c->terms; i++)
@@ -64,8 +42,40 @@ static float size_of(const columns_t *c, int64_t column) {
     return size;
 }
 
+static void columns_quantise(const dots_kernels_t *k, columns_t *c, int32_t flip) {
+    k->quantise(c->bytes, c->from, c->terms, c->level, flip, c->width, c->words, c->scales,
+                c->starts);
+    for (int64_t j = 0; j < c->width; j++) c->sizes[j] = size_of(c, j);
+}
+
+/* Normal numbers, or, with `extreme`, all of them the largest, by turns of either sign. */
+static columns_t columns_create(const dots_kernels_t *k, int bytes, int64_t terms, int64_t width,
+                                uint64_t stream, int extreme, int32_t flip) {
+    columns_t c = {.bytes = bytes, .terms = terms, .width = width};
+    c.from = memory(terms * width, sizeof *c.from);
+    c.sizes = memory(width, sizeof *c.sizes);
+    c.words = memory((terms * bytes + 3) / 4 * width, sizeof *c.words);
+    c.scales = memory(width, sizeof *c.scales);
+    c.starts = memory(width, sizeof *c.starts);
+    c.level = k->level(bytes == 1 ? 127 : 32767, terms);
+    for (int64_t i = 0; i < terms * width; i++)
+        c.from[i] = extreme ? (float)(1 - 2 * (i % width % 2))
+                            : (float)attn_random_normal(test_seed(), stream, (uint64_t)i);
+    columns_quantise(k, &c, flip);
+    return c;
+}
+
+static void columns_destroy(columns_t *c) {
+    free(c->from);
+    free(c->sizes);
+    free(c->words);
+    free(c->scales);
+    free(c->starts);
+}
+
+/* An integer of a column, as simd/quantise.h defines it. */
 static int64_t integer(const columns_t *c, int64_t term, int64_t column) {
-    const float size = size_of(c, column);
+    const float size = c->sizes[column];
     if (size == 0) return 0;
     const float share = c->from[term * c->width + column] / size;
     return (int64_t)rintf(share * c->level);
@@ -81,7 +91,7 @@ static int64_t stored(const columns_t *c, int64_t term, int64_t column, int32_t 
 static void check_columns(const columns_t *c, int32_t flip) {
     for (int64_t j = 0; j < c->width; j++) {
         int64_t sum = 0;
-        assert_true(c->scales[j] == size_of(c, j) / c->level);
+        assert_true(c->scales[j] == c->sizes[j] / c->level);
         for (int64_t i = 0; i < c->terms; i++) {
             sum += integer(c, i, j);
             if (stored(c, i, j, flip) != integer(c, i, j))
@@ -117,10 +127,10 @@ static void odd_columns(void **state) {
             test_label("%d bytes, numbers of %g", bytes, (double)sizes[s]);
             columns_t c = columns_create(k, bytes, 6, 2 * k->panel, 1, 1, 0);
             for (int64_t i = 0; i < c.terms * c.width; i++) c.from[i] *= sizes[s];
-            k->quantise(bytes, c.from, c.terms, c.level, 0, c.width, c.words, c.scales, c.starts);
+            columns_quantise(k, &c, 0);
             check_columns(&c, 0);
             c.from[3 * c.width] = s % 2 ? NAN : -INFINITY;
-            k->quantise(bytes, c.from, c.terms, c.level, 0, c.width, c.words, c.scales, c.starts);
+            columns_quantise(k, &c, 0);
             assert_true(isnan(c.scales[0]));
             for (int64_t j = 1; j < c.width; j++) assert_true(c.scales[j] == sizes[s] / c.level);
             columns_destroy(&c);

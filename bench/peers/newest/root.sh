@@ -7,7 +7,6 @@ set -euo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
 root=$1
-mkdir -p "$(dirname "$root")"
 # PyTorch takes whichever BLAS there is; alone it brings the reference one.
 readonly packages=(python3-torch python3-numpy libopenblas0-pthread libggml-dev gcc libc6-dev)
 
@@ -24,6 +23,7 @@ make_root() {
     from=$(mirror)
     [ -n "$from" ] || { echo "apt has no Debian archive among its sources" >&2 && exit 1; }
     rm -rf "$root"
+    mkdir -p "$(dirname "$root")"
     unshare --mount -- debootstrap --variant=minbase sid "$root" "$from"
     cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
