@@ -19,7 +19,8 @@ static const attn_param_info_t params[PARAMS] = {
                      "largest entry of X X^T; the lemmas ask for less than 0.1"),
     [SIZE] = LAB_INTEGER("size", "sketch size m", "features", 1, 16384, 256,
                          "features of Y, where x is not it"),
-    [EPS] = LAB_NUMBER("eps", "error eps", "", 0.01, 1, 0.75, "what the promises are asked for"),
+    [EPS] =
+        LAB_NUMBER("eps", "error eps", "", 0.01, 0.999, 0.75, "what the promises are asked for"),
     [DELTA] = LAB_NUMBER("delta", "failure probability delta", "", 1e-6, 0.999, 0.1,
                          "with which a promise may fail"),
     [DECAY] = LAB_NUMBER("decay", "decay of features", "", 0, 4, 0.3,

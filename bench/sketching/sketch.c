@@ -371,20 +371,20 @@ static attn_status_t mix_all(work_t *work) {
 
 /* ---- a sketch -------------------------------------------------------------------------------------------- */
 
+/* The backend's parameters have the same limits. */
+static attn_status_t check_share(const work_t *work, const char *name, double value, double least) {
+    if (value >= least && value <= ATTN_SKETCH_MOST) return ATTN_OK;
+    return attn_fail(work->error, ATTN_ERROR_RANGE, "%s is %g, has to be %g to %g", name, value,
+                     least, ATTN_SKETCH_MOST);
+}
+
 static attn_status_t check(const work_t *work) {
     const sketching_options_t *options = work->options;
     const sketching_x_t *x = work->features->x;
-    const double most =
-        options->method == SKETCHING_LEVERAGE || options->method == SKETCHING_EXACT ? 0.1 : 1;
     const float *data = x->dense ? x->dense : x->data;
-    if (!(options->eps > 0 && options->eps < 1))
-        return attn_fail(work->error, ATTN_ERROR_RANGE, "eps has to be above 0 and below 1");
-    if (!(options->delta > 0 && options->delta < 1))
-        return attn_fail(work->error, ATTN_ERROR_RANGE, "delta has to be above 0 and below 1");
-    if (options->delta > most)
-        return attn_fail(work->error, ATTN_ERROR_RANGE,
-                         "delta of method %s has to be at most 0.1 (Lemma 5.4)",
-                         sketching_names[options->method]);
+    attn_status_t status = check_share(work, "eps", options->eps, ATTN_SKETCH_LEAST_EPS);
+    if (!status) status = check_share(work, "delta", options->delta, ATTN_SKETCH_LEAST_DELTA);
+    if (status) return status;
     if (!(options->factor >= 0 && factor_of(options) >= 2 && factor_of(options) <= 1000))
         return attn_fail(work->error, ATTN_ERROR_RANGE, "factor has to be 2 to 1000");
     if (options->size < 0 || options->size > SKETCHING_MOST_COLUMNS)

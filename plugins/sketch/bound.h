@@ -25,6 +25,11 @@
 #include "attn/types.h"
 #include "matrices.h"
 
+/** eps and delta are in (0, 1): so near to its ends. */
+#define ATTN_SKETCH_LEAST_EPS 1e-3
+#define ATTN_SKETCH_LEAST_DELTA 1e-6
+#define ATTN_SKETCH_MOST 0.999
+
 /** What a bound is about. */
 typedef struct attn_sketch_promise {
     enum attn_sketch_method method;
@@ -36,7 +41,7 @@ typedef struct attn_sketch_promise {
 /** The most that the rank of [Q; K] can be: min(d, its rows) and, above 0, the `known` rank. */
 int64_t attn_sketch_rank(const attn_problem_t *problem, int64_t known);
 
-/** Features that are needed for eps in (0, 1]; a whole number, perhaps huge. */
+/** Features that are needed for eps; a whole number, perhaps huge. Up to 1, where a promise has nothing left. */
 double attn_sketch_bound(const attn_sketch_promise_t *promise, double eps);
 
 /** The smallest eps in (0, 1] that `size` features are enough for, or 0 when there is none. */

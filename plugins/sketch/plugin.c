@@ -56,8 +56,8 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .label = "error",
             .help = "relative, of the logits, for the automatic size",
             .unit = "",
-            .minimum = 0.01,
-            .maximum = 1.0,
+            .minimum = ATTN_SKETCH_LEAST_EPS,
+            .maximum = ATTN_SKETCH_MOST,
             .initial = 0.5,
         },
     [DELTA] =
@@ -68,8 +68,8 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .label = "failure probability",
             .help = "that a head is without the guarantee",
             .unit = "",
-            .minimum = 1e-6,
-            .maximum = 0.999,
+            .minimum = ATTN_SKETCH_LEAST_DELTA,
+            .maximum = ATTN_SKETCH_MOST,
             .initial = 0.1,
         },
     [SEED] =

@@ -132,6 +132,26 @@ describe("attn sketch", () => {
         });
     });
 
+    test("the backend's eps and delta have the same limits", () => {
+        withFiles(files, (folder) => {
+            const run = (setting) =>
+                attn(
+                    ["run", "sketch", "--q", "x.npy", "--k", "x.npy", "--v", "x.npy"].concat([
+                        "-o",
+                        "o.npy",
+                        "--set",
+                        setting,
+                    ]),
+                    folder,
+                );
+            for (const name of ["eps", "delta"]) {
+                assert.equal(run(`${name}=0.999`).status, 0);
+                for (const value of ["0", "1"])
+                    assertRefused(run(`${name}=${value}`), /is outside/);
+            }
+        });
+    });
+
     test("rows of K go below those of Q", () => {
         withFiles(files, (folder) => {
             const to = ["--method", "exact", "--size", "100", "-o", "y.npy", "--json"];
@@ -188,8 +208,10 @@ describe("attn sketch", () => {
         [["data.npy", "--x-indptr", "indptr.npy"], /come together/],
         [["x.npy", "--k", "four.npy"], /four.npy: has 4 features, x.npy has 700/],
         [["x.npy", "--method", "magic"], /'magic' is none of gaussian/],
-        [["x.npy", "--eps", "0"], /eps has to be above 0/],
-        [["x.npy", "--delta", "0.2"], /at most 0.1 \(Lemma 5.4\)/],
+        ...["0", "1", "-1"].flatMap((e) => [
+            [["x.npy", "--eps", e], /eps is -?[01], has to be 0\.001 to 0\.999/],
+            [["x.npy", "--delta", e], /delta is -?[01], has to be 1e-06 to 0\.999/],
+        ]),
         [["x.npy", "--size", "0"], /--size/],
         [["x.npy", "--method", "uniform"], /has to be given a size/],
         [["x.npy", "--method", "gaussian", "--scores", "s.npy"], /method gaussian has none/],

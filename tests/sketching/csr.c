@@ -53,12 +53,13 @@ static void wrong_options_are_refused(void **state) {
         sketching_options_t options;
         const char *says;
     } cases[] = {
-        {{SKETCHING_GAUSSIAN, &algebra_plain, 0, 0.1, 5, 0, 0, 0}, "eps has to be above 0"},
-        {{SKETCHING_GAUSSIAN, &algebra_plain, 1, 0.1, 5, 0, 0, 0}, "and below 1"},
-        {{SKETCHING_GAUSSIAN, &algebra_plain, NAN, 0.1, 5, 0, 0, 0}, "eps"},
-        {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0, 5, 0, 0, 0}, "delta has to be above 0"},
-        {{SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.11, 5, 0, 0, 0}, "at most 0.1 (Lemma 5.4)"},
-        {{SKETCHING_EXACT, &algebra_plain, 0.5, 0.5, 5, 0, 0, 0}, "at most 0.1 (Lemma 5.4)"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, 0, 0.1, 5, 0, 0, 0},
+         "eps is 0, has to be 0.001 to 0.999"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, 1, 0.1, 5, 0, 0, 0}, "eps is 1"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, NAN, 0.1, 5, 0, 0, 0}, "eps is"},
+        {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0, 5, 0, 0, 0},
+         "delta is 0, has to be 1e-06 to 0.999"},
+        {{SKETCHING_EXACT, &algebra_plain, 0.5, 1, 5, 0, 0, 0}, "delta is 1"},
         {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0.1, -1, 0, 0, 0}, "1 to 2^31 features"},
         {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0.1, (int64_t)1 << 40, 0, 0, 0}, "1 to 2^31"},
         {{SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 5, 0, 0, 1.9},
