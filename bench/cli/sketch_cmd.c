@@ -24,6 +24,7 @@ typedef struct sketch_run {
     sketching_features_t features;
     sketching_result_t result;
     sketching_distance_t distance;
+    double largest; /* r */
 } sketch_run_t;
 
 /* ---- X ----------------------------------------------------------------------------------------------- */
@@ -106,6 +107,7 @@ static int compute(sketch_run_t *run) {
         return no_memory(run);
     if (sketching_sketch(&run->features, &run->options, &run->result, &error))
         return cli_reject(run->path, &error);
+    run->largest = sketching_largest(&run->x);
     if (run->scores && !run->result.scores)
         return cli_complain(CLI_USAGE, "--scores: method %s has none", run->method);
     if (run->report && sketching_measure(&run->features, run->options.solver, run->result.y,
@@ -182,8 +184,8 @@ static void tell(const sketch_run_t *run) {
         {"score_sum", "sum of the scores", result->total, result->scores != NULL},
         {"distortion", "spectral distortion", distance->distortion, run->report},
         {"entry", "max |A' - A| of the attention matrix", distance->entry, run->report},
-        {"r", "r, max |X X^T|", distance->r, run->report},
-        {"bound", "12 r", 12 * distance->r, run->report},
+        {"r", "r, max |X X^T|", run->largest, 1},
+        {"bound", "12 r", 12 * run->largest, 1},
     };
     if (run->json) {
         printf("{\n  \"method\": \"%s\",\n  \"algebra\": \"%s\"", run->method,
@@ -196,10 +198,10 @@ static void tell(const sketch_run_t *run) {
 }
 
 static void warn(const sketch_run_t *run) {
-    if (run->report && run->distance.r >= 0.1)
+    if (!run->result.is_exact && run->largest >= 0.1)
         cli_warn("max |X X^T| is %.3g, and Lemmas 3.1 to 3.4 ask for less than 0.1: 12 r bounds "
                  "nothing here",
-                 run->distance.r);
+                 run->largest);
     if (run->report && run->distance.distortion >= 1)
         cli_warn("the distortion is not below 1: 12 r bounds nothing here");
 }

@@ -65,7 +65,6 @@ static int measure(const sketching_features_t *features, const algebra_solver_t 
     for (int64_t k = 0; k < basis->rank; k++)
         distance->distortion = fmax(distance->distortion, fabs(values[k] - 1));
     fill_gram(features, exact);
-    for (int64_t i = 0; i < square; i++) distance->r = fmax(distance->r, fabs(exact[i]));
     soften(exact, n);
     soften(near, n);
     for (int64_t i = 0; i < square; i++)
@@ -81,7 +80,7 @@ attn_status_t sketching_measure(const sketching_features_t *features,
     sketching_features_t sketch;
     sketching_basis_t basis = {.matrix = NULL};
     double *room = n < INT32_MAX ? calloc((size_t)(3 * n * n + n), sizeof *room) : NULL;
-    *distance = (sketching_distance_t){.r = 0};
+    *distance = (sketching_distance_t){.rank = 0};
     int done = sketching_features_create(&rows, &sketch) && room;
     done = done && measure(features, solver, &sketch, &basis, room, distance);
     sketching_features_destroy(&sketch);

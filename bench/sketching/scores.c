@@ -22,19 +22,10 @@ void sketching_basis_destroy(sketching_basis_t *basis) {
 
 /* ---- from a triangle to a basis ---------------------------------------------------------------------- */
 
-enum { LANES = 8 };
-
 /* 1 / the length of each row; 0 for a row of zeros. */
 static void invert_lengths(const sketching_x_t *x, double *inverse) {
     for (int64_t i = 0; i < x->rows; i++) {
-        const float *row = x->dense ? x->dense + i * x->columns : x->data + x->starts[i];
-        const int64_t count = x->dense ? x->columns : x->starts[i + 1] - x->starts[i];
-        double squares[LANES] = {0}, square = 0;
-        int64_t k = 0;
-        for (; k + LANES <= count; k += LANES)
-            for (int l = 0; l < LANES; l++) squares[l] += (double)row[k + l] * (double)row[k + l];
-        for (; k < count; k++) square += (double)row[k] * (double)row[k];
-        for (int l = 0; l < LANES; l++) square += squares[l];
+        const double square = sketching_square(x, i);
         inverse[i] = square > 0 ? 1 / sqrt(square) : 0;
     }
 }

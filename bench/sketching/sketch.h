@@ -29,7 +29,7 @@ extern const char *const sketching_names[SKETCHING_METHODS];
 typedef struct sketching_options {
     enum sketching_method method;
     const algebra_solver_t *solver;
-    double eps, delta; /**< (0, 1]; (0, 1), and (0, 0.1] for sampling, which Lemma 5.4 asks for */
+    double eps, delta; /**< in (0, 1): see sketch/bound.h */
     int64_t size;      /**< m; 0: what the method's bound asks for */
     int64_t sparsity;  /**< osnap; 0: 4 */
     uint64_t seed;
@@ -61,7 +61,6 @@ void sketching_result_destroy(sketching_result_t *result);
 
 /** How near Y is to X; memory for some n x n. */
 typedef struct sketching_distance {
-    double r; /**< the largest entry of |X X^T| */
     double
         distortion; /**< of (X X^T)^+/2 Y Y^T (X X^T)^+/2 - I on the rows of X: its spectral norm */
     double entry;   /**< the largest |A' - A| of the attention matrices D^-1 exp(X X^T) */

@@ -4,6 +4,7 @@
 #include "attn/support.h"
 #include "sketch/csr.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,27 @@ attn_status_t sketching_check(const sketching_x_t *x, int64_t stored, attn_error
         status = check_row(x, i, error);
     if (status != ATTN_OK) return status;
     return attn_csr_check_finite(x->dense ? x->dense : x->data, sketching_stored(x), error);
+}
+
+/* ---- by rows ---------------------------------------------------------------------------------------- */
+
+double sketching_square(const sketching_x_t *x, int64_t i) {
+    enum { LANES = 8 };
+    const float *row = x->dense ? x->dense + i * x->columns : x->data + x->starts[i];
+    const int64_t count = x->dense ? x->columns : x->starts[i + 1] - x->starts[i];
+    double squares[LANES] = {0}, square = 0;
+    int64_t k = 0;
+    for (; k + LANES <= count; k += LANES)
+        for (int l = 0; l < LANES; l++) squares[l] += (double)row[k + l] * (double)row[k + l];
+    for (; k < count; k++) square += (double)row[k] * (double)row[k];
+    for (int l = 0; l < LANES; l++) square += squares[l];
+    return square;
+}
+
+double sketching_largest(const sketching_x_t *x) {
+    double largest = 0;
+    for (int64_t i = 0; i < x->rows; i++) largest = fmax(largest, sketching_square(x, i));
+    return largest;
 }
 
 /* ---- by features ------------------------------------------------------------------------------------ */

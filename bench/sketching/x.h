@@ -29,6 +29,12 @@ int64_t sketching_stored(const sketching_x_t *x);
  */
 attn_status_t sketching_check(const sketching_x_t *x, int64_t stored, attn_error_t *error);
 
+/** |x_i|^2: what X X^T has on its diagonal. */
+double sketching_square(const sketching_x_t *x, int64_t row);
+
+/** r: the largest entry of |X X^T|, which as of any semidefinite matrix is on its diagonal. */
+double sketching_largest(const sketching_x_t *x);
+
 /** Some features, and the rows in which they have elements. */
 typedef struct sketching_block {
     int64_t first, width; /**< features [first, first + width) */

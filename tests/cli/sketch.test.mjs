@@ -118,17 +118,21 @@ describe("attn sketch", () => {
         });
     });
 
-    test("where 12 r bounds nothing it says so", () => {
-        withFiles({ "x.npy": npy([n, d], rows(0.5).flat()) }, (folder) => {
-            const { status, stderr } = attn(
-                ["sketch", "x.npy", "--size", "300", "--report"],
-                folder,
-            );
-            assert.equal(status, 0);
-            assert.match(
-                stderr,
-                /^attn: warning: max \|X X\^T\| is 0.5, .*12 r bounds nothing here\n$/,
-            );
+    test("where 12 r bounds nothing it says so, with a report and without", () => {
+        withFiles({ ...files, "large.npy": npy([n, d], rows(0.5).flat()) }, (folder) => {
+            for (const report of [[], ["--report"]]) {
+                const command = ["sketch", "large.npy", "--size", "300", ...report];
+                const { status, stderr, stdout } = attn(command, folder);
+                assert.equal(status, 0);
+                assert.match(stdout, /^r, max \|X X\^T\| +0\.49\d+$/m);
+                assert.match(
+                    stderr,
+                    /^attn: warning: max \|X X\^T\| is 0.5, .*12 r bounds nothing here\n$/,
+                );
+            }
+            assert.equal(attn(["sketch", "x.npy", "--size", "300"], folder).stderr, "");
+            const { stderr } = attn(["sketch", "large.npy", "--size", "700"], folder);
+            assert.equal(stderr, "", "Y is X, and nothing moves");
         });
     });
 
