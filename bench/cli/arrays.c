@@ -101,6 +101,19 @@ int64_t array_nonfinite(const array_t *array) {
     return count;
 }
 
+double array_longest(const array_t *array) {
+    const attn_tensor_t *tensor = &array->tensor;
+    int64_t at[4] = {0};
+    double longest = 0, square = 0;
+    if (tensor->dtype != ATTN_F32) return NAN;
+    do {
+        const double x = (double)*(const float *)(const void *)array_element(tensor, at);
+        square = at[AXIS_COLUMNS] ? square + x * x : x * x;
+        longest = fmax(longest, square);
+    } while (step(tensor, at));
+    return longest;
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 int array_make(array_t *array, attn_dtype_t dtype, const int64_t shape[4], int32_t rank,

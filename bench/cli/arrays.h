@@ -55,6 +55,9 @@ char *array_element(const attn_tensor_t *tensor, const int64_t at[4]);
 /** How many elements are NaN or infinite. */
 int64_t array_nonfinite(const array_t *array);
 
+/** The largest |x|^2 of rows x of f32; NaN for those of another dtype. */
+double array_longest(const array_t *array);
+
 /** "(8, 1024, 64)": the shape as the file has it; returns `text`. */
 const char *array_shape(const array_t *array, char text[96]);
 

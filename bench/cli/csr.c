@@ -6,6 +6,7 @@
 #include "cli/given.h"
 #include "cli/npz.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,18 @@ static int load_archive(csr_t *csr) {
 int csr_load(csr_t *csr) {
     const char *const names[] = {csr->data, csr->indptr, csr->indices};
     return csr->archive ? load_archive(csr) : load_arrays(csr, NULL, names);
+}
+
+double csr_longest(const csr_t *csr) {
+    double longest = 0;
+    for (int64_t i = 0; i < csr->rows; i++) {
+        double square = 0;
+        if (csr->starts[i] < 0 || csr->starts[i + 1] > csr->stored) return NAN;
+        for (int64_t at = csr->starts[i]; at < csr->starts[i + 1]; at++)
+            square += (double)csr->values[at] * (double)csr->values[at];
+        longest = fmax(longest, square);
+    }
+    return longest;
 }
 
 void csr_free(csr_t *csr) {

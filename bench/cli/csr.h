@@ -46,6 +46,9 @@ int csr_check_given(const option_texts_t *given);
 /** Read the files: arrays of the right lengths, whatever is in them; an exit status. csr_free() in any case. */
 int csr_load(csr_t *csr);
 
+/** The largest |x|^2 of rows x; NaN where rows do not begin and end among the elements. */
+double csr_longest(const csr_t *csr);
+
 void csr_free(csr_t *csr);
 
 /** Name X in the problem as its backend's own arrays, and their length in the settings. */

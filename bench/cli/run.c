@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct run {
     settings_t settings;
@@ -26,6 +27,7 @@ typedef struct run {
     double seconds, gradient_seconds;
     int is_on_stdout; /* an array, which has it alone */
     uint64_t stream_memory;
+    double longest; /* |x|^2 of X's rows */
 } run_t;
 
 static int compute_weights(run_t *run) {
@@ -56,7 +58,10 @@ static int compute(run_t *run) {
         return cli_reject(NULL, &trial->error);
     if (trial_plan(trial, run->context, backend, &inputs->problem, &run->settings, &inputs->given))
         return cli_reject(NULL, &trial->error);
-    if (inputs_has_x(inputs)) csr_place(&inputs->x, backend, trial->arrays);
+    if (inputs_has_x(inputs)) {
+        run->longest = csr_longest(&inputs->x);
+        csr_place(&inputs->x, backend, trial->arrays);
+    }
     if (trial_load(trial, inputs->shared)) return CLI_USAGE;
     if (trial_prepare(trial, &run->inputs.io)) return cli_reject(NULL, &trial->error);
     if (gradients_prepare(&run->gradients, trial)) return CLI_USAGE;
@@ -191,6 +196,26 @@ static void report_sizes(const inputs_t *inputs) {
                inputs_shape(inputs, INPUT_KEY, shapes[1]), shapes[INPUT_VALUE]);
 }
 
+/*
+ * Beside what a sketch promises of logits: r = max |scale X X^T|, X = [Q; K], which is on the diagonal, and 12 r, by which
+ * Lemmas 3.1 to 3.4 of arXiv:2304.04397 let a weight move.
+ */
+static void report_lemmas(const run_t *run) {
+    const attn_problem_t *problem = attn_plan_problem(run->trial.plan);
+    const double scale =
+        isnan(problem->scale) ? 1 / sqrt((double)problem->dim) : fabs((double)problem->scale);
+    const array_t *arrays = run->inputs.arrays;
+    const double longest = inputs_has_x(&run->inputs) ? run->longest
+                                                      : fmax(array_longest(&arrays[INPUT_QUERY]),
+                                                             array_longest(&arrays[INPUT_KEY]));
+    const double r = scale * longest;
+    printf("%-16s r = max |scale X X^T| is %.4g, ", "weights", r);
+    if (r < 0.1)
+        printf("12 r %.4g (Lemmas 3.1 to 3.4)\n", 12 * r);
+    else
+        puts("not below 0.1: 12 r bounds nothing here");
+}
+
 static void report(const run_t *run) {
     const inputs_t *inputs = &run->inputs;
     const attn_problem_t *problem = &inputs->problem;
@@ -232,6 +257,7 @@ static void report(const run_t *run) {
             printf("%-16s %s\n", fact.label, fact.text);
         else
             printf("%-16s %.9g\n", fact.label, fact.number);
+        if (strcmp(fact.name, "guarantee") == 0) report_lemmas(run);
     }
 }
 
