@@ -31,8 +31,8 @@ enum {
 };
 
 /**
- * Rows that are worked on next, of up to three arrays: each tile asks for a few of them, since between one chunk
- * and the next processors forget that they were reading ahead. They need not exist.
+ * Rows that are worked on next, of up to three arrays: tiles ask for one of each after another, since between one
+ * chunk and the next processors forget that they were reading ahead. They need not exist.
  */
 typedef struct product_ahead {
     struct {
@@ -42,26 +42,26 @@ typedef struct product_ahead {
     int64_t rows;
 } product_ahead_t;
 
+/* Steps of a tile from one row that is asked for to the next: a processor that is asked for more lines than it can
+ * wait for, waits. The larger the tile, the longer a step. */
+enum { PRODUCT_FETCH_STEPS = 3072 / (TILE_ROWS * PANEL) };
+
 ATTN_INLINE void product_fetch_(product_ahead_t *ahead) {
-    enum {
-        LINE = 64,
-        ROWS = TILE_ROWS * PANEL / 48 + 1
-    }; /* the larger tiles, the fewer there are */
-    for (int i = 0; PRODUCT_FETCHES && i < ROWS && ahead->rows > 0; i++, ahead->rows--) {
-        ATTN_UNROLL
-        for (int a = 0; a < 3; a++) {
-            for (int64_t byte = 0; byte < ahead->arrays[a].bytes; byte += LINE)
-                vf_prefetch(ahead->arrays[a].at + (uintptr_t)byte);
-            ahead->arrays[a].at += (uintptr_t)ahead->arrays[a].stride;
-        }
+    enum { LINE = 64 };
+    if (ahead->rows <= 0) return;
+    ATTN_UNROLL
+    for (int a = 0; a < 3; a++) {
+        for (int64_t byte = 0; byte < ahead->arrays[a].bytes; byte += LINE)
+            vf_prefetch(ahead->arrays[a].at + (uintptr_t)byte);
+        ahead->arrays[a].at += (uintptr_t)ahead->arrays[a].stride;
     }
+    ahead->rows--;
 }
 
 /* tile(its rows, its vectors, first row, first column, ...) over rows x columns; `rows` may depend on
  * the panel's first column, c. */
 #define PRODUCT_ROWS_(tile, vectors, rows, ...)                                                    \
     for (int64_t r = 0; r < (rows);) {                                                             \
-        product_fetch_(ahead);                                                                     \
         if (PRODUCT_ONE_HEIGHT || r + PRODUCT_FEW_ROWS < (rows)) {                                 \
             tile(TILE_ROWS, vectors, r, c, __VA_ARGS__);                                           \
             r += TILE_ROWS;                                                                        \
@@ -106,10 +106,16 @@ ATTN_INLINE void product_step_(int first, int rows, int vectors, product_sums_t 
  * addresses have 32 bits, compilers leave k * step a multiplication of 64. */
 ATTN_INLINE void product_add_(int rows, int vectors, product_sums_t sums,
                               const float *restrict left, int64_t row, int64_t step,
-                              const float *restrict right, int64_t stride, int64_t depth) {
-    ATTN_UNROLL_4
-    for (int64_t k = 0; k < depth; k++, left += step, right += stride)
-        product_step_(0, rows, vectors, sums, left, row, right);
+                              const float *restrict right, int64_t stride, int64_t depth,
+                              product_ahead_t *ahead) {
+    while (depth > 0) {
+        const int64_t steps = PRODUCT_FETCHES ? tile_min(depth, PRODUCT_FETCH_STEPS) : depth;
+        if (PRODUCT_FETCHES) product_fetch_(ahead);
+        ATTN_UNROLL_4
+        for (int64_t k = 0; k < steps; k++, left += step, right += stride)
+            product_step_(0, rows, vectors, sums, left, row, right);
+        depth -= steps;
+    }
 }
 
 /* ---- left * right --------------------------------------------------------------------------------- */
@@ -117,11 +123,11 @@ ATTN_INLINE void product_add_(int rows, int vectors, product_sums_t sums,
 ATTN_INLINE void product_tile_(int tile_rows, int vectors, int64_t r, int64_t c, float *out,
                                int64_t out_stride, const float *left, int64_t left_stride,
                                const float *right, int64_t right_stride, int64_t depth,
-                               const float *factors, int64_t rows) {
+                               const float *factors, int64_t rows, product_ahead_t *ahead) {
     product_sums_t sums;
     product_zero_(tile_rows, vectors, sums);
     product_add_(tile_rows, vectors, sums, left + r * left_stride, left_stride, 1, right + c,
-                 right_stride, depth);
+                 right_stride, depth, ahead);
     ATTN_UNROLL
     for (int i = 0; i < tile_rows; i++) {
         if (r + i >= rows) break;
@@ -141,7 +147,7 @@ ATTN_STEP void product(float *restrict out, int64_t out_stride, const float *res
                        int64_t depth, int64_t rows, int64_t columns, const float *factors,
                        int causal, product_ahead_t *ahead) {
     PRODUCT_TILES_(product_tile_, causal ? tile_min(rows, c + PANEL) : rows, columns, out,
-                   out_stride, left, left_stride, right, right_stride, depth, factors, rows);
+                   out_stride, left, left_stride, right, right_stride, depth, factors, rows, ahead);
 }
 
 /* ---- left^T * right ------------------------------------------------------------------------------- */
@@ -149,11 +155,12 @@ ATTN_STEP void product(float *restrict out, int64_t out_stride, const float *res
 ATTN_INLINE void product_transposed_tile_(int tile_rows, int vectors, int64_t r, int64_t c,
                                           float *out, int64_t out_stride, const float *left,
                                           int64_t left_stride, const float *right,
-                                          int64_t right_stride, int64_t depth, int64_t rows) {
+                                          int64_t right_stride, int64_t depth, int64_t rows,
+                                          product_ahead_t *ahead) {
     product_sums_t sums;
     product_zero_(tile_rows, vectors, sums);
-    product_add_(tile_rows, vectors, sums, left + r, 1, left_stride, right + c, right_stride,
-                 depth);
+    product_add_(tile_rows, vectors, sums, left + r, 1, left_stride, right + c, right_stride, depth,
+                 ahead);
     ATTN_UNROLL
     for (int i = 0; i < tile_rows; i++) {
         if (r + i >= rows) break;
@@ -172,7 +179,7 @@ ATTN_STEP void product_add_transposed(float *restrict out, int64_t out_stride,
                                       int64_t depth, int64_t rows, int64_t columns,
                                       product_ahead_t *ahead) {
     PRODUCT_TILES_(product_transposed_tile_, rows, columns, out, out_stride, left, left_stride,
-                   right, right_stride, depth, rows)
+                   right, right_stride, depth, rows, ahead)
 }
 
 /* ---- a chunk's output ----------------------------------------------------------------------------- */
@@ -190,15 +197,17 @@ typedef struct product_chunk {
 } product_chunk_t;
 
 ATTN_INLINE void product_chunk_tile_(int tile_rows, int vectors, int64_t r, int64_t c, float *out,
-                                     int64_t out_stride, const product_chunk_t *chunk) {
+                                     int64_t out_stride, const product_chunk_t *chunk,
+                                     product_ahead_t *ahead) {
     product_sums_t sums;
     const int64_t stride = chunk->stride;
     product_zero_(tile_rows, vectors, sums);
     product_add_(tile_rows, vectors, sums, chunk->queries + r, 1, stride, chunk->state + c,
-                 chunk->state_stride, chunk->depth);
+                 chunk->state_stride, chunk->depth, ahead);
     if (chunk->scores) {
         const float *scores = chunk->scores + r, *values = chunk->values + c;
-        product_add_(tile_rows, vectors, sums, scores, 1, stride, values, chunk->values_stride, r);
+        product_add_(tile_rows, vectors, sums, scores, 1, stride, values, chunk->values_stride, r,
+                     ahead);
         /* At the diagonal a row reads no value that it does not see: 0 times NaN is NaN. */
         ATTN_UNROLL
         for (int j = 0; j < tile_rows; j++) {
@@ -220,7 +229,7 @@ ATTN_INLINE void product_chunk_tile_(int tile_rows, int vectors, int64_t r, int6
 /** out[r] = factors[r] * (query_r state + sum_{j<=r} scores[j][r] values[j]) */
 ATTN_STEP void product_chunk(float *restrict out, int64_t out_stride, const product_chunk_t *chunk,
                              int64_t columns, product_ahead_t *ahead) {
-    PRODUCT_TILES_(product_chunk_tile_, chunk->rows, columns, out, out_stride, chunk)
+    PRODUCT_TILES_(product_chunk_tile_, chunk->rows, columns, out, out_stride, chunk, ahead)
 }
 
 #endif

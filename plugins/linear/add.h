@@ -49,12 +49,12 @@ enum { ADD_NOTHING, ADD_ALL, ADD_DECAYED, ADD_FORGETTING };
 ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c,
                           const linear_state_t *state, const linear_keep_t *keep, int way,
                           const float *left, int64_t left_stride, const float *right, int64_t count,
-                          int64_t rows) {
+                          int64_t rows, product_ahead_t *ahead) {
     product_sums_t sums;
     const int decays = way >= ADD_DECAYED;
     product_zero_(tile_rows, vectors, sums);
     product_add_(tile_rows, vectors, sums, left + r, 1, left_stride, right + c, state->stride,
-                 count);
+                 count, ahead);
     ATTN_UNROLL
     for (int i = 0; i < tile_rows; i++) {
         if (r + i >= rows) break;
@@ -76,7 +76,7 @@ ATTN_INLINE void add_tile(int tile_rows, int vectors, int64_t r, int64_t c,
 
 #define ADD_TILES_(way)                                                                            \
     PRODUCT_TILES_(add_tile, rows, state->stride, state, keep, way, left, left_stride, right,      \
-                   count, rows)
+                   count, rows, ahead)
 
 /* S = a S + left^T right, of `count` tokens: left[count][left_stride], right[count][the state's stride]. */
 ATTN_STEP void add_products(linear_state_t *state, int64_t rows, const linear_keep_t *keep,
