@@ -10,9 +10,7 @@
 #include "features.h"
 #include "simd/convert.h"
 
-/* Tokens of a chunk: all tiers' panels and tiles divide it (AVX-512 takes its last 16 as one vector).
- * Longer ones compute more above and at the diagonal, shorter ones load and store the state more often. */
-enum { CHUNK = 48, BLOCK = 4 /* rows whose products are taken together */ };
+enum { CHUNK = LINEAR_CHUNK, BLOCK = 4 /* rows whose products are taken together */ };
 
 /* One head on its way. */
 typedef struct walk {
@@ -26,11 +24,11 @@ typedef struct walk {
     linear_state_t own;       /* and where it can be written */
     int64_t stride;           /* value_dim in whole vectors */
     int64_t key_stride;       /* features in whole vectors and tiles */
-    float *features;          /* phi(k): [CHUNK][key_stride] */
+    float *features;          /* phi(k): [keys of a chunk][key_stride] */
     float *rows;              /* the same of queries that are loaded by rows */
-    float *wide;              /* [CHUNK + 1][dim in whole vectors]: before a wide map */
+    float *wide;              /* [keys + 1][dim in whole vectors]: before a wide map */
     const float *values;      /* rows of `stride`: where they are, or copied */
-    float *value_rows;        /* [CHUNK][stride]: a copy */
+    float *value_rows;        /* [keys][stride]: a copy */
     float *queries;           /* phi(q), transposed: [features][the rows' stride] */
     float *scores;            /* phi(k).phi(q): [keys][the rows' stride] */
     float *out;               /* [CHUNK][stride] */
@@ -46,26 +44,31 @@ typedef struct linear_rows {
     float sum[CHUNK], abs[CHUNK];
 } linear_rows_t;
 
-static int64_t chunk_floats(const linear_form_t *form) {
-    return CHUNK * tile_round_up(tile_round_up(form->features, TILE_ROWS), PRODUCT_WIDTH);
+static int64_t row_floats(const linear_form_t *form) {
+    return tile_round_up(tile_round_up(form->features, TILE_ROWS), PRODUCT_WIDTH);
+}
+
+static int64_t chunk_floats(const attn_problem_t *problem, const linear_form_t *form) {
+    return linear_chunk_keys(problem) * row_floats(form);
 }
 
 ATTN_SMALL_STEP walk_t lay_out(const attn_problem_t *problem, const linear_form_t *form,
                                attn_arena_t *arena) {
     const int64_t features = form->features, width = tile_round_up(features, PRODUCT_WIDTH);
+    const int64_t keys = linear_chunk_keys(problem);
     const int is_wide = linear_map_is_wide(form->map);
     walk_t walk = {.form = form};
     walk.stride = tile_round_up(problem->value_dim, PRODUCT_WIDTH);
-    walk.key_stride = chunk_floats(form) / CHUNK;
+    walk.key_stride = row_floats(form);
     walk.own = attn_linear_state_take(problem, form, PRODUCT_WIDTH, 0, arena);
     const struct {
         float **array;
         int64_t columns, rows;
     } pieces[] = {
-        {&walk.features, walk.key_stride, CHUNK},
+        {&walk.features, walk.key_stride, keys},
         {&walk.rows, walk.key_stride, CHUNK},
-        {&walk.wide, is_wide ? tile_round_up(problem->dim, VF_LANES) : 0, CHUNK + 1},
-        {&walk.value_rows, walk.stride, CHUNK},
+        {&walk.wide, is_wide ? tile_round_up(problem->dim, VF_LANES) : 0, keys + 1},
+        {&walk.value_rows, walk.stride, keys},
         {&walk.queries, features + 1, CHUNK},
         {&walk.scores, CHUNK + 1, CHUNK},
         {&walk.out, walk.stride, CHUNK},
@@ -176,10 +179,11 @@ ATTN_SMALL_STEP void own_state(walk_t *walk) {
     walk->state = walk->own;
 }
 
-/* Rows [first, first + CHUNK) of two tensors, to be asked for. */
+/* Rows [first, first + rows) of two tensors, to be asked for. */
 ATTN_SMALL_STEP product_ahead_t next_chunk(const walk_t *walk, const attn_tensor_t *a,
-                                           const attn_tensor_t *b, int64_t head, int64_t first) {
-    product_ahead_t ahead = {.rows = CHUNK};
+                                           const attn_tensor_t *b, int64_t head, int64_t first,
+                                           int64_t rows) {
+    product_ahead_t ahead = {.rows = rows};
     ahead_of(&ahead, 0, a, walk->head->batch, head, first);
     ahead_of(&ahead, 1, b, walk->head->batch, head, first);
     return ahead;
@@ -190,11 +194,12 @@ static void add_keys(walk_t *walk, int64_t until) {
     const linear_form_t *form = walk->form;
     const linear_keep_t everything = {NULL, NULL, 0};
     while (walk->known < until) {
-        const int64_t count = tile_min(CHUNK, until - walk->known);
+        const int64_t most = linear_chunk_keys(walk->head->problem);
+        const int64_t count = tile_min(most, until - walk->known);
         load_keys(walk, walk->known, count);
         own_state(walk);
         product_ahead_t ahead = next_chunk(walk, &walk->head->io->key, &walk->head->io->value,
-                                           walk->head->kv_head, walk->known + count);
+                                           walk->head->kv_head, walk->known + count, most);
         add_products(&walk->state, form->features, &everything, walk->features, walk->key_stride,
                      walk->values, count, &ahead);
         if (form->normalise) add_row(&walk->state, walk->state.z, &everything, walk->key_sum);
@@ -241,12 +246,33 @@ static void add_scores(const walk_t *walk, const linear_rows_t *rows, int signs,
     }
 }
 
-/* Normalisers are sums of as many terms as there are keys and features. */
-ATTN_SMALL_STEP int64_t count_degenerate(const walk_t *walk, const linear_rows_t *rows) {
+/* Divides one by all normalisers, if none is degenerate: so most chunks have it. */
+ATTN_INLINE int divide_all(linear_rows_t *rows, const float *abs, float rounding) {
+    const vf most = vf_set1(FLT_MAX), least = vf_set1(FLT_MIN), one = vf_set1(1.0f);
+    vf good = one;
+    if (ATTN_COMPACT || rows->count % VF_LANES != 0) return 0;
+    for (int64_t r = 0; r < rows->count; r += VF_LANES) {
+        const vf size = absolute(vf_load(rows->sum + r));
+        const vf needed = vf_max(least, vf_mul(vf_set1(rounding), vf_load(abs + r)));
+        good = vf_select_positive(vf_sub(size, needed), good, vf_zero());
+        good = vf_select_positive(vf_sub(most, size), good, vf_zero());
+    }
+    if (vf_reduce_add(good) < (float)VF_LANES) return 0;
+    for (int64_t r = 0; r < rows->count; r += VF_LANES)
+        vf_store(rows->sum + r, vf_div(one, vf_load(rows->sum + r)));
+    return 1;
+}
+
+/*
+ * Makes factors of normalisers, sums of as many terms as there are keys and features. Returns how many are
+ * degenerate.
+ */
+ATTN_SMALL_STEP int64_t find_factors(const walk_t *walk, linear_rows_t *rows) {
     const float *abs = walk->signs ? rows->abs : rows->sum;
     const int64_t most = walk->state.keys + walk->form->features;
     const float rounding = FLT_EPSILON * sqrtf((float)(most + rows->count));
     int64_t degenerate = 0;
+    if (divide_all(rows, abs, rounding)) return 0;
     for (int64_t r = 0; r < rows->count; r++) {
         const float sum = rows->sum[r];
         const int64_t own = rows->causal ? r + 1 : 0;
@@ -254,6 +280,7 @@ ATTN_SMALL_STEP int64_t count_degenerate(const walk_t *walk, const linear_rows_t
         degenerate += walk->state.keys + own > 0 &&
                       !is_normaliser(sum, FLT_EPSILON * sqrtf((float)(most + own)) * abs[r]);
     }
+    for (int64_t r = 0; r < rows->count; r++) rows->sum[r] = row_factor(rows->sum[r]);
     return degenerate;
 }
 
@@ -269,9 +296,7 @@ static int64_t normalise(const walk_t *walk, linear_rows_t *rows) {
         read_normalisers(walk, rows, signs ? walk->state.zabs : walk->state.z, signs, to);
         if (rows->causal) add_scores(walk, rows, signs, to);
     }
-    const int64_t degenerate = count_degenerate(walk, rows);
-    for (int64_t r = 0; r < rows->count; r++) rows->sum[r] = row_factor(rows->sum[r]);
-    return degenerate;
+    return find_factors(walk, rows);
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------- */
@@ -312,7 +337,7 @@ ATTN_SMALL_STEP void store_rows(const walk_t *walk, int64_t query_head, const li
 static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *rows) {
     load_queries(walk, query_head, rows);
     product_ahead_t ahead = next_chunk(walk, &walk->head->io->query, &walk->head->io->out,
-                                       query_head, rows->first + rows->count);
+                                       query_head, rows->first + rows->count, CHUNK);
     if (rows->causal) score(walk, rows, &ahead);
     const int64_t degenerate = normalise(walk, rows);
     const attn_tensor_t *tensor = &walk->head->io->out;
@@ -374,7 +399,7 @@ static void sum(const attn_head_t *head, const linear_form_t *form, const linear
     if (!form->normalise) memset(state->z, 0, (size_t)state->width * sizeof(float));
     load_keys(&walk, chunk->first, count);
     product_ahead_t ahead =
-        next_chunk(&walk, &head->io->key, &head->io->value, head->kv_head, chunk->last);
+        next_chunk(&walk, &head->io->key, &head->io->value, head->kv_head, chunk->last, count);
     set_products(state, form->features, walk.features, walk.key_stride, walk.values, count, &ahead);
     copy_z(&walk, state);
 }
@@ -417,7 +442,6 @@ static int64_t attend(const attn_head_t *head, const linear_form_t *form, linear
 
 const linear_kernels_t ATTN_KERNEL(attn_linear_kernels) = {
     .name = TILE_NAME,
-    .chunk = CHUNK,
     .scratch = scratch,
     .chunk_floats = chunk_floats,
     .add = add,

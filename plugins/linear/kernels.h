@@ -17,6 +17,16 @@ enum { LINEAR_HAS_SEGMENTS = 0 };
 enum { LINEAR_HAS_SEGMENTS = 1 };
 #endif
 
+/* Tokens of a chunk: all tiers' panels and tiles divide it (AVX-512 takes its last 16 as one vector).
+ * Longer ones compute more above and at the diagonal, shorter ones load and store the state more often. */
+enum { LINEAR_CHUNK = 48 };
+
+/* Keys that are summed up by themselves, before they join the sums of those before: a chunk's, or, where nothing is
+ * a diagonal, twice as many. */
+static inline int64_t linear_chunk_keys(const attn_problem_t *problem) {
+    return problem->causal == ATTN_CAUSAL_NONE ? 2 * LINEAR_CHUNK : LINEAR_CHUNK;
+}
+
 /* Keys [first, last) of a head, at most a chunk, and room for their features. */
 typedef struct linear_chunk {
     int64_t first, last;
@@ -25,12 +35,10 @@ typedef struct linear_chunk {
 
 typedef struct linear_kernels {
     const char *name;
-    int64_t
-        chunk; /* keys that are summed up by themselves, before they join the sums of those before */
     /* Counts the bytes of a scratch. */
     void (*scratch)(const attn_problem_t *problem, const linear_form_t *form, attn_arena_t *arena);
-    /* Floats of a chunk's features. */
-    int64_t (*chunk_floats)(const linear_form_t *form);
+    /* Floats of a chunk's keys' features. */
+    int64_t (*chunk_floats)(const attn_problem_t *problem, const linear_form_t *form);
     /* The head's keys first <= j < last join the state. */
     void (*add)(const attn_head_t *head, const linear_form_t *form, int64_t first, int64_t last,
                 linear_state_t *state, void *scratch);

@@ -52,7 +52,7 @@ static int64_t taken_keys(const span_t *span) {
 
 /* Where chunk number `index` begins: as one worker alone takes them, so that query 0 begins one. */
 static int64_t chunk_start(const span_t *span, int64_t index) {
-    const int64_t chunk = span->plan->kernels->chunk, diagonal = first_diagonal(span);
+    const int64_t chunk = linear_chunk_keys(&span->plan->problem), diagonal = first_diagonal(span);
     const int64_t before = (diagonal + chunk - 1) / chunk;
     const int64_t start =
         index <= before ? attn_min(index * chunk, diagonal) : diagonal + (index - before) * chunk;
@@ -67,7 +67,7 @@ typedef struct segments {
 static segments_t segments_of(const linear_plan_t *plan, int all) {
     const span_t span = {plan, plan->problem.keys, all};
     const int64_t workers = attn_host_workers(plan->host), heads = kv_head_count(plan);
-    int64_t chunks = taken_keys(&span) / plan->kernels->chunk;
+    int64_t chunks = taken_keys(&span) / linear_chunk_keys(&plan->problem);
     while (chunk_start(&span, chunks) < taken_keys(&span)) chunks++;
     if (heads % workers == 0 || heads > 4 * workers || chunks <= FEW) return (segments_t){0, 0};
     /* So many that all workers end at about the same time */
@@ -91,9 +91,9 @@ linear_space_t attn_linear_space(const linear_plan_t *plan, attn_arena_t *arena)
     if (!LINEAR_HAS_SEGMENTS || !plan->has_segments) return space;
     space.known = attn_arena_take(arena, kv_head_count(plan), state.used);
     space.chunks = attn_arena_take(arena, workers * SEGMENT, state.used);
-    space.features =
-        attn_arena_take(arena, workers * SEGMENT,
-                        (uint64_t)plan->kernels->chunk_floats(&plan->form) * sizeof(float));
+    space.features = attn_arena_take(
+        arena, workers * SEGMENT,
+        (uint64_t)plan->kernels->chunk_floats(&plan->problem, &plan->form) * sizeof(float));
     space.claimed = attn_arena_take(arena, 1, sizeof *space.claimed);
     space.done = attn_arena_take(arena, kv_head_count(plan), sizeof *space.done);
     return space;
@@ -215,7 +215,7 @@ static linear_chunk_t chunk_of(const run_t *run, int64_t kv_index, int64_t segme
                                uint32_t worker) {
     const span_t span = span_of(run, kv_index);
     const int64_t chunk = segment * run->segments.chunks + place;
-    const int64_t floats = run->plan->kernels->chunk_floats(&run->plan->form);
+    const int64_t floats = run->plan->kernels->chunk_floats(&run->plan->problem, &run->plan->form);
     return (linear_chunk_t){chunk_start(&span, chunk), chunk_start(&span, chunk + 1),
                             run->space.features + (worker * SEGMENT + place) * floats};
 }
@@ -274,7 +274,7 @@ static void take_segment(void *data, int64_t task, uint32_t worker) {
 }
 
 static int64_t query_blocks(const linear_plan_t *plan) {
-    return attn_query_blocks(&plan->problem, SEGMENT * plan->kernels->chunk);
+    return attn_query_blocks(&plan->problem, SEGMENT * LINEAR_CHUNK);
 }
 
 /* Whether any query may. */
@@ -289,7 +289,7 @@ static void attend_all(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const attn_problem_t *problem = &run->plan->problem;
     const int64_t blocks = query_blocks(run->plan), kv_index = task / blocks;
-    const int64_t rows = SEGMENT * run->plan->kernels->chunk, block = task % blocks * rows;
+    const int64_t rows = SEGMENT * LINEAR_CHUNK, block = task % blocks * rows;
     const int64_t keys = span_of(run, kv_index).keys;
     const int64_t shift = attn_query_position(problem, keys, 0);
     const int64_t all = problem->causal == ATTN_CAUSAL_NONE ? 0 : attn_max(0, keys - shift);
