@@ -114,13 +114,19 @@ function tree(folder) {
     );
 }
 
+/** Of cases those that ATTN_TEST_SHARE leaves, evenly, as tests/support/test.h has it: the first and a share of the others. */
+function shareOf(cases) {
+    const share = Number(process.env.ATTN_TEST_SHARE ?? 1);
+    return cases.filter((_, i) => (i * 0.6180339887498949) % 1 < share);
+}
+
 /**
  * Calls `body(k, folder)` for k = 1 to `count`, and for every `step`-th "k+", each in a folder of its
  * own that holds `before`.
  */
 async function forEach(count, step, folder, before, body) {
-    const ks = Array.from({ length: count }, (_, i) => `${i + 1}`);
-    ks.push(...ks.filter((k) => k % step === 0).map((k) => `${k}+`));
+    const all = Array.from({ length: count }, (_, i) => `${i + 1}`);
+    const ks = shareOf([...all, ...all.filter((k) => k % step === 0).map((k) => `${k}+`)]);
     const worker = async (name) => {
         for (let k; (k = ks.shift());) {
             const own = join(folder, `${name}`);
