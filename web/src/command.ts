@@ -1,7 +1,7 @@
 /** The command line that computes a panel's numbers again. */
 
 import { roles, type ArrayFiles } from "./files";
-import type { Preset } from "./presets/list";
+import type { Preset, Question } from "./presets/list";
 import type { ArrayFile, Problem, Role, Values } from "./types";
 
 export type Source =
@@ -51,9 +51,13 @@ function arrayNames(source: Source): string[] {
 /** What makes the arrays of a preset, or where they are to be had. */
 function presetLines({ name, question }: Preset): string[] {
     if (!question) return [`# q.npy, k.npy and v.npy are what "Save Q, K, V" saves of "${name}"`];
-    const { task, attention, text } = question;
+    return [dumpLine(question)];
+}
+
+/** Saves the heads of a trained model as it answers. */
+export function dumpLine({ task, attention, text }: Question): string {
     const to = "--q q.npy --k k.npy --v v.npy";
-    return [`attn lab dump ${task} ${quote(text)} --attention ${attention} ${to}`];
+    return `attn lab dump ${task} ${quote(text)} --attention ${attention} ${to}`;
 }
 
 /** Where the command line finds an array: it reads .npy alone. */

@@ -11,6 +11,7 @@ import type { Preset } from "./presets/list";
 import { Reference } from "./reference";
 import type { Place } from "./row/place";
 import { Source } from "./source/source";
+import type { Thought } from "./source/trained";
 import { Player } from "./streaming/player";
 import type { ArrayFile, Input, Problem, Role, Summary, TensorInfo, Timing } from "./types";
 import { Work, type Task } from "./work";
@@ -29,7 +30,7 @@ export class Engine {
     #counting = new AbortController();
 
     start(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }> {
-        return this.#ask((attn) => {
+        return this.ask((attn) => {
             const { version, build, tier } = attn;
             return { version, build, tier, backends: attn.backends() };
         });
@@ -38,7 +39,7 @@ export class Engine {
     /** The backends that a plugin, a .wasm file, brings. */
     async loadPlugin(file: ArrayFile): Promise<Backend[]> {
         const added = await this.#bench.addPlugin(file);
-        return this.#ask((attn) => attn.backends().filter(({ id }) => added.includes(id)));
+        return this.ask((attn) => attn.backends().filter(({ id }) => added.includes(id)));
     }
 
     /** The arrays that are computed on. */
@@ -67,6 +68,13 @@ export class Engine {
     /** null: the same. */
     usePreset(preset: Preset): Promise<Summary | null> {
         return this.#use(this.#source.preset(preset));
+    }
+
+    /** The heads of a trained model as it answers; null: the same. */
+    async useThought(model: string, question: string): Promise<Thought | null> {
+        const coming = this.#source.thought(model, question);
+        const summary = await this.#use(coming.then(({ input }) => input));
+        return summary && coming;
     }
 
     listTensors(files: readonly ArrayFile[]): Promise<TensorInfo[]> {
@@ -150,7 +158,8 @@ export class Engine {
         this.#works.clear();
     }
 
-    #ask<T>(body: (attn: Attn) => T): Promise<T> {
+    /** What the library in its worker says, before all else. */
+    ask<T>(body: (attn: Attn) => T | Promise<T>): Promise<T> {
         return this.#bench.piece(0, new AbortController().signal, body);
     }
 

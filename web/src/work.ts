@@ -147,6 +147,18 @@ export class Work {
         return accuracyOf(this.#rows, exact, valueDim, batch * heads * queries);
     }
 
+    /** How far the output is from that of another run. */
+    errorAgainst(other: Work): Accuracy {
+        const { batch, heads, queries, valueDim } = this.#held.input.shape;
+        if (!this.#rows || !other.#rows) throw new Error("an error needs two runs");
+        return accuracyOf(
+            this.#rows,
+            Float64Array.from(other.#rows),
+            valueDim,
+            batch * heads * queries,
+        );
+    }
+
     /** What the backend does for one query, and what exact attention does. */
     async row(place: Place, backend: Backend): Promise<Steps> {
         const { problem, params } = this.task;

@@ -5,6 +5,7 @@ import { lab, labs, type LabProgress } from "libattn/labs";
 import { element, find, message } from "../dom";
 import { count, tick } from "../format";
 import { Hash } from "../hash";
+import { Command } from "../panel/command";
 import { start } from "../shell/start";
 import { curvesOf } from "./curves";
 import { estimate, trialsOf } from "./estimate";
@@ -21,6 +22,7 @@ async function open(): Promise<void> {
     const all = await labs();
     const result = new Result();
     const hash = new Hash();
+    const command = new Command(find(document, "main", HTMLElement));
     const form = new Form(all, readChoice(location.hash, all), changed);
     let running: AbortController | null = null;
     let isWarned = false; // of how long the present choice takes
@@ -32,9 +34,8 @@ async function open(): Promise<void> {
     };
     for (const selector of ["#run", "#defaults"]) button(selector).disabled = false;
     button("#stop").onclick = () => running?.abort();
-    button("#copy").onclick = () => void copyCommand();
     addEventListener("hashchange", () => location.reload()); // a link pasted over this one
-    show(form.choice);
+    show(form.choice, command);
     result.begin(form.choice);
 
     /** The settings are others now: what is shown no longer is theirs. */
@@ -45,7 +46,7 @@ async function open(): Promise<void> {
         busy(false);
         const { choice } = form;
         hash.write(() => writeChoice(choice));
-        show(choice);
+        show(choice, command);
         if (choice.panel !== result.panel) result.begin(choice);
         else result.outdate();
     }
@@ -89,7 +90,7 @@ async function open(): Promise<void> {
     }
 }
 
-function show(choice: Choice): void {
+function show(choice: Choice, command: Command): void {
     const { lab, panel } = choice;
     const { x, grid } = panel;
     find(document, "#title", HTMLElement).textContent = `${panel.id}: ${panel.title}`;
@@ -98,7 +99,7 @@ function show(choice: Choice): void {
     find(document, "#reference", HTMLElement).textContent =
         `${lab.reference}. ${count(grid.length, "point")}, ${x.label} from ${tick(grid[0] ?? NaN)} ` +
         `to ${tick(grid.at(-1) ?? NaN)}.`;
-    find(document, "#command", HTMLElement).textContent = commandLine(choice);
+    command.show(commandLine(choice));
     const items = curvesOf(panel).map(({ label, mark, color, low }) => {
         const swatch = element("span", { className: `swatch ${mark}` });
         swatch.style.setProperty("--color", color);
@@ -118,19 +119,6 @@ function show(choice: Choice): void {
 function busy(isBusy: boolean): void {
     button("#stop").disabled = !isBusy;
     find(document, ".lab-result", HTMLElement).ariaBusy = String(isBusy);
-}
-
-async function copyCommand(): Promise<void> {
-    const code = find(document, "#command", HTMLElement);
-    const copy = button("#copy");
-    try {
-        await navigator.clipboard.writeText(code.textContent ?? "");
-        copy.textContent = "Copied";
-    } catch {
-        getSelection()?.selectAllChildren(code);
-        copy.textContent = "Selected";
-    }
-    setTimeout(() => (copy.textContent = "Copy"), 1500);
 }
 
 function button(selector: string): HTMLButtonElement {

@@ -2,6 +2,7 @@
 
 import type { Preset } from "../presets/list";
 import type { ArrayFile, Input, Problem, Role, TensorInfo } from "../types";
+import type { Thought } from "./trained";
 import type { Answer, Letter, Request } from "./worker";
 
 interface Waiting {
@@ -46,6 +47,14 @@ export class Source {
 
     preset({ id, question }: Preset): Promise<Input> {
         return this.#input({ kind: "preset", id, question: question && question.text });
+    }
+
+    /** What a trained model says; its input is one as the others. */
+    async thought(model: string, question: string): Promise<Thought> {
+        const number = this.#count + 1;
+        const said = (await this.#ask({ kind: "thought", model, question })) as Thought;
+        this.#inputs.set(said.input, number);
+        return said;
     }
 
     /** The arrays in files. */

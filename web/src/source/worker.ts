@@ -6,11 +6,13 @@ import { inputFromFiles, inputFromText } from "./arrays";
 import { exactRows } from "./exact";
 import { madeInput } from "./made";
 import { listTensors } from "./tensors";
+import type { Thought } from "./trained";
 
 export type Request =
     | { kind: "text"; text: string; dim: number }
     | { kind: "files"; files: Record<Role, ArrayFile> }
     | { kind: "preset"; id: string; question: string | null }
+    | { kind: "thought"; model: string; question: string }
     | { kind: "list"; files: readonly ArrayFile[] }
     | { kind: "exact"; input: number; problem: Problem; rows: readonly number[] }
     | { kind: "forget"; input: number };
@@ -47,6 +49,11 @@ async function carryOut(letter: Letter): Promise<unknown> {
         return exactRows(input, letter.problem, letter.rows);
     }
     const { number } = letter;
+    if (letter.kind === "thought") {
+        const said = await think(letter.model, letter.question);
+        inputs.set(number, said.input);
+        return said;
+    }
     const input = await make(letter);
     inputs.set(number, input);
     return input;
@@ -56,13 +63,12 @@ async function make(letter: Making): Promise<Input> {
     if (letter.kind === "text") return inputFromText(letter.text, letter.dim);
     if (letter.kind === "files") return inputFromFiles(letter.files);
     const { id, question } = letter;
-    return question === null ? madeInput(id) : thought(id, question);
+    return question === null ? madeInput(id) : (await think(id, question)).input;
 }
 
 /** Models and what computes with them come when they are asked for. */
-async function thought(id: string, question: string): Promise<Input> {
-    const { trainedInput } = await import("./trained");
-    return trainedInput(id, question);
+async function think(id: string, question: string): Promise<Thought> {
+    return (await import("./trained")).think(id, question);
 }
 
 let last = Promise.resolve();
