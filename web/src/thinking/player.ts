@@ -1,0 +1,73 @@
+/** Steps through the tokens of a thought, by hand or by itself. */
+
+import { find } from "../dom";
+
+const pause = 700; // milliseconds between two tokens
+
+export class Player {
+    #back = find(document, "#back", HTMLButtonElement);
+    #play = find(document, "#play", HTMLButtonElement);
+    #next = find(document, "#next", HTMLButtonElement);
+    #slider = find(document, "#token", HTMLInputElement);
+    #onToken: (token: number) => void;
+    #token = 1;
+    #first = 1;
+    #last = 1;
+    #timer = 0;
+
+    constructor(onToken: (token: number) => void) {
+        this.#onToken = onToken;
+        this.#back.onclick = () => this.go(this.#token - 1);
+        this.#next.onclick = () => this.go(this.#token + 1);
+        this.#play.onclick = () => (this.#timer ? this.stop() : this.#start());
+        this.#slider.oninput = () => this.go(Number(this.#slider.value));
+    }
+
+    /** So many are read. */
+    get token(): number {
+        return this.#token;
+    }
+
+    /** Another thought: its question ends at `first`. */
+    set(token: number, first: number, last: number): void {
+        this.#first = first;
+        this.#last = last;
+        this.#slider.max = String(last);
+        this.#slider.disabled = this.#play.disabled = false;
+        this.#move(token);
+    }
+
+    clear(): void {
+        this.stop();
+        for (const control of [this.#back, this.#play, this.#next, this.#slider])
+            control.disabled = true;
+    }
+
+    go(token: number): void {
+        this.stop();
+        this.#move(token);
+    }
+
+    stop(): void {
+        clearInterval(this.#timer);
+        this.#timer = 0;
+        this.#play.textContent = "Play";
+    }
+
+    #start(): void {
+        if (this.#token >= this.#last) this.#move(this.#first);
+        this.#play.textContent = "Pause";
+        this.#timer = setInterval(() => {
+            this.#move(this.#token + 1);
+            if (this.#token >= this.#last) this.stop();
+        }, pause);
+    }
+
+    #move(token: number): void {
+        this.#token = Math.min(this.#last, Math.max(1, token));
+        this.#slider.value = String(this.#token);
+        this.#back.disabled = this.#token === 1;
+        this.#next.disabled = this.#token === this.#last;
+        this.#onToken(this.#token);
+    }
+}

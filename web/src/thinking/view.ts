@@ -1,0 +1,106 @@
+/** One head under one kind of attention, large, with how far its output is off. */
+
+import type { Theme } from "../colors";
+import { element, find, showLine } from "../dom";
+import { Heatmap } from "../heatmap";
+import { quotedName } from "../axes";
+import { significant } from "../format";
+import type { Cell } from "../drawing";
+import type { Accuracy, Grid } from "../types";
+import { firstRows } from "./heads";
+
+/** What a backend makes of the queries, keys and values. */
+export interface Made {
+    backend: string;
+    /** Is it what the model was trained with? */
+    isOwn: boolean;
+    /** By layer and head. */
+    grids: Grid[][];
+    /** Against exact softmax, and against the model's own attention. */
+    exact: Accuracy;
+    own: Accuracy;
+}
+
+export class View {
+    readonly element: HTMLElement;
+    #heatmap: Heatmap;
+    #readout: HTMLElement;
+    #tokens: string[];
+    #grid: Grid | null = null;
+    #values: Float32Array | null = null;
+    #cell: Cell | null = null;
+
+    /** `made`: a text where there is nothing but a reason for that. */
+    constructor(
+        name: string,
+        made: Made | string,
+        tokens: string[],
+        onPoint: (cell: Cell | null) => void,
+    ) {
+        const template = find(document, "#view", HTMLTemplateElement);
+        const copy = template.content.cloneNode(true) as DocumentFragment;
+        const root = (this.element = find(copy, "article", HTMLElement));
+        this.#tokens = tokens;
+        this.#readout = find(root, ".readout", HTMLElement);
+        const canvas = find(root, "canvas", HTMLCanvasElement);
+        canvas.setAttribute("aria-label", `${name}: weights by query and key; arrows move`);
+        this.#heatmap = new Heatmap(canvas, onPoint, onPoint);
+        find(root, "h3", HTMLElement).textContent = name;
+        if (typeof made === "string") {
+            find(root, ".picture", HTMLElement).hidden = true;
+            showLine(find(root, ".problem", HTMLElement), made);
+            return;
+        }
+        root.dataset.backend = made.backend;
+        root.classList.toggle("own", made.isOwn);
+        find(root, ".numbers", HTMLElement).append(
+            line("exact", "Error against softmax", made.exact),
+            line("own", "Against the model’s own", made.own),
+        );
+    }
+
+    /** This head, as it is once so many tokens have been read. */
+    show(grid: Grid, token: number, theme: Theme): void {
+        this.#grid = grid;
+        this.#values = firstRows(grid, token);
+        const picture = {
+            grid,
+            values: this.#values,
+            max: 1,
+            law: "shared",
+            tokens: this.#tokens,
+        } as const;
+        this.#heatmap.show(picture, theme);
+        this.#heatmap.pin(token - 1);
+        this.point(this.#cell ?? null, token);
+    }
+
+    /** Say what is in a cell, or else the most that the token last read takes. */
+    point(cell: Cell | null, token: number): void {
+        this.#cell = cell;
+        this.#heatmap.point(cell);
+        const shown = cell ?? this.#largest(token - 1);
+        if (!this.#grid || !this.#values || !shown) return;
+        const { columns } = this.#grid;
+        const name = (index: number) => quotedName(index, 1, Infinity, this.#tokens);
+        const weight = this.#values[shown.row * columns + shown.column] ?? NaN;
+        this.#readout.classList.toggle("idle", !cell);
+        this.#readout.textContent =
+            `${cell ? "" : "most: "}${name(shown.row)} → ${name(shown.column)}  ` +
+            significant(weight, 3);
+    }
+
+    #largest(row: number): Cell | null {
+        if (!this.#grid || !this.#values) return null;
+        const { columns } = this.#grid;
+        const weights = [...this.#values.subarray(row * columns, (row + 1) * columns)];
+        return { row, column: weights.indexOf(Math.max(...weights)) };
+    }
+}
+
+function line(name: string, label: string, { error }: Accuracy): HTMLElement {
+    const data = element("data", { value: String(error) }, significant(error, 3));
+    const item = element("div", {}, element("dt", {}, label), element("dd", {}, data));
+    item.dataset.name = name;
+    return item;
+}
