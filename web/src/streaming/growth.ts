@@ -6,9 +6,18 @@ import type { Kept } from "./player";
 
 const height = 160;
 const margin = { left: 8, right: 80, top: 14, bottom: 20 };
+const lineHeight = 12;
 
-/** `played[t]`: after t tokens, where that was played. */
-export function growth(played: readonly Kept[][], total: number, width: number): SVGElement {
+/** What backends keep, as far as a picture of it goes. */
+type Size = Pick<Kept, "backend" | "bytes">;
+
+/** `played[t]`: after t tokens, where that was played; `marked`: the number of tokens that a line stands at. */
+export function growth(
+    played: readonly Size[][],
+    total: number,
+    width: number,
+    marked: number | null = null,
+): SVGElement {
     const known = played.flatMap((kept, token) => kept.map((each) => ({ ...each, token })));
     const most = Math.max(1, ...known.map((each) => each.bytes ?? 0));
     const x = (token: number) =>
@@ -18,19 +27,28 @@ export function growth(played: readonly Kept[][], total: number, width: number):
     const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "growth" });
     picture.ariaLabel = `Bytes kept, up to ${bytes(most)}, by tokens up to ${total}`;
     picture.append(svg("line", { x1: x(0), x2: x(total), y1: y(0), y2: y(0) }));
+    if (marked !== null)
+        picture.append(svg("line", { x1: x(marked), x2: x(marked), y1: y(0), y2: margin.top }));
     const backends = [...new Set(known.map(({ backend }) => backend))];
+    const names: { name: SVGElement; x: number; y: number }[] = [];
     backends.forEach((backend, i) => {
         const own = known.filter((each) => each.backend === backend && each.bytes !== null);
         const points = own.map((each) => `${x(each.token)},${y(each.bytes ?? 0)}`).join(" ");
         const line = svg("polyline", { points, class: `series-${i % 6}` });
         const last = own.at(-1);
         if (!last) return;
-        const at = { x: x(last.token) + 4, y: y(last.bytes ?? 0) + 4 };
         const dot = { cx: x(last.token), cy: y(last.bytes ?? 0), r: 3, class: `series-${i % 6}` };
-        const name = svg("text", at);
+        const name = svg("text", {});
         name.textContent = backend;
+        names.push({ name, x: x(last.token) + 4, y: y(last.bytes ?? 0) + 4 });
         picture.append(line, svg("circle", dot), name);
     });
+    let free = height; // names make room for those below them
+    for (const { name, ...at } of names.sort((a, b) => b.y - a.y)) {
+        free = Math.min(at.y, free - lineHeight);
+        name.setAttribute("x", String(at.x));
+        name.setAttribute("y", String(free));
+    }
     const words = svg("text", { x: x(0), y: height - 5 });
     words.textContent = `tokens, to ${total}; bytes, to ${bytes(most)}`;
     picture.append(words);

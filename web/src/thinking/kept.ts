@@ -1,0 +1,47 @@
+/** What each attention has to keep of the tokens that have been read. */
+
+import { element, find } from "../dom";
+import { bytes } from "../format";
+import { growth } from "../streaming/growth";
+import type { Outcome } from "./compute";
+
+export class Kept {
+    #figure = find(document, "#growth", HTMLElement);
+    #table = find(document, "#kept", HTMLElement);
+
+    clear(): void {
+        this.#figure.replaceChildren();
+        this.#table.replaceChildren();
+    }
+
+    /** So many tokens are read. */
+    show(outcomes: readonly Outcome[], token: number): void {
+        const width = Math.floor(this.#figure.clientWidth);
+        if (outcomes.length === 0 || width === 0) return this.clear();
+        const total = Math.max(...outcomes.map(({ kept }) => kept.length));
+        const played = Array.from({ length: total + 1 }, (_, read) =>
+            outcomes.map(({ backend, kept }) => ({
+                backend: backend.id,
+                bytes: read === 0 ? 0 : (kept[read - 1] ?? null),
+            })),
+        );
+        this.#figure.replaceChildren(growth(played, total, width, token));
+        this.#table.replaceChildren(table(outcomes, token));
+    }
+}
+
+function table(outcomes: readonly Outcome[], token: number): HTMLElement {
+    const most = Math.max(1, ...outcomes.map(({ kept }) => kept[token - 1] ?? 0));
+    const rows = outcomes.map(({ backend, isOwn, kept }) => {
+        const size = kept[token - 1];
+        const name = isOwn ? `${backend.id}, its own` : backend.id;
+        const heading = element("th", { scope: "row" }, name);
+        if (size === undefined)
+            return element("tr", {}, heading, element("td", {}, "reads no tokens one by one"));
+        const data = element("data", { value: String(size) }, bytes(size));
+        const cell = element("td", { className: "weight" }, data);
+        cell.style.setProperty("--part", String(size / most));
+        return element("tr", {}, heading, cell);
+    });
+    return element("table", { className: "streams" }, element("tbody", {}, ...rows));
+}
