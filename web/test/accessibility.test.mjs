@@ -1,4 +1,4 @@
-/** Both pages by axe-core's rules, in light and dark, as they open and as they are after some use. */
+/** All pages by axe-core's rules, in light and dark, as they open and as they are after some use. */
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -48,6 +48,16 @@ const uses = {
             await page.click("#run");
             await page.waitForSelector(".lab-result[aria-busy=false]");
             await page.fill("#set-trials", "0");
+        },
+    },
+    "thinking.html#model=ed-softmax&question=ab+ac&token=8": {
+        async opens(page) {
+            await page.waitForSelector("main[aria-busy=false]");
+        },
+        async "with what is no question"(page) {
+            await page.fill("#question", "ab");
+            await page.press("#question", "Enter");
+            await page.locator("#problem").waitFor();
         },
     },
 };

@@ -8,7 +8,7 @@ import { openSite } from "./site.mjs";
 import { countBytes } from "./watch.mjs";
 
 const site = openSite();
-const pages = ["index.html", "labs.html"];
+const pages = ["index.html", "labs.html", "thinking.html"];
 
 test("opened from a disk, a page says what it needs", async () => {
     for (const name of pages) {
@@ -67,7 +67,7 @@ test("a first view takes at most 250 kB", async (t) => {
     await page.close();
 });
 
-test("after a first visit both pages work without a network", async () => {
+test("after a first visit pages work without a network", async () => {
     const server = await serve();
     const context = await site.browser.newContext();
     const page = await context.newPage();

@@ -10,7 +10,7 @@ export function start(): void {
 }
 
 /**
- * The browser keeps both pages' files, for visits without a network. Where it does not, as from a server
+ * The browser keeps all pages' files, for visits without a network. Where it does not, as from a server
  * that has no such file, the page is as it is.
  */
 function keep(): void {

@@ -1,0 +1,227 @@
+/** The page of trained models: a question, the chain of thought that answers it, and its heads. */
+
+import "../shell/trusted"; // first: workers are started by what follows
+import type { Backend } from "libattn";
+import { readTheme } from "../colors";
+import { dumpLine, quote } from "../command";
+import { element, find, isAbort, message, showLine } from "../dom";
+import type { Cell } from "../drawing";
+import { Engine } from "../engine";
+import { count, percent } from "../format";
+import { Hash } from "../hash";
+import { drawLegend } from "../legend";
+import { Command } from "../panel/command";
+import { start } from "../shell/start";
+import type { Thought } from "../source/trained";
+import { Chain, lastOf } from "./chain";
+import { outcomes, type Outcome } from "./compute";
+import { Heads } from "./heads";
+import { Kept } from "./kept";
+import { models, type Model } from "./models";
+import { Player } from "./player";
+import { readChoice, writeChoice } from "./state";
+import { View } from "./view";
+
+class Page {
+    #engine = new Engine();
+    #backends: Backend[] = [];
+    #choice = readChoice(location.hash);
+    #thought: Thought | null = null;
+    #outcomes: Outcome[] = [];
+    #views = new Map<View, Outcome>();
+    #theme = readTheme();
+    #hash = new Hash();
+    #command = new Command(find(document, "main", HTMLElement));
+    #asked = 0;
+    #chain = new Chain((token) => this.#player.go(token));
+    #heads = new Heads((layer, head) => this.#choose(layer, head));
+    #kept = new Kept();
+    #player = new Player((token) => this.#read(token));
+    #form = find(document, "#ask", HTMLFormElement);
+    #model = find(document, "#model", HTMLSelectElement);
+    #question = find(document, "#question", HTMLInputElement);
+
+    async open(): Promise<void> {
+        start();
+        const { version, build, tier, backends } = await this.#engine.start();
+        this.#backends = backends;
+        this.#fill();
+        this.#listen();
+        find(document, "#about", HTMLElement).textContent =
+            `libattn ${version} · ${build} build · ${tier} kernels`;
+        await this.#think();
+    }
+
+    #fill(): void {
+        const { model, question } = this.#choice;
+        this.#model.append(...models.map(({ id, name }) => element("option", { value: id }, name)));
+        this.#model.value = model.id;
+        this.#question.value ||= question; // typed already, while the page loaded?
+        find(document, "#think", HTMLButtonElement).disabled = false;
+        this.#showModel(model);
+    }
+
+    #listen(): void {
+        this.#form.onsubmit = (event) => {
+            event.preventDefault();
+            this.#ask(this.#chosen, this.#question.value);
+        };
+        this.#model.onchange = () => this.#ask(this.#chosen, this.#chosen.example);
+        addEventListener("hashchange", () => location.reload()); // a link pasted over this one
+        new ResizeObserver(() => this.#showKept()).observe(find(document, "#growth", HTMLElement));
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+            this.#theme = readTheme();
+            this.#paint();
+        });
+    }
+
+    get #chosen(): Model {
+        return models.find(({ id }) => id === this.#model.value) ?? this.#choice.model;
+    }
+
+    #showModel({ asks }: Model): void {
+        find(document, "#asks", HTMLElement).textContent = `It takes ${asks}`;
+    }
+
+    #ask(model: Model, question: string): void {
+        this.#choice = { ...this.#choice, model, question, token: null };
+        this.#question.value = question;
+        this.#showModel(model);
+        this.#remember();
+        void this.#think();
+    }
+
+    #remember(): void {
+        const choice = this.#choice;
+        this.#hash.write(() => writeChoice(choice));
+    }
+
+    async #think(): Promise<void> {
+        const asked = ++this.#asked;
+        const isLatest = () => asked === this.#asked;
+        const { model, question } = this.#choice;
+        this.#player.stop();
+        this.#busy(true);
+        this.#fail(null);
+        this.#showCommand();
+        try {
+            const thought = await this.#engine.useThought(model.id, question);
+            if (!thought || !isLatest()) return;
+            this.#begin(thought);
+            for await (const outcome of outcomes(this.#engine, this.#backends, thought)) {
+                if (!isLatest()) return;
+                this.#add(outcome);
+            }
+        } catch (error) {
+            if (!isLatest() || isAbort(error)) return;
+            this.#clear();
+            this.#fail(message(error));
+        }
+        if (isLatest()) this.#busy(false);
+    }
+
+    #begin(thought: Thought): void {
+        this.#clear();
+        this.#thought = thought;
+        const { layers, heads, tests, answers, width } = thought.about;
+        const { layer, head, token } = this.#choice;
+        this.#choice.layer = Math.min(layer, layers - 1);
+        this.#choice.head = Math.min(head, heads - 1);
+        this.#chain.show(thought);
+        find(document, "#about-model", HTMLElement).textContent =
+            `${count(layers, "layer")} of ${count(heads, "head")}, ${width} wide, trained with ` +
+            `${thought.about.attention} attention; right in ${percent(answers / tests)} of ` +
+            `${count(tests, "test question")}.`;
+        const last = lastOf(thought);
+        this.#player.set(Math.min(token ?? last, last), thought.question, last);
+    }
+
+    #clear(): void {
+        this.#thought = null;
+        this.#outcomes = [];
+        this.#views.clear();
+        this.#chain.clear();
+        this.#heads.show([]);
+        this.#player.clear();
+        this.#kept.clear();
+        find(document, "#views", HTMLElement).replaceChildren();
+        find(document, "#about-model", HTMLElement).textContent = "";
+    }
+
+    #add(outcome: Outcome): void {
+        const { backend, isOwn, made } = outcome;
+        this.#outcomes.push(outcome);
+        const title = isOwn ? `${backend.name}: its own` : backend.name;
+        const tokens = this.#thought?.input.tokens ?? [];
+        const view = new View(title, made, tokens, (cell) => this.#point(cell));
+        this.#views.set(view, outcome);
+        find(document, "#views", HTMLElement).append(view.element);
+        if (isOwn && typeof made !== "string") this.#heads.show(made.grids);
+        this.#paint();
+    }
+
+    /** So many tokens are read now. */
+    #read(token: number): void {
+        const { token: before } = this.#choice;
+        this.#choice.token = this.#thought && token === lastOf(this.#thought) ? null : token;
+        if (this.#choice.token !== before) this.#remember();
+        this.#chain.read(token);
+        this.#paint();
+    }
+
+    #choose(layer: number, head: number): void {
+        this.#choice = { ...this.#choice, layer, head };
+        this.#remember();
+        this.#paint();
+    }
+
+    #paint(): void {
+        const { layer, head } = this.#choice;
+        const { token } = this.#player;
+        this.#heads.choose(layer, head);
+        this.#heads.paint(token, this.#theme);
+        for (const [view, { made }] of this.#views) {
+            const grid = typeof made === "string" ? undefined : made.grids[layer]?.[head];
+            if (grid) view.show(grid, token, this.#theme);
+        }
+        find(document, "#views-title", HTMLElement).textContent =
+            `Layer ${layer + 1}, head ${head + 1}, under each attention`;
+        const scale = { max: 1, signed: false, law: "shared", clipped: false } as const;
+        drawLegend(find(document, "#legend", HTMLElement), scale, this.#theme);
+        this.#showKept();
+    }
+
+    #point(cell: Cell | null): void {
+        const inside = cell && cell.row < this.#player.token ? cell : null;
+        for (const view of this.#views.keys()) view.point(inside, this.#player.token);
+    }
+
+    #showKept(): void {
+        this.#kept.show(this.#outcomes, this.#player.token);
+    }
+
+    #showCommand(): void {
+        const { model, question } = this.#choice;
+        const { task, attention } = model;
+        const lines = [
+            `attn lab solve ${task} ${quote(question)} --attention ${attention} --states`,
+            dumpLine({ task, attention, text: question }),
+            "attn compare --q q.npy --k k.npy --v v.npy --causal",
+        ];
+        this.#command.show(lines.join("\n"));
+    }
+
+    #busy(isBusy: boolean): void {
+        find(document, "main", HTMLElement).ariaBusy = String(isBusy);
+    }
+
+    #fail(reason: string | null): void {
+        showLine(find(document, "#problem", HTMLElement), reason);
+        this.#question.ariaInvalid = reason === null ? null : "true";
+    }
+}
+
+new Page().open().catch((error: unknown) => {
+    const line = element("p", { className: "problem", role: "alert" }, message(error));
+    find(document, "main", HTMLElement).replaceChildren(line);
+});
