@@ -1,0 +1,230 @@
+/** The page of trained models: what they say, what it costs them, and what others make of their heads. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { openSite } from "./site.mjs";
+
+const run = promisify(execFile);
+const built = fileURLToPath(new URL("../../build/attn", import.meta.url));
+const cli = process.env.ATTN_CLI ?? (existsSync(built) ? built : null);
+const noCli = "there is no build/attn, and ATTN_CLI does not name one";
+
+const site = openSite();
+let page;
+let complaints = [];
+let asked = []; // addresses of models
+
+afterEach(async () => {
+    await page?.context().close();
+    assert.deepEqual(complaints, []);
+});
+
+async function open(choice = {}) {
+    complaints = [];
+    asked = [];
+    const context = await site.newContext({ viewport: { width: 1400, height: 900 } });
+    page = await context.newPage();
+    page.on("request", (request) => {
+        if (request.url().endsWith(".model")) asked.push(request.url());
+        if (!request.url().startsWith(site.url)) complaints.push(request.url());
+    });
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (line) => {
+        if (["error", "warning"].includes(line.type())) complaints.push(line.text());
+    });
+    await page.goto(`${site.url}thinking.html#${new URLSearchParams(choice)}`);
+    await thought();
+}
+
+/** All is computed. */
+async function thought() {
+    await page.waitForSelector("main[aria-busy=false]");
+}
+
+async function ask(question) {
+    await page.fill("#question", question);
+    await page.press("#question", "Enter");
+    await thought();
+}
+
+const shown = () => page.locator("#chain li:visible").allTextContents();
+const words = () => page.textContent("#words");
+const sizes = () =>
+    page.locator("#kept data").evaluateAll((all) => all.map(({ value }) => Number(value)));
+const errors = (line) =>
+    page
+        .locator(`.view [data-name=${line}] data`)
+        .evaluateAll((all) => all.map(({ value }) => Number(value)));
+
+/** Of the head that is chosen, rows of its small picture in which something is. */
+const rowsSeen = () =>
+    page.locator("#heads [aria-pressed=true] canvas").evaluate((canvas) => {
+        const { width, height } = canvas;
+        const copy = new OffscreenCanvas(width, height);
+        const context = copy.getContext("2d", { willReadFrequently: true });
+        context.drawImage(canvas, 0, 0);
+        const { data } = context.getImageData(0, 0, width, height);
+        const pixel = (i) => data.slice(4 * i, 4 * i + 4).join();
+        const paper = pixel(width - 1); // above the diagonal
+        const rows = Array.from({ length: height }, (_, row) => row);
+        return rows.filter((row) => rows.some((column) => pixel(row * width + column) !== paper))
+            .length;
+    });
+
+const link = async () => {
+    await page.waitForTimeout(400); // the address follows
+    return Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
+};
+
+for (const [model, question] of [
+    ["arithmetic-softmax", "3 + 4 * 2"],
+    ["lis-linear", "17 80 23 45 120 31"],
+    ["ed-softmax", "ab ac"],
+]) {
+    test(`${model}: the same words, bytes and errors as the command line's`, async (t) => {
+        if (!cli) return t.skip(noCli);
+        const [task, attention] = model.split("-");
+        await open({ model, question });
+        assert.equal(asked.length, 1, "no other model is loaded");
+        const options = [task, question, "--attention", attention];
+        const { stdout } = await run(cli, ["lab", "solve", ...options, "--states"]);
+        const [said, verdict, , , ...states] = stdout.trimEnd().split("\n");
+        assert.deepEqual(await shown(), said.split(" "));
+        assert.equal((await words()).includes(": right."), verdict.startsWith("right"));
+        const ahead = []; // of the command line: parameters' values, which may be as wide as addresses
+        for (const [i, line] of states.entries()) {
+            await page.fill("#token", String(i + 1));
+            const [token, bytes] = line.trim().split(/\s+/);
+            ahead.push(Number(bytes) - (await sizes())[0]);
+            assert.ok((await words()).includes(`Token ${i + 1} of ${states.length}, “${token}”`));
+        }
+        assert.ok(ahead[0] >= 0 && ahead[0] < 100, `${ahead[0]} bytes`);
+        assert.equal(new Set(ahead).size, 1, "bytes grow alike");
+        const folder = await mkdtemp(join(tmpdir(), "attn-thinking-"));
+        t.after(() => rm(folder, { recursive: true }));
+        const files = ["q", "k", "v"].flatMap((name) => [`--${name}`, join(folder, `${name}.npy`)]);
+        await run(cli, ["lab", "dump", ...options, ...files]);
+        const compared = await run(cli, ["compare", ...files, "--causal", "--json"]);
+        const rows = JSON.parse(compared.stdout).rows;
+        const names = await page
+            .locator(".view")
+            .evaluateAll((all) => all.map(({ dataset }) => dataset.backend));
+        assert.deepEqual(new Set(names), new Set(rows.map(({ backend }) => backend)));
+        assert.equal(names[0], attention);
+        // f32: Q, K and V come of the model's sums, whose roundings another tier does in another order
+        const tolerance = 2 ** -24 * 2 ** 6;
+        (await errors("exact")).forEach((error, i) => {
+            const row = rows.find(({ backend }) => backend === names[i]);
+            assert.ok(
+                Math.abs(error - row.error) <= tolerance * (1 + row.error),
+                `${names[i]}: ${error}, not ${row.error}`,
+            );
+        });
+        const own = await errors("own");
+        assert.equal(own[0], 0);
+        assert.ok(own.slice(1).every((error) => error > 0));
+    });
+}
+
+test("tokens are read one by one, and heads grow by a row with each", async () => {
+    await open();
+    assert.match(await words(), /^Token 11 of 11.*The answer is 1: right\.$/);
+    assert.equal(await rowsSeen(), 11);
+    assert.equal(await page.isDisabled("#next"), true);
+    for (let i = 0; i < 5; i++) await page.click("#back");
+    assert.equal((await shown()).join(" "), "3 + 4 * 2 = 3");
+    assert.match(await words(), /^Token 6 of 11, “=”, is read; the model says “3”\.$/);
+    assert.equal(await rowsSeen(), 6);
+    await page.click("#chain li:nth-child(2) button");
+    assert.match(await words(), /the question goes on/);
+    assert.equal((await shown()).join(" "), "3 + 4 * 2 =");
+    assert.equal(await rowsSeen(), 2);
+    await page.fill("#token", "11");
+    await page.click("#play"); // from the question's end on
+    await page.waitForFunction(
+        () => document.querySelector("#words").textContent.startsWith("Token 8"),
+        undefined,
+        { timeout: 5000 },
+    );
+    await page.click("#play");
+    const paused = await words();
+    await page.waitForTimeout(1000);
+    assert.equal(await words(), paused);
+});
+
+test("a link has model, question, token and head, and shows them again", async () => {
+    await open({ model: "lis-sparse", question: "40 12 90 33" });
+    for (let i = 0; i < 3; i++) await page.click("#back");
+    await page.click("#heads button:nth-child(7)");
+    const said = [await words(), await page.textContent(".view.own .readout"), await sizes()];
+    assert.match(await page.textContent("#views-title"), /^Layer 2, head 3/);
+    const choice = await link();
+    assert.deepEqual(Object.keys(choice), ["model", "question", "token", "layer", "head"]);
+    await page.context().close();
+    await open(choice);
+    assert.deepEqual(
+        [await words(), await page.textContent(".view.own .readout"), await sizes()],
+        said,
+    );
+    assert.match(await page.textContent("#views-title"), /^Layer 2, head 3/);
+});
+
+test("what is no question is refused in clear words, and leaves nothing of the last", async () => {
+    await open();
+    for (const [question, words] of [
+        ["3 + 7", /7 is outside of the task's 0 to 4/],
+        ["3 +", /a number is missing/],
+        ["1 + 1 + 1 + 1", /operators/],
+        ["", /missing|there is no/],
+        ["(1 + 1", /\)|bracket/],
+    ]) {
+        await ask(question);
+        assert.match(await page.textContent("#problem"), words, question);
+        assert.equal(await page.getAttribute("#question", "aria-invalid"), "true");
+        assert.deepEqual([await shown(), await page.locator(".view").count()], [[], 0]);
+        assert.equal(await page.isDisabled("#play"), true);
+    }
+    await ask("(3 + 4) * 2");
+    assert.equal((await shown()).join(" "), "( 3 + 4 ) * 2 = 2 * 2 = 4 <eos>");
+    assert.equal(await page.isVisible("#problem"), false);
+    assert.equal(await page.getAttribute("#question", "aria-invalid"), null);
+    await page.selectOption("#model", "lis-softmax");
+    await page.waitForFunction(() => document.querySelector("#chain").textContent.includes("80"));
+    await thought();
+    await ask("17 3");
+    assert.match(await page.textContent("#problem"), /3 is outside of the task's 11 to 149/);
+});
+
+test("a wrong thought is told where it goes wrong", async () => {
+    await open({ model: "ed-softmax", question: "ab ac" });
+    assert.match(await words(), /Its answer is 2: wrong, it is 3\.$/);
+    const wrong = await page.locator("#chain .wrong").allTextContents();
+    assert.ok(wrong.length > 0);
+    await page.fill("#token", "8");
+    assert.match(await words(), /wrong: “,” is due|ought to/);
+});
+
+test("a link that says nothing that there is shows the first model", async () => {
+    await open({ model: "none", token: "x", layer: "99", head: "0" });
+    assert.equal(await page.inputValue("#model"), "arithmetic-softmax");
+    assert.match(await page.textContent("#views-title"), /^Layer 3, head 1/);
+});
+
+test("cells are read by the keyboard, in all views at once", async () => {
+    await open();
+    const canvas = page.locator(".view canvas").first();
+    await canvas.focus();
+    await page.keyboard.press("ArrowDown");
+    const readings = await page.locator(".view .readout").allTextContents();
+    assert.equal(readings.length, 4);
+    assert.ok(readings.every((text) => text.startsWith("“+” → “3”")));
+    await page.keyboard.press("Escape");
+    assert.match(await page.locator(".view .readout").first().textContent(), /^most: “1” →/);
+});
