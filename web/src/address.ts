@@ -11,6 +11,7 @@ export class Address {
     #defaults: Settings;
     #text: string;
     #entry: TextEntry | null = null;
+    #input: string | null = null;
     #key: string | null = null; // of this page's text: another page's is never written over
     #onText: (note: string | null) => void;
 
@@ -32,11 +33,14 @@ export class Address {
         return text;
     }
 
-    write(settings: Settings): void {
+    /** `input`: what is computed on, by a name; Back leads from one to that before it. null: there is none yet. */
+    write(settings: Settings, input: string | null): void {
+        const isStep = input !== null && this.#input !== null && input !== this.#input;
+        this.#input = input ?? this.#input;
         this.#hash.write(async () => {
             if (settings.text !== this.#text) await this.#place(settings.text);
             return writeLink({ ...settings, text: this.#entry }, this.#defaults);
-        });
+        }, isStep);
     }
 
     /** Where the text goes: into the link, or into the browser. */

@@ -23,6 +23,13 @@ export function svg(tag: string, attributes: Record<string, string | number>): S
     return made;
 }
 
+/** The page changes around what the reader looks at, which stays where it is. */
+export function keepPlace(anchor: Element, change: () => void): void {
+    const { top } = anchor.getBoundingClientRect();
+    change();
+    scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
+}
+
 /** A line of trouble: shown with its text, or hidden with none. */
 export function showLine(line: HTMLElement, text: string | null): void {
     line.textContent = text ?? "";

@@ -20,7 +20,7 @@ export class Explainer {
         document.addEventListener("keydown", ({ key }) => {
             if (key === "Escape") this.#show(null);
         });
-        addEventListener("scroll", () => this.#show(null), { passive: true });
+        addEventListener("scroll", () => this.#follow(), { passive: true });
     }
 
     /** A label that explains itself. */
@@ -49,6 +49,14 @@ export class Explainer {
         this.#box.replaceChildren(...sentences(term));
         this.#box.showPopover();
         this.#place(line.getBoundingClientRect());
+    }
+
+    /** The box stays beside what it explains, as long as that is to be seen. */
+    #follow(): void {
+        if (!this.#shown) return;
+        const place = this.#shown.getBoundingClientRect();
+        if (place.bottom < 0 || place.top > innerHeight) this.#show(null);
+        else this.#place(place);
     }
 
     /** Below, or above where there is no room. */

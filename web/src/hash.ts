@@ -5,12 +5,14 @@ const pause = 350; // milliseconds: Safari refuses more than 100 changes of the 
 /** Browsers take only so many changes of an address: the latest of those asked for is made soon. */
 export class Hash {
     #make: (() => string | Promise<string>) | null = null;
+    #isStep = false;
     #written = -Infinity;
     #isWriting = false;
 
-    /** `make`: called when it is time. */
-    write(make: () => string | Promise<string>): void {
+    /** `make`: called when it is time. `isStep`: the address of now is what Back leads to. */
+    write(make: () => string | Promise<string>, isStep = false): void {
         this.#make = make;
+        this.#isStep ||= isStep;
         if (!this.#isWriting) void this.#write();
     }
 
@@ -23,11 +25,10 @@ export class Hash {
                 const make = this.#make;
                 this.#make = null;
                 const hash = await make();
-                history.replaceState(
-                    null,
-                    "",
-                    hash ? `#${hash}` : location.pathname + location.search,
-                );
+                const address = hash ? `#${hash}` : location.pathname + location.search;
+                if (this.#isStep) history.pushState(null, "", address);
+                else history.replaceState(null, "", address);
+                this.#isStep = false;
                 this.#written = performance.now();
             }
         } finally {

@@ -76,11 +76,6 @@ export class Loading {
         void this.#load(ownText);
     }
 
-    backToText(): void {
-        this.#leavePreset();
-        this.useText();
-    }
-
     /** Compute on what is in these files. */
     async open(files: ArrayFile[]): Promise<void> {
         const ticket = ++this.#latest;
@@ -127,6 +122,7 @@ export class Loading {
             if (isFiles) keeping.files = key;
             else keeping.leaveFiles();
             if (settings) onSettings(settings);
+            else if (origin.kind !== "preset") this.#leavePreset();
             input.accept(summary, origin);
             this.#presets.show(origin.kind === "preset" ? origin.preset : null);
             onInput();
@@ -149,7 +145,7 @@ export class Loading {
         return engine.useText(text, dim);
     }
 
-    /** What a preset has set is not for the reader's text. */
+    /** What a preset has set is not for the reader's text or files. */
     #leavePreset(): void {
         const { input, onSettings } = this.#around;
         if (input.preset) onSettings({ problem: { causal: false, scale: null } });

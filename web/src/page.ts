@@ -65,7 +65,7 @@ export class Page {
         this.#input = new InputPanel({
             onTyping: () => this.#loading.leave(),
             onText: () => this.#loading.useText(),
-            onBack: () => this.#loading.backToText(),
+            onBack: () => this.#loading.useText(),
             onFiles: (files) => void this.#loading.open(files),
             onPlugin: (file) => void this.#addPlugin(file),
             onProblem: () => this.#refresh(),
@@ -203,6 +203,7 @@ export class Page {
     #empty(): void {
         this.#pinning.show();
         this.#panels.clear();
+        this.#costs.refresh();
         this.#streaming.refresh();
         this.#remember();
     }
@@ -220,7 +221,7 @@ export class Page {
     }
 
     #setPin(pin: Pin | null): void {
-        this.#pinning.asked = pin;
+        this.#pinning.ask(pin);
         this.#remember();
         this.#pinning.show();
         this.#panels.refreshRows();
@@ -261,8 +262,8 @@ export class Page {
 
     /** Keep what was chosen in the address. */
     #remember(): void {
-        const { text, dim, problem, view, preset } = this.#input;
-        this.#address?.write({
+        const { text, dim, problem, view, preset, source } = this.#input;
+        const settings = {
             text,
             dim,
             preset,
@@ -277,7 +278,8 @@ export class Page {
             token: this.#streaming.token,
             files: this.#keeping.files,
             plugins: this.#keeping.plugins,
-        });
+        };
+        this.#address?.write(settings, this.#loading.summary && (preset ?? source.kind));
     }
 }
 

@@ -2,6 +2,7 @@
 
 import { quotedName } from "./axes";
 import { find } from "./dom";
+import { isHeatmap } from "./heatmap";
 import type { Pin } from "./row/place";
 import type { Summary } from "./types";
 
@@ -9,12 +10,18 @@ export class Pinning {
     /** As it was asked for: the input may not have it. */
     asked: Pin | null = null;
     #holder = find(document, "#pin", HTMLElement);
+    /** Where the reader was. */
+    #from: Element | null = null;
     #summary: () => Summary | null;
 
     /** `summary`: of the input; null while there is none. */
     constructor(summary: () => Summary | null, onClose: () => void) {
         this.#summary = summary;
-        find(this.#holder, "button", HTMLButtonElement).onclick = onClose;
+        find(this.#holder, "button", HTMLButtonElement).onclick = () => {
+            const back = this.#from ?? document.querySelector(".picture canvas");
+            onClose();
+            if (back instanceof HTMLElement) back.focus({ preventScroll: true }); // the button is gone
+        };
     }
 
     /** The pinned query, as far as the input has it. */
@@ -22,6 +29,12 @@ export class Pinning {
         const { queries = 0, keys = 0 } = this.#summary()?.shape ?? {};
         const pin = this.asked;
         return pin && pin.query < queries && pin.key < keys ? pin : null;
+    }
+
+    /** Ask for another one, from the picture that has the focus. */
+    ask(pin: Pin | null): void {
+        this.asked = pin;
+        this.#from = isHeatmap(document.activeElement) ? document.activeElement : null;
     }
 
     /** Say which one it is; of an input without it none is. */

@@ -94,7 +94,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         costs: readCosts(query),
         streaming: query.getAll("open").includes("streaming"),
         params: new Map(base.params),
-        difference: query.has("difference"), // any value counts
+        difference: (query.get("difference") ?? "0") !== "0", // any other value counts
         plugins: query.getAll("plugin").filter(isKey),
     };
     for (const [name, text] of query) {

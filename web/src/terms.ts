@@ -46,6 +46,10 @@ const terms: Record<string, Term> = {
         definition: "Memory that a run needs beside its inputs and its output, and gives back.",
         unit: "bytes, by powers of 1024",
     },
+    guarantee: {
+        definition:
+            "What is proven of the approximation: how near it comes, and how probably, for any queries and keys. It says nothing where the bound needs more features than there are; the error above is what came of it here.",
+    },
     form: {
         definition:
             "How the operations for one head grow with n queries, m keys, d columns of keys and dv of values.",

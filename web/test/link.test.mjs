@@ -2,20 +2,16 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { execFile } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { settled } from "./browser.mjs";
 import { randomNpy } from "./npy.mjs";
+import { templatePlugin } from "./plugin.mjs";
 import { change, drop } from "./reader.mjs";
 import { openSite } from "./site.mjs";
 
 const web = fileURLToPath(new URL("..", import.meta.url));
-const run = promisify(execFile);
 
 const site = openSite();
 let context, page;
@@ -149,6 +145,45 @@ test("differences, parameters and the problem are in the link", async () => {
     assert.equal(await page.locator("#difference-legend").isVisible(), true);
 });
 
+test("Back leads to the input before, and Forward to this one again", async () => {
+    const choose = (id) => change(page, () => page.click(`[data-preset=${id}]`));
+    const shows = async (id) => {
+        await page.locator(`[data-preset=${id}][aria-pressed=true]`).waitFor();
+        await settled(page);
+    };
+    await choose("copy");
+    await page.waitForURL(/#preset=copy$/);
+    await choose("identical");
+    await page.waitForURL(/#preset=identical$/);
+    await page.goBack();
+    await shows("copy");
+    assert.equal(await page.isChecked("#causal"), true);
+    await page.goForward();
+    await shows("identical");
+    assert.equal(await page.isChecked("#causal"), false);
+    await page.goBack();
+    await shows("copy");
+    await page.goBack();
+    await page.locator(".text-source:visible").waitFor();
+    await settled(page);
+    assert.equal(new URL(page.url()).href, site.url, "what was first");
+    await page.evaluate(() => (globalThis.steps = history.length));
+    await change(page, () => page.fill("#text", "typed, letter by letter"));
+    await page.waitForURL(/#text=/);
+    assert.equal(await page.evaluate(() => history.length - globalThis.steps), 0);
+});
+
+test("a difference of 0 in a link is none", async () => {
+    for (const [value, isShown] of [
+        ["0", false],
+        ["1", true],
+        ["sketch", true],
+    ]) {
+        await elsewhere(`${site.url}#difference=${value}`);
+        assert.equal(await page.isChecked("#difference"), isShown, value);
+    }
+});
+
 test("files, batch and head are there after a reload, and a link elsewhere says they are not", async () => {
     const shape = [2, 3, 20, 8];
     await change(page, () => drop(page, { "x.npy": randomNpy(shape, 1) }));
@@ -177,24 +212,16 @@ test("back to the text after files, and the files are not asked for again", asyn
 });
 
 test("a plugin is there after a reload, with its parameters", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "attn-plugin-"));
-    try {
-        const file = join(folder, "template.wasm");
-        const source = join(web, "../plugins/template/template.c");
-        await run(join(web, "../dev"), ["plugin", source, "-o", file]);
-        const plugin = { "template.wasm": await readFile(file) };
-        await change(page, () => drop(page, plugin));
-        const slider = panel("org.libattn.template").locator("input[type=range]");
-        await change(page, () => slider.fill("3"));
-        const shown = await values();
-        await reload();
-        assert.deepEqual(await values(), shown);
-        await elsewhere(page.url());
-        assert.match(await page.textContent("#plugin-note"), /kept in another browser/);
-        assert.equal(await page.locator(".panel").count(), 4);
-    } finally {
-        await rm(folder, { recursive: true });
-    }
+    const plugin = await templatePlugin();
+    await change(page, () => drop(page, plugin));
+    const slider = panel("org.libattn.template").locator("input[type=range]");
+    await change(page, () => slider.fill("3"));
+    const shown = await values();
+    await reload();
+    assert.deepEqual(await values(), shown);
+    await elsewhere(page.url());
+    assert.match(await page.textContent("#plugin-note"), /kept in another browser/);
+    assert.equal(await page.locator(".panel").count(), 4);
 });
 
 test("a browser that keeps nothing says that a reload loses it", async () => {

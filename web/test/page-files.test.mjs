@@ -1,7 +1,7 @@
 /** Files and plugins that a reader drops on the page. */
 
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -20,12 +20,11 @@ import {
     page,
     panel,
     picture,
-    run,
     site,
     testOrigins,
-    web,
     write,
 } from "./panels.mjs";
+import { templatePlugin } from "./plugin.mjs";
 
 test("a file that is dropped while the page still loads is what it shows", async () => {
     const arrive = await openSlowly(site.url);
@@ -278,38 +277,30 @@ describe("files", () => {
 });
 
 test("a plugin that is dropped has a panel like the others, once", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "attn-plugin-"));
-    const file = join(folder, "template.wasm");
-    const source = join(web, "../plugins/template/template.c");
-    try {
-        await run(join(web, "../dev"), ["plugin", source, "-o", file]);
-        const plugin = { "template.wasm": await readFile(file) };
-        await change(() => drop(plugin));
-        assert.equal(await page.locator(".panel").count(), backends.length + 1);
-        const id = '"org.libattn.template"';
-        assert.equal(await panel(id).locator("h2").textContent(), "Template");
-        const before = [await number(id, "error"), await picture(id)];
-        assert.ok(before[0] > (await mostOfText()) && Number.isFinite(before[0]));
-        assert.ok((await number(id, "time")) > 0);
-        const slider = panel(id).locator("input[type=range]");
-        await change(() => slider.fill("0"));
-        assert.notEqual(await number(id, "error"), before[0]);
-        assert.notEqual(await picture(id), before[1]);
-        assert.match(
-            await panel(id).locator("code").textContent(),
-            /--backends org\.libattn\.template --plugin \.\/template\.so --set width=1$/,
-        );
-        await drop(plugin);
-        await page.locator("#input-problem").waitFor();
-        assert.match(await page.textContent("#input-problem"), /template' is registered already$/);
-        assert.equal(await page.locator(".panel").count(), backends.length + 1);
-        await drop({ "x.wasm": Buffer.from("hello") });
-        await page.locator("#input-problem", { hasText: "cannot compile" }).waitFor();
-        await write("and on it goes");
-        assert.equal(await page.locator("#input-problem").isVisible(), false);
-    } finally {
-        await rm(folder, { recursive: true });
-    }
+    const plugin = await templatePlugin();
+    await change(() => drop(plugin));
+    assert.equal(await page.locator(".panel").count(), backends.length + 1);
+    const id = '"org.libattn.template"';
+    assert.equal(await panel(id).locator("h2").textContent(), "Template");
+    const before = [await number(id, "error"), await picture(id)];
+    assert.ok(before[0] > (await mostOfText()) && Number.isFinite(before[0]));
+    assert.ok((await number(id, "time")) > 0);
+    const slider = panel(id).locator("input[type=range]");
+    await change(() => slider.fill("0"));
+    assert.notEqual(await number(id, "error"), before[0]);
+    assert.notEqual(await picture(id), before[1]);
+    assert.match(
+        await panel(id).locator("code").textContent(),
+        /--backends org\.libattn\.template --plugin \.\/template\.so --set width=1$/,
+    );
+    await drop(plugin);
+    await page.locator("#input-problem").waitFor();
+    assert.match(await page.textContent("#input-problem"), /template' is registered already$/);
+    assert.equal(await page.locator(".panel").count(), backends.length + 1);
+    await drop({ "x.wasm": Buffer.from("hello") });
+    await page.locator("#input-problem", { hasText: "cannot compile" }).waitFor();
+    await write("and on it goes");
+    assert.equal(await page.locator("#input-problem").isVisible(), false);
 });
 
 testOrigins();

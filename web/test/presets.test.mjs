@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readNpy } from "libattn/data";
-import { change, errors, number, page, panel, reopen, testOrigins } from "./panels.mjs";
+import { randomNpy } from "./npy.mjs";
+import { change, drop, errors, number, page, panel, reopen, testOrigins } from "./panels.mjs";
 
 const choose = (id) => change(() => page.click(`[data-preset=${id}]`));
 const rounding = 1e-4; // what f32 may lose of logits up to some hundred, relative to a weight
@@ -223,6 +224,15 @@ test("a preset that does not load leaves nothing behind: not of its own, nor of 
     assert.equal(await page.inputValue("#linear-feature_map"), "elu1");
     assert.equal(await page.locator("#pin:visible").count(), 0, "no query is there");
     await page.waitForURL((url) => !url.hash.includes("preset="));
+});
+
+test("files are not computed with what a preset set", async () => {
+    await choose("saturated");
+    assert.equal(await page.isChecked("#causal"), true);
+    await change(() => drop({ "x.npy": randomNpy([90, 8], 1) }));
+    assert.equal(await page.isChecked("#causal"), false);
+    assert.equal(await page.inputValue("#linear-feature_map"), "elu1");
+    assert.equal(await page.locator("#pin:visible").count(), 0);
 });
 
 test("a preset's arrays can be saved", async () => {

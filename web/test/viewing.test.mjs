@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { settled } from "./browser.mjs";
 import { backends, page, panel, picture, reopen, testOrigins } from "./panels.mjs";
 
 const ticks = (legend) => page.locator(`#${legend} .ticks span`).allTextContents();
@@ -90,8 +91,6 @@ test("every number says what it is, by keyboard and pointer", async () => {
     await page.keyboard.press("Escape");
     assert.equal(await box.isVisible(), false);
     const fact = panel("sparse").locator("[data-name=block] dd");
-    await fact.scrollIntoViewIfNeeded();
-    await page.waitForTimeout(300); // scrolling hides the box, too
     await fact.hover();
     await box.waitFor();
     assert.match(await box.textContent(), /keys a block.*automatic: 2\^floor.*Unit: keys/);
@@ -100,6 +99,64 @@ test("every number says what it is, by keyboard and pointer", async () => {
     assert.equal(await box.isVisible(), true, "the pointer may go there");
     await page.mouse.move(2, 2);
     await box.waitFor({ state: "hidden" });
+});
+
+test("an explanation stays beside its number while the page scrolls, and goes with it", async () => {
+    await page.setViewportSize({ width: 390, height: 500 });
+    const box = page.locator("#explanation");
+    const distance = () =>
+        page.evaluate(() => {
+            const [line, box] = [document.activeElement, document.querySelector("#explanation")];
+            const [from, to] = [line, box].map((each) => each.getBoundingClientRect());
+            return Math.min(Math.abs(to.top - from.bottom), Math.abs(from.top - to.bottom));
+        });
+    for (const term of await page.locator(".numbers .term").all()) {
+        await term.focus(); // which scrolls
+        await page.waitForTimeout(50);
+        assert.equal(await box.isVisible(), true, await term.textContent());
+        assert.ok((await distance()) < 10, `${await term.textContent()}: ${await distance()}`);
+    }
+    await page.evaluate(() => scrollTo(0, 0));
+    await box.waitFor({ state: "hidden" });
+});
+
+test("a panel stays where it is as it is made large, and comes after the same one", async () => {
+    for (const width of [390, 1600]) {
+        await page.setViewportSize({ width, height: 800 });
+        for (const backend of ["sparse", "sketch", "linear"]) {
+            const button = panel(backend).locator(".enlarge");
+            await button.scrollIntoViewIfNeeded();
+            const { y } = await button.boundingBox();
+            await button.click();
+            const { y: now } = await button.boundingBox();
+            const room = await page.evaluate(() => scrollY);
+            assert.ok(Math.abs(now - y) < 2 || room === 0, `${backend}: ${y} to ${now}`);
+            const tops = await page
+                .locator(".panel")
+                .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+            assert.deepEqual(
+                tops,
+                [...tops].sort((one, other) => one - other),
+                backend,
+            );
+        }
+    }
+});
+
+test("the largest weight is one that its row chose", async () => {
+    await page.check("#causal");
+    await page.fill("#text", "alpha beta gamma");
+    await settled(page);
+    const readout = panel("softmax").locator(".readout");
+    await page.waitForFunction(
+        (text) => !text.textContent.includes("“alpha” →"),
+        await readout.elementHandle(),
+    );
+    assert.match(await readout.textContent(), /^largest: “(beta|gamma)” → “\w+” {2}0\.\d+$/);
+    await page.fill("#text", "alone");
+    await page
+        .locator("[data-backend=softmax] .readout", { hasText: "“alone” → “alone”" })
+        .waitFor();
 });
 
 test("references are links", async () => {

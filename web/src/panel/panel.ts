@@ -3,7 +3,7 @@
 import type { Backend } from "libattn";
 import type { ColourLaw, Theme } from "../colors";
 import { makeControls, type Controls } from "../controls";
-import { find, isAbort, message } from "../dom";
+import { find, isAbort, keepPlace, message } from "../dom";
 import type { Cell } from "../drawing";
 import type { Findings } from "../lines";
 import { withLinks } from "../references";
@@ -52,7 +52,10 @@ export class Panel {
         this.#backend = backend;
         this.#isReference = around.isReference(backend.id);
         const root = (this.element = panelElement(backend));
-        this.#find(".enlarge").addEventListener("click", () => around.onEnlarge(this));
+        const enlarge = this.#find(".enlarge");
+        enlarge.addEventListener("click", () => {
+            keepPlace(enlarge, () => around.onEnlarge(this));
+        });
         this.#picture = new Picture(root, backend.name, {
             showsDifference: () => this.showsDifference,
             reference: () => around.reference(),

@@ -145,12 +145,22 @@ function difference(cells: Float32Array | null, base: Float32Array | undefined) 
     return cells.map((weight, i) => weight - (base[i] ?? NaN));
 }
 
-/** The cell with the largest value, by size. */
+/**
+ * The cell with the largest value, by size. A row with a single one, such as a causal first one, has had no
+ * choice: it counts only where all are like that.
+ */
 function largestCell(grid: Grid | null, values: Float32Array | null): Cell | null {
     if (!grid || !values) return null;
-    let largest = 0;
-    values.forEach((value, i) => {
-        if (Math.abs(value) > Math.abs(values[largest] ?? 0)) largest = i;
-    });
-    return { row: Math.floor(largest / grid.columns), column: largest % grid.columns };
+    const { rows, columns } = grid;
+    const row = (i: number) => values.subarray(i * columns, (i + 1) * columns);
+    const all = Array.from({ length: rows }, (_, i) => i);
+    const free = all.filter((i) => row(i).reduce((n, value) => n + Number(value !== 0), 0) > 1);
+    let largest: Cell & { size: number } = { row: 0, column: 0, size: -1 };
+    for (const i of free.length > 0 ? free : all) {
+        row(i).forEach((value, column) => {
+            const size = Math.abs(value);
+            if (size > largest.size) largest = { row: i, column, size };
+        });
+    }
+    return largest;
 }
