@@ -91,11 +91,45 @@ test("operations are the formulas', and lines cross where these say", async () =
     assert.ok(Math.abs((await at("sketch")) - 2 * d) < 0.5, `sketch ${await at("sketch")}`);
     assert.ok((await at("linear")) >= d && (await at("linear")) < 1.1 * d);
     assert.equal(await page.locator("[data-crossing=softmax]").count(), 0);
+    assert.match(
+        await page.textContent("[data-crossing=sparse]"),
+        /^sparse costs less than softmax at all these lengths\.$/,
+    );
+    const ticks = page.locator(
+        "#longer svg [text-anchor=middle] text, #longer svg g[text-anchor=middle] text",
+    );
+    assert.deepEqual(
+        (await ticks.allTextContents()).filter((text) => /^\d/.test(text)),
+        ["64", "1 Ki", "16 Ki", "256 Ki", "1 Mi"],
+    );
     await page.fill("#length", "16");
     await page.waitForFunction(() =>
         /^1.024 tokens/.test(document.querySelector("#length-words").textContent),
     );
     assert.match(await said(), /softmax 2\.68 × 10⁸ operations/);
+});
+
+test("a backend that is always or never below softmax says so", async () => {
+    await reopen("#open=longer&quantity=flops&dim=8&sketch.size=8");
+    await counted();
+    // 4 n d^2 + ... against 4 n^2 d for n >= 64, d = 8; all features and their products beside.
+    const [linear, sketch] = ["linear", "sketch"].map((id) =>
+        page.locator(`[data-crossing=${id}]`),
+    );
+    await linear.waitFor();
+    assert.match(
+        await linear.textContent(),
+        /^linear costs less than softmax at all these lengths/,
+    );
+    assert.match(await sketch.textContent(), /^sketch costs no less than softmax at the longest/);
+});
+
+test("lengths do not stay to be counted while there is no input", async () => {
+    await reopen("#open=longer&quantity=flops");
+    await page.fill("#text", "");
+    await page.locator("#input-problem:visible").waitFor();
+    await counted();
+    await page.locator("#longer svg").waitFor();
 });
 
 test("times beyond what was measured grow as the operations do, and say so", async () => {

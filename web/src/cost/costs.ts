@@ -20,7 +20,7 @@ export interface CostSettings {
 }
 
 export const usualCosts: CostSettings = {
-    ...{ pareto: false, longer: false, against: "time", quantity: "time", length: 65_536 },
+    ...{ pareto: false, longer: false, against: "flops", quantity: "time", length: 65_536 },
 };
 
 interface Around {

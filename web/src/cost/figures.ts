@@ -57,8 +57,8 @@ function lastOfEach(points: readonly Point[]): Point[] {
     return [...new Map(points.map((point) => [point.trial.backend, point])).values()];
 }
 
-export interface Crossing {
-    backend: string;
+/** Where a line comes below the reference's. */
+interface Crossing {
     length: number;
     value: number;
 }
@@ -80,8 +80,8 @@ export function lengthsFigure(
     return finish(
         Plot.plot({
             ...frame(width, "Cost against length"),
-            x: { ...scale, ...centred, label: "tokens", ticks: [64, 1024, 16384, 262144, 1048576] },
-            y: { ...scale, label: words[quantity], grid: true },
+            x: { ...byTwo, ...centred, label: "tokens", ticks: lengthTicks, tickFormat: inPowers },
+            y: { ...costScale(quantity, known), label: words[quantity], grid: true },
             color: { domain: backends, range: backends.map((_, i) => colour(i)), legend: false },
             marks: [
                 Plot.ruleX([length], { stroke: "var(--accent)" }),
@@ -105,6 +105,26 @@ export function lengthsFigure(
 }
 
 const scale = { type: "log" as const, tickFormat: tick, labelArrow: "none" as const };
+/** Lengths and bytes go by powers of two. */
+const byTwo = { ...scale, base: 2 };
+const lengthTicks = [6, 10, 14, 18, 20].map((power) => 2 ** power);
+const bytesTicks = Array.from({ length: 14 }, (_, i) => 2 ** (3 * i));
+const bytesFormat = (value: number) => `${inPowers(value)}B`;
+
+function costScale(quantity: Quantity, points: readonly LengthPoint[]) {
+    if (quantity !== "memory") return scale;
+    const values = points.map(({ memory }) => memory ?? NaN);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const ticks = bytesTicks.filter((value) => value >= least && value <= most);
+    return { ...byTwo, ticks, tickFormat: bytesFormat };
+}
+
+/** 64, 1 Ki, 256 Ki, 1 Mi. */
+function inPowers(value: number): string {
+    const power = Math.min(3, Math.floor(Math.log2(value) / 10));
+    return `${value / 1024 ** power} ${["", "Ki", "Mi", "Gi"][power]}`.trimEnd();
+}
+
 const centred = { labelAnchor: "center" as const };
 
 function frame(width: number, ariaLabel: string) {

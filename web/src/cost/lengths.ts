@@ -105,20 +105,25 @@ export function extrapolate(points: readonly LengthPoint[]): LengthPoint[] {
     });
 }
 
-/** Where the line of `points` comes below that of `reference` for good; null: nowhere. */
-export function crossing(
+/** Where a line comes below another for good: at a length between two, at all of them, or at none. */
+export type Below = number | "always" | "never";
+
+/** Of the line of `points` and that of `reference`; null: not known. */
+export function below(
     points: readonly LengthPoint[],
     reference: readonly LengthPoint[],
     quantity: Quantity,
-): number | null {
+): Below | null {
     const ratios = points.flatMap((point, i) => {
         const [value, base] = [point[quantity], reference[i]?.[quantity] ?? null];
         if (value === null || base === null) return [];
         return [{ length: point.length, ratio: Math.log(value / base) }];
     });
+    if (ratios.length === 0) return null;
     const above = ratios.findLastIndex(({ ratio }) => ratio >= 0);
     const [from, to] = [ratios[above], ratios[above + 1]];
-    if (!from || !to) return null; // always below, or never
+    if (!from) return "always";
+    if (!to) return "never";
     const part = from.ratio / (from.ratio - to.ratio);
     return from.length * (to.length / from.length) ** part;
 }

@@ -4,20 +4,20 @@ import { element, find, isAbort, message } from "../dom";
 import { bytes, count, milliseconds, significant } from "../format";
 import { Fold } from "./fold";
 import {
-    crossing,
+    below,
     extrapolate,
     lengths,
     longestMeasured,
     quantities,
     valueAtLength,
+    type Below,
     type LengthPoint,
     type Quantity,
 } from "./lengths";
-import type { Crossing } from "./figures";
 
 const steps = 4; // of the slider between a length and the next
 
-const text: Record<Quantity, (value: number) => string> = {
+const texts: Record<Quantity, (value: number) => string> = {
     time: (value) => (value < 10_000 ? milliseconds(value) : `${significant(value / 1000, 3)} s`),
     flops: (value) => `${significant(value, 3)} operations`,
     memory: bytes,
@@ -118,19 +118,24 @@ export class Longer {
         const backends = [...new Set(this.#points.map(({ backend }) => backend))];
         const lines = new Map(backends.map((id) => [id, extrapolate(this.#of(id))]));
         const base = lines.get(this.#reference) ?? [];
-        const crossings = backends.flatMap((backend): Crossing[] => {
+        const others = backends.filter((backend) => backend !== this.#reference);
+        const comparisons = others.flatMap((backend): Comparison[] => {
             const line = lines.get(backend) ?? [];
-            const at = backend === this.#reference ? null : crossing(line, base, quantity);
-            const value = at && valueAtLength(line, quantity, at);
-            return at && value ? [{ backend, length: at, value }] : [];
+            const from = below(line, base, quantity);
+            const value = typeof from === "number" ? valueAtLength(line, quantity, from) : null;
+            return from === null ? [] : [{ backend, from, value }];
         });
         this.#say(backends.map((id) => [id, valueAtLength(lines.get(id) ?? [], quantity, length)]));
         const all = [...lines.values()].flat();
         const className = "problem";
         const problem = this.#problem ? [element("p", { className }, this.#problem)] : [];
-        if (all.length === 0) return problem.length > 0 ? problem : [element("p", {}, "Counting…")];
+        const waiting = this.#isStale ? "Counted once all else is computed." : "Counting…";
+        if (all.length === 0) return problem.length > 0 ? problem : [element("p", {}, waiting)];
+        const crossings = comparisons.flatMap(({ from, value }) => {
+            return typeof from === "number" && value !== null ? [{ length: from, value }] : [];
+        });
         const figure = lengthsFigure(all, crossings, backends, quantity, length, width);
-        return [...problem, figure, ...crossings.map((each) => this.#sentence(each))];
+        return [...problem, figure, ...comparisons.map((each) => this.#sentence(each))];
     }
 
     #of(backend: string): LengthPoint[] {
@@ -141,27 +146,35 @@ export class Longer {
     #say(values: [string, number | null][]): void {
         const isBeyond = this.length > longestMeasured && this.quantity === "time";
         const parts = values.map(([backend, value]) => {
-            return `${backend} ${value === null ? "not known" : text[this.quantity](value)}`;
+            return `${backend} ${value === null ? "not known" : texts[this.quantity](value)}`;
         });
         const how = isBeyond ? ", extrapolated by the operations from the longest run" : "";
         this.#words.textContent = `${count(this.length, "token")}: ${parts.join(", ")}${how}.`;
         this.#slider.setAttribute("aria-valuetext", this.#words.textContent);
     }
 
-    #sentence({ backend, length, value }: Crossing): HTMLElement {
-        const rounded = Math.round(length);
-        const data = element("data", { value: String(length) }, count(rounded, "token"));
-        const what = `, at ${text[this.quantity](value)}.`;
-        const line = element(
-            "p",
-            {},
-            `${backend} costs less than ${this.#reference} from `,
-            data,
-            what,
-        );
+    #sentence({ backend, from, value }: Comparison): HTMLElement {
+        const line = element("p", {}, `${backend} `);
         line.dataset.crossing = backend;
+        const reference = this.#reference;
+        if (from === "always") line.append(`costs less than ${reference} at all these lengths.`);
+        else if (from === "never") line.append(`costs no less than ${reference} at the longest.`);
+        else {
+            const text = count(Math.round(from), "token");
+            const data = element("data", { value: String(from) }, text);
+            const at = value === null ? "." : `, at ${texts[this.quantity](value)}.`;
+            line.append(`costs less than ${reference} from `, data, at);
+        }
         return line;
     }
+}
+
+/** Of a backend and the reference. */
+interface Comparison {
+    backend: string;
+    from: Below;
+    /** What it costs there. */
+    value: number | null;
 }
 
 function isSame(one: LengthPoint, other: LengthPoint): boolean {

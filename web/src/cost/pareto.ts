@@ -32,7 +32,7 @@ export class Pareto {
     }
 
     get against(): Cost {
-        return costs.find((cost) => cost === this.#against.value) ?? "time";
+        return costs.find((cost) => cost === this.#against.value) ?? "flops";
     }
 
     set(isOpen: boolean, against: Cost): void {
