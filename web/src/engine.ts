@@ -8,6 +8,7 @@ import type { Candidate, LengthPoint, Setting } from "./cost/lengths";
 import { Held } from "./held";
 import { timeByTurns } from "./measure";
 import type { Preset } from "./presets/list";
+import { offered } from "./offering";
 import { Reference } from "./reference";
 import type { Place } from "./row/place";
 import { Source } from "./source/source";
@@ -30,16 +31,18 @@ export class Engine {
     #counting = new AbortController();
 
     start(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }> {
-        return this.ask((attn) => {
+        return this.ask(async (attn) => {
             const { version, build, tier } = attn;
-            return { version, build, tier, backends: attn.backends() };
+            return { version, build, tier, backends: await offers(attn) };
         });
     }
 
     /** The backends that a plugin, a .wasm file, brings. */
     async loadPlugin(file: ArrayFile): Promise<Backend[]> {
         const added = await this.#bench.addPlugin(file);
-        return this.ask((attn) => attn.backends().filter(({ id }) => added.includes(id)));
+        return this.ask(async (attn) => {
+            return (await offers(attn)).filter(({ id }) => added.includes(id));
+        });
     }
 
     /** The arrays that are computed on. */
@@ -181,4 +184,8 @@ export class Engine {
         this.#reference?.end();
         return (this.#reference = new Reference(this.#source, input, problem));
     }
+}
+
+function offers(attn: Attn): Promise<Backend[]> {
+    return Promise.all(attn.backends().map((backend) => offered(attn, backend)));
 }

@@ -142,6 +142,17 @@ test("causal keeps half of the pairs, and errors are against exact attention wit
     assert.ok(error <= most, `softmax is exact by these rules too, not ${error}`);
 });
 
+test("only choices are offered that Q, K and V are enough for", async () => {
+    const options = (id) => page.locator(`#${id} option`).allTextContents();
+    assert.deepEqual(await options("linear-rule"), ["linear", "gated"]);
+    assert.ok((await options("linear-feature_map")).includes("favor"));
+    const patterns = await options("sparse-pattern");
+    assert.ok(patterns.includes("topk") && !patterns.includes("blocks"), patterns);
+    await reopen("#linear.rule=delta");
+    assert.equal(await page.inputValue("#linear-rule"), "linear");
+    assert.equal(await panel("linear").locator(".problem").isVisible(), false);
+});
+
 test("what is nearly all is not 100 %", async () => {
     const words = Array.from({ length: 90 }, (_, i) => `word${i}`);
     await write(words.join(" "));

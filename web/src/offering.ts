@@ -1,0 +1,36 @@
+/** What this page can offer of a backend: it has Q, K and V, and none of the arrays that some choices take. */
+
+import type { Backend, Param } from "libattn";
+import type { Attn } from "libattn/worker";
+import type { Values } from "./types";
+
+/** Without the choices of which no plan can be made, whatever is switched on beside them. */
+export async function offered(attn: Attn, backend: Backend): Promise<Backend> {
+    const params: Param[] = [];
+    for (const param of backend.params) {
+        if (param.type !== "choice") {
+            params.push(param);
+            continue;
+        }
+        const choices: string[] = [];
+        for (const choice of param.choices)
+            if (await isUsable(attn, backend, { [param.name]: choice })) choices.push(choice);
+        params.push({ ...param, choices });
+    }
+    return { ...backend, params };
+}
+
+async function isUsable(attn: Attn, { id, params }: Backend, values: Values): Promise<boolean> {
+    const switches = params.filter(({ type }) => type === "boolean").map(({ name }) => name);
+    const on = Object.fromEntries(switches.map((name) => [name, true]));
+    for (const others of [{}, on]) {
+        const plan = attn.plan({ ...problem, backend: id, params: { ...others, ...values } });
+        const made = await plan.catch(() => null);
+        made?.dispose();
+        if (made) return true;
+    }
+    return false;
+}
+
+/** One that every method takes. */
+const problem = { queries: 64, keys: 64, dim: 64, causal: true };
