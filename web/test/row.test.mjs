@@ -1,9 +1,6 @@
 /** One row, step by step: the numbers are the formula's. */
 
 import assert from "node:assert/strict";
-import { readFile, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { embed } from "libattn/data";
 import {
@@ -14,11 +11,10 @@ import {
     page,
     panel,
     reopen,
-    run,
     testOrigins,
-    web,
     write,
 } from "./panels.mjs";
+import { templatePlugin } from "./plugin.mjs";
 
 const eps = 2 ** -23;
 
@@ -42,6 +38,13 @@ async function stepsShown() {
     );
 }
 
+/** The panel whose picture has the focus. */
+const focused = () =>
+    page.evaluate(() => {
+        const { activeElement: active } = document;
+        return active.matches(".picture canvas") && active.closest(".panel").dataset.backend;
+    });
+
 /** The table's rows of a panel: [key, numbers...]. */
 const table = (backend) =>
     panel(backend)
@@ -54,6 +57,12 @@ const table = (backend) =>
                 ),
             ]),
         );
+
+/** Three digits, as they stand in a formula behind an operator. */
+function inOperation(value) {
+    const text = Math.abs(value).toPrecision(3);
+    return value < 0 ? `(−${text})` : text;
+}
 
 const rowError = async (backend) =>
     Number(await panel(backend).locator(".row-error data").getAttribute("value"));
@@ -99,6 +108,18 @@ test("softmax: q.k, logit, exp and weight are exact attention's", async () => {
     const [, dot, , , weight] = rows[1];
     assert.ok(formulas[0].includes(dot.toFixed(dot < 10 ? 2 : 1)), formulas[0]);
     assert.ok(formulas.at(-2).includes(weight.toPrecision(3)), formulas.at(-2));
+    const { x } = await embed(text, 64);
+    const product = `${weight.toPrecision(3)}·${inOperation(x[64])}`; // of the key's first number
+    assert.ok(formulas.at(-1).includes(product), `${formulas.at(-1)}, not ${product}`);
+    const value = panel("softmax").locator(".row figure", { hasText: "Value v of key “beta”" });
+    const heights = await value
+        .locator("rect")
+        .evaluateAll((all) => all.map((bar) => Number(bar.getAttribute("height"))));
+    const most = x.subarray(64, 128).reduce((size, each) => Math.max(size, Math.abs(each)), 0);
+    heights.forEach((height, c) =>
+        assert.ok(Math.abs(height - (24 * Math.abs(x[64 + c])) / most) < 1e-4, `column ${c}`),
+    );
+    assert.equal(heights.length, 64);
     const numbers = await panel("softmax").locator("mn").allTextContents();
     for (const each of numbers) assert.match(each, /^−?[\d.]+( × 10\S+)?$/);
 });
@@ -232,6 +253,15 @@ test("a click pins, a link has it, the button closes it, and nonsense in a link 
     assert.deepEqual(await Promise.all(backends.map(table)), shown);
     await page.click("#pin button");
     assert.equal(await page.locator(".row:visible").count(), 0);
+    assert.equal(await focused(), "softmax", "a link has no picture that it was asked from");
+    await pin(1, 1);
+    await panel("sparse").locator("canvas").first().focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await stepsShown();
+    await page.focus("#pin button");
+    await page.keyboard.press("Enter");
+    assert.equal(await focused(), "sparse");
     await page.waitForURL((address) => !address.hash.includes("row="));
     for (const row of ["9999.0", "0.9999", "-1.2", "a.b", "1", "1.1.1", "__proto__.0"]) {
         await reopen(`#row=${row}`);
@@ -271,21 +301,13 @@ test("what a row fails of is told, and by the latest one only", async () => {
 });
 
 test("a plugin's row shows what the plugin declares", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "attn-plugin-"));
-    try {
-        const file = join(folder, "template.wasm");
-        const source = join(web, "../plugins/template/template.c");
-        await run(join(web, "../dev"), ["plugin", source, "-o", file]);
-        const plugin = { "template.wasm": await readFile(file) };
-        await change(() => drop(plugin));
-        await pin(1, 1);
-        const rows = await page
-            .locator("[data-backend='org.libattn.template'] .steps tbody tr")
-            .count();
-        assert.ok(rows > 0);
-    } finally {
-        await rm(folder, { recursive: true });
-    }
+    const plugin = await templatePlugin();
+    await change(() => drop(plugin));
+    await pin(1, 1);
+    const rows = await page
+        .locator("[data-backend='org.libattn.template'] .steps tbody tr")
+        .count();
+    assert.ok(rows > 0);
 });
 
 testOrigins();

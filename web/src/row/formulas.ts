@@ -62,7 +62,7 @@ function weightLines({ kind, sum: total, largest }: Steps, key: KeySteps): Node[
     return [first, formula(sub("w", "j"), "=", fraction(over, under), "=", ...numbers)];
 }
 
-function outputLine({ out }: Steps, { weight }: KeySteps): Node {
+function outputLine({ out, value }: Steps, { weight }: KeySteps): Node {
     const line = [sub("o", "1"), "=", sum("j"), sub("w", "j"), sub("v", row("j", "1")), "="];
     return formula(
         ...line,
@@ -70,7 +70,7 @@ function outputLine({ out }: Steps, { weight }: KeySteps): Node {
         "+",
         operand(weight),
         "·",
-        sub("v", row("j", "1")),
+        operand(value[0] ?? NaN),
         "+",
         "…",
         "=",

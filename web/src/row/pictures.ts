@@ -5,20 +5,32 @@ import { bytes, count } from "../format";
 import type { State } from "./probe";
 import type { Steps } from "./steps";
 
+type Numbers = Float32Array | Float64Array;
+
 const mostColumns = 64; // of an output
 const [width, height] = [320, 48];
 
 /** Bars of the output, and a line across each where exact attention's would end. */
 export function outputBars({ out, exact }: Steps): HTMLElement {
-    const shown = Math.min(out.length, mostColumns);
-    const [bars, truth] = [out, exact].map((numbers) => Array.from(numbers.subarray(0, shown)));
-    const finite = [...(bars ?? []), ...(truth ?? [])].filter(Number.isFinite);
+    return bars("Output o = Σ w v", out, exact);
+}
+
+/** Bars of a key's value, of which the output has as much as the weight says. */
+export function valueBars({ value, place }: Steps, name: (index: number) => string): HTMLElement {
+    return bars(`Value v of key ${name(place.key)}`, value, null);
+}
+
+function bars(name: string, numbers: Numbers, exact: Numbers | null): HTMLElement {
+    const shown = Math.min(numbers.length, mostColumns);
+    const [heights, truth] = [numbers, exact ?? []].map((all) => Array.from(all).slice(0, shown));
+    const finite = [...(heights ?? []), ...(truth ?? [])].filter(Number.isFinite);
     const most = Math.max(...finite.map(Math.abs), Number.MIN_VALUE);
     const each = width / shown;
     const y = (value: number) => (height / 2) * (1 - Math.max(-1, Math.min(1, value / most)));
     const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
-    picture.ariaLabel = `Output, ${shown} of ${count(out.length, "column")}, beside the exact one`;
-    bars?.forEach((value, c) => {
+    const beside = exact ? ", beside the exact one" : "";
+    picture.ariaLabel = `${name}, ${shown} of ${count(numbers.length, "column")}${beside}`;
+    heights?.forEach((value, c) => {
         if (!Number.isFinite(value)) return;
         const top = Math.min(y(value), y(0));
         const size = { x: c * each, y: top, width: 0.8 * each, height: Math.abs(y(value) - y(0)) };
@@ -28,13 +40,9 @@ export function outputBars({ out, exact }: Steps): HTMLElement {
         const at = { x1: c * each, x2: (c + 0.8) * each, y1: y(value), y2: y(value) };
         picture.append(svg("line", at));
     });
-    const first = shown < out.length ? `, first ${shown} of ${out.length} columns` : "";
-    return element(
-        "figure",
-        { className: "output" },
-        caption(`Output o = Σ w v${first}; lines: exact`),
-        picture,
-    );
+    const first = shown < numbers.length ? `, first ${shown} of ${numbers.length} columns` : "";
+    const lines = exact ? "; lines: exact" : "";
+    return element("figure", { className: "output" }, caption(`${name}${first}${lines}`), picture);
 }
 
 /** A state as a matrix, blue and orange by sign: its size does not depend on how many keys were seen. */

@@ -123,7 +123,7 @@ async function otherWeights(
 }
 
 /** Outputs of its own, of a run of the place's query on the keys that it sees: as far as it has them. */
-async function states(
+export async function states(
     attn: Attn,
     input: Input,
     scale: number | null,

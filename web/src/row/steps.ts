@@ -31,6 +31,8 @@ export interface Steps {
     /** Sum of the parts. */
     sum: number;
     scale: number;
+    /** Of the key whose numbers are written out. */
+    value: Float32Array;
     out: Float64Array;
     exact: Float64Array;
     exactWeights: Float64Array;
@@ -41,7 +43,7 @@ export interface Steps {
 
 export function stepsOf(input: Input, problem: Problem, place: Place, probe: Probe): Steps {
     const arrays = headArrays(input, problem, place);
-    const { seen, keys: total, dim } = arrays;
+    const { seen, keys: total, dim, value, valueDim } = arrays;
     const { weights, kept, lse, products, states } = probe;
     const dots = dotProducts(arrays);
     const exactOnes = exactWeights(dots, arrays);
@@ -65,6 +67,7 @@ export function stepsOf(input: Input, problem: Problem, place: Place, probe: Pro
         kind: logits ? "exponentials" : products ? "products" : "weights",
         sum: keys.reduce((sum, { part }) => sum + (part ?? NaN), 0),
         scale,
+        value: value.subarray(place.key * valueDim, (place.key + 1) * valueDim),
         exactWeights: exactOnes,
         error: distance(out, exact),
     };

@@ -4,7 +4,7 @@ import { element } from "../dom";
 import { count, significant } from "../format";
 import type { Term } from "../terms";
 import { formulas, tooSmall } from "./formulas";
-import { outputBars, stateImage } from "./pictures";
+import { outputBars, stateImage, valueBars } from "./pictures";
 import { keptRuns, type KeySteps, type Steps } from "./steps";
 import { columnTerms, errorTerm } from "./terms";
 
@@ -23,6 +23,7 @@ export function rowView(steps: Steps, words: Words): Node[] {
         table(steps, words),
         ...formulas(steps, words.name),
         ...steps.states.map(stateImage),
+        valueBars(steps, words.name),
         outputBars(steps),
         element(
             "p",
