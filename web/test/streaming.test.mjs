@@ -18,10 +18,13 @@ const arrived = (token) =>
         `${token} of `,
     );
 
-/** Bytes kept, and the error of the last answer. */
-async function state(backend) {
-    const data = page.locator(`[data-stream=${backend}] data`);
-    return data.evaluateAll((all) => all.map(({ value }) => Number(value)));
+/** Bytes kept, the error of the last answer, the bytes of a state, and tokens as they came. */
+function state(backend) {
+    return page.locator(`[data-stream=${backend}]`).evaluate((row) =>
+        ["bytes", "error", "state", "held"].map((name) => {
+            return Number(row.querySelector(`[data-name=${name}] data`).value);
+        }),
+    );
 }
 
 test("softmax's cache grows by a key and a value a token, linear's state does not", async () => {
@@ -41,6 +44,27 @@ test("softmax's cache grows by a key and a value a token, linear's state does no
     const most = matrix + 13 * perToken + 512; // and the tokens that are not added to it yet
     for (const bytes of linear) assert.ok(bytes <= most, `${bytes} bytes`);
     assert.ok(linear[3] < softmax[3]);
+});
+
+test("linear's state has one size, and the few tokens beside it are told apart", async () => {
+    await reopen("#open=streaming");
+    await arrived(1);
+    assert.deepEqual((await state("linear")).slice(2), [0, 1], "one token is no state yet");
+    const matrix = dim * dim * 4 + dim * 4;
+    const sizes = new Set();
+    for (const token of [20, 30, 45, 58]) {
+        await go(token);
+        const [bytes, , size, held] = await state("linear");
+        assert.ok(size >= matrix && size <= matrix + dim * 4 + 64, `${size} of ${bytes}`);
+        assert.ok(held >= 1 && held < 16, `${held} tokens`);
+        sizes.add(size);
+        assert.deepEqual((await state("softmax")).slice(2), [0, token]);
+        assert.deepEqual((await state("sketch")).slice(2), [0, token]);
+    }
+    assert.equal(sizes.size, 1, "however many tokens");
+    const line = await page.locator(".growth polyline.state.series-1").getAttribute("points");
+    const heights = line.split(" ").map((point) => point.split(",")[1]);
+    assert.ok(heights.length >= 4 && heights.every((height) => height === heights[0]), line);
 });
 
 test("each answer is exact attention's over the tokens that have come, or as far off as told", async () => {
@@ -68,7 +92,7 @@ test("it plays, pauses, and its place is in the link; another text begins anew",
     const token = Number(await page.inputValue("#token"));
     await page.waitForURL((url) => url.hash.includes(`token=${token}`));
     await page.waitForURL(/open=streaming/);
-    assert.equal(await page.locator(".growth polyline").count(), backends.length);
+    assert.equal(await page.locator(".growth polyline.all").count(), backends.length);
     await page.click("#play");
     await arrived(6);
     await page.waitForFunction(() => document.querySelector("#play").textContent === "Play");

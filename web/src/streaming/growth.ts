@@ -9,7 +9,7 @@ const margin = { left: 8, right: 80, top: 14, bottom: 20 };
 const lineHeight = 12;
 
 /** What backends keep, as far as a picture of it goes. */
-type Size = Pick<Kept, "backend" | "bytes">;
+type Size = Pick<Kept, "backend" | "bytes"> & Partial<Pick<Kept, "state">>;
 
 /** `played[t]`: after t tokens, where that was played; `marked`: the number of tokens that a line stands at. */
 export function growth(
@@ -33,15 +33,27 @@ export function growth(
     const names: { name: SVGElement; x: number; y: number }[] = [];
     backends.forEach((backend, i) => {
         const own = known.filter((each) => each.backend === backend && each.bytes !== null);
-        const points = own.map((each) => `${x(each.token)},${y(each.bytes ?? 0)}`).join(" ");
-        const line = svg("polyline", { points, class: `series-${i % 6}` });
         const last = own.at(-1);
         if (!last) return;
-        const dot = { cx: x(last.token), cy: y(last.bytes ?? 0), r: 3, class: `series-${i % 6}` };
+        const line = (sizes: { token: number; size: number }[], name: string) => {
+            const points = sizes.map(({ token, size }) => `${x(token)},${y(size)}`).join(" ");
+            picture.append(svg("polyline", { points, class: `${name} series-${i % 6}` }));
+        };
+        line(
+            own.map(({ token, bytes }) => ({ token, size: bytes ?? 0 })),
+            "all",
+        );
+        const ofState = own.map(({ token, state = 0 }) => ({ token, size: state }));
+        line(
+            ofState.filter(({ size }) => size > 0),
+            "state",
+        );
+        const end = { x: x(last.token), y: y(last.bytes ?? 0) };
+        picture.append(svg("circle", { cx: end.x, cy: end.y, r: 3, class: `series-${i % 6}` }));
         const name = svg("text", {});
         name.textContent = backend;
-        names.push({ name, x: x(last.token) + 4, y: y(last.bytes ?? 0) + 4 });
-        picture.append(line, svg("circle", dot), name);
+        names.push({ name, x: end.x + 4, y: end.y + 4 });
+        picture.append(name);
     });
     let free = height; // names make room for those below them
     for (const { name, ...at } of names.sort((a, b) => b.y - a.y)) {
@@ -50,7 +62,8 @@ export function growth(
         name.setAttribute("y", String(free));
     }
     const words = svg("text", { x: x(0), y: height - 5 });
-    words.textContent = `tokens, to ${total}; bytes, to ${bytes(most)}`;
+    const dashed = known.some(({ state = 0 }) => state > 0) ? "; dashed: of a state alone" : "";
+    words.textContent = `tokens, to ${total}; bytes, to ${bytes(most)}${dashed}`;
     picture.append(words);
     return picture;
 }

@@ -3,15 +3,21 @@
 import type { Attn, Stream } from "libattn/worker";
 import { PerWorker, type Bench } from "../bench";
 import type { Candidate } from "../cost/lengths";
+import { states } from "../row/probe";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import type { HeadArrays, Place } from "../row/place";
 import type { Input } from "../types";
+import { partsOf, sizesOf, type Sizes } from "./sizes";
 
 /** What a backend has after so many tokens. */
 export interface Kept {
     backend: string;
     /** Of its tokens, as it would save them; null: it has no streams. */
     bytes: number | null;
+    /** The part of it whose size tokens do not change: what they come to. */
+    state: number;
+    /** Tokens that it has as they came: all, or those that are not in the state yet. */
+    held: number;
     /** How far its answer to the last token is from exact attention; null: the same. */
     error: number | null;
     /** Why there is none. */
@@ -28,6 +34,7 @@ interface Fed {
     stream: AnyStream;
     /** Tokens that it has. */
     tokens: number;
+    sizes: Sizes;
 }
 
 /** By backend; or why it cannot be had. */
@@ -87,10 +94,23 @@ export class Player {
             const scale = this.#scale === null ? {} : { scale: this.#scale };
             const sizes = { dim, valueDim, maxKeys: keys, causal: true };
             const opening = attn.stream({ backend, params, ...sizes, ...scale });
-            const opened = opening.then((stream) => ({ stream, tokens: 0 }), String);
-            all.set(backend, await opened);
+            const begun = async (stream: AnyStream) => {
+                const state = await this.#stateBytes(attn, { backend, params });
+                return { stream, tokens: 0, sizes: await sizesOf(stream, dim, valueDim, state) };
+            };
+            all.set(backend, await opening.then(begun, String));
         }
         return all;
+    }
+
+    /** Bytes of what a backend declares as its state. */
+    async #stateBytes(attn: Attn, { backend: id, params }: Candidate): Promise<number> {
+        const backend = attn.backends().find((each) => each.id === id);
+        if (!backend) return 0;
+        const place = { ...this.#place, query: 0, key: 0 };
+        const subject = { backend, params, causal: true, place };
+        const found = await states(attn, this.#input, this.#scale, subject);
+        return found.reduce((sum, { values }) => sum + values.byteLength, 0);
     }
 }
 
@@ -101,14 +121,13 @@ async function answer(
     arrays: HeadArrays,
     exact: Float64Array,
 ): Promise<Omit<Kept, "backend">> {
-    if (typeof fed === "string") return { bytes: null, error: null, reason: fed };
+    if (typeof fed === "string")
+        return { bytes: null, state: 0, held: 0, error: null, reason: fed };
     await feed(fed, tokens, arrays);
     const { out } = await fed.stream.query(arrays.query.slice());
-    return {
-        bytes: (await fed.stream.save()).length,
-        error: distance(Float64Array.from(out), exact),
-        reason: null,
-    };
+    const bytes = (await fed.stream.save()).length;
+    const error = distance(Float64Array.from(out), exact);
+    return { bytes, ...partsOf(bytes, tokens, fed.sizes), error, reason: null };
 }
 
 /** What it has is counted as it takes it: one that fails half way goes on from there. */

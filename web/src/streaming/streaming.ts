@@ -144,17 +144,35 @@ export class Streaming {
 
 function table(kept: readonly Kept[]): HTMLElement {
     const most = Math.max(1, ...kept.map((each) => each.bytes ?? 0));
-    const heads = ["backend", "keeps", "error of the last answer"];
-    const rows = kept.map(({ backend, bytes: size, error, reason }) => {
+    const heads = [
+        "backend",
+        "keeps",
+        "of it a state",
+        "tokens as they came",
+        "error of the last answer",
+    ];
+    const rows = kept.map(({ backend, bytes: size, state, held, error, reason }) => {
         const heading = element("th", { scope: "row" }, backend);
         if (size === null || error === null) {
-            return element("tr", {}, heading, element("td", { colSpan: 2 }, reason ?? ""));
+            return element(
+                "tr",
+                {},
+                heading,
+                element("td", { colSpan: heads.length - 1 }, reason ?? ""),
+            );
         }
-        const data = element("data", { value: String(size) }, bytes(size));
-        const cell = element("td", { className: "weight" }, data);
-        cell.style.setProperty("--part", String(size / most));
-        const off = element("data", { value: String(error) }, significant(error, 3));
-        const row = element("tr", {}, heading, cell, element("td", {}, off));
+        const all = numberCell("bytes", size, bytes(size));
+        all.className = "weight";
+        all.style.setProperty("--part", String(size / most));
+        const row = element(
+            "tr",
+            {},
+            heading,
+            all,
+            numberCell("state", state, state > 0 ? bytes(state) : "–"),
+            numberCell("held", held, String(held)),
+            numberCell("error", error, significant(error, 3)),
+        );
         row.dataset.stream = backend;
         return row;
     });
@@ -165,4 +183,10 @@ function table(kept: readonly Kept[]): HTMLElement {
         element("thead", {}, element("tr", {}, ...head)),
         element("tbody", {}, ...rows),
     );
+}
+
+function numberCell(name: string, value: number, text: string): HTMLElement {
+    const cell = element("td", {}, element("data", { value: String(value) }, text));
+    cell.dataset.name = name;
+    return cell;
 }
