@@ -227,13 +227,13 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
     const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
     for (int64_t turn = 0; turn < s.last - s.first; turn++) {
         const int64_t j = s.first + decode_turn_(rows, turn, s.last - s.first);
-        const char *value = s.values.data + j * s.values.stride;
+        const char *value = s.values.data + j * s.values.stride + c * size;
         vf column[8];
-        if (rows == 1) decode_fetch_on_(value + c * size, ahead, vectors * VF_LANES * size);
+        if (rows == 1) decode_fetch_on_(value, ahead, vectors * VF_LANES * size);
         decode_fetch(&s.ahead, j, fetched, fetch);
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++)
-            column[v] = decode_load_first_(dtype, value, c + v * VF_LANES, tail);
+            column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
         ATTN_UNROLL
         for (int r = 0; r < rows; r++) {
             const vf weight = vf_set1(s.weights[r * s.weights_stride + j]);
