@@ -2,25 +2,22 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { embed } from "libattn/data";
 import { exactAttention, largestError } from "../../tests/exact/exact.mjs";
 import { settled } from "./browser.mjs";
+import { cli, noCli } from "./cli.mjs";
 import { change as changeOn, drop as dropOn } from "./reader.mjs";
 import { openSite } from "./site.mjs";
 
+export { cli, noCli };
 export const backends = ["softmax", "linear", "sparse", "sketch"];
 export const web = fileURLToPath(new URL("..", import.meta.url));
 export const pictures = fileURLToPath(new URL("../../build/", import.meta.url));
 export const run = promisify(execFile);
-const built = join(pictures, "attn");
-export const cli = process.env.ATTN_CLI ?? (existsSync(built) ? built : null);
-export const noCli = "there is no build/attn, and ATTN_CLI does not name one";
 
 export const closings = []; // of contexts: they end with their page, and before the browser
 after(() => Promise.all(closings));

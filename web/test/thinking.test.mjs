@@ -2,19 +2,15 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { cli, noCli } from "./cli.mjs";
 import { openSite } from "./site.mjs";
 
 const run = promisify(execFile);
-const built = fileURLToPath(new URL("../../build/attn", import.meta.url));
-const cli = process.env.ATTN_CLI ?? (existsSync(built) ? built : null);
-const noCli = "there is no build/attn, and ATTN_CLI does not name one";
 
 const site = openSite();
 let page;

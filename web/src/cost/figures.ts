@@ -2,6 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { tick } from "../format";
+import { finish, seriesColour as colour } from "../plot";
 import type { LengthPoint, Quantity } from "./lengths";
 import { settingOf, type Cost, type Point } from "./trials";
 
@@ -130,16 +131,4 @@ const centred = { labelAnchor: "center" as const };
 function frame(width: number, ariaLabel: string) {
     const margins = { marginLeft: 64, marginBottom: 42, marginTop: 26, marginRight: 72 };
     return { className: "plot", width, height: Math.min(420, 0.7 * width), ariaLabel, ...margins };
-}
-
-function colour(index: number): string {
-    return `var(--series-${index % 6})`;
-}
-
-/** As a picture with one name; the page's policy takes no styles from scripts. */
-function finish(plot: Element): Element {
-    for (const style of plot.querySelectorAll("style")) style.remove();
-    plot.setAttribute("role", "img");
-    for (const part of plot.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
-    return plot;
 }
