@@ -1,0 +1,123 @@
+/** What the steps of the story compute: rows of attention, on texts and presets, and costs. */
+
+import type { Backend } from "libattn";
+import { Bench } from "../bench";
+import { countLength, lengths, type Candidate, type LengthPoint } from "../cost/lengths";
+import { Held } from "../held";
+import { presetOf } from "../presets/list";
+import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
+import { Source } from "../source/source";
+import type { Grid, Input, Problem } from "../types";
+
+/** A query of one head under a backend. */
+export interface Row {
+    /** q.k of all keys. */
+    dots: Float64Array;
+    weights: Float32Array;
+    /** Those of softmax, in double precision. */
+    exact: Float64Array;
+    /** How far the output is from softmax's, relative to that. */
+    error: number;
+    /** (query, key) pairs of all queries that have a weight; null: the backend does not tell. */
+    pairs: number | null;
+}
+
+export class Library {
+    #bench = new Bench();
+    #source = new Source();
+    #presets = new Map<string, Promise<Held>>();
+
+    open(): Promise<{ version: string; build: string; tier: string; backends: Backend[] }> {
+        return this.#bench.piece(0, new AbortController().signal, (attn) => {
+            const { version, build, tier } = attn;
+            return { version, build, tier, backends: attn.backends() };
+        });
+    }
+
+    async ofText(text: string, dim: number): Promise<Held> {
+        return new Held(await this.#source.text(text, dim));
+    }
+
+    forget(held: Held): void {
+        held.release();
+        this.#source.forget(held.input);
+    }
+
+    ofPreset(id: string): Promise<Held> {
+        const known = this.#presets.get(id);
+        const coming = known ?? this.#load(id);
+        this.#presets.set(id, coming);
+        return coming;
+    }
+
+    row(
+        held: Held,
+        candidate: Candidate,
+        problem: Problem,
+        query: number,
+        signal: AbortSignal,
+    ): Promise<Row> {
+        return this.#bench.piece(0, signal, async (attn) => {
+            const plan = await attn.plan(optionsOf(held.input, candidate, problem));
+            try {
+                const { query: q, key } = await held.on(attn);
+                const weights = await plan.weights({ query: q, key, first: query, count: 1 });
+                const place = { batch: 0, head: 0, query, key: 0 };
+                const arrays = headArrays(held.input, problem, place);
+                const dots = dotProducts(arrays);
+                const exact = exactWeights(dots, arrays);
+                const error = distance(mix(weights, arrays), mix(exact, arrays));
+                const { pairs } = plan.cost ?? { pairs: NaN };
+                return { dots, weights, exact, error, pairs: Number.isNaN(pairs) ? null : pairs };
+            } finally {
+                plan.dispose();
+            }
+        });
+    }
+
+    /** All weights of the head. */
+    grid(held: Held, candidate: Candidate, problem: Problem, signal: AbortSignal): Promise<Grid> {
+        const { queries, keys } = held.input.shape;
+        return this.#bench.piece(0, signal, async (attn) => {
+            const plan = await attn.plan(optionsOf(held.input, candidate, problem));
+            try {
+                const { query, key } = await held.on(attn);
+                const cells = await plan.weights({ query, key, first: 0, count: queries });
+                const whole = { rowsPerCell: 1, columnsPerCell: 1, sampledRows: 1 };
+                return { rows: queries, columns: keys, queries, keys, ...whole, cells };
+            } finally {
+                plan.dispose();
+            }
+        });
+    }
+
+    /** Operations and memory of all lengths. */
+    costs(
+        candidates: readonly Candidate[],
+        dim: number,
+        problem: Problem,
+        signal: AbortSignal,
+    ): Promise<LengthPoint[]> {
+        return this.#bench.piece(0, signal, (attn) =>
+            Promise.all(
+                candidates.flatMap((candidate) =>
+                    lengths.map((length) => countLength(attn, candidate, { dim, problem }, length)),
+                ),
+            ),
+        );
+    }
+
+    async #load(id: string): Promise<Held> {
+        const preset = presetOf(id);
+        if (!preset) throw new Error(`there is no preset ${id}`);
+        return new Held(await this.#source.preset(preset));
+    }
+}
+
+function optionsOf({ shape }: Input, { backend, params }: Candidate, problem: Problem) {
+    const { causal, scale } = problem;
+    return {
+        ...{ backend, params, ...shape, causal: causal && ("top-left" as const) },
+        ...(scale !== null && { scale }),
+    };
+}

@@ -1,0 +1,214 @@
+/** What the steps of the story draw, by their names, and what they say of it. */
+
+import type { Backend } from "libattn";
+import { lengthsFigure } from "../cost/figures";
+import { extrapolate, valueAtLength, type Candidate } from "../cost/lengths";
+import { element } from "../dom";
+import { bytes, count, significant } from "../format";
+import type { Held } from "../held";
+import { seriesColour } from "../plot";
+import { presetOf } from "../presets/list";
+import type { Settings } from "../state";
+import type { Problem } from "../types";
+import { bars, type Bars } from "./bars";
+import type { Library, Row } from "./library";
+
+/** What a step draws from. */
+export interface Scene {
+    library: Library;
+    backends: readonly Backend[];
+    settings: Settings;
+    /** The text's vectors. */
+    held: Held;
+    /** The token that asks. */
+    query: number;
+    /** Pixels. */
+    width: number;
+    signal: AbortSignal;
+}
+
+export interface Drawn {
+    figure: Element;
+    words: (Node | string)[];
+}
+
+export type Step = (scene: Scene) => Promise<Drawn>;
+
+/** What all steps have that depend on the text. */
+export const textSteps: Record<string, Step> = {
+    scores: async (scene) => {
+        const { dots } = await textRow(scene, "softmax");
+        const scale = scaleOf(scene);
+        const scores = dots.map((dot) => scale * dot);
+        const seen = scores.subarray(0, scene.settings.causal ? scene.query + 1 : undefined);
+        const best = largest(seen);
+        return {
+            figure: barsOf(scene, { label: "score", behind: null, values: scores }, "softmax"),
+            words: [`Highest: ${token(scene, best)}, `, number(seen[best]), "."],
+        };
+    },
+
+    shares: async (scene) => {
+        const { weights } = await textRow(scene, "softmax");
+        const best = largest(weights);
+        const few = topCount(weights, 0.9);
+        return {
+            figure: barsOf(scene, { label: "share", behind: null, values: weights }, "softmax"),
+            words: [
+                `${token(scene, best)} has the largest share, `,
+                number(weights[best]),
+                `; ${count(few, "token has", "tokens have")} nine tenths of all.`,
+            ],
+        };
+    },
+
+    sparse: async (scene) => {
+        const row = await textRow(scene, "sparse");
+        const { queries, keys } = scene.held.input.shape;
+        const { causal } = scene.settings;
+        const all = causal ? (queries * (queries + 1)) / 2 : queries * keys;
+        const kept =
+            row.pairs === null ? [] : [`Of ${all} pairs `, number(row.pairs), " are left. "];
+        return { figure: compared(scene, row, "sparse"), words: [...kept, ...off(row)] };
+    },
+
+    linear: async (scene) => {
+        const row = await textRow(scene, "linear");
+        return { figure: compared(scene, row, "linear"), words: off(row) };
+    },
+
+    sketch: async (scene) => {
+        const row = await textRow(scene, "sketch");
+        return { figure: compared(scene, row, "sketch"), words: off(row) };
+    },
+
+    costs: async (scene) => {
+        const { library, backends, settings, signal, width } = scene;
+        const { dim, causal, costs } = settings;
+        const candidates = backends.map(({ id }) => candidateOf(settings, id));
+        const points = await library.costs(candidates, dim, { causal, scale: null }, signal);
+        const ids = backends.map(({ id }) => id);
+        const figure = lengthsFigure(points, [], ids, "flops", costs.length, width);
+        const lines = ids.map((id) => extrapolate(points.filter((point) => point.backend === id)));
+        const at = (i: number, quantity: "flops" | "memory") =>
+            valueAtLength(lines[i] ?? [], quantity, costs.length);
+        const rows = backends.map(({ name }, i) => [
+            name,
+            number(at(i, "flops") ?? NaN),
+            element("span", {}, bytes(Math.round(at(i, "memory") ?? NaN))),
+        ]);
+        return { figure, words: [table(["attention", "operations", "memory"], rows)] };
+    },
+};
+
+/** What all steps have that show a preset: it breaks the backend, and not the others. */
+export const presetSteps: Record<string, Step> = {
+    needle: (scene) => broken(scene, "needle", "sparse"),
+    saturated: (scene) => broken(scene, "saturated", "linear"),
+    outliers: (scene) => broken(scene, "outliers", "sketch"),
+};
+
+async function broken(scene: Scene, id: string, backend: string): Promise<Drawn> {
+    const { library, backends, signal } = scene;
+    const preset = presetOf(id);
+    if (!preset) throw new Error(`there is no preset ${id}`);
+    const held = await library.ofPreset(id);
+    const query = preset.pin?.query ?? 0;
+    const rows = new Map<string, Row>();
+    for (const { id: each } of backends) {
+        const candidate = { backend: each, params: preset.params[each] ?? {} };
+        rows.set(each, await library.row(held, candidate, preset.problem, query, signal));
+    }
+    const row = rows.get(backend);
+    if (!row) throw new Error(`there is no backend ${backend}`);
+    const lines = backends.map(({ id: each, name }) => [
+        name,
+        number(rows.get(each)?.error ?? NaN),
+    ]);
+    return {
+        figure: compared({ ...scene, held, query: NaN }, row, backend),
+        words: [table(["attention", "how far off the answer is"], lines)],
+    };
+}
+
+// ---- rows ------------------------------------------------------------------------------------
+
+export function problemOf({ causal, scale }: Settings): Problem {
+    return { causal, scale };
+}
+
+export function candidateOf({ params }: Settings, backend: string): Candidate {
+    return { backend, params: params.get(backend) ?? {} };
+}
+
+function textRow({ library, held, settings, query, signal }: Scene, backend: string): Promise<Row> {
+    return library.row(held, candidateOf(settings, backend), problemOf(settings), query, signal);
+}
+
+function scaleOf({ settings, held }: Scene): number {
+    return settings.scale ?? 1 / Math.sqrt(held.input.shape.dim);
+}
+
+function largest(values: ArrayLike<number>): number {
+    let best = 0;
+    for (let i = 1; i < values.length; i++) if ((values[i] ?? 0) > (values[best] ?? 0)) best = i;
+    return best;
+}
+
+/** So many of the largest add up to `share`. */
+function topCount(weights: Float32Array, share: number): number {
+    let sum = 0;
+    const sorted = [...weights].sort((one, other) => other - one);
+    return 1 + sorted.findIndex((weight) => (sum += weight) >= share);
+}
+
+// ---- what is shown -----------------------------------------------------------------------------
+
+function barsOf(
+    scene: Scene,
+    drawn: Pick<Bars, "label" | "behind" | "values">,
+    backend: string,
+): Element {
+    const { tokens } = scene.held.input;
+    const name = scene.backends.find(({ id }) => id === backend)?.name ?? backend;
+    const best = largest(drawn.values);
+    const most = tokens?.[best] ?? `key ${best}`;
+    return bars(
+        {
+            ...drawn,
+            name: `${name}: ${drawn.label} of each key, the largest ${most}`,
+            tokens,
+            colour: seriesColour(scene.backends.findIndex(({ id }) => id === backend)),
+            marked: Number.isNaN(scene.query) ? null : scene.query,
+        },
+        scene.width,
+    );
+}
+
+function compared(scene: Scene, { weights, exact }: Row, backend: string): Element {
+    return barsOf(scene, { label: "share", behind: exact, values: weights }, backend);
+}
+
+function off({ error }: Row): (Node | string)[] {
+    return ["The answer is ", number(error), " of its length away from softmax’s."];
+}
+
+function token({ held }: Scene, key: number): string {
+    const text = held.input.tokens?.[key];
+    return text === undefined ? `key ${key}` : `“${text}”`;
+}
+
+function number(value: number | undefined): HTMLElement {
+    return element("data", { value: String(value) }, significant(value ?? NaN, 3));
+}
+
+function table(head: string[], rows: (Node | string)[][]): HTMLElement {
+    const cells = (tag: "th" | "td", texts: (Node | string)[]) =>
+        texts.map((text, i) => element(i === 0 ? "th" : tag, {}, text));
+    return element(
+        "table",
+        { className: "streams" },
+        element("thead", {}, element("tr", {}, ...cells("th", head))),
+        element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells("td", row)))),
+    );
+}
