@@ -50,6 +50,19 @@ const uses = {
             await page.fill("#set-trials", "0");
         },
     },
+    "story.html": {
+        async opens(page) {
+            await page.locator("#scores .figure svg").waitFor();
+        },
+        async "at its end"(page) {
+            await page.locator("#costs").scrollIntoViewIfNeeded();
+            await page.locator("#costs table").waitFor();
+        },
+        async "with a text too long"(page) {
+            await page.fill("#text", "word ".repeat(200));
+            await page.locator("#problem").waitFor();
+        },
+    },
     "thinking.html#model=ed-softmax&question=ab+ac&token=8": {
         async opens(page) {
             await page.waitForSelector("main[aria-busy=false]");

@@ -1,0 +1,309 @@
+/** The story: ten steps from one row of softmax to what attention costs, each with something to try. */
+
+import "../shell/trusted"; // first: workers are started by what follows
+import type { Backend } from "libattn";
+import { readTheme } from "../colors";
+import { element, find, isAbort, message, showLine } from "../dom";
+import { count, short } from "../format";
+import { Hash } from "../hash";
+import { Heatmap } from "../heatmap";
+import type { Held } from "../held";
+import { start } from "../shell/start";
+import { defaultSettings, readLink, textInLink, writeLink, type Settings } from "../state";
+import type { Value } from "../types";
+import { Library } from "./library";
+import { candidateOf, presetSteps, problemOf, textSteps, type Scene } from "./steps";
+
+const firstText = "the cat sat on the mat and the dog sat on the cat";
+const mostTokens = 128;
+const million = 2 ** 20;
+const typingPause = 200; // milliseconds
+
+interface Part {
+    section: HTMLElement;
+    isSeen: boolean;
+    isStale: boolean;
+    /** Does it depend on the text, and what is asked of it? */
+    isOfText: boolean;
+    asked: AbortController;
+}
+
+class Story {
+    #library = new Library();
+    #backends: Backend[] = [];
+    #defaults: Settings = { ...defaultSettings(firstText), causal: true };
+    #settings: Settings = this.#defaults;
+    #held: Held | null = null;
+    #parts = new Map<string, Part>();
+    #hash = new Hash();
+    #map: Heatmap;
+    #typing = 0;
+    #step = "scores";
+    #text = find(document, "#text", HTMLInputElement);
+    #row = find(document, "#row", HTMLInputElement);
+    #scale = find(document, "#scale", HTMLInputElement);
+    #causal = find(document, "#causal", HTMLInputElement);
+    #length = find(document, "#length", HTMLInputElement);
+
+    constructor() {
+        const canvas = find(document, "#all canvas", HTMLCanvasElement);
+        this.#map = new Heatmap(
+            canvas,
+            (cell) => this.#map.point(cell),
+            ({ row }) => this.#ask(row),
+        );
+        for (const section of document.querySelectorAll<HTMLElement>("main > section")) {
+            const isOfText = !(section.id in presetSteps);
+            const asked = new AbortController();
+            const part = { section, isSeen: false, isStale: true, isOfText, asked };
+            this.#parts.set(section.id, part);
+        }
+    }
+
+    async open(): Promise<void> {
+        start();
+        const { version, build, tier, backends } = await this.#library.open();
+        this.#backends = backends;
+        find(document, "#about", HTMLElement).textContent =
+            `libattn ${version} · ${build} build · ${tier} kernels`;
+        const link = readLink(location.hash, this.#defaults);
+        const [kind, text] = link.text ?? ["text", firstText];
+        const query = new URLSearchParams(location.hash.slice(1));
+        const costs = query.has("length") ? link.costs : { ...link.costs, length: million };
+        this.#settings = { ...link, costs, text: kind === "text" ? text : firstText };
+        this.#fill();
+        this.#listen();
+        await this.#read();
+        this.#go(query.get("step") ?? "");
+    }
+
+    #fill(): void {
+        const { text, scale, causal, costs, dim } = this.#settings;
+        if (this.#text.value === this.#text.defaultValue) this.#text.value = text;
+        this.#scale.value = String(Math.log2((scale ?? 1 / Math.sqrt(dim)) * Math.sqrt(dim)));
+        this.#causal.checked = causal;
+        this.#length.value = String(Math.log2(costs.length));
+        const maps = this.#paramOf("linear", "feature_map")?.choices ?? [];
+        const options = maps.map((map) => element("option", { value: map }, map));
+        find(document, "#feature_map", HTMLSelectElement).append(...options);
+        for (const control of this.#paramControls()) {
+            const [backend = "", name = ""] = control.name.split(".");
+            const value = this.#settings.params.get(backend)?.[name];
+            const usual = this.#paramOf(backend, name)?.default;
+            control.value = String(value ?? control.dataset.usual ?? usual ?? "");
+        }
+    }
+
+    #paramOf(backend: string, name: string) {
+        const params = this.#backends.find(({ id }) => id === backend)?.params;
+        return params?.find((param) => param.name === name);
+    }
+
+    #paramControls() {
+        const selector = "main [name*='.']";
+        return document.querySelectorAll<HTMLInputElement | HTMLSelectElement>(selector);
+    }
+
+    #listen(): void {
+        this.#text.oninput = () => {
+            clearTimeout(this.#typing);
+            this.#typing = setTimeout(() => void this.#read(), typingPause);
+        };
+        this.#row.oninput = () => this.#ask(Number(this.#row.value));
+        this.#scale.oninput = () => {
+            const factor = Number(this.#scale.value);
+            const scale = factor === 0 ? null : 2 ** factor / Math.sqrt(this.#settings.dim);
+            this.#change({ scale });
+        };
+        this.#causal.onchange = () => this.#change({ causal: this.#causal.checked });
+        this.#length.oninput = () => {
+            const length = Math.round(2 ** Number(this.#length.value));
+            this.#change({ costs: { ...this.#settings.costs, length } }, ["costs"]);
+        };
+        for (const control of this.#paramControls())
+            control.oninput = () => this.#setParam(control.name, control.value);
+        addEventListener("hashchange", () => location.reload()); // a link pasted over this one
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#redraw());
+        new ResizeObserver(() => this.#redraw()).observe(find(document, "main", HTMLElement));
+        for (const link of document.querySelectorAll<HTMLAnchorElement>("#steps a")) {
+            link.onclick = (event) => {
+                event.preventDefault(); // the address holds what the reader chose
+                this.#go(link.hash.slice(1));
+            };
+        }
+        const watch = new IntersectionObserver((entries) => this.#see(entries), { threshold: 0.2 });
+        for (const { section } of this.#parts.values()) watch.observe(section);
+    }
+
+    #go(step: string): void {
+        const { section } = this.#parts.get(step) ?? {};
+        section?.scrollIntoView();
+        section?.focus({ preventScroll: true });
+    }
+
+    #setParam(path: string, text: string): void {
+        const [backend = "", name = ""] = path.split(".");
+        const value: Value = Number.isNaN(Number(text)) ? text : Number(text);
+        const params = new Map(this.#settings.params);
+        params.set(backend, { ...params.get(backend), [name]: value });
+        this.#change({ params }, [backend, "costs"]);
+    }
+
+    /** The token that asks is another one. */
+    #ask(query: number): void {
+        this.#change({ pin: { query, key: query } });
+    }
+
+    /** `steps`: those that depend on it; all of the text's where none are named. */
+    #change(changed: Partial<Settings>, steps: readonly string[] | null = null): void {
+        this.#settings = { ...this.#settings, ...changed };
+        this.#showValues();
+        this.#redraw(
+            steps ?? [...this.#parts.keys()].filter((id) => this.#parts.get(id)?.isOfText),
+        );
+        this.#remember();
+    }
+
+    /** The text that is typed. */
+    async #read(): Promise<void> {
+        const text = this.#text.value;
+        const problem = find(document, "#problem", HTMLElement);
+        try {
+            const held = await this.#library.ofText(text, this.#settings.dim);
+            if (text !== this.#text.value) return this.#library.forget(held);
+            const { queries } = held.input.shape;
+            if (queries > mostTokens) {
+                this.#library.forget(held);
+                const has = `This text has ${count(queries, "token")}`;
+                throw new Error(`${has}, and the story ${mostTokens} at most: shorten it`);
+            }
+            if (this.#held) this.#library.forget(this.#held);
+            this.#held = held;
+            showLine(problem, null);
+            this.#change({ text });
+        } catch (error) {
+            showLine(problem, message(error));
+        }
+        this.#text.ariaInvalid = problem.hidden ? null : "true";
+    }
+
+    #see(entries: readonly IntersectionObserverEntry[]): void {
+        for (const { target, isIntersecting } of entries) {
+            const part = this.#parts.get(target.id);
+            if (part) part.isSeen = isIntersecting;
+        }
+        const first = [...this.#parts].find(([, { isSeen }]) => isSeen)?.[0] ?? this.#step;
+        if (first !== this.#step) {
+            this.#step = first;
+            this.#remember();
+        }
+        for (const link of document.querySelectorAll("#steps a"))
+            link.ariaCurrent = link.getAttribute("href") === `#${first}` ? "step" : null;
+        this.#draw();
+    }
+
+    /** What sliders stand at. */
+    #showValues(): void {
+        const say = (control: HTMLElement, selector: string, text: string) => {
+            find(document, selector, HTMLElement).textContent = text;
+            control.ariaValueText = text;
+        };
+        const { costs } = this.#settings;
+        say(this.#scale, "#factor", short(2 ** Number(this.#scale.value)));
+        say(this.#length, "#tokens", count(costs.length, "token"));
+        for (const control of this.#paramControls()) {
+            const value = control.closest("label")?.querySelector(".value");
+            if (value) value.textContent = control.value;
+        }
+    }
+
+    #redraw(steps: Iterable<string> = this.#parts.keys()): void {
+        for (const id of steps) {
+            const part = this.#parts.get(id);
+            if (part) part.isStale = true;
+        }
+        this.#draw();
+    }
+
+    /** What is seen and no longer holds. */
+    #draw(): void {
+        const held = this.#held;
+        if (!held) return;
+        const { queries } = held.input.shape;
+        const query = Math.min(this.#settings.pin?.query ?? queries - 1, queries - 1);
+        this.#row.max = String(queries - 1);
+        this.#row.value = String(query);
+        const asks = `“${held.input.tokens?.[query] ?? ""}”, token ${query}`;
+        find(document, "#asks", HTMLElement).textContent = asks;
+        this.#row.ariaValueText = asks;
+        for (const [id, part] of this.#parts) {
+            if (!part.isSeen || !part.isStale) continue;
+            part.isStale = false;
+            void this.#drawPart(id, part, held, query);
+        }
+    }
+
+    async #drawPart(id: string, part: Part, held: Held, query: number): Promise<void> {
+        part.asked.abort();
+        const { signal } = (part.asked = new AbortController());
+        const { section } = part;
+        const words = find(section, ".words", HTMLElement);
+        const figure = find(section, ".figure", HTMLElement);
+        const [library, backends, settings] = [this.#library, this.#backends, this.#settings];
+        const width = Math.min(900, figure.clientWidth || 600);
+        const scene: Scene = { library, backends, settings, held, query, width, signal };
+        section.ariaBusy = "true";
+        try {
+            const step = textSteps[id] ?? presetSteps[id];
+            const drawn = step ? await step(scene) : await this.#drawAll(scene);
+            signal.throwIfAborted();
+            if ("figure" in drawn) figure.replaceChildren(drawn.figure);
+            words.replaceChildren(...drawn.words);
+        } catch (error) {
+            if (signal.aborted || isAbort(error)) return;
+            words.replaceChildren(element("span", { className: "problem" }, message(error)));
+        }
+        section.ariaBusy = "false";
+    }
+
+    /** All rows at once, as a picture. */
+    async #drawAll({ library, held, settings, query, signal }: Scene) {
+        const candidate = candidateOf(settings, "softmax");
+        const grid = await library.grid(held, candidate, problemOf(settings), signal);
+        signal.throwIfAborted();
+        const { tokens } = held.input;
+        const max = grid.cells.reduce((most, weight) => Math.max(most, weight), 0);
+        const picture = { grid, values: grid.cells, max, law: "shared" as const, tokens };
+        this.#map.show(picture, readTheme());
+        this.#map.pin(query);
+        const { queries } = grid;
+        const pairs = settings.causal ? (queries * (queries + 1)) / 2 : queries * queries;
+        const twice = settings.causal ? queries * (2 * queries + 1) : 4 * queries * queries;
+        const data = element("data", { value: String(pairs) }, count(pairs, "share"));
+        const words = [
+            `${count(queries, "token")}: `,
+            data,
+            `. Twice as long: ${count(twice, "share")}.`,
+        ];
+        return { words };
+    }
+
+    #remember(): void {
+        this.#hash.write(async () => {
+            const settings = { ...this.#settings, streaming: false };
+            const text = await textInLink(settings.text);
+            const play = writeLink({ ...settings, text }, defaultSettings(""));
+            find(document, "#play", HTMLAnchorElement).href = `./index.html#${play}`;
+            const isFirst = settings.text === firstText;
+            const own = writeLink({ ...settings, text: isFirst ? null : text }, this.#defaults);
+            const query = new URLSearchParams(own);
+            if (this.#step !== "scores") query.set("step", this.#step);
+            return query.toString();
+        });
+    }
+}
+
+new Story().open().catch((error: unknown) => {
+    const line = element("p", { className: "problem", role: "alert" }, message(error));
+    find(document, "main", HTMLElement).replaceChildren(line);
+});

@@ -1,0 +1,148 @@
+/** The story: ten steps, whose numbers are the library's, and which end at the playground. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { promisify } from "node:util";
+import { cli, noCli } from "./cli.mjs";
+import { openSite } from "./site.mjs";
+
+const run = promisify(execFile);
+const site = openSite();
+const steps = "scores shares all sparse linear sketch needle saturated outliers costs".split(" ");
+let page;
+let complaints = [];
+
+afterEach(async () => {
+    await page?.context().close();
+    assert.deepEqual(complaints, []);
+});
+
+async function open(hash = "") {
+    complaints = [];
+    const context = await site.newContext({ viewport: { width: 1200, height: 900 } });
+    page = await context.newPage();
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (line) => {
+        if (["error", "warning"].includes(line.type())) complaints.push(line.text());
+    });
+    await page.goto(`${site.url}story.html${hash}`);
+}
+
+/** The numbers that a step tells, once it is seen and drawn. */
+async function numbers(step) {
+    await page.locator(`#${step}`).scrollIntoViewIfNeeded();
+    await page.waitForSelector(`#${step}[aria-busy=false] .words data`);
+    const all = page.locator(`#${step} .words data`);
+    return all.evaluateAll((each) => each.map(({ value }) => Number(value)));
+}
+
+async function change(step, selector, value) {
+    await page.locator(`#${step}`).evaluate((section) => (section.ariaBusy = "true"));
+    await page.fill(selector, value);
+    await page.waitForSelector(`#${step}[aria-busy=false]`);
+}
+
+test("each step draws its figure and says its numbers", async () => {
+    await open();
+    for (const step of steps) {
+        const told = await numbers(step);
+        assert.ok(told.length > 0 && told.every(Number.isFinite), `${step}: ${told}`);
+        await page.waitForFunction((id) => {
+            const figure = document.querySelector(`#${id} .figure :is(svg, canvas)`);
+            return figure?.getBoundingClientRect().height > 100;
+        }, step);
+    }
+    const links = await page.locator("#steps a").count();
+    assert.equal(links, steps.length);
+});
+
+test("what breaks one backend does, and not softmax", async () => {
+    await open();
+    for (const [step, place] of [
+        ["needle", 2],
+        ["saturated", 1],
+        ["outliers", 3],
+    ]) {
+        const [softmax, ...others] = await numbers(step);
+        assert.ok(softmax < 1e-4, `${step}: softmax is ${softmax} off`);
+        assert.ok(others[place - 1] > 0.5, `${step}: ${others}`);
+    }
+});
+
+test("a row is the command line's, under each backend and what is chosen", async (t) => {
+    if (!cli) return t.skip(noCli);
+    const text = "one fish two fish red fish blue fish";
+    await open(`#${new URLSearchParams({ text, row: "5.0" })}`);
+    const folder = await mkdtemp(join(tmpdir(), "attn-story-"));
+    t.after(() => rm(folder, { recursive: true }));
+    const file = (name) => join(folder, name);
+    await writeFile(file("text"), text);
+    await run(cli, ["embed", file("text"), "--dim", "64", "-o", file("x.npy")]);
+    const row = async (backend, ...settings) => {
+        const arrays = ["q", "k", "v"].flatMap((name) => [`--${name}`, file("x.npy")]);
+        const options = [...arrays, "--causal", ...settings.flatMap((each) => ["--set", each])];
+        await run(cli, ["run", backend, ...options, "-o", file("o.npy")]);
+        const bytes = await readFile(file("o.npy"));
+        const numbers = new Float32Array(bytes.buffer.slice(bytes.byteOffset + 128));
+        return numbers.subarray(5 * 64, 6 * 64);
+    };
+    const exact = await row("softmax");
+    const norm = (x) => Math.hypot(...x);
+    const errorOf = (out) => norm(out.map((x, i) => x - exact[i])) / norm(exact);
+    const near = (told, expected) => {
+        const most = 1e-4 * expected + 1e-5; // outputs are floats
+        assert.ok(Math.abs(told - expected) < most, `${told}, not ${expected}`);
+    };
+    near((await numbers("sparse")).at(-1), errorOf(await row("sparse", "local=1")));
+    near((await numbers("linear")).at(-1), errorOf(await row("linear")));
+    near((await numbers("sketch")).at(-1), errorOf(await row("sketch", "size=32")));
+    await change("sparse", "#sparse input", "2");
+    near((await numbers("sparse")).at(-1), errorOf(await row("sparse", "local=2")));
+    await change("sketch", "#sketch input", "8");
+    near((await numbers("sketch")).at(-1), errorOf(await row("sketch", "size=8")));
+    await page.locator("#linear").evaluate((section) => (section.ariaBusy = "true"));
+    await page.selectOption("#feature_map", "relu");
+    near((await numbers("linear")).at(-1), errorOf(await row("linear", "feature_map=relu")));
+});
+
+test("the link holds what was chosen, and the playground goes on from it", async () => {
+    await open();
+    await numbers("scores");
+    await change("scores", "#text", "to be or not to be");
+    await page.waitForFunction(() => document.querySelector("#row").max === "5");
+    await change("scores", "#row", "4");
+    await page.uncheck("#causal");
+    await numbers("sketch");
+    await change("sketch", "#sketch input", "16");
+    await page.waitForTimeout(800); // the address follows
+    await page.reload();
+    assert.equal(await page.inputValue("#text"), "to be or not to be");
+    await page.waitForSelector("#sketch[aria-busy=false] svg"); // where the reader was
+    assert.equal(await page.inputValue("#sketch input"), "16");
+    assert.equal(await page.inputValue("#row"), "4");
+    assert.equal(await page.isChecked("#causal"), false);
+    await numbers("costs");
+    await page.waitForTimeout(800);
+    await page.click("#play");
+    await page.waitForSelector("#panels .panel");
+    assert.equal(await page.inputValue("#text"), "to be or not to be");
+    assert.equal(await page.isChecked("#causal"), false);
+    assert.equal(await page.inputValue("#sketch-size"), "16");
+});
+
+test("wrong things: no text, one too long, links that are none", async () => {
+    await open("#text=a+b&row=99.3&scale=x&step=nowhere&sparse.local=-4&length=1e99");
+    assert.equal((await numbers("scores")).length, 1);
+    await page.fill("#text", "word ".repeat(300));
+    await page.locator("#problem:visible").waitFor();
+    assert.match(await page.textContent("#problem"), /300 tokens, and the story 128 at most/);
+    await page.fill("#text", "");
+    await page.waitForTimeout(500);
+    assert.notEqual(await page.textContent("#problem"), "");
+    await page.fill("#text", "well then");
+    await page.locator("#problem").waitFor({ state: "hidden" });
+});
