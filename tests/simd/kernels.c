@@ -91,8 +91,8 @@ static void pack(float *panel, int64_t width, int64_t count, int64_t d, const fl
 }
 
 static void product(int64_t count, int64_t first, int64_t last, int64_t d, const float *rows,
-                    const float *panel, float *scores, int64_t stride) {
-    tile_panel_part(count, first, last, d, rows, panel, scores, 0, stride);
+                    const float *panel, float *scores, int64_t from, int64_t stride) {
+    tile_panel_part(count, first, last, d, rows, panel, scores, from, stride);
 }
 
 static void accumulate(int64_t rows, float *out, int64_t out_stride, const float *kept,
@@ -129,6 +129,7 @@ const simd_kernels_t ATTN_KERNEL(attn_test_simd) = {
     .load_i8 = load_i8,
     .rows = TILE_ROWS,
     .panel = PANEL,
+    .one = TILE_HAS_ONE ? VF_LANES : 0,
     .pack = pack,
     .product = product,
     .accumulate = accumulate,

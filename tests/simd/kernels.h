@@ -23,11 +23,11 @@ typedef struct simd_kernels {
     void (*load_i8)(const int8_t *p, float *result);
 
     /* Tiles (simd/tile.h). */
-    int64_t rows, panel;
+    int64_t rows, panel, one; /* one: lanes that have a product of their own, 0: none */
     void (*pack)(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
                  int64_t row_stride, int64_t column_stride, float factor);
     void (*product)(int64_t count, int64_t first, int64_t last, int64_t d, const float *rows,
-                    const float *panel, float *scores, int64_t stride);
+                    const float *panel, float *scores, int64_t from, int64_t stride);
     void (*accumulate)(int64_t rows, float *out, int64_t out_stride, const float *rescale,
                        const float *weights, int64_t weights_stride, const float *values,
                        int64_t values_stride, int64_t count, int64_t columns);

@@ -57,15 +57,16 @@ static void packing(void **state) {
     free(source);
 }
 
-/** The first `count` rows, and the columns [first, last); nothing behind the panel. */
+/** The first `count` rows, and the columns [first, last); nothing but `width` columns from `from` on. */
 static void check_product(const simd_kernels_t *k, int64_t d, int64_t count, int64_t first,
-                          int64_t last) {
+                          int64_t last, int64_t from, int64_t width) {
     const int64_t stride = k->panel + 5;
-    test_label("product, d %" PRId64 ", %" PRId64 " rows, columns %" PRId64 " to %" PRId64, d,
-               count, first, last);
+    test_label("product, d %" PRId64 ", %" PRId64 " rows, columns %" PRId64 " to %" PRId64
+               " of %" PRId64 " from %" PRId64,
+               d, count, first, last, width, from);
     float *rows = numbers(d * k->rows, 0, 1), *panel = numbers(d * k->panel, 0, 2);
-    float *scores = numbers(0, k->rows * stride, 0);
-    k->product(count, first, last, d, rows, panel, scores, stride);
+    float *room = numbers(0, (k->rows + 2) * stride, 0), *scores = room + stride;
+    k->product(count, first, last, d, rows, panel, scores, from, stride);
     for (int64_t r = 0; r < k->rows; r++) {
         for (int64_t j = first > 0 ? first : 0; r < count && j < last && j < k->panel; j++) {
             double sum = 0, absolute = 0;
@@ -75,14 +76,16 @@ static void check_product(const simd_kernels_t *k, int64_t d, int64_t count, int
                 absolute += fabs(term);
             }
             const int64_t at[4] = {r, j, 0, 0};
-            compare_number((double)scores[r * stride + j], sum, (double)d * U * absolute, "score",
+            compare_number((double)scores[r * stride + j - from], sum, (double)d * U * absolute,
+                           "score",
                            at); // d products and d - 1 additions
         }
-        for (int64_t j = k->panel; j < stride; j++) assert_true(scores[r * stride + j] == MARK);
+        for (int64_t j = width; j < stride; j++) assert_true(scores[r * stride + j] == MARK);
     }
+    for (int64_t j = 0; j < stride; j++) assert_true(room[j] == MARK);
     free(rows);
     free(panel);
-    free(scores);
+    free(room);
 }
 
 static void panel_product(void **state) {
@@ -92,9 +95,22 @@ static void panel_product(void **state) {
     for (size_t n = 0; n < TEST_COUNT(dims); n++)
         for (int64_t count = 1; count <= k->rows; count++)
             for (int64_t first = -3; first < k->panel; first += 3) {
-                check_product(k, dims[n], count, first, first + 4);
-                check_product(k, dims[n], count, first, k->panel + 9);
+                check_product(k, dims[n], count, first, first + 4, 0, k->panel);
+                check_product(k, dims[n], count, first, k->panel + 9, 0, k->panel);
             }
+}
+
+/** Columns in one vector of the panel, which is all that is written. */
+static void one_vector_product(void **state) {
+    (void)state;
+    static const int64_t dims[] = {1, 7, 64};
+    const simd_kernels_t *k = kernels();
+    for (size_t n = 0; n < TEST_COUNT(dims); n++)
+        for (int64_t count = 1; count <= k->rows; count++)
+            for (int64_t from = 0; k->one && from < k->panel; from += k->one)
+                for (int64_t first = from; first < from + k->one; first += 3)
+                    for (int64_t last = first + 1; last <= from + k->one; last += 2)
+                        check_product(k, dims[n], count, first, last, from, k->one);
 }
 
 /** What accumulate() and its ranged form work on. */
@@ -210,5 +226,5 @@ static void finding_what_is_not_finite(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(packing), cmocka_unit_test(panel_product),
-          cmocka_unit_test(accumulation), cmocka_unit_test(accumulation_of_ranges),
-          cmocka_unit_test(finding_what_is_not_finite))
+          cmocka_unit_test(one_vector_product), cmocka_unit_test(accumulation),
+          cmocka_unit_test(accumulation_of_ranges), cmocka_unit_test(finding_what_is_not_finite))
