@@ -17,6 +17,7 @@
 #define SHARED_DATA(...)
 #define SHARED_LABS(...)
 #define SHARED_MODELS(...)
+#define SHARED_TRAINING(...)
 
 /* ---- what calls each of C's functions with the arguments that were read ---------------------- */
 

@@ -37,6 +37,9 @@ typedef struct attnlabs_run attnlabs_run_t;
 /** A trained model, and what it said last. */
 typedef struct attnmodel attnmodel_t;
 
+/** A model that learns. */
+typedef struct attnstudy attnstudy_t;
+
 /* ---- prototypes ------------------------------------------------------------------------------ */
 
 #define ATTNJS_RESULT_STATUS attn_status_t
@@ -48,6 +51,7 @@ typedef struct attnmodel attnmodel_t;
 #define ATTNJS_RESULT_STREAM attnjs_stream_t *
 #define ATTNJS_RESULT_RUN attnlabs_run_t *
 #define ATTNJS_RESULT_MODEL attnmodel_t *
+#define ATTNJS_RESULT_STUDY attnstudy_t *
 #define ATTNJS_RESULT_ADDRESS void *
 #define ATTNJS_RESULT_NOTHING void
 #define ATTNJS_RESULT_END void
@@ -59,6 +63,7 @@ typedef struct attnmodel attnmodel_t;
 #define STREAM(position) attnjs_stream_t *stream
 #define RUN(position) attnlabs_run_t *run
 #define MODEL(position) attnmodel_t *model
+#define STUDY(position) attnstudy_t *study
 #define PROBLEM(position, name) const double *name
 #define ARRAYS(position, name) const double *name
 #define NUMBER(position, name) double name

@@ -7,10 +7,11 @@
  *
  * Sets, by who has a function: every module and the addon (EVERY), every module (MODULE), the library
  * (SOFTMAX), unless it is softmax alone (FULL), has threads alone (THREADS), can load plugins (PLUGIN), has
- * gradients, and the addon (GRADIENTS); texts and files (DATA); the experiments (LABS); trained models (MODELS).
+ * gradients, and the addon (GRADIENTS); texts and files (DATA); the experiments (LABS); trained models (MODELS); models that learn
+ * (TRAINING).
  *
  * Kinds of arguments:
- *   SESSION, PLAN, STREAM, RUN, MODEL   what a function with that result made
+ *   SESSION, PLAN, STREAM, RUN, MODEL, STUDY   what a function with that result made
  *   PROBLEM, ARRAYS              lists of numbers (bindings.h)
  *   NUMBER, COUNT                a number
  *   TEXT                         ended by a zero
@@ -165,6 +166,24 @@ FUNCTION(MODELS, TEXT, attnmodel_solve, SESSION(0), MODEL(1), TEXT(2, question))
 /** Queries, keys and values of all tokens but the last of what it said before: 3 x layers x heads x tokens x dim. */
 FUNCTION(MODELS, STATUS, attnmodel_heads, SESSION(0), MODEL(1), FLOATS(2, parts), LENGTH(3, room))
 
+/* ---- training.c ------------------------------------------------------------------------------ */
+
+/** A model that learns a task (bench/labs/reasoning/study.h); the settings are as js/training-module.js has them. */
+FUNCTION(TRAINING, STUDY, attnstudy_create, SESSION(0), TEXT(1, task), TEXT(2, attention), DOUBLES(3, settings), LENGTH(4, count))
+FUNCTION(TRAINING, END, attnstudy_destroy, STUDY(0))
+
+/** As JSON: {"task", "attention", ..., "steps"}. */
+FUNCTION(TRAINING, TEXT, attnstudy_describe, SESSION(0), STUDY(1))
+
+/** Up to so many steps, fewer where it has finished: how many, and each one's loss. */
+FUNCTION(TRAINING, NUMBER, attnstudy_train, SESSION(0), STUDY(1), DOUBLES(2, losses), LENGTH(3, count))
+
+/** On so many test samples, as JSON: {"samples", "answers", "whole", "done"}. */
+FUNCTION(TRAINING, TEXT, attnstudy_score, SESSION(0), STUDY(1), COUNT(2, samples))
+
+/** The model as it is now; it ends with the study. */
+FUNCTION(TRAINING, MODEL, attnstudy_model, SESSION(0), STUDY(1))
+
 /* clang-format on */
 
 #undef FUNCTION
@@ -174,6 +193,7 @@ FUNCTION(MODELS, STATUS, attnmodel_heads, SESSION(0), MODEL(1), FLOATS(2, parts)
 #undef STREAM
 #undef RUN
 #undef MODEL
+#undef STUDY
 #undef PROBLEM
 #undef ARRAYS
 #undef NUMBER

@@ -1,14 +1,7 @@
 /* models.c: the C side of libattn/models: trained models that answer questions, in a module of their own. */
-#include "bindings.h"
-#include "labs/reasoning/model.h"
+#include "models.h"
 
 #include <stdlib.h>
-
-struct attnmodel {
-    model_t model;
-    reasoning_sample_t asked, said;
-    uint64_t state[REASONING_MOST_TOKENS];
-};
 
 attnmodel_t *attnmodel_load(attnjs_t *js, const void *bytes, size_t size) {
     attnmodel_t *made = calloc(1, sizeof *made);

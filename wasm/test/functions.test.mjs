@@ -33,6 +33,7 @@ const MODULES = {
     reactor: ["FULL", "SOFTMAX", "GRADIENTS"],
     labs: ["LABS"],
     models: ["MODELS"],
+    training: ["MODELS", "TRAINING"],
 };
 
 /* How many numbers of a type lie between two of them. */
