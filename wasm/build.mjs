@@ -18,6 +18,7 @@ const NODE = [
         "labs-node",
         "labs-worker-node",
         "models-node",
+        "training-node",
         "native",
     ],
     ...["gradients-node", "gradients-worker-node", "gradients-served-node", "gradients-native"],
@@ -41,13 +42,14 @@ const BUNDLES = [
     ["labs"],
     ["labs-worker"],
     ["models"],
+    ["training"],
     ["inline"],
     ["native-web"],
 ];
 
 /* Browsers' entries that have files beside them, which they find by `new URL(..., import.meta.url)`. */
 const WITH_FILES = [
-    ...["index", "softmax", "worker", "data", "labs", "models", "native-web"],
+    ...["index", "softmax", "worker", "data", "labs", "models", "training", "native-web"],
     ...["gradients", "gradients-worker", "gradients-native-web"],
 ];
 

@@ -20,6 +20,7 @@ const ENTRIES = {
     "libattn/data": ["data"],
     "libattn/labs": ["labs"],
     "libattn/models": ["models"],
+    "libattn/training": ["training"],
 };
 
 const HEAD = `# Reference

@@ -1,13 +1,13 @@
 /* libattn/models: trained models, and the module that answers with them, which the first of them loads. */
-import { checkBytes, checkText } from "./check.js";
+import { checkBytes } from "./check.js";
 import { disposed } from "./errors.js";
 import { Heap } from "./heap.js";
 import { compileOwn, instantiate } from "./loader.js";
 import { Session } from "./session.js";
+import { solve } from "./thought.js";
 
 /* Literal, so that bundlers see it and carry the file along. */
 const file = () => new URL("../dist/libattn.models.wasm", import.meta.url);
-const encoder = new TextEncoder();
 
 /** loadModel() for a platform: `readUrl` gives the bytes behind a URL. */
 export function makeModels(readUrl) {
@@ -47,19 +47,7 @@ class Model {
 
     solve(question) {
         if (this.#handle === 0) throw disposed("a model");
-        const text = encoder.encode(`${checkText(question, "question")}\0`);
-        const { layers, heads, dim } = this.about;
-        return this.#session.borrow((loan) => {
-            const at = loan.input(text, "the question");
-            const said = this.#session.describe("attnmodel_solve", this.#handle, at);
-            const shape = [layers, heads, said.tokens.length - 1, dim];
-            const size = shape.reduce((product, extent) => product * extent, 1);
-            const parts = loan.output(Float32Array, 3 * size, "the heads");
-            this.#session.run("attnmodel_heads", this.#handle, parts.at, 3 * size);
-            const all = parts.take();
-            const [query, key, value] = [0, 1, 2].map((i) => all.slice(i * size, (i + 1) * size));
-            return { ...said, query, key, value, shape };
-        });
+        return solve(this.#session, this.#handle, this.about, question);
     }
 
     dispose() {

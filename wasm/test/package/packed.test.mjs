@@ -48,17 +48,19 @@ test("the tarball has what it needs and nothing else", () => {
         "dist/labs.js",
         "dist/labs-worker.js",
         "dist/models.js",
+        "dist/training.js",
         "js/index.d.ts",
         "js/inline.d.ts",
         "js/softmax.d.ts",
         "js/labs.d.ts",
         "js/models.d.ts",
+        "js/training.d.ts",
         "dist/gradients.js",
         "dist/gradients-served.js",
         "js/gradients.d.ts",
     ];
     const builds = [
-        ...["relaxed", "simd", "scalar", "threads", "softmax", "labs", "models"],
+        ...["relaxed", "simd", "scalar", "threads", "softmax", "labs", "models", "training"],
         ...["gradients-simd", "gradients-relaxed"],
     ].map((build) => `dist/libattn.${build}.wasm`);
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
@@ -116,6 +118,12 @@ test("README's example of a trained model", () => {
     assert.equal(output, "3 + 4 * 2 = 3 + 3 = 1 <eos> true\n[ 3, 4, 11, 8 ] 1056\n");
 });
 
+test("README's example of a model that learns", () => {
+    const [loss, score] = outputOfCode(readmeExample("libattn/training")).trim().split("\n");
+    assert.ok(Number(loss) > 0 && Number(loss) < Math.log(15), loss);
+    assert.match(score, /^\d+ of 128$/);
+});
+
 test("README's example of an experiment", () => {
     const output = outputOfCode(readmeExample("libattn/labs"));
     assert.match(output, /^(\S+ \S+ s left\n){4}0 [\d.]+ [\d.]+ [\d.]+\n.*trials/);
@@ -123,7 +131,7 @@ test("README's example of an experiment", () => {
 
 test("an AttnError is one to every entry in Node", () => {
     const code = `
-        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/models", "/inline",
+        const entries = ["", "/native", "/softmax", "/worker", "/data", "/labs", "/models", "/training", "/inline",
             "/gradients", "/gradients/native", "/gradients/worker"];
         const modules = await Promise.all(entries.map((entry) => import("libattn" + entry)));
         const errors = modules.map(({ AttnError }) => new AttnError("ATTN_ERROR_LOAD", "text"));
@@ -187,6 +195,7 @@ const clients = [
     { file: "client-gradients.ts", lib: ["es2022", "dom"] },
     { file: "client-labs.ts", lib: ["es2022", "dom"] },
     { file: "client-models.ts", lib: ["es2022", "dom"] },
+    { file: "client-training.ts", lib: ["es2022", "dom"] },
 ];
 for (const { file, lib } of clients) {
     const skip = tsc === null && "typescript is not installed";

@@ -1,0 +1,6 @@
+/* libattn/training for Node. */
+import { readUrl } from "./read.js";
+import { makeTraining } from "./training-module.js";
+
+export { AttnError } from "./errors.js";
+export const { createStudy } = makeTraining(readUrl);
