@@ -128,7 +128,7 @@ function inPowers(value: number): string {
 
 const centred = { labelAnchor: "center" as const };
 
-function frame(width: number, ariaLabel: string) {
+export function frame(width: number, ariaLabel: string) {
     const margins = { marginLeft: 64, marginBottom: 42, marginTop: 26, marginRight: 72 };
     return { className: "plot", width, height: Math.min(420, 0.7 * width), ariaLabel, ...margins };
 }

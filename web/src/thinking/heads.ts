@@ -42,16 +42,21 @@ export class Heads {
         const canvases = this.#root.querySelectorAll("canvas");
         this.#grids.flat().forEach((grid, i) => {
             const canvas = canvases[i];
-            if (canvas) paintRows(canvas, grid, token, theme);
+            if (canvas) paintWeights(canvas, { ...grid, cells: firstRows(grid, token) }, theme);
         });
     }
 }
 
-function paintRows(canvas: HTMLCanvasElement, grid: Grid, rows: number, theme: Theme): void {
-    canvas.width = grid.columns;
-    canvas.height = grid.rows;
-    const image = new ImageData(grid.columns, grid.rows);
-    colorize(firstRows(grid, rows), 1, "shared", theme.palette, image.data);
+/** Weights as bare pixels, on the scale from 0 to 1. */
+export function paintWeights(
+    canvas: HTMLCanvasElement,
+    { rows, columns, cells }: Pick<Grid, "rows" | "columns" | "cells">,
+    theme: Theme,
+): void {
+    canvas.width = columns;
+    canvas.height = rows;
+    const image = new ImageData(columns, rows);
+    colorize(cells, 1, "shared", theme.palette, image.data);
     canvas.getContext("2d")?.putImageData(image, 0, 0);
 }
 

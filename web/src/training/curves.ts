@@ -1,0 +1,64 @@
+/** The curves of models that learn, drawn by Observable Plot. */
+
+import * as Plot from "@observablehq/plot";
+import { frame } from "../cost/figures";
+import { finish, seriesColour as colour } from "../plot";
+
+export interface Point {
+    attention: string;
+    step: number;
+    value: number;
+}
+
+const mostPoints = 300; // of a curve: neighbours are one, their mean
+
+/** `most`: where the scale ends; null: by the points. */
+export function curves(
+    points: readonly Point[],
+    attentions: readonly string[],
+    label: string,
+    most: number | null,
+    width: number,
+): Element {
+    const series = { x: "step" as const, y: "value" as const };
+    const last = new Map(points.map((point) => [point.attention, point]));
+    const top = most ?? Math.max(1, ...points.map(({ value }) => value));
+    return finish(
+        Plot.plot({
+            ...frame(width, label),
+            height: Math.min(300, 0.6 * width),
+            x: { label: "steps", labelAnchor: "center", labelArrow: "none" },
+            y: { label, domain: [0, top], grid: true, labelArrow: "none" },
+            color: {
+                domain: attentions,
+                range: attentions.map((_, i) => colour(i)),
+                legend: false,
+            },
+            marks: [
+                Plot.frame({ stroke: "var(--line)" }),
+                Plot.line(points, {
+                    ...series,
+                    z: "attention",
+                    stroke: "attention",
+                    strokeWidth: 2,
+                }),
+                Plot.text([...last.values()], {
+                    ...series,
+                    ...{ text: "attention", dx: 6, textAnchor: "start", fill: "var(--ink)" },
+                }),
+            ],
+        }),
+    );
+}
+
+/** As many points as can be told apart, each the mean of its steps. */
+export function thinned(attention: string, values: readonly number[]): Point[] {
+    const each = Math.ceil(values.length / mostPoints);
+    const points = [];
+    for (let from = 0; from < values.length; from += each) {
+        const some = values.slice(from, from + each);
+        const value = some.reduce((sum, one) => sum + one, 0) / some.length;
+        points.push({ attention, step: from + some.length, value });
+    }
+    return points;
+}

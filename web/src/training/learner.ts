@@ -1,0 +1,149 @@
+/** One model that learns: its worker, what it told, and where that is shown. */
+
+import type { StudyOptions } from "libattn/training";
+import type { Theme } from "../colors";
+import { element, find, showLine } from "../dom";
+import { count, percent, significant } from "../format";
+import { fillList } from "../lines";
+import { paintWeights } from "../thinking/heads";
+import type { Point } from "./curves";
+import type { Answer, Order, Report, Thought } from "./worker";
+
+const enough = 0.95; // of the answers
+
+export class Learner {
+    readonly attention: string;
+    readonly element: HTMLElement;
+    /** Of each step. */
+    readonly losses: number[] = [];
+    /** Of the looks. */
+    readonly answers: Point[] = [];
+    #worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    #latest: Report | null = null;
+    #thought: Thought | null = null;
+    /** Steps and milliseconds when answers first were right enough. */
+    #reached: { step: number; spent: number } | null = null;
+    #hasFailed = false;
+    #theme: Theme;
+    #onReport: () => void;
+
+    constructor(options: StudyOptions, question: string, theme: Theme, onReport: () => void) {
+        const template = find(document, "#learner", HTMLTemplateElement);
+        const copy = template.content.cloneNode(true) as DocumentFragment;
+        this.attention = options.attention ?? "softmax";
+        this.element = find(copy, "section", HTMLElement);
+        this.element.dataset.attention = this.attention;
+        this.element.ariaLabel = this.attention;
+        find(this.element, "h2", HTMLElement).textContent = this.attention;
+        this.#theme = theme;
+        this.#onReport = onReport;
+        this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+            if (data.kind === "report") this.#take(data.report);
+            else this.#fail(data.problem);
+        };
+        this.#worker.onerror = (event) => this.#fail(event.message || "the worker did not start");
+        this.#order({ kind: "begin", options, question });
+    }
+
+    /** Is there nothing more to learn? */
+    get isDone(): boolean {
+        return this.#hasFailed || (this.#latest?.isDone ?? false);
+    }
+
+    go(isGoing: boolean): void {
+        this.#order({ kind: isGoing ? "go" : "pause" });
+    }
+
+    end(): void {
+        this.#worker.terminate();
+    }
+
+    set theme(theme: Theme) {
+        this.#theme = theme;
+        this.#paint();
+    }
+
+    #order(order: Order): void {
+        this.#worker.postMessage(order);
+    }
+
+    #take(report: Report): void {
+        const { losses, look, spent } = report;
+        this.#latest = report;
+        for (const loss of losses) this.losses.push(loss);
+        if (look) {
+            const step = this.losses.length;
+            this.answers.push({ attention: this.attention, step, value: 100 * look.answers });
+            if (look.answers >= enough) this.#reached ??= { step, spent };
+            this.#thought = look.thought;
+            this.#say(look.thought);
+            this.#paint();
+        }
+        this.#tell(report);
+        this.#onReport();
+    }
+
+    #tell({ spent, steps, size }: Report): void {
+        const last = this.losses.at(-1);
+        const answers = this.answers.at(-1)?.value;
+        const reached = this.#reached;
+        const line = (name: string, label: string, text: string, value?: number) => ({
+            ...{ name, label, text },
+            ...(value !== undefined && { value: String(value) }),
+        });
+        const step = this.losses.length;
+        const list = find(this.element, ".numbers", HTMLElement);
+        const lines = [
+            line("weights", "Weights", String(size), size),
+            line("step", "Steps", `${step} of ${steps}`, step),
+            line("loss", "Loss of the last", last === undefined ? "…" : significant(last), last),
+            line("answers", "Right answers", percent((answers ?? 0) / 100), answers),
+            line("time", "Time", `${significant(spent / 1000, 3)} s`, spent),
+            line(
+                "reached",
+                "95 % right after",
+                reached
+                    ? `${count(reached.step, "step")}, ${significant(reached.spent / 1000, 3)} s`
+                    : "…",
+                reached?.spent,
+            ),
+        ];
+        fillList(list, lines, ({ label }) => document.createTextNode(label));
+    }
+
+    #say({ tokens, right, question }: Thought): void {
+        const said = element("b", {}, tokens.slice(question).join(" "));
+        find(this.element, ".said", HTMLElement).replaceChildren(
+            `${tokens.slice(0, question).join(" ")} `,
+            said,
+            right ? ": right" : ": wrong",
+        );
+    }
+
+    #paint(): void {
+        if (!this.#thought) return;
+        const { layers, heads, tokens, weights } = this.#thought;
+        const rows = tokens.length - 1;
+        const root = find(this.element, ".heads", HTMLElement);
+        root.style.setProperty("--heads", String(heads));
+        if (root.children.length === 0) root.append(...figures(layers, heads));
+        root.querySelectorAll("canvas").forEach((canvas, i) => {
+            const cells = weights.subarray(i * rows * rows, (i + 1) * rows * rows);
+            paintWeights(canvas, { rows, columns: rows, cells }, this.#theme);
+        });
+    }
+
+    #fail(problem: string): void {
+        this.#hasFailed = true;
+        showLine(find(this.element, ".problem", HTMLElement), problem);
+        this.#onReport();
+    }
+}
+
+function figures(layers: number, heads: number): HTMLElement[] {
+    return Array.from({ length: layers * heads }, (_, i) => {
+        const name = `layer ${Math.floor(i / heads) + 1}, head ${(i % heads) + 1}`;
+        const canvas = element("canvas", { role: "img", ariaLabel: `weights of ${name}` });
+        return element("figure", {}, canvas, element("figcaption", {}, name));
+    });
+}
