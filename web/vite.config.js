@@ -10,7 +10,9 @@ export default defineConfig({
         target: "es2023",
         assetsInlineLimit: 0, // nothing becomes a data: URL, which the page's policy refuses
         modulePreload: { polyfill: false },
-        rolldownOptions: { input: ["index.html", "labs.html", "story.html", "thinking.html"] },
+        rolldownOptions: {
+            input: ["index.html", "labs.html", "story.html", "thinking.html", "training.html"],
+        },
     },
     optimizeDeps: { exclude: ["libattn"] }, // keeps its .wasm beside it in `vite dev`
     server: { headers: isolation() },

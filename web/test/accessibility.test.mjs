@@ -63,6 +63,19 @@ const uses = {
             await page.locator("#problem").waitFor();
         },
     },
+    "training.html": {
+        async opens(page) {
+            await page.locator("#answers svg").waitFor();
+            await page.locator(".learner .heads canvas").nth(7).waitFor();
+        },
+        async "with models that have learned"(page) {
+            await page.click("#go");
+            await page.waitForFunction(
+                () => Number(document.querySelector("[data-name=step] data").value) > 10,
+            );
+            await page.click("#go");
+        },
+    },
     "thinking.html#model=ed-softmax&question=ab+ac&token=8": {
         async opens(page) {
             await page.waitForSelector("main[aria-busy=false]");

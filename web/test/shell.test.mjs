@@ -8,7 +8,7 @@ import { openSite } from "./site.mjs";
 import { countBytes } from "./watch.mjs";
 
 const site = openSite();
-const pages = ["index.html", "labs.html", "story.html", "thinking.html"];
+const pages = ["index.html", "labs.html", "story.html", "thinking.html", "training.html"];
 
 test("opened from a disk, a page says what it needs", async () => {
     for (const name of pages) {
