@@ -4,7 +4,15 @@
 //
 // usage: node build.mjs          (dist/libattn.simd.wasm must be built)
 
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+    copyFileSync,
+    mkdirSync,
+    mkdtempSync,
+    readdirSync,
+    renameSync,
+    rmSync,
+    writeFileSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -111,8 +119,18 @@ function publish() {
     }
 }
 
+/** The files of libattn/models. */
+function publishModels() {
+    const models = folder("../bench/labs/models/");
+    for (const name of readdirSync(models).filter((each) => each.endsWith(".model"))) {
+        copyFileSync(`${models}${name}`, `${made}${name}`);
+        renameSync(`${made}${name}`, folder(`dist/${name}`));
+    }
+}
+
 try {
     for (const names of BUNDLES) await build(names);
+    publishModels();
     publish();
 } finally {
     rmSync(made, { recursive: true });

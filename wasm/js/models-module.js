@@ -1,13 +1,24 @@
 /* libattn/models: trained models, and the module that answers with them, which the first of them loads. */
 import { checkBytes } from "./check.js";
-import { disposed } from "./errors.js";
+import { AttnError, disposed, notLoaded, oneLine } from "./errors.js";
 import { Heap } from "./heap.js";
 import { compileOwn, instantiate } from "./loader.js";
 import { Session } from "./session.js";
 import { solve } from "./thought.js";
 
-/* Literal, so that bundlers see it and carry the file along. */
+/* Literal, so that bundlers see them and carry the files along. */
 const file = () => new URL("../dist/libattn.models.wasm", import.meta.url);
+const files = {
+    __proto__: null,
+    "arithmetic-linear": () => new URL("../dist/arithmetic-linear.model", import.meta.url),
+    "arithmetic-softmax": () => new URL("../dist/arithmetic-softmax.model", import.meta.url),
+    "arithmetic-sparse": () => new URL("../dist/arithmetic-sparse.model", import.meta.url),
+    "ed-softmax": () => new URL("../dist/ed-softmax.model", import.meta.url),
+    "ed_local-softmax": () => new URL("../dist/ed_local-softmax.model", import.meta.url),
+    "lis-linear": () => new URL("../dist/lis-linear.model", import.meta.url),
+    "lis-softmax": () => new URL("../dist/lis-softmax.model", import.meta.url),
+    "lis-sparse": () => new URL("../dist/lis-sparse.model", import.meta.url),
+};
 
 /** loadModel() for a platform: `readUrl` gives the bytes behind a URL. */
 export function makeModels(readUrl) {
@@ -19,11 +30,30 @@ export function makeModels(readUrl) {
         }));
 
     return {
-        async loadModel(bytes) {
-            const given = checkBytes(bytes, "bytes").slice(); // as it is now
-            return new Model(await load(), given);
+        models: Object.freeze(Object.keys(files)),
+
+        async loadModel(model) {
+            const given =
+                typeof model === "string"
+                    ? readNamed(model, readUrl)
+                    : checkBytes(model, "model").slice(); // as it is now
+            return new Model(await load(), await given);
         },
     };
+}
+
+/** The bytes of a model that the package has. */
+async function readNamed(name, readUrl) {
+    const url = files[name];
+    if (!url) {
+        const known = `there are ${Object.keys(files).join(", ")}`;
+        throw new AttnError("ATTN_ERROR_NOT_FOUND", `no model "${oneLine(name)}" (${known})`);
+    }
+    try {
+        return new Uint8Array(await readUrl(url()));
+    } catch (cause) {
+        throw notLoaded(cause);
+    }
 }
 
 async function open(readUrl) {

@@ -1,11 +1,11 @@
 /**
  * Small trained transformers that solve problems step by step, as `attn lab solve` does. A module of its own,
- * which the first call loads; the models are files, those of the repository's `bench/labs/models/` or your own
- * (`attn lab train`, `attn lab export`).
+ * which the first call loads; the package's models are files beside it, loaded when they are asked for by name, and
+ * `attn lab train` and `attn lab export` make your own.
  *
  * ```js
  * import { loadModel } from "libattn/models";
- * const model = await loadModel(await (await fetch("arithmetic-softmax.model")).arrayBuffer());
+ * const model = await loadModel("arithmetic-softmax");
  * const { tokens, right } = model.solve("3 + 4 * 2");
  * ```
  */
@@ -82,8 +82,23 @@ export interface Model {
     dispose(): void;
 }
 
+/** The models that the package has: task and attention. Each is 80 to 100 kB. */
+export type ModelName =
+    | "arithmetic-linear"
+    | "arithmetic-softmax"
+    | "arithmetic-sparse"
+    | "ed-softmax"
+    | "ed_local-softmax"
+    | "lis-linear"
+    | "lis-softmax"
+    | "lis-sparse";
+
+/** Their names. */
+export const models: readonly ModelName[];
+
 /**
- * Read a model's file. The promise rejects with an AttnError that says what is wrong with the file, or
- * "ATTN_ERROR_LOAD" where the module does not load.
+ * One of the package's models, or that of a file's bytes. The promise rejects with an AttnError that says what is
+ * wrong with the bytes, "ATTN_ERROR_NOT_FOUND" for a name that there is not, or "ATTN_ERROR_LOAD" where a file
+ * or the module does not load.
  */
-export function loadModel(bytes: ArrayBuffer | ArrayBufferView): Promise<Model>;
+export function loadModel(model: ModelName | ArrayBuffer | ArrayBufferView): Promise<Model>;

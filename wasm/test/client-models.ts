@@ -1,6 +1,7 @@
 /* A strict TypeScript program on libattn/models; packed.test.mjs compiles it. */
 import { init, AttnError } from "libattn";
-import { loadModel, type Model, type ModelAbout, type Solution } from "libattn/models";
+import { loadModel, models } from "libattn/models";
+import type { Model, ModelAbout, ModelName, Solution } from "libattn/models";
 
 const model: Model = await loadModel(new Uint8Array(8));
 const about: ModelAbout = model.about;
@@ -11,10 +12,12 @@ console.log(heads.length, attn.attention({ data: query, shape }, key, value, { c
 const text: string = right ? tokens.join(" ") : (about.command satisfies string);
 console.log(text, about.modulus ?? 0, AttnError.name);
 model.dispose();
+const names: readonly ModelName[] = models;
+(await loadModel(names[0] ?? "lis-softmax")).dispose();
 
 // @ts-expect-error a question is a text
 model.solve(3);
 // @ts-expect-error what a model is of does not change
 about.layers = 1;
-// @ts-expect-error a file's bytes, not its name
+// @ts-expect-error the package has no model of that name
 await loadModel("a.model");

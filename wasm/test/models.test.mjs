@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { test } from "node:test";
 import { init } from "libattn";
-import { AttnError, loadModel } from "libattn/models";
+import { AttnError, loadModel, models } from "libattn/models";
 import { decodeF16 } from "./support.mjs";
 
 const folder = new URL("../../bench/labs/models/", import.meta.url);
@@ -48,6 +48,23 @@ test("a model says how it comes to its answer", async () => {
     model.dispose();
     model.dispose();
     assert.throws(() => model.solve("3 + 4 * 2"), refused("ATTN_ERROR_DISPOSED", /model/));
+});
+
+test("the package has all models, by their names, as they are", async () => {
+    assert.deepEqual(
+        models,
+        names.map((name) => name.replace(/\.model$/, "")),
+    );
+    for (const name of models) {
+        const model = await loadModel(name);
+        const { task, attention, command } = model.about;
+        assert.equal(`${task}-${attention}`, name);
+        const own = await loadModel(await bytesOf(`${name}.model`));
+        const question = questions[task];
+        assert.equal(own.about.command, command);
+        assert.deepEqual(model.solve(question), own.solve(question));
+        for (const each of [model, own]) each.dispose();
+    }
 });
 
 for (const name of names) {
@@ -118,7 +135,9 @@ test("a file that is no model, or half of one, is refused; bytes are read at the
         loadModel(new ArrayBuffer(0)),
         refused("ATTN_ERROR_ARGUMENT", /no file of/),
     );
-    await assert.rejects(loadModel("a.model"), TypeError);
+    await assert.rejects(loadModel(7), TypeError);
+    await assert.rejects(loadModel("a.model"), refused("ATTN_ERROR_NOT_FOUND", /lis-softmax/));
+    await assert.rejects(loadModel("toString"), refused("ATTN_ERROR_NOT_FOUND", /toString/));
     const loading = loadModel(bytes);
     bytes.fill(0);
     assert.ok((await loading).solve("1 + 1 + 1").right);

@@ -48,6 +48,7 @@ test("the tarball has what it needs and nothing else", () => {
         "dist/labs.js",
         "dist/labs-worker.js",
         "dist/models.js",
+        "dist/lis-softmax.model",
         "dist/training.js",
         "js/index.d.ts",
         "js/inline.d.ts",
@@ -66,7 +67,7 @@ test("the tarball has what it needs and nothing else", () => {
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
         (name) =>
-            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm))$/.test(
+            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm|model))$/.test(
                 name,
             ),
     );
@@ -112,8 +113,6 @@ test("README's example of texts and files", () => {
 });
 
 test("README's example of a trained model", () => {
-    const name = "arithmetic-softmax.model";
-    cpSync(join(top, "bench", "labs", "models", name), join(project, name));
     const output = outputOfCode(readmeExample("libattn/models"));
     assert.equal(output, "3 + 4 * 2 = 3 + 3 = 1 <eos> true\n[ 3, 4, 11, 8 ] 1056\n");
 });
