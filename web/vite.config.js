@@ -26,15 +26,16 @@ function isolation() {
     };
 }
 
-/** Emits src/shell/service-worker.js with the list of what it is to keep: all that is built. */
+/** Emits src/shell/service-worker.js with the list of what it is to keep: all that is built, but for models. */
 function serviceWorker() {
     return {
         name: "service-worker",
         enforce: "post",
         async generateBundle(_, bundle) {
             const outside = await readdir(new URL("public", import.meta.url));
-            const files = [...Object.keys(bundle), ...outside].map((name) => `./${name}`).sort();
-            const hash = createHash("sha256").update(files.join()); // most names have a hash in them
+            const all = [...Object.keys(bundle), ...outside].map((name) => `./${name}`).sort();
+            const hash = createHash("sha256").update(all.join()); // most names have a hash in them
+            const files = all.filter((name) => !name.endsWith(".model"));
             for (const name of outside) {
                 hash.update(await readFile(new URL(`public/${name}`, import.meta.url)));
             }

@@ -81,8 +81,21 @@ test("after a first visit pages work without a network", async () => {
             navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true });
         });
     });
+    const kept = () =>
+        page.evaluate(async () => {
+            const [name] = await caches.keys();
+            const requests = await (await caches.open(name)).keys();
+            return requests.filter(({ url }) => url.endsWith(".model")).length;
+        });
+    assert.equal(await kept(), 0, "models are not loaded unasked");
+    await page.goto(`${server.url}thinking.html`);
+    await page.waitForSelector("main[aria-busy=false]");
+    assert.equal(await kept(), 1);
     await server.close();
     await page.reload();
+    await page.waitForSelector("main[aria-busy=false]");
+    assert.match(await page.textContent("#words"), /right\.$/);
+    await page.goto(server.url);
     await settled(page);
     assert.equal(await page.locator("[data-name=error] data[value]:not([value=''])").count(), 4);
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);

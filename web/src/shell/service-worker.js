@@ -1,7 +1,7 @@
 /*
- * Both pages' files, kept when they are first seen and given from there ever after. The bundler puts
- * FILES and VERSION before this: a build with other files is another version, which takes over at once,
- * and pages that are open have all they need by then.
+ * All pages' files, kept when they are first seen and given from there ever after; models, of which few are
+ * wanted, when they are asked for. The bundler puts FILES and VERSION before this: a build with other files is
+ * another version, which takes over at once, and pages that are open have all they need by then.
  */
 /* global FILES, VERSION */
 
@@ -34,6 +34,15 @@ function isOld(name) {
 /** A page is as new as the network has it; what it then asks for has its content in its name. */
 async function answer(request) {
     const kept = () => caches.match(request, { cacheName: VERSION, ignoreSearch: true });
-    if (request.mode !== "navigate") return (await kept()) ?? fetch(request);
+    if (request.mode !== "navigate") return (await kept()) ?? load(request);
     return fetch(request).catch(async (error) => (await kept()) ?? Promise.reject(error));
+}
+
+async function load(request) {
+    const response = await fetch(request);
+    if (response.ok && request.url.endsWith(".model")) {
+        const cache = await caches.open(VERSION);
+        await cache.put(request, response.clone());
+    }
+    return response;
 }

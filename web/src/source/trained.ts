@@ -1,31 +1,7 @@
 /** Trained models as they answer a question, and their heads: a layer is a batch. */
 
-import { loadModel, type ModelAbout } from "libattn/models";
+import { loadModel, models, type ModelAbout } from "libattn/models";
 import type { Input } from "../types";
-
-// Each URL is literal: so bundlers see it, and carry the file along.
-const models: Record<string, URL> = {
-    "lis-softmax": new URL("../../../bench/labs/models/lis-softmax.model", import.meta.url),
-    "lis-linear": new URL("../../../bench/labs/models/lis-linear.model", import.meta.url),
-    "lis-sparse": new URL("../../../bench/labs/models/lis-sparse.model", import.meta.url),
-    "ed-softmax": new URL("../../../bench/labs/models/ed-softmax.model", import.meta.url),
-    "ed_local-softmax": new URL(
-        "../../../bench/labs/models/ed_local-softmax.model",
-        import.meta.url,
-    ),
-    "arithmetic-softmax": new URL(
-        "../../../bench/labs/models/arithmetic-softmax.model",
-        import.meta.url,
-    ),
-    "arithmetic-linear": new URL(
-        "../../../bench/labs/models/arithmetic-linear.model",
-        import.meta.url,
-    ),
-    "arithmetic-sparse": new URL(
-        "../../../bench/labs/models/arithmetic-sparse.model",
-        import.meta.url,
-    ),
-};
 
 /** What a model says to a question, and what attention had to do for it. */
 export interface Thought {
@@ -44,11 +20,9 @@ export interface Thought {
 }
 
 export async function think(id: string, question: string): Promise<Thought> {
-    const url = models[id];
-    if (!url) throw new Error(`there is no model ${id}`);
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`the model ${id} does not load: ${response.status}`);
-    const model = await loadModel(await response.arrayBuffer());
+    const name = models.find((each) => each === id);
+    if (name === undefined) throw new Error(`there is no model ${id}`);
+    const model = await loadModel(name);
     try {
         const { query, key, value, shape, ...said } = model.solve(question);
         const [batch = 0, heads = 0, rows = 0, dim = 0] = shape;
