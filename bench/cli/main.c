@@ -69,6 +69,7 @@ static int dispatch(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     platform_hold_standard();
+    platform_bound_memory();
     const int status = dispatch(argc, argv);
     const int lost = fflush(stdout) != 0 || ferror(stdout);
     if (lost && status == CLI_OK)

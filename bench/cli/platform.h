@@ -21,6 +21,12 @@ enum platform_lock platform_lock(int descriptor);
  */
 void platform_hold_standard(void);
 
+/**
+ * From now on an allocation fails where the program would have more memory than the machine has left:
+ * systems that grant more kill who uses it, without a word.
+ */
+void platform_bound_memory(void);
+
 /** Whether there are modes and owners that a file can be given. */
 int platform_has_modes(void);
 
