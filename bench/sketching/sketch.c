@@ -27,7 +27,7 @@ typedef struct work {
     attn_sketch_draw_t *draws; /* m */
     double *sums;              /* n x m: Y in double */
     float *row;                /* of osnap: m, a row of Y */
-    void *matrix;              /* some rows of T, of osnap all */
+    void *matrix;              /* some rows of T, of osnap all or none */
     attn_sketch_srht_t srht;
 } work_t;
 
@@ -321,20 +321,41 @@ static float signed_by(float value, uint32_t packed) {
     return value;
 }
 
+/*
+ * T of the sparse embedding; where X has far fewer elements than features, entries are drawn for each: one by one takes
+ * so many times as long as all in vectors.
+ */
+enum { ONE_BY_ONE = 8 };
+
+typedef struct scattering {
+    attn_sketch_part_t all;
+    int64_t sparsity;
+    const uint32_t *packed; /* `sparsity` a feature, or NULL */
+} scattering_t;
+
+static const uint32_t *entries_of(const scattering_t *t, int64_t feature, uint32_t *drawn) {
+    const attn_sketch_part_t part = {feature, 1, t->all.size, t->all.seed};
+    attn_sketch_entry_t entries[ATTN_SKETCH_MOST_SPARSITY];
+    if (t->packed) return t->packed + feature * t->sparsity;
+    attn_sketch_osnap(entries, &part, t->sparsity);
+    for (int64_t k = 0; k < t->sparsity; k++) drawn[k] = pack(entries[k]);
+    return drawn;
+}
+
 /* A row of CSR or of a dense X into the columns of its features: in float, so that they stay in the first cache. */
-static void embed_row(const sketching_x_t *x, int64_t i, const uint32_t *packed, int64_t sparsity,
-                      float *sums) {
+static void embed_row(const sketching_x_t *x, int64_t i, const scattering_t *t, float *sums) {
     const int64_t start = x->dense ? i * x->columns : x->starts[i];
     const int64_t count = x->dense ? x->columns : x->starts[i + 1] - start;
     const float *values = (x->dense ? x->dense : x->data) + start;
     const int32_t *indices = x->dense ? NULL : x->indices + start;
-    const float magnitude = (float)(1 / sqrt((double)sparsity));
+    const float magnitude = (float)(1 / sqrt((double)t->sparsity));
+    uint32_t drawn[ATTN_SKETCH_MOST_SPARSITY];
     for (int64_t at = 0; at < count; at++) {
-        const uint32_t *entry = packed + (indices ? indices[at] : at) * sparsity;
+        const uint32_t *entry = entries_of(t, indices ? indices[at] : at, drawn);
         const float value = magnitude * values[at];
-        if (indices && at + AHEAD < count)
-            __builtin_prefetch(packed + indices[at + AHEAD] * sparsity);
-        for (int64_t k = 0; k < sparsity; k++) sums[entry[k] >> 1] += signed_by(value, entry[k]);
+        if (indices && t->packed && at + AHEAD < count)
+            __builtin_prefetch(t->packed + indices[at + AHEAD] * t->sparsity);
+        for (int64_t k = 0; k < t->sparsity; k++) sums[entry[k] >> 1] += signed_by(value, entry[k]);
     }
 }
 
@@ -342,16 +363,18 @@ static void embed_row(const sketching_x_t *x, int64_t i, const uint32_t *packed,
 static attn_status_t embed_rows(work_t *work) {
     const sketching_x_t *x = work->features->x;
     const int64_t size = work->result->size, n = x->rows;
-    const int64_t sparsity = attn_sketch_sparsity(size, work->options->sparsity);
-    const attn_sketch_part_t all = {0, x->columns, size, work->options->seed};
+    scattering_t t = {.all = {0, x->columns, size, work->options->seed},
+                      .sparsity = attn_sketch_sparsity(size, work->options->sparsity)};
     float *y = work->result->y = allocate(n, size, sizeof *y);
     float *row = work->row = allocate(1, size, sizeof *row);
-    work->matrix = allocate(x->columns, sparsity, sizeof(uint32_t));
-    if (!y || !row || !work->matrix || !draw_packed(&all, sparsity, work->matrix))
-        return no_memory(work);
+    if (!y || !row) return no_memory(work);
+    if (sketching_stored(x) >= x->columns / ONE_BY_ONE) {
+        t.packed = work->matrix = allocate(x->columns, t.sparsity, sizeof(uint32_t));
+        if (!t.packed || !draw_packed(&t.all, t.sparsity, work->matrix)) return no_memory(work);
+    }
     for (int64_t i = 0; i < n; i++) {
         memset(row, 0, (size_t)size * sizeof *row);
-        embed_row(x, i, work->matrix, sparsity, row);
+        embed_row(x, i, &t, row);
         memcpy(y + i * size, row, (size_t)size * sizeof *row);
     }
     return ATTN_OK;

@@ -22,8 +22,9 @@ typedef struct sketch_plan {
     int64_t
         elements;  /* of a CSR, which is written to rows of `size` features also then; 0: dense */
     float *matrix; /* gaussian, ams: dim x size */
-    float *transposed;            /* of a plan with gradients: size x dim */
-    attn_sketch_entry_t *entries; /* osnap: `sparsity` a feature */
+    float *transposed; /* of a plan with gradients: size x dim */
+    attn_sketch_entry_t
+        *entries; /* `sparsity` a feature: see attn_sketch_scatters(); NULL: drawn in a run */
     int64_t sparsity;
     attn_sketch_srht_t srht;
     attn_backend_plan_t *softmax; /* of the reduced problem: `size` features */
@@ -33,6 +34,11 @@ typedef struct sketch_plan {
 /** Whether X is a CSR, which modules that are downloaded do without. */
 static inline int attn_sketch_is_sparse(const sketch_plan_t *plan) {
     return ATTN_SKETCH_CSR && plan->elements;
+}
+
+/** Whether T has a few entries a feature: osnap's, or one of all features that are kept of a CSR. */
+static inline int attn_sketch_scatters(const sketch_plan_t *plan) {
+    return plan->exact || plan->method == ATTN_SKETCH_OSNAP;
 }
 
 /** Whether runs make sketches. */

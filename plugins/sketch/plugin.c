@@ -215,6 +215,7 @@ static int draw(sketch_plan_t *plan) {
     }
     switch (plan->method) {
     case ATTN_SKETCH_OSNAP:
+        if (attn_sketch_is_sparse(plan) && plan->elements < all.count) return 1; /* those alone */
         plan->entries = allocate(host, all.count, (uint64_t)plan->sparsity * sizeof *plan->entries);
         if (plan->entries) attn_sketch_osnap(plan->entries, &all, plan->sparsity);
         return plan->entries != NULL;
@@ -339,9 +340,9 @@ static void add_sparse_cost(const sketch_plan_t *plan, double rows, attn_cost_t 
         cost->gradient_flops = 0;
         return;
     }
-    cost->flops += 2.0 * elements * (plan->entries ? (double)plan->sparsity : size);
+    cost->flops += 2.0 * elements * (attn_sketch_scatters(plan) ? (double)plan->sparsity : size);
     cost->gradient_flops = 0; /* it has none */
-    cost->form = plan->entries ? "nnz + n m (s + dv)" : "nnz s + n m (s + dv)";
+    cost->form = attn_sketch_scatters(plan) ? "nnz + n m (s + dv)" : "nnz s + n m (s + dv)";
 }
 
 /* Sketching, and the reduced problem; the bytes are those of the problem that was asked. */

@@ -62,9 +62,19 @@ static void add_hadamard(const attn_sketch_srht_t *srht, const sketch_elements_t
     }
 }
 
+/* Of the table or, where X has fewer elements than features, drawn for each. */
+static const attn_sketch_entry_t *entries_of(const sketch_plan_t *plan, int64_t feature,
+                                             attn_sketch_entry_t *drawn) {
+    const attn_sketch_part_t part = {feature, 1, plan->size, plan->seed};
+    if (plan->entries) return plan->entries + feature * plan->sparsity;
+    attn_sketch_osnap(drawn, &part, plan->sparsity);
+    return drawn;
+}
+
 static void add_entries(const sketch_plan_t *plan, const sketch_elements_t *row) {
+    attn_sketch_entry_t drawn[ATTN_SKETCH_MOST_SPARSITY];
     for (int64_t i = 0; i < row->count; i++) {
-        const attn_sketch_entry_t *entries = plan->entries + row->features[i] * plan->sparsity;
+        const attn_sketch_entry_t *entries = entries_of(plan, row->features[i], drawn);
         for (int64_t e = 0; e < plan->sparsity; e++)
             row->out[entries[e].column] += entries[e].weight * row->values[i];
     }
@@ -108,7 +118,7 @@ static void sketch_listed(void *data, int64_t task, uint32_t worker) {
         memset(row.out, 0, (size_t)row.size * sizeof *row.out);
         if (samples(plan))
             add_draws(plan, listing->space, r / plan->problem.queries, &row);
-        else if (plan->entries)
+        else if (attn_sketch_scatters(plan))
             add_entries(plan, &row);
         else
             add_hadamard(&plan->srht, &row);

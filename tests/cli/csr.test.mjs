@@ -71,6 +71,9 @@ describe("attn run sketch --x", () => {
                 succeed(["run", "sketch", ...inputs[2], ...last, ...more], folder);
             assert.match(run(), /X \(18, 40\)/);
             assert.match(run("--columns", "100"), /X \(18, 100\)/);
+            // Of osnap's T no more is made than elements need.
+            const most = ["--columns", "2147483648", "--set", "method=osnap", "--set", "size=8"];
+            assert.match(run(...most), /X \(18, 2147483648\)/);
         });
     });
 

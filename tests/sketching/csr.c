@@ -148,6 +148,31 @@ static void csr_is_what_dense_is(void **state) {
             }
 }
 
+/** Of a CSR with few elements osnap draws theirs alone: the same as in a table of all. */
+static void few_elements_draw_their_own(void **state) {
+    (void)state;
+    enum { LINES = 3, COLUMNS = 4096, COUNT = 5, SIZE = 24 };
+    static const int64_t from[LINES + 1] = {0, 2, 2, COUNT};
+    static const int32_t places[COUNT] = {0, 4095, 7, 1000, 4095};
+    static const float values[COUNT] = {0.1f, -0.2f, 0.3f, 0.05f, 0.4f};
+    static float x[LINES * COLUMNS];
+    const sketching_x_t dense = {.rows = LINES, .columns = COLUMNS, .dense = x};
+    const sketching_x_t csr = {LINES, COLUMNS, NULL, from, places, values};
+    for (int64_t i = 0; i < LINES; i++)
+        for (int64_t at = from[i]; at < from[i + 1]; at++) x[i * COLUMNS + places[at]] = values[at];
+    for (int64_t sparsity = 1; sparsity <= 4; sparsity++) {
+        const sketching_options_t options = {
+            SKETCHING_OSNAP, &algebra_plain, 0.5, 0.1, SIZE, sparsity, 3, 0};
+        const sketching_features_t forms[] = {{.x = &dense}, {.x = &csr}};
+        sketching_result_t results[2];
+        for (int form = 0; form < 2; form++)
+            assert_int_equal(sketching_sketch(&forms[form], &options, &results[form], NULL),
+                             ATTN_OK);
+        assert_memory_equal(results[0].y, results[1].y, LINES * SIZE * sizeof(float));
+        for (int form = 0; form < 2; form++) sketching_result_destroy(&results[form]);
+    }
+}
+
 /**
  * The same features on every machine, of every tier and algebra, natively and in WebAssembly: here is which. (Of a
  * given X, whatever ATTN_TEST_SEED is.)
@@ -194,4 +219,5 @@ static void features_are_the_same_everywhere(void **state) {
 
 TEST_MAIN(cmocka_unit_test(what_is_none_is_refused), cmocka_unit_test(wrong_options_are_refused),
           cmocka_unit_test(zeros_have_no_sketch), cmocka_unit_test(csr_is_what_dense_is),
+          cmocka_unit_test(few_elements_draw_their_own),
           cmocka_unit_test(features_are_the_same_everywhere))
