@@ -61,38 +61,69 @@ static void release_sparse(problem_t *problem) {
     free(problem->scores);
 }
 
-/* Time, elements, and the time of a pass over each of them. */
-typedef struct timed {
-    double seconds, stored, pass;
-} timed_t;
+/* ---- by turns ------------------------------------------------------------------------------------------- */
 
-static timed_t time_csr(int64_t rows, int64_t columns, int64_t every) {
-    problem_t problem = sparse(rows, columns, every);
-    timed_t timed = {.seconds = rows_time(sketch_from_csr, &problem),
-                     .stored = (double)sketching_stored(&problem.x)};
-    timed.pass = rows_time(pass, &problem) / timed.stored;
-    release_sparse(&problem);
-    return timed;
+enum { ROWS = 512, COLUMNS = 1000000, DENSITIES = 4, ROUNDS = 21 };
+
+/* One column in so many on the average, the fewest elements first. */
+static const int64_t every[DENSITIES] = {800, 400, 200, 100};
+
+/* A call's time in each round. */
+typedef struct turns {
+    double seconds[ROUNDS];
+} turns_t;
+
+static double time_once(measure_call_t *call, problem_t *problem) {
+    const double start = measure_processor_clock();
+    if (call(problem)) exit(1);
+    return measure_processor_clock() - start;
+}
+
+static double median_of(turns_t *turns) { return measure_interval(turns->seconds, ROUNDS).median; }
+
+/* Least squares: seconds = start + slope elements. */
+static void fit(const double *elements, const double *seconds, double *start, double *slope) {
+    double x = 0, y = 0, xx = 0, xy = 0;
+    for (int i = 0; i < DENSITIES; i++) x += elements[i] / DENSITIES, y += seconds[i] / DENSITIES;
+    for (int i = 0; i < DENSITIES; i++) {
+        xx += (elements[i] - x) * (elements[i] - x);
+        xy += (elements[i] - x) * (seconds[i] - y);
+    }
+    *slope = xy / xx;
+    *start = y - *slope * x;
 }
 
 /*
- * Few elements, yet some in each page of Y: what the draws of d features and the n m numbers of Y take. A pass at
- * memory speed is one over the most elements: fewer lie in the last cache.
+ * Medians of calls by turns, so that what else the machine does is alike for all. Whatever the elements, d features are
+ * drawn and n m numbers of Y written: a line that does not begin at 0. A pass at memory speed is one over the most
+ * elements, as fewer lie in the last cache.
  */
 void rows_csr(void) {
-    enum { ROWS = 512, COLUMNS = 1000000, DENSITIES = 3 };
-    const timed_t few = time_csr(ROWS, COLUMNS, 6400);
-    timed_t timed[DENSITIES];
-    for (int i = 0; i < DENSITIES; i++) timed[i] = time_csr(ROWS, COLUMNS, 400 >> i);
+    problem_t problems[DENSITIES];
+    turns_t turns[DENSITIES], passes;
+    double elements[DENSITIES], seconds[DENSITIES], start, slope;
     for (int i = 0; i < DENSITIES; i++) {
-        char what[96], beside[128];
-        const double stored = timed[i].stored, seconds = timed[i].seconds;
-        const double each = (seconds - few.seconds) / (stored - few.stored);
-        snprintf(what, sizeof what, "CSR 512 x 10^6, %.3g elements, osnap s = 1 to 4096", stored);
+        problems[i] = sparse(ROWS, COLUMNS, every[i]);
+        elements[i] = (double)sketching_stored(&problems[i].x);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < DENSITIES; i++)
+            turns[i].seconds[round] = time_once(sketch_from_csr, &problems[i]);
+        passes.seconds[round] = time_once(pass, &problems[DENSITIES - 1]);
+    }
+    for (int i = 0; i < DENSITIES; i++) seconds[i] = median_of(&turns[i]);
+    const double each = median_of(&passes) / elements[DENSITIES - 1];
+    fit(elements, seconds, &start, &slope);
+    for (int i = 0; i < DENSITIES; i++) {
+        const double line = start + slope * elements[i], ten = 10 * each * elements[i];
+        char what[96], beside[160];
+        snprintf(what, sizeof what, "CSR 512 x 10^6, %.3g elements, osnap s = 1 to 4096",
+                 elements[i]);
         snprintf(beside, sizeof beside,
-                 "ten passes %.3g ms; %.3g ns an element beside %.3g ms for d and n m",
-                 10 * timed[DENSITIES - 1].pass * stored * 1e3, each * 1e9,
-                 (few.seconds - each * few.stored) * 1e3);
-        rows_say(what, seconds, beside);
+                 "ten passes %.3g ms: %.2f of it; %+.1f%% off %.3g ms + %.3g ns an element",
+                 ten * 1e3, seconds[i] / ten, 100 * (seconds[i] / line - 1), start * 1e3,
+                 slope * 1e9);
+        rows_say(what, seconds[i], beside);
+        release_sparse(&problems[i]);
     }
 }
