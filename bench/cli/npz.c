@@ -60,19 +60,32 @@ static int unpack(const npz_t *npz, const char *name, const unsigned char *entry
                   size_t size) {
     const unsigned char *packed = find_packed(npz, entry);
     const size_t packed_size = number(entry + 20, 4);
-    const uint32_t method = number(entry + 10, 2);
+    const uint32_t method = number(entry + 10, 2), told = number(entry + 16, 4);
+    if (number(entry + 8, 2) & 1)
+        return cli_complain(CLI_USAGE, "%s: %s in it is encrypted", npz->path, name);
     if (method != 0 && method != 8)
         return cli_complain(CLI_USAGE, "%s: %s is packed by method %u, not stored or deflated",
                             npz->path, name, (unsigned)method);
-    int done = packed && (method == 8 || packed_size == size);
-    if (done && method == 8) done = inflate(packed, packed_size, (uint8_t *)bytes, size);
-    if (done && method == 0) memcpy(bytes, packed, size);
-    if (done) done = inflate_crc((const uint8_t *)bytes, size) == number(entry + 16, 4);
-    return done ? CLI_OK : cli_complain(CLI_USAGE, "%s: %s in it is damaged", npz->path, name);
+    if (!packed)
+        return cli_complain(CLI_USAGE, "%s: %s is not where the archive's directory has it",
+                            npz->path, name);
+    const int done =
+        method == 8 ? inflate(packed, packed_size, (uint8_t *)bytes, size) : packed_size == size;
+    if (!done)
+        return cli_complain(CLI_USAGE, "%s: %s in it is damaged: it does not unpack to %zu bytes",
+                            npz->path, name, size);
+    if (method == 0) memcpy(bytes, packed, size);
+    const uint32_t found = inflate_crc((const uint8_t *)bytes, size);
+    if (found == told) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: %s in it is damaged: its CRC-32 is %08x, not %08x",
+                        npz->path, name, (unsigned)found, (unsigned)told);
 }
 
 int npz_file(const npz_t *npz, const char *name, char **bytes, size_t *size) {
     const unsigned char *entry = find_entry(npz, name);
+    if (!find_end(npz))
+        return cli_complain(CLI_USAGE, "%s: is cut off: an archive ends with a directory",
+                            npz->path);
     if (!entry) return cli_complain(CLI_USAGE, "%s: has no %s in it", npz->path, name);
     *size = number(entry + 24, 4);
     if (*size == UINT32_MAX || number(entry + 20, 4) == UINT32_MAX)

@@ -78,6 +78,12 @@ describe("attn run sketch --x", () => {
     });
 
     const archive = members(x);
+    /** X with one byte of the directory's first entry changed. */
+    const entryWith = (at, value) => {
+        const bytes = Buffer.from(files["stored.npz"]);
+        bytes[bytes.indexOf("PK\x01\x02") + at] = value;
+        return bytes;
+    };
     const wrong = {
         "coo.npz": zip({ ...archive, "format.npy": format("coo") }),
         "wide.npz": zip({ ...archive, "shape.npy": ints([heads * n, 2 ** 40], "<i8") }),
@@ -103,6 +109,12 @@ describe("attn run sketch --x", () => {
             "indices.npy": ints([], "<i4"),
         }),
         "cut.npz": files["deflated.npz"].subarray(0, 700),
+        "text.npz": "no archive",
+        "locked.npz": entryWith(8, 1),
+        "packed.npz": entryWith(10, 12),
+        "sum.npz": entryWith(16, 0xa5),
+        "long.npz": entryWith(24, 0xff),
+        "moved.npz": entryWith(42, 3),
         "short.npy": npy([n, dv], random(n * dv, 3)),
         "negative.npy": ints([-1, ...indices.slice(1)], "<i8"),
         "all-negative.npy": ints(
@@ -123,8 +135,13 @@ describe("attn run sketch --x", () => {
         [["--x", "twice.npz", ...last], /they have to ascend, each once/],
         [["--x", "less.npz", ...last], /indices for \d+ elements/],
         [["--x", "empty.npz", ...last], /empty\.npz/],
-        [["--x", "cut.npz", ...last], /has no format.npy in it/],
-        [["--x", "x.npy", ...last], /is no .npz file/],
+        [["--x", "cut.npz", ...last], /is cut off: an archive ends with a directory/],
+        [["--x", "text.npz", ...last], /is no .npz file/],
+        [["--x", "moved.npz", ...last], /is not where the archive's directory has it/],
+        [["--x", "locked.npz", ...last], /in it is encrypted/],
+        [["--x", "packed.npz", ...last], /is packed by method 12, not stored or deflated/],
+        [["--x", "long.npz", ...last], /in it is damaged: it does not unpack to \d+ bytes/],
+        [["--x", "sum.npz", ...last], /in it is damaged: its CRC-32 is [\da-f]{8}, not [\da-f]{8}/],
         [["--x", "away.npz", ...last], /away.npz/],
         [["--x", "deflated.npz", "--v", "short.npy", "-o", "o.npy"], /X has 18 rows, V has 9/],
         [
