@@ -44,6 +44,22 @@ typedef struct compare {
     table_t table;
 } compare_t;
 
+/* A backend that takes CSR gets X as it is, the first of them: arrays have one owner. */
+static attn_status_t plan_one(compare_t *compare, trial_t *trial, const attn_backend_t *backend) {
+    inputs_t *inputs = &compare->inputs;
+    attn_problem_t problem = inputs->problem;
+    settings_t settings = compare->settings;
+    const int has_x = inputs_has_x(inputs) && inputs->x.starts && csr_fits(backend);
+    attn_status_t status = ATTN_OK;
+    if (has_x) status = csr_pose(&inputs->x, backend, &problem, &settings, &trial->error);
+    if (!status)
+        status = trial_plan(trial, compare->context, backend, &problem, &settings, &inputs->given);
+    trial->backend = backend;
+    trial->has_x = has_x;
+    if (!status && has_x) csr_place(&inputs->x, backend, trial->arrays);
+    return status;
+}
+
 /* All plans and arrays before the first run, so that a wrong one is found at once. */
 static int plan_all(compare_t *compare) {
     compare->trials = calloc((size_t)compare->selection.count, sizeof *compare->trials);
@@ -53,9 +69,7 @@ static int plan_all(compare_t *compare) {
         trial_t *trial = &compare->trials[i];
         const attn_backend_t *backend =
             attn_backend_at(compare->context, compare->selection.indices[i]);
-        const attn_status_t status =
-            trial_plan(trial, compare->context, backend, &compare->inputs.problem,
-                       &compare->settings, &compare->inputs.given);
+        const attn_status_t status = plan_one(compare, trial, backend);
         if (status && status != ATTN_ERROR_UNSUPPORTED)
             return cli_reject(backend->id, &trial->error);
         if (!status && trial_load(trial, compare->inputs.shared)) return CLI_USAGE;
@@ -97,9 +111,14 @@ static int measure_one(compare_t *compare, trial_t *trial) {
         add_absent_row(compare, trial);
         return CLI_OK;
     }
-    if (trial_prepare(trial, &compare->inputs.io) || trial_time(trial, compare->seconds, &time) ||
-        accuracy_error(&compare->inputs.problem, &trial->io, compare->stride, &relative,
-                       &trial->error))
+    attn_io_t io = compare->inputs.io, seen;
+    if (trial->has_x) io.query.data = io.key.data = NULL;
+    if (trial_prepare(trial, &io) || trial_time(trial, compare->seconds, &time))
+        return cli_reject(trial->backend->id, &trial->error);
+    seen = trial->io;
+    seen.query = compare->inputs.io.query;
+    seen.key = compare->inputs.io.key;
+    if (accuracy_error(&compare->inputs.problem, &seen, compare->stride, &relative, &trial->error))
         return cli_reject(trial->backend->id, &trial->error);
     add_row(compare, trial, &time, relative);
     return CLI_OK;
@@ -172,7 +191,9 @@ static int execute(compare_t *compare) {
     if (!status) status = settings_check(&compare->settings, compare->context, &compare->selection);
     if (!status)
         status = given_check(&compare->inputs.given, compare->context, &compare->selection);
+    if (!status) status = inputs_check(&compare->inputs, "compare");
     if (!status) status = inputs_load(&compare->inputs);
+    if (!status && inputs_has_x(&compare->inputs)) status = inputs_write_x(&compare->inputs);
     if (!status) status = plan_all(compare);
     if (!status) compare->stride = accuracy_stride(&compare->inputs.problem, ACCURACY_WORK);
     for (int i = 0; !status && i < compare->selection.count; i++) {
@@ -193,6 +214,10 @@ static const char details[] =
     "Degenerate rows had a normaliser of 0, or one that rounding drowned. The note says what the\n"
     "plan chose, or why the backend cannot solve the problem.\n"
     "\n"
+    "--x is Q and K in one: a backend that takes CSR has it as it is, others and the error have "
+    "it\n"
+    "written out.\n"
+    "\n"
     "--set NAME=VALUE goes to every backend that has the parameter, --set BACKEND.NAME=VALUE to\n"
     "one. --input NAME=VALUE goes to every backend that has the array.";
 
@@ -202,7 +227,8 @@ int cli_compare(int argc, char **argv) {
                          .seconds = 0.5,
                          .table = table_make(columns, COLUMNS)};
     option_t options[OPTION_LIST_SIZE] = {
-        INPUTS_ARRAYS(compare.inputs, OPTION_REQUIRED),
+        INPUTS_ARRAYS(compare.inputs, 0),
+        INPUTS_CSR(compare.inputs),
         {"backends", 0, OPTION_TEXTS, "A,B,...", "which backends, in this order (default: all)",
          &compare.backends, 0, 0},
         RULES_OPTIONS(compare.inputs.rules),

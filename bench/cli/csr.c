@@ -5,6 +5,7 @@
 #include "cli/files.h"
 #include "cli/given.h"
 #include "cli/npz.h"
+#include "sketching/x.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,14 +33,14 @@ int csr_check(const csr_t *csr) {
     return CLI_OK;
 }
 
-int csr_check_given(const option_texts_t *given) {
+const char *csr_given(const option_texts_t *given) {
     size_t length;
     for (int i = 0; i < given->count; i++)
         for (int j = 0; j < 3; j++)
             if (given_split(given->items[i], &length) &&
                 given_is(given->items[i], length, inputs[j]))
-                return cli_complain(CLI_USAGE, "--x stands for --input %s", inputs[j]);
-    return CLI_OK;
+                return inputs[j];
+    return NULL;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -175,7 +176,30 @@ void csr_free(csr_t *csr) {
     *csr = (csr_t){.archive = NULL};
 }
 
+/* ---- written out ----------------------------------------------------------------------------- */
+
+int csr_verify(const csr_t *csr) {
+    const sketching_x_t x = {
+        .rows = csr->rows, .columns = csr->columns, .starts = csr->starts, .data = csr->values};
+    attn_error_t error;
+    if (!sketching_check_places(&x, csr->places, csr->stored, &error)) return CLI_OK;
+    return cli_reject(name_of(csr), &error);
+}
+
+void csr_write(const csr_t *csr, float *dense) {
+    for (int64_t i = 0; i < csr->rows; i++)
+        for (int64_t at = csr->starts[i]; at < csr->starts[i + 1]; at++)
+            dense[i * csr->columns + csr->places[at]] = csr->values[at];
+}
+
 /* ---- runs ------------------------------------------------------------------------------------ */
+
+int csr_fits(const attn_backend_t *backend) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    for (uint32_t number = ATTN_ARRAY_OWN; attn_backend_array(backend, number, &info); number++)
+        if (strcmp(info.name, inputs[0]) == 0) return 1;
+    return 0;
+}
 
 attn_status_t csr_pose(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,
                        settings_t *settings, attn_error_t *error) {

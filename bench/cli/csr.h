@@ -40,8 +40,8 @@ int csr_is_archive(const char *path);
 /** Whether the options that are there go together; an exit status. */
 int csr_check(const csr_t *csr);
 
-/** Whether none of the arrays given by their names ("NAME=FILE") is one of X's; an exit status. */
-int csr_check_given(const option_texts_t *given);
+/** The first of the arrays given by their names ("NAME=FILE") that is one of X's; NULL for none. */
+const char *csr_given(const option_texts_t *given);
 
 /** Read the files: arrays of the right lengths, whatever is in them; an exit status. csr_free() in any case. */
 int csr_load(csr_t *csr);
@@ -50,6 +50,15 @@ int csr_load(csr_t *csr);
 double csr_longest(const csr_t *csr);
 
 void csr_free(csr_t *csr);
+
+/** Whether the backend takes X. */
+int csr_fits(const attn_backend_t *backend);
+
+/** Whether the library takes X; an exit status. */
+int csr_verify(const csr_t *csr);
+
+/** Write out X, which csr_verify() has passed, where there are zeros: all features of a row side by side. */
+void csr_write(const csr_t *csr, float *dense);
 
 /** Name X in the problem as its backend's own arrays, and their length in the settings. */
 attn_status_t csr_pose(csr_t *csr, const attn_backend_t *backend, attn_problem_t *problem,

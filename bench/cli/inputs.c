@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *const names[INPUT_COUNT] = {"Q", "K", "V"};
 static const char *const past_names[INPUT_COUNT] = {NULL, "past K", "past V"};
@@ -98,16 +99,25 @@ int32_t inputs_rank(const inputs_t *inputs) {
     return inputs->arrays[inputs_has_x(inputs) ? INPUT_VALUE : INPUT_QUERY].rank;
 }
 
-int inputs_check(const inputs_t *inputs, const char *command) {
-    const char *const *paths = inputs->paths;
-    if (!inputs_has_x(inputs)) {
-        if (inputs->x.indptr || inputs->x.indices || inputs->x.columns)
-            return cli_complain(CLI_USAGE,
-                                "--x-indptr, --x-indices and --columns are for --x-data");
-        if (paths[INPUT_QUERY] && paths[INPUT_KEY]) return CLI_OK;
-        return cli_complain(CLI_USAGE, "%s: --%s is missing (see attn %s --help)", command,
-                            paths[INPUT_QUERY] ? "k" : "q", command);
-    }
+/* What is wrong where neither --x nor --x-data is given; an exit status. */
+static int check_dense(const inputs_t *inputs, const char *command) {
+    const char *const *paths = inputs->paths, *given = csr_given(&inputs->given.inputs);
+    if (inputs->x.indptr || inputs->x.indices || inputs->x.columns)
+        return cli_complain(CLI_USAGE, "--x-indptr, --x-indices and --columns are for --x-data");
+    if (given)
+        return cli_complain(
+            CLI_USAGE,
+            "--input %s: a sparse X is given by --x, or by --x-data, --x-indptr and "
+            "--x-indices",
+            given);
+    if (paths[INPUT_QUERY] && paths[INPUT_KEY]) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: --%s is missing, or --x for both (see attn %s --help)",
+                        command, paths[INPUT_QUERY] ? "k" : "q", command);
+}
+
+int inputs_check(inputs_t *inputs, const char *command) {
+    const char *const *paths = inputs->paths, *given = csr_given(&inputs->given.inputs);
+    if (!inputs_has_x(inputs)) return check_dense(inputs, command);
     if (paths[INPUT_QUERY] || paths[INPUT_KEY] || inputs->pasts[INPUT_KEY] ||
         inputs->pasts[INPUT_VALUE])
         return cli_complain(CLI_USAGE, "--x stands for --q and --k, and has no past");
@@ -115,7 +125,12 @@ int inputs_check(const inputs_t *inputs, const char *command) {
         return cli_complain(CLI_USAGE, "--x and --x-data are two ways to say one thing");
     if (inputs->x.data && !inputs->x.indptr)
         return cli_complain(CLI_USAGE, "--x-data needs --x-indptr and --x-indices");
-    return csr_check_given(&inputs->given.inputs) ? CLI_USAGE : csr_check(&inputs->x);
+    if (given) return cli_complain(CLI_USAGE, "--x stands for --input %s", given);
+    if (csr_check(&inputs->x)) return CLI_USAGE;
+    if (!inputs->x.archive || csr_is_archive(inputs->x.archive)) return CLI_OK;
+    inputs->paths[INPUT_QUERY] = inputs->paths[INPUT_KEY] = inputs->x.archive;
+    inputs->x.archive = NULL;
+    return CLI_OK;
 }
 
 /* X and V, in f32, which is what sketches are of. */
@@ -196,6 +211,21 @@ static int finish(inputs_t *inputs) {
 int inputs_load(inputs_t *inputs) {
     const int status = load_all(inputs);
     return status ? status : finish(inputs);
+}
+
+int inputs_write_x(inputs_t *inputs) {
+    const array_t *value = &inputs->arrays[INPUT_VALUE];
+    const int64_t *v = value->tensor.shape;
+    const int64_t shape[4] = {v[AXIS_BATCH], v[AXIS_HEADS], v[AXIS_ROWS], inputs->x.columns};
+    array_t *query = &inputs->arrays[INPUT_QUERY], *key = &inputs->arrays[INPUT_KEY];
+    int status = csr_verify(&inputs->x);
+    if (!status) status = array_make(query, ATTN_F32, shape, value->rank, "X, written out");
+    if (status) return status;
+    memset(query->memory, 0, (size_t)(inputs->x.rows * inputs->x.columns) * sizeof(float));
+    csr_write(&inputs->x, query->memory);
+    *key = (array_t){.tensor = query->tensor, .rank = query->rank};
+    collect(inputs);
+    return CLI_OK;
 }
 
 int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes) {

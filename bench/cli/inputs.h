@@ -75,7 +75,7 @@ typedef struct inputs {
      0,                                                                                            \
      OPTION_TEXT,                                                                                  \
      "X.npz",                                                                                      \
-     "in place of Q and K, both of which it is: CSR as of SciPy's save_npz()",                     \
+     "in place of Q and K, both of which it is: .npy, or CSR as of SciPy's save_npz()",            \
      &(inputs).x.archive,                                                                          \
      0,                                                                                            \
      0},                                                                                           \
@@ -89,11 +89,17 @@ typedef struct inputs {
          0},                                                                                       \
         CSR_OPTIONS((inputs).x)
 
-/** Whether X is given. */
+/** Whether X is given as CSR. */
 int inputs_has_x(const inputs_t *inputs);
 
-/** Whether the options that are there go together, and none is missing that is needed; an exit status. */
-int inputs_check(const inputs_t *inputs, const char *command);
+/**
+ * Whether the options that are there go together, and none is missing that is needed; an exit status. A dense X is Q and K
+ * from then on.
+ */
+int inputs_check(inputs_t *inputs, const char *command);
+
+/** Write out X, which is CSR, as Q and K, for what takes nothing else; an exit status. Its io has them then. */
+int inputs_write_x(inputs_t *inputs);
 
 /** The rank of the files: that of Q, or of V where X is given. */
 int32_t inputs_rank(const inputs_t *inputs);

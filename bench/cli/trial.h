@@ -25,6 +25,7 @@ typedef struct trial {
     array_t
         arrays[DECLARED_MOST]; /**< its own: outputs, and the inputs that the backend declares */
     const attn_tensor_t *own[ATTN_MOST_OWN_ARRAYS];
+    int has_x; /**< compare: CSR among its own arrays, in place of Q and K */
 } trial_t;
 
 /**

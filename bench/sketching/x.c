@@ -45,6 +45,13 @@ attn_status_t sketching_check(const sketching_x_t *x, int64_t stored, attn_error
     return attn_csr_check_finite(x->dense ? x->dense : x->data, sketching_stored(x), error);
 }
 
+attn_status_t sketching_check_places(const sketching_x_t *x, const int64_t *places, int64_t stored,
+                                     attn_error_t *error) {
+    const attn_csr_t csr = {x->rows, x->columns, stored, x->starts, places, x->data};
+    const attn_status_t status = check_sizes(x, error);
+    return status == ATTN_OK ? attn_csr_check(&csr, error) : status;
+}
+
 /* ---- by rows ---------------------------------------------------------------------------------------- */
 
 double sketching_square(const sketching_x_t *x, int64_t i) {

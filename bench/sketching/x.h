@@ -29,6 +29,10 @@ int64_t sketching_stored(const sketching_x_t *x);
  */
 attn_status_t sketching_check(const sketching_x_t *x, int64_t stored, attn_error_t *error);
 
+/** The same of CSR whose columns are in `places`, of 64 bits, and not in x->indices. */
+attn_status_t sketching_check_places(const sketching_x_t *x, const int64_t *places, int64_t stored,
+                                     attn_error_t *error);
+
 /** |x_i|^2: what X X^T has on its diagonal. */
 double sketching_square(const sketching_x_t *x, int64_t row);
 

@@ -174,7 +174,14 @@ describe("attn run sketch --x", () => {
         [["--x-indptr", "indptr.npy", "--q", "x.npy", "--k", "x.npy", ...last], /are for --x-data/],
         [["--columns", "3", "--q", "x.npy", "--k", "x.npy", ...last], /--columns are for --x-data/],
         [["--q", "x.npy", ...last], /run: --k is missing/],
-        [["--k", "x.npy", ...last], /run: --q is missing/],
+        [["--k", "x.npy", ...last], /run: --q is missing, or --x for both/],
+        [last, /run: --q is missing, or --x for both/],
+        [
+            ["indptr", "indices", "data"]
+                .flatMap((f) => ["--input", `x_${f}=${f}.npy`])
+                .concat(last),
+            /--input x_indptr: a sparse X is given by --x, or by --x-data/,
+        ],
     ];
     for (const [args, says] of refused)
         test(`refused: ${args.join(" ")}`, () => {
@@ -184,6 +191,36 @@ describe("attn run sketch --x", () => {
                 assertRefused(attn([...given, ...args, "--set", "size=8"], folder), says);
             });
         });
+
+    test("a dense X is Q and K", () => {
+        withFiles(files, (folder) => {
+            const run = (...from) => {
+                succeed(["run", "softmax", ...from, ...last], folder);
+                return readFileSync(join(folder, "o.npy"));
+            };
+            assert.ok(run("--x", "x.npy").equals(run("--q", "x.npy", "--k", "x.npy")));
+        });
+    });
+
+    test("attn compare: sketches of CSR beside backends that have X written out", () => {
+        withFiles(files, (folder) => {
+            const settings = ["--set", "method=ams", "--set", "size=16", "--time", "0", "--json"];
+            const compare = (...from) =>
+                JSON.parse(succeed(["compare", ...from, "--v", "v.npy", ...settings], folder));
+            const errors = ({ rows }) => rows.map((row) => [row.backend, row.error]);
+            const dense = compare("--q", "x.npy", "--k", "x.npy");
+            assert.deepEqual(errors(compare("--x", "x.npy")), errors(dense));
+            for (const input of inputs) {
+                const report = compare(...input);
+                assert.deepEqual([report.q, report.k], [dense.q, dense.k]);
+                assert.deepEqual(errors(report), errors(dense));
+                const [of, sketch] = [dense, report].map(({ rows }) => rows[3]);
+                assert.ok(sketch.workspace < of.workspace, "one sketch, not two");
+                assert.equal(sketch.stream, null);
+            }
+            assertRefused(attn(["compare", "--v", "v.npy"], folder), /compare: --q is missing/);
+        });
+    });
 
     test("refused: another backend", () => {
         withFiles(files, (folder) => {
