@@ -2,6 +2,7 @@
 
 import { bareName, ticks, type Tick } from "./axes";
 import type { Theme } from "./colors";
+import type { Surface } from "./take/surface";
 import type { Grid } from "./types";
 
 export interface Cell {
@@ -48,17 +49,12 @@ function isNamed(labels: Tick[], tokens: string[] | null): boolean {
 }
 
 export class Drawing {
-    #context: CanvasRenderingContext2D;
+    #context: Surface;
     #grid: Grid;
     #tokens: string[] | null;
     #theme: Theme;
 
-    constructor(
-        context: CanvasRenderingContext2D,
-        grid: Grid,
-        tokens: string[] | null,
-        theme: Theme,
-    ) {
+    constructor(context: Surface, grid: Grid, tokens: string[] | null, theme: Theme) {
         this.#context = context;
         this.#grid = grid;
         this.#tokens = tokens;
@@ -90,7 +86,7 @@ export class Drawing {
         return { left, top: 6, width: plot, height: Math.round(plot * shape) };
     }
 
-    draw(layout: Layout, image: CanvasImageSource, cell: Cell | null, pinned: number | null): void {
+    draw(layout: Layout, image: HTMLCanvasElement, cell: Cell | null, pinned: number | null): void {
         const context = this.#context;
         const { left, top, width, height } = layout.box;
         context.imageSmoothingEnabled = false;

@@ -2,7 +2,10 @@
 
 import { colorize, type ColourLaw, type Theme } from "./colors";
 import { Drawing, type Cell, type Layout } from "./drawing";
+import { SvgSurface } from "./take/surface";
 import type { Grid } from "./types";
+
+const savedWidth = 560; // pixels of a picture that is saved
 
 export interface Picture {
     grid: Grid;
@@ -19,6 +22,7 @@ export class Heatmap {
     #context: CanvasRenderingContext2D;
     #image = document.createElement("canvas");
     #grid: Grid | null = null;
+    #saved: ((title: string) => string) | null = null;
     #drawing: Drawing | null = null;
     #layout: Layout | null = null;
     #cell: Cell | null = null;
@@ -67,6 +71,18 @@ export class Heatmap {
         colorize(values, max, law, theme.palette, image.data);
         this.#image.getContext("2d")?.putImageData(image, 0, 0);
         this.#draw();
+        this.#saved = (title) => {
+            const surface = new SvgSurface(this.#context);
+            const drawing = new Drawing(surface, grid, tokens, theme);
+            const layout = drawing.layout(savedWidth);
+            drawing.draw(layout, this.#image, null, this.#pinned);
+            return surface.picture(layout.width, layout.height, theme.paper, title);
+        };
+    }
+
+    /** What is shown, as an SVG picture by itself; null: nothing was shown yet. */
+    svg(title: string): string | null {
+        return this.#saved && this.#saved(title);
     }
 
     /** Put the crosshair on a cell, which another heatmap may have chosen. */

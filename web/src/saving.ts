@@ -1,20 +1,23 @@
 /** Gives the reader files. */
 
 import { element } from "./dom";
-import { writeNpy } from "./source/npy";
+import { float32Npy } from "./source/npy";
 import type { Input } from "./types";
 
 /** Q, K and V as .npy files: (batch, heads, rows, columns). */
 export function saveArrays({ query, key, value, shape }: Input): void {
     const { batch, heads, kvHeads, queries, keys, dim, valueDim } = shape;
-    save("q.npy", query, [batch, heads, queries, dim]);
-    save("k.npy", key, [batch, kvHeads, keys, dim]);
-    save("v.npy", value, [batch, kvHeads, keys, valueDim]);
+    saveArray("q.npy", query, [batch, heads, queries, dim]);
+    saveArray("k.npy", key, [batch, kvHeads, keys, dim]);
+    saveArray("v.npy", value, [batch, kvHeads, keys, valueDim]);
 }
 
-function save(name: string, array: Float32Array, shape: number[]): void {
-    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-    const url = URL.createObjectURL(new Blob([writeNpy("<f4", false, shape, bytes)]));
+function saveArray(name: string, array: Float32Array, shape: readonly number[]): void {
+    save(name, float32Npy(array, shape), "application/octet-stream");
+}
+
+export function save(name: string, data: BlobPart, type: string): void {
+    const url = URL.createObjectURL(new Blob([data], { type }));
     element("a", { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), patience);
 }

@@ -9,7 +9,7 @@ export class Command {
     #button: HTMLButtonElement;
 
     constructor(root: HTMLElement) {
-        this.#code = find(root, ".command code", HTMLElement);
+        this.#code = find(root, ".command pre code", HTMLElement);
         this.#button = find(root, ".command button", HTMLButtonElement);
         this.#button.addEventListener("click", () => void this.#copy());
     }

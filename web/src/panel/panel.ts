@@ -13,6 +13,7 @@ import { Command } from "./command";
 import { Figures } from "./figures";
 import { Picture } from "./picture";
 import { Row, stopped } from "./row";
+import { addSaving } from "./saving";
 import type { Surroundings } from "./surroundings";
 
 /** What a panel is computing. */
@@ -68,6 +69,7 @@ export class Panel {
             label: (text, term) => around.label(text, term),
         });
         this.#command = new Command(root);
+        addSaving(this, backend.name, this.#picture, around, () => this.#findings);
         const fields = this.#find(".controls");
         this.#controls = makeControls(fields, backend.id, backend.params, params, () => {
             around.onSettings();

@@ -7,6 +7,7 @@ import type { Cell } from "../drawing";
 import { significant } from "../format";
 import { Heatmap } from "../heatmap";
 import type { Pin } from "../row/place";
+import type { Table } from "../take/menu";
 import type { Grid } from "../types";
 
 /** What a picture needs from around it. */
@@ -103,6 +104,27 @@ export class Picture {
         const largest = this.#cell ? null : largestCell(this.grid, this.#values);
         if (this.#cell) this.#readout.textContent = this.#reading(this.#cell);
         else this.#readout.textContent = largest ? `largest: ${this.#reading(largest)}` : "";
+    }
+
+    /** As an SVG picture; null: there is none of the present input and controls. */
+    svg(title: string): string | null {
+        return this.#values && this.#heatmap.svg(title);
+    }
+
+    /** What is shown, a row for each cell; the first query and key stand for those of a cell. */
+    table(): Omit<Table, "about"> | null {
+        const [grid, values, tokens] = [this.grid, this.#values, this.#tokens];
+        if (!grid || !values) return null;
+        const { columns, rowsPerCell, columnsPerCell } = grid;
+        const value = this.#frame.showsDifference() ? "difference" : "weight";
+        const names = tokens ? ["query token", "key token"] : [];
+        const rows = Array.from(values, (number, i) => {
+            const query = Math.floor(i / columns) * rowsPerCell;
+            const key = (i % columns) * columnsPerCell;
+            const words = tokens ? [tokens[query] ?? "", tokens[key] ?? ""] : [];
+            return [query, key, ...words, number];
+        });
+        return { columns: ["query", "key", ...names, value], rows };
     }
 
     markPin(pin: Pin | null): void {

@@ -20,3 +20,9 @@ export function writeNpy(
     npy.set(data, 10 + header.length);
     return npy;
 }
+
+/** The file of an array in C's order. */
+export function float32Npy(array: Float32Array, shape: readonly number[]): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    return writeNpy("<f4", false, shape, bytes);
+}

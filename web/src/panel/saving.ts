@@ -1,0 +1,50 @@
+/** What a panel gives as files: its picture, and with it what it is of. */
+
+import { find } from "../dom";
+import type { Findings } from "../lines";
+import { takeMenu } from "../take/menu";
+import type { Panel } from "./panel";
+import type { Picture } from "./picture";
+import type { Surroundings } from "./surroundings";
+
+export function addSaving(
+    panel: Panel,
+    name: string,
+    picture: Picture,
+    around: Surroundings,
+    findings: () => Findings | null,
+): void {
+    const menu = takeMenu(name, {
+        name: () => `${panel.id}-${panel.showsDifference ? "difference" : "weights"}`,
+        svg: () => picture.svg(`${name}: ${panel.showsDifference ? "difference" : "weights"}`),
+        table: () => {
+            const table = picture.table();
+            return table && { ...table, about: about(panel, around, findings()) };
+        },
+        matrix: () => {
+            const { grid, values } = picture;
+            return grid && values && { numbers: values, shape: [grid.rows, grid.columns] };
+        },
+    });
+    find(panel.element, ".saving", HTMLElement).append(menu);
+}
+
+/** Enough to compute it again. */
+function about(panel: Panel, around: Surroundings, findings: Findings | null) {
+    const { grid } = panel;
+    return {
+        ...{ backend: panel.id, params: panel.params },
+        ...{ problem: around.problem(), view: around.view() },
+        ...{ queries: grid?.queries, keys: grid?.keys },
+        queriesPerCell: grid?.rowsPerCell,
+        sampledQueries: grid?.sampledRows,
+        keysPerCell: grid?.columnsPerCell,
+        error: findings?.accuracy?.error,
+        milliseconds: findings?.timing?.milliseconds,
+        flops: findings?.numbers.flops,
+        pairsKept: findings?.numbers.kept,
+        workspaceBytes: findings?.numbers.workspaceBytes,
+        commandLine: around.commandLine(panel),
+        address: location.href,
+    };
+}

@@ -1,0 +1,87 @@
+/** Buttons that give the reader what a part of the page shows, as files. */
+
+import { element, message } from "../dom";
+import { save } from "../saving";
+import { float32Npy } from "../source/npy";
+import { png } from "./standalone";
+
+/** Numbers with a name for each column, and what they are of. */
+export interface Table {
+    columns: readonly string[];
+    rows: readonly (readonly (string | number | boolean | null)[])[];
+    about: Readonly<Record<string, unknown>>;
+}
+
+/** What can be taken; each is asked for when it is. null: there is none now. */
+export interface Taking {
+    /** Of files, without its end. */
+    name(): string;
+    svg(): string | null;
+    table(): Table | null;
+    /** A matrix, where it is one. */
+    matrix?(): { numbers: Float32Array; shape: readonly number[] } | null;
+}
+
+type Make = (taking: Taking) => Promise<BlobPart | null> | BlobPart | null;
+
+const formats: readonly (readonly [name: string, type: string, make: Make])[] = [
+    ["png", "image/png", ({ svg }) => ifAny(svg(), png)],
+    ["svg", "image/svg+xml", ({ svg }) => svg()],
+    ["csv", "text/csv", ({ table }) => ifAny(table(), csv)],
+    ["json", "application/json", ({ table }) => ifAny(table(), json)],
+    [
+        "npy",
+        "application/octet-stream",
+        ({ matrix }) =>
+            ifAny(matrix?.() ?? null, ({ numbers, shape }) => float32Npy(numbers, shape)),
+    ],
+];
+
+/** `what`: in words, for whoever does not see beside what the buttons stand. */
+export function takeMenu(what: string, taking: Taking): HTMLElement {
+    const words = element("span", { role: "status" });
+    const offered = formats.filter(([name]) => name !== "npy" || taking.matrix);
+    const buttons = offered.map(([name, type, make]) => {
+        const button = element("button", { type: "button" }, name.toUpperCase());
+        button.dataset.format = name;
+        button.ariaLabel = `${name.toUpperCase()} of ${what}`;
+        button.addEventListener("click", () => {
+            const file = `${taking.name()}.${name}`;
+            void give(file, type, make, taking).then((problem) => (words.textContent = problem));
+        });
+        return button;
+    });
+    return element("p", { className: "take buttons" }, "Save as ", ...buttons, words);
+}
+
+/** What is wrong; nothing: "". */
+async function give(file: string, type: string, make: Make, taking: Taking): Promise<string> {
+    try {
+        const data = await make(taking);
+        if (data === null) return "There is nothing to save yet.";
+        save(file, data, type);
+        return "";
+    } catch (error) {
+        return message(error);
+    }
+}
+
+function ifAny<T, R>(value: T | null, make: (value: T) => R): R | null {
+    return value === null ? null : make(value);
+}
+
+function csv({ columns, rows }: Table): string {
+    return [columns, ...rows].map((row) => `${row.map(field).join(",")}\n`).join("");
+}
+
+function field(value: string | number | boolean | null): string {
+    const text = String(value ?? "");
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Numbers that JSON has no room for are strings. */
+function json({ about, columns, rows }: Table): string {
+    const safe = (_: string, value: unknown) =>
+        typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+    return `${JSON.stringify({ ...about, columns, rows }, safe)}\n`;
+}
