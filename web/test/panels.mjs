@@ -141,7 +141,7 @@ export async function openSlowly(url) {
 export function testOrigins() {
     test("no request ever left the page's origin", () => {
         assert.ok(requests.length > 0);
-        const own = /^http:\/\/localhost:\d+\//;
+        const own = /^(blob:)?http:\/\/localhost:\d+\//;
         assert.deepEqual(
             requests.filter((url) => !own.test(url)),
             [],

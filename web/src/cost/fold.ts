@@ -1,6 +1,8 @@
 /** A part of the page that is folded away until it is wanted, and draws its figure only then. */
 
 import { find, message } from "../dom";
+import { takeMenu, type Table } from "../take/menu";
+import { standaloneSvg } from "../take/standalone";
 
 const widest = 1024; // pixels
 const pause = 100; // milliseconds: what grows is drawn about so often
@@ -12,11 +14,22 @@ export class Fold {
     #timer = 0;
     #asked = 0;
 
-    /** `make`: what stands in it, for a width in pixels. */
-    constructor(id: string, onToggle: () => void, make: (width: number) => Promise<Node[]>) {
+    /** `make`: what stands in it, for a width in pixels; `table`: its numbers, to be saved. */
+    constructor(
+        id: string,
+        onToggle: () => void,
+        make: (width: number) => Promise<Node[]>,
+        table: () => Table | null,
+    ) {
         this.#details = find(document, `#${id}`, HTMLDetailsElement);
         this.#holder = find(this.#details, ".figure", HTMLElement);
         this.#make = make;
+        const name = this.#details.querySelector("summary")?.textContent ?? id;
+        const svg = () => {
+            const picture = this.#holder.querySelector("svg");
+            return picture && standaloneSvg(picture);
+        };
+        this.#details.append(takeMenu(name, { name: () => id, svg, table }));
         this.#details.addEventListener("toggle", () => {
             onToggle();
             this.draw();

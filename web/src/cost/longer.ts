@@ -1,6 +1,7 @@
 /** What the same attention costs from 64 tokens to a million. */
 
 import { element, find, isAbort, message } from "../dom";
+import type { Table } from "../take/menu";
 import { bytes, count, milliseconds, significant } from "../format";
 import { Fold } from "./fold";
 import {
@@ -47,7 +48,12 @@ export class Longer {
             onChange();
             this.refresh();
         };
-        this.#fold = new Fold("longer", changed, (width) => this.#draw(width));
+        this.#fold = new Fold(
+            "longer",
+            changed,
+            (width) => this.#draw(width),
+            () => this.#table(),
+        );
         for (const control of [this.#slider, this.#quantity]) {
             control.addEventListener("input", () => {
                 onChange();
@@ -112,11 +118,29 @@ export class Longer {
         this.#fold.draw();
     }
 
+    #table(): Table | null {
+        const rows = this.#lines
+            .flatMap(([, line]) => line)
+            .map((point) => {
+                const { backend, params, length, time, isMeasured, flops, memory } = point;
+                return [backend, JSON.stringify(params), length, time, isMeasured, flops, memory];
+            });
+        const times = ["milliseconds", "measured"];
+        const columns = ["backend", "params", "tokens", ...times, "flops", "bytes"];
+        return rows.length === 0 ? null : { columns, rows, about: {} };
+    }
+
+    /** By backend, with times that are extrapolated. */
+    get #lines(): [string, LengthPoint[]][] {
+        const backends = [...new Set(this.#points.map(({ backend }) => backend))];
+        return backends.map((id) => [id, extrapolate(this.#of(id))]);
+    }
+
     async #draw(width: number): Promise<Node[]> {
         const { lengthsFigure } = await import("./figures");
         const { quantity, length } = this;
-        const backends = [...new Set(this.#points.map(({ backend }) => backend))];
-        const lines = new Map(backends.map((id) => [id, extrapolate(this.#of(id))]));
+        const lines = new Map(this.#lines);
+        const backends = [...lines.keys()];
         const base = lines.get(this.#reference) ?? [];
         const others = backends.filter((backend) => backend !== this.#reference);
         const comparisons = others.flatMap((backend): Comparison[] => {

@@ -1,6 +1,7 @@
 /** Error against cost of all that was tried, live. */
 
 import { element, find } from "../dom";
+import type { Table } from "../take/menu";
 import { bytes, milliseconds, short, significant } from "../format";
 import { Fold } from "./fold";
 import { costs, pointsOf, settingOf, type Cost, type Point, type Trials } from "./trials";
@@ -20,7 +21,12 @@ export class Pareto {
     constructor(trials: Trials, backends: () => string[], onChange: () => void) {
         this.#trials = trials;
         this.#backends = backends;
-        this.#fold = new Fold("pareto", onChange, (width) => this.#draw(width));
+        this.#fold = new Fold(
+            "pareto",
+            onChange,
+            (width) => this.#draw(width),
+            () => this.#table(),
+        );
         this.#against.addEventListener("change", () => {
             onChange();
             this.show();
@@ -43,6 +49,14 @@ export class Pareto {
     /** There are other trials. */
     show(): void {
         this.#fold.draw();
+    }
+
+    #table(): Table | null {
+        const rows = this.#trials.all.map(({ backend, params, error, time, flops, bytes }) => {
+            return [backend, JSON.stringify(params), error, time, flops, bytes];
+        });
+        const columns = ["backend", "params", "error", "milliseconds", "flops", "workspace bytes"];
+        return rows.length === 0 ? null : { columns, rows, about: {} };
     }
 
     async #draw(width: number): Promise<Node[]> {

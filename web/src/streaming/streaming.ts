@@ -3,6 +3,7 @@
 import { Fold } from "../cost/fold";
 import { element, find, message } from "../dom";
 import { bytes, count, significant } from "../format";
+import type { Table } from "../take/menu";
 import type { Kept, Player } from "./player";
 import { growth } from "./growth";
 
@@ -42,6 +43,7 @@ export class Streaming {
                 this.refresh();
             },
             (width) => this.#draw(width),
+            () => this.#table(),
         );
         this.#slider.addEventListener("input", () => this.#go(Number(this.#slider.value)));
         this.#button.addEventListener("click", () => this.#toggle());
@@ -120,6 +122,16 @@ export class Streaming {
             this.#stop();
             this.#words.textContent = message(error);
         }
+    }
+
+    #table(): Table | null {
+        const rows = this.#played.flatMap((kept, tokens) =>
+            kept.map(({ backend, bytes, state, held, error }) => {
+                return [backend, tokens, bytes, state, held, error];
+            }),
+        );
+        const columns = ["backend", "tokens", "bytes", "state bytes", "tokens held", "error"];
+        return rows.length === 0 ? null : { columns, rows, about: {} };
     }
 
     #draw(width: number): Promise<Node[]> {

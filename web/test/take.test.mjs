@@ -1,0 +1,183 @@
+/** What a reader takes away: pictures, numbers and arrays of panels and figures, as files. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { embed, readNpy } from "libattn/data";
+import { backends, change, number, page, panel, reopen, testOrigins, write } from "./panels.mjs";
+
+const eps = 2 ** -23;
+
+/** The file that a button gives: { name, bytes }. */
+async function take(root, format) {
+    const coming = page.waitForEvent("download");
+    await root.locator(`[data-format=${format}]`).click();
+    const file = await coming;
+    const chunks = await (await file.createReadStream()).toArray();
+    return { name: file.suggestedFilename(), bytes: Buffer.concat(chunks) };
+}
+
+async function saving(backend) {
+    const root = panel(backend).locator(".saving");
+    if (!(await root.evaluate((details) => details.open))) await root.locator("summary").click();
+    return root;
+}
+
+/** Lines of a .csv file without quotes. */
+const lines = ({ bytes }) =>
+    String(bytes)
+        .trim()
+        .split("\n")
+        .map((line) => line.split(","));
+
+/** Width, height and number of colours, as the browser has them. */
+const look = ({ bytes }, type) =>
+    page.evaluate(
+        async ([base64, type]) => {
+            const letters = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+            const image = new Image();
+            image.src = URL.createObjectURL(new Blob([letters], { type }));
+            await image.decode();
+            const { naturalWidth: width, naturalHeight: height } = image;
+            const canvas = document.createElement("canvas");
+            Object.assign(canvas, { width, height });
+            const context = canvas.getContext("2d");
+            context.drawImage(image, 0, 0);
+            const pixels = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
+            return { width, height, colours: new Set(pixels).size };
+        },
+        [bytes.toString("base64"), type],
+    );
+
+test("a panel's numbers are its weights: .npy, CSV and JSON are the same, and softmax's the formula's", async () => {
+    const text = "alpha beta gamma delta epsilon zeta";
+    await write(text);
+    await change(() => page.check("#causal"));
+    const { x, tokens } = await embed(text, 64);
+    for (const backend of backends) {
+        const root = await saving(backend);
+        const files = {};
+        for (const format of ["npy", "csv", "json"]) files[format] = await take(root, format);
+        assert.equal(files.npy.name, `${backend}-weights.npy`);
+        const { data, shape } = await readNpy(files.npy.bytes);
+        assert.deepEqual([...shape], [6, 6]);
+        const [head, ...rows] = lines(files.csv);
+        assert.deepEqual(head, ["query", "key", "query token", "key token", "weight"]);
+        assert.equal(rows.length, 36);
+        rows.forEach(([query, key, one, other, weight], i) => {
+            assert.deepEqual([query, key].map(Number), [Math.floor(i / 6), i % 6]);
+            assert.deepEqual([one, other], [tokens[query], tokens[key]]);
+            assert.equal(Number(weight), data[i]);
+        });
+        const told = JSON.parse(String(files.json.bytes));
+        assert.deepEqual(
+            told.rows.map((row) => row[4]),
+            [...data],
+        );
+        assert.deepEqual([told.backend, told.problem.causal], [backend, true]);
+        assert.equal(told.error, await number(backend, "error"));
+        assert.match(told.commandLine, new RegExp(`--backends ${backend} --causal`));
+        if (backend !== "softmax") continue;
+        for (let i = 0; i < 6; i++) {
+            const logits = Array.from({ length: i + 1 }, (_, j) => dot(x, i, j));
+            const sum = logits.reduce((total, { value }) => total + Math.exp(value), 0);
+            logits.forEach(({ value, size }, j) => {
+                const wanted = Math.exp(value) / sum;
+                const off = Math.abs(data[6 * i + j] / wanted - 1);
+                assert.ok(off <= 8 * 64 * eps * (size + 1), `weight ${i}, ${j}: off by ${off}`);
+            });
+        }
+    }
+});
+
+/** The logit of query i and key j, and the sum of its absolute terms. */
+function dot(x, i, j) {
+    let [value, size] = [0, 0];
+    for (let c = 0; c < 64; c++) {
+        const term = (x[64 * i + c] * x[64 * j + c]) / 8;
+        value += term;
+        size += Math.abs(term);
+    }
+    return { value, size };
+}
+
+test("a panel's picture is whole by itself, as SVG and as PNG", async () => {
+    await write('one "two" <three> & four');
+    for (const backend of ["softmax", "linear"]) {
+        const root = await saving(backend);
+        const svg = await take(root, "svg");
+        const text = String(svg.bytes);
+        assert.match(text, /href="data:image\/png;base64,/);
+        assert.doesNotMatch(text.replace("http://www.w3.org/2000/svg", ""), /http|url\(|var\(/);
+        for (const word of ["one", "three", "queries", "keys"])
+            assert.ok(text.includes(`>${word}</text>`), word);
+        const drawn = await look(svg, "image/svg+xml");
+        assert.equal(drawn.width, 560);
+        assert.ok(drawn.colours > 20, `${drawn.colours} colours`);
+        const png = await look(await take(root, "png"), "image/png");
+        assert.deepEqual([png.width, png.height], [2 * drawn.width, 2 * drawn.height]);
+        assert.ok(png.colours > 20, `${png.colours} colours`);
+    }
+});
+
+test("differences are saved as differences", async () => {
+    await write("alpha beta gamma delta");
+    const weights = {};
+    for (const backend of ["softmax", "linear"])
+        weights[backend] = (await readNpy((await take(await saving(backend), "npy")).bytes)).data;
+    await page.check("#difference");
+    const file = await take(await saving("linear"), "npy");
+    assert.equal(file.name, "linear-difference.npy");
+    const { data } = await readNpy(file.bytes);
+    data.forEach((value, i) =>
+        assert.equal(value, Math.fround(weights.linear[i] - weights.softmax[i])),
+    );
+});
+
+test("figures are saved with the colours of the page, and their numbers", async () => {
+    await reopen("#open=pareto&open=longer&open=streaming&quantity=flops&token=9");
+    await page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false", null, {
+        timeout: 120_000,
+    });
+    const counts = {
+        pareto: backends.length,
+        longer: 15 * backends.length,
+        streaming: backends.length,
+    };
+    for (const [id, count] of Object.entries(counts)) {
+        const root = page.locator(`#${id}`);
+        await root.locator("svg").waitFor();
+        const svg = await take(root, "svg");
+        assert.equal(svg.name, `${id}.svg`);
+        assert.doesNotMatch(String(svg.bytes), /var\(|class=|style=/);
+        assert.ok((await look(svg, "image/svg+xml")).colours > 20);
+        assert.ok((await look(await take(root, "png"), "image/png")).colours > 20);
+        const rows = JSON.parse(String((await take(root, "json")).bytes)).rows;
+        assert.equal(rows.length, count, id);
+        assert.equal(
+            String((await take(root, "csv")).bytes)
+                .trim()
+                .split("\n").length,
+            count + 1,
+        );
+    }
+    const { rows, columns } = JSON.parse(
+        String((await take(page.locator("#longer"), "json")).bytes),
+    );
+    const [backend, tokens, flops] = ["backend", "tokens", "flops"].map((name) =>
+        columns.indexOf(name),
+    );
+    const longest = rows.find((row) => row[backend] === "softmax" && row[tokens] === 2 ** 20);
+    assert.equal(longest[flops], 4 * 2 ** 40 * 64);
+});
+
+test("without an input there is nothing to save, which is said", async () => {
+    const root = await saving("sparse");
+    await page.fill("#text", "");
+    await page.locator("#input-problem:visible").waitFor();
+    await root.locator("[data-format=svg]").click();
+    await root.locator("[role=status]", { hasText: "nothing to save" }).waitFor();
+    await root.locator("[data-format=csv]").click();
+    await root.locator("[role=status]", { hasText: "nothing to save" }).waitFor();
+});
+
+testOrigins();
