@@ -43,6 +43,11 @@ export class Address {
         }, isStep);
     }
 
+    /** Resolves when the address has what was chosen. */
+    written(): Promise<void> {
+        return this.#hash.written();
+    }
+
     /** Where the text goes: into the link, or into the browser. */
     async #place(text: string): Promise<void> {
         this.#text = text;

@@ -8,12 +8,18 @@ export class Hash {
     #isStep = false;
     #written = -Infinity;
     #isWriting = false;
+    #writing = Promise.resolve();
 
     /** `make`: called when it is time. `isStep`: the address of now is what Back leads to. */
     write(make: () => string | Promise<string>, isStep = false): void {
         this.#make = make;
         this.#isStep ||= isStep;
-        if (!this.#isWriting) void this.#write();
+        if (!this.#isWriting) this.#writing = this.#write();
+    }
+
+    /** Resolves when all is written that was asked for. */
+    written(): Promise<void> {
+        return this.#writing;
     }
 
     async #write(): Promise<void> {

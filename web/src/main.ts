@@ -4,10 +4,12 @@ import "./shell/trusted"; // first: workers are started by what follows
 import { element, find, message } from "./dom";
 import { Engine } from "./engine";
 import { Page } from "./page";
+import { readWithout, showWithout } from "./share/parts";
 import { start } from "./shell/start";
 
 async function open(): Promise<void> {
     start();
+    showWithout(readWithout(new URLSearchParams(location.hash.slice(1))));
     await new Page(new Engine()).open();
 }
 

@@ -17,6 +17,7 @@ import { Panels } from "./panels";
 import { Pinning } from "./pinning";
 import { Progress } from "./progress";
 import type { Pin } from "./row/place";
+import { Share } from "./share/share";
 import { defaultSettings, readLink, type Link } from "./state";
 import { Streaming, type Scene } from "./streaming/streaming";
 import { termOf } from "./terms";
@@ -58,6 +59,8 @@ export class Page {
         () => this.#setPin(null),
     );
 
+    #without: Link["without"] = null;
+
     /** Listens at once: what the reader does while the page still loads counts. */
     constructor(engine: Engine) {
         this.#engine = engine;
@@ -87,6 +90,7 @@ export class Page {
             onNone: () => this.#empty(),
             onChange: () => this.#remember(),
         });
+        new Share(() => this.#address?.written() ?? Promise.resolve());
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
         addEventListener("pointerdown", ({ target }) => {
             if (!isHeatmap(target)) this.#panels.point(null); // a finger's pointing ends with its next
@@ -117,6 +121,7 @@ export class Page {
         this.#pinning.asked = link.pin;
         this.#costs.settings = link.costs;
         this.#streaming.set(link.streaming, link.token);
+        this.#without = link.without;
         find(document, "#about", HTMLElement).textContent =
             `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
         this.#panels.show(about.backends, link.params);
@@ -276,6 +281,7 @@ export class Page {
             costs: this.#costs.settings,
             streaming: this.#streaming.isOpen,
             token: this.#streaming.token,
+            without: this.#without,
             files: this.#keeping.files,
             plugins: this.#keeping.plugins,
         };

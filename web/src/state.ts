@@ -8,6 +8,7 @@ import { pack } from "./packing";
 import { presetOf } from "./presets/list";
 import type { Pin } from "./row/place";
 import type { Value, Values } from "./types";
+import { readWithout, writeWithout, type Part } from "./share/parts";
 import { isKey } from "./store";
 
 export interface Settings {
@@ -34,6 +35,8 @@ export interface Settings {
     /** Is it open, and how many tokens have come? */
     streaming: boolean;
     token: number;
+    /** Parts that an embedded page is without; null: it is not embedded. */
+    without: readonly Part[] | null;
     /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
     files: string | null;
     plugins: string[];
@@ -57,6 +60,7 @@ export function defaultSettings(text: string): Settings {
         costs: usualCosts,
         streaming: false,
         token: 1,
+        without: null,
         files: null,
         plugins: [],
     };
@@ -94,6 +98,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         costs: readCosts(query),
         streaming: query.getAll("open").includes("streaming"),
         params: new Map(base.params),
+        without: readWithout(query),
         difference: (query.get("difference") ?? "0") !== "0", // any other value counts
         plugins: query.getAll("plugin").filter(isKey),
     };
@@ -138,6 +143,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (token !== defaults.token) query.set("token", String(token));
     if (pinText(pin) !== pinText(base.pin)) query.set("row", pinText(pin));
     if (enlarged !== null) query.set("enlarged", enlarged);
+    writeWithout(query, link.without);
     for (const [backend, values] of params) {
         for (const [name, value] of Object.entries(values)) {
             if (value === base.params.get(backend)?.[name]) continue;

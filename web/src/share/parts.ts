@@ -1,0 +1,39 @@
+/** Parts of the page that an embedded one may be without. */
+
+export const parts = {
+    header: "title and words above",
+    presets: "presets",
+    input: "input and problem",
+    legends: "colours",
+    numbers: "numbers",
+    settings: "parameters and commands",
+    more: "what is folded away",
+    footer: "words below",
+} as const;
+export type Part = keyof typeof parts;
+
+export const allParts = Object.keys(parts) as Part[];
+
+/** What an embedded page is without where its link says no more. */
+export const usuallyWithout: readonly Part[] = ["header", "presets", "input", "more", "footer"];
+
+/** null: the page is not embedded. */
+export function readWithout(query: URLSearchParams): Part[] | null {
+    if ((query.get("embed") ?? "0") === "0") return null;
+    const named = query.get("without")?.split(",") ?? usuallyWithout;
+    return allParts.filter((part) => named.includes(part));
+}
+
+export function writeWithout(query: URLSearchParams, without: readonly Part[] | null): void {
+    query.delete("embed");
+    query.delete("without");
+    if (!without) return;
+    query.set("embed", "1");
+    if (without.join() !== usuallyWithout.join()) query.set("without", without.join());
+}
+
+/** Show the page without these, and a way to the whole of it. */
+export function showWithout(without: readonly Part[] | null): void {
+    for (const part of without ?? []) document.body.classList.add(`without-${part}`);
+    document.body.classList.toggle("embedded", without !== null);
+}

@@ -1,0 +1,70 @@
+/** A link to what is shown, and code that shows it, or parts of it, on another page. */
+
+import { element, find, message } from "../dom";
+import { allParts, parts, readWithout, usuallyWithout, writeWithout, type Part } from "./parts";
+
+export class Share {
+    #root = find(document, "#share", HTMLElement);
+    #text = find(this.#root, "textarea", HTMLTextAreaElement);
+    #status = find(this.#root, "[role=status]", HTMLElement);
+    #boxes = new Map<Part, HTMLInputElement>();
+    #settled: () => Promise<void>;
+
+    /** `settled`: resolves when the address has all that was chosen. */
+    constructor(settled: () => Promise<void>) {
+        this.#settled = settled;
+        const fields = allParts.map((part) => {
+            const checked = !usuallyWithout.includes(part);
+            const box = element("input", { type: "checkbox", name: part, checked });
+            this.#boxes.set(part, box);
+            return element("label", {}, box, ` ${parts[part]}`);
+        });
+        find(this.#root, "fieldset", HTMLElement).append(...fields);
+        this.#on("link", () => addressOf(null));
+        this.#on("embed", () => embedding(addressOf(this.#without)));
+        const whole = find(document, "#whole a", HTMLAnchorElement);
+        whole.addEventListener("pointerdown", () => (whole.href = addressOf(null)));
+        whole.addEventListener("focus", () => (whole.href = addressOf(null)));
+    }
+
+    get #without(): Part[] {
+        return allParts.filter((part) => !this.#boxes.get(part)?.checked);
+    }
+
+    #on(name: string, make: () => string): void {
+        const button = find(this.#root, `[data-share=${name}]`, HTMLButtonElement);
+        button.addEventListener("click", () => {
+            this.#copy(make).catch((error: unknown) => (this.#status.textContent = message(error)));
+        });
+    }
+
+    async #copy(make: () => string): Promise<void> {
+        await this.#settled();
+        const text = make();
+        this.#text.hidden = false;
+        this.#text.value = text;
+        try {
+            await navigator.clipboard.writeText(text);
+            this.#status.textContent = "Copied";
+        } catch {
+            this.#text.select();
+            this.#status.textContent = "Selected: this browser copies by its keys alone";
+        }
+    }
+}
+
+/** The address of what is shown, without some parts; null: of the whole page. */
+function addressOf(without: readonly Part[] | null): string {
+    const address = new URL(location.href);
+    const query = new URLSearchParams(address.hash.slice(1));
+    if (without || readWithout(query)) writeWithout(query, without);
+    address.hash = query.toString();
+    return address.href;
+}
+
+function embedding(address: string): string {
+    const frame = element("iframe", { src: address, title: document.title, width: "100%" });
+    frame.height = "720";
+    frame.loading = "lazy";
+    return frame.outerHTML;
+}
