@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
-import { defineConfig } from "vite";
+import { build, defineConfig } from "vite";
 
 export default defineConfig({
-    plugins: [serviceWorker()],
+    plugins: [oneFile(), serviceWorker()],
     base: "./", // the built page works from any folder of any static server
     worker: { format: "es" },
     build: {
@@ -26,6 +26,28 @@ function isolation() {
     };
 }
 
+/** Emits one-file.js: the program of a view that is saved as one file, libattn and its module in it. */
+function oneFile() {
+    return {
+        name: "one-file",
+        apply: "build",
+        async generateBundle() {
+            const { output } = await build({
+                configFile: false,
+                logLevel: "warn",
+                build: {
+                    write: false,
+                    target: "es2023",
+                    modulePreload: false,
+                    rolldownOptions: { input: "src/one/view.ts", output: { format: "iife" } },
+                },
+                publicDir: false,
+            });
+            this.emitFile({ type: "asset", fileName: "one-file.js", source: output[0].code });
+        },
+    };
+}
+
 /** Emits src/shell/service-worker.js with the list of what it is to keep: all that is built, but for models. */
 function serviceWorker() {
     return {
@@ -40,7 +62,7 @@ function serviceWorker() {
                 hash.update(await readFile(new URL(`public/${name}`, import.meta.url)));
             }
             for (const { fileName, source } of Object.values(bundle)) {
-                if (/\.html$/.test(fileName)) hash.update(source);
+                if (/\.html$|^one-file/.test(fileName)) hash.update(source);
             }
             const worker = await readFile(
                 new URL("src/shell/service-worker.js", import.meta.url),

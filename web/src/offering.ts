@@ -1,8 +1,11 @@
 /** What this page can offer of a backend: it has Q, K and V, and none of the arrays that some choices take. */
 
 import type { Backend, Param } from "libattn";
-import type { Attn } from "libattn/worker";
+import type { Attn as Inline } from "libattn/inline";
+import type { Attn as Worker } from "libattn/worker";
 import type { Values } from "./types";
+
+type Attn = Inline | Worker;
 
 /** Without the choices of which no plan can be made, whatever is switched on beside them. */
 export async function offered(attn: Attn, backend: Backend): Promise<Backend> {
@@ -24,10 +27,14 @@ async function isUsable(attn: Attn, { id, params }: Backend, values: Values): Pr
     const switches = params.filter(({ type }) => type === "boolean").map(({ name }) => name);
     const on = Object.fromEntries(switches.map((name) => [name, true]));
     for (const others of [{}, on]) {
-        const plan = attn.plan({ ...problem, backend: id, params: { ...others, ...values } });
-        const made = await plan.catch(() => null);
-        made?.dispose();
-        if (made) return true;
+        try {
+            const options = { ...problem, backend: id, params: { ...others, ...values } };
+            const plan = await attn.plan(options);
+            plan.dispose();
+            return true;
+        } catch {
+            // the other way may do
+        }
     }
     return false;
 }

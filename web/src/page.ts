@@ -12,6 +12,7 @@ import { isHeatmap } from "./heatmap";
 import { InputPanel } from "./input";
 import { Keeping } from "./keeping";
 import { Loading, type Settings } from "./loading";
+import { packArrays, type SavedView } from "./one/saved";
 import type { Surroundings } from "./panel/surroundings";
 import { Panels } from "./panels";
 import { Pinning } from "./pinning";
@@ -90,7 +91,10 @@ export class Page {
             onNone: () => this.#empty(),
             onChange: () => this.#remember(),
         });
-        new Share(() => this.#address?.written() ?? Promise.resolve());
+        new Share(
+            () => this.#address?.written() ?? Promise.resolve(),
+            () => this.#saved,
+        );
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
         addEventListener("pointerdown", ({ target }) => {
             if (!isHeatmap(target)) this.#panels.point(null); // a finger's pointing ends with its next
@@ -263,6 +267,24 @@ export class Page {
         this.#panels.showTimings(timings);
         this.#costs.refresh();
         this.#streaming.refresh();
+    }
+
+    /** What is shown, to be saved as one file; null: there is no input. */
+    get #saved(): SavedView | null {
+        const { input } = this.#engine;
+        if (!input) return null;
+        const { shape, tokens } = input;
+        return {
+            ...{ shape, tokens, problem: this.#input.problem },
+            ...this.#input.view,
+            ...this.#viewing.values,
+            backends: this.#panels.candidates.map(({ backend, params }) => ({
+                id: backend,
+                params,
+            })),
+            arrays: packArrays(input),
+            address: location.href,
+        };
     }
 
     /** Keep what was chosen in the address. */

@@ -4,8 +4,16 @@ import type { ColourLaw, Theme } from "./colors";
 import { find, showLine } from "./dom";
 import { count } from "./format";
 import { drawLegend } from "./legend";
-import type { Panel } from "./panel/panel";
 import type { Grid } from "./types";
+
+/** What is painted: the pictures of panels. */
+interface Painted {
+    readonly grid: Grid | null;
+    readonly values: Float32Array | null;
+    readonly showsDifference: boolean;
+    prepare(): void;
+    paint(max: number, theme: Theme, law: ColourLaw): void;
+}
 
 interface Range {
     min: number;
@@ -13,7 +21,7 @@ interface Range {
 }
 
 /** Draw all panels: weights on one scale, differences on another, or each on its own. */
-export function paintPanels(panels: readonly Panel[], theme: Theme, law: ColourLaw): void {
+export function paintPanels(panels: readonly Painted[], theme: Theme, law: ColourLaw): void {
     for (const panel of panels) panel.prepare();
     for (const difference of [false, true]) {
         const shown = panels.filter(
@@ -49,7 +57,7 @@ function strongest(size: number): number {
     return Math.min(1, size) || 1;
 }
 
-function rangeOf(panels: readonly Panel[]): Range {
+function rangeOf(panels: readonly Painted[]): Range {
     const range = { min: 0, max: 0 };
     for (const { values } of panels) {
         for (const value of values ?? []) {

@@ -25,7 +25,7 @@ export function emptyGrid(queries: number, keys: number): Grid {
  * Fill one row of cells from the weights of its queries. A cell is the mean of its weights: unlike
  * a maximum, the mean of a difference is then the difference of the means.
  */
-export function poolRow(grid: Grid, row: number, weights: Float32Array): void {
+function poolRow(grid: Grid, row: number, weights: Float32Array): void {
     const { columns, keys, columnsPerCell, cells } = grid;
     const queries = weights.length / keys;
     for (let column = 0; column < columns; column++) {
@@ -36,5 +36,13 @@ export function poolRow(grid: Grid, row: number, weights: Float32Array): void {
             for (let key = first; key < last; key++) sum += weights[query * keys + key] ?? 0;
         }
         cells[row * columns + column] = sum / (queries * (last - first));
+    }
+}
+
+/** Rows of the grid from `row` on, from the weights of their queries. */
+export function fillRows(grid: Grid, row: number, weights: Float32Array): void {
+    const perRow = grid.sampledRows * grid.keys;
+    for (let start = 0; start < weights.length; start += perRow, row++) {
+        poolRow(grid, row, weights.subarray(start, start + perRow));
     }
 }

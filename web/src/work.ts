@@ -5,7 +5,7 @@ import type { Attn, Plan, Tensor } from "libattn/worker";
 import { accuracyOf } from "./accuracy";
 import { PerWorker, type Bench } from "./bench";
 import type { Held } from "./held";
-import { emptyGrid, poolRow } from "./pool";
+import { emptyGrid, fillRows } from "./pool";
 import type { Reference } from "./reference";
 import type { Place } from "./row/place";
 import { probe } from "./row/probe";
@@ -198,14 +198,6 @@ export class Work {
         });
         const out = await attn.tensor(shape.batch * shape.heads * shape.queries * shape.valueDim);
         return { plan, out };
-    }
-}
-
-/** Rows of the grid from `row` on, from the weights of their queries. */
-function fillRows(grid: Grid, row: number, weights: Float32Array): void {
-    const perRow = grid.sampledRows * grid.keys;
-    for (let start = 0; start < weights.length; start += perRow, row++) {
-        poolRow(grid, row, weights.subarray(start, start + perRow));
     }
 }
 

@@ -1,9 +1,14 @@
 /** Links and code that the page gives, and pages that show parts of it. */
 
 import assert from "node:assert/strict";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { settled } from "./browser.mjs";
 import { change, errors, page, reopen, site, testOrigins } from "./panels.mjs";
+import { words } from "./watch.mjs";
 
 const hidden = { header: ".page-header", presets: "#presets", input: "#input", footer: "footer" };
 
@@ -70,6 +75,77 @@ test("an embedded page stays so as it is used, and leads to the whole of it", as
     await reopen("#embed=0");
     assert.equal(await page.locator("#presets").isVisible(), true);
     assert.equal(await page.locator("#whole").isVisible(), false);
+});
+
+/** The view saved as one file, opened from a disk by a browser without a network. */
+async function openFile() {
+    const coming = page.waitForEvent("download");
+    await page.click("[data-share=file]");
+    const file = await coming;
+    assert.equal(file.suggestedFilename(), "attention.html");
+    const folder = await mkdtemp(join(tmpdir(), "attn-view-"));
+    const path = join(folder, "attention.html");
+    await file.saveAs(path);
+    const opened = await site.newPage({ offline: true });
+    const wrong = [];
+    opened.on("pageerror", (error) => wrong.push(String(error)));
+    opened.on("console", (line) => line.type() === "error" && wrong.push(line.text()));
+    await opened.goto(pathToFileURL(path).href);
+    await opened.locator(".panel [data-name=error] data").nth(3).waitFor();
+    assert.deepEqual(wrong, []);
+    const { size } = await stat(path);
+    await rm(folder, { recursive: true });
+    return { opened, size };
+}
+
+const allNumbers = (from, name) =>
+    from
+        .locator(`.panel [data-name=${name}] data`)
+        .evaluateAll((all) => all.map(({ value }) => Number(value)));
+
+test("one file computes the same view from a disk: numbers, readings and parameters", async (t) => {
+    await reopen("#preset=sink&sketch.size=20&difference=1&colours=log");
+    const shown = await allNumbers(page, "error");
+    const readings = await page.locator(".readout").allTextContents();
+    await page.click("#share summary");
+    const { opened, size } = await openFile();
+    t.diagnostic(`${(size / 1000).toFixed(0)} kB`);
+    assert.ok(size <= 1e6, `${size} bytes`);
+    const inFile = await allNumbers(opened, "error");
+    assert.equal(inFile.length, shown.length);
+    // SIMD here, relaxed SIMD there: f32 rounds otherwise, 64 products of up to some tens.
+    shown.forEach((error, i) =>
+        assert.ok(Math.abs(inFile[i] - error) <= 1e-4, `${inFile}, ${shown}`),
+    );
+    const [, linear, sparse] = await opened.locator(".readout").allTextContents();
+    assert.deepEqual([linear, sparse], readings.slice(1, 3));
+    assert.equal(await opened.inputValue("#sketch-size"), "20");
+    const rules = await opened.locator("#linear-rule option").allTextContents();
+    assert.deepEqual(rules, ["linear", "gated"]);
+    for (const time of await allNumbers(opened, "time")) assert.ok(time > 0 && time < 1000, time);
+    assert.equal(await opened.locator("#difference-legend").isVisible(), true);
+    await opened.fill("#sketch-size", "64");
+    await opened.waitForFunction(
+        () => +document.querySelector("[data-backend=sketch] [data-name=error] data").value < 1e-4,
+    );
+    assert.match(await opened.getAttribute("h1 + p a", "href"), /#preset=sink&/);
+    await opened.close();
+});
+
+test("a text that closes scripts does no harm in one file", async () => {
+    await change(() => page.fill("#text", "</script> <!-- <script> alert( 1 ) \u2028 ${x} `"));
+    await page.click("#share summary");
+    const { opened } = await openFile();
+    assert.equal(await opened.locator(".panel").count(), 4);
+    assert.deepEqual(await opened.locator("script").count(), 2);
+    await opened.close();
+});
+
+test("what is too large for one file is said", async () => {
+    await change(() => page.fill("#text", words(4000)));
+    await page.click("#share summary");
+    await page.click("[data-share=file]");
+    await page.locator("#share [role=status]", { hasText: /has \d\.\d MB, and 1 MB is/ }).waitFor();
 });
 
 testOrigins();

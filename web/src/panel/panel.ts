@@ -6,10 +6,10 @@ import { makeControls, type Controls } from "../controls";
 import { find, isAbort, keepPlace, message } from "../dom";
 import type { Cell } from "../drawing";
 import type { Findings } from "../lines";
-import { withLinks } from "../references";
 import type { Grid, Timing, Values } from "../types";
 import type { Work } from "../work";
 import { Command } from "./command";
+import { panelElement } from "./element";
 import { Figures } from "./figures";
 import { Picture } from "./picture";
 import { Row, stopped } from "./row";
@@ -303,16 +303,4 @@ export class Panel {
     #find(selector: string): HTMLElement {
         return find(this.element, selector, HTMLElement);
     }
-}
-
-/** What stands in a panel of its backend, but for controls. */
-function panelElement({ id, name, description, reference }: Backend): HTMLElement {
-    const template = find(document, "#panel", HTMLTemplateElement);
-    const copy = template.content.cloneNode(true) as DocumentFragment;
-    const root = find(copy, "article", HTMLElement);
-    root.dataset.backend = id;
-    find(root, "h2", HTMLElement).textContent = name;
-    find(root, ".description", HTMLElement).textContent = description;
-    find(root, ".reference", HTMLElement).append(...withLinks(reference));
-    return root;
 }

@@ -1,6 +1,8 @@
 /** A link to what is shown, and code that shows it, or parts of it, on another page. */
 
 import { element, find, message } from "../dom";
+import type { SavedView } from "../one/saved";
+import { save } from "../saving";
 import { allParts, parts, readWithout, usuallyWithout, writeWithout, type Part } from "./parts";
 
 export class Share {
@@ -10,8 +12,8 @@ export class Share {
     #boxes = new Map<Part, HTMLInputElement>();
     #settled: () => Promise<void>;
 
-    /** `settled`: resolves when the address has all that was chosen. */
-    constructor(settled: () => Promise<void>) {
+    /** `settled`: resolves when the address has all that was chosen; `view`: what is shown. */
+    constructor(settled: () => Promise<void>, view: () => SavedView | null) {
         this.#settled = settled;
         const fields = allParts.map((part) => {
             const checked = !usuallyWithout.includes(part);
@@ -20,8 +22,9 @@ export class Share {
             return element("label", {}, box, ` ${parts[part]}`);
         });
         find(this.#root, "fieldset", HTMLElement).append(...fields);
-        this.#on("link", () => addressOf(null));
-        this.#on("embed", () => embedding(addressOf(this.#without)));
+        this.#on("link", () => this.#copy(() => addressOf(null)));
+        this.#on("embed", () => this.#copy(() => embedding(addressOf(this.#without))));
+        this.#on("file", () => this.#saveFile(view));
         const whole = find(document, "#whole a", HTMLAnchorElement);
         whole.addEventListener("pointerdown", () => (whole.href = addressOf(null)));
         whole.addEventListener("focus", () => (whole.href = addressOf(null)));
@@ -31,24 +34,36 @@ export class Share {
         return allParts.filter((part) => !this.#boxes.get(part)?.checked);
     }
 
-    #on(name: string, make: () => string): void {
+    /** `share`: gives words of how it went. */
+    #on(name: string, share: () => Promise<string>): void {
         const button = find(this.#root, `[data-share=${name}]`, HTMLButtonElement);
         button.addEventListener("click", () => {
-            this.#copy(make).catch((error: unknown) => (this.#status.textContent = message(error)));
+            void share()
+                .catch(message)
+                .then((words) => (this.#status.textContent = words));
         });
     }
 
-    async #copy(make: () => string): Promise<void> {
+    async #saveFile(view: () => SavedView | null): Promise<string> {
+        await this.#settled();
+        const saved = view();
+        if (!saved) return "There is nothing to save yet.";
+        const { oneFile } = await import("../one/file");
+        save("attention.html", await oneFile(saved), "text/html");
+        return "Saved";
+    }
+
+    async #copy(make: () => string): Promise<string> {
         await this.#settled();
         const text = make();
         this.#text.hidden = false;
         this.#text.value = text;
         try {
             await navigator.clipboard.writeText(text);
-            this.#status.textContent = "Copied";
+            return "Copied";
         } catch {
             this.#text.select();
-            this.#status.textContent = "Selected: this browser copies by its keys alone";
+            return "Selected: this browser copies by its keys alone";
         }
     }
 }

@@ -1,0 +1,195 @@
+/** A view in one file: it computes on arrays that stand in the file, wherever that is opened. */
+
+import { init, type Attn, type Backend } from "libattn/inline";
+import { readTheme } from "../colors";
+import { makeControls, type Controls } from "../controls";
+import { find, message } from "../dom";
+import type { Cell } from "../drawing";
+import type { Findings } from "../lines";
+import { offered } from "../offering";
+import { paintPanels } from "../painting";
+import { panelElement } from "../panel/element";
+import { Figures } from "../panel/figures";
+import { Picture } from "../panel/picture";
+import { emptyGrid, fillRows } from "../pool";
+import type { Grid, Role, Values } from "../types";
+import { unpackArrays, type SavedView } from "./saved";
+
+const turns = 5; // of which the middle one's time counts
+const shortest = 8; // milliseconds a turn lasts at least: clocks of pages tick by tenths and whole ones
+const reference = "softmax";
+
+class View {
+    #attn: Attn;
+    #saved: SavedView;
+    #arrays: Record<Role, Float32Array>;
+    #panels: OnePanel[];
+
+    constructor(attn: Attn, backends: readonly Backend[], saved: SavedView) {
+        this.#attn = attn;
+        this.#saved = saved;
+        this.#arrays = unpackArrays(saved.arrays);
+        this.#panels = saved.backends.flatMap(({ id, params }) => {
+            const backend = backends.find((each) => each.id === id);
+            return backend ? [new OnePanel(this, backend, params)] : [];
+        });
+    }
+
+    show(): void {
+        const holder = find(document, "#panels", HTMLElement);
+        holder.replaceChildren(...this.#panels.map(({ element }) => element));
+        for (const panel of this.#panels) panel.compute();
+        this.paint();
+    }
+
+    paint(): void {
+        paintPanels(this.#panels, readTheme(), this.#saved.colours);
+    }
+
+    point(cell: Cell | null): void {
+        for (const panel of this.#panels) panel.point(cell);
+    }
+
+    get tokens(): string[] | null {
+        return this.#saved.tokens;
+    }
+
+    showsDifference(backend: string): boolean {
+        return this.#saved.difference && backend !== reference;
+    }
+
+    get reference(): Grid | null {
+        return this.#panels.find(({ id }) => id === reference)?.grid ?? null;
+    }
+
+    compute(backend: string, params: Values): { grid: Grid; findings: Findings } {
+        const { shape, problem, batch, head } = this.#saved;
+        const { causal, scale } = problem;
+        const plan = this.#attn.plan({
+            ...{ backend, ...shape, params },
+            causal: causal && "top-left",
+            ...(scale !== null && { scale }),
+        });
+        try {
+            const { query, key } = this.#arrays;
+            const grid = emptyGrid(shape.queries, shape.keys);
+            for (let row = 0; row < grid.rows; row++) {
+                const first = row * grid.rowsPerCell;
+                const count = Math.min(grid.sampledRows, shape.queries - first);
+                fillRows(grid, row, plan.weights({ query, key, batch, head, first, count }));
+            }
+            const { out, degenerateRows } = plan.run(this.#arrays);
+            const times = timesOf(() => plan.run(this.#arrays));
+            const { cost, workspaceBytes, kernel, facts } = plan;
+            const rows = shape.batch * shape.heads * shape.queries;
+            const error = plan.error({ ...this.#arrays, out });
+            const milliseconds = times[turns >> 1] ?? NaN;
+            const [low = NaN, high = NaN] = [times[0], times.at(-1)];
+            const nonfinite = out.filter((value) => !Number.isFinite(value)).length;
+            const findings: Findings = {
+                numbers: {
+                    flops: cost && cost.flops,
+                    kept: cost && cost.pairs / (rows * shape.keys),
+                    form: cost && cost.form,
+                    ...{ workspaceBytes, kernel, facts },
+                },
+                run: { degenerateRows, nonfinite, milliseconds },
+                accuracy: { error, rows, total: rows, low: error, high: error },
+                timing: { milliseconds, timings: turns, low, high },
+                ended: null,
+            };
+            return { grid, findings };
+        } finally {
+            plan.dispose();
+        }
+    }
+}
+
+/** A backend's panel, without what a page around it has. */
+class OnePanel {
+    readonly id: string;
+    readonly element: HTMLElement;
+    #view: View;
+    #picture: Picture;
+    #figures: Figures;
+    #controls: Controls;
+
+    constructor(view: View, backend: Backend, params: Values) {
+        this.id = backend.id;
+        this.#view = view;
+        this.element = panelElement(backend);
+        for (const part of this.element.querySelectorAll(".enlarge, .command")) part.remove();
+        this.#picture = new Picture(this.element, backend.name, {
+            showsDifference: () => this.showsDifference,
+            reference: () => view.reference,
+            onPoint: (cell) => view.point(cell),
+            onPin: () => undefined,
+        });
+        this.#figures = new Figures(this.element, ({ label }) => document.createTextNode(label));
+        const fields = find(this.element, ".controls", HTMLElement);
+        this.#controls = makeControls(fields, backend.id, backend.params, params, () => {
+            this.compute();
+            view.paint();
+        });
+    }
+
+    get grid(): Grid | null {
+        return this.#picture.grid;
+    }
+
+    get values(): Float32Array | null {
+        return this.#picture.values;
+    }
+
+    get showsDifference(): boolean {
+        return this.#view.showsDifference(this.id);
+    }
+
+    prepare(): void {
+        this.#picture.prepare();
+    }
+
+    paint(...scale: Parameters<Picture["paint"]>): void {
+        this.#picture.paint(...scale);
+    }
+
+    point(cell: Cell | null): void {
+        this.#picture.point(cell);
+    }
+
+    compute(): void {
+        try {
+            const { grid, findings } = this.#view.compute(this.id, this.#controls.values());
+            this.#controls.reflect(findings.numbers.facts);
+            this.#picture.take(grid, this.#view.tokens);
+            this.#figures.show(findings, grid);
+        } catch (error) {
+            this.#picture.clear();
+            this.#figures.clear(message(error));
+        }
+    }
+}
+
+/** Milliseconds of a run in each turn, by size. */
+function timesOf(run: () => unknown): number[] {
+    const turn = (repeats: number) => {
+        const start = performance.now();
+        for (let i = 0; i < repeats; i++) run();
+        return performance.now() - start;
+    };
+    let repeats = 1;
+    while (turn(repeats) < shortest) repeats *= 2; // they warm up, too
+    const times = Array.from({ length: turns }, () => turn(repeats) / repeats);
+    return times.sort((one, other) => one - other);
+}
+
+async function open(): Promise<void> {
+    const text = find(document, "#view", HTMLScriptElement).textContent;
+    const attn = await init();
+    const backends = await Promise.all(attn.backends().map((each) => offered(attn, each)));
+    new View(attn, backends, JSON.parse(text) as SavedView).show();
+}
+
+open().catch((error: unknown) => {
+    find(document, "#panels", HTMLElement).textContent = message(error);
+});
