@@ -10,6 +10,7 @@ export interface Point {
     value: number;
 }
 
+const lineHeight = 13; // pixels
 const mostPoints = 300; // of a curve: neighbours are one, their mean
 
 /** `most`: where the scale ends; null: by the points. */
@@ -21,7 +22,6 @@ export function curves(
     width: number,
 ): Element {
     const series = { x: "step" as const, y: "value" as const };
-    const last = new Map(points.map((point) => [point.attention, point]));
     const top = most ?? Math.max(1, ...points.map(({ value }) => value));
     return finish(
         Plot.plot({
@@ -42,10 +42,13 @@ export function curves(
                     stroke: "attention",
                     strokeWidth: 2,
                 }),
-                Plot.text([...last.values()], {
-                    ...series,
-                    ...{ text: "attention", dx: 6, textAnchor: "start", fill: "var(--ink)" },
-                }),
+                // Beside the frame: curves may end alike.
+                ...attentions.map((attention, i) =>
+                    Plot.text([attention], {
+                        ...{ frameAnchor: "top-right", textAnchor: "start", dx: 6 },
+                        ...{ dy: lineHeight * (i + 0.5), fill: colour(i) },
+                    }),
+                ),
             ],
         }),
     );

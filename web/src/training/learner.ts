@@ -116,7 +116,7 @@ export class Learner {
         find(this.element, ".said", HTMLElement).replaceChildren(
             `${tokens.slice(0, question).join(" ")} `,
             said,
-            right ? ": right" : ": wrong",
+            ` (the answer is ${right ? "right" : "wrong"})`,
         );
     }
 
