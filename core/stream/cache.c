@@ -5,7 +5,7 @@
 
 enum { FIRST_CAPACITY = 64 };
 
-attn_cache_t attn_cache_make(const attn_host_t *host, const attn_problem_t *problem) {
+attn_cache_t attn_cache_make(const attn_host_t *host, const attn_problem_t *problem, int64_t kept) {
     const uint64_t size = (uint64_t)attn_dtype_size(problem->kv_dtype);
     const int64_t scales = problem->kv_dtype == ATTN_I8;
     attn_cache_t cache = {
@@ -15,7 +15,7 @@ attn_cache_t attn_cache_make(const attn_host_t *host, const attn_problem_t *prob
         .most = problem->keys,
         .dtype = problem->kv_dtype,
     };
-    const int64_t columns[CACHE_ARRAYS] = {problem->dim, problem->value_dim, scales, scales};
+    const int64_t columns[CACHE_ARRAYS] = {problem->dim, problem->value_dim, scales, scales, kept};
     for (int a = 0; a < CACHE_ARRAYS; a++) {
         cache.arrays[a].columns = columns[a];
         cache.arrays[a].row = (uint64_t)columns[a] * (a < CACHE_KEY_SCALE ? size : sizeof(float));
@@ -59,9 +59,11 @@ attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error
     char *grown[CACHE_ARRAYS] = {NULL};
     for (int a = 0; a < CACHE_ARRAYS; a++) {
         const uint64_t row = cache->arrays[a].row;
+        const size_t bytes = (size_t)(blocks(cache) * (uint64_t)capacity * row);
         if (!row) continue;
-        grown[a] =
-            attn_host_allocate(cache->host, (size_t)(blocks(cache) * (uint64_t)capacity * row));
+        grown[a] = attn_host_allocate(cache->host, bytes);
+        if (grown[a] && a == CACHE_KEPT)
+            memset(grown[a], 0, bytes); /* should a run leave some out */
         if (grown[a]) continue;
         while (a--) attn_host_release(cache->host, grown[a]);
         return attn_fail(error, ATTN_ERROR_MEMORY, "stream: no memory for %lld tokens",
@@ -81,16 +83,22 @@ attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error
 void attn_cache_drop(attn_cache_t *cache, int64_t count) {
     cache->length -= count;
     cache->first = cache->length ? cache->first + count : 0;
+    cache->known = attn_max(0, cache->known - count);
+}
+
+void attn_cache_truncate(attn_cache_t *cache, int64_t length) {
+    cache->length = length;
+    cache->known = attn_min(cache->known, length);
 }
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
-static const size_t offsets[CACHE_ARRAYS] = {offsetof(attn_io_t, key), offsetof(attn_io_t, value),
-                                             offsetof(attn_io_t, key_scales),
-                                             offsetof(attn_io_t, value_scales)};
+static const size_t offsets[CACHE_SAVED] = {offsetof(attn_io_t, key), offsetof(attn_io_t, value),
+                                            offsetof(attn_io_t, key_scales),
+                                            offsetof(attn_io_t, value_scales)};
 
 void attn_cache_view(const attn_cache_t *cache, int64_t keys, attn_io_t *io) {
-    for (int a = 0; a < CACHE_ARRAYS; a++) {
+    for (int a = 0; a < CACHE_SAVED; a++) {
         const int64_t columns = cache->arrays[a].columns, block = cache->capacity * columns;
         *(attn_tensor_t *)(void *)((char *)io + offsets[a]) = (attn_tensor_t){
             .data = columns ? rows_of(cache, a) : NULL,
@@ -99,6 +107,12 @@ void attn_cache_view(const attn_cache_t *cache, int64_t keys, attn_io_t *io) {
             .stride = {cache->kv_heads * block, block, columns, 1},
         };
     }
+}
+
+attn_kept_t attn_cache_kept(const attn_cache_t *cache) {
+    return (attn_kept_t){.numbers = (float *)(void *)rows_of(cache, CACHE_KEPT),
+                         .stride = cache->capacity * cache->arrays[CACHE_KEPT].columns,
+                         .known = cache->known};
 }
 
 static void store_row(char *row, const char *from, int64_t stride, int64_t columns, uint64_t size) {
@@ -137,7 +151,7 @@ static void store_array(const attn_cache_t *cache, int array, const attn_tensor_
 void attn_cache_store(attn_cache_t *cache, const attn_io_t *io) {
     const int64_t tokens = io->key.shape[2];
     if (cache->first + cache->length + tokens > cache->capacity) move_up(cache);
-    for (int a = 0; a < CACHE_ARRAYS; a++)
+    for (int a = 0; a < CACHE_SAVED; a++)
         if (cache->arrays[a].row)
             store_array(cache, a,
                         (const attn_tensor_t *)(const void *)((const char *)io + offsets[a]));
@@ -153,17 +167,26 @@ attn_status_t attn_cache_copy(attn_cache_t *to, const attn_cache_t *from, attn_e
         copy_rows(to, to->arrays[a].row, to->arrays[a].data, to->capacity, rows_of(from, a),
                   from->capacity, from->length);
     to->length = from->length;
+    to->known = from->known;
     return ATTN_OK;
 }
 
-uint64_t attn_cache_bytes(const attn_cache_t *cache, int64_t length) {
+static uint64_t bytes_of(const attn_cache_t *cache, int arrays, int64_t tokens) {
     uint64_t row = 0;
-    for (int a = 0; a < CACHE_ARRAYS; a++) row += cache->arrays[a].row;
-    return blocks(cache) * (uint64_t)length * row;
+    for (int a = 0; a < arrays; a++) row += cache->arrays[a].row;
+    return blocks(cache) * (uint64_t)tokens * row;
+}
+
+uint64_t attn_cache_memory(const attn_cache_t *cache) {
+    return bytes_of(cache, CACHE_ARRAYS, cache->capacity);
+}
+
+uint64_t attn_cache_bytes(const attn_cache_t *cache, int64_t length) {
+    return bytes_of(cache, CACHE_SAVED, length);
 }
 
 void attn_cache_save(const attn_cache_t *cache, char *bytes) {
-    for (int a = 0; a < CACHE_ARRAYS; a++) {
+    for (int a = 0; a < CACHE_SAVED; a++) {
         const uint64_t row = cache->arrays[a].row;
         copy_rows(cache, row, bytes, cache->length, rows_of(cache, a), cache->capacity,
                   cache->length);
@@ -193,7 +216,8 @@ attn_status_t attn_cache_restore(attn_cache_t *cache, const char *bytes, int64_t
     if (status != ATTN_OK) return status;
     cache->length = length;
     cache->first = 0;
-    for (int a = 0; a < CACHE_ARRAYS; a++) {
+    cache->known = 0;
+    for (int a = 0; a < CACHE_SAVED; a++) {
         const uint64_t row = cache->arrays[a].row;
         copy_rows(cache, row, cache->arrays[a].data, cache->capacity, bytes, length, length);
         bytes += blocks(cache) * (uint64_t)length * row;

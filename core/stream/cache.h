@@ -6,14 +6,19 @@
 #define ATTN_STREAM_CACHE_H
 
 #include "attn/support.h"
+#include "stream/cached.h"
 
-enum { CACHE_KEY, CACHE_VALUE, CACHE_KEY_SCALE, CACHE_VALUE_SCALE, CACHE_ARRAYS };
+enum { CACHE_KEY, CACHE_VALUE, CACHE_KEY_SCALE, CACHE_VALUE_SCALE, CACHE_SAVED, CACHE_ARRAYS };
+enum {
+    CACHE_KEPT = CACHE_SAVED /* what plans keep of the tokens: found anew when they are restored */
+};
 
 typedef struct attn_cache {
     const attn_host_t *host;
     int64_t batch, kv_heads, most; /* most: tokens that there will ever be */
     attn_dtype_t dtype;            /* of key and value */
     int64_t length, capacity;      /* tokens that it holds, and has room for */
+    int64_t known;                 /* of how many there is what plans keep */
     int64_t first;                 /* where the first of them is: those before it were dropped */
     struct {
         char *data;      /* [batch * kv_heads][capacity][columns] */
@@ -22,8 +27,8 @@ typedef struct attn_cache {
     } arrays[CACHE_ARRAYS];
 } attn_cache_t;
 
-/** An empty cache for the problem's keys and values; it takes memory when tokens come. */
-attn_cache_t attn_cache_make(const attn_host_t *host, const attn_problem_t *problem);
+/** An empty cache for the problem's keys and values, and `kept` floats beside each; it takes memory when tokens come. */
+attn_cache_t attn_cache_make(const attn_host_t *host, const attn_problem_t *problem, int64_t kept);
 void attn_cache_free(attn_cache_t *cache);
 
 /** Room for `tokens` in all. It grows by doubling; when there is no memory nothing has changed. */
@@ -32,16 +37,23 @@ attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error
 /** Put the tokens of io->key, io->value and scales behind the others; there is room. */
 void attn_cache_store(attn_cache_t *cache, const attn_io_t *io);
 
-/** Forget the first `count` tokens. */
+/** Forget the first `count` tokens, or all from number `length` on. */
 void attn_cache_drop(attn_cache_t *cache, int64_t count);
+void attn_cache_truncate(attn_cache_t *cache, int64_t length);
 
 /** Make io->key, io->value and scales those of all `keys` tokens that there are or will be room for. */
 void attn_cache_view(const attn_cache_t *cache, int64_t keys, attn_io_t *io);
 
+/** What plans keep of the tokens. */
+attn_kept_t attn_cache_kept(const attn_cache_t *cache);
+
 /** Make an empty cache, of the same problem, hold the same tokens. */
 attn_status_t attn_cache_copy(attn_cache_t *to, const attn_cache_t *from, attn_error_t *error);
 
-/** Bytes that `length` tokens take, in memory and saved. */
+/** Bytes of memory. */
+uint64_t attn_cache_memory(const attn_cache_t *cache);
+
+/** Bytes that `length` tokens take when they are saved. */
 uint64_t attn_cache_bytes(const attn_cache_t *cache, int64_t length);
 void attn_cache_save(const attn_cache_t *cache, char *bytes);
 

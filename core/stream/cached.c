@@ -64,7 +64,7 @@ static uint64_t own_size(const attn_cached_t *made) {
 static uint64_t memory(const attn_backend_stream_t *base) {
     const stream_t *stream = (const stream_t *)base;
     const attn_backend_plan_t *plan = stream->plan;
-    return own_size(&stream->made) + attn_cache_bytes(&stream->cache, stream->cache.capacity) +
+    return own_size(&stream->made) + attn_cache_memory(&stream->cache) +
            (plan ? stream->made.plan_bytes(plan) + plan->workspace_size : 0);
 }
 
@@ -106,7 +106,7 @@ static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, at
                          "stream: cannot truncate to %lld tokens: of the window before them the "
                          "first are no longer kept (%lld are dropped)",
                          (long long)length, (long long)stream->dropped);
-    stream->cache.length = length - stream->dropped;
+    attn_cache_truncate(&stream->cache, length - stream->dropped);
     return ATTN_OK;
 }
 
@@ -135,7 +135,13 @@ static attn_status_t query(attn_backend_stream_t *base, const attn_io_t *given,
     };
     io.workspace = stream->workspace;
     io.workspace_size = stream->plan->workspace_size;
-    return stream->plan->run(stream->plan, &io, error);
+    if (ATTN_LSH && stream->made.kept) {
+        const attn_kept_t kept = attn_cache_kept(&stream->cache);
+        stream->made.lend(stream->plan, &kept);
+    }
+    status = stream->plan->run(stream->plan, &io, error);
+    if (status == ATTN_OK) stream->cache.known = length;
+    return status;
 }
 
 /* ---- copies -------------------------------------------------------------------------------------- */
@@ -220,7 +226,7 @@ static attn_status_t create(const attn_cached_t *cached, stream_t **result, attn
                  .destroy = destroy},
         .made = *cached,
         .problem = *cached->problem,
-        .cache = attn_cache_make(cached->host, cached->problem),
+        .cache = attn_cache_make(cached->host, cached->problem, cached->kept),
         .lengths = (int64_t *)(stream + 1),
     };
     stream->values = (attn_value_t *)(stream->lengths + stream->problem.batch);

@@ -11,6 +11,14 @@
 
 #include "attn/ext/stream.h"
 
+/* Numbers that plans keep of each token from run to run: those of the first `known` are there, others are set by
+ * the run that meets them. */
+typedef struct attn_kept {
+    float *numbers; /* of a key/value head one token behind the other; NULL: nothing is kept */
+    int64_t stride; /* from head to head */
+    int64_t known;
+} attn_kept_t;
+
 typedef struct attn_cached {
     const attn_host_t *host;
     const attn_backend_t *backend; /* makes the plans */
@@ -20,6 +28,8 @@ typedef struct attn_cached {
     uint32_t count;
     uint64_t (*plan_bytes)(const attn_backend_plan_t *plan); /* of memory that a plan takes */
     int64_t period; /* tokens are dropped by whole multiples: a pattern repeats after so many */
+    int64_t kept;   /* numbers a token and key/value head; 0: none */
+    void (*lend)(attn_backend_plan_t *plan, const attn_kept_t *kept); /* for the next run */
 } attn_cached_t;
 
 /** attn_ext_stream_t.create() of such a backend. */

@@ -52,8 +52,8 @@ static uint64_t memory(const attn_backend_stream_t *base) {
         form->directions ? (uint64_t)(form->directions_stride * stream->problem.dim) * sizeof(float)
                          : 0;
     return sizeof *stream + sizeof *stream->plan + directions + stream->plan->base.workspace_size +
-           stream->states_bytes + attn_cache_bytes(&stream->recent, stream->recent.capacity) +
-           attn_cache_bytes(&stream->gates, stream->gates.capacity);
+           stream->states_bytes + attn_cache_memory(&stream->recent) +
+           attn_cache_memory(&stream->gates);
 }
 
 /* ---- gates --------------------------------------------------------------------------------------- */
@@ -370,7 +370,7 @@ static attn_cache_t make_gates(const attn_host_t *host, const linear_plan_t *pla
     gates.kv_dtype = ATTN_F32;
     gates.dim = named >> LINEAR_DECAY & 1 ? columns : 0;
     gates.value_dim = named >> LINEAR_BETA & 1;
-    return attn_cache_make(host, &gates);
+    return attn_cache_make(host, &gates, 0);
 }
 
 /* States of zeros, in one piece of memory. */
@@ -434,7 +434,7 @@ attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *
         .plan = (linear_plan_t *)plan,
     };
     memcpy(stream->values, values, sizeof stream->values);
-    stream->recent = attn_cache_make(host, &stream->problem);
+    stream->recent = attn_cache_make(host, &stream->problem, 0);
     stream->gates = make_gates(host, stream->plan);
     status = make_states(stream, error);
     stream->io.workspace = stream->workspace;

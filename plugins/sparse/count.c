@@ -37,9 +37,7 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
     const double heads = (double)(problem.batch * problem.heads);
     const int64_t p = attn_query_position(&problem, problem.keys, 0);
     const int is_known = problem.queries <= MOST_ROWS;
-    if ((ATTN_BUCKETS && pattern->base.rounds) ||
-        (pattern->kind->next &&
-         !pattern->kind->choose)) /* which blocks arrays list no plan knows */
+    if (pattern->buckets || (pattern->kind->next && !pattern->kind->choose)) /* no plan knows */
         return (sparse_count_t){NAN, NAN};
     for (int64_t i = 0, end; is_known && i < problem.queries; i = end) {
         end = (sparse_floor(p + i, pattern->block) + 1) * pattern->block - p;

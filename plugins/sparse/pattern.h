@@ -10,6 +10,7 @@
 #define ATTN_SPARSE_PATTERN_H
 
 #include "simd/task.h"
+#include "stream/cached.h"
 
 #if ATTN_LSH
 #define SPARSE_LSH(X) X(lsh, "those that share a bucket in a round")
@@ -63,9 +64,12 @@ typedef struct sparse_kind {
     double (*pairs)(const sparse_pattern_t *pattern, const attn_problem_t *problem);
     const char *cost; /* asymptotic form */
 #if ATTN_LSH
-    /* Instead of ranges, marks and runs: buckets, which choose() finds. attn_pattern_t's. */
+    /* Instead of ranges, marks and runs: buckets, which choose() finds. attn_pattern_t's. One query of a head has
+     * runs. */
     attn_buckets_t (*buckets)(const attn_pattern_t *pattern, const attn_head_t *head,
                               int64_t query_head);
+    /* What a plan has drawn for all its runs, in the plan's memory. */
+    void (*draw)(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena);
 #endif
 } sparse_kind_t;
 
@@ -84,8 +88,10 @@ struct sparse_pattern {
     const int64_t *starts;            /* [rows + 1]: where a row's blocks begin in the list */
     const int64_t *listed;            /* blocks of keys, ascending in each row */
     uint64_t room;                    /* where in a workspace choices are */
-    int64_t buckets;                  /* lsh: of a round, 1 or even */
+    int64_t buckets, rounds;          /* lsh: buckets of a round, 1 or even */
     int shared;                       /* lsh: keys are the queries, whose own logits are lowered */
+    const float *rotations;           /* lsh: [rounds][dim][columns in whole vectors] */
+    attn_kept_t kept;                 /* lsh: the buckets of a stream's keys */
 };
 
 /* A list of blocks for each row of blocks, as the driver walks over it; strides in elements. */

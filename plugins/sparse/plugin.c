@@ -51,7 +51,7 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
         return 1;
     case 3:
         fact->name = "top", fact->label = "chosen", fact->number = (double)pattern->top;
-        if (ATTN_LSH && pattern->base.rounds)
+        if (ATTN_LSH && pattern->buckets)
             fact->name = fact->label = "buckets", fact->number = (double)pattern->buckets;
         return pattern->kind->choose || pattern->kind->by_logits;
     default:
@@ -142,6 +142,22 @@ static uint64_t plan_bytes(const attn_backend_plan_t *base) {
     return ((const sparse_plan_t *)base)->bytes;
 }
 
+#if ATTN_LSH
+/* One query that no head shares its keys with looks for them: 0. Else all go by buckets. */
+static int take_buckets(sparse_pattern_t *pattern, const attn_problem_t *problem,
+                        const attn_value_t *values) {
+    pattern->buckets = values[BUCKETS].integer;
+    if (!pattern->buckets) pattern->buckets = attn_min(65536, (pattern->columns + 1) / 2 * 2);
+    pattern->shared = values[SHARED].integer;
+    pattern->rounds = values[ROUNDS].integer;
+    if (problem->queries == 1 && problem->heads == problem->kv_heads && !pattern->shared) return 0;
+    pattern->base.rounds = pattern->rounds;
+    pattern->base.gathered = pattern->keys;
+    pattern->base.buckets = pattern->kind->buckets;
+    return 1;
+}
+#endif
+
 static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_value_t *values) {
     const sparse_kind_t *kind = kinds[values[PATTERN].integer];
     sparse_pattern_t pattern = {
@@ -167,23 +183,19 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
     if (kind->gathered) pattern.base.gathered = kind->gathered(&pattern);
     if (kind->see) return pattern;
 #if ATTN_LSH
-    if (kind->buckets) {
-        pattern.buckets = values[BUCKETS].integer;
-        if (!pattern.buckets) pattern.buckets = attn_min(65536, (pattern.columns + 1) / 2 * 2);
-        pattern.shared = values[SHARED].integer;
-        pattern.base.rounds = values[ROUNDS].integer;
-        pattern.base.gathered = pattern.keys;
-        pattern.base.buckets = kind->buckets;
-        return pattern;
-    }
+    if (kind->buckets && take_buckets(&pattern, problem, values)) return pattern;
 #endif
     pattern.base.ranges = pattern.base.in_place = 1;
     pattern.base.see = attn_sparse_see_all;
-    pattern.base.block = pattern.block;
+    pattern.base.block = pattern.buckets ? 1 : pattern.block;
     pattern.base.by_position = kind->mark || kind->choose;
     pattern.base.by_head = !kind->mark;
     pattern.base.next = kind->mark ? attn_sparse_next : kind->next;
     return pattern;
+}
+
+static void lend(attn_backend_plan_t *base, const attn_kept_t *kept) {
+    ((sparse_plan_t *)base)->pattern.kept = *kept;
 }
 
 /* What depends on how many tokens there are is that of the most, so that it stays what it is. Tokens that
@@ -198,7 +210,8 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
     fixed[BLOCK].integer = pattern.block;
     fixed[STRIDE].integer = pattern.stride;
     if (ATTN_LSH) fixed[BUCKETS].integer = pattern.buckets;
-    if (pattern.kind->next || (pattern.kind == &attn_sparse_bigbird && !pattern.is_causal))
+    if ((pattern.kind->next && !pattern.buckets) ||
+        (pattern.kind == &attn_sparse_bigbird && !pattern.is_causal))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "sparse: pattern %s is of all tokens at once",
                          names[values[PATTERN].integer]);
@@ -214,6 +227,8 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
         .count = PARAMETERS,
         .plan_bytes = plan_bytes,
         .period = pattern.kind->period ? pattern.kind->period(&pattern) : INT64_MAX,
+        .kept = pattern.rounds,
+        .lend = ATTN_LSH ? lend : NULL,
     };
     return attn_cached_stream(&cached, stream, error);
 }
@@ -259,9 +274,9 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "sparse: local * block is %lld keys, must be at most 2^31",
                          (long long)(pattern->local * pattern->block));
-    if (ATTN_GRADIENTS && problem->backward && (pattern->kind->by_logits || pattern->base.rounds))
+    if (ATTN_GRADIENTS && problem->backward && (pattern->kind->by_logits || pattern->buckets))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sparse: %s has no gradients",
-                         pattern->base.rounds ? "lsh" : "topkeys");
+                         pattern->buckets ? "lsh" : "topkeys");
     if (ATTN_LSH && pattern->buckets > 1 && pattern->buckets % 2)
         return attn_fail(error, ATTN_ERROR_RANGE, "sparse: buckets is %lld, must be 1 or even",
                          (long long)pattern->buckets);
@@ -274,8 +289,27 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
     return attn_sparse_check_inputs(listed, problem->own_inputs, error);
 }
 
-/* The plan, and behind it the positions of gathered keys, and lists of blocks. */
-static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *pattern) {
+/* What lies behind a plan: positions of gathered keys, lists of blocks, and what is drawn. */
+typedef struct lists {
+    int64_t *map, *starts, *listed;
+} lists_t;
+
+static lists_t lay_out(sparse_pattern_t *pattern, int64_t dim, int64_t rows, int64_t count,
+                       attn_arena_t *arena) {
+    attn_arena_take(arena, 1, sizeof(sparse_plan_t));
+    lists_t lists;
+    lists.map = attn_arena_take(arena, pattern->base.gathered, sizeof(int64_t));
+    lists.starts = attn_arena_take(arena, rows + 1, sizeof(int64_t));
+    lists.listed = attn_arena_take(arena, count, sizeof(int64_t));
+#if ATTN_LSH
+    if (pattern->kind->draw) pattern->kind->draw(pattern, dim, arena);
+#else
+    (void)dim;
+#endif
+    return lists;
+}
+
+static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *pattern, int64_t dim) {
     const int64_t gathered = pattern->base.gathered,
                   rows = pattern->kind->mark ? pattern->rows : -1;
     attn_arena_t room = {.base = NULL};
@@ -289,24 +323,18 @@ static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *patter
         count = attn_sparse_compile(pattern, kept, NULL, NULL);
     }
     room.used = 0;
-    attn_arena_take(&room, 1, sizeof(sparse_plan_t));
-    attn_arena_take(&room, gathered, sizeof(int64_t));
-    attn_arena_take(&room, rows + 1, sizeof(int64_t));
-    attn_arena_take(&room, count, sizeof(int64_t));
+    lay_out(pattern, dim, rows, count, &room);
     sparse_plan_t *plan = room.overflow ? NULL : attn_host_allocate(host, (size_t)room.used);
     if (plan) {
         attn_arena_t arena = {.base = (char *)plan};
-        attn_arena_take(&arena, 1, sizeof(sparse_plan_t));
-        int64_t *map = attn_arena_take(&arena, gathered, sizeof(int64_t));
-        int64_t *starts = attn_arena_take(&arena, rows + 1, sizeof(int64_t));
-        int64_t *listed = attn_arena_take(&arena, count, sizeof(int64_t));
-        for (int64_t g = 0; (!ATTN_LSH || pattern->kind->key) && g < gathered; g++)
-            map[g] = pattern->kind->key(pattern, g);
-        if (kept) attn_sparse_compile(pattern, kept, starts, listed);
+        const lists_t lists = lay_out(pattern, dim, rows, count, &arena);
+        for (int64_t g = 0; pattern->kind->key && g < gathered; g++)
+            lists.map[g] = pattern->kind->key(pattern, g);
+        if (kept) attn_sparse_compile(pattern, kept, lists.starts, lists.listed);
         plan->pattern = *pattern;
-        plan->pattern.base.map = map;
-        plan->pattern.starts = starts;
-        plan->pattern.listed = listed;
+        plan->pattern.base.map = lists.map;
+        plan->pattern.starts = lists.starts;
+        plan->pattern.listed = lists.listed;
         plan->bytes = room.used;
     }
     attn_host_release(host, kept);
@@ -338,7 +366,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
     sparse_pattern_t pattern = pattern_of(&problem, values);
     attn_status_t status = check(&pattern, &problem, error);
     if (status != ATTN_OK) return status;
-    sparse_plan_t *plan = allocate(host, &pattern);
+    sparse_plan_t *plan = allocate(host, &pattern, problem.dim);
     status = attn_flash_plan("sparse", host, &problem, plan ? &plan->flash : NULL,
                              plan ? &plan->pattern.base : NULL, NULL, result, error);
     if (status != ATTN_OK) return status;

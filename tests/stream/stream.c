@@ -117,6 +117,37 @@ static void patterns_of_sparse(void **state) {
         }
 }
 
+/* Where queries look for their keys one at a time, and where heads share keys. Of other tokens that were at the same
+ * places before nothing is left. */
+static void buckets_are_those_of_the_tokens(void **state) {
+    (void)state;
+    static const subject_t lsh = {
+        "sparse", "pattern=lsh,buckets=6,rounds=2,block=1", 0, {.form = FORM_SOFTMAX}};
+    if (!attn_backend_find(context, "sparse")) return;
+    for (int64_t kv_heads = 2; kv_heads <= 4; kv_heads += 2)
+        for (int rule = 0; rule < 2; rule++) {
+            attn_problem_t problem = tape_problem(150);
+            problem.kv_heads = kv_heads;
+            if (rule) problem.causal = ATTN_CAUSAL_TOP_LEFT, problem.window_left = 70;
+            test_label("%s, %d key heads, rule %d", lsh.settings, (int)kv_heads, rule);
+            walk(&lsh, &problem, (uint64_t)rule);
+            tape_t tape = tape_create(context, &lsh, &problem, 1000);
+            attn_stream_t *fork;
+            tape_append(&tape, tape.stream, 0, 25);
+            tape_append(&tape, tape.stream, 100, 30);
+            answer_t answer = tape_ask(&tape, tape.stream, 129, 1);
+            answer_destroy(&answer);
+            assert_int_equal(attn_stream_truncate(tape.stream, 25, NULL), ATTN_OK);
+            assert_int_equal(attn_stream_fork(tape.stream, &fork, NULL), ATTN_OK);
+            tape_append(&tape, tape.stream, 25, 50);
+            tape_expect_batch(&tape, tape.stream, 75, 1);
+            tape_append(&tape, fork, 25, 30);
+            tape_expect_batch(&tape, fork, 55, 3);
+            attn_stream_destroy(fork);
+            tape_destroy(&tape);
+        }
+}
+
 static void an_empty_stream_gives_zeros(void **state) {
     (void)state;
     FOR_EACH_SUBJECT(subject) {
@@ -310,8 +341,9 @@ static void truncated_tokens_are_forgotten(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(make_context), cmocka_unit_test(equals_the_batch_plan),
-          cmocka_unit_test(patterns_of_sparse), cmocka_unit_test(an_empty_stream_gives_zeros),
-          cmocka_unit_test(more_queries_than_tokens), cmocka_unit_test(degenerate_rows_are_counted),
+          cmocka_unit_test(patterns_of_sparse), cmocka_unit_test(buckets_are_those_of_the_tokens),
+          cmocka_unit_test(an_empty_stream_gives_zeros), cmocka_unit_test(more_queries_than_tokens),
+          cmocka_unit_test(degenerate_rows_are_counted),
           cmocka_unit_test(a_long_stream_stays_small), cmocka_unit_test(what_is_gone_is_refused),
           cmocka_unit_test(forks_are_independent), cmocka_unit_test(truncated_tokens_are_forgotten),
           cmocka_unit_test(drop_context))
