@@ -23,6 +23,22 @@ export function accuracyOf(
     return { error, rows: sampled, total, low: error / spread, high: error * spread };
 }
 
+/** Which of these rows is farthest off, by its own size; null: none has a size. */
+export function worstOf(
+    out: Float32Array,
+    exact: Float64Array,
+    width: number,
+): { place: number; error: number } | null {
+    let worst: { place: number; error: number } | null = null;
+    for (let place = 0; place < exact.length / width; place++) {
+        const [from, to] = [place * width, (place + 1) * width];
+        const { difference, norm } = compare(out.subarray(from, to), exact.subarray(from, to));
+        const error = Math.sqrt(difference / norm);
+        if (Number.isFinite(error) && error > (worst?.error ?? -1)) worst = { place, error };
+    }
+    return worst;
+}
+
 /**
  * Standard errors of the ratio's logarithm, on which an interval is: two would be 95 of 100 for a normal
  * distribution, and were 85 where single rows are ten and twenty times as far off as the mean; three were 95.

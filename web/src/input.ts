@@ -95,6 +95,13 @@ export class InputPanel {
         return this.#view;
     }
 
+    /** Show another batch and head. */
+    lookAt(view: View): void {
+        this.#view = view;
+        this.#batch.selectedIndex = view.batch;
+        this.#head.selectedIndex = view.head;
+    }
+
     /** The input that is computed on from now on. */
     accept(summary: Summary, origin: Origin): void {
         this.#showSource(origin);

@@ -151,6 +151,13 @@ export class Page {
             showsDifference: () => this.#viewing.values.difference,
             pin: () => this.#pinning.pin,
             onPin: (pin) => this.#setPin(pin),
+            onRow: ({ batch, head }, pin) => {
+                const { view } = this.#input;
+                this.#input.lookAt({ batch, head });
+                if (view.batch !== batch || view.head !== head) this.#refreshView();
+                this.#setPin(pin);
+                find(document, "#pin", HTMLElement).scrollIntoView({ block: "start" });
+            },
             label: (text, term) => this.#explainer.label(text, term),
             term: ({ name, label }, of) => this.#explainer.label(label, termOf(name, label, of)),
             onFindings: ({ id, changedParams }, found) =>

@@ -57,6 +57,14 @@ export interface Problem {
     scale: number | null;
 }
 
+/** Of all heads: the row of the output that is farthest off, by its own size. */
+export interface WorstRow {
+    batch: number;
+    head: number;
+    query: number;
+    error: number;
+}
+
 /** How far an output is from exact attention. */
 export interface Accuracy {
     error: number;

@@ -2,7 +2,7 @@
 
 import type { Backend } from "libattn";
 import type { Attn, Plan, Tensor } from "libattn/worker";
-import { accuracyOf } from "./accuracy";
+import { accuracyOf, worstOf } from "./accuracy";
 import { PerWorker, type Bench } from "./bench";
 import type { Held } from "./held";
 import { emptyGrid, fillRows } from "./pool";
@@ -10,7 +10,7 @@ import type { Reference } from "./reference";
 import type { Place } from "./row/place";
 import { probe } from "./row/probe";
 import { stepsOf, type Steps } from "./row/steps";
-import type { Accuracy, Grid, Numbers, Problem, Run, Values } from "./types";
+import type { Accuracy, Grid, Numbers, Problem, Run, Values, WorstRow } from "./types";
 
 /** What comes first for all backends; within one, they go in order. */
 const stages = { picture: 0, run: 1, time: 2 };
@@ -157,6 +157,18 @@ export class Work {
             valueDim,
             batch * heads * queries,
         );
+    }
+
+    /** The row that is farthest off, of those that errors are taken over; null: none has a size. */
+    async worst(): Promise<WorstRow | null> {
+        const exact = await this.#reference.exact();
+        const { heads, queries, valueDim } = this.#held.input.shape;
+        const worst = this.#rows && worstOf(this.#rows, exact, valueDim);
+        if (!worst) return null;
+        const row = this.#reference.rows[worst.place] ?? NaN;
+        const head = Math.floor(row / queries); // of all batches
+        const place = { batch: Math.floor(head / heads), head: head % heads, query: row % queries };
+        return { ...place, error: worst.error };
     }
 
     /** What the backend does for one query, and what exact attention does. */

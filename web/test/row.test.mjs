@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { embed } from "libattn/data";
+import { randomNpy } from "./npy.mjs";
 import {
     backends,
     change,
@@ -239,6 +240,30 @@ test("sketch: its logits are not the exact ones, and its weights are theirs", as
     await stepsShown();
     for (const [name, dot, logit] of await table("sketch"))
         assert.ok(Math.abs(logit - dot / 8) < 1e-4, `${name}: all features are exact`);
+});
+
+test("a button leads to the row that is farthest off, in whichever head", async () => {
+    await write("alpha beta gamma delta epsilon zeta eta theta");
+    const worst = (backend) => panel(backend).locator(".worst");
+    const told = async (backend) =>
+        Number(await worst(backend).locator("data").getAttribute("value"));
+    for (const backend of ["linear", "sketch"]) {
+        await worst(backend).click();
+        await stepsShown();
+        const query = Number(await worst(backend).getAttribute("data-query"));
+        assert.match(await page.textContent("#pin"), new RegExp(`number ${query},`));
+        assert.ok(Math.abs((await rowError(backend)) / (await told(backend)) - 1) < 1e-3, backend);
+        for (let other = 0; other < 8; other++) {
+            await pin(other, 0);
+            assert.ok((await rowError(backend)) <= (await told(backend)) * (1 + 1e-3), `${other}`);
+        }
+    }
+    await change(() => drop({ "x.npy": randomNpy([2, 3, 20, 8], 1) }));
+    await worst("linear").click();
+    await stepsShown();
+    assert.ok(Math.abs((await rowError("linear")) / (await told("linear")) - 1) < 1e-3);
+    await page.click("#pin button");
+    assert.equal(await page.locator(".worst:visible").count(), backends.length);
 });
 
 test("a click pins, a link has it, the button closes it, and nonsense in a link does nothing", async () => {

@@ -118,7 +118,8 @@ class OnePanel {
         this.id = backend.id;
         this.#view = view;
         this.element = panelElement(backend);
-        for (const part of this.element.querySelectorAll(".enlarge, .command")) part.remove();
+        for (const part of this.element.querySelectorAll(".enlarge, .command, .worst"))
+            part.remove();
         this.#picture = new Picture(this.element, backend.name, {
             showsDifference: () => this.showsDifference,
             reference: () => view.reference,

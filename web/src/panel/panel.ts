@@ -15,6 +15,7 @@ import { Picture } from "./picture";
 import { Row, stopped } from "./row";
 import { addSaving } from "./saving";
 import type { Surroundings } from "./surroundings";
+import { Worst } from "./worst";
 
 /** What a panel is computing. */
 export type Step = "picture" | "output" | "error" | "time";
@@ -37,6 +38,7 @@ export class Panel {
     #figures: Figures;
     #row: Row;
     #command: Command;
+    #worst: Worst;
     #work: Work | null = null;
     #findings: Findings | null = null;
     #isStopped = false;
@@ -69,6 +71,9 @@ export class Panel {
             label: (text, term) => around.label(text, term),
         });
         this.#command = new Command(root);
+        this.#worst = new Worst(root, (row) => {
+            around.onRow(row, { query: row.query, key: this.#picture.largestKey(row.query) });
+        });
         addSaving(this, backend.name, this.#picture, around, () => this.#findings);
         const fields = this.#find(".controls");
         this.#controls = makeControls(fields, backend.id, backend.params, params, () => {
@@ -192,6 +197,9 @@ export class Panel {
             found.run = await work.run(numbers.flops);
             if (work === this.#work) this.#begin("error");
             found.accuracy = await work.error();
+            const worst = await work.worst();
+            if (work === this.#work)
+                this.#worst.show(worst, (query) => this.#picture.nameOf(query));
         } catch (error) {
             found.ended = message(error);
         }
@@ -234,6 +242,7 @@ export class Panel {
         this.#isStopped = false;
         this.#leave();
         this.#findings = null;
+        this.#worst.show(null, String);
         this.#picture.outdate();
         this.#begin("picture");
     }
@@ -296,6 +305,7 @@ export class Panel {
         this.#findings = null;
         this.#picture.clear();
         this.#figures.clear(reason);
+        this.#worst.show(null, String);
         this.#row.clear();
         this.#around.onPicture();
     }

@@ -28,6 +28,8 @@ export interface Surroundings {
     /** The query that is looked at closely. */
     pin(): Pin | null;
     onPin(pin: Pin): void;
+    /** The same of a row of this batch and head. */
+    onRow(view: { batch: number; head: number }, pin: Pin): void;
     /** There are numbers. */
     onFindings(panel: Panel, findings: Findings): void;
     onSettings(): void;

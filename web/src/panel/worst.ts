@@ -1,0 +1,27 @@
+/** A button that leads to the row of a panel's output that is farthest off. */
+
+import { element, find } from "../dom";
+import { significant } from "../format";
+import type { WorstRow } from "../types";
+
+export class Worst {
+    #button: HTMLButtonElement;
+    #row: WorstRow | null = null;
+
+    constructor(root: HTMLElement, onRow: (row: WorstRow) => void) {
+        this.#button = find(root, ".worst", HTMLButtonElement);
+        this.#button.addEventListener("click", () => {
+            if (this.#row) onRow(this.#row);
+        });
+    }
+
+    /** null: it is not known, or nothing is off. `name`: of its query. */
+    show(row: WorstRow | null, name: (query: number) => string): void {
+        this.#row = row;
+        this.#button.hidden = row === null;
+        if (!row) return;
+        const error = element("data", { value: String(row.error) }, significant(row.error, 3));
+        this.#button.dataset.query = String(row.query);
+        this.#button.replaceChildren(`Worst row: ${name(row.query)}, error `, error);
+    }
+}
