@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { build, defineConfig } from "vite";
+import { gallery } from "./gallery.js";
 
 export default defineConfig({
-    plugins: [oneFile(), serviceWorker()],
+    plugins: [gallery(), oneFile(), serviceWorker()],
     base: "./", // the built page works from any folder of any static server
     worker: { format: "es" },
     build: {
@@ -11,7 +12,14 @@ export default defineConfig({
         assetsInlineLimit: 0, // nothing becomes a data: URL, which the page's policy refuses
         modulePreload: { polyfill: false },
         rolldownOptions: {
-            input: ["index.html", "labs.html", "story.html", "thinking.html", "training.html"],
+            input: [
+                "index.html",
+                "figures.html",
+                "labs.html",
+                "story.html",
+                "thinking.html",
+                "training.html",
+            ],
         },
     },
     optimizeDeps: { exclude: ["libattn"] }, // keeps its .wasm beside it in `vite dev`

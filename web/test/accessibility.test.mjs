@@ -50,6 +50,14 @@ const uses = {
             await page.fill("#set-trials", "0");
         },
     },
+    "figures.html": {
+        async opens(page) {
+            await page.locator("#separation-3a").waitFor();
+        },
+        async "with what made a figure"(page) {
+            await page.click("#separation-3a summary");
+        },
+    },
     "story.html": {
         async opens(page) {
             await page.locator("#scores .figure svg").waitFor();

@@ -1,0 +1,47 @@
+/** The gallery: what runs have found of each panel, and the page that runs it again. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { labs } from "libattn/labs";
+import { readFigures } from "../gallery.js";
+import { openSite } from "./site.mjs";
+
+const site = openSite();
+
+test("each figure that was run has its claim, its verdict, its picture and its command", async () => {
+    const figures = await readFigures();
+    const page = await site.newPage();
+    const missing = [];
+    page.on("requestfailed", (request) => missing.push(request.url()));
+    await page.goto(`${site.url}figures.html`);
+    assert.equal(await page.locator(".figures > li").count(), figures.length);
+    for (const { name, panel, verdict, found, command } of figures) {
+        const card = page.locator(`#${name}`);
+        const text = await card.textContent();
+        for (const part of [panel.title, panel.claim, verdict, found, command])
+            assert.ok(text.includes(part), `${name}: ${part}`);
+        assert.equal(await card.getAttribute("data-verdict"), verdict);
+        const picture = await card.locator("image").getAttribute("href");
+        const response = await page.request.get(new URL(picture, page.url()).href);
+        assert.match(await response.text(), new RegExp(`>${name}\\. `), "the picture of this card");
+    }
+    assert.deepEqual(missing, []);
+    await page.close();
+});
+
+test("each panel of the browser's experiments but those of time is there, and leads to its run", async () => {
+    const page = await site.newPage();
+    await page.goto(`${site.url}figures.html`);
+    const addresses = page.locator(".figures a.button");
+    const links = await addresses.evaluateAll((all) => all.map(({ hash }) => hash));
+    const panels = (await labs()).flatMap(({ name, panels }) =>
+        panels
+            .filter(({ serial }) => !serial)
+            .map(({ id }) => `#${new URLSearchParams({ lab: name, panel: id })}`),
+    );
+    for (const panel of panels) assert.ok(links.includes(panel), panel);
+    await page.click("#softmax-regression-radius a.button");
+    await page.waitForSelector("#run:enabled");
+    assert.match(await page.textContent("#title"), /^radius: /);
+    await page.close();
+});
