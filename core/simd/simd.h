@@ -104,8 +104,15 @@
 #endif
 
 /* The address may lie outside of any array, where a pointer may not point. Not into the first cache:
- * few lines can be on their way there, and loads wait for the same places. */
-ATTN_INLINE void vf_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address, 0, 2); }
+ * few lines can be on their way there, and loads wait for the same places. A module has no instruction for it, and
+ * compilers would leave it the loops around. */
+ATTN_INLINE void vf_prefetch(uintptr_t address) {
+#if defined(__wasm__)
+    (void)address;
+#else
+    __builtin_prefetch((const void *)address, 0, 2);
+#endif
+}
 
 #if ATTN_SIMD_BITS == 0
 #include "simd/scalar.h"
