@@ -29,7 +29,7 @@ const arrays = {
         [3, 40],
         random(120, 4).map((x) => x / 25),
     ),
-    "data.npy": npy([3], [1, 2, 3]),
+    "data.npy": npy([3], [0.01, 0.02, 0.03]),
     "p.npy": npy([3], [0, 1, 3], { descr: "<i8" }),
     "i.npy": npy([3], [2, 0, 4], { descr: "<i4" }),
     "text.txt": 'some "words", and some more',
