@@ -155,8 +155,8 @@ static void choose_part(void *data, int64_t task, uint32_t worker) {
         .codes = side->codes + list * side->tokens,
         .kept =
             choice->kept.numbers ? choice->kept.numbers + head * choice->kept.stride + round : NULL,
-        .order = side->order + list * side->tokens,
-        .starts = side->starts + list * (pattern->buckets + 2),
+        .order = pattern->base.rounds ? side->order + list * side->tokens : NULL,
+        .starts = pattern->base.rounds ? side->starts + list * (pattern->buckets + 2) : NULL,
     };
     find_all_buckets(choice, &part, choice->rows + worker * ROTATED * choice->problem->dim);
     if (pattern->base.rounds) sort(&part, side->tokens, pattern->buckets);
