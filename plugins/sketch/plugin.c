@@ -205,6 +205,9 @@ static int transpose(sketch_plan_t *plan) {
     return 1;
 }
 
+/* Of so many times as many features as elements the entries are drawn as an element asks for them, in each run. */
+enum { ONE_BY_ONE = 8 };
+
 static int draw(sketch_plan_t *plan) {
     const attn_host_t *host = plan->host;
     const attn_sketch_part_t all = {0, plan->problem.dim, plan->size, plan->seed};
@@ -215,7 +218,7 @@ static int draw(sketch_plan_t *plan) {
     }
     switch (plan->method) {
     case ATTN_SKETCH_OSNAP:
-        if (attn_sketch_is_sparse(plan) && plan->elements < all.count) return 1; /* those alone */
+        if (attn_sketch_is_sparse(plan) && plan->elements < all.count / ONE_BY_ONE) return 1;
         plan->entries = allocate(host, all.count, (uint64_t)plan->sparsity * sizeof *plan->entries);
         if (plan->entries) attn_sketch_osnap(plan->entries, &all, plan->sparsity);
         return plan->entries != NULL;
