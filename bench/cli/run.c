@@ -211,7 +211,7 @@ static void report_lemmas(const run_t *run) {
     const double r = scale * longest;
     printf("%-16s r = max |scale X X^T| is %.4g, ", "weights", r);
     if (r < 0.1)
-        printf("12 r %.4g (Lemmas 3.1 to 3.4)\n", 12 * r);
+        printf("12 r %.4g, for a sketch of distortion below 1 (Lemmas 3.1 to 3.4)\n", 12 * r);
     else
         puts("not below 0.1: 12 r bounds nothing here");
 }
