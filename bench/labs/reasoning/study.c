@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double most_steps = 1e12;
 enum {
     LOOK_STEPS = 250,    /* between looks whether it is enough */
     LOOK_SAMPLES = 256,  /* that a look takes */
@@ -39,6 +40,10 @@ attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t
     if (status) return status;
     const study_learning_t learning = study_learning(choice->kind);
     const double samples = 1000 * either(choice->samples, learning.samples);
+    const double steps = ceil(samples / (double)choice->batch);
+    if (!(steps >= 1 && steps <= most_steps))
+        return attn_fail(error, ATTN_ERROR_RANGE, "%g samples are %g steps, not 1 to 10^12",
+                         samples, steps);
     *settings = (study_settings_t){
         .task = task,
         .backend = choice->backend,
@@ -49,7 +54,7 @@ attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t
         .layers = choice->layers,
         .training = nn_training_paper(choice->seed),
         .rate = either(choice->rate, learning.rate),
-        .steps = (int64_t)ceil(samples / (double)choice->batch),
+        .steps = (int64_t)steps,
         .enough = 0.995,
     };
     settings->training.batch = choice->batch;
