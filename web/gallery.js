@@ -21,7 +21,8 @@ export function gallery() {
             order: "pre", // pictures become the build's own files
             async handler(html, { path }) {
                 if (!path.endsWith("/figures.html")) return html;
-                return html.replace("<!-- gallery -->", cards(await readFigures()));
+                const made = cards(await readFigures());
+                return html.replace("<!-- gallery -->", () => made); // in which $ means nothing
             },
         },
     };

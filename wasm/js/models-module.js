@@ -37,7 +37,7 @@ export function makeModels(readUrl) {
                 typeof model === "string"
                     ? readNamed(model, readUrl)
                     : checkBytes(model, "model").slice(); // as it is now
-            return new Model(await load(), await given);
+            return new Model(...(await Promise.all([load(), given])));
         },
     };
 }

@@ -133,10 +133,8 @@ export class Picture {
         if (!grid) return 0;
         const start = Math.floor(query / grid.rowsPerCell) * grid.columns;
         const weights = grid.cells.subarray(start, start + grid.columns);
-        return (
-            weights.indexOf(weights.reduce((most, each) => Math.max(most, each), -Infinity)) *
-            grid.columnsPerCell
-        );
+        const most = weights.reduce((large, each) => (each > large ? each : large), -Infinity);
+        return Math.max(0, weights.indexOf(most)) * grid.columnsPerCell; // all may be NaN
     }
 
     markPin(pin: Pin | null): void {

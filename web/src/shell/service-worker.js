@@ -41,8 +41,9 @@ async function answer(request) {
 async function load(request) {
     const response = await fetch(request);
     if (response.ok && request.url.endsWith(".model")) {
-        const cache = await caches.open(VERSION);
-        await cache.put(request, response.clone());
+        const copy = response.clone();
+        const kept = caches.open(VERSION).then((cache) => cache.put(request, copy));
+        await kept.catch(() => undefined); // where there is no room it is loaded again the next time
     }
     return response;
 }

@@ -74,7 +74,6 @@ function think(learner: Study, library: Attn): Thought {
 
 /** Steps until there is a pause, or nothing more to learn. */
 async function go(): Promise<void> {
-    isGoing = true;
     while (isGoing && study) {
         const from = study.step;
         const losses: number[] = [];
@@ -94,9 +93,8 @@ async function go(): Promise<void> {
 }
 
 async function carryOut(order: Order): Promise<void> {
-    if (order.kind === "pause") isGoing = false;
-    else if (order.kind === "go") await go();
-    else {
+    if (order.kind === "go") await go();
+    else if (order.kind === "begin") {
         attention = order.options.attention ?? attention;
         question = order.question;
         [study, attn] = await Promise.all([createStudy(order.options), init()]);
@@ -106,7 +104,7 @@ async function carryOut(order: Order): Promise<void> {
 
 let last = Promise.resolve();
 onmessage = ({ data }: MessageEvent<Order>) => {
-    if (data.kind === "pause") isGoing = false; // what goes on hears of it at once
+    if (data.kind !== "begin") isGoing = data.kind === "go"; // also before what was asked first is done
     last = last
         .then(() => carryOut(data))
         .catch((error: unknown) => {
