@@ -25,11 +25,10 @@ export class Address {
     /** The text of a link; throws where there is none to be had. */
     async read(entry: TextEntry | null): Promise<string> {
         if (!entry) return this.#defaults.text;
-        const [name, value] = entry;
-        const text = name === "text" ? value : await (name === "packed" ? unpacked : found)(value);
+        const text = await readText(entry);
         this.#text = text;
         this.#entry = entry;
-        if (name === "kept") this.#onText(keptHere);
+        if (entry[0] === "kept") this.#onText(keptHere);
         return text;
     }
 
@@ -67,6 +66,11 @@ export class Address {
 const limit = `Too long for a link, which has ${count(longestInLink, "letter")} at most`;
 const keptHere = `${limit}: this browser keeps the text, and only here the link shows it`;
 const lost = `${limit}, and this browser keeps nothing: a reload loses the text`;
+
+/** Throws where there is none to be had. */
+export async function readText([name, value]: TextEntry): Promise<string> {
+    return name === "text" ? value : (name === "packed" ? unpacked : found)(value);
+}
 
 async function unpacked(letters: string): Promise<string> {
     try {

@@ -110,26 +110,27 @@ test("a row is the command line's, under each backend and what is chosen", async
 });
 
 test("the link holds what was chosen, and the playground goes on from it", async () => {
+    const text = "to be or not to be ".repeat(4).trim(); // which a link has packed
     await open();
     await numbers("scores");
-    await change("scores", "#text", "to be or not to be");
-    await page.waitForFunction(() => document.querySelector("#row").max === "5");
+    await change("scores", "#text", text);
+    await page.waitForFunction(() => document.querySelector("#row").max === "23");
     await change("scores", "#row", "4");
     await page.uncheck("#causal");
     await numbers("sketch");
     await change("sketch", "#sketch input", "16");
-    await page.waitForTimeout(800); // the address follows
+    await page.waitForURL(/sketch\.size=16/); // the address follows
     await page.reload();
-    assert.equal(await page.inputValue("#text"), "to be or not to be");
-    await page.waitForSelector("#sketch[aria-busy=false] svg"); // where the reader was
+    assert.equal(await page.inputValue("#text"), text);
+    await numbers("sketch");
     assert.equal(await page.inputValue("#sketch input"), "16");
     assert.equal(await page.inputValue("#row"), "4");
     assert.equal(await page.isChecked("#causal"), false);
     await numbers("costs");
-    await page.waitForTimeout(800);
+    await page.waitForURL(/step=costs/);
     await page.click("#play");
     await page.waitForSelector("#panels .panel");
-    assert.equal(await page.inputValue("#text"), "to be or not to be");
+    assert.equal(await page.inputValue("#text"), text);
     assert.equal(await page.isChecked("#causal"), false);
     assert.equal(await page.inputValue("#sketch-size"), "16");
 });

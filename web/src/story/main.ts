@@ -2,6 +2,7 @@
 
 import "../shell/trusted"; // first: workers are started by what follows
 import type { Backend } from "libattn";
+import { readText } from "../address";
 import { readTheme } from "../colors";
 import { element, find, isAbort, message, showLine } from "../dom";
 import { count, short } from "../format";
@@ -67,10 +68,10 @@ class Story {
         find(document, "#about", HTMLElement).textContent =
             `libattn ${version} · ${build} build · ${tier} kernels`;
         const link = readLink(location.hash, this.#defaults);
-        const [kind, text] = link.text ?? ["text", firstText];
+        const text = link.text ? await readText(link.text).catch(lost) : firstText;
         const query = new URLSearchParams(location.hash.slice(1));
         const costs = query.has("length") ? link.costs : { ...link.costs, length: million };
-        this.#settings = { ...link, costs, text: kind === "text" ? text : firstText };
+        this.#settings = { ...link, costs, text };
         this.#fill();
         this.#listen();
         await this.#read();
@@ -131,7 +132,9 @@ class Story {
                 this.#go(link.hash.slice(1));
             };
         }
-        const watch = new IntersectionObserver((entries) => this.#see(entries), { threshold: 0.2 });
+        const watch = new IntersectionObserver((entries) => this.#see(entries), {
+            threshold: [0.2, 0.5, 0.8],
+        });
         for (const { section } of this.#parts.values()) watch.observe(section);
     }
 
@@ -192,13 +195,13 @@ class Story {
             const part = this.#parts.get(target.id);
             if (part) part.isSeen = isIntersecting;
         }
-        const first = [...this.#parts].find(([, { isSeen }]) => isSeen)?.[0] ?? this.#step;
-        if (first !== this.#step) {
-            this.#step = first;
+        const step = this.#nearest() ?? this.#step;
+        if (step !== this.#step) {
+            this.#step = step;
             this.#remember();
         }
         for (const link of document.querySelectorAll("#steps a"))
-            link.ariaCurrent = link.getAttribute("href") === `#${first}` ? "step" : null;
+            link.ariaCurrent = link.getAttribute("href") === `#${step}` ? "step" : null;
         this.#draw();
     }
 
@@ -215,6 +218,17 @@ class Story {
             const value = control.closest("label")?.querySelector(".value");
             if (value) value.textContent = control.value;
         }
+    }
+
+    /** The step in the middle of what is seen. */
+    #nearest(): string | null {
+        const away = ({ section }: Part) => {
+            const { top, bottom } = section.getBoundingClientRect();
+            return Math.abs((top + bottom - innerHeight) / 2);
+        };
+        const seen = [...this.#parts].filter(([, { isSeen }]) => isSeen);
+        seen.sort(([, one], [, other]) => away(one) - away(other));
+        return seen[0]?.[0] ?? null;
     }
 
     #redraw(steps: Iterable<string> = this.#parts.keys()): void {
@@ -301,6 +315,12 @@ class Story {
             return query.toString();
         });
     }
+}
+
+/** The text of a link that is broken: the story goes on with another, and says so. */
+function lost(error: unknown): string {
+    showLine(find(document, "#problem", HTMLElement), message(error));
+    return firstText;
 }
 
 new Story().open().catch((error: unknown) => {
