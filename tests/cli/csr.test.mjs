@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import { random } from "./attention.mjs";
-import { assertRefused, attn, succeed, withFiles } from "./command.mjs";
+import { assertRefused, isWasi, attn, succeed, withFiles } from "./command.mjs";
 import { csr, csrFiles, format, ints, members } from "./csr.mjs";
 import { npy } from "./npy.mjs";
 import { zip } from "./zip.mjs";
@@ -71,9 +71,10 @@ describe("attn run sketch --x", () => {
                 succeed(["run", "sketch", ...inputs[2], ...last, ...more], folder);
             assert.match(run(), /X \(18, 40\)/);
             assert.match(run("--columns", "100"), /X \(18, 100\)/);
-            // Of osnap's T no more is made than elements need.
-            const most = ["--columns", "2147483648", "--set", "method=osnap", "--set", "size=8"];
-            assert.match(run(...most), /X \(18, 2147483648\)/);
+            // Of osnap's T no more is made than elements need. X written out would have to have an address.
+            const columns = isWasi ? 2 ** 24 : 2 ** 31;
+            const most = ["--columns", columns, "--set", "method=osnap", "--set", "size=8"];
+            assert.ok(run(...most).includes(`X (18, ${columns})`));
         });
     });
 
