@@ -72,7 +72,7 @@ describe("attn run sketch --x", () => {
             assert.match(run(), /X \(18, 40\)/);
             assert.match(run("--columns", "100"), /X \(18, 100\)/);
             // Of osnap's T no more is made than elements need. X written out would have to have an address.
-            const columns = isWasi ? 2 ** 24 : 2 ** 31;
+            const columns = isWasi ? 2 ** 23 : 2 ** 31;
             const most = ["--columns", columns, "--set", "method=osnap", "--set", "size=8"];
             assert.ok(run(...most).includes(`X (18, ${columns})`));
         });
