@@ -39,6 +39,14 @@ function poolRow(grid: Grid, row: number, weights: Float32Array): void {
     }
 }
 
+/** The queries whose weights fill so many rows of the grid: one, where not all of its queries are looked at. */
+export function queriesOf(grid: Grid, row: number, rows = 1): { first: number; count: number } {
+    const { queries, rowsPerCell, sampledRows } = grid;
+    const middle = row * rowsPerCell + ((rowsPerCell - sampledRows) >> 1);
+    const first = Math.min(middle, queries - 1); // the last cell may have fewer
+    return { first, count: Math.min(rows * sampledRows, queries - first) };
+}
+
 /** Rows of the grid from `row` on, from the weights of their queries. */
 export function fillRows(grid: Grid, row: number, weights: Float32Array): void {
     const perRow = grid.sampledRows * grid.keys;

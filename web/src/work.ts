@@ -5,7 +5,7 @@ import type { Attn, Plan, Tensor } from "libattn/worker";
 import { accuracyOf, worstOf } from "./accuracy";
 import { PerWorker, type Bench } from "./bench";
 import type { Held } from "./held";
-import { emptyGrid, fillRows } from "./pool";
+import { emptyGrid, fillRows, queriesOf } from "./pool";
 import type { Reference } from "./reference";
 import type { Place } from "./row/place";
 import { probe } from "./row/probe";
@@ -102,10 +102,7 @@ export class Work {
         const isWhole = sampledRows === rowsPerCell;
         const step = isWhole ? Math.max(1, Math.floor(chunk / (keys * rowsPerCell))) : 1;
         for (let row = 0; row < grid.rows; row += step) {
-            const middle = row * rowsPerCell + ((rowsPerCell - sampledRows) >> 1);
-            const first = Math.min(middle, queries - 1); // the last cell may have fewer
-            const count = Math.min(step * sampledRows, queries - first);
-            const part = { batch, head, first, count };
+            const part = { batch, head, ...queriesOf(grid, row, step) };
             fillRows(grid, row, await this.#weights(part, signal));
             onProgress(Math.min(1, (row + step) / grid.rows));
         }

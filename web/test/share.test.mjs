@@ -132,6 +132,17 @@ test("one file computes the same view from a disk: numbers, readings and paramet
     await opened.close();
 });
 
+test("one file looks at the same queries of a long text as the page", async () => {
+    await reopen("#dim=8");
+    await change(() => page.fill("#text", words(5200))); // of 21 queries in a cell some are looked at
+    const shown = await page.locator(".readout").allTextContents();
+    await page.click("#share summary");
+    const { opened } = await openFile();
+    const [, ...inFile] = await opened.locator(".readout").allTextContents();
+    assert.deepEqual(inFile.slice(0, 2), shown.slice(1, 3));
+    await opened.close();
+});
+
 test("a text that closes scripts does no harm in one file", async () => {
     await change(() => page.fill("#text", "</script> <!-- <script> alert( 1 ) \u2028 ${x} `"));
     await page.click("#share summary");

@@ -11,7 +11,7 @@ import { paintPanels } from "../painting";
 import { panelElement } from "../panel/element";
 import { Figures } from "../panel/figures";
 import { Picture } from "../panel/picture";
-import { emptyGrid, fillRows } from "../pool";
+import { emptyGrid, fillRows, queriesOf } from "../pool";
 import type { Grid, Role, Values } from "../types";
 import { unpackArrays, type SavedView } from "./saved";
 
@@ -74,9 +74,8 @@ class View {
             const { query, key } = this.#arrays;
             const grid = emptyGrid(shape.queries, shape.keys);
             for (let row = 0; row < grid.rows; row++) {
-                const first = row * grid.rowsPerCell;
-                const count = Math.min(grid.sampledRows, shape.queries - first);
-                fillRows(grid, row, plan.weights({ query, key, batch, head, first, count }));
+                const part = { batch, head, ...queriesOf(grid, row) };
+                fillRows(grid, row, plan.weights({ query, key, ...part }));
             }
             const { out, degenerateRows } = plan.run(this.#arrays);
             const times = timesOf(() => plan.run(this.#arrays));
