@@ -143,6 +143,16 @@ static void buckets_are_those_of_the_tokens(void **state) {
             tape_expect_batch(&tape, tape.stream, 75, 1);
             tape_append(&tape, fork, 25, 30);
             tape_expect_batch(&tape, fork, 55, 3);
+            const uint64_t size = attn_stream_save(fork, NULL, 0);
+            void *bytes = malloc((size_t)size);
+            assert_int_equal(attn_stream_save(fork, bytes, size), size);
+            assert_int_equal(attn_stream_truncate(tape.stream, 0, NULL), ATTN_OK);
+            tape_append(&tape, tape.stream, 70, 60);
+            answer = tape_ask(&tape, tape.stream, 129, 1);
+            answer_destroy(&answer);
+            assert_int_equal(attn_stream_restore(tape.stream, bytes, size, NULL), ATTN_OK);
+            tape_expect_batch(&tape, tape.stream, 55, 1);
+            free(bytes);
             attn_stream_destroy(fork);
             tape_destroy(&tape);
         }
