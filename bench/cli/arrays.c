@@ -109,7 +109,7 @@ double array_longest(const array_t *array) {
     do {
         const double x = (double)*(const float *)(const void *)array_element(tensor, at);
         square = at[AXIS_COLUMNS] ? square + x * x : x * x;
-        longest = fmax(longest, square);
+        if (square > longest || isnan(square)) longest = square; /* NaN stays */
     } while (step(tensor, at));
     return longest;
 }

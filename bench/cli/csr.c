@@ -164,7 +164,7 @@ double csr_longest(const csr_t *csr) {
         if (csr->starts[i] < 0 || csr->starts[i + 1] > csr->stored) return NAN;
         for (int64_t at = csr->starts[i]; at < csr->starts[i + 1]; at++)
             square += (double)csr->values[at] * (double)csr->values[at];
-        longest = fmax(longest, square);
+        if (square > longest || isnan(square)) longest = square; /* NaN stays */
     }
     return longest;
 }

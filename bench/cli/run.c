@@ -205,10 +205,11 @@ static void report_lemmas(const run_t *run) {
     const double scale =
         isnan(problem->scale) ? 1 / sqrt((double)problem->dim) : fabs((double)problem->scale);
     const array_t *arrays = run->inputs.arrays;
-    const double longest = inputs_has_x(&run->inputs) ? run->longest
-                                                      : fmax(array_longest(&arrays[INPUT_QUERY]),
-                                                             array_longest(&arrays[INPUT_KEY]));
-    const double r = scale * longest;
+    const double query =
+        inputs_has_x(&run->inputs) ? run->longest : array_longest(&arrays[INPUT_QUERY]);
+    const double key =
+        inputs_has_x(&run->inputs) ? run->longest : array_longest(&arrays[INPUT_KEY]);
+    const double r = scale * (query >= key || isnan(query) ? query : key);
     printf("%-16s r = max |scale X X^T| is %.4g, ", "weights", r);
     if (r < 0.1)
         printf("12 r %.4g, for a sketch of distortion below 1 (Lemmas 3.1 to 3.4)\n", 12 * r);
@@ -252,12 +253,14 @@ static void report(const run_t *run) {
            (long long)inputs->nonfinite[INPUT_VALUE]);
     printf("degenerate rows  %lld\n", (long long)run->trial.report.degenerate_rows);
     attn_fact_t fact = {.struct_size = sizeof fact};
+    int is_exact = 0;
     for (uint32_t i = 0; attn_plan_fact(run->trial.plan, i, &fact); i++) {
         if (fact.text)
             printf("%-16s %s\n", fact.label, fact.text);
         else
             printf("%-16s %.9g\n", fact.label, fact.number);
-        if (strcmp(fact.name, "guarantee") == 0) report_lemmas(run);
+        if (strcmp(fact.name, "exact") == 0) is_exact = fact.number != 0;
+        if (strcmp(fact.name, "guarantee") == 0 && !is_exact) report_lemmas(run);
     }
 }
 

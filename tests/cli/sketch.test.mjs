@@ -138,26 +138,35 @@ describe("attn sketch", () => {
 
     test("attn run sketch tells r of Q and K, or of X, times the scale", () => {
         const v = npy([n, 2], random(2 * n, 4));
-        withFiles({ ...files, "large.npy": npy([n, d], rows(2).flat()), "v.npy": v }, (folder) => {
-            const run = (...more) =>
-                succeed(["run", "sketch", "--v", "v.npy", "-o", "o.npy", ...more], folder);
-            const told = /weights +r = max \|scale X X\^T\| is ([\d.e-]+), (.*)/;
-            const dense = (q, k) => ["--q", q, "--k", k];
-            for (const x of [dense("x.npy", "x.npy"), ["--x", "stored.npz"]]) {
-                const [, r, says] = run(...x, "--scale", "1").match(told);
-                assert.ok(Math.abs(Number(r) - 0.05) < 2e-5, r);
-                assert.match(
-                    says,
-                    /^12 r 0\.(599|6)\d*, for a sketch of distortion below 1 \(Lemmas 3\.1 to 3\.4\)$/,
-                );
-            }
-            for (const [q, k] of ["large.npy", "x.npy"].map((q, i, list) => [q, list[1 - i]])) {
-                const [, r] = run(...dense(q, k)).match(told);
-                assert.ok(Math.abs(Number(r) - 2 / Math.sqrt(d)) < 1e-4, r);
-                const [, , says] = run(...dense(q, k), "--scale", "-0.1").match(told);
-                assert.equal(says, "not below 0.1: 12 r bounds nothing here");
-            }
-        });
+        const nan = npy([n, d], [NaN, ...rows(2).flat().slice(1)]);
+        withFiles(
+            { ...files, "large.npy": npy([n, d], rows(2).flat()), "nan.npy": nan, "v.npy": v },
+            (folder) => {
+                const run = (...more) =>
+                    succeed(["run", "sketch", "--v", "v.npy", "-o", "o.npy", ...more], folder);
+                const told = /weights +r = max \|scale X X\^T\| is ([\d.e-]+), (.*)/;
+                const dense = (q, k) => ["--q", q, "--k", k];
+                for (const x of [dense("x.npy", "x.npy"), ["--x", "stored.npz"]]) {
+                    const [, r, says] = run(...x, "--scale", "1").match(told);
+                    assert.ok(Math.abs(Number(r) - 0.05) < 2e-5, r);
+                    assert.match(
+                        says,
+                        /^12 r 0\.(599|6)\d*, for a sketch of distortion below 1 \(Lemmas 3\.1 to 3\.4\)$/,
+                    );
+                }
+                for (const [q, k] of ["large.npy", "x.npy"].map((q, i, list) => [q, list[1 - i]])) {
+                    const [, r] = run(...dense(q, k)).match(told);
+                    assert.ok(Math.abs(Number(r) - 2 / Math.sqrt(d)) < 1e-4, r);
+                    const [, , says] = run(...dense(q, k), "--scale", "-0.1").match(told);
+                    assert.equal(says, "not below 0.1: 12 r bounds nothing here");
+                }
+                assert.doesNotMatch(run(...dense("x.npy", "x.npy"), "--set", `size=${d}`), /12 r/);
+                for (const pair of [dense("nan.npy", "x.npy"), dense("x.npy", "nan.npy")]) {
+                    const args = ["run", "sketch", ...pair, "--v", "v.npy", "-o", "o.npy"];
+                    assert.match(attn(args, folder).stdout, /X X\^T\| is -?nan, not below 0\.1/);
+                }
+            },
+        );
     });
 
     test("the backend's eps and delta have the same limits", () => {
