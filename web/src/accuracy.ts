@@ -15,6 +15,7 @@ export function accuracyOf(
         if (Number.isFinite(row.norm)) rows.push(row); // else the exact row is not finite
     }
     const sampled = exact.length / width;
+    if (rows.length === 0) return { error: NaN, rows: sampled, total, low: NaN, high: NaN };
     const difference = sum(rows, (row) => row.difference);
     if (difference === 0) return { error: 0, rows: sampled, total, low: 0, high: 0 };
     const ratio = difference / sum(rows, (row) => row.norm);

@@ -13,7 +13,7 @@ export interface Model {
 }
 
 const expression =
-    "an expression of up to 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5";
+    "an expression of 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5, and has seen none with 1";
 const words =
     "two words of 1 to 5 letters, the shorter of 3 as it was trained: how far apart are they, where a letter more or less costs 2 and another one 3?";
 const six = "17 80 23 45 120 31";
