@@ -124,3 +124,9 @@ export function fillList(list: HTMLElement, lines: Line[], label: (line: Line) =
         (old[i] as HTMLElement).dataset.name = lines[i]?.name;
     });
 }
+
+/** Why a page does not compute what takes so many operations. */
+export function tooMuch(what: string, flops: number): string {
+    const giga = Math.round(flops / 1e9);
+    return `${what} takes ${giga} GFLOP, which is too long for a page: the command line has no limit`;
+}

@@ -5,6 +5,7 @@ import type { Attn, Plan, Tensor } from "libattn/worker";
 import { accuracyOf, worstOf } from "./accuracy";
 import { PerWorker, type Bench } from "./bench";
 import type { Held } from "./held";
+import { tooMuch } from "./lines";
 import { emptyGrid, fillRows, queriesOf } from "./pool";
 import type { Reference } from "./reference";
 import type { Place } from "./row/place";
@@ -122,7 +123,7 @@ export class Work {
     }
 
     async run(flops: number | null): Promise<Run> {
-        if (flops !== null && flops > mostFlops) throw new Error(tooMuch(flops));
+        if (flops !== null && flops > mostFlops) throw new Error(tooMuch("a run", flops));
         const rows = this.#reference.rows;
         const { valueDim } = this.#held.input.shape;
         return this.#piece(stages.run, async (attn) => {
@@ -214,9 +215,4 @@ function gather(out: Float32Array, rows: readonly number[], width: number): Floa
     const gathered = new Float32Array(rows.length * width);
     rows.forEach((row, i) => gathered.set(out.subarray(row * width, (row + 1) * width), i * width));
     return gathered;
-}
-
-function tooMuch(flops: number): string {
-    const giga = Math.round(flops / 1e9);
-    return `a run takes ${giga} GFLOP, which is too long for a page: the command line has no limit`;
 }

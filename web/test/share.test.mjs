@@ -132,14 +132,18 @@ test("one file computes the same view from a disk: numbers, readings and paramet
     await opened.close();
 });
 
-test("one file looks at the same queries of a long text as the page", async () => {
+test("one file of a long text: the same queries as the page, and no run that stops its tab", async () => {
     await reopen("#dim=8");
-    await change(() => page.fill("#text", words(5200))); // of 21 queries in a cell some are looked at
+    await change(() => page.fill("#text", words(6000))); // of 24 queries in a cell some are looked at
     const shown = await page.locator(".readout").allTextContents();
     await page.click("#share summary");
     const { opened } = await openFile();
     const [, ...inFile] = await opened.locator(".readout").allTextContents();
     assert.deepEqual(inFile.slice(0, 2), shown.slice(1, 3));
+    const [told] = await allNumbers(opened, "time");
+    assert.equal(told, 0, "there is no run that would stop the tab");
+    const problem = opened.locator(".panel .problem").first();
+    assert.match(await problem.textContent(), /takes 1 GFLOP, which is too long for a page/);
     await opened.close();
 });
 

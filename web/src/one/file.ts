@@ -34,7 +34,7 @@ export async function oneFile(view: SavedView): Promise<string> {
 <h1>libattn: a view of attention</h1>
 <p>Computed where this file is opened, on the arrays in it. It was saved from <a href="${link.replaceAll('"', "&quot;")}">a page that has more</a>.</p>
 <section class="legends" aria-label="Colours">${weights}${difference}${pooling}</section>
-<section id="panels" class="panels" aria-label="Backends"><p class="loading">This needs JavaScript.</p></section>
+<section id="panels" class="panels" aria-label="Backends"><noscript><p class="loading">This needs JavaScript.</p></noscript></section>
 </main>
 ${template}
 <script type="application/json" id="view">${JSON.stringify(view).replaceAll("<", "\\u003c")}</script>

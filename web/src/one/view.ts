@@ -1,11 +1,11 @@
 /** A view in one file: it computes on arrays that stand in the file, wherever that is opened. */
 
-import { init, type Attn, type Backend } from "libattn/inline";
+import { init, type Attn, type Backend, type Plan } from "libattn/inline";
 import { readTheme } from "../colors";
 import { makeControls, type Controls } from "../controls";
-import { find, message } from "../dom";
+import { element, find, message } from "../dom";
 import type { Cell } from "../drawing";
-import type { Findings } from "../lines";
+import { tooMuch, type Findings } from "../lines";
 import { offered } from "../offering";
 import { paintPanels } from "../painting";
 import { panelElement } from "../panel/element";
@@ -17,6 +17,7 @@ import { unpackArrays, type SavedView } from "./saved";
 
 const turns = 5; // of which the middle one's time counts
 const shortest = 8; // milliseconds a turn lasts at least: clocks of pages tick by tenths and whole ones
+const mostFlops = 2 ** 30; // 2048 tokens of 64 numbers: longer work stops a tab for seconds
 const reference = "softmax";
 
 class View {
@@ -35,11 +36,15 @@ class View {
         });
     }
 
-    show(): void {
-        const holder = find(document, "#panels", HTMLElement);
-        holder.replaceChildren(...this.#panels.map(({ element }) => element));
-        for (const panel of this.#panels) panel.compute();
-        this.paint();
+    /** One panel after the other, and what is there is shown meanwhile. */
+    async show(): Promise<void> {
+        const elements = this.#panels.map(({ element }) => element);
+        find(document, "#panels", HTMLElement).prepend(...elements);
+        for (const panel of this.#panels) {
+            await new Promise((resolve) => setTimeout(resolve)); // the browser draws
+            panel.compute();
+            this.paint();
+        }
     }
 
     paint(): void {
@@ -77,30 +82,44 @@ class View {
                 const part = { batch, head, ...queriesOf(grid, row) };
                 fillRows(grid, row, plan.weights({ query, key, ...part }));
             }
-            const { out, degenerateRows } = plan.run(this.#arrays);
-            const times = timesOf(() => plan.run(this.#arrays));
             const { cost, workspaceBytes, kernel, facts } = plan;
-            const rows = shape.batch * shape.heads * shape.queries;
-            const error = plan.error({ ...this.#arrays, out });
-            const milliseconds = times[turns >> 1] ?? NaN;
-            const [low = NaN, high = NaN] = [times[0], times.at(-1)];
-            const nonfinite = out.filter((value) => !Number.isFinite(value)).length;
-            const findings: Findings = {
-                numbers: {
-                    flops: cost && cost.flops,
-                    kept: cost && cost.pairs / (rows * shape.keys),
-                    form: cost && cost.form,
-                    ...{ workspaceBytes, kernel, facts },
-                },
-                run: { degenerateRows, nonfinite, milliseconds },
-                accuracy: { error, rows, total: rows, low: error, high: error },
-                timing: { milliseconds, timings: turns, low, high },
-                ended: null,
+            const pairs = shape.batch * shape.heads * shape.queries * shape.keys;
+            const numbers = {
+                flops: cost && cost.flops,
+                kept: cost && cost.pairs / pairs,
+                form: cost && cost.form,
+                ...{ workspaceBytes, kernel, facts },
             };
-            return { grid, findings };
+            const works = { "a run": numbers.flops ?? 0, "exact attention": this.#exactFlops };
+            const long = Object.entries(works).find(([, flops]) => flops > mostFlops);
+            const ran = long ? { ended: tooMuch(...long) } : this.#run(plan);
+            const none = { run: null, accuracy: null, timing: null, ended: null };
+            return { grid, findings: { numbers, ...none, ...ran } };
         } finally {
             plan.dispose();
         }
+    }
+
+    /** Of what errors are taken against. */
+    get #exactFlops(): number {
+        const { batch, heads, queries, keys, dim, valueDim } = this.#saved.shape;
+        return 2 * batch * heads * queries * keys * (dim + valueDim);
+    }
+
+    #run(plan: Plan): Pick<Findings, "run" | "accuracy" | "timing"> {
+        const { batch, heads, queries } = this.#saved.shape;
+        const rows = batch * heads * queries;
+        const { out, degenerateRows } = plan.run(this.#arrays);
+        const times = timesOf(() => plan.run(this.#arrays));
+        const error = plan.error({ ...this.#arrays, out });
+        const milliseconds = times[turns >> 1] ?? NaN;
+        const [low = NaN, high = NaN] = [times[0], times.at(-1)];
+        const nonfinite = out.filter((value) => !Number.isFinite(value)).length;
+        return {
+            run: { degenerateRows, nonfinite, milliseconds },
+            accuracy: { error, rows, total: rows, low: error, high: error },
+            timing: { milliseconds, timings: turns, low, high },
+        };
     }
 }
 
@@ -185,9 +204,12 @@ function timesOf(run: () => unknown): number[] {
 
 async function open(): Promise<void> {
     const text = find(document, "#view", HTMLScriptElement).textContent;
+    const waiting = element("p", { className: "loading", role: "status" }, "Computing…");
+    find(document, "#panels", HTMLElement).replaceChildren(waiting);
     const attn = await init();
     const backends = await Promise.all(attn.backends().map((each) => offered(attn, each)));
-    new View(attn, backends, JSON.parse(text) as SavedView).show();
+    await new View(attn, backends, JSON.parse(text) as SavedView).show();
+    waiting.remove();
 }
 
 open().catch((error: unknown) => {
