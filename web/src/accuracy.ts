@@ -24,7 +24,7 @@ export function accuracyOf(
     return { error, rows: sampled, total, low: error / spread, high: error * spread };
 }
 
-/** Which of these rows is farthest off, by its own size; null: none has a size. */
+/** Which of these rows is farthest off, by its own size, NaN farther than all; null: none has a size. */
 export function worstOf(
     out: Float32Array,
     exact: Float64Array,
@@ -34,8 +34,10 @@ export function worstOf(
     for (let place = 0; place < exact.length / width; place++) {
         const [from, to] = [place * width, (place + 1) * width];
         const { difference, norm } = compare(out.subarray(from, to), exact.subarray(from, to));
+        if (!(norm > 0 && Number.isFinite(norm))) continue;
         const error = Math.sqrt(difference / norm);
-        if (Number.isFinite(error) && error > (worst?.error ?? -1)) worst = { place, error };
+        if (Number.isNaN(error)) return { place, error };
+        if (error > (worst?.error ?? -1)) worst = { place, error };
     }
     return worst;
 }

@@ -57,11 +57,12 @@ export interface Problem {
     scale: number | null;
 }
 
-/** Of all heads: the row of the output that is farthest off, by its own size. */
+/** Of all heads: the row of the output that is farthest off, by its own size, and its largest key. */
 export interface WorstRow {
     batch: number;
     head: number;
     query: number;
+    key: number;
     error: number;
 }
 

@@ -165,8 +165,10 @@ export class Work {
         if (!worst) return null;
         const row = this.#reference.rows[worst.place] ?? NaN;
         const head = Math.floor(row / queries); // of all batches
-        const place = { batch: Math.floor(head / heads), head: head % heads, query: row % queries };
-        return { ...place, error: worst.error };
+        const place = { batch: Math.floor(head / heads), head: head % heads };
+        const query = row % queries;
+        const weights = await this.#weights({ ...place, first: query, count: 1 }, this.signal);
+        return { ...place, query, key: largestOf(weights), error: worst.error };
     }
 
     /** What the backend does for one query, and what exact attention does. */
@@ -209,6 +211,12 @@ export class Work {
         const out = await attn.tensor(shape.batch * shape.heads * shape.queries * shape.valueDim);
         return { plan, out };
     }
+}
+
+/** The place of the largest; of NaN alone the first. */
+function largestOf(weights: Float32Array): number {
+    const most = weights.reduce((most, weight) => (weight > most ? weight : most), -Infinity);
+    return Math.max(0, weights.indexOf(most));
 }
 
 function gather(out: Float32Array, rows: readonly number[], width: number): Float32Array {

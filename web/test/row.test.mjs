@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { embed } from "libattn/data";
-import { randomNpy } from "./npy.mjs";
+import { npy, randomNpy, randomNumbers } from "./npy.mjs";
 import {
     backends,
     change,
@@ -262,8 +262,19 @@ test("a button leads to the row that is farthest off, in whichever head", async 
     await worst("linear").click();
     await stepsShown();
     assert.ok(Math.abs((await rowError("linear")) / (await told("linear")) - 1) < 1e-3);
+    const largest = (await table("linear")).sort((one, other) => other.at(-1) - one.at(-1))[0];
+    const pinned = panel("linear").locator(".steps tr.marked th");
+    assert.equal(await pinned.textContent(), largest[0], "in the row's own head");
     await page.click("#pin button");
     assert.equal(await page.locator(".worst:visible").count(), backends.length);
+});
+
+test("a row that overflows is the worst", async () => {
+    const numbers = randomNumbers([1, 1, 6, 4], 1);
+    for (let c = 4; c < 8; c++) numbers[c] *= 1e30; // its products are no floats, and doubles
+    await change(() => drop({ "x.npy": npy([1, 1, 6, 4], numbers) }));
+    const worst = panel("softmax").locator(".worst");
+    assert.equal(await worst.locator("data").getAttribute("value"), "NaN");
 });
 
 test("a click pins, a link has it, the button closes it, and nonsense in a link does nothing", async () => {

@@ -72,7 +72,7 @@ export class Panel {
         });
         this.#command = new Command(root);
         this.#worst = new Worst(root, (row) => {
-            around.onRow(row, { query: row.query, key: this.#picture.largestKey(row.query) });
+            around.onRow(row, { query: row.query, key: row.key });
         });
         addSaving(this, backend.name, this.#picture, around, () => this.#findings);
         const fields = this.#find(".controls");

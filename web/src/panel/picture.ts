@@ -127,16 +127,6 @@ export class Picture {
         return { columns: ["query", "key", ...names, value], rows };
     }
 
-    /** The key with the largest weight that is shown of a query; the first of its cell. */
-    largestKey(query: number): number {
-        const { grid } = this;
-        if (!grid) return 0;
-        const start = Math.floor(query / grid.rowsPerCell) * grid.columns;
-        const weights = grid.cells.subarray(start, start + grid.columns);
-        const most = weights.reduce((large, each) => (each > large ? each : large), -Infinity);
-        return Math.max(0, weights.indexOf(most)) * grid.columnsPerCell; // all may be NaN
-    }
-
     markPin(pin: Pin | null): void {
         this.#heatmap.pin(pin && this.#grid && Math.floor(pin.query / this.#grid.rowsPerCell));
     }
