@@ -39,10 +39,11 @@ export class Keeping {
         this.#note("files", isKept ? filesKept : filesLost);
     }
 
-    /** The files of a link, as far as this browser has them. */
-    async keptFiles(key: string | null): Promise<ArrayFiles | null> {
+    /** The files of a link, as far as this browser has them; null, too, once it is stale. */
+    async keptFiles(key: string | null, isStale: () => boolean): Promise<ArrayFiles | null> {
         if (!key) return null;
         const files = await kept<ArrayFiles>(key);
+        if (isStale()) return null;
         this.#note(files ? "files" : "text", files ? filesKept : filesElsewhere);
         if (files) this.files = key;
         return files ?? null;

@@ -56,8 +56,9 @@ export class Loading {
 
     /** The first input, as a link has it; where the reader has not asked for another one by now. */
     async begin({ files: key, preset: id }: Link): Promise<void> {
-        const files = await this.#around.keeping.keptFiles(key);
-        if (this.#latest > 0) return;
+        const isStale = () => this.#latest > 0;
+        const files = await this.#around.keeping.keptFiles(key, isStale);
+        if (isStale()) return;
         if (files) void this.#offer(Object.values(files), files);
         const preset = presetOf(id);
         if (files) await this.#load(fromFiles(files), key);
