@@ -7,7 +7,10 @@ import type { Values } from "./types";
 
 type Attn = Inline | Worker;
 
-/** Without the choices of which no plan can be made, whatever is switched on beside them. */
+/**
+ * Without the choices of which no plan can be made, whatever is switched on beside them. Where that is none,
+ * the reason is no choice's: all are offered, and plans say what it is.
+ */
 export async function offered(attn: Attn, backend: Backend): Promise<Backend> {
     const params: Param[] = [];
     for (const param of backend.params) {
@@ -18,7 +21,7 @@ export async function offered(attn: Attn, backend: Backend): Promise<Backend> {
         const choices: string[] = [];
         for (const choice of param.choices)
             if (await isUsable(attn, backend, { [param.name]: choice })) choices.push(choice);
-        params.push({ ...param, choices });
+        params.push(choices.length > 0 ? { ...param, choices } : param);
     }
     return { ...backend, params };
 }
