@@ -95,10 +95,19 @@ export class Player {
             const sizes = { dim, valueDim, maxKeys: keys, causal: true };
             const opening = attn.stream({ backend, params, ...sizes, ...scale });
             const begun = async (stream: AnyStream) => {
-                const state = await this.#stateBytes(attn, { backend, params });
-                return { stream, tokens: 0, sizes: await sizesOf(stream, dim, valueDim, state) };
+                try {
+                    const state = await this.#stateBytes(attn, { backend, params });
+                    return {
+                        stream,
+                        tokens: 0,
+                        sizes: await sizesOf(stream, dim, valueDim, state),
+                    };
+                } catch (error) {
+                    stream.dispose();
+                    throw error;
+                }
             };
-            all.set(backend, await opening.then(begun, String));
+            all.set(backend, await opening.then(begun).catch(String));
         }
         return all;
     }

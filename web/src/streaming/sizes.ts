@@ -37,6 +37,7 @@ export function partsOf(
     { empty, token, state }: Sizes,
 ): { state: number; held: number } {
     const rest = bytes - empty;
+    if (token === 0) return { state: rest, held: 0 };
     if (state === 0 || rest === tokens * token) return { state: 0, held: Math.round(rest / token) };
     const held = Math.floor((rest - state) / token);
     return { state: rest - held * token, held };
