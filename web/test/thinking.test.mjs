@@ -172,6 +172,21 @@ test("a link has model, question, token and head, and shows them again", async (
     assert.match(await page.textContent("#views-title"), /^Layer 2, head 3/);
 });
 
+test("while another thought loads, what is shown chooses nothing for it", async () => {
+    await open({ model: "lis-sparse", question: "40 12 90 33" });
+    const disabled = await page.evaluate(() => {
+        const model = document.querySelector("#model");
+        model.value = "lis-softmax";
+        model.dispatchEvent(new Event("change"));
+        const controls = "#token, #play, #back, #next, #chain button, #heads button";
+        return [...document.querySelectorAll(controls)].map((control) => control.disabled);
+    });
+    assert.ok(disabled.length > 12 && disabled.every(Boolean), `${disabled}`);
+    await page.locator("#token:enabled").waitFor();
+    await page.locator("#heads button:enabled").first().waitFor();
+    assert.equal(await page.locator("#chain button:disabled").count(), 0);
+});
+
 test("what is no question is refused in clear words, and leaves nothing of the last", async () => {
     await open();
     for (const [question, words] of [

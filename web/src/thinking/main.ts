@@ -100,7 +100,7 @@ class Page {
         const asked = ++this.#asked;
         const isLatest = () => asked === this.#asked;
         const { model, question } = this.#choice;
-        this.#player.stop();
+        this.#hold();
         this.#busy(true);
         this.#fail(null);
         this.#showCommand();
@@ -118,6 +118,15 @@ class Page {
             this.#fail(message(error));
         }
         if (isLatest()) this.#busy(false);
+    }
+
+    /** What is shown stays until there is another thought, and chooses nothing for that. */
+    #hold(): void {
+        this.#player.clear();
+        const buttons = document.querySelectorAll<HTMLButtonElement>(
+            "#chain button, #heads button",
+        );
+        for (const button of buttons) button.disabled = true;
     }
 
     #begin(thought: Thought): void {
