@@ -18,6 +18,7 @@ import { Panels } from "./panels";
 import { Pinning } from "./pinning";
 import { Progress } from "./progress";
 import type { Pin } from "./row/place";
+import { leaveOutFolds } from "./share/parts";
 import { Share } from "./share/share";
 import { defaultSettings, readLink, type Link } from "./state";
 import { Streaming, type Scene } from "./streaming/streaming";
@@ -126,6 +127,7 @@ export class Page {
         this.#costs.settings = link.costs;
         this.#streaming.set(link.streaming, link.token);
         this.#without = link.without;
+        leaveOutFolds();
         find(document, "#about", HTMLElement).textContent =
             `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
         this.#panels.show(about.backends, link.params);

@@ -77,6 +77,21 @@ test("an embedded page stays so as it is used, and leads to the whole of it", as
     assert.equal(await page.locator("#whole").isVisible(), false);
 });
 
+test("an embedded page says what is wrong, and keeps a part that its reader folds away", async () => {
+    await reopen("#embed=1&open=streaming");
+    assert.equal(await page.isVisible("#longer"), false);
+    await page.click("#streaming summary");
+    assert.equal(await page.getAttribute("#streaming", "open"), null);
+    assert.equal(await page.isVisible("#streaming"), true);
+    await page.evaluate(() => {
+        const text = document.querySelector("#text");
+        text.value = "";
+        text.dispatchEvent(new Event("input"));
+    });
+    await page.locator("#input-problem").waitFor();
+    assert.equal(await page.isVisible("#summary"), false);
+});
+
 /** The view saved as one file, opened from a disk by a browser without a network. */
 async function openFile() {
     const coming = page.waitForEvent("download");

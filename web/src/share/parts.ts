@@ -32,8 +32,15 @@ export function writeWithout(query: URLSearchParams, without: readonly Part[] | 
     if (without.join() !== usuallyWithout.join()) query.set("without", without.join());
 }
 
+/** Folds that are closed as the page opens are what it has folded away. */
+export function leaveOutFolds(): void {
+    for (const fold of document.querySelectorAll<HTMLDetailsElement>("details.fold"))
+        fold.classList.toggle("left-out", !fold.open);
+}
+
 /** Show the page without these, and a way to the whole of it. */
 export function showWithout(without: readonly Part[] | null): void {
     for (const part of without ?? []) document.body.classList.add(`without-${part}`);
     document.body.classList.toggle("embedded", without !== null);
+    leaveOutFolds();
 }
