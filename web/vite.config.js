@@ -65,7 +65,8 @@ function serviceWorker() {
             const outside = await readdir(new URL("public", import.meta.url));
             const all = [...Object.keys(bundle), ...outside].map((name) => `./${name}`).sort();
             const hash = createHash("sha256").update(all.join()); // most names have a hash in them
-            const files = all.filter((name) => !name.endsWith(".model"));
+            const models = all.filter((name) => name.endsWith(".model"));
+            const files = all.filter((name) => !models.includes(name));
             for (const name of outside) {
                 hash.update(await readFile(new URL(`public/${name}`, import.meta.url)));
             }
@@ -79,6 +80,7 @@ function serviceWorker() {
             const source = [
                 `const VERSION = "libattn-${hash.digest("hex").slice(0, 16)}";`,
                 `const FILES = ${JSON.stringify(["./", ...files])};`,
+                `const MODELS = ${JSON.stringify(models)};`,
                 worker,
             ].join("\n");
             this.emitFile({ type: "asset", fileName: "service-worker.js", source });

@@ -1,6 +1,9 @@
 /** Around the page: without a server, without JavaScript, without a network. */
 
 import assert from "node:assert/strict";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { serve } from "../serve.mjs";
 import { settled } from "./browser.mjs";
@@ -67,8 +70,8 @@ test("a first view takes at most 250 kB", async (t) => {
     await page.close();
 });
 
-test("after a first visit pages work without a network", async () => {
-    const server = await serve();
+/** A page whose service worker has taken over. */
+async function openKept(server) {
     const context = await site.browser.newContext();
     const page = await context.newPage();
     await page.goto(server.url);
@@ -81,16 +84,26 @@ test("after a first visit pages work without a network", async () => {
             navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true });
         });
     });
-    const kept = () =>
-        page.evaluate(async () => {
-            const [name] = await caches.keys();
-            const requests = await (await caches.open(name)).keys();
-            return requests.filter(({ url }) => url.endsWith(".model")).length;
-        });
-    assert.equal(await kept(), 0, "models are not loaded unasked");
+    return page;
+}
+
+/** Models that the browser keeps. */
+const keptModels = (page) =>
+    page.evaluate(async () => {
+        const names = await caches.keys();
+        const all = await Promise.all(names.map((name) => caches.open(name)));
+        const requests = await Promise.all(all.map((cache) => cache.keys()));
+        const urls = requests.flat().map(({ url }) => url);
+        return urls.filter((url) => url.endsWith(".model"));
+    });
+
+test("after a first visit pages work without a network", async () => {
+    const server = await serve();
+    const page = await openKept(server);
+    assert.deepEqual(await keptModels(page), [], "models are not loaded unasked");
     await page.goto(`${server.url}thinking.html`);
     await page.waitForSelector("main[aria-busy=false]");
-    assert.equal(await kept(), 1);
+    assert.equal((await keptModels(page)).length, 1);
     await server.close();
     await page.reload();
     await page.waitForSelector("main[aria-busy=false]");
@@ -103,7 +116,37 @@ test("after a first visit pages work without a network", async () => {
     await page.locator("#figure svg").waitFor();
     await page.click("#run");
     await page.waitForSelector(".lab-result[data-points='10']");
-    await context.close();
+    await page.context().close();
+});
+
+test("a new build keeps the models that it has, too, and no others", async (t) => {
+    const root = await mkdtemp(join(tmpdir(), "attn-build-"));
+    t.after(() => rm(root, { recursive: true }));
+    await cp(new URL("../dist", import.meta.url), root, { recursive: true });
+    const server = await serve({ root });
+    const page = await openKept(server);
+    await page.goto(`${server.url}thinking.html`);
+    await page.waitForSelector("main[aria-busy=false]");
+    const before = await keptModels(page);
+    assert.equal(before.length, 1);
+    await page.evaluate(async () => {
+        const name = (await caches.keys()).find((each) => each.endsWith("models"));
+        await (await caches.open(name)).put("assets/old.model", new Response("old"));
+    });
+    const worker = join(root, "service-worker.js");
+    const text = await readFile(worker, "utf8");
+    await writeFile(worker, text.replace('VERSION = "libattn-', 'VERSION = "libattn-new-'));
+    await page.evaluate(async () => {
+        await (await navigator.serviceWorker.getRegistration()).update();
+    });
+    await page.evaluate(async () => {
+        const isOld = (name) => !name.startsWith("libattn-new-") && !name.endsWith("models");
+        while ((await caches.keys()).some(isOld) || (await caches.match("assets/old.model")))
+            await new Promise((resolve) => setTimeout(resolve, 100));
+    });
+    assert.deepEqual(await keptModels(page), before);
+    await page.context().close();
+    await server.close();
 });
 
 test("the page can be installed: its manifest has all that browsers ask for", async () => {
