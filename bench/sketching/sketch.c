@@ -106,12 +106,13 @@ static attn_status_t choose_size(const work_t *work) {
 
 /* ---- features that are kept ---------------------------------------------------------------------------- */
 
+/* An X too large for the embedding's f32 has an exact basis. */
 static attn_status_t find_basis(work_t *work) {
     const sketching_options_t *options = work->options;
-    const int done = options->method == SKETCHING_LEVERAGE
-                         ? sketching_basis_embedded(work->features, options->solver,
-                                                    factor_of(options), options->seed, &work->basis)
-                         : sketching_basis_exact(work->features, options->solver, &work->basis);
+    const int done = (options->method == SKETCHING_LEVERAGE &&
+                      sketching_basis_embedded(work->features, options->solver, factor_of(options),
+                                               options->seed, &work->basis)) ||
+                     sketching_basis_exact(work->features, options->solver, &work->basis);
     work->result->rank = work->basis.rank;
     return done ? ATTN_OK : no_memory(work);
 }
@@ -123,8 +124,8 @@ static double sum_of_scores(const work_t *work) {
 }
 
 /*
- * Scores that are off by a factor of at most F add up to F rank at most: where they do not, the embedding has
- * failed, as it may for a part of delta, or X is too small for f32, and exact ones are taken.
+ * Scores that are off by a factor of at most F add up to rank / F at least and F rank at most: where they do not, the
+ * embedding has failed, as it may for a part of delta, or f32 is too coarse for X, and exact ones are taken.
  */
 static int find_scores_embedded(work_t *work) {
     const sketching_options_t *options = work->options;
@@ -132,7 +133,8 @@ static int find_scores_embedded(work_t *work) {
     if (!sketching_scores_projected(work->features, &work->basis, factor_of(options),
                                     options->delta / 2, options->seed, scores))
         return 0;
-    if (sum_of_scores(work) <= factor_of(options) * (double)work->basis.rank) return 1;
+    const double total = sum_of_scores(work), rank = (double)work->basis.rank;
+    if (total >= rank / factor_of(options) && total <= factor_of(options) * rank) return 1;
     sketching_basis_destroy(&work->basis);
     if (!sketching_basis_exact(work->features, options->solver, &work->basis)) return 0;
     work->result->rank = work->basis.rank;
