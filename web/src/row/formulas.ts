@@ -55,11 +55,11 @@ function weightLines({ kind, sum: total, largest }: Steps, key: KeySteps): Node[
         const why = key.isKept ? `: its exponential is ${tooSmall}` : "";
         return [element("p", {}, `Its weight is 0${why}.`)];
     }
-    const over = power("e", row(sub("s", "j"), "−", "max"));
+    const exponential = () => power("e", row(sub("s", "j"), "−", "max")); // a node stands in one place
     const under = row(sum("l"), power("e", row(sub("s", "l"), "−", "max")));
     const shown = power("e", row(text(logit), "−", operand(largest ?? NaN)));
-    const first = formula(over, "=", shown, "=", text(part));
-    return [first, formula(sub("w", "j"), "=", fraction(over, under), "=", ...numbers)];
+    const first = formula(exponential(), "=", shown, "=", text(part));
+    return [first, formula(sub("w", "j"), "=", fraction(exponential(), under), "=", ...numbers)];
 }
 
 function outputLine({ out, value }: Steps, { weight }: KeySteps): Node {

@@ -4,7 +4,7 @@ import type { Backend } from "libattn";
 import { lengthsFigure } from "../cost/figures";
 import { extrapolate, valueAtLength, type Candidate } from "../cost/lengths";
 import { element } from "../dom";
-import { bytes, count, significant } from "../format";
+import { bytes, count, short, significant } from "../format";
 import type { Held } from "../held";
 import { seriesColour } from "../plot";
 import { presetOf } from "../presets/list";
@@ -68,7 +68,7 @@ export const textSteps: Record<string, Step> = {
         const { causal } = scene.settings;
         const all = causal ? (queries * (queries + 1)) / 2 : queries * keys;
         const kept =
-            row.pairs === null ? [] : [`Of ${all} pairs `, number(row.pairs), " are left. "];
+            row.pairs === null ? [] : [`Of ${all} pairs `, whole(row.pairs), " are left. "];
         return { figure: compared(scene, row, "sparse"), words: [...kept, ...off(row)] };
     },
 
@@ -200,6 +200,10 @@ function token({ held }: Scene, key: number): string {
 
 function number(value: number | undefined): HTMLElement {
     return element("data", { value: String(value) }, significant(value ?? NaN, 3));
+}
+
+function whole(value: number): HTMLElement {
+    return element("data", { value: String(value) }, short(value));
 }
 
 function table(head: string[], rows: (Node | string)[][]): HTMLElement {

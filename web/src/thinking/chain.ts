@@ -65,7 +65,7 @@ function wordsOf(thought: Thought, token: number): string {
     const said = `${read}; the model says “${tokens[token] ?? ""}”`;
     const due = expected[token];
     const judged = isWrong(thought, token)
-        ? `, which is wrong: ${due === undefined ? "it ought to have ended" : `“${due}” is due`}`
+        ? `, which is wrong: ${due === undefined ? "it ought to have ended before" : `“${due}” is due`}`
         : "";
     return `${said}${judged}.${token === lastOf(thought) ? ` ${verdict(thought)}` : ""}`;
 }

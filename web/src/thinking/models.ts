@@ -13,9 +13,9 @@ export interface Model {
 }
 
 const expression =
-    "an expression of 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5, and has seen none with 1";
+    "an expression of 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5. It has learned no shorter ones, and answers half of them";
 const words =
-    "two words of 1 to 5 letters, the shorter of 3 as it was trained: how far apart are they, where a letter more or less costs 2 and another one 3?";
+    "two words of 1 to 5 letters: how far apart are they, where a letter more or less costs 2 and another one 3? It has learned those whose shorter word has 3, and gets others wrong";
 const six = "17 80 23 45 120 31";
 
 function made(
@@ -30,7 +30,7 @@ function made(
 }
 
 const subsequence = (size: number) =>
-    `up to ${size} numbers from ${size + 1} to 149: how long is their longest increasing subsequence?`;
+    `${size} numbers from ${size + 1} to 149: how long is their longest increasing subsequence? It has learned no shorter ones, and gets most of them wrong`;
 
 export const models: readonly Model[] = [
     made("arithmetic", "softmax", "Arithmetic", expression, "3 + 4 * 2"),
