@@ -12,6 +12,7 @@ import {
     page,
     panel,
     reopen,
+    site,
     testOrigins,
     write,
 } from "./panels.mjs";
@@ -275,6 +276,25 @@ test("a row that overflows is the worst", async () => {
     await change(() => drop({ "x.npy": npy([1, 1, 6, 4], numbers) }));
     const worst = panel("softmax").locator(".worst");
     assert.equal(await worst.locator("data").getAttribute("value"), "NaN");
+});
+
+test("tokens of any length leave pages as wide as they are", async () => {
+    const token = "a".repeat(300);
+    await reopen(`#text=${token}+dog+dog+${token}b&row=0.0&open=streaming`);
+    await stepsShown();
+    await page.locator(".streams").waitFor();
+    const isWide = () =>
+        page.evaluate(() => {
+            const { scrollWidth, clientWidth } = document.documentElement;
+            return scrollWidth > clientWidth;
+        });
+    assert.equal(await isWide(), false);
+    await page.setViewportSize({ width: 390, height: 800 });
+    assert.equal(await isWide(), false);
+    await page.setViewportSize({ width: 1600, height: 1000 });
+    await page.goto(new URL(`story.html#text=${token}+dog+dog+${token}`, site.url).href);
+    await page.locator("#asks", { hasText: token }).waitFor();
+    assert.equal(await isWide(), false);
 });
 
 test("a click pins, a link has it, the button closes it, and nonsense in a link does nothing", async () => {
