@@ -70,6 +70,10 @@ test("two models learn, pause and go on, by the steps of the command line", asyn
     const untrained = await pictures();
     assert.equal(await value("softmax", "weights"), 7119);
     assert.equal(await value("linear", "step"), 0);
+    const ticks = await page
+        .locator("#loss svg [text-anchor=middle] text, #loss svg g text")
+        .allTextContents();
+    assert.ok(ticks.includes("10") && !ticks.some((tick) => /\.0{3}/.test(tick)), `${ticks}`);
     await page.click("#go");
     for (const attention of ["softmax", "linear"]) await reaches(attention, 12);
     await pause();

@@ -11,6 +11,7 @@ export interface Point {
 }
 
 const lineHeight = 13; // pixels
+const fewest = 10; // steps of an axis: ticks are whole ones
 const mostPoints = 300; // of a curve: neighbours are one, their mean
 
 /** `most`: where the scale ends; null: by the points. */
@@ -27,7 +28,12 @@ export function curves(
         Plot.plot({
             ...frame(width, label),
             height: Math.min(300, 0.6 * width),
-            x: { label: "steps", labelAnchor: "center", labelArrow: "none" },
+            x: {
+                domain: [0, Math.max(fewest, ...points.map(({ step }) => step))],
+                label: "steps",
+                labelAnchor: "center",
+                labelArrow: "none",
+            },
             y: { label, domain: [0, top], grid: true, labelArrow: "none" },
             color: {
                 domain: attentions,
