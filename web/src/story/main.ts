@@ -125,7 +125,12 @@ class Story {
             control.oninput = () => this.#setParam(control.name, control.value);
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#redraw());
-        new ResizeObserver(() => this.#redraw()).observe(find(document, "main", HTMLElement));
+        let width = NaN;
+        new ResizeObserver(([main]) => {
+            const before = width;
+            width = main?.contentRect.width ?? NaN;
+            if (width !== before) this.#redraw(); // steps that are drawn change the height
+        }).observe(find(document, "main", HTMLElement));
         for (const link of document.querySelectorAll<HTMLAnchorElement>("#steps a")) {
             link.onclick = (event) => {
                 event.preventDefault(); // the address holds what the reader chose
@@ -302,12 +307,20 @@ class Story {
         return { words };
     }
 
+    /** The playground goes on with what is shown now. */
+    async #lead(): Promise<void> {
+        const settings = this.#settings;
+        const text = await textInLink(settings.text);
+        if (settings !== this.#settings) return;
+        const play = writeLink({ ...settings, streaming: false, text }, defaultSettings(""));
+        find(document, "#play", HTMLAnchorElement).href = `./index.html#${play}`;
+    }
+
     #remember(): void {
+        void this.#lead(); // at once: the address follows later
         this.#hash.write(async () => {
             const settings = { ...this.#settings, streaming: false };
             const text = await textInLink(settings.text);
-            const play = writeLink({ ...settings, text }, defaultSettings(""));
-            find(document, "#play", HTMLAnchorElement).href = `./index.html#${play}`;
             const isFirst = settings.text === firstText;
             const own = writeLink({ ...settings, text: isFirst ? null : text }, this.#defaults);
             const query = new URLSearchParams(own);
