@@ -45,8 +45,10 @@ export class Library {
 
     ofPreset(id: string): Promise<Held> {
         const known = this.#presets.get(id);
-        const coming = known ?? this.#load(id);
+        if (known) return known;
+        const coming = this.#load(id);
         this.#presets.set(id, coming);
+        coming.catch(() => this.#presets.delete(id)); // the next one tries again
         return coming;
     }
 
