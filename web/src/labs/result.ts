@@ -3,10 +3,11 @@
 import type { LabPanel, LabProgress, LabResult } from "libattn/labs";
 import { find, showLine } from "../dom";
 import { count, short, significant } from "../format";
+import { save } from "../saving";
 import { curvesOf, type Curve } from "./curves";
 import { drawFigure, outsideOf, undefinedOf, type Row, type Span } from "./figure";
 import type { Choice } from "./state";
-import { csv, download, table } from "./table";
+import { csv, table } from "./table";
 
 const redrawPause = 150; // milliseconds: a figure that grows is drawn about so often
 
@@ -169,7 +170,7 @@ export class Result {
     #download(): void {
         if (!this.#choice) return;
         const { lab, panel } = this.#choice;
-        download(`${lab.name}-${panel.id}.csv`, csv(panel, this.#finished));
+        save(`${lab.name}-${panel.id}.csv`, csv(panel, this.#finished), "text/csv");
     }
 }
 

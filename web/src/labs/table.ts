@@ -35,9 +35,3 @@ export function table({ columns }: LabPanel, rows: readonly Row[]): HTMLTableEle
         element("tbody", {}, ...lines),
     );
 }
-
-export function download(name: string, contents: string): void {
-    const url = URL.createObjectURL(new Blob([contents], { type: "text/csv" }));
-    element("a", { href: url, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000); // the browser has begun to read it by then
-}
