@@ -10,6 +10,9 @@
 #include "attn/support.h"
 
 #include <math.h>
+#if !defined(__wasm__)
+#include <sched.h>
+#endif
 #include <stdatomic.h>
 #include <string.h>
 
@@ -184,13 +187,31 @@ static void add_head(void *data, int64_t kv_index, uint32_t worker) {
 
 /* ---- segments ------------------------------------------------------------------------------------ */
 
-static void wait_for(const _Atomic int64_t *done, int64_t segment) {
-    while (atomic_load_explicit(done, memory_order_acquire) < segment) {
+enum { PATIENCE = 20000 };
+
+static void rest(void) {
 #if defined(__x86_64__)
-        __builtin_ia32_pause();
+    __builtin_ia32_pause();
 #elif defined(__aarch64__)
-        __asm__ volatile("yield");
+    __asm__ volatile("yield");
 #endif
+}
+
+static void yield(void) {
+#if defined(__wasm__)
+    rest(); /* a module cannot */
+#else
+    sched_yield();
+#endif
+}
+
+/* Who is waited for may have lost its processor to those who wait: after some tenths of a millisecond they offer theirs. */
+static void wait_for(const _Atomic int64_t *done, int64_t segment) {
+    for (int pauses = 0; atomic_load_explicit(done, memory_order_acquire) < segment;) {
+        if (pauses < PATIENCE)
+            pauses++, rest();
+        else
+            yield();
     }
 }
 
