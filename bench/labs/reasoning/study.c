@@ -42,8 +42,7 @@ attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t
     const double samples = 1000 * either(choice->samples, learning.samples);
     const double steps = ceil(samples / (double)choice->batch);
     if (!(steps >= 1 && steps <= most_steps))
-        return attn_fail(error, ATTN_ERROR_RANGE, "%g samples are %g steps, not 1 to 10^12",
-                         samples, steps);
+        return attn_fail(error, ATTN_ERROR_RANGE, "samples have to be 1 to 10^12 batches");
     *settings = (study_settings_t){
         .task = task,
         .backend = choice->backend,
