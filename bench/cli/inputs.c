@@ -128,6 +128,9 @@ int inputs_check(inputs_t *inputs, const char *command) {
     if (given) return cli_complain(CLI_USAGE, "--x stands for --input %s", given);
     if (csr_check(&inputs->x)) return CLI_USAGE;
     if (!inputs->x.archive || csr_is_archive(inputs->x.archive)) return CLI_OK;
+    if (strcmp(inputs->x.archive, "-") == 0)
+        return cli_complain(CLI_USAGE,
+                            "--x: X is Q and K, and standard input is read once: give a file");
     inputs->paths[INPUT_QUERY] = inputs->paths[INPUT_KEY] = inputs->x.archive;
     inputs->x.archive = NULL;
     return CLI_OK;

@@ -168,6 +168,7 @@ describe("attn run sketch --x", () => {
         [[...asArrays, ...last, "--input", "x_data=data.npy"], /--x stands for --input x_data/],
         [[...asArrays, ...last, "--past-k", "x.npy"], /has no past/],
         [[...asArrays, ...last, "--x", "stored.npz"], /two ways to say one thing/],
+        [["--x", "-", ...last], /standard input is read once: give a file/],
         [[...asArrays, ...last, "--set", "elements=5"], /x_indices: shape .* needs .* 5\)/],
         [["--x", "stored.npz", "--x-indices", "indices.npy", ...last], /come together/],
         [["--x", "stored.npz", "--columns", "50", ...last], /--columns is for/],
