@@ -342,7 +342,9 @@ test("the pages lead to each other", async () => {
     await page.locator(".panel").first().waitFor();
     await page.click("nav a[href*=thinking]");
     await page.locator("#chain li").first().waitFor();
-    await page.click("nav a[href*=labs]");
+    await page.click("nav a[href*=figures]");
+    await page.waitForLoadState("networkidle"); // else what is left unloaded is a complaint
+    await page.locator("#separation-7b a.button").click();
     await page.locator("#figure svg").waitFor();
 });
 
