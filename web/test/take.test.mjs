@@ -53,7 +53,8 @@ test("a panel's numbers are its weights: .npy, CSV and JSON are the same, and so
     await write(text);
     await change(() => page.check("#causal"));
     const { x, tokens } = await embed(text, 64);
-    for (const backend of backends) {
+    // Chromium gives a page ten files, and then asks its reader.
+    for (const backend of ["softmax", "linear", "sparse"]) {
         const root = await saving(backend);
         const files = {};
         for (const format of ["npy", "csv", "json"]) files[format] = await take(root, format);
