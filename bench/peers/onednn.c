@@ -1,12 +1,12 @@
 /*
- * peers/onednn.c: attention over oneDNN 2's primitives (matmul, softmax, matmul), in blocks
+ * peers/onednn.c: attention over oneDNN's primitives (matmul, softmax, matmul), in blocks
  * (blocks.h). Threads take blocks of their own.
  */
 #include "blocks.h"
+#include "onednn_api.h"
 
 #include <math.h>
 #include <omp.h>
-#include <oneapi/dnnl/dnnl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,64 +32,59 @@ static int64_t block_count;
 static steps_t *steps;
 static bench_t benches[MAX_THREADS];
 static size_t scratch_size = 64;
+static dnnl_memory_desc_t scratch;
+static char kernel_name[64]; /* of the first product */
 
-static dnnl_memory_desc_t matrix(int64_t rows, int64_t columns, int64_t row_stride,
-                                 int64_t column_stride) {
-    dnnl_memory_desc_t desc;
-    const dnnl_dims_t dims = {rows, columns}, strides = {row_stride, column_stride};
-    dnnl_memory_desc_init_by_strides(&desc, 2, dims, dnnl_f32, strides);
-    return desc;
+static dnnl_status_t matrix(dnnl_memory_desc_t *desc, int64_t rows, int64_t columns,
+                            int64_t row_stride, int64_t column_stride) {
+    const dnnl_dims_t sizes = {rows, columns}, strides = {row_stride, column_stride};
+    return onednn_describe(desc, dnnl_f32, 2, sizes, strides);
 }
 
-/* A primitive of this operation; its scratch memory is to be the caller's. */
-static dnnl_status_t make(const void *operation, float scale, dnnl_primitive_t *primitive,
-                          const char **kernel) {
-    dnnl_primitive_attr_t attributes;
-    dnnl_primitive_desc_t desc = NULL;
-    dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
-    if (status) return status;
-    dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
-    if (scale != 1) dnnl_primitive_attr_set_output_scales(attributes, 1, 0, &scale);
-    status = dnnl_primitive_desc_create(&desc, operation, attributes, engine, NULL);
-    dnnl_primitive_attr_destroy(attributes);
-    if (status) return status;
-    const dnnl_memory_desc_t *scratch =
-        dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
-    const size_t size = dnnl_memory_desc_get_size(scratch);
+/* What is described, compiled; its scratch memory is to be the caller's. */
+static dnnl_status_t make(dnnl_primitive_desc_t desc, dnnl_primitive_t *primitive) {
+    const size_t size =
+        dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0));
     if (size > scratch_size) scratch_size = size;
-    static char name[64];
-    if (kernel && dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, kernel) == 0) {
-        snprintf(name, sizeof name, "%s", *kernel);
-        *kernel = name;
-    }
-    status = dnnl_primitive_create(primitive, desc);
+    const char *kernel = "";
+    if (!*kernel_name && !dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &kernel))
+        snprintf(kernel_name, sizeof kernel_name, "%s", kernel);
+    const dnnl_status_t status = dnnl_primitive_create(primitive, desc);
     dnnl_primitive_desc_destroy(desc);
     return status;
 }
 
-static dnnl_status_t prepare(const task_t *task, const block_t *block, steps_t *to,
-                             const char **kernel) {
+static dnnl_status_t make_product(dnnl_primitive_t *primitive, const dnnl_memory_desc_t *a,
+                                  const dnnl_memory_desc_t *b, const dnnl_memory_desc_t *c,
+                                  float scale) {
+    dnnl_primitive_desc_t desc;
+    const dnnl_status_t status = onednn_product(&desc, engine, a, b, c, scale);
+    return status ? status : make(desc, primitive);
+}
+
+static dnnl_status_t make_softmax(dnnl_primitive_t *primitive, const dnnl_memory_desc_t *logits) {
+    dnnl_primitive_desc_t desc;
+    const dnnl_status_t status = onednn_softmax(&desc, engine, logits);
+    return status ? status : make(desc, primitive);
+}
+
+static dnnl_status_t prepare(const task_t *task, const block_t *block, steps_t *to) {
     const int64_t d = task->dim, rows = block->rows, keys = block->keys;
-    to->query = matrix(rows, d, d, 1);
-    to->key = matrix(d, keys, 1, d); /* transposed */
-    to->logits = matrix(rows, keys, keys, 1);
-    to->value = matrix(keys, d, d, 1);
-    to->out = matrix(rows, d, d, 1);
-    dnnl_matmul_desc_t matmul;
-    dnnl_softmax_desc_t softmax;
     dnnl_status_t status;
-    if ((status = dnnl_matmul_desc_init(&matmul, &to->query, &to->key, NULL, &to->logits)) ||
-        (status = make(&matmul, 1 / sqrtf((float)d), &to->product, kernel)) ||
+    if ((status = matrix(&to->query, rows, d, d, 1)) ||
+        (status = matrix(&to->key, d, keys, 1, d)) || /* transposed */
+        (status = matrix(&to->logits, rows, keys, keys, 1)) ||
+        (status = matrix(&to->value, keys, d, d, 1)) ||
+        (status = matrix(&to->out, rows, d, d, 1)) ||
         (status =
-             dnnl_softmax_forward_desc_init(&softmax, dnnl_forward_inference, &to->logits, 1)) ||
-        (status = make(&softmax, 1, &to->softmax, NULL)) ||
-        (status = dnnl_matmul_desc_init(&matmul, &to->logits, &to->value, NULL, &to->out)))
+             make_product(&to->product, &to->query, &to->key, &to->logits, 1 / sqrtf((float)d))) ||
+        (status = make_softmax(&to->softmax, &to->logits)))
         return status;
-    return make(&matmul, 1, &to->sum, NULL);
+    return make_product(&to->sum, &to->logits, &to->value, &to->out, 1);
 }
 
 /* Blocks of the same shape share their primitives: compiling them takes a while. */
-static dnnl_status_t prepare_all(const task_t *task, const char **kernel) {
+static dnnl_status_t prepare_all(const task_t *task) {
     for (int64_t i = 0; i < block_count; i++) {
         int64_t same = 0;
         while (blocks[same].rows != blocks[i].rows || blocks[same].keys != blocks[i].keys) same++;
@@ -97,20 +92,20 @@ static dnnl_status_t prepare_all(const task_t *task, const char **kernel) {
             steps[i] = steps[same];
             continue;
         }
-        const dnnl_status_t status = prepare(task, &blocks[i], &steps[i], kernel);
+        const dnnl_status_t status = prepare(task, &blocks[i], &steps[i]);
         if (status) return status;
     }
-    return dnnl_success;
+    const dnnl_dims_t size = {(int64_t)scratch_size}, stride = {1};
+    return onednn_describe(&scratch, dnnl_u8, 1, size, stride);
 }
 
 int contender_open(const task_t *task, about_t *about) {
-    const char *kernel = "";
     if (task->threads > MAX_THREADS) return 1;
     omp_set_num_threads((int)task->threads);
     if (!(blocks = blocks_of(task, &block_count))) return 1;
     if (!(steps = calloc((size_t)block_count, sizeof *steps))) return 1;
     dnnl_status_t status = dnnl_engine_create(&engine, dnnl_cpu, 0);
-    if (!status) status = prepare_all(task, &kernel);
+    if (!status) status = prepare_all(task);
     for (int64_t t = 0; !status && t < task->threads; t++) {
         status = dnnl_stream_create(&benches[t].stream, engine, dnnl_stream_default_flags);
         benches[t].logits = task_floats(blocks[0].rows * task->keys);
@@ -121,7 +116,7 @@ int contender_open(const task_t *task, about_t *about) {
     snprintf(about->text, sizeof about->text,
              status ? "oneDNN %d.%d.%d: status %d" : "oneDNN %d.%d.%d, blocks of %d rows, %s",
              version->major, version->minor, version->patch, status ? (int)status : (int)BLOCK_ROWS,
-             kernel);
+             kernel_name);
     return status != dnnl_success;
 }
 
@@ -137,7 +132,7 @@ static dnnl_status_t execute(const bench_t *bench, dnnl_primitive_t primitive, i
     dnnl_memory_t memory[4] = {NULL};
     dnnl_status_t status = dnnl_success;
     for (int i = 0; !status && i < count; i++) {
-        status = dnnl_memory_create(&memory[i], operands[i].desc, engine, (void *)operands[i].data);
+        status = onednn_memory(&memory[i], operands[i].desc, engine, operands[i].data);
         arguments[i] = (dnnl_exec_arg_t){operands[i].argument, memory[i]};
     }
     if (!status) status = dnnl_primitive_execute(primitive, bench->stream, count, arguments);
@@ -158,9 +153,6 @@ static dnnl_status_t one_block(const task_t *task, int64_t index, const bench_t 
     const block_t *block = &blocks[index];
     const steps_t *step = &steps[index];
     const int64_t d = task->dim, shared = block->shared * task->keys * d;
-    dnnl_memory_desc_t scratch;
-    const dnnl_dims_t size = {(int64_t)scratch_size};
-    dnnl_memory_desc_init_by_tag(&scratch, 1, size, dnnl_u8, dnnl_a);
     const operand_t room = {DNNL_ARG_SCRATCHPAD, &scratch, bench->scratch};
     const operand_t product[] = {{DNNL_ARG_SRC, &step->query, task->query + block->first * d},
                                  {DNNL_ARG_WEIGHTS, &step->key, task->key + shared},

@@ -40,10 +40,14 @@ const contenders = {
     "onnxruntime SparseAttention": onnxruntime("sparse"),
     "onnxruntime, an empty call": { ...onnxruntime("identity"), empty: true },
     ggml: newest("ggml"),
+    "ggml, f16 keys and values": { ...newest("ggml"), task: { kv: "f16" } },
+    PyTorch: newest("python3", "torch_sdpa.py"),
     "PyTorch, chunks": newest("python3", "torch_chunks.py"),
     "plain loops in C": { command: ["peer_recurrence"] },
     oneDNN: { command: ["peer_onednn"] },
     OpenBLAS: { command: ["peer_openblas"] },
+    "oneDNN, newest": newest("onednn"),
+    "OpenBLAS, newest": newest("openblas"),
     "libattn, SIMD128": { command: ["node", "wasm.mjs", "build=simd"] },
     "libattn, SIMD128, dense": {
         command: ["node", "wasm.mjs", "build=simd"],
@@ -75,6 +79,10 @@ const exact = [
     "onnxruntime MatMul, Softmax, MatMul",
     "oneDNN",
     "OpenBLAS",
+    "oneDNN, newest",
+    "OpenBLAS, newest",
+    "PyTorch",
+    "ggml",
 ];
 const causal = [
     "libattn",
@@ -83,6 +91,9 @@ const causal = [
     "onnxruntime GroupQueryAttention",
     "oneDNN",
     "OpenBLAS",
+    "oneDNN, newest",
+    "OpenBLAS, newest",
+    "PyTorch",
 ];
 const decode = [
     "libattn",
@@ -93,6 +104,11 @@ const decode = [
     "onnxruntime GroupQueryAttention",
     "oneDNN",
     "OpenBLAS",
+    "oneDNN, newest",
+    "OpenBLAS, newest",
+    "PyTorch",
+    "ggml",
+    "ggml, f16 keys and values",
 ];
 const grouped = [
     "libattn",
@@ -101,6 +117,10 @@ const grouped = [
     "onnxruntime GroupQueryAttention",
     "oneDNN",
     "OpenBLAS",
+    "oneDNN, newest",
+    "OpenBLAS, newest",
+    "PyTorch",
+    "ggml",
 ];
 const linear = ["libattn", "plain loops in C", "PyTorch, chunks"];
 const states = ["libattn", "plain loops in C"];

@@ -35,10 +35,10 @@ build_programs() {
     run_logged build/log/peers.log cmake --build "$PEERS/c"
 }
 
-# PyTorch and ggml in a folder with a newer system: 3 GB.
+# PyTorch, ggml, oneDNN and OpenBLAS in a folder with a newer system: 3 GB.
 build_newest() {
     [ -e "$PEERS/sid/.complete" ] ||
-        echo "installing: PyTorch and ggml of Debian sid into $PEERS/sid (3 GB)"
+        echo "installing: PyTorch, ggml, oneDNN and OpenBLAS of Debian sid into $PEERS/sid (3 GB)"
     run_logged build/log/peers-newest.log "$SOURCE/newest/root.sh" "$PEERS/sid"
     run_logged build/log/peers-newest.log "$SOURCE/newest/enter.sh" "$PEERS/sid" \
         "$PWD/$SOURCE/newest/build.sh" "$PWD/$PEERS/c"

@@ -5,5 +5,17 @@
 set -euo pipefail
 
 here=$(dirname "${BASH_SOURCE[0]}")
-gcc -O3 -march=native -D_POSIX_C_SOURCE=200809L -I"$here/.." -I"$here/../../../core" \
-    "$here"/ggml.c "$here"/../{task,worker}.c -o "$1/ggml" -lggml -lggml-base -lm
+peers=$here/..
+folder=$1
+
+# build PROGRAM SOURCE... FLAG...
+build() {
+    local program=$1
+    shift
+    gcc -O3 -march=native -D_POSIX_C_SOURCE=200809L -I"$peers" -I"$peers/../../core" \
+        "$@" "$peers"/{task,worker}.c -o "$folder/$program" -lm
+}
+
+build ggml "$here/ggml.c" -lggml -lggml-base
+build openblas "$peers"/{openblas,blocks}.c -ffast-math -fopenmp -lopenblas
+build onednn "$peers"/{onednn,onednn3,blocks}.c -ffast-math -fopenmp -ldnnl

@@ -1,6 +1,6 @@
 /*
- * peers/newest/ggml.c: ggml's operators of linear attention with gates and with the delta rule, through its
- * processor backend. Their arrays are in the order (token, head, column).
+ * peers/newest/ggml.c: ggml's operators of attention, of linear attention with gates and with the delta rule, through
+ * its processor backend. The arrays of the latter, and all outputs, are in the order (token, head, column).
  */
 #include "worker.h"
 
@@ -52,14 +52,44 @@ static int start(const task_t *task, about_t *about) {
     return 0;
 }
 
-int contender_open(const task_t *task, about_t *about) {
+/* The graph of the result, with memory for all arrays. */
+static int build(struct ggml_context *context, about_t *about) {
+    graph = ggml_new_graph(context);
+    ggml_build_forward_expand(graph, result);
+    if (!ggml_backend_alloc_ctx_tensors(context, backend)) return refuse(about, "no memory");
+    snprintf(about->text, sizeof about->text, "ggml %s, %s", ggml_version(), ggml_op_desc(result));
+    return 0;
+}
+
+/* Keys or values, whose order is ours. */
+static int set_kv(const task_t *task, struct ggml_tensor *to, const float *from) {
+    const void *data = task->kv == KV_F32 ? from : task_halves(task, from);
+    if (!data) return 1;
+    ggml_backend_tensor_set(to, data, 0, ggml_nbytes(to));
+    return 0;
+}
+
+static int open_softmax(struct ggml_context *context, const task_t *task, about_t *about) {
+    static const enum ggml_type types[] = {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16};
     const int64_t h = task->heads, n = task->queries, d = task->dim;
-    const int gated = task->linear && task->linear->rule == RULE_GATED;
-    if (task->stream || !task->linear || task->linear->rule == RULE_LINEAR || h != task->kv_heads)
+    const enum ggml_type type = types[task->kv];
+    if (task->causal || task->stream || task->sparse) return refuse(about, "computes every pair");
+    struct ggml_tensor *q = tensor(context, d, n, h);
+    struct ggml_tensor *k = ggml_new_tensor_4d(context, type, d, task->keys, task->kv_heads, 1);
+    struct ggml_tensor *v = ggml_new_tensor_4d(context, type, d, task->keys, task->kv_heads, 1);
+    result = ggml_flash_attn_ext(context, q, k, v, NULL, 1 / sqrtf((float)d), 0, 0);
+    if (build(context, about)) return 1;
+    ggml_backend_tensor_set(q, task->query, 0, ggml_nbytes(q));
+    if (set_kv(task, k, task->key) || set_kv(task, v, task->value))
+        return refuse(about, "no memory");
+    return 0;
+}
+
+static int open_linear(struct ggml_context *context, const task_t *task, about_t *about) {
+    const int64_t h = task->heads, n = task->queries, d = task->dim;
+    const int gated = task->linear->rule == RULE_GATED;
+    if (task->stream || task->linear->rule == RULE_LINEAR || h != task->kv_heads)
         return refuse(about, "computes no such form");
-    if (start(task, about)) return 1;
-    const struct ggml_init_params params = {1 << 20, NULL, true};
-    struct ggml_context *context = ggml_init(params);
     struct ggml_tensor *q = tensor(context, d, h, n), *k = tensor(context, d, h, n);
     struct ggml_tensor *v = tensor(context, d, h, n), *state, *g, *beta = NULL;
     if (gated) {
@@ -72,16 +102,20 @@ int contender_open(const task_t *task, about_t *about) {
         state = tensor(context, d, d, h);
         result = ggml_gated_delta_net(context, q, k, v, g, beta, state, 1);
     }
-    graph = ggml_new_graph(context);
-    ggml_build_forward_expand(graph, result);
-    if (!ggml_backend_alloc_ctx_tensors(context, backend)) return refuse(about, "no memory");
+    if (build(context, about)) return 1;
     if (fill(q, task->query, same) || fill(k, task->key, same) || fill(v, task->value, same) ||
         fill(g, task->decay, gated ? expf : same) || (beta && fill(beta, task->beta, same)))
         return refuse(about, "no memory");
     float *zeros = task_floats(d * d * h);
     ggml_backend_tensor_set(state, zeros, 0, ggml_nbytes(state));
-    snprintf(about->text, sizeof about->text, "ggml %s, %s", ggml_version(), ggml_op_desc(result));
     return 0;
+}
+
+int contender_open(const task_t *task, about_t *about) {
+    if (start(task, about)) return 1;
+    const struct ggml_init_params params = {1 << 20, NULL, true};
+    struct ggml_context *context = ggml_init(params);
+    return task->linear ? open_linear(context, task, about) : open_softmax(context, task, about);
 }
 
 /* To (head, token, column); once, as it is no part of the work. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a folder with Debian's newest packages of PyTorch and ggml, nothing of which touches this system: 3 GB, by
-# the mirror and with the settings that apt has here. Needs root.
+# Makes a folder with Debian's newest packages of PyTorch, ggml, oneDNN and OpenBLAS, nothing of which touches this
+# system: 3 GB, by the mirror and with the settings that apt has here. Needs root.
 #
 # usage: root.sh ROOT
 set -euo pipefail
@@ -8,7 +8,7 @@ set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
 root=$1
 # PyTorch takes whichever BLAS there is; alone it brings the reference one.
-readonly packages=(python3-torch python3-numpy libopenblas0-pthread libggml-dev gcc libc6-dev)
+readonly packages=(python3-torch python3-numpy libopenblas-pthread-dev libdnnl-dev libggml-dev gcc libc6-dev)
 
 # The first Debian archive among apt's sources.
 # shellcheck disable=SC2016 # these are apt's variables

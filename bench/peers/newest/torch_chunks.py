@@ -1,15 +1,9 @@
 """Linear attention in PyTorch as one writes it there: chunks of tokens, of which all is products of matrices.
 Speaks worker.h's protocol."""
 
-import numpy
-from torch_worker import serve, torch
+from torch_worker import floats, serve, torch
 
 CHUNK = 64
-
-
-def floats(task, name, heads, rows, columns):
-    data = numpy.fromfile(task[name], numpy.float32, heads * rows * columns)
-    return torch.from_numpy(data.reshape(heads, rows, columns))
 
 
 def chunks(x):
@@ -77,7 +71,7 @@ def delta(q, k, v, beta):
 def contender(task):
     torch.set_grad_enabled(False)
     heads, keys, dim, form = task["heads"], task["keys"], task["dim"], task["form"]
-    if keys % CHUNK or task["kv_heads"] != heads or task["stream"] != "0":
+    if keys % CHUNK or task["kv_heads"] != heads or task["stream"]:
         raise ValueError("written for whole chunks of tokens alone")
     q, k, v = (floats(task, name, heads, keys, dim) for name in ("query", "key", "value"))
     scale = dim**-0.5

@@ -13,7 +13,13 @@ def read_task():
 
 # OpenBLAS has threads of its own, whose number it reads as it is loaded.
 os.environ["OPENBLAS_NUM_THREADS"] = str(read_task()["threads"])
+import numpy  # noqa: E402
 import torch  # noqa: E402
+
+
+def floats(task, name, heads, rows, columns):
+    data = numpy.fromfile(task[name], numpy.float32, heads * rows * columns)
+    return torch.from_numpy(data.reshape(heads, rows, columns))
 
 
 def timed(run, seconds):

@@ -1,0 +1,25 @@
+"""PyTorch's scaled_dot_product_attention. Speaks worker.h's protocol."""
+
+from torch_worker import floats, serve, torch
+
+
+def contender(task):
+    torch.set_grad_enabled(False)
+    if task.get("form", "softmax") != "softmax":
+        raise ValueError("computes softmax alone")
+    heads, shared = task["heads"], task["kv_heads"]
+    query = floats(task, "query", heads, task["queries"], task["dim"]).unsqueeze(0)
+    key, value = (
+        floats(task, name, shared, task["keys"], task["dim"]).unsqueeze(0)
+        for name in ("key", "value")
+    )
+    attend = torch.nn.functional.scaled_dot_product_attention
+    causal, grouped = bool(task["causal"]), shared != heads
+    return lambda: attend(query, key, value, is_causal=causal, enable_gqa=grouped)
+
+
+def write_out(task, out):
+    out.contiguous().numpy().tofile(task["out"])
+
+
+serve(contender, "scaled_dot_product_attention", write_out)
