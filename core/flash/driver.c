@@ -42,15 +42,16 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "%s: keys and values in i8 have no gradients", id);
     }
+    const int few = !ATTN_SMALL && attn_decode_fits(problem, pattern);
+    const int integers = ATTN_QUANTISED && kernels && !few;
     *plan = (flash_plan_t){
         .host = host,
-        .kernels = kernels ? kernels : attn_flash_kernels(attn_host_tier(host)),
+        .kernels = integers ? kernels : attn_flash_kernels(attn_host_tier(host)),
         .pattern = pattern,
         .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
     };
-    if (!ATTN_SMALL && !kernels && attn_decode_fits(problem, pattern))
-        plan->decode = attn_decode_kernels(attn_host_tier(host));
+    if (few) plan->decode = attn_decode_kernels(attn_host_tier(host));
     uint64_t workspace;
     if (!count_workspace(plan, &workspace)) {
         attn_host_release(host, plan);

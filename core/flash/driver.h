@@ -35,7 +35,7 @@ typedef struct flash_plan {
 /**
  * Make a plan of `memory`, which the backend `id` took from the host; NULL says that there was none,
  * and a pattern stands in the same memory. A plan that cannot be made gives the memory back. `kernels` may
- * be others than the host's own (NULL); all queries are then prefilled.
+ * be others than the host's own (NULL), which few queries have all the same.
  */
 attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
                               const attn_problem_t *problem, flash_plan_t *memory,

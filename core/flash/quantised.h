@@ -3,11 +3,14 @@
  *
  * Keys come in blocks of QUANTISED_KEYS. In each, K = 1 mean^T + K' (K' is smaller where channels have
  * outliers: SageAttention, arXiv:2410.02367, Section 4.2), and Q, K' and V are integers times scales: one for
- * each row of Q and K' and one for each column of V (simd/quantise.h):
+ * each row of Q and K' and one for each column of V (simd/quantise.h), found of the keys that some query sees:
  *     S_ij = Q_i mean + s_i t_j sum_k Qint_ik K'int_jk     exact in integers
  *     P_ij = round(weight_level * exp(S_ij - max of row i in the block))
  *     O_i  = sum over blocks of exp(max - M) / weight_level * u_c sum_j P_ij Vint_jc     the same
  * while the row's sum is of exponentials in f32. S, its modifiers and all else are flash.h's.
+ *
+ * A few queries, which are decoded (driver.h), have the products of floats: to quantise all keys for them would take
+ * longer than to attend.
  */
 #ifndef ATTN_FLASH_QUANTISED_H
 #define ATTN_FLASH_QUANTISED_H

@@ -68,13 +68,54 @@ static packing_t lay_out_packing(const attn_problem_t *problem, attn_arena_t *ar
     return packing;
 }
 
-/* Half of the mean of the rows that are finite: halves cannot overflow, nor can their differences. */
-static void find_mean(const float *rows, int64_t stride, int64_t count, int64_t dim, float *mean) {
+/* A block's keys `first` <= j < `first` + `count`, of which those are `seen` that some query of this head sees: what is
+ * hidden from all has no say in how the others are quantised. */
+typedef struct part {
+    int64_t first, count;
+    uint8_t seen[QUANTISED_KEYS];
+} part_t;
+
+/* Adds those that query `query` of a head sees of from <= j < to; returns how many are new. */
+static int64_t see(const attn_head_t *head, int64_t query_head, int64_t query, int64_t from,
+                   int64_t to, part_t *part) {
+    const flash_mods_t mods = flash_mods_of(head, query_head, query);
+    int64_t added = 0;
+    to = tile_min(to, part->first + part->count);
+    for (int64_t j = tile_max(from, part->first); j < to; j++) {
+        const int masked = mods.mask && !mods.mask[j * mods.mask_key];
+        const int hidden = masked || (mods.bias && mods.bias[j * mods.bias_key] == -INFINITY);
+        added += !hidden && !part->seen[j - part->first];
+        part->seen[j - part->first] |= !hidden;
+    }
+    return added;
+}
+
+/* Where mask and bias, if any, are the same for all queries, the first stands for them all. */
+static void find_seen(const attn_head_t *head, part_t *part) {
+    const attn_problem_t *problem = head->problem;
+    const int64_t group = problem->heads / problem->kv_heads, last = problem->queries - 1;
+    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
+    const int each = head->io->mask.shape[2] > 1 || head->io->bias.shape[2] > 1;
+    int64_t left = part->count;
+    memset(part->seen, 0, sizeof part->seen);
+    for (int64_t h = head->kv_head * group; h < (head->kv_head + 1) * group; h++)
+        for (int64_t i = each ? last : 0; left > 0 && i >= 0; i--) {
+            int64_t from, to, unused;
+            attn_key_range(problem, keys, i, &from, &unused);
+            attn_key_range(problem, keys, each ? i : last, &unused, &to);
+            left -= see(head, h, i, from, to, part);
+        }
+}
+
+/* Half of the mean of the rows that count and are finite: halves cannot overflow, nor can their differences. */
+static void find_mean(const float *rows, int64_t stride, const part_t *part, int64_t dim,
+                      float *mean) {
+    const int64_t count = part->count;
     uint8_t finite[QUANTISED_KEYS];
     const int all = tile_all_finite(rows, stride, count, dim);
     int64_t counted = 0;
     for (int64_t j = 0; j < count; j++) {
-        finite[j] = all || tile_all_finite(rows + j * stride, stride, 1, dim);
+        finite[j] = part->seen[j] && (all || tile_all_finite(rows + j * stride, stride, 1, dim));
         counted += finite[j];
     }
     const vf share = vf_set1(0.5f / (float)tile_max(counted, 1));
@@ -86,21 +127,20 @@ static void find_mean(const float *rows, int64_t stride, int64_t count, int64_t 
     }
 }
 
-/* `count` keys, of which `seen` count in the sequence: the others have logits, which scores may ask for. */
+/* Keys that nobody sees have logits, which scores may ask for. */
 ATTN_INLINE void pack_keys(const form_t form, const attn_problem_t *problem,
-                           const packing_t *packing, int64_t count, int64_t seen,
-                           const block_t *block) {
+                           const packing_t *packing, const part_t *part, const block_t *block) {
     const int64_t dim = problem->dim, words = dots_words(form.bytes, dim);
     const float level = quantise_level(form.key_level, dim);
-    find_mean(packing->rows, packing->stride, seen, dim, block->mean);
-    for (int64_t first = 0; first < count; first += PANEL) {
+    find_mean(packing->rows, packing->stride, part, dim, block->mean);
+    for (int64_t first = 0; first < part->count; first += PANEL) {
         const quantise_to_t to = {
             .words = block->keys + first * words,
             .scales = block->key_scales + first,
             .starts = form.bytes == 1 ? block->key_starts + first : NULL,
             .width = PANEL,
         };
-        tile_pack(packing->panel, PANEL, tile_min(PANEL, count - first), dim,
+        tile_pack(packing->panel, PANEL, tile_min(PANEL, part->count - first), dim,
                   packing->rows + first * packing->stride, packing->stride, 1, 0.5f);
         for (int64_t k = 0; k < dim; k++)
             for (int64_t j = 0; j < PANEL; j++) packing->panel[k * PANEL + j] -= block->mean[k];
@@ -126,13 +166,15 @@ static void read_value(const attn_head_t *head, int64_t key, float *row) {
 }
 
 ATTN_INLINE void pack_values(const form_t form, const attn_head_t *head, const packing_t *packing,
-                             int64_t first, int64_t count, const block_t *block) {
+                             const part_t *part, const block_t *block) {
+    const int64_t count = part->count;
     const int64_t value_dim = head->problem->value_dim, columns = tile_round_up(value_dim, PANEL);
     const int64_t stride = packing->stride, terms = tile_round_up(count, PANEL);
     for (int64_t j = 0; j < terms; j++) {
         float *row = packing->rows + j * stride;
-        if (j < count) read_value(head, first + j, row);
-        for (int64_t c = j < count ? value_dim : 0; c < columns; c++) row[c] = 0.0f;
+        const int seen = j < count && part->seen[j];
+        if (seen) read_value(head, part->first + j, row);
+        for (int64_t c = seen ? value_dim : 0; c < columns; c++) row[c] = 0.0f;
     }
     *block->infinite = take_infinite(packing->rows, stride, count, value_dim);
     for (int64_t c = 0; c < columns; c += PANEL) {
@@ -155,16 +197,15 @@ ATTN_INLINE void pack(const form_t form, const attn_head_t *head, const attn_seg
     const packing_t packing = lay_out_packing(problem, &arena);
     const block_t block = block_at(form.bytes, problem, segment, number);
     const int64_t first = number * QUANTISED_KEYS;
-    const int64_t count = tile_min(QUANTISED_KEYS, segment->count - first);
-    for (int64_t j = 0; j < count; j++)
+    part_t part = {.first = first, .count = tile_min(QUANTISED_KEYS, segment->count - first)};
+    for (int64_t j = 0; j < part.count; j++)
         convert_row(packing.rows + j * packing.stride,
                     flash_at(key, attn_offset(key, head->batch, head->kv_head, first + j)),
                     key->dtype, key->stride[3], problem->dim,
                     flash_token_scale(&head->io->key_scales, head, first + j));
-    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
-    const int64_t seen = tile_min(count, tile_max(0, keys - first));
-    pack_keys(form, problem, &packing, count, seen, &block);
-    if (head->io->value.data) pack_values(form, head, &packing, first, seen, &block);
+    find_seen(head, &part);
+    pack_keys(form, problem, &packing, &part, &block);
+    if (head->io->value.data) pack_values(form, head, &packing, &part, &block);
 }
 
 #endif

@@ -63,16 +63,27 @@ static void make_queries(quantised_t *q, const trial_t *trial, float level) {
     }
 }
 
-/* Half of a block's keys, of which `seen` count, less their mean on the grid, and of the mean: the differences
- * of whole ones could overflow. */
-static void make_keys(float *rows, int64_t count, int64_t seen, int64_t dim, float level) {
+/* Whether a query of the heads that share a key sees it. */
+static int is_seen(const trial_t *trial, int64_t b, int64_t kv_head, int64_t key) {
+    const attn_problem_t *p = &trial->problem;
+    const int64_t group = p->heads / p->kv_heads;
+    for (int64_t h = kv_head * group; h < (kv_head + 1) * group; h++)
+        for (int64_t i = 0; i < p->queries; i++)
+            if (exact_sees(p, &trial->io, b, h, i, key)) return 1;
+    return 0;
+}
+
+/* Half of a block's keys, of which those that are `seen` count, less their mean on the grid, and of the mean: the
+ * differences of whole ones could overflow. */
+static void make_keys(float *rows, int64_t count, const int *seen, int64_t dim, float level) {
     int64_t finite = 0;
-    for (int64_t j = 0; j < seen; j++) finite += is_finite(rows + j * 2 * dim, dim);
+    for (int64_t j = 0; j < count; j++) finite += seen[j] && is_finite(rows + j * 2 * dim, dim);
     const float share = 0.5f / (float)(finite ? finite : 1);
     for (int64_t c = 0; c < dim; c++) {
         float half = 0;
-        for (int64_t j = 0; j < seen; j++)
-            if (is_finite(rows + j * 2 * dim, dim)) half += rows[j * 2 * dim + c] * share;
+        for (int64_t j = 0; j < count; j++)
+            if (seen[j] && is_finite(rows + j * 2 * dim, dim))
+                half += rows[j * 2 * dim + c] * share;
         for (int64_t j = 0; j < count; j++) rows[j * 2 * dim + dim + c] = half;
     }
     for (int64_t j = 0; j < count; j++) {
@@ -83,13 +94,13 @@ static void make_keys(float *rows, int64_t count, int64_t seen, int64_t dim, flo
 }
 
 /* A block's values on the grid, column by column; what is not finite stays. */
-static void make_values(float *rows, int64_t seen, int64_t columns, float level) {
+static void make_values(float *rows, int64_t count, const int *seen, int64_t columns, float level) {
     float column[BLOCK];
     for (int64_t c = 0; c < columns; c++) {
-        for (int64_t j = 0; j < seen; j++)
-            column[j] = isfinite(rows[j * columns + c]) ? rows[j * columns + c] : 0.0f;
-        to_grid(column, seen, level);
-        for (int64_t j = 0; j < seen; j++)
+        for (int64_t j = 0; j < count; j++)
+            column[j] = seen[j] && isfinite(rows[j * columns + c]) ? rows[j * columns + c] : 0.0f;
+        to_grid(column, count, level);
+        for (int64_t j = 0; j < count; j++)
             if (isfinite(rows[j * columns + c])) rows[j * columns + c] = column[j];
     }
 }
@@ -98,9 +109,6 @@ static void make_head(quantised_t *q, const trial_t *trial, int64_t b, int64_t h
                       float value_level) {
     const attn_problem_t *p = &trial->problem;
     const int64_t head = b * p->kv_heads + h, dim = p->dim, columns = p->value_dim;
-    const int64_t length = p->inputs & ATTN_INPUT_KV_LENGTHS
-                               ? (int64_t)typed_get(&trial->io.kv_lengths, b, 0, 0, 0)
-                               : p->keys;
     float *keys = q->key + head * p->keys * 2 * dim, *values = q->value + head * p->keys * columns;
     for (int64_t j = 0; j < p->keys; j++) {
         for (int64_t c = 0; c < dim; c++)
@@ -111,9 +119,10 @@ static void make_head(quantised_t *q, const trial_t *trial, int64_t b, int64_t h
     }
     for (int64_t j = 0; j < p->keys; j += BLOCK) {
         const int64_t count = p->keys - j < BLOCK ? p->keys - j : BLOCK;
-        const int64_t left = length > j ? length - j : 0, seen = left < count ? left : count;
+        int seen[BLOCK];
+        for (int64_t i = 0; i < count; i++) seen[i] = is_seen(trial, b, h, j + i);
         make_keys(keys + j * 2 * dim, count, seen, dim, key_level);
-        make_values(values + j * columns, seen, columns, value_level);
+        make_values(values + j * columns, count, seen, columns, value_level);
     }
 }
 
