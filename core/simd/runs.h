@@ -21,11 +21,11 @@ typedef struct runs_piece {
     int64_t base, keys;
 } runs_piece_t;
 
-/* Set the rows' ranges to what they see of a run. */
+/* Set the rows' ranges to what they see of a run: those that see nothing of it stand where it does, too. */
 ATTN_SMALL_STEP void runs_look(flash_tile_t *tile, const attn_range_t *rows,
                                const attn_run_t *run) {
     for (int r = 0; r < TILE_ROWS; r++) {
-        tile->first[r] = tile_max(rows[r].first, run->first);
+        tile->first[r] = tile_min(tile_max(rows[r].first, run->first), run->last);
         tile->last[r] = tile_max(tile->first[r], tile_min(rows[r].last, run->last));
     }
 }

@@ -198,8 +198,9 @@ static void lend(attn_backend_plan_t *base, const attn_kept_t *kept) {
     ((sparse_plan_t *)base)->pattern.kept = *kept;
 }
 
-/* What depends on how many tokens there are is that of the most, so that it stays what it is. Tokens that
- * no pattern reaches back to need not be kept: with a window of as many the same keys are seen. */
+/* What depends on how many tokens there are is that of the most, so that it stays what it is. Only causal lets
+ * queries stand at the last tokens' places. Tokens that no pattern reaches back to need not be kept: with a window
+ * of as many the same keys are seen. */
 static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *given,
                                  const attn_value_t *values, attn_backend_stream_t **stream,
                                  attn_error_t *error) {
@@ -210,12 +211,12 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
     fixed[BLOCK].integer = pattern.block;
     fixed[STRIDE].integer = pattern.stride;
     if (ATTN_LSH) fixed[BUCKETS].integer = pattern.buckets;
-    if ((pattern.kind->next && !pattern.buckets) ||
-        (pattern.kind == &attn_sparse_bigbird && !pattern.is_causal))
+    const int by_place = !pattern.kind->by_logits && (!pattern.buckets || pattern.shared);
+    if ((pattern.kind->next && !pattern.buckets) || (by_place && !pattern.is_causal))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "sparse: pattern %s is of all tokens at once",
                          names[values[PATTERN].integer]);
-    if (pattern.kind->reach && problem.causal == ATTN_CAUSAL_BOTTOM_RIGHT) {
+    if (pattern.kind->reach) {
         const int64_t reach = pattern.kind->reach(&pattern);
         if (problem.window_left < 0 || reach < problem.window_left) problem.window_left = reach;
     }

@@ -4,13 +4,36 @@
 #include "test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+/* Garbage in it and behind it: no number there is an address, a size or finite. */
+static void *allocate(void *user, size_t size) {
+#if defined(__SANITIZE_ADDRESS__)
+    const size_t behind = 0; /* is told by itself */
+#else
+    const size_t behind = 4096;
+#endif
+    const size_t bytes = (size + behind + ATTN_ALIGNMENT - 1) / ATTN_ALIGNMENT * ATTN_ALIGNMENT;
+    void *memory = bytes < size ? NULL : aligned_alloc(ATTN_ALIGNMENT, bytes);
+    (void)user;
+    if (memory) memset(memory, 0x7f, bytes);
+    return memory;
+}
+
+static void release(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
 attn_context_t *fixture_context(int threads) {
+    static const attn_ext_memory_t memory = {
+        .struct_size = sizeof memory, .allocate = allocate, .release = release};
 #ifdef __wasm__
     threads = 1;
 #endif
-    const attn_context_options_t options = {.struct_size = sizeof options, .threads = threads};
+    const attn_context_options_t options = {
+        .struct_size = sizeof options, .threads = threads, .memory = &memory};
     attn_context_t *context = NULL;
     attn_error_t error = {0};
     if (attn_context_create(&options, &context, &error) != ATTN_OK)
