@@ -263,7 +263,7 @@ typedef struct saved {
     int64_t batch, kv_heads, dim, value_dim, dtype, length;
 } saved_t;
 
-static const char magic[8] = "attnst2";
+static const char magic[8] = "attnst3";
 static const char no_stream[] = "stream: these bytes are no saved stream";
 
 static saved_t header(const attn_stream_t *stream) {

@@ -46,16 +46,13 @@ static char *rows_of(const attn_cache_t *cache, int array) {
 
 /* ---- growth -------------------------------------------------------------------------------------- */
 
-static int64_t next_capacity(const attn_cache_t *cache, int64_t tokens) {
-    int64_t capacity = cache->capacity ? cache->capacity : FIRST_CAPACITY;
+static int64_t next_capacity(const attn_cache_t *cache, int64_t capacity, int64_t tokens) {
     while (capacity < tokens && capacity <= cache->most / 2) capacity *= 2;
     return capacity < tokens || capacity > cache->most ? cache->most : capacity;
 }
 
 /* Everything new is there before anything old goes. */
-attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error_t *error) {
-    if (tokens <= cache->capacity) return ATTN_OK;
-    const int64_t capacity = next_capacity(cache, tokens);
+static attn_status_t resize(attn_cache_t *cache, int64_t capacity, attn_error_t *error) {
     char *grown[CACHE_ARRAYS] = {NULL};
     for (int a = 0; a < CACHE_ARRAYS; a++) {
         const uint64_t row = cache->arrays[a].row;
@@ -78,6 +75,18 @@ attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error
     cache->capacity = capacity;
     cache->first = 0;
     return ATTN_OK;
+}
+
+attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error_t *error) {
+    const int64_t capacity = attn_max(cache->capacity, FIRST_CAPACITY);
+    return tokens <= cache->capacity ? ATTN_OK
+                                     : resize(cache, next_capacity(cache, capacity, tokens), error);
+}
+
+/* Where there is no memory to move to, all stays where it is. */
+void attn_cache_shrink(attn_cache_t *cache, int64_t tokens) {
+    const int64_t capacity = next_capacity(cache, FIRST_CAPACITY, tokens);
+    if (capacity < cache->capacity) resize(cache, capacity, NULL);
 }
 
 void attn_cache_drop(attn_cache_t *cache, int64_t count) {
@@ -192,6 +201,13 @@ void attn_cache_save(const attn_cache_t *cache, char *bytes) {
                   cache->length);
         bytes += blocks(cache) * (uint64_t)cache->length * row;
     }
+}
+
+attn_status_t attn_cache_check_size(uint64_t size, uint64_t needed, int64_t tokens,
+                                    attn_error_t *error) {
+    if (size == needed) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %llu bytes, %lld saved tokens take %llu",
+                     (unsigned long long)size, (long long)tokens, (unsigned long long)needed);
 }
 
 /* They are the last of the saved bytes. */

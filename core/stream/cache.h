@@ -34,6 +34,9 @@ void attn_cache_free(attn_cache_t *cache);
 /** Room for `tokens` in all. It grows by doubling; when there is no memory nothing has changed. */
 attn_status_t attn_cache_reserve(attn_cache_t *cache, int64_t tokens, attn_error_t *error);
 
+/** Give back what a cache of so many tokens, at least as many as it holds, would not have taken. */
+void attn_cache_shrink(attn_cache_t *cache, int64_t tokens);
+
 /** Put the tokens of io->key, io->value and scales behind the others; there is room. */
 void attn_cache_store(attn_cache_t *cache, const attn_io_t *io);
 
@@ -56,6 +59,10 @@ uint64_t attn_cache_memory(const attn_cache_t *cache);
 /** Bytes that `length` tokens take when they are saved. */
 uint64_t attn_cache_bytes(const attn_cache_t *cache, int64_t length);
 void attn_cache_save(const attn_cache_t *cache, char *bytes);
+
+/** An error unless a saved stream of so many tokens has as many bytes as it needs. */
+attn_status_t attn_cache_check_size(uint64_t size, uint64_t needed, int64_t tokens,
+                                    attn_error_t *error);
 
 /** Replace the tokens by `length` saved ones, of attn_cache_bytes(). A scale may be damaged. */
 attn_status_t attn_cache_restore(attn_cache_t *cache, const char *bytes, int64_t length,

@@ -1,5 +1,6 @@
 #include "stream/cached.h"
 
+#include "attn/ext/params.h"
 #include "stream/cache.h"
 
 #include <string.h>
@@ -164,17 +165,50 @@ static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_str
     return ATTN_OK;
 }
 
+/* FNV-1a (draft-eastlake-fnv) over more bytes. */
+static uint64_t hash_of(uint64_t hash, const void *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/*
+ * A number that says which parameters are not as they are by default: builds that lack one (modules leave some out)
+ * are as those where it is, and choices count by name.
+ */
+static uint64_t settings_of(const attn_cached_t *made) {
+    const attn_ext_params_t *declared =
+        made->count ? made->backend->get_extension(ATTN_EXT_PARAMS) : NULL;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (uint32_t i = 0; i < made->count; i++) {
+        const attn_param_info_t *info = &declared->params[i];
+        const attn_value_t *value = &made->values[i];
+        const int is_number = info->type == ATTN_PARAM_NUMBER;
+        if ((is_number ? value->number : (double)value->integer) == info->initial) continue;
+        hash = hash_of(hash, info->name, strlen(info->name) + 1);
+        if (info->type == ATTN_PARAM_CHOICE) {
+            const char *choice = info->choices[value->integer];
+            hash = hash_of(hash, choice, strlen(choice) + 1);
+        } else {
+            hash = hash_of(hash, value, sizeof *value);
+        }
+    }
+    return hash;
+}
+
 /* How many tokens were dropped, then whose they are: the parameters, then the other tokens. */
+typedef struct saved {
+    int64_t dropped;
+    uint64_t settings;
+} saved_t;
+
 static uint64_t save(const attn_backend_stream_t *base, void *bytes) {
     const stream_t *stream = (const stream_t *)base;
-    const int64_t dropped = stream->dropped;
-    const uint64_t own = values_size(&stream->made), before = sizeof dropped + own;
+    const saved_t saved = {stream->dropped, settings_of(&stream->made)};
     if (bytes) {
-        memcpy(bytes, &dropped, sizeof dropped);
-        memcpy((char *)bytes + sizeof dropped, stream->values, own);
-        attn_cache_save(&stream->cache, (char *)bytes + before);
+        memcpy(bytes, &saved, sizeof saved);
+        attn_cache_save(&stream->cache, (char *)bytes + sizeof saved);
     }
-    return before + attn_cache_bytes(&stream->cache, stream->cache.length);
+    return sizeof saved + attn_cache_bytes(&stream->cache, stream->cache.length);
 }
 
 /* What is there has to be all that the next token sees. */
@@ -187,25 +221,21 @@ static int is_whole(const stream_t *stream, int64_t dropped, int64_t length) {
 static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uint64_t size,
                              int64_t length, attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
-    int64_t dropped = -1;
-    const uint64_t own = values_size(&stream->made), before = sizeof dropped + own;
-    if (size >= before) {
-        memcpy(&dropped, bytes, sizeof dropped);
-        if (memcmp((const char *)bytes + sizeof dropped, stream->values, own) != 0)
-            return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                             "stream: saved with another value of a parameter");
-    }
-    if (!is_whole(stream, dropped, length))
+    saved_t saved = {.dropped = -1, .settings = settings_of(&stream->made)};
+    if (size >= sizeof saved) memcpy(&saved, bytes, sizeof saved);
+    if (saved.settings != settings_of(&stream->made))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "stream: saved with another value of a parameter");
+    if (!is_whole(stream, saved.dropped, length))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: these bytes do not have all tokens that this stream needs");
-    const uint64_t needed = before + attn_cache_bytes(&stream->cache, length - dropped);
-    if (size != needed)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "stream: %llu bytes, %lld saved tokens take %llu",
-                         (unsigned long long)size, (long long)length, (unsigned long long)needed);
-    const attn_status_t status =
-        attn_cache_restore(&stream->cache, (const char *)bytes + before, length - dropped, error);
-    if (status == ATTN_OK) stream->dropped = dropped;
+    const int64_t tokens = length - saved.dropped;
+    const uint64_t needed = sizeof saved + attn_cache_bytes(&stream->cache, tokens);
+    attn_status_t status = attn_cache_check_size(size, needed, length, error);
+    if (status == ATTN_OK)
+        status =
+            attn_cache_restore(&stream->cache, (const char *)bytes + sizeof saved, tokens, error);
+    if (status == ATTN_OK) stream->dropped = saved.dropped;
     return status;
 }
 

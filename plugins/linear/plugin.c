@@ -115,7 +115,7 @@ static const attn_array_info_t own_arrays[LINEAR_ARRAYS] = {
     [LINEAR_BETA] = ARRAY(INPUT, NAMED, KV_HEADS, KEYS, ONE, 7, DIFFERENTIABLE, "beta",
                           "delta: how much of what a token's key finds it replaces"),
     [LINEAR_STATE] = ARRAY(INPUT, NAMED, KV_HEADS, PLAN, VALUE_DIM, 0, DIFFERENTIABLE, "state",
-                           "what tokens before the first came to, by features"),
+                           "what tokens before the first came to; plan: the map's features"),
     [LINEAR_STATE_Z] = ARRAY(INPUT, NAMED, KV_HEADS, PLAN, ONE, 0, DIFFERENTIABLE, "state_z",
                              "the same of the normaliser"),
     [LINEAR_STATE_OUT] = ARRAY(OUTPUT, OPTIONAL, KV_HEADS, PLAN, VALUE_DIM, 0, 0, "state_out",

@@ -32,6 +32,9 @@ attn_status_t attn_linear_form_check(const linear_form_t *form, const attn_probl
     if (deltas && !has(problem, LINEAR_BETA))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: rule '%s' needs the array beta",
                          rule);
+    if (form->retnet && (!decays || has(problem, LINEAR_DECAY)))
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "linear: retnet=1 needs a gated rule without the array decay");
     if (!decays && has(problem, LINEAR_DECAY))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: rule '%s' has no decay", rule);
     if (!deltas && has(problem, LINEAR_BETA))

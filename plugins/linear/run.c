@@ -187,7 +187,7 @@ static void add_head(void *data, int64_t kv_index, uint32_t worker) {
 
 /* ---- segments ------------------------------------------------------------------------------------ */
 
-enum { PATIENCE = 20000 };
+enum { PATIENCE = 20000 /* pauses */, NAP = 50000 /* ns */ };
 
 static void rest(void) {
 #if defined(__x86_64__)
@@ -197,21 +197,24 @@ static void rest(void) {
 #endif
 }
 
-static void yield(void) {
-#if defined(__wasm__)
-    rest(); /* a module cannot */
-#else
+/* In a module a worker sleeps; the caller, worker 0, may be a browser's window, which may not. */
+static void offer_processor(const _Atomic int64_t *done, int64_t seen, uint32_t worker) {
+#if defined(__wasm_atomics__)
+    if (worker) __builtin_wasm_memory_atomic_wait64((int64_t *)(uintptr_t)done, seen, NAP);
+#elif !defined(__wasm__)
     sched_yield();
 #endif
+    (void)done, (void)seen, (void)worker;
 }
 
 /* Who is waited for may have lost its processor to those who wait: after some tenths of a millisecond they offer theirs. */
-static void wait_for(const _Atomic int64_t *done, int64_t segment) {
-    for (int pauses = 0; atomic_load_explicit(done, memory_order_acquire) < segment;) {
+static void wait_for(const _Atomic int64_t *done, int64_t segment, uint32_t worker) {
+    int64_t seen;
+    for (int pauses = 0; (seen = atomic_load_explicit(done, memory_order_acquire)) < segment;) {
         if (pauses < PATIENCE)
             pauses++, rest();
         else
-            yield();
+            offer_processor(done, seen, worker);
     }
 }
 
@@ -283,7 +286,7 @@ static void take_segment(void *data, int64_t task, uint32_t worker) {
         if (chunk.first < chunk.last)
             plan->kernels->sum(&head, &plan->form, &chunk, &state, scratch_of(run, worker));
     }
-    wait_for(&run->space.done[kv_index], segment);
+    wait_for(&run->space.done[kv_index], segment, worker);
     scan(run, kv_index, segment, worker);
     atomic_store_explicit(&run->space.done[kv_index], segment + 1, memory_order_release);
     for (int64_t place = 0;

@@ -1,8 +1,8 @@
 /*
  * A stream: for each key/value head what tokens come to, (s, z), and the last ones as they came, with their
  * gates: those of the last append, since a causal query sees some of them, and before it a few, so that a state
- * is not written, and rounded, for each alone: decoding reads it, and those tokens beside it. So memory does not
- * grow with the tokens.
+ * is not written, and rounded, for each alone: decoding reads it, and those tokens beside it. So memory is that of
+ * the state and the last append: what a longer one before it took is given back.
  */
 #include "plan.h"
 #include "stream/cache.h"
@@ -111,6 +111,12 @@ static void forget(stream_t *stream) {
     set_before(stream, 0);
 }
 
+/* The recent tokens need no more room than this. */
+static void shrink(stream_t *stream, int64_t tokens) {
+    attn_cache_shrink(&stream->recent, tokens);
+    attn_cache_shrink(&stream->gates, tokens);
+}
+
 /* The first `count` of the recent tokens are in the states. */
 static void drop_first(stream_t *stream, int64_t count) {
     attn_cache_drop(&stream->recent, count);
@@ -164,6 +170,7 @@ static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
             run_recent(stream, &nothing, 0, 1, NULL); /* gates were checked when they came */
         drop_first(stream, length);
         set_before(stream, stream->before);
+        shrink(stream, tokens);
     }
     attn_cache_store(&stream->recent, given);
     take_gates(&stream->gates_io, &stream->gates, given);
@@ -172,29 +179,39 @@ static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *given,
     return ATTN_OK;
 }
 
+/* How many tokens came before the last append. Of a few of them there may be more than their sum: none is promised. */
+static int64_t summed(const stream_t *stream) {
+    return stream->before + stream->recent.length - stream->last;
+}
+
 static attn_status_t query(attn_backend_stream_t *base, const attn_io_t *given,
                            attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
     const int64_t queries = given->query.shape[2];
-    if (stream->problem.causal != ATTN_CAUSAL_NONE && stream->before > 0 &&
-        queries > stream->recent.length + 1)
+    if (stream->problem.causal != ATTN_CAUSAL_NONE && summed(stream) &&
+        queries > attn_max(stream->last, 1))
         return attn_fail(
             error, ATTN_ERROR_UNSUPPORTED,
-            "linear: %lld queries, but of the tokens before the last %lld only their sum is kept, "
-            "which the first queries do not see whole",
-            (long long)queries, (long long)stream->recent.length);
+            "linear: %lld queries, but of the tokens before the last append, of %lld, only their "
+            "sum is kept, which the first queries do not see whole",
+            (long long)queries, (long long)stream->last);
     return run_recent(stream, given, queries, 0, error);
 }
 
 static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
-    if (length == 0) forget(stream);
-    if (length < stream->before)
+    const int64_t kept = length ? summed(stream) : 0;
+    if (length < kept)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "linear: cannot truncate to %lld tokens: of the first %lld only their sum "
-                         "is kept",
-                         (long long)length, (long long)stream->before);
-    stream->recent.length = stream->gates.length = stream->last = length - stream->before;
+                         "linear: cannot truncate to %lld tokens: of the first %lld, which came "
+                         "before the last append, only their sum is kept",
+                         (long long)length, (long long)kept);
+    if (length == 0) forget(stream);
+    const int64_t recent = length - stream->before;
+    attn_cache_truncate(&stream->recent, recent);
+    attn_cache_truncate(&stream->gates, recent);
+    shrink(stream, recent);
+    stream->last = length - kept;
     set_before(stream, stream->before); /* other tokens may be the next */
     return ATTN_OK;
 }
@@ -224,12 +241,13 @@ static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_str
     return ATTN_OK;
 }
 
-/* What stands before the saved numbers and recent tokens: the form, and how many tokens the states have. */
+/* What stands before the saved numbers and recent tokens: the form, and how many tokens the states and the last
+ * append have. */
 typedef struct saved {
     int64_t map, rule, normalise, features, seed, retnet, own_inputs;
     float key_scale;
     int32_t reserved;
-    int64_t before;
+    int64_t before, last;
 } saved_t;
 
 static saved_t header(const stream_t *stream) {
@@ -245,6 +263,7 @@ static saved_t header(const stream_t *stream) {
         .own_inputs = stream->problem.own_inputs,
         .key_scale = form->key_scale,
         .before = stream->before,
+        .last = stream->last,
     };
 }
 
@@ -309,7 +328,8 @@ static attn_status_t check_header(const stream_t *stream, const saved_t *saved, 
                         : saved->own_inputs != own.own_inputs ? "choice of gates"
                         : saved->key_scale != own.key_scale   ? "scale"
                                                               : NULL;
-    if (saved->before < 0 || saved->before > length)
+    if (saved->before < 0 || saved->before > length || saved->last < 0 ||
+        saved->last > length - saved->before)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: these bytes are damaged");
     if (!other) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: saved with another %s", other);
@@ -343,10 +363,8 @@ static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uin
     const uint64_t recent = attn_cache_bytes(&stream->recent, tokens);
     const uint64_t needed =
         sizeof saved + numbers + recent + attn_cache_bytes(&stream->gates, tokens);
-    if (size != needed)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "linear: %llu bytes, %lld saved tokens take %llu",
-                         (unsigned long long)size, (long long)length, (unsigned long long)needed);
+    status = attn_cache_check_size(size, needed, length, error);
+    if (status != ATTN_OK) return status;
     const char *at = (const char *)bytes + sizeof saved, *gates = at + numbers + recent;
     status = check_saved_gates(stream, gates, tokens, error);
     if (status == ATTN_OK) status = attn_cache_reserve(&stream->gates, tokens, error);
@@ -357,7 +375,8 @@ static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uin
     forget(stream);
     if (numbers) copy_states(stream, (char *)(uintptr_t)at, 1);
     set_before(stream, saved.before);
-    stream->last = tokens; /* or fewer */
+    stream->last = saved.last;
+    shrink(stream, tokens);
     return ATTN_OK;
 }
 

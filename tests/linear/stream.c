@@ -173,6 +173,102 @@ static void memory_does_not_grow(void **state) {
     attn_context_destroy(context);
 }
 
+/** What a long append took is given back with the next one, with what truncates it, and when another is restored. */
+static void room_is_given_back(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 500, 500, 8, 8);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    for (int rule = 0; rule < RULES_COUNT; rule++) {
+        trial_t trial = trial_of(context, &problem, ATTN_ORACLE_LIN, rule, 0);
+        char settings[160];
+        trial_make(&trial);
+        trial_label(&trial);
+        attn_stream_t *stream = open_stream(&trial, trial_settings(&trial, settings));
+        append(&trial, stream, 0, 30);
+        append(&trial, stream, 30, 1);
+        const uint64_t memory = attn_stream_memory(stream), bytes = attn_stream_save(stream, 0, 0);
+        append(&trial, stream, 31, 400);
+        assert_true(attn_stream_memory(stream) > memory);
+        expect(&trial, stream, 431, 400);
+        append(&trial, stream, 431, 1);
+        assert_int_equal(attn_stream_memory(stream), memory);
+        assert_int_equal(attn_stream_save(stream, 0, 0), bytes);
+        expect(&trial, stream, 432, 1);
+        char *saved = malloc(bytes);
+        attn_stream_save(stream, saved, bytes);
+        append(&trial, stream, 432, 68);
+        assert_int_equal(attn_stream_truncate(stream, 433, NULL), ATTN_OK);
+        assert_int_equal(attn_stream_memory(stream), memory);
+        expect(&trial, stream, 433, 1);
+        assert_int_equal(attn_stream_truncate(stream, 0, NULL), ATTN_OK);
+        append(&trial, stream, 0, 500);
+        assert_int_equal(attn_stream_restore(stream, saved, bytes, NULL), ATTN_OK);
+        assert_int_equal(attn_stream_memory(stream), memory);
+        expect(&trial, stream, 432, 1);
+        free(saved);
+        append(&trial, stream, 432, 68);
+        assert_int_equal(attn_stream_truncate(stream, 0, NULL), ATTN_OK);
+        assert_int_equal(attn_stream_memory(stream), memory);
+        attn_stream_destroy(stream);
+        trial_drop(&trial);
+    }
+    attn_context_destroy(context);
+}
+
+static attn_status_t try_queries(const trial_t *trial, attn_stream_t *stream, int64_t queries) {
+    const attn_io_t io = {.struct_size = sizeof io,
+                          .query = trial_rows(&trial->query.tensor, 0, queries),
+                          .out = trial_rows(&trial->out.tensor, 0, queries)};
+    return attn_stream_query(stream, &io, NULL);
+}
+
+/* The last append is all that is answered, and where truncate goes back to; or 0. */
+static void expect_last(const trial_t *trial, attn_stream_t *stream, int64_t length, int64_t last) {
+    const int64_t most = last > 1 ? last : 1;
+    assert_int_equal(attn_stream_length(stream), length);
+    expect(trial, stream, length, most);
+    assert_int_equal(try_queries(trial, stream, most + 1),
+                     last < length ? ATTN_ERROR_UNSUPPORTED : ATTN_OK);
+    if (length - last > 1)
+        assert_int_equal(attn_stream_truncate(stream, length - last - 1, NULL),
+                         ATTN_ERROR_UNSUPPORTED);
+}
+
+/** Which queries are answered depends on the last append alone, not on how many tokens are there by chance. */
+static void only_the_last_append_is_promised(void **state) {
+    (void)state;
+    static const int64_t histories[][3] = {{5, 2, 3},  {1, 1, 1},  {7, 1, 1},   {40, 3, 2},
+                                           {3, 30, 1}, {12, 1, 1}, {11, 1, 12}, {2, 40, 7}};
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 2, 60, 60, 8, 8);
+    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    for (size_t i = 0; i < TEST_COUNT(histories); i++) {
+        const int64_t *pieces = histories[i];
+        int64_t length = pieces[0] + pieces[1];
+        trial_t trial = trial_of(context, &problem, ATTN_ORACLE_ELU1, (int)i % RULES_COUNT,
+                                 !is_delta((int)i % RULES_COUNT));
+        char settings[160];
+        trial_make(&trial);
+        trial_label(&trial);
+        attn_stream_t *stream = open_stream(&trial, trial_settings(&trial, settings));
+        append(&trial, stream, 0, pieces[0]);
+        expect_last(&trial, stream, pieces[0], pieces[0]);
+        append(&trial, stream, pieces[0], pieces[1]);
+        expect_last(&trial, stream, length, pieces[1]);
+        stream = pass_on(&trial, stream, settings);
+        expect_last(&trial, stream, length, pieces[1]);
+        append(&trial, stream, length, pieces[2]);
+        length += pieces[2];
+        expect_last(&trial, stream, length, pieces[2]);
+        assert_int_equal(attn_stream_truncate(stream, length - 1, NULL), ATTN_OK);
+        expect_last(&trial, stream, length - 1, pieces[2] - 1);
+        attn_stream_destroy(stream);
+        trial_drop(&trial);
+    }
+    attn_context_destroy(context);
+}
+
 /** Bytes of another form are not taken, and the error says what is other. */
 static void other_forms_are_refused(void **state) {
     (void)state;
@@ -320,5 +416,7 @@ static void arrays_have_their_shapes(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(arrays_have_their_shapes), cmocka_unit_test(splits_do_not_matter),
-          cmocka_unit_test(memory_does_not_grow), cmocka_unit_test(other_forms_are_refused),
-          cmocka_unit_test(bad_gates_are_refused), cmocka_unit_test(nan_gates_are_remembered))
+          cmocka_unit_test(memory_does_not_grow), cmocka_unit_test(room_is_given_back),
+          cmocka_unit_test(only_the_last_append_is_promised),
+          cmocka_unit_test(other_forms_are_refused), cmocka_unit_test(bad_gates_are_refused),
+          cmocka_unit_test(nan_gates_are_remembered))

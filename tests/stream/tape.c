@@ -16,6 +16,9 @@ const subject_t *tape_next_subject(const attn_context_t *context, const subject_
 
 int tape_can(const attn_context_t *context, const subject_t *subject,
              const attn_problem_t *problem) {
+    const int has_places =
+        subject->formula.form == FORM_SPARSE; /* which only causal gives a stream's queries */
+    if (has_places && problem->causal == ATTN_CAUSAL_NONE && problem->window_left < 0) return 0;
     return !(attn_problem_features(problem) &
              ~attn_backend_find(context, subject->backend)->features);
 }
@@ -63,7 +66,8 @@ tape_t tape_create(const attn_context_t *context, const subject_t *subject, cons
         tape.key_scales = scales(p, 0x1p-7);
         tape.value_scales = scales(p, 0x1p-6);
     }
-    tape.stream = tape_open(context, subject, p, max_keys);
+    if (!tape_can(context, subject, p)) tape.problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+    tape.stream = tape_open(context, subject, &tape.problem, max_keys);
     return tape;
 }
 

@@ -23,7 +23,7 @@ typedef struct answer {
 /** The subject after this one (NULL: the first) that this build has and that streams; NULL at the end. */
 const subject_t *tape_next_subject(const attn_context_t *context, const subject_t *subject);
 
-/** Whether the subject's backend can do the problem. */
+/** Whether the subject's backend has streams of the problem. */
 int tape_can(const attn_context_t *context, const subject_t *subject,
              const attn_problem_t *problem);
 
@@ -34,7 +34,7 @@ attn_problem_t tape_problem(int64_t tokens);
 attn_stream_t *tape_open(const attn_context_t *context, const subject_t *subject,
                          const attn_problem_t *problem, int64_t max_keys);
 
-/** problem->keys random tokens, and an empty stream. */
+/** problem->keys random tokens, and an empty stream; causal where the subject streams in no other way. */
 tape_t tape_create(const attn_context_t *context, const subject_t *subject,
                    const attn_problem_t *problem, int64_t max_keys);
 void tape_destroy(tape_t *tape);

@@ -306,7 +306,7 @@ typedef struct attn_stream attn_stream_t;
  * own_inputs; `queries` and `keys` are ignored, inputs, past and backward must be 0. Parameters as for a plan; where an automatic one
  * depends on the number of keys, that is `max_keys`, which is the most tokens that the stream may get.
  * Memory grows with the tokens, by doubling, where the backend keeps them all; with a window to the
- * left, and where it keeps sums (linear), it does not. The caller destroys the stream, before the
+ * left, and where it keeps sums (linear), it does not: beside those it has the last append's tokens. The caller destroys the stream, before the
  * context. Errors as attn_plan_create(); ATTN_ERROR_UNSUPPORTED for a backend, or a method of it, that
  * has no streams.
  */
