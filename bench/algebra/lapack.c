@@ -13,9 +13,6 @@
 #include <string.h>
 
 typedef void potrf_t(const char *uplo, const int *n, double *a, const int *lda, int *info);
-typedef void syrk_t(const char *uplo, const char *transposed, const int *n, const int *k,
-                    const double *alpha, const double *a, const int *lda, const double *beta,
-                    double *c, const int *ldc);
 typedef void gelqf_t(const int *m, const int *n, double *a, const int *lda, double *tau,
                      double *work, const int *lwork, int *info);
 typedef void syevd_t(const char *job, const char *uplo, const int *n, double *a, const int *lda,
@@ -24,7 +21,6 @@ typedef void syevd_t(const char *job, const char *uplo, const int *n, double *a,
 
 static struct {
     potrf_t *potrf;
-    syrk_t *syrk;
     gelqf_t *gelqf;
     syevd_t *syevd;
 } lapack;
@@ -34,14 +30,6 @@ static int cholesky(double *s, int64_t n) {
     int info = -1;
     if (n <= INT_MAX) lapack.potrf("U", &order, s, &order, &info);
     return info == 0;
-}
-
-static int add_gram(const double *a, int64_t rows, int64_t columns, double *s) {
-    const int n = (int)columns, k = (int)rows;
-    const double one = 1;
-    if (rows > INT_MAX || columns > INT_MAX) return 0;
-    lapack.syrk("U", "N", &n, &k, &one, a, &n, &one, s, &n);
-    return 1;
 }
 
 static int triangle(double *a, int64_t rows, int64_t columns, double *r) {
@@ -90,19 +78,28 @@ static int find(void *library, const char *name, void *function) {
     return found != NULL;
 }
 
+/* OpenBLAS asks for a buffer of 128 MB when it multiplies: for ever, where it gets none. */
+static int has_room(void) {
+    void *volatile room = malloc((size_t)256 << 20);
+    const int is_there = room != NULL;
+    free(room);
+    return is_there;
+}
+
+/*
+ * Threads of OpenBLAS wait for each other at the program's end, for ever where a limit of memory has let some of them not
+ * start; and sums are in the order of their number. What is asked for here is small, and one core's.
+ */
 static int load(void) {
-    void *library = dlopen(ATTN_LAPACK_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    setenv("OPENBLAS_NUM_THREADS", "1", 0);
+    void *library = has_room() ? dlopen(ATTN_LAPACK_LIBRARY, RTLD_NOW | RTLD_LOCAL) : NULL;
     return library && find(library, "dpotrf_", &lapack.potrf) &&
-           find(library, "dsyrk_", &lapack.syrk) && find(library, "dgelqf_", &lapack.gelqf) &&
-           find(library, "dsyevd_", &lapack.syevd);
+           find(library, "dgelqf_", &lapack.gelqf) && find(library, "dsyevd_", &lapack.syevd);
 }
 
 const algebra_solver_t *algebra_lapack(void) {
-    static const algebra_solver_t solver = {.name = "lapack",
-                                            .cholesky = cholesky,
-                                            .add_gram = add_gram,
-                                            .triangle = triangle,
-                                            .eigen = eigen};
+    static const algebra_solver_t solver = {
+        .name = "lapack", .cholesky = cholesky, .triangle = triangle, .eigen = eigen};
     static int loaded = -1;
     if (loaded < 0) loaded = load();
     return loaded ? &solver : NULL;

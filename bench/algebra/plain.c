@@ -6,31 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Gram ------------------------------------------------------------------------------------------ */
-
-enum { TOGETHER = 4 }; /* rows, so that s is read and written once for all of them */
-
-static void add_row(const double *row, int64_t columns, double *s) {
-    for (int64_t i = 0; i < columns; i++)
-        for (int64_t j = 0; j <= i; j++) s[i * columns + j] += row[i] * row[j];
-}
-
-static int add_gram(const double *a, int64_t rows, int64_t columns, double *s) {
-    int64_t k = 0;
-    for (; k + TOGETHER <= rows; k += TOGETHER) {
-        const double *a0 = a + k * columns, *a1 = a0 + columns, *a2 = a1 + columns,
-                     *a3 = a2 + columns;
-        for (int64_t i = 0; i < columns; i++) {
-            double *restrict to = s + i * columns;
-            const double b0 = a0[i], b1 = a1[i], b2 = a2[i], b3 = a3[i];
-            for (int64_t j = 0; j <= i; j++)
-                to[j] += (b0 * a0[j] + b1 * a1[j]) + (b2 * a2[j] + b3 * a3[j]);
-        }
-    }
-    for (; k < rows; k++) add_row(a + k * columns, columns, s);
-    return 1;
-}
-
 /* ---- QR ------------------------------------------------------------------------------------------ */
 
 /*
@@ -100,8 +75,5 @@ static int eigen(double *a, int64_t n, double *values) {
     return is_finite;
 }
 
-const algebra_solver_t algebra_plain = {.name = "plain",
-                                        .cholesky = algebra_cholesky,
-                                        .add_gram = add_gram,
-                                        .triangle = triangle,
-                                        .eigen = eigen};
+const algebra_solver_t algebra_plain = {
+    .name = "plain", .cholesky = algebra_cholesky, .triangle = triangle, .eigen = eigen};

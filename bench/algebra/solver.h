@@ -1,6 +1,6 @@
 /*
- * algebra/solver.h: the product and the factorisations that sparsifying takes, from LAPACK or from plain C, behind one
- * interface. Both agree within rounding, a small multiple of n 2^-52 of the matrix's norm.
+ * algebra/solver.h: the factorisations that sparsifying takes, from LAPACK or from plain C, behind one interface.
+ * Both agree within rounding, a small multiple of n 2^-52 of the matrix's norm.
  *
  * Matrices are row-major, without gaps, in double precision. Any thread.
  */
@@ -14,8 +14,6 @@ typedef struct algebra_solver {
     const char *name;
     /** s = L L^T, in place of the lower triangle of s (n x n); 0 too where it is not positive definite. */
     int (*cholesky)(double *s, int64_t n);
-    /** s += a^T a for a (rows x columns), in the lower triangle of s (columns x columns). */
-    int (*add_gram)(const double *a, int64_t rows, int64_t columns, double *s);
     /**
      * R of a = Q R, `rows` >= `columns` >= 1: upper triangular with a diagonal of no number below 0, zeros
      * below; r is columns x columns. Destroys a. By Householder's reflections, for any rank.
@@ -32,8 +30,8 @@ typedef struct algebra_solver {
 extern const algebra_solver_t algebra_plain;
 
 /**
- * The LAPACK that CMake found, with 32-bit integers (dpotrf, dgelqf, dsyevd, and dsyrk of its BLAS); NULL where there is none or
- * it cannot be loaded. It is loaded by the first call, which no other thread may make at that time.
+ * The LAPACK that CMake found, with 32-bit integers (dpotrf, dgelqf, dsyevd); NULL where there is none, it
+ * cannot be loaded, or there are no 256 MB for it. It is loaded by the first call, which no other thread may make at that time.
  */
 const algebra_solver_t *algebra_lapack(void);
 

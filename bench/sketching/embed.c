@@ -41,21 +41,17 @@ int sketching_embed_rows(const sketching_embedding_t *s, const float *a, int64_t
  * the elements of so many rows.
  */
 static void embed_dense(const sketching_embedding_t *s, const sketching_x_t *x,
-                        const attn_sketch_entry_t *entries, float *buckets, float *result) {
+                        const attn_sketch_entry_t *entries, float *result) {
     const sketching_kernels_t *kernels = sketching_kernels();
     float panel[PART * SKETCHING_ROWS];
     for (int64_t row = 0; row < x->rows; row += SKETCHING_ROWS) {
         const int64_t rows = attn_min(SKETCHING_ROWS, x->rows - row);
-        memset(buckets, 0, (size_t)(s->size * SKETCHING_ROWS) * sizeof *buckets);
         for (int64_t first = 0; first < x->columns; first += PART) {
             const int64_t count = attn_min(PART, x->columns - first);
             kernels->turn(x->dense + row * x->columns + first, x->columns, count, rows, panel);
             kernels->embed(panel, count, SKETCHING_ROWS, entries + first * s->sparsity, s->sparsity,
-                           buckets);
+                           result + sketching_panel(s->size, row));
         }
-        for (int64_t t = 0; t < s->size; t++)
-            memcpy(result + t * x->rows + row, buckets + t * SKETCHING_ROWS,
-                   (size_t)rows * sizeof *result);
     }
 }
 
@@ -63,25 +59,20 @@ static int embed_all(const sketching_embedding_t *s, const sketching_x_t *x, flo
     const attn_sketch_part_t all = part_of(s, 0, x->columns);
     const size_t entry = (size_t)s->sparsity * sizeof(attn_sketch_entry_t);
     attn_sketch_entry_t *entries = malloc((size_t)x->columns * entry);
-    float *buckets = malloc((size_t)s->size * SKETCHING_ROWS * sizeof *buckets);
-    const int done = entries && buckets;
-    if (done) {
-        sketching_kernels()->draw(entries, &all, s->sparsity);
-        embed_dense(s, x, entries, buckets, result);
-    }
+    if (!entries) return 0;
+    sketching_kernels()->draw(entries, &all, s->sparsity);
+    embed_dense(s, x, entries, result);
     free(entries);
-    free(buckets);
-    return done;
+    return 1;
 }
 
 /* What the kernel does, for a feature of few elements. */
-static void embed_feature(const sketching_block_t *block, const attn_sketch_entry_t *entries,
-                          int64_t sparsity, int64_t n, float *result) {
-    for (int64_t i = 0; i < sparsity; i++) {
-        float *bucket = result + entries[i].column * n;
+static void embed_feature(const sketching_embedding_t *s, const sketching_block_t *block,
+                          const attn_sketch_entry_t *entries, float *result) {
+    for (int64_t i = 0; i < s->sparsity; i++)
         for (int64_t r = 0; r < block->count; r++)
-            bucket[block->rows[r]] += entries[i].weight * block->values[r];
-    }
+            result[sketching_panel(s->size, block->rows[r]) + entries[i].column * SKETCHING_ROWS] +=
+                entries[i].weight * block->values[r];
 }
 
 static int embed_sparse(const sketching_embedding_t *s, const sketching_features_t *features,
@@ -90,13 +81,12 @@ static int embed_sparse(const sketching_embedding_t *s, const sketching_features
     const sketching_x_t *x = features->x;
     attn_sketch_entry_t *entries = malloc(PART * (size_t)s->sparsity * sizeof *entries);
     if (!entries) return 0;
-    memset(result, 0, (size_t)(s->size * x->rows) * sizeof *result);
     for (int64_t first = 0; first < x->columns; first += PART) {
         const attn_sketch_part_t part = part_of(s, first, attn_min(PART, x->columns - first));
         kernels->draw(entries, &part, s->sparsity);
         for (int64_t j = 0; j < part.count; j++) {
             const sketching_block_t block = sketching_block(features, first + j);
-            embed_feature(&block, entries + j * s->sparsity, s->sparsity, x->rows, result);
+            embed_feature(s, &block, entries + j * s->sparsity, result);
         }
     }
     free(entries);
@@ -105,6 +95,8 @@ static int embed_sparse(const sketching_embedding_t *s, const sketching_features
 
 int sketching_embed_features(const sketching_embedding_t *s, const sketching_features_t *features,
                              float *result) {
+    const int64_t columns = attn_round_up(features->x->rows, SKETCHING_ROWS);
+    memset(result, 0, (size_t)(s->size * columns) * sizeof *result);
     return features->x->dense ? embed_all(s, features->x, result)
                               : embed_sparse(s, features, result);
 }

@@ -21,7 +21,15 @@ typedef struct sketching_embedding {
 int sketching_embed_rows(const sketching_embedding_t *s, const float *a, int64_t rows,
                          int64_t columns, float *result);
 
-/** result (size x n) = S X^T. 0 when there is no memory; for a dense X it is for as many entries as S has. */
+/** Where column i of a matrix of so many rows begins in panels of SKETCHING_ROWS columns: its rows stand as far apart. */
+static inline int64_t sketching_panel(int64_t rows, int64_t i) {
+    return (i / SKETCHING_ROWS * rows) * SKETCHING_ROWS + i % SKETCHING_ROWS;
+}
+
+/**
+ * result = S X^T (size x n) in panels, the last filled up with zeros. 0 when there is no memory; for a dense X it is for
+ * as many entries as S has.
+ */
 int sketching_embed_features(const sketching_embedding_t *s, const sketching_features_t *features,
                              float *result);
 

@@ -5,6 +5,7 @@
 #include "sketching/draw.h"
 
 enum { LANES = VF_LANES, COLUMNS = SKETCHING_COLUMNS, LINE = 16 };
+enum { GRAM_ROWS = VF_LANES < 16 ? 4 : 16 /* whose sums fit the registers */ };
 
 /*
  * Some columns for a vector of features: sums stay in registers, a row of X is loaded once for all of them. Products
@@ -140,9 +141,61 @@ static void turn(const float *values, int64_t stride, int64_t width, int64_t row
     tile_pack(panel, SKETCHING_ROWS, rows, width, values, stride, 1, 1.0f);
 }
 
+/* Some rows of the tile, and all columns. */
+ATTN_INLINE void gram_rows(const float *a, const float *b, int64_t count, double *tile) {
+    enum { V = SKETCHING_ROWS / LANES };
+    vf sums[GRAM_ROWS][V];
+    float results[SKETCHING_ROWS];
+    ATTN_UNROLL
+    for (int r = 0; r < GRAM_ROWS; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < V; v++) sums[r][v] = vf_zero();
+    }
+    for (int64_t t = 0; t < count; t++, a += SKETCHING_ROWS, b += SKETCHING_ROWS) {
+        ATTN_UNROLL
+        for (int r = 0; r < GRAM_ROWS; r++) {
+            const vf factor = vf_set1(a[r]);
+            ATTN_UNROLL
+            for (int v = 0; v < V; v++)
+                sums[r][v] = vf_add(sums[r][v], vf_mul(factor, vf_load(b + v * LANES)));
+        }
+    }
+    ATTN_UNROLL
+    for (int r = 0; r < GRAM_ROWS; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < V; v++) vf_store(results + v * LANES, sums[r][v]);
+        for (int c = 0; c < SKETCHING_ROWS; c++) tile[r * SKETCHING_ROWS + c] += (double)results[c];
+    }
+}
+
+static void gram(const float *a, const float *b, int64_t count, double *tile) {
+    for (int r = 0; r < SKETCHING_ROWS; r += GRAM_ROWS)
+        gram_rows(a + r, b, count, tile + r * SKETCHING_ROWS);
+}
+
+/* Some terms at a time, one after the other, so that `row` is read and written once for them. */
+static void eliminate(double *restrict row, const double *restrict above, int64_t stride,
+                      int64_t terms, int64_t columns) {
+    int64_t k = 0;
+    for (; k + 4 <= terms; k += 4) {
+        const double *a = above + k * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+        const double x = a[0], y = b[0], z = c[0], w = d[0];
+        for (int64_t i = 0; i < columns; i++)
+            row[i] = (((row[i] - x * a[i]) - y * b[i]) - z * c[i]) - w * d[i];
+    }
+    for (; k < terms; k++) {
+        const double *a = above + k * stride, x = a[0];
+        for (int64_t i = 0; i < columns; i++) row[i] -= x * a[i];
+    }
+}
+
 static void draw(attn_sketch_entry_t *entries, const attn_sketch_part_t *part, int64_t sparsity) {
     draw_embedding(entries, part, sparsity);
 }
 
-const sketching_kernels_t ATTN_KERNEL(attn_sketching_kernels) = {
-    .draw = draw, .embed = embed, .turn = turn, .squares = squares};
+const sketching_kernels_t ATTN_KERNEL(attn_sketching_kernels) = {.draw = draw,
+                                                                 .embed = embed,
+                                                                 .turn = turn,
+                                                                 .gram = gram,
+                                                                 .eliminate = eliminate,
+                                                                 .squares = squares};

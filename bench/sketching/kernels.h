@@ -25,6 +25,11 @@ typedef struct sketching_kernels {
                   const attn_sketch_entry_t *entries, int64_t sparsity, float *embedded);
     /** panel[f SKETCHING_ROWS + r] = values[r stride + f], 0 from `rows` on. */
     void (*turn)(const float *values, int64_t stride, int64_t width, int64_t rows, float *panel);
+    /** tile[r C + c] += sum_t a[t C + r] b[t C + c] for t < `count` and C = SKETCHING_ROWS, in float. */
+    void (*gram)(const float *a, const float *b, int64_t count, double *tile);
+    /** row[c] -= sum_k above[k stride] above[k stride + c] for k < `terms` and c < `columns`: a step of Cholesky's. */
+    void (*eliminate)(double *row, const double *above, int64_t stride, int64_t terms,
+                      int64_t columns);
     /**
      * squares[f] = sum_c (sum_r values[r stride + f] N_rc)^2 for `width` features; N, of a multiple of
      * SKETCHING_COLUMNS = C columns, lies C columns after C: N_rc = matrix[(c / C rows + r) C + c % C]. `last[c]` is the

@@ -5,6 +5,7 @@
 #include "sketch/bound.h"
 #include "sketch/leverage.h"
 #include "sketch/matrices.h"
+#include "sketching/approximate.h"
 #include "sketching/barrier.h"
 #include "sketching/embed.h"
 #include "sketching/scores.h"
@@ -22,6 +23,7 @@ typedef struct work {
     const sketching_options_t *options;
     sketching_result_t *result;
     attn_error_t *error;
+    sketching_triangle_t triangle; /* of Algorithm 2, or */
     sketching_basis_t basis;
     double *weights;           /* d: of features, or running sums of scores */
     attn_sketch_draw_t *draws; /* m */
@@ -98,23 +100,22 @@ static attn_status_t choose_size(const work_t *work) {
                          size, (long long)x->columns);
     if (!result->is_exact && options->method == SKETCHING_DETERMINISTIC &&
         result->size <= result->rank)
-        return attn_fail(work->error, ATTN_ERROR_RANGE,
-                         "a deterministic sketch has more features (%lld) than X has rank (%lld)",
-                         (long long)result->size, (long long)result->rank);
+        return attn_fail(
+            work->error, ATTN_ERROR_RANGE,
+            "%lld features are too few: deterministic takes more than the rank of X, %lld",
+            (long long)result->size, (long long)result->rank);
     return ATTN_OK;
 }
 
 /* ---- features that are kept ---------------------------------------------------------------------------- */
 
-/* An X too large for the embedding's f32 has an exact basis. */
-static attn_status_t find_basis(work_t *work) {
-    const sketching_options_t *options = work->options;
-    const int done = (options->method == SKETCHING_LEVERAGE &&
-                      sketching_basis_embedded(work->features, options->solver, factor_of(options),
-                                               options->seed, &work->basis)) ||
-                     sketching_basis_exact(work->features, options->solver, &work->basis);
+/* LAPACK is loaded here at the earliest. */
+static int find_exact_basis(work_t *work) {
+    const algebra_solver_t *solver = work->options->solver;
+    work->result->solver = solver ? solver : algebra_best();
+    const int done = sketching_basis_exact(work->features, work->result->solver, &work->basis);
     work->result->rank = work->basis.rank;
-    return done ? ATTN_OK : no_memory(work);
+    return done;
 }
 
 static double sum_of_scores(const work_t *work) {
@@ -125,36 +126,37 @@ static double sum_of_scores(const work_t *work) {
 
 /*
  * Scores that are off by a factor of at most F add up to rank / F at least and F rank at most: where they do not, the
- * embedding has failed, as it may for a part of delta, or f32 is too coarse for X, and exact ones are taken.
+ * embedding has failed, as it may for a part of delta. ATTN_ERROR_RANGE then, and where float is too coarse for X.
  */
-static int find_scores_embedded(work_t *work) {
+static attn_status_t find_scores_embedded(work_t *work) {
     const sketching_options_t *options = work->options;
-    double *scores = work->result->scores;
-    if (!sketching_scores_projected(work->features, &work->basis, factor_of(options),
-                                    options->delta / 2, options->seed, scores))
-        return 0;
-    const double total = sum_of_scores(work), rank = (double)work->basis.rank;
-    if (total >= rank / factor_of(options) && total <= factor_of(options) * rank) return 1;
-    sketching_basis_destroy(&work->basis);
-    if (!sketching_basis_exact(work->features, options->solver, &work->basis)) return 0;
-    work->result->rank = work->basis.rank;
-    return sketching_scores(work->features, &work->basis, scores);
+    const double factor = factor_of(options);
+    const attn_status_t status =
+        sketching_triangle_embedded(work->features, factor, options->seed, &work->triangle);
+    if (status) return status;
+    if (!sketching_scores_projected(work->features, &work->triangle, factor, options->delta / 2,
+                                    options->seed, work->result->scores))
+        return ATTN_ERROR_MEMORY;
+    const double total = sum_of_scores(work), rank = (double)work->triangle.rank;
+    work->result->rank = work->triangle.rank;
+    return total >= rank / factor && total <= factor * rank ? ATTN_OK : ATTN_ERROR_RANGE;
 }
 
 static attn_status_t find_scores(work_t *work) {
     const int64_t d = work->features->x->columns;
-    const sketching_options_t *options = work->options;
+    const enum sketching_method method = work->options->method;
     double *scores = work->result->scores = allocate(d, 1, sizeof *scores);
     if (!scores) return no_memory(work);
-    int done = 1;
-    if (options->method == SKETCHING_UNIFORM)
+    attn_status_t status = ATTN_OK;
+    if (method == SKETCHING_UNIFORM)
         for (int64_t j = 0; j < d; j++) scores[j] = 1;
-    else if (options->method == SKETCHING_EXACT)
-        done = sketching_scores(work->features, &work->basis, scores);
     else
-        done = find_scores_embedded(work);
+        status = method == SKETCHING_EXACT ? ATTN_ERROR_RANGE : find_scores_embedded(work);
+    if (status == ATTN_ERROR_RANGE && find_exact_basis(work) &&
+        sketching_scores(work->features, &work->basis, scores))
+        status = ATTN_OK;
     work->result->total = sum_of_scores(work);
-    return done ? ATTN_OK : no_memory(work);
+    return status ? no_memory(work) : ATTN_OK;
 }
 
 static attn_status_t draw(work_t *work) {
@@ -323,19 +325,14 @@ static float signed_by(float value, uint32_t packed) {
     return value;
 }
 
-/*
- * T of the sparse embedding; where X has far fewer elements than features, entries are drawn for each: one by one takes
- * so many times as long as all in vectors.
- */
-enum { ONE_BY_ONE = 8 };
-
+/* T of the sparse embedding. */
 typedef struct scattering {
     attn_sketch_part_t all;
     int64_t sparsity;
-    const uint32_t *packed; /* `sparsity` a feature, or NULL */
+    const uint32_t *packed; /* `sparsity` a feature, or NULL: drawn for each element */
 } scattering_t;
 
-static const uint32_t *entries_of(const scattering_t *t, int64_t feature, uint32_t *drawn) {
+static const uint32_t *packed_of(const scattering_t *t, int64_t feature, uint32_t *drawn) {
     const attn_sketch_part_t part = {feature, 1, t->all.size, t->all.seed};
     attn_sketch_entry_t entries[ATTN_SKETCH_MOST_SPARSITY];
     if (t->packed) return t->packed + feature * t->sparsity;
@@ -353,7 +350,7 @@ static void embed_row(const sketching_x_t *x, int64_t i, const scattering_t *t, 
     const float magnitude = (float)(1 / sqrt((double)t->sparsity));
     uint32_t drawn[ATTN_SKETCH_MOST_SPARSITY];
     for (int64_t at = 0; at < count; at++) {
-        const uint32_t *entry = entries_of(t, indices ? indices[at] : at, drawn);
+        const uint32_t *entry = packed_of(t, indices ? indices[at] : at, drawn);
         const float value = magnitude * values[at];
         if (indices && t->packed && at + AHEAD < count)
             __builtin_prefetch(t->packed + indices[at + AHEAD] * t->sparsity);
@@ -370,7 +367,7 @@ static attn_status_t embed_rows(work_t *work) {
     float *y = work->result->y = allocate(n, size, sizeof *y);
     float *row = work->row = allocate(1, size, sizeof *row);
     if (!y || !row) return no_memory(work);
-    if (sketching_stored(x) >= x->columns / ONE_BY_ONE) {
+    if (!attn_sketch_draws_each(sketching_stored(x), x->columns)) {
         t.packed = work->matrix = allocate(x->columns, t.sparsity, sizeof(uint32_t));
         if (!t.packed || !draw_packed(&t.all, t.sparsity, work->matrix)) return no_memory(work);
     }
@@ -397,23 +394,31 @@ static attn_status_t mix_all(work_t *work) {
 /* ---- a sketch -------------------------------------------------------------------------------------------- */
 
 /* The backend's parameters have the same limits. */
-static attn_status_t check_share(const work_t *work, const char *name, double value, double least) {
+static attn_status_t check_share(const char *name, double value, double least,
+                                 attn_error_t *error) {
     if (value >= least && value <= ATTN_SKETCH_MOST) return ATTN_OK;
-    return attn_fail(work->error, ATTN_ERROR_RANGE, "%s is %g, has to be %g to %g", name, value,
-                     least, ATTN_SKETCH_MOST);
+    return attn_fail(error, ATTN_ERROR_RANGE, "%s is %g, has to be %g to %g", name, value, least,
+                     ATTN_SKETCH_MOST);
+}
+
+attn_status_t sketching_check_options(const sketching_options_t *options, attn_error_t *error) {
+    attn_status_t status = check_share("eps", options->eps, ATTN_SKETCH_LEAST_EPS, error);
+    if (!status) status = check_share("delta", options->delta, ATTN_SKETCH_LEAST_DELTA, error);
+    if (status) return status;
+    if (!(options->factor >= 0 && factor_of(options) >= 2 && factor_of(options) <= 1000))
+        return attn_fail(error, ATTN_ERROR_RANGE, "factor is %g, has to be 2 to 1000",
+                         options->factor);
+    if (options->size < 0 || options->size > SKETCHING_MOST_COLUMNS)
+        return attn_fail(error, ATTN_ERROR_RANGE, "size is %lld, has to be 1 to 2^31",
+                         (long long)options->size);
+    return ATTN_OK;
 }
 
 static attn_status_t check(const work_t *work) {
-    const sketching_options_t *options = work->options;
     const sketching_x_t *x = work->features->x;
     const float *data = x->dense ? x->dense : x->data;
-    attn_status_t status = check_share(work, "eps", options->eps, ATTN_SKETCH_LEAST_EPS);
-    if (!status) status = check_share(work, "delta", options->delta, ATTN_SKETCH_LEAST_DELTA);
+    const attn_status_t status = sketching_check_options(work->options, work->error);
     if (status) return status;
-    if (!(options->factor >= 0 && factor_of(options) >= 2 && factor_of(options) <= 1000))
-        return attn_fail(work->error, ATTN_ERROR_RANGE, "factor has to be 2 to 1000");
-    if (options->size < 0 || options->size > SKETCHING_MOST_COLUMNS)
-        return attn_fail(work->error, ATTN_ERROR_RANGE, "a sketch has 1 to 2^31 features");
     for (int64_t at = 0; at < sketching_stored(x); at++)
         if (data[at] != 0) return ATTN_OK;
     return attn_fail(work->error, ATTN_ERROR_RANGE,
@@ -424,9 +429,8 @@ static attn_status_t make(work_t *work) {
     const enum sketching_method method = work->options->method;
     const sketching_x_t *x = work->features->x;
     attn_status_t status = check(work);
-    if (!status && (method == SKETCHING_DETERMINISTIC || method == SKETCHING_EXACT ||
-                    method == SKETCHING_LEVERAGE))
-        status = find_basis(work);
+    if (!status && method == SKETCHING_DETERMINISTIC && !find_exact_basis(work))
+        status = no_memory(work);
     if (!status && samples(method)) status = find_scores(work);
     if (!status) status = choose_size(work);
     if (status) return status;
@@ -459,6 +463,7 @@ attn_status_t sketching_sketch(const sketching_features_t *features,
     *result = (sketching_result_t){.rows = features->x->rows, .rank = -1, .total = NAN};
     attn_status_t status = make(&work);
     if (!status) status = check_range(&work);
+    sketching_triangle_destroy(&work.triangle);
     sketching_basis_destroy(&work.basis);
     free(work.weights);
     free(work.draws);

@@ -28,10 +28,10 @@ extern const char *const sketching_names[SKETCHING_METHODS];
 
 typedef struct sketching_options {
     enum sketching_method method;
-    const algebra_solver_t *solver;
-    double eps, delta; /**< in (0, 1): see sketch/bound.h */
-    int64_t size;      /**< m; 0: what the method's bound asks for */
-    int64_t sparsity;  /**< osnap; 0: 4 */
+    const algebra_solver_t *solver; /**< NULL: the best, loaded where one is needed */
+    double eps, delta;              /**< in (0, 1): see sketch/bound.h */
+    int64_t size;                   /**< m; 0: what the method's bound asks for */
+    int64_t sparsity;               /**< osnap; 0: 4 */
     uint64_t seed;
     double factor; /**< leverage: what scores may be off by, 2 to 1000: fewer operations, and a size
                       that grows with it; 0: 3 */
@@ -39,15 +39,19 @@ typedef struct sketching_options {
 
 /** A sketch. */
 typedef struct sketching_result {
-    int64_t rows, size; /**< n, m */
-    float *y;           /**< n x m */
-    int is_exact;       /**< m would have been d or more: Y = X */
-    double asked;       /**< features that the bound asks for eps and delta; NaN for none */
-    int64_t rank;       /**< of X as it was found; -1 where the method does not ask */
-    double total;       /**< sum of the scores; NaN where there are none */
-    double *scores;     /**< d, of the methods that sample; else NULL */
-    int64_t *kept; /**< m features in the order of Y's columns, where they are X's; else NULL */
+    int64_t rows, size;             /**< n, m */
+    float *y;                       /**< n x m */
+    const algebra_solver_t *solver; /**< that was needed, or NULL */
+    int is_exact;                   /**< m would have been d or more: Y = X */
+    double asked;   /**< features that the bound asks for eps and delta; NaN for none */
+    int64_t rank;   /**< of X as it was found; -1 where the method does not ask */
+    double total;   /**< sum of the scores; NaN where there are none */
+    double *scores; /**< d, of the methods that sample; else NULL */
+    int64_t *kept;  /**< m features in the order of Y's columns, where they are X's; else NULL */
 } sketching_result_t;
+
+/** Whether eps, delta, factor and size are within their limits, which the error names. */
+attn_status_t sketching_check_options(const sketching_options_t *options, attn_error_t *error);
 
 /**
  * Make a sketch of an X that sketching_check() has passed; sketching_result_destroy() in any case. osnap goes over

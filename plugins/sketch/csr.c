@@ -32,7 +32,7 @@ attn_status_t attn_csr_named(const attn_problem_t *problem, int64_t elements, in
                          "and %lld heads",
                          (long long)problem->queries, (long long)problem->keys,
                          (long long)problem->heads, (long long)problem->kv_heads);
-    if (elements > 0) return ATTN_OK;
+    if (elements > 0 && elements <= PTRDIFF_MAX / (int64_t)sizeof(int64_t)) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_RANGE,
                      "sketch: parameter 'elements' has to be the length of x_data");
 }

@@ -61,6 +61,15 @@ typedef struct attn_sketch_entry {
 void attn_sketch_osnap(attn_sketch_entry_t *entries, const attn_sketch_part_t *part,
                        int64_t sparsity);
 
+/**
+ * Whether an X of so many elements has entries drawn as each element asks for them, and no table of all: one by one takes
+ * so many times as long.
+ */
+static inline int attn_sketch_draws_each(int64_t elements, int64_t features) {
+    enum { ONE_BY_ONE = 8 };
+    return elements < features / ONE_BY_ONE;
+}
+
 /** T = I as one: entry j is 1, in column j. */
 void attn_sketch_identity(attn_sketch_entry_t *entries, int64_t dim);
 

@@ -80,7 +80,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .label = "seed",
             .help = "of the draws",
             .unit = "",
-            .maximum = 9007199254740992.0, /* 2^53 */
+            .maximum = 9007199254740991.0, /* 2^53 - 1: 2^53 + 1 would be read as 2^53 */
         },
     [RANK] =
         {
@@ -113,7 +113,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .label = "elements",
             .help = "of a sparse X: the length of x_data",
             .unit = "",
-            .maximum = 9007199254740992.0,
+            .maximum = 9007199254740991.0,
             .automatic = "none: Q and K are dense",
         },
 #endif
@@ -160,9 +160,9 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
                     attn_sketch_round_up(eps, 3), promises[plan->method][1],
                     1.0 - attn_sketch_round_up(promise.delta, 3));
     else
-        attn_format(text, room, "none: the bound asks for %.0f of %lld features%s",
+        attn_format(text, room, "none: the bound asks for %.0f features, X has %lld%s",
                     attn_sketch_bound(&promise, asked), (long long)plan->problem.dim,
-                    values[SIZE].integer ? " even for eps = 1" : "");
+                    values[SIZE].integer ? " (at eps = 1)" : "");
 }
 
 /* ---- plan ------------------------------------------------------------------------------------------- */
@@ -192,8 +192,6 @@ static void *allocate(const attn_host_t *host, int64_t count, uint64_t size) {
     return arena.overflow ? NULL : attn_host_allocate(host, (size_t)arena.used);
 }
 
-static const char no_memory[] = "no memory for a plan";
-
 /* For gradients. */
 static int transpose(sketch_plan_t *plan) {
     const int64_t dim = plan->problem.dim, size = plan->size;
@@ -205,9 +203,6 @@ static int transpose(sketch_plan_t *plan) {
     return 1;
 }
 
-/* Of so many times as many features as elements the entries are drawn as an element asks for them, in each run. */
-enum { ONE_BY_ONE = 8 };
-
 static int draw(sketch_plan_t *plan) {
     const attn_host_t *host = plan->host;
     const attn_sketch_part_t all = {0, plan->problem.dim, plan->size, plan->seed};
@@ -218,7 +213,8 @@ static int draw(sketch_plan_t *plan) {
     }
     switch (plan->method) {
     case ATTN_SKETCH_OSNAP:
-        if (attn_sketch_is_sparse(plan) && plan->elements < all.count / ONE_BY_ONE) return 1;
+        if (attn_sketch_is_sparse(plan) && attn_sketch_draws_each(plan->elements, all.count))
+            return 1; /* in each run */
         plan->entries = allocate(host, all.count, (uint64_t)plan->sparsity * sizeof *plan->entries);
         if (plan->entries) attn_sketch_osnap(plan->entries, &all, plan->sparsity);
         return plan->entries != NULL;
@@ -260,7 +256,8 @@ static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
     if (arena.overflow) return attn_fail(error, ATTN_ERROR_MEMORY, ATTN_NO_WORKSPACE, "sketch");
     plan->base.workspace_size = arena.used;
     if (!attn_sketch_makes(plan) || draw(plan)) return ATTN_OK;
-    return attn_fail(error, ATTN_ERROR_MEMORY, no_memory);
+    return attn_fail(error, ATTN_ERROR_MEMORY, "sketch: no memory for T of %lld x %lld",
+                     (long long)plan->problem.dim, (long long)plan->size);
 }
 
 /* Of [Q; K]; a sparse X is both. */
@@ -291,7 +288,7 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
     if (ATTN_SKETCH_CSR) status = read_elements(problem, values, &elements, error);
     if (status != ATTN_OK) return status;
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
-    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, no_memory);
+    if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
     *plan = (sketch_plan_t){
         .host = host,
         .kernels = attn_sketch_kernels(attn_host_tier(host)),

@@ -52,31 +52,6 @@ static double gram_of(const double *a, int64_t rows, int64_t columns, double *gr
 
 static const int64_t shapes[][2] = {{1, 1}, {2, 1}, {3, 3}, {17, 5}, {40, 40}, {130, 33}};
 
-/** s + A^T A in the lower triangle, and nothing above it. */
-static void grams_add_up(void **state) {
-    (void)state;
-    for (int number = 0; number < SOLVERS && solver(number); number++)
-        for (size_t s = 0; s < TEST_COUNT(shapes); s++) {
-            const int64_t rows = shapes[s][0], n = shapes[s][1];
-            double *a = room(rows * n), *gram = room(n * n), *sum = room(n * n);
-            test_label("%s, %d x %d", solver(number)->name, (int)rows, (int)n);
-            fill(a, rows, n, 0);
-            for (int64_t i = 0; i < n * n; i++) sum[i] = (double)i;
-            assert_true(solver(number)->add_gram(a, rows, n, sum));
-            gram_of(a, rows, n, gram);
-            for (int64_t i = 0; i < n; i++)
-                for (int64_t j = 0; j < n; j++) {
-                    const double size =
-                        sqrt(gram[i * n + i] * gram[j * n + j]) + (double)(i * n + j);
-                    const double expected = (double)(i * n + j) + (j <= i ? gram[i * n + j] : 0);
-                    assert_true(fabs(sum[i * n + j] - expected) <= rounding(rows, size));
-                }
-            free(a);
-            free(gram);
-            free(sum);
-        }
-}
-
 /** R^T R = A^T A column by column, R is triangular, and its diagonal is not negative. */
 static void triangles_have_the_gram_matrix(void **state) {
     (void)state;
@@ -192,6 +167,5 @@ static void solvers_agree(void **state) {
     free(b);
 }
 
-TEST_MAIN(cmocka_unit_test(grams_add_up), cmocka_unit_test(triangles_have_the_gram_matrix),
-          cmocka_unit_test(cholesky_factors), cmocka_unit_test(eigenvectors_are_that),
-          cmocka_unit_test(solvers_agree))
+TEST_MAIN(cmocka_unit_test(triangles_have_the_gram_matrix), cmocka_unit_test(cholesky_factors),
+          cmocka_unit_test(eigenvectors_are_that), cmocka_unit_test(solvers_agree))

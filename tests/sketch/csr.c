@@ -241,6 +241,7 @@ static void problems_that_have_none_are_refused(void **state) {
         {all, 2, 9, "elements=5", ATTN_ERROR_SHAPE, "8 and 9 of 2 and 2 heads"},
         {all, 2, 8, "", ATTN_ERROR_RANGE, "'elements'|length of x_data"},
         {all, 2, 8, "elements=-1", ATTN_ERROR_RANGE, "elements"},
+        {all, 2, 8, "elements=9007199254740993", ATTN_ERROR_RANGE, "elements"},
     };
     for (size_t c = 0; c < TEST_COUNT(cases); c++) {
         attn_problem_t problem = fixture_problem(1, cases[c].heads, 8, cases[c].keys, 32, 4);

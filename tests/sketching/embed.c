@@ -68,7 +68,9 @@ static void products_are_by_definition(void **state) {
     (void)state;
     enum { ROWS = 37, COLUMNS = 700, SIZE = 64 };
     input_t input = input_create(INPUT_SPARSE, ROWS, COLUMNS, 0.05);
+    enum { PANELS = (ROWS + SKETCHING_ROWS - 1) / SKETCHING_ROWS * SKETCHING_ROWS };
     float *turned = room(ROWS * COLUMNS, sizeof *turned),
+          *panels = room(SIZE * PANELS, sizeof *panels),
           *result = room(SIZE * ROWS, sizeof *result);
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < COLUMNS; j++) turned[j * ROWS + i] = input.x.dense[i * COLUMNS + j];
@@ -80,12 +82,19 @@ static void products_are_by_definition(void **state) {
         for (int way = 0; way < 2; way++) {
             sketching_features_t features;
             assert_true(sketching_features_create(way ? &input.csr : &input.x, &features));
-            assert_true(sketching_embed_features(&s, &features, result));
+            assert_true(sketching_embed_features(&s, &features, panels));
+            for (int64_t t = 0; t < SIZE; t++)
+                for (int64_t c = 0; c < PANELS; c++) {
+                    const float sum = panels[sketching_panel(SIZE, c) + t * SKETCHING_ROWS];
+                    if (c < ROWS) result[t * ROWS + c] = sum;
+                    assert_true(c < ROWS || sum == 0);
+                }
             check_product(&s, turned, COLUMNS, ROWS, result);
             sketching_features_destroy(&features);
         }
     }
     free(turned);
+    free(panels);
     free(result);
     input_destroy(&input);
 }
@@ -151,5 +160,60 @@ static void squares_are_by_definition(void **state) {
     }
 }
 
+/** A tile of a Gram matrix, on every tier to the bit; a product and a sum in float for each term. */
+static void gram_is_by_definition(void **state) {
+    (void)state;
+    enum { COUNT = 37, R = SKETCHING_ROWS };
+    float a[COUNT * R], b[COUNT * R];
+    double first[R * R], tile[R * R];
+    attn_tier_t tiers[16];
+    const uint32_t tier_count = attn_available_tiers(tiers, 16);
+    for (int i = 0; i < COUNT * R; i++) a[i] = normal(4, i), b[i] = normal(5, i);
+    for (uint32_t t = 0; t < tier_count; t++) {
+        double *to = t ? tile : first;
+        test_label("tier %u", (unsigned)t);
+        for (int i = 0; i < R * R; i++) to[i] = i;
+        attn_sketching_kernels(tiers[t])->gram(a, b, COUNT, to);
+        assert_memory_equal(to, first, sizeof first);
+    }
+    for (int i = 0; i < R * R; i++) {
+        double sum = 0, absolute = 0;
+        for (int t = 0; t < COUNT; t++) {
+            const double term = (double)a[t * R + i / R] * (double)b[t * R + i % R];
+            sum += term;
+            absolute += fabs(term);
+        }
+        assert_true(fabs(first[i] - i - sum) <= (COUNT + 2) * 0x1p-24 * absolute);
+    }
+}
+
+/** A row of a matrix without its part in those above it, on every tier to the bit. */
+static void elimination_is_by_definition(void **state) {
+    (void)state;
+    enum { STRIDE = 23, MOST = 9 };
+    double above[MOST * STRIDE], first[STRIDE], row[STRIDE];
+    attn_tier_t tiers[16];
+    const uint32_t tier_count = attn_available_tiers(tiers, 16);
+    for (int i = 0; i < MOST * STRIDE; i++) above[i] = (double)normal(6, i);
+    for (int64_t terms = 0; terms <= MOST; terms++) {
+        for (uint32_t t = 0; t < tier_count; t++) {
+            double *to = t ? row : first;
+            test_label("%d terms, tier %u", (int)terms, (unsigned)t);
+            for (int i = 0; i < STRIDE; i++) to[i] = i;
+            attn_sketching_kernels(tiers[t])->eliminate(to, above, STRIDE, terms, STRIDE - 1);
+            assert_memory_equal(to, first, sizeof first);
+        }
+        for (int i = 0; i < STRIDE; i++) {
+            double expected = i, absolute = i;
+            for (int64_t k = 0; k < terms && i < STRIDE - 1; k++) {
+                expected -= above[k * STRIDE] * above[k * STRIDE + i];
+                absolute += fabs(above[k * STRIDE] * above[k * STRIDE + i]);
+            }
+            assert_true(fabs(first[i] - expected) <= (double)(2 * terms + 2) * 0x1p-53 * absolute);
+        }
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(kernels_draw_the_same), cmocka_unit_test(products_are_by_definition),
-          cmocka_unit_test(squares_are_by_definition))
+          cmocka_unit_test(squares_are_by_definition), cmocka_unit_test(gram_is_by_definition),
+          cmocka_unit_test(elimination_is_by_definition))

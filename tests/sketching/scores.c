@@ -2,6 +2,8 @@
 #include "sketching/scores.h"
 #include "attn/random.h"
 #include "inputs.h"
+#include "sketching/approximate.h"
+#include "sketching/embed.h"
 #include "sketching/sketch.h"
 #include "support/test.h"
 
@@ -21,14 +23,16 @@ static sketching_features_t features_of(const sketching_x_t *x) {
     return features;
 }
 
-/** Sum of the scores; they stay within 0 and 1 but for rounding. */
-static double sum(const double *scores, int64_t count) {
+static double sum_of(const double *scores, int64_t count) {
     double total = 0;
-    for (int64_t j = 0; j < count; j++) {
-        assert_true(scores[j] >= 0 && scores[j] <= 1 + 0x1p-20);
-        total += scores[j];
-    }
+    for (int64_t j = 0; j < count; j++) total += scores[j];
     return total;
+}
+
+/** Sum of exact scores; they stay within 0 and 1 but for rounding. */
+static double sum(const double *scores, int64_t count) {
+    for (int64_t j = 0; j < count; j++) assert_true(scores[j] >= 0 && scores[j] <= 1 + 0x1p-20);
+    return sum_of(scores, count);
 }
 
 /**
@@ -88,7 +92,7 @@ static void keep_their_factor(double factor, double most) {
         sketching_features_t features = features_of(&input.csr);
         sketching_basis_t basis;
         double worst = 1;
-        int failed = 0, seeds = 0;
+        int failed = 0, refused = 0, seeds = 0;
         test_label("%s", input_names[kinds[k]]);
         assert_true(sketching_basis_exact(&features, &algebra_plain, &basis));
         assert_true(sketching_scores(&features, &basis, exact));
@@ -97,9 +101,14 @@ static void keep_their_factor(double factor, double most) {
             double total = 0, off = 1;
             if (!test_takes_case()) continue;
             seeds++;
-            assert_true(sketching_basis_embedded(&features, &algebra_plain, factor, seed, &basis));
-            assert_int_equal(basis.rank, input.rank);
-            assert_true(sketching_scores_projected(&features, &basis, factor, delta, seed, near));
+            sketching_triangle_t triangle;
+            if (sketching_triangle_embedded(&features, factor, seed, &triangle)) {
+                refused++; /* and exact ones are taken */
+                continue;
+            }
+            assert_int_equal(triangle.rank, input.rank);
+            assert_true(
+                sketching_scores_projected(&features, &triangle, factor, delta, seed, near));
             for (int64_t j = 0; j < COLUMNS; j++) {
                 total += near[j];
                 if (exact[j] > 0) off = fmax(off, fmax(near[j] / exact[j], exact[j] / near[j]));
@@ -108,11 +117,12 @@ static void keep_their_factor(double factor, double most) {
             assert_true(total / (double)input.rank < most && (double)input.rank / total < most);
             worst = fmax(worst, off);
             failed += off > most;
-            sketching_basis_destroy(&basis);
+            sketching_triangle_destroy(&triangle);
         }
-        print_message("%s: off by a factor of %.3g at most, above %g for %d of %d seeds\n",
-                      input_names[kinds[k]], worst, most, failed, seeds);
-        assert_true(failed <= seeds * delta);
+        print_message(
+            "%s: off by a factor of %.3g at most, above %g for %d of %d seeds; %d refused\n",
+            input_names[kinds[k]], worst, most, failed, seeds, refused);
+        assert_true(failed <= (seeds - refused) * delta && refused < seeds / 2);
         sketching_features_destroy(&features);
         input_destroy(&input);
     }
@@ -134,12 +144,13 @@ static void small_embeddings_keep_theirs(void **state) {
 
 /**
  * Features that stand alone, which an embedding may put into the same buckets with the same signs: then X's rows are one
- * to it, and scores by it explode. X times 1e-40 is as good as X, and exact, where its inverse is no float.
+ * to it, and scores by it explode. X times 1e-40, 1.5e-45 or 1e37 is as good as X, and exact, where its inverse is no
+ * float.
  */
 static void scores_that_exploded_are_exact(void **state) {
     (void)state;
-    enum { ROWS = 16, COLUMNS = 2048, SEEDS = 150 };
-    static const float scales[] = {1, 1e-40f};
+    enum { ROWS = 16, COLUMNS = 2048, SEEDS = 100 };
+    static const float scales[] = {1, 1e-40f, 1.5e-45f, 1e37f};
     static float x[ROWS * COLUMNS];
     double *exact = room(COLUMNS);
     for (size_t k = 0; k < TEST_COUNT(scales); k++) {
@@ -170,6 +181,112 @@ static void scores_that_exploded_are_exact(void **state) {
         sketching_features_destroy(&features);
     }
     free(exact);
+}
+
+/**
+ * The scores of a single row x are x_j^2 / |S x|^2, and 16 |S x|^2 / |x|^2 of 16 buckets is chi squared of 16 degrees: above 32
+ * or below 8 for 1 and 5 of 100 seeds. Then a factor of 2 is missed, and scores add up to less than 1/2 or more than 2.
+ */
+static void sums_tell_of_a_missed_factor(void **state) {
+    (void)state;
+    enum { COLUMNS = 1000, SEEDS = 1000 };
+    static float x[COLUMNS];
+    double exact[COLUMNS], near[COLUMNS], square = 0;
+    int low = 0, high = 0;
+    for (int j = 0; j < COLUMNS; j++) {
+        x[j] = (float)attn_random_normal(1, 7, (uint64_t)j);
+        square += (double)x[j] * (double)x[j];
+    }
+    for (int j = 0; j < COLUMNS; j++) exact[j] = (double)x[j] * (double)x[j] / square;
+    const sketching_x_t dense = {.rows = 1, .columns = COLUMNS, .dense = x};
+    sketching_features_t features = features_of(&dense);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        const sketching_options_t options = {
+            SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 10, 0, seed, 2};
+        sketching_triangle_t triangle;
+        sketching_result_t sketch;
+        test_label("seed %d", (int)seed);
+        assert_int_equal(sketching_triangle_embedded(&features, 2, seed, &triangle), ATTN_OK);
+        assert_true(sketching_scores_projected(&features, &triangle, 2, 0.05, seed, near));
+        sketching_triangle_destroy(&triangle);
+        const double total = sum_of(near, COLUMNS);
+        low += total < 0.5;
+        high += total > 2;
+        assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);
+        assert_true(sketch.total >= 0.5 && sketch.total <= 2);
+        for (int j = 0; j < COLUMNS; j++)
+            assert_true(fabs(sketch.scores[j] - sketch.total * exact[j]) <= 0x1p-18 * exact[j]);
+        sketching_result_destroy(&sketch);
+    }
+    print_message("%d and %d of %d seeds below and above a factor of 2\n", low, high, SEEDS);
+    assert_true(low > 0 && high > 0);
+    sketching_features_destroy(&features);
+}
+
+/* Rows that differ from the first one by a small part of another: a condition of about 1 / part. */
+static void fill_near(float *x, int64_t rows, int64_t columns, double part) {
+    for (int64_t i = 0; i < rows * columns; i++) {
+        const double own = attn_random_normal(test_seed(), 6, (uint64_t)i);
+        const double first = attn_random_normal(test_seed(), 6, (uint64_t)(i % columns));
+        x[i] = (float)(0.002 * (first + part * own));
+    }
+}
+
+/* |R^-1| by a solver. */
+static double inverse_of(const sketching_features_t *features, const algebra_solver_t *solver,
+                         double *scores) {
+    sketching_basis_t basis;
+    assert_true(sketching_basis_exact(features, solver, &basis));
+    assert_true(sketching_scores(features, &basis, scores));
+    const double norm = basis.inverse_norm;
+    sketching_basis_destroy(&basis);
+    return norm;
+}
+
+/**
+ * Whatever the condition of X, from the best to a rank of 1 as far as float can tell: LAPACK and plain C find scores
+ * within d 2^-54 |R^-1| of each other, the same beyond SKETCHING_AGREED, and keep the same features. The third is at the edge.
+ */
+static void solvers_choose_the_same_at_any_condition(void **state) {
+    (void)state;
+    enum { ROWS = 8, COLUMNS = 4096, SEEDS = 25, SIZE = 200 };
+    static const double parts[] = {1, 1e-2, 3.9e-3, 1e-3, 1e-5, 3e-6, 1e-6, 3e-7, 1e-8};
+    static const enum sketching_method methods[] = {SKETCHING_LEVERAGE, SKETCHING_EXACT,
+                                                    SKETCHING_DETERMINISTIC};
+    static float x[ROWS * COLUMNS];
+    const sketching_x_t dense = {.rows = ROWS, .columns = COLUMNS, .dense = x};
+    double *exact = room(COLUMNS), *best = room(COLUMNS);
+    for (size_t p = 0; p < TEST_COUNT(parts); p++) {
+        fill_near(x, ROWS, COLUMNS, parts[p]);
+        sketching_features_t features = features_of(&dense);
+        const double norm = inverse_of(&features, &algebra_plain, exact);
+        test_label("rows that differ by %g, |R^-1| = %g", parts[p], norm);
+        inverse_of(&features, algebra_best(), best);
+        const double off = norm > SKETCHING_AGREED ? 0 : COLUMNS * 0x1p-54 * norm;
+        for (int64_t j = 0; j < COLUMNS; j++)
+            assert_true(fabs(best[j] - exact[j]) <= off * exact[j]);
+        if (p == 2) assert_true(norm > 0.8 * SKETCHING_AGREED && norm < SKETCHING_AGREED);
+        for (uint64_t run = 0; run < TEST_COUNT(methods) * SEEDS; run++) {
+            sketching_options_t options = {
+                methods[run / SEEDS], &algebra_plain, 0.5, 0.1, SIZE, 0, run % SEEDS, 0};
+            sketching_result_t plain, other;
+            if (options.method == SKETCHING_DETERMINISTIC && options.seed > 0) continue;
+            assert_int_equal(sketching_sketch(&features, &options, &plain, NULL), ATTN_OK);
+            options.solver = algebra_best();
+            assert_int_equal(sketching_sketch(&features, &options, &other, NULL), ATTN_OK);
+            assert_int_equal(plain.size, other.size);
+            assert_memory_equal(plain.kept, other.kept, (size_t)plain.size * sizeof *plain.kept);
+            for (int64_t j = 0; plain.scores && j < COLUMNS; j++)
+                if (!(plain.scores[j] <= 3 * exact[j] && exact[j] <= 3 * plain.scores[j]))
+                    test_fail("seed %d: score %d is %g, not %g", (int)options.seed, (int)j,
+                              plain.scores[j], exact[j]);
+            sketching_result_destroy(&plain);
+            sketching_result_destroy(&other);
+        }
+        sketching_features_destroy(&features);
+    }
+    free(exact);
+    free(best);
 }
 
 /** A sketch that float32 does not hold is refused, and the row named. */
@@ -205,12 +322,21 @@ static void too_large_for_a_float(void **state) {
  */
 static void projections_keep_their_factor(void **state) {
     (void)state;
-    enum { ROWS = 300, COLUMNS = 400, SEEDS = 20 };
+    enum { ROWS = 300, PANELS = 304, COLUMNS = 400, SEEDS = 20 };
     static const double delta = 0.1, factors[] = {3, 8, 16, 360};
     input_t input = input_create(INPUT_RANDOM, ROWS, COLUMNS, 0.05);
     sketching_features_t features = features_of(&input.x);
     sketching_basis_t basis;
+    sketching_triangle_t triangle;
     double exact[COLUMNS], near[COLUMNS], spread = 1.05; // or nothing would be projected
+    float *panels = calloc(COLUMNS * PANELS, sizeof *panels);
+    assert_non_null(panels);
+    for (int64_t j = 0; j < COLUMNS; j++)
+        for (int64_t i = 0; i < ROWS; i++)
+            panels[sketching_panel(COLUMNS, i) + j * SKETCHING_ROWS] =
+                input.x.dense[i * COLUMNS + j];
+    assert_int_equal(sketching_triangle_of(panels, COLUMNS, ROWS, &triangle), ATTN_OK);
+    free(panels);
     assert_true(sketching_basis_exact(&features, algebra_best(), &basis));
     assert_true(sketching_scores(&features, &basis, exact));
     for (size_t k = 0; k < TEST_COUNT(factors); k++) {
@@ -222,7 +348,7 @@ static void projections_keep_their_factor(void **state) {
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             double off = 1;
             assert_true(
-                sketching_scores_projected(&features, &basis, factors[k], delta, seed, near));
+                sketching_scores_projected(&features, &triangle, factors[k], delta, seed, near));
             for (int64_t j = 0; j < COLUMNS; j++)
                 off = fmax(off, fmax(near[j] / exact[j], exact[j] / near[j]));
             worst = fmax(worst, off);
@@ -235,6 +361,7 @@ static void projections_keep_their_factor(void **state) {
         assert_true(worst > spread);
         spread = worst;
     }
+    sketching_triangle_destroy(&triangle);
     sketching_basis_destroy(&basis);
     sketching_features_destroy(&features);
     input_destroy(&input);
@@ -243,5 +370,7 @@ static void projections_keep_their_factor(void **state) {
 TEST_MAIN(cmocka_unit_test(exact_scores_are_those_of_an_isotropic_basis),
           cmocka_unit_test(approximate_scores_keep_their_factor),
           cmocka_unit_test(small_embeddings_keep_theirs),
-          cmocka_unit_test(scores_that_exploded_are_exact), cmocka_unit_test(too_large_for_a_float),
-          cmocka_unit_test(projections_keep_their_factor))
+          cmocka_unit_test(scores_that_exploded_are_exact),
+          cmocka_unit_test(sums_tell_of_a_missed_factor),
+          cmocka_unit_test(solvers_choose_the_same_at_any_condition),
+          cmocka_unit_test(too_large_for_a_float), cmocka_unit_test(projections_keep_their_factor))

@@ -1,6 +1,7 @@
 /* rows/scores.c: leverage scores, and the deterministic sparsifier. */
 #include "rows.h"
 
+#include "sketching/approximate.h"
 #include "sketching/scores.h"
 
 #include <stdio.h>
@@ -8,12 +9,13 @@
 
 static attn_status_t scores_approximately(void *data) {
     problem_t *problem = data;
-    sketching_basis_t basis;
-    if (!sketching_basis_embedded(&problem->features, algebra_best(), SKETCHING_FACTOR, 1, &basis))
-        return ATTN_ERROR_MEMORY;
-    const int done = sketching_scores_projected(&problem->features, &basis, SKETCHING_FACTOR, 0.1,
-                                                1, problem->scores);
-    sketching_basis_destroy(&basis);
+    sketching_triangle_t triangle;
+    const attn_status_t status =
+        sketching_triangle_embedded(&problem->features, SKETCHING_FACTOR, 1, &triangle);
+    if (status) return status;
+    const int done = sketching_scores_projected(&problem->features, &triangle, SKETCHING_FACTOR,
+                                                0.1, 1, problem->scores);
+    sketching_triangle_destroy(&triangle);
     return done ? ATTN_OK : ATTN_ERROR_MEMORY;
 }
 

@@ -27,7 +27,7 @@ typedef struct attn_param_info {
     const char *label;          /**< for people */
     const char *help;           /**< one line */
     const char *unit;           /**< e.g. "keys"; "" for none */
-    double minimum, maximum;    /**< inclusive; for choices 0 and the last index */
+    double minimum, maximum;    /**< inclusive, below 2^53 if whole; 0 and the last choice */
     double initial;             /**< the default value */
     const char *automatic;      /**< NULL, or what the value 0 means, e.g. "2^floor(log2 sqrt m)" */
     const char *const *choices; /**< ATTN_PARAM_CHOICE: names, ended by NULL; else NULL */
