@@ -33,11 +33,15 @@ int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int
 
 int array_load(array_t *array, const char *path, const npy_wanted_t *wanted) {
     size_t size;
-    attn_error_t error;
     char *bytes = NULL;
     const int status = file_read(path, &bytes, &size);
+    return status ? status : array_take(array, path, bytes, size, wanted);
+}
+
+int array_take(array_t *array, const char *path, char *bytes, size_t size,
+               const npy_wanted_t *wanted) {
+    attn_error_t error;
     array->memory = bytes;
-    if (status) return status;
     if (npy_read(bytes, size, wanted, &array->tensor, &array->rank, &error))
         return cli_complain(CLI_USAGE, "%s %s", path, error.message);
     return CLI_OK;

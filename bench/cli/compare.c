@@ -205,6 +205,8 @@ static int execute(compare_t *compare) {
 
 static const char summary[] = "Time and error of several backends on the same arrays.";
 static const char details[] =
+    "Arrays are .npy files; - as the name of one is standard input, which is read once.\n"
+    "\n"
     "ms is the median of the time of one run, between ms low and ms high (95% confidence).\n"
     "GFLOP/s counts what the method needs. Workspace is the memory beside the arrays, stream that\n"
     "of a stream which holds all keys and values. Pairs is the share of (query, key) pairs whose\n"
@@ -227,7 +229,7 @@ int cli_compare(int argc, char **argv) {
                          .seconds = 0.5,
                          .table = table_make(columns, COLUMNS)};
     option_t options[OPTION_LIST_SIZE] = {
-        INPUTS_ARRAYS(compare.inputs, 0),
+        INPUTS_ARRAYS(compare.inputs),
         INPUTS_CSR(compare.inputs),
         {"backends", 0, OPTION_TEXTS, "A,B,...", "which backends, in this order (default: all)",
          &compare.backends, 0, 0},

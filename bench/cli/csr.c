@@ -11,14 +11,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static const npy_wanted_t elements = {NPY_FLOAT32 | NPY_FLOAT64, 1, 1, "1 (elements)"};
-static const npy_wanted_t numbers = {NPY_INTEGERS, 1, 1, "1"};
+static const npy_wanted_t elements = {NPY_FLOAT32 | NPY_FLOAT64, 1, 1, "1 (elements)", 1};
+static const npy_wanted_t columns = {NPY_INTEGERS, 1, 1, "1 (elements)", 1};
+static const npy_wanted_t numbers = {NPY_INTEGERS, 1, 1, "1", 0};
 static const char *const inputs[] = {"x_indptr", "x_indices", "x_data"}; /* of a backend */
 
+/* What is no regular file can be read once, and has to have a name that tells. */
 int csr_is_archive(const char *path) {
     const size_t length = strlen(path);
-    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
+    struct stat info;
+    char bytes[NPZ_MARK];
+    if (length > 4 && strcmp(path + length - 4, ".npz") == 0) return 1;
+    FILE *stream = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
+    if (!stream) return 0;
+    const size_t size = fread(bytes, 1, sizeof bytes, stream);
+    fclose(stream);
+    return npz_is_one(bytes, size);
 }
 
 static const char *name_of(const csr_t *csr) { return csr->archive ? csr->archive : csr->data; }
@@ -84,7 +94,11 @@ static int take(csr_t *csr, const attn_tensor_t *data, const attn_tensor_t *indp
     csr->places = whole_list(indices);
     if (!csr->starts || !csr->places)
         return cli_complain(CLI_USAGE, "%s: no memory for X", name_of(csr));
-    int64_t last = csr->places[0]; /* no file has an array without elements */
+    if (csr->stored == 0)
+        return cli_complain(CLI_USAGE,
+                            "%s: X has no elements: it has rank 0, and there is nothing to sketch",
+                            name_of(csr));
+    int64_t last = csr->places[0];
     for (int64_t at = 1; at < csr->stored; at++)
         if (csr->places[at] > last) last = csr->places[at];
     if (csr->columns) return CLI_OK;
@@ -99,7 +113,7 @@ static int load_arrays(csr_t *csr, const npz_t *archive, const char *const names
     attn_tensor_t data, indptr, indices;
     int status = read_array(archive, names[0], &elements, &csr->files[0], &data);
     if (!status) status = read_array(archive, names[1], &numbers, &csr->files[1], &indptr);
-    if (!status) status = read_array(archive, names[2], &numbers, &csr->files[2], &indices);
+    if (!status) status = read_array(archive, names[2], &columns, &csr->files[2], &indices);
     return status ? status : take(csr, &data, &indptr, &indices);
 }
 
@@ -140,14 +154,17 @@ static int load_members(csr_t *csr, const npz_t *archive) {
     return status;
 }
 
+int csr_unpack(csr_t *csr, const char *bytes, size_t size) {
+    const npz_t archive = {csr->archive, (const unsigned char *)bytes, size};
+    if (npz_is_one(bytes, size)) return load_members(csr, &archive);
+    return cli_complain(CLI_USAGE, "%s: is no .npz file", csr->archive);
+}
+
 static int load_archive(csr_t *csr) {
     char *bytes = NULL;
-    npz_t archive = {.path = csr->archive};
-    int status = file_read(csr->archive, &bytes, &archive.size);
-    archive.bytes = (const unsigned char *)bytes;
-    if (!status && !npz_is_one(bytes, archive.size))
-        status = cli_complain(CLI_USAGE, "%s: is no .npz file", csr->archive);
-    if (!status) status = load_members(csr, &archive);
+    size_t size = 0;
+    int status = file_read(csr->archive, &bytes, &size);
+    if (!status) status = csr_unpack(csr, bytes, size);
     free(bytes);
     return status;
 }

@@ -34,7 +34,7 @@ typedef struct csr {
 
 #define CSR_MOST_COLUMNS INT64_C(2147483648)
 
-/** Whether a file's name is that of an archive. */
+/** Whether a file is an archive, by its name or by what it begins with. */
 int csr_is_archive(const char *path);
 
 /** Whether the options that are there go together; an exit status. */
@@ -45,6 +45,9 @@ const char *csr_given(const option_texts_t *given);
 
 /** Read the files: arrays of the right lengths, whatever is in them; an exit status. csr_free() in any case. */
 int csr_load(csr_t *csr);
+
+/** The same of an archive that has been read: the bytes of csr->archive. */
+int csr_unpack(csr_t *csr, const char *bytes, size_t size);
 
 /** The largest |x|^2 of rows x; NaN where rows do not begin and end among the elements. */
 double csr_longest(const csr_t *csr);

@@ -31,11 +31,11 @@ typedef struct inputs {
     array_t shared[ATTN_ARRAY_OWN]; /* more of the library's, which trial_load() reads */
 } inputs_t;
 
-/* For option tables, with `inputs` an inputs_t; `needed`: OPTION_REQUIRED where nothing stands for Q and K. */
-#define INPUTS_ARRAYS(inputs, needed)                                                              \
+/* For option tables, with `inputs` an inputs_t. */
+#define INPUTS_ARRAYS(inputs)                                                                      \
     {"q",                                                                                          \
      0,                                                                                            \
-     OPTION_TEXT | (needed),                                                                       \
+     OPTION_TEXT,                                                                                  \
      "Q.npy",                                                                                      \
      "queries, (n, d), (H, n, d) or (B, H, n, d)",                                                 \
      &(inputs).paths[INPUT_QUERY],                                                                 \
@@ -43,7 +43,7 @@ typedef struct inputs {
      0},                                                                                           \
         {"k",                                                                                      \
          0,                                                                                        \
-         OPTION_TEXT | (needed),                                                                   \
+         OPTION_TEXT,                                                                              \
          "K.npy",                                                                                  \
          "keys, (m, d) likewise; their number of heads divides that of Q",                         \
          &(inputs).paths[INPUT_KEY],                                                               \

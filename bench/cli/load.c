@@ -180,17 +180,18 @@ static int load_file(const load_t *load, array_t *array) {
 /* ---- all together ---------------------------------------------------------------------------- */
 
 /* An array with more than one number for each head or batch comes from a file. */
-static int refuse_number(const load_t *load) {
+static int refuse_numbers(const load_t *load) {
     const char *end;
     attn_number_read(load->text, &end);
-    if (end == load->text || *end) return CLI_OK;
-    return cli_complain(CLI_USAGE, "%s: %s is a number; %s comes from a file", load->label,
-                        load->text, load->info->name);
+    const int is_list = *end == ',' && !load->text[strspn(load->text, "0123456789+-.eE,")];
+    if (end == load->text || (*end && !is_list)) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: %s is a %s; %s comes from a file", load->label, load->text,
+                        is_list ? "list of numbers" : "number", load->info->name);
 }
 
 static int load_one(const load_t *load, array_t *array) {
     const int axis = declared_list_axis(load->info);
-    if (axis < 0) return refuse_number(load) ? CLI_USAGE : load_file(load, array);
+    if (axis < 0) return refuse_numbers(load) ? CLI_USAGE : load_file(load, array);
     const int is_auto = load->special->fill && (!*load->text || strcmp(load->text, "auto") == 0);
     if (is_auto || begins_list(load->text)) return make_list(load, axis, is_auto, array);
     if (*load->text) return load_listed_file(load, axis, array);

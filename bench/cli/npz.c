@@ -16,7 +16,7 @@ static uint32_t number(const unsigned char *at, int count) {
 }
 
 int npz_is_one(const char *bytes, size_t size) {
-    return size >= 4 && memcmp(bytes, "PK\3\4", 4) == 0;
+    return size >= NPZ_MARK && memcmp(bytes, "PK\3\4", NPZ_MARK) == 0;
 }
 
 /* The record at the end of the archive, before a comment of any length; NULL for none. */

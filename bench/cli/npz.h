@@ -13,6 +13,8 @@ typedef struct npz {
     size_t size;
 } npz_t;
 
+enum { NPZ_MARK = 4 /* bytes that tell */ };
+
 /** Whether these bytes begin as an archive does. */
 int npz_is_one(const char *bytes, size_t size);
 

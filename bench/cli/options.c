@@ -25,10 +25,17 @@ int option_integer(const char *text, int64_t *value) {
     return 1;
 }
 
+/* Digits, as many as they are. */
+static int is_whole(const char *text) {
+    const char *digits = text[0] == '-' ? text + 1 : text;
+    return digits[0] && !digits[strspn(digits, "0123456789")];
+}
+
 static int read_integer(const option_t *option, const char *text, int64_t *value) {
-    if (!option_integer(text, value))
+    const int fits = option_integer(text, value);
+    if (!fits && !is_whole(text))
         return cli_complain(CLI_USAGE, "--%s: '%s' is not a whole number", option->name, text);
-    if (*value < option->minimum || *value > option->maximum)
+    if (!fits || *value < option->minimum || *value > option->maximum)
         return cli_complain(CLI_USAGE, "--%s: %s is outside %lld to %lld", option->name, text,
                             (long long)option->minimum, (long long)option->maximum);
     return CLI_OK;

@@ -211,7 +211,9 @@ static void report_lemmas(const run_t *run) {
         inputs_has_x(&run->inputs) ? run->longest : array_longest(&arrays[INPUT_KEY]);
     const double r = scale * (query >= key || isnan(query) ? query : key);
     printf("%-16s r = max |scale X X^T| is %.4g, ", "weights", r);
-    if (r < 0.1)
+    if (r < 0.1 && 12 * r >= 1)
+        puts("12 r is 1 or more, and no weight moves by more: it bounds nothing here");
+    else if (r < 0.1)
         printf("12 r %.4g, for a sketch of distortion below 1 (Lemmas 3.1 to 3.4)\n", 12 * r);
     else
         puts("not below 0.1: 12 r bounds nothing here");
@@ -298,10 +300,10 @@ static int execute(run_t *run) {
 static const char summary[] = "Compute attention with one backend; prints a short report.";
 static const char details[] =
     "Arrays are .npy files of float32, float64 (rounded to float32) or float16 (computed with in\n"
-    "float32), in C or Fortran order. NaN and infinity are computed with as IEEE 754 says, and\n"
-    "counted. Output files appear complete or not at all; - as the name of one is standard "
-    "output,\n"
-    "and the report is left out then.\n"
+    "float32), in C or Fortran order; - as the name of one is standard input, which is read once.\n"
+    "NaN and infinity are computed with as IEEE 754 says, and counted. Output files appear\n"
+    "complete or not at all; - as the name of one is standard output, and the report is left out\n"
+    "then.\n"
     "\n"
     "A query sees the keys that causal, window, lengths, mask and bias all leave it; one that "
     "sees\n"
@@ -324,7 +326,7 @@ int cli_run(int argc, char **argv) {
     option_t options[OPTION_LIST_SIZE] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "softmax, or another that attn list shows",
          &run.backend, 0, 0},
-        INPUTS_ARRAYS(run.inputs, 0),
+        INPUTS_ARRAYS(run.inputs),
         INPUTS_CSR(run.inputs),
         {"output", 'o', OPTION_TEXTS | OPTION_REQUIRED, "O.npy",
          "the result: of Q's rank, float32, or float16 where Q is; NAME=FILE: another output",

@@ -2,6 +2,8 @@
 #include "cli/arrays.h"
 #include "cli/cli.h"
 #include "cli/csr.h"
+#include "cli/files.h"
+#include "cli/npz.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/table.h"
@@ -29,7 +31,7 @@ typedef struct sketch_run {
 
 /* ---- X ----------------------------------------------------------------------------------------------- */
 
-static const npy_wanted_t matrix = {NPY_FLOAT32 | NPY_FLOAT64, 2, 2, "2 (n, d)"};
+static const npy_wanted_t matrix = {NPY_FLOAT32 | NPY_FLOAT64, 2, 2, "2 (n, d)", 0};
 
 static int no_memory(const sketch_run_t *run) {
     return cli_complain(CLI_USAGE, "%s: no memory for X", run->path);
@@ -58,10 +60,10 @@ static void put_rows(const attn_tensor_t *from, float *to) {
             *to++ = ((const float *)from->data)[i * from->stride[2] + j * from->stride[3]];
 }
 
-/* The rows of X and, below them, those of --k. */
-static int load_dense(sketch_run_t *run) {
+/* The rows of X, whose file these bytes are, and, below them, those of --k. */
+static int load_dense(sketch_run_t *run, char *bytes, size_t size) {
     array_t x = {.memory = NULL}, k = {.memory = NULL};
-    int status = array_load(&x, run->path, &matrix);
+    int status = array_take(&x, run->path, bytes, size, &matrix);
     if (!status && run->keys) status = array_load(&k, run->keys, &matrix);
     const int64_t rows = x.tensor.shape[2], columns = x.tensor.shape[3];
     const int64_t more = k.memory ? k.tensor.shape[2] : 0;
@@ -83,15 +85,28 @@ static int load_dense(sketch_run_t *run) {
     return status;
 }
 
+static int load_csr(sketch_run_t *run) {
+    const int status = csr_load(&run->csr);
+    return status ? status : take_csr(run);
+}
+
+/* A file that tells by its first bytes what it is, or by its name that it should be an archive. */
+static int load_file(sketch_run_t *run) {
+    size_t size;
+    char *bytes = NULL;
+    int status = file_read(run->path, &bytes, &size);
+    if (status) return status;
+    if (!npz_is_one(bytes, size) && !csr_is_archive(run->path)) return load_dense(run, bytes, size);
+    run->csr.archive = run->path;
+    if (run->keys) status = cli_complain(CLI_USAGE, "--k takes a dense X");
+    if (!status) status = csr_unpack(&run->csr, bytes, size);
+    free(bytes);
+    return status ? status : take_csr(run);
+}
+
 static int load(sketch_run_t *run) {
     attn_error_t error;
-    int status;
-    if (run->csr.archive || run->csr.indptr) {
-        status = csr_load(&run->csr);
-        if (!status) status = take_csr(run);
-    } else {
-        status = load_dense(run);
-    }
+    const int status = run->csr.indptr ? load_csr(run) : load_file(run);
     if (status) return status;
     if (sketching_check(&run->x, run->csr.stored, &error)) return cli_reject(run->path, &error);
     return CLI_OK;
@@ -110,8 +125,11 @@ static int compute(sketch_run_t *run) {
     run->largest = sketching_largest(&run->x);
     if (run->scores && !run->result.scores)
         return cli_complain(CLI_USAGE, "--scores: method %s has none", run->method);
-    if (run->report && sketching_measure(&run->features, run->options.solver, run->result.y,
-                                         run->result.size, &run->distance, &error))
+    if (!run->report) return CLI_OK;
+    if (!run->result.solver)
+        run->result.solver = run->options.solver ? run->options.solver : algebra_best();
+    if (sketching_measure(&run->features, run->result.solver, run->result.y, run->result.size,
+                          &run->distance, &error))
         return cli_reject(run->path, &error);
     return CLI_OK;
 }
@@ -163,7 +181,8 @@ static void print_line(const line_t *line, int json) {
         printf(",\n  \"%s\": ", line->name);
         json_number(stdout, line->number);
     } else {
-        printf("%-46s %.6g\n", line->title, line->number);
+        const int is_whole = line->number == floor(line->number);
+        printf(is_whole ? "%-46s %.0f\n" : "%-46s %.6g\n", line->title, line->number);
     }
 }
 
@@ -189,7 +208,7 @@ static void tell(const sketch_run_t *run) {
     };
     if (run->json) {
         printf("{\n  \"method\": \"%s\",\n  \"algebra\": \"%s\"", run->method,
-               run->options.solver->name);
+               result->solver ? result->solver->name : "none");
     } else {
         printf("%-46s %s\n", "method", run->method);
     }
@@ -202,6 +221,9 @@ static void warn(const sketch_run_t *run) {
         cli_warn("max |X X^T| is %.3g, and Lemmas 3.1 to 3.4 ask for less than 0.1: 12 r bounds "
                  "nothing here",
                  run->largest);
+    else if (!run->result.is_exact && 12 * run->largest >= 1)
+        cli_warn("12 r is %.3g, and no weight moves by more than 1: it bounds nothing here",
+                 12 * run->largest);
     if (run->report && run->distance.distortion >= 1)
         cli_warn("the distortion is not below 1: 12 r bounds nothing here");
 }
@@ -209,6 +231,7 @@ static void warn(const sketch_run_t *run) {
 /* ---- the command ---------------------------------------------------------------------------------------------- */
 
 static int choose(sketch_run_t *run) {
+    attn_error_t error;
     int method = 0;
     while (method < SKETCHING_METHODS && strcmp(run->method, sketching_names[method]) != 0)
         method++;
@@ -219,20 +242,19 @@ static int choose(sketch_run_t *run) {
             "uniform, deterministic",
             run->method);
     run->options.method = (enum sketching_method)method;
-    run->options.solver = strcmp(run->algebra, "plain") == 0    ? &algebra_plain
-                          : strcmp(run->algebra, "lapack") == 0 ? algebra_lapack()
-                                                                : algebra_best();
-    if (!run->options.solver)
-        return cli_complain(CLI_USAGE, "--algebra: this program finds no LAPACK");
-    if (strcmp(run->algebra, "best") != 0 && strcmp(run->algebra, run->options.solver->name) != 0)
-        return cli_complain(CLI_USAGE, "--algebra: '%s' is none of best, lapack, plain",
-                            run->algebra);
-    if (csr_is_archive(run->path))
-        run->csr.archive = run->path;
-    else
-        run->csr.data = run->path;
-    if (run->keys && (run->csr.archive || run->csr.indptr))
-        return cli_complain(CLI_USAGE, "--k takes a dense X");
+    const char *algebra = run->algebra;
+    if (strcmp(algebra, "plain") == 0)
+        run->options.solver = &algebra_plain;
+    else if (strcmp(algebra, "lapack") == 0 && !(run->options.solver = algebra_lapack()))
+        return cli_complain(CLI_USAGE,
+                            "--algebra: this program finds no LAPACK, or no memory for it");
+    else if (!run->options.solver && strcmp(algebra, "best") != 0)
+        return cli_complain(CLI_USAGE, "--algebra: '%s' is none of best, lapack, plain", algebra);
+    if (sketching_check_options(&run->options, &error))
+        return cli_complain(CLI_USAGE, "--%s", error.message);
+    run->csr.data = run->path;
+    if (run->csr.indptr && csr_is_archive(run->path)) run->csr.archive = run->path;
+    if (run->keys && run->csr.indptr) return cli_complain(CLI_USAGE, "--k takes a dense X");
     return csr_check(&run->csr);
 }
 
@@ -267,8 +289,9 @@ int cli_sketch(int argc, char **argv) {
                         .options = {.eps = 0.5, .delta = 0.1, .factor = 3}};
     int64_t seed = 0;
     const option_t options[] = {
-        {"X", 0, OPTION_ARGUMENT, NULL, "float32 or float64 (n, d) as .npy; .npz; data of CSR",
-         &run.path, 0, 0},
+        {"X", 0, OPTION_ARGUMENT, NULL,
+         "float32 or float64 (n, d) as .npy, or .npz, - for standard input; data of CSR", &run.path,
+         0, 0},
         {"method", 0, OPTION_TEXT, "M", "one of those below (leverage)", &run.method, 0, 0},
         {"eps", 0, OPTION_NUMBER, "E", "error that the size is for (0.5)", &run.options.eps, 0, 0},
         {"delta", 0, OPTION_NUMBER, "D", "probability that it is missed (0.1)", &run.options.delta,
@@ -279,8 +302,8 @@ int cli_sketch(int argc, char **argv) {
          &run.options.sparsity, 1, 64},
         {"factor", 0, OPTION_NUMBER, "F",
          "leverage: what its scores may be off by, faster and of more features (3)",
-         &run.options.factor, 0, 0},
-        {"seed", 0, OPTION_INTEGER, "N", "of the draws (0)", &seed, 0, INT64_C(9007199254740992)},
+         &run.options.factor, 2, 1000},
+        {"seed", 0, OPTION_INTEGER, "N", "of the draws (0)", &seed, 0, INT64_C(9007199254740991)},
         {"k", 0, OPTION_TEXT, "K.npy", "rows below X's: X is then [Q; K]", &run.keys, 0, 0},
         CSR_OPTIONS(run.csr),
         {"output", 'o', OPTION_TEXT, "Y.npy", "where float32 (n, m) goes; - for standard output",

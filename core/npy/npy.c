@@ -88,11 +88,11 @@ static attn_status_t check_shape(const npy_dict_t *dict, const npy_wanted_t *wan
     *count = 1;
     for (int32_t axis = 0; axis < dict->rank; axis++) {
         const int64_t extent = dict->shape[axis];
-        if (extent == 0)
+        if (extent == 0 && !wanted->may_be_empty)
             return attn_fail(error, ATTN_ERROR_SHAPE,
                              "has size 0 in dimension %d of %d; all sizes must be at least 1",
                              (int)axis + 1, (int)dict->rank);
-        if ((uint64_t)extent > limit / *count)
+        if (*count > 0 && (uint64_t)extent > limit / *count)
             return attn_fail(error, ATTN_ERROR_SHAPE, "claims more elements than can be addressed");
         *count *= (size_t)extent;
     }

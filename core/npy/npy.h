@@ -35,6 +35,7 @@ typedef struct npy_wanted {
     uint32_t types;    /**< of enum npy_type */
     int32_t low, high; /**< ranks, 1 to 4 */
     const char *ranks; /**< the same for people: "2 (n, d) or 3 (H, n, d)" */
+    int may_be_empty;  /**< whether a size may be 0 */
 } npy_wanted_t;
 
 /**

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import { random } from "./attention.mjs";
-import { assertRefused, attn, succeed, withFiles } from "./command.mjs";
+import { assertRefused, attn, attnAfter, isWasi, succeed, withFiles } from "./command.mjs";
 import { csr, csrFiles, format, ints, members } from "./csr.mjs";
 import { npy, read } from "./npy.mjs";
 import { zip } from "./zip.mjs";
@@ -113,27 +113,33 @@ describe("attn sketch", () => {
             assert.ok(Math.abs(asked("6") / asked("3") - 2) < 0.01, `${asked("6")}`);
             assertRefused(
                 attn(["sketch", "x.npy", "--factor", "1.9"], folder),
-                /factor has to be 2/,
+                /--factor: 1.9 is outside 2 to 1000/,
             );
         });
     });
 
     test("where 12 r bounds nothing it says so, with a report and without", () => {
-        withFiles({ ...files, "large.npy": npy([n, d], rows(0.5).flat()) }, (folder) => {
-            for (const report of [[], ["--report"]]) {
-                const command = ["sketch", "large.npy", "--size", "300", ...report];
-                const { status, stderr, stdout } = attn(command, folder);
-                assert.equal(status, 0);
-                assert.match(stdout, /^r, max \|X X\^T\| +0\.49\d+$/m);
-                assert.match(
-                    stderr,
-                    /^attn: warning: max \|X X\^T\| is 0.5, .*12 r bounds nothing here\n$/,
-                );
-            }
-            assert.equal(attn(["sketch", "x.npy", "--size", "300"], folder).stderr, "");
-            const { stderr } = attn(["sketch", "large.npy", "--size", "700"], folder);
-            assert.equal(stderr, "", "Y is X, and nothing moves");
-        });
+        const near = npy([n, d], rows(0.095).flat());
+        withFiles(
+            { ...files, "large.npy": npy([n, d], rows(0.5).flat()), "near.npy": near },
+            (folder) => {
+                for (const report of [[], ["--report"]]) {
+                    const command = ["sketch", "large.npy", "--size", "300", ...report];
+                    const { status, stderr, stdout } = attn(command, folder);
+                    assert.equal(status, 0);
+                    assert.match(stdout, /^r, max \|X X\^T\| +0\.49\d+$/m);
+                    assert.match(
+                        stderr,
+                        /^attn: warning: max \|X X\^T\| is 0.5, .*12 r bounds nothing here\n$/,
+                    );
+                }
+                const { stderr: near } = attn(["sketch", "near.npy", "--size", "300"], folder);
+                assert.match(near, /12 r is 1\.1\d*, and no weight moves by more than 1/);
+                assert.equal(attn(["sketch", "x.npy", "--size", "300"], folder).stderr, "");
+                const { stderr } = attn(["sketch", "large.npy", "--size", "700"], folder);
+                assert.equal(stderr, "", "Y is X, and nothing moves");
+            },
+        );
     });
 
     test("attn run sketch tells r of Q and K, or of X, times the scale", () => {
@@ -213,6 +219,60 @@ describe("attn sketch", () => {
         });
     });
 
+    // Threads of a BLAS that could not all start under a limit would be waited for at exit.
+    const limited = 'ulimit -v 100000; exec timeout 20 "$0" "$@"';
+    const fits = !isWasi && attnAfter(limited, ["--version"]).status === 0;
+    test("a limit of memory is no reason to hang", { skip: !fits && "no such limit" }, () => {
+        withFiles(files, (folder) => {
+            for (const method of methods) {
+                const args = ["sketch", "x.npy", "--method", method, "--size", "60", "-o", "y.npy"];
+                const done = attnAfter(limited, [...args, "--report"], folder);
+                assert.equal(done.status, 0, `${method}: ${done.stderr}`);
+                assertRefused(attnAfter(limited, [...args, "--eps", "5"], folder), /eps is 5/);
+            }
+        });
+    });
+
+    test("algebra that is not needed is not loaded", () => {
+        withFiles(files, (folder) => {
+            for (const [method, algebra] of [
+                ["osnap", /^none$/],
+                ["leverage", /^none$/],
+                ["exact", /^(lapack|plain)$/],
+            ]) {
+                const args = ["sketch", "x.npy", "--method", method, "--size", "200", "--json"];
+                assert.match(JSON.parse(succeed(args, folder)).algebra, algebra);
+            }
+        });
+    });
+
+    test("what a file is its first bytes say, and standard input's too", () => {
+        const named = { ...files, "deflated.bin": files["deflated.npz"] };
+        withFiles(named, (folder) => {
+            const run = (input, from) => {
+                const options = from && { input: named[from] };
+                const args = ["sketch", input, "--size", "60", "-o", "y.npy", "--method", "osnap"];
+                succeed(args, folder, options);
+                return read(folder, "y.npy");
+            };
+            const y = run("deflated.npz");
+            assert.deepEqual(run("deflated.bin"), y);
+            assert.deepEqual(run("-", "deflated.npz"), y);
+            assert.deepEqual(run("-", "x.npy"), y);
+            const v = ["--v", "x.npy", "-o", "o.npy", "--set", "size=60"];
+            succeed(["run", "sketch", "--x", "deflated.bin", ...v], folder);
+        });
+    });
+
+    test("counts are written out", () => {
+        const one = csrFiles([[1, ...new Array(9).fill(0)]]);
+        withFiles(one, (folder) => {
+            const args = ["data.npy", "--x-indptr", "indptr.npy", "--x-indices", "indices.npy"];
+            args.push("--columns", "1048576", "--method", "osnap", "--size", "4");
+            assert.match(attn(["sketch", ...args], folder).stdout, /^features d +1048576$/m);
+        });
+    });
+
     const damaged = (at) => {
         const bytes = Buffer.from(files["deflated.npz"]);
         bytes[at < 0 ? bytes.length + at : at] ^= 0xff;
@@ -228,6 +288,8 @@ describe("attn sketch", () => {
         "text.npz": "no archive",
         "nan.npy": npy([2, 3], [1, 2, 3, NaN, 5, 6]),
         "zeros.npy": npy([2, 3], [0, 0, 0, 0, 0, 0]),
+        "empty.npz": zip(members([[0, 0, 0]])),
+        "none.npy": npy([0], []),
         "late.npy": ints([1, ...indptr.slice(1)], "<i8"),
         "four.npy": npy([2, 4], [1, 2, 3, 4, 5, 6, 7, 8]),
     };
@@ -241,6 +303,12 @@ describe("attn sketch", () => {
         [["text.npz"], /is no .npz file/],
         [["nan.npy"], /element 3 is NaN/],
         [["zeros.npy", "--size", "1"], /rank 0/],
+        [["empty.npz", "--size", "1"], /X has no elements: it has rank 0/],
+        [
+            ["none.npy", "--x-indptr", "late.npy", "--x-indices", "none.npy"],
+            /none.npy has elements of float32/,
+        ],
+        [["data.npy", "--x-indptr", "none.npy", "--x-indices", "indices.npy"], /none.npy/],
         [["data.npy", "--x-indptr", "late.npy", "--x-indices", "indices.npy"], /begins with 1/],
         [["data.npy", "--x-indptr", "indptr.npy"], /come together/],
         [["x.npy", "--k", "four.npy"], /four.npy: has 4 features, x.npy has 700/],
@@ -250,6 +318,15 @@ describe("attn sketch", () => {
             [["x.npy", "--delta", e], /delta is -?[01], has to be 1e-06 to 0\.999/],
         ]),
         [["x.npy", "--size", "0"], /--size/],
+        [["x.npy", "--eps", "5"], /^attn: --eps is 5/],
+        [["x.npy", "--seed", "18446744073709551616"], /--seed: 18446744073709551616 is outside 0/],
+        [["x.npy", "--seed", "9007199254740993"], /--seed: 9007199254740993 is outside 0/],
+        [["x.npy", "--seed", "1.5"], /'1.5' is not a whole number/],
+        [["x.npy", "--factor", "0"], /--factor: 0 is outside 2 to 1000/],
+        [
+            ["x.npy", "--method", "deterministic", "--size", "6"],
+            /6 features are too few: deterministic takes more than the rank of X, 6/,
+        ],
         [["x.npy", "--method", "uniform"], /has to be given a size/],
         [["x.npy", "--method", "gaussian", "--scores", "s.npy"], /method gaussian has none/],
         [["stored.npz", "--eps", "0.1"], /nothing would be left out/],

@@ -33,7 +33,7 @@ const commands = [
     [
         "a number that overflows",
         run(...ok, "--threads", "99999999999999999999"),
-        /not a whole number/,
+        /--threads: 9{20} is outside 1 to 1024/,
     ],
     ["no scale", run(...ok, "--scale", "big"), /--scale: 'big' is not a finite number/],
     ["an infinite scale", run(...ok, "--scale", "1e99"), /not a finite number/],
@@ -105,11 +105,7 @@ const commands = [
         /too long for a number/,
     ],
     ["a size, far too long", ["bench", `--n=${"0".repeat(200)}8`], /--n: '0{20}...' is too long/],
-    [
-        "a size of many digits",
-        ["bench", `--n=8${"0".repeat(31)}`],
-        /'80{31}' is not a whole number/,
-    ],
+    ["a size of many digits", ["bench", `--n=8${"0".repeat(31)}`], /--n: 80{31} is outside 1 to/],
     ["lengths of floats", run(...ok, "--kv-lens=float1.npy"), /only int32 and int64 are read/],
     ["lengths of nothing", run(...ok, "--kv-lens="), /'' is neither a list nor/],
     ["a length after a comma", run(...ok, "--kv-lens=3,"), /2 values for 1 batch\n/],
@@ -223,6 +219,11 @@ const commands = [
         /'cosine' is not one of/,
     ],
     ["a seed out of range", ["run", "sketch", ...ok, "--seed=-1"], /seed.*-1 is outside/],
+    ...[["--seed=9007199254740993"], ["--set", "seed=9007199254740993"]].map((seed) => [
+        `a seed that is no double, ${seed.length} words`,
+        ["run", "sketch", ...ok, ...seed],
+        /'seed': 9007199254740993 is outside 0\.\.9007199254740991/,
+    ]),
     [
         "a wrong parameter to compare",
         ["compare", ...inputs(), "--set", "eps=7"],
@@ -237,6 +238,11 @@ const commands = [
         "a number where a file is wanted",
         ["run", "linear", ...ok, "--set=rule=gated", "--causal", "--input=decay=-0.5"],
         /--input decay: -0.5 is a number; decay comes from a file/,
+    ],
+    [
+        "numbers where a file is wanted",
+        ["run", "linear", ...ok, "--set=rule=gated", "--causal", "--input=decay=-0.5,-1e-3"],
+        /--input decay: -0.5,-1e-3 is a list of numbers; decay comes from a file/,
     ],
     ["an array of three to bench", ["bench", "--q", "q.npy"], /--q, --k and --v go together/],
     [

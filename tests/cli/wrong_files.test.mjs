@@ -1,11 +1,12 @@
 // Files, plugins and machines that are not what a command needs: refused as wrong.test.mjs has it.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
-import { attn, attnAfter, contents, isWasi, plugin, withFiles } from "./command.mjs";
+import { attn, attnAfter, contents, isWasi, plugin, program, withFiles } from "./command.mjs";
 import { files, header, inputs, ok, refuse, run, x, zeros } from "./wrong.mjs";
 
 /** [what, bytes of the .npy file, what the line says] */
@@ -193,6 +194,29 @@ describe("limits of the machine", { skip: isWasi && "native only" }, () => {
         refuse({}, (folder) => attnAfter("ulimit -v 400000", bench, folder), /no memory/);
         const weights = ["--backend=softmax", "--n=1000000000000", "--d=1", "--heads=1"];
         refuse({}, (folder) => attn(["bench", ...weights], folder), /no memory/);
+    });
+
+    // Memory that is promised and not there ends a program without a word: what is there is the limit.
+    const told = "/proc/meminfo";
+    test("no more memory than there is", { skip: !existsSync(told) && "Linux's" }, async () => {
+        const child = spawn(program, ["sketch", "-"], { stdio: ["pipe", "ignore", "ignore"] });
+        const dataOf = () =>
+            Number(
+                readFileSync(`/proc/${child.pid}/limits`, "utf8").match(
+                    /^Max data size +(\d+)/m,
+                )?.[1],
+            );
+        const total = 1024 * Number(readFileSync(told, "utf8").match(/^MemTotal: +(\d+)/m)[1]);
+        try {
+            for (let i = 0; i < 200 && !dataOf(); i++)
+                await new Promise((go) => setTimeout(go, 10));
+            const used = readFileSync(`/proc/${child.pid}/status`, "utf8").match(
+                /^VmData:\s+(\d+)/m,
+            );
+            assert.ok(dataOf() <= total + 1024 * Number(used[1]), `${dataOf()} of ${total}`);
+        } finally {
+            child.kill();
+        }
     });
 
     test(
