@@ -10,8 +10,6 @@ extern const lab_t lab_separation, lab_softmax_regression, lab_sparsification, l
 static const lab_t *const LABS[] = {
 #if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR
     &lab_separation,
-#endif
-#if ATTN_HAS_SOFTMAX
     &lab_softmax_regression,
 #endif
 #if ATTN_HAS_SOFTMAX && ATTN_HAS_SKETCH

@@ -8,6 +8,7 @@
 
 layer_t layer_create(const char *backend, int64_t width, int64_t dim, int64_t value_dim) {
     return (layer_t){
+        .causal = ATTN_CAUSAL_TOP_LEFT,
         .backend = backend,
         .query = matrix_create(dim, width),
         .key = matrix_create(dim, width),
@@ -53,7 +54,7 @@ static attn_status_t attend(const attn_context_t *context, const layer_t *layer,
                             const matrix_t qkv[3], matrix_t *out, attn_error_t *error) {
     attn_problem_t problem =
         head_problem(out->rows, out->rows, layer->query.rows, layer->value.rows);
-    problem.causal = ATTN_CAUSAL_TOP_LEFT;
+    problem.causal = layer->causal;
     head_t head;
     attn_status_t status = head_create(context, layer->backend, &problem, layer->params,
                                        layer->param_count, &head, error);

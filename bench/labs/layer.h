@@ -10,6 +10,7 @@
 
 /** W (out x in) for q = W x and its like; zeros to be filled in by the construction. */
 typedef struct layer {
+    int32_t causal; /**< enum attn_causal_code; layer_create() has it causal */
     const char *backend;
     const attn_param_t *params;
     uint32_t param_count;
@@ -25,7 +26,7 @@ void layer_destroy(layer_t *layer);
 double layer_norm(const layer_t *layer);
 
 /**
- * One causal head with scale 1: out (tokens x value_dim). Products with the weights are summed in
+ * One head with scale 1: out (tokens x value_dim). Products with the weights are summed in
  * double precision, so that the plugin's rounding is all there is. ATTN_ERROR_MEMORY where tokens,
  * layer or out have no data.
  */

@@ -108,6 +108,14 @@ static const lab_column_t table_columns[REASONING_TABLE_COLUMNS] = {
     {"sparse", "sparse", LAB_LINE, 0},
 };
 
+static const lab_column_t width_columns[REASONING_WIDTH_COLUMNS] = {
+    {"x", "", LAB_HIDDEN, 0},
+    {"softmax", "softmax, by training", LAB_LINE, 0},
+    {"linear", "linear, by training", LAB_LINE, 0},
+    {"sparse", "sparse, by training", LAB_LINE, 0},
+    [REASONING_CAPACITY] = {"capacity", "linear, by what a layer's state can hold", LAB_BOUND, 0},
+};
+
 #define SOLVES                                                                                     \
     .claim = "Softmax attention solves each task at each size at some width (Figure 1).",          \
     .criterion = "Each task and size: for it where at some width surely 98% of answers are "       \
@@ -128,6 +136,15 @@ static const lab_column_t table_columns[REASONING_TABLE_COLUMNS] = {
     .criterion = "Each size: for it where linear and sparse need at least as many, or reach 90% "  \
                  "at no width."
 
+#define GROWS                                                                                      \
+    .claim = "Linear and sparse attention need more width for larger problems (Table 1), and not " \
+             "less than a state that holds what a step may ask for: L numbers, of arithmetic "     \
+             "sqrt L.",                                                                            \
+    .criterion = "The least trained width with 90% of answers right, of linear and of sparse: "    \
+                 "each size against it where it is below the state's; the largest size also "      \
+                 "where it is not above the smallest's; else for it. A width beyond the grid is "  \
+                 "more than those in it."
+
 #define CELLS(COUNT)                                                                               \
     .grid = {.count = (COUNT), .first = 0, .step = 1}, .x = {"cell", "", 0, 0, 0},                 \
     .y = {"right answers", "", 0, 0, 1}, LAB_COLUMNS_OF(columns), .tiles = &tiles,                 \
@@ -135,6 +152,10 @@ static const lab_column_t table_columns[REASONING_TABLE_COLUMNS] = {
 #define TABLE(SIZES)                                                                               \
     .grid = LAB_GRID(SIZES), .x = {"operators", "", 0, 0, 0},                                      \
     .y = {"GFLOP of a sequence", "", 1, 0, 0}, LAB_COLUMNS_OF(table_columns)
+
+#define WIDTHS(SIZES, LABEL)                                                                       \
+    .grid = LAB_GRID(SIZES), .x = {(LABEL), "", 0, 0, 0}, .y = {"least width D", "", 1, 0, 0},     \
+    LAB_COLUMNS_OF(width_columns)
 
 /* What every panel has; IDLE: bits of parameters that make no difference to it. */
 #define PANEL(ID, PRESET, TITLE, FIXED, IDLE)                                                      \
@@ -144,6 +165,7 @@ static const lab_column_t table_columns[REASONING_TABLE_COLUMNS] = {
 #define NO_MODULUS (1u << MODULUS)
 
 static const double table_sizes[] = {2, 3, 4}, table_sizes_paper[] = {6, 10, 13, 16};
+static const double lis_sizes[] = {6, 10, 16}, lis_sizes_paper[] = {40, 110, 175, 250};
 static const lab_fixed_t three[] = {{LAYERS, 3}}, five[] = {{LAYERS, 5}};
 #define PAPER                                                                                      \
     {BATCH, 512}, {RATE, 1e-4}, {DROPOUT, 0.1}, {MODULUS, 11}, {TESTS, 100000}, { TRIALS, 100000 }
@@ -170,6 +192,16 @@ static const lab_panel_t panels[] = {
      WIDER, CELLS(72)},
     {PANEL("paper-table-2", "paper", "Least operations for 90% of answers", paper_three, NO_BAND),
      FEWEST, TABLE(table_sizes_paper)},
+    {PANEL("widths-lis", "laptop", "Least width by training, LIS", three, NO_BAND | NO_MODULUS),
+     GROWS, WIDTHS(lis_sizes, "numbers")},
+    {PANEL("widths-arithmetic", "laptop", "Least width by training, arithmetic", three, NO_BAND),
+     GROWS, WIDTHS(table_sizes, "operators")},
+    {PANEL("paper-widths-lis", "paper", "Least width by training, LIS", paper_three,
+           NO_BAND | NO_MODULUS),
+     GROWS, WIDTHS(lis_sizes_paper, "numbers")},
+    {PANEL("paper-widths-arithmetic", "paper", "Least width by training, arithmetic", paper_three,
+           NO_BAND),
+     GROWS, WIDTHS(table_sizes_paper, "operators")},
 };
 
 #define ALL_KINDS REASONING_NUMBERS(REASONING_SOFTMAX, REASONING_LINEAR, REASONING_SPARSE)
@@ -196,14 +228,28 @@ static const lab_panel_t panels[] = {
     { REASONING_WIDER, PAPER, REASONING_NUMBERS(REASONING_ED), ALL_KINDS }
 #define TABLE_2_CELLS(PAPER)                                                                       \
     { REASONING_LEAST_FLOPS, PAPER, REASONING_NUMBERS(REASONING_ARITHMETIC), ALL_KINDS }
+#define WIDTHS_CELLS(PAPER, TASK)                                                                  \
+    { REASONING_LEAST_WIDTH, PAPER, REASONING_NUMBERS(TASK), ALL_KINDS }
 static const reasoning_grid_t grids[LAB_COUNT(panels)] = {
-    SOFTMAX_CELLS(0), FIGURE_1_CELLS(0), FIGURE_2_CELLS(0), FIGURE_3_CELLS(0), TABLE_2_CELLS(0),
-    SOFTMAX_CELLS(1), FIGURE_1_CELLS(1), FIGURE_2_CELLS(1), FIGURE_3_CELLS(1), TABLE_2_CELLS(1),
+    SOFTMAX_CELLS(0),
+    FIGURE_1_CELLS(0),
+    FIGURE_2_CELLS(0),
+    FIGURE_3_CELLS(0),
+    TABLE_2_CELLS(0),
+    SOFTMAX_CELLS(1),
+    FIGURE_1_CELLS(1),
+    FIGURE_2_CELLS(1),
+    FIGURE_3_CELLS(1),
+    TABLE_2_CELLS(1),
+    WIDTHS_CELLS(0, REASONING_LIS),
+    WIDTHS_CELLS(0, REASONING_ARITHMETIC),
+    WIDTHS_CELLS(1, REASONING_LIS),
+    WIDTHS_CELLS(1, REASONING_ARITHMETIC),
 };
 
 static const reasoning_grid_t *grid_of(const lab_run_t *run) { return &grids[run->panel - panels]; }
 
-static int is_table(const lab_run_t *run) { return grid_of(run)->claim == REASONING_LEAST_FLOPS; }
+static int is_table(const lab_run_t *run) { return grid_of(run)->claim >= REASONING_LEAST_FLOPS; }
 
 /* ---- a cell ---------------------------------------------------------------------------------------- */
 
@@ -349,16 +395,35 @@ static attn_status_t compute_seeds(const lab_run_t *run, uint32_t number, double
     return ATTN_OK;
 }
 
-/* Table 2's row of a size, from figure-1's cells. Wider models than the first that is good enough take more. */
+/*
+ * The least D for which the states of a layer's heads, d^2 + d numbers each, hold L numbers: any token of the sample may
+ * be asked for. Of arithmetic sqrt L are enough (Proposition 5.2). As the panels `dimension` of the lab constructions.
+ */
+static double capacity(const lab_run_t *run, int32_t size) {
+    const int32_t kind = grid_of(run)->tasks.items[0];
+    const double heads = run->values[HEADS];
+    reasoning_task_t task;
+    double dim = 1;
+    if (reasoning_make(kind, size, (int32_t)run->values[MODULUS], (int32_t)run->values[BAND], &task,
+                       NULL))
+        return NAN;
+    const double numbers = kind == REASONING_ARITHMETIC ? sqrt(task.length) : task.length;
+    while (heads * (dim * dim + dim) < numbers) dim++;
+    return heads * dim;
+}
+
+/* A table's row of a size, from figure-1's cells. Wider models than the first that is good enough take more. */
 static attn_status_t compute_row(const lab_point_t *point, double *row, attn_error_t *error) {
     const lab_run_t *run = point->run;
+    const int is_width = grid_of(run)->claim == REASONING_LEAST_WIDTH;
+    if (is_width) row[REASONING_CAPACITY] = capacity(run, (int32_t)point->x);
     for (uint32_t c = 0; c < reasoning_cell_count(grid_of(run)); c++) {
         const reasoning_cell_t cell = reasoning_cell_at(grid_of(run), c, run->seed);
         double *least = &row[1 + cell.attention], right, gflop;
         if (cell.size != (int32_t)point->x || !isnan(*least)) continue;
         const attn_status_t status = compute_seeds(run, c, &right, &gflop, error);
         if (status) return status;
-        if (right >= REASONING_ENOUGH) *least = gflop;
+        if (right >= REASONING_ENOUGH) *least = is_width ? cell.width : gflop;
     }
     return ATTN_OK;
 }

@@ -1,4 +1,4 @@
-/* labs/reasoning_judge.c: from cells to the three claims about width, and Table 2's about FLOPs. */
+/* labs/reasoning_judge.c: from cells to the three claims about width, Table 2's about FLOPs and Table 1's about least widths. */
 #include "labs/judge.h"
 #include "labs/reasoning/task.h"
 #include "labs/reasoning_lab.h"
@@ -115,28 +115,67 @@ static void add_local(const cells_t *cells, const double *row, tally_t *tally) {
 
 /* ---- Table 2 --------------------------------------------------------------------------------------- */
 
-/* Softmax against each other kind, size by size; NaN: no width is enough. */
-static void judge_flops(const double *rows, uint32_t count, lab_finding_t *finding) {
-    tally_t tally = {0};
+/* Whether a model of any attention is good enough at the size of a table's row: else it is missing. */
+static int is_known(const double *row) {
+    int known = 0;
+    for (int32_t a = 0; a < REASONING_ATTENTIONS; a++) known |= !isnan(row[1 + a]);
+    return known;
+}
+
+/* All rows, behind `what`; those without a known model are told as missing. */
+static void tell_table(const double *rows, uint32_t count, uint32_t width, const char *what,
+                       const char *of, lab_finding_t *finding) {
     uint32_t missing = 0;
+    judge_found(finding, "%s", what);
     for (uint32_t i = 0; i < count; i++) {
-        const double *row = rows + (size_t)i * REASONING_TABLE_COLUMNS;
-        const double softmax = row[1 + REASONING_SOFTMAX];
-        int known = 0;
-        for (int32_t a = 0; a < REASONING_ATTENTIONS; a++) known |= !isnan(row[1 + a]);
-        missing += !known;
-        for (int32_t a = REASONING_LINEAR; a <= REASONING_SPARSE; a++)
-            tally_add(&tally, !known                  ? LAB_UNDECIDED
-                              : softmax <= row[1 + a] ? LAB_HOLDS
-                              : isnan(row[1 + a])     ? LAB_HOLDS
-                                                      : LAB_FAILS);
-        judge_found(finding, "%s%.0f operators:", i ? "; " : "GFLOP of a sequence, ", row[0]);
+        const double *row = rows + (size_t)i * width;
+        missing += !is_known(row);
+        judge_found(finding, "%s %.0f%s:", i ? ";" : "", row[0], of);
         for (int32_t a = 0; a < REASONING_ATTENTIONS; a++)
             judge_found(finding, isnan(row[1 + a]) ? " %s -" : " %s %.3g", reasoning_attention(a),
                         row[1 + a]);
     }
-    judge_tally(&tally, "comparisons", finding);
     if (missing) judge_sure(finding, "; %u sizes are missing", missing);
+}
+
+/* Softmax against each other kind, size by size; NaN: no width is enough. */
+static void judge_flops(const double *rows, uint32_t count, lab_finding_t *finding) {
+    tally_t tally = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        const double *row = rows + (size_t)i * REASONING_TABLE_COLUMNS;
+        const double softmax = row[1 + REASONING_SOFTMAX];
+        for (int32_t a = REASONING_LINEAR; a <= REASONING_SPARSE; a++)
+            tally_add(&tally, !is_known(row)          ? LAB_UNDECIDED
+                              : softmax <= row[1 + a] ? LAB_HOLDS
+                              : isnan(row[1 + a])     ? LAB_HOLDS
+                                                      : LAB_FAILS);
+    }
+    judge_tally(&tally, "comparisons", finding);
+    tell_table(rows, count, REASONING_TABLE_COLUMNS, "GFLOP of a sequence,", " operators", finding);
+}
+
+/* ---- least widths of a table ------------------------------------------------------------------------ */
+
+/* More than all that were tried, where none is enough. */
+static double width_of(const double *row, int32_t attention) {
+    return isnan(row[1 + attention]) ? INFINITY : row[1 + attention];
+}
+
+static void judge_widths(const double *rows, uint32_t count, lab_finding_t *finding) {
+    const double *last = rows + (size_t)(count - 1) * REASONING_WIDTH_COLUMNS;
+    tally_t tally = {0};
+    for (int32_t a = REASONING_LINEAR; a <= REASONING_SPARSE; a++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const double *row = rows + (size_t)i * REASONING_WIDTH_COLUMNS;
+            const int holds = width_of(row, a) >= row[REASONING_CAPACITY];
+            tally_add(&tally, !is_known(row) ? LAB_UNDECIDED : holds ? LAB_HOLDS : LAB_FAILS);
+        }
+        const int grows = width_of(last, a) > width_of(rows, a);
+        const int both = is_known(rows) && is_known(last) && !isinf(width_of(rows, a));
+        tally_add(&tally, !both ? LAB_UNDECIDED : grows ? LAB_HOLDS : LAB_FAILS);
+    }
+    judge_tally(&tally, "comparisons", finding);
+    tell_table(rows, count, REASONING_WIDTH_COLUMNS, "Least width, by size", "", finding);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------- */
@@ -181,6 +220,10 @@ void reasoning_judge(enum reasoning_claim claim, const double *rows, uint32_t co
     tally_t tally = {0};
     if (claim == REASONING_LEAST_FLOPS) {
         judge_flops(rows, count, finding);
+        return;
+    }
+    if (claim == REASONING_LEAST_WIDTH) {
+        judge_widths(rows, count, finding);
         return;
     }
     judge_found(finding, "Least width with %.0f%%", 100 * share);

@@ -30,15 +30,20 @@ enum reasoning_column {
     REASONING_COLUMNS
 };
 
-/** Columns of Table 2: the attentions', behind x. */
-enum { REASONING_TABLE_COLUMNS = 1 + REASONING_ATTENTIONS };
+/** Columns of tables: the attentions', behind x; of least widths also what a state can hold. */
+enum {
+    REASONING_TABLE_COLUMNS = 1 + REASONING_ATTENTIONS,
+    REASONING_CAPACITY = REASONING_TABLE_COLUMNS,
+    REASONING_WIDTH_COLUMNS
+};
 
 /** What a panel claims. */
 enum reasoning_claim {
     REASONING_SOLVES, /**< softmax reaches 98% at some width */
     REASONING_WIDER,  /**< linear and sparse reach 90% at no smaller width, which grows on LIS */
     REASONING_LOCAL,  /**< ED_LOCAL needs no more width than ED */
-    REASONING_LEAST_FLOPS /**< softmax needs the fewest for 90% */
+    REASONING_LEAST_FLOPS, /**< softmax needs the fewest for 90% */
+    REASONING_LEAST_WIDTH, /**< linear and sparse need more for larger problems, and what a state holds */
 };
 
 typedef struct reasoning_numbers {

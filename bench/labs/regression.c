@@ -141,6 +141,22 @@ void regression_advance(regression_t *regression) {
     memcpy(regression->x, regression->next, (size_t)regression->dim * sizeof(double));
 }
 
+double regression_arrival(const regression_t *regression) {
+    const double off = 4 * 0x1p-24 * algebra_norm(regression->b, regression->rows);
+    return off * off / 2;
+}
+
+int regression_descend(regression_t *regression, int64_t steps) {
+    const double least = regression_arrival(regression);
+    for (int64_t step = 0;; step++) {
+        regression_gradient(regression);
+        if (!(regression_loss(regression, regression->f) > least && regression_step(regression)))
+            return 0;
+        if (step >= steps) return 1;
+        regression_advance(regression);
+    }
+}
+
 int regression_update(const regression_t *regression, double *direction) {
     const int64_t n = regression->rows, d = regression->dim;
     double largest = 0, square = 0;

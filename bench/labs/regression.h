@@ -52,6 +52,12 @@ int regression_step(regression_t *regression);
 /** x := next. */
 void regression_advance(regression_t *regression);
 
+/** The loss of an f that is off by 4 roundings of float: below it a descent has arrived. */
+double regression_arrival(const regression_t *regression);
+
+/** Take so many steps and make the next one ready, with f, u and gradient; 0 where the descent arrives before. */
+int regression_descend(regression_t *regression, int64_t steps);
+
 /**
  * A direction (n x d) for A becomes A' = A + rate direction. `rate` makes the logits move as far as the
  * step to `next` moved them, |(A' - A) x| = |A (x' - x)|, or less where one of them would exceed the cap.

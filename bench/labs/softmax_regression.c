@@ -12,12 +12,11 @@
 #include "labs/lab.h"
 #include "labs/regression_lemmas.h"
 #include "labs/shifts.h"
+#include "labs/softmax_regression_lab.h"
 #include "labs/statistics.h"
 #include "number/format.h"
 
 #include <math.h>
-
-enum { ROWS, DIM, RADIUS, CAP, STEP, TRIALS, PARAMS };
 
 static const attn_param_info_t params[PARAMS] = {
     [ROWS] = LAB_INTEGER("n", "tokens n", "", 2, 1024, 64, "rows of the data A"),
@@ -28,11 +27,10 @@ static const attn_param_info_t params[PARAMS] = {
                        "|A (x' - x)|_inf of a step stays below; the theorems ask for 0.01"),
     [STEP] = LAB_INTEGER("step", "step t", "", 0, 5000, 0,
                          "the step that is measured, where x is not it"),
+    [BETA] = LAB_NUMBER("beta", "inverse temperature", "", 1e-4, 100, 0.1,
+                        "queries of the layer with explicit weights are beta times its keys"),
     [TRIALS] = LAB_INTEGER("trials", "trials", "", 1, 1000, 8, "descents, each on data of its own"),
 };
-
-/* What counts as alike in the panel of cosines. */
-#define ALIKE 0.9
 
 /* All panels tell the same numbers and draw some of them. */
 enum {
@@ -126,6 +124,11 @@ static const lab_column_t lemma_columns[LEMMA_COLUMNS] = {
 
 static const double radii[] = {4, 5, 6, 7, 8, 9, 10, 11, 12};
 
+static const double betas[] = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10};
+
+/* Of panels without a layer of explicit weights. */
+enum { NO_LAYER = 1 << BETA };
+
 static const lab_fixed_t lemma_fixed[] = {{STEP, 100}};
 
 static const lab_panel_t panels[] = {
@@ -139,6 +142,7 @@ static const lab_panel_t panels[] = {
      .grid = {.count = 41, .step = 10},
      .x = {"step t", "", 0, 0, 0},
      .y = {"loss and gradient", "", 1, 0, 0},
+     .idle = NO_LAYER,
      LAB_COLUMNS_OF(loss_columns)},
     {.id = "shift",
      .title = "Shift of the target for a step of length 1, against both bounds",
@@ -148,6 +152,7 @@ static const lab_panel_t panels[] = {
      .grid = {.count = 41, .step = 10},
      .x = {"step t", "", 0, 0, 0},
      .y = {"log10 (shift / step)", "", 0, 0, 0},
+     .idle = NO_LAYER,
      LAB_COLUMNS_OF(shift_columns)},
     {.id = "cosine",
      .title = "Do the weight step and an update of the data shift the target alike?",
@@ -163,6 +168,7 @@ static const lab_panel_t panels[] = {
      .grid = {.count = 41, .step = 10},
      .x = {"step t", "", 0, 0, 0},
      .y = {"cosine", "", 0, -1, 1},
+     .idle = NO_LAYER,
      LAB_COLUMNS_OF(cosine_columns)},
     {.id = "radius",
      .title = "Shift of the target for a step of length 1, over R",
@@ -174,6 +180,7 @@ static const lab_panel_t panels[] = {
      .y = {"log10 (shift / step)", "", 0, 0, 0},
      .defined_low = 4,
      .defined_high = 100,
+     .idle = NO_LAYER,
      LAB_COLUMNS_OF(radius_columns)},
     {.id = "lemmas",
      .title = "Largest part of what each Lipschitz lemma allows, over R",
@@ -189,7 +196,33 @@ static const lab_panel_t panels[] = {
      .fixed_count = LAB_COUNT(lemma_fixed),
      .defined_low = 4,
      .defined_high = 100,
+     .idle = NO_LAYER,
      LAB_COLUMNS_OF(lemma_columns)},
+    {.id = "layer",
+     .title = "One layer of self-attention with explicit weights beside the gradient step",
+     .claim = "A layer of softmax self-attention has weights with which it shifts the target "
+              "as a step of gradient descent does (abstract, section 1.1; the weights are "
+              "ours, after those of section 2.1 for linear attention), up to an error that "
+              "vanishes with beta.",
+     .criterion = "Each beta and both layers: the largest part of its bound that an error is "
+                  "counts for it up to 1 and against it above.",
+     .x_param = BETA,
+     .grid = LAB_GRID(betas),
+     .x = {"inverse temperature beta", "", 1, 0, 0},
+     .y = {"error over the length of the shift", "", 1, 0, 0},
+     LAB_COLUMNS_OF(regression_layer_columns)},
+    {.id = "layer-cosine",
+     .title = "Does a layer with explicit weights shift the target as the gradient step does?",
+     .claim = "A layer of self-attention and a step of gradient descent change the model with "
+              "great similarity (abstract, section 1.1), given the layer's weights: read as "
+              "shifts of the target whose cosine is 0.9 or more.",
+     .criterion = "Each mean cosine: its 95% interval being at 0.9 or above counts for it, "
+                  "being below against it, and holding 0.9 neither way.",
+     .x_param = STEP,
+     .grid = {.count = 41, .step = 10},
+     .x = {"step t", "", 0, 0, 0},
+     .y = {"cosine", "", 0, -1, 1},
+     LAB_COLUMNS_OF(regression_layer_cosine_columns)},
 };
 
 /* ---- a point ------------------------------------------------------------------------------------ */
@@ -203,13 +236,13 @@ static void begin_row(const lab_point_t *point, double *row) {
     row[BOUND] = regression_log_bound(rows, point->values[RADIUS]);
 }
 
-/* Sum and sum of squares; end_mean() makes a mean and its interval of them. */
-static void add_mean(double value, double *mean) {
-    mean[0] += value;
-    mean[1] += value * value;
-}
+/* Of the cosines of a point, by COSINE and LAYER_COSINE. */
+typedef struct cosines {
+    statistics_sum_t gradient, layer;
+} cosines_t;
 
-static void add_shifts(const regression_t *regression, const shifts_t *shifts, double *row) {
+static void add_shifts(const regression_t *regression, const shifts_t *shifts, double *row,
+                       cosines_t *cosines) {
     row[MOVING]++;
     row[RATE] += log10(regression->rate);
     row[PREMISES] += shifts_premises(regression, shifts);
@@ -219,55 +252,37 @@ static void add_shifts(const regression_t *regression, const shifts_t *shifts, d
     row[WEIGHT] = fmax(row[WEIGHT], log10(shifts->weight / shifts->weight_step));
     row[DATA] = fmax(row[DATA], log10(shifts->gradient.shift / shifts->gradient.step));
     row[LAYER] = fmax(row[LAYER], log10(shifts->layer.shift / shifts->layer.step));
-    add_mean(shifts->gradient.cosine, row + COSINE);
-    add_mean(shifts->layer.cosine, row + LAYER_COSINE);
+    statistics_add(&cosines->gradient, shifts->gradient.cosine);
+    statistics_add(&cosines->layer, shifts->layer.cosine);
 }
 
-/* Sum and sum of squares become mean and interval (Student's); one sample has none. */
-static void end_mean(double count, double *mean) {
-    const double sum = mean[0], squares = mean[1];
-    mean[0] = mean[1] = mean[2] = NAN;
-    if (count < 1) return;
-    mean[0] = sum / count;
-    if (count < 2) return;
-    const double variance = fmax(0, (squares - sum * mean[0]) / (count - 1));
-    const double half = statistics_student((int64_t)count - 1) * sqrt(variance / count);
-    mean[1] = mean[0] - half;
-    mean[2] = mean[0] + half;
+static void put_mean(const statistics_sum_t *sum, double *columns) {
+    const statistics_mean_t mean = statistics_mean(sum);
+    columns[0] = mean.mean;
+    columns[1] = mean.low;
+    columns[2] = mean.high;
 }
 
-static void end_row(const lab_point_t *point, double *row) {
+static void end_row(const lab_point_t *point, const cosines_t *cosines, double *row) {
     row[LOSS] = pow(10, row[LOSS] / point->values[TRIALS]);
     row[GRADIENT] = pow(10, row[GRADIENT] / point->values[TRIALS]);
     row[RATE] = row[MOVING] > 0 ? row[RATE] / row[MOVING] : NAN;
-    end_mean(row[TOLD], row + COSINE);
-    end_mean(row[TOLD], row + LAYER_COSINE);
+    put_mean(&cosines->gradient, row + COSINE);
+    put_mean(&cosines->layer, row + LAYER_COSINE);
     if (row[TOLD] == 0) row[WEIGHT] = row[DATA] = row[LAYER] = NAN;
-}
-
-/* The loss of an f that is off by 4 roundings of float: below it the descent has arrived. */
-static double arrival(const regression_t *regression) {
-    const double off = 4 * 0x1p-24 * algebra_norm(regression->b, regression->rows);
-    return off * off / 2;
 }
 
 /* Descend to the step and measure it. */
 static attn_status_t descend(shifts_probe_t *probe, regression_t *regression, int64_t step,
-                             double *row, attn_error_t *error) {
-    const double least = arrival(regression);
-    int moving;
-    for (;; step--) {
-        regression_gradient(regression);
-        moving = regression_loss(regression, regression->f) > least && regression_step(regression);
-        if (!moving || step == 0) break;
-        regression_advance(regression);
-    }
+                             double *row, cosines_t *cosines, attn_error_t *error) {
+    const double least = regression_arrival(regression);
+    const int moving = regression_descend(regression, step);
     row[LOSS] += log10(fmax(regression_loss(regression, regression->f), least));
     row[GRADIENT] += log10(fmax(algebra_norm(regression->gradient, regression->dim), least));
     if (!moving) return ATTN_OK;
     shifts_t shifts;
     const attn_status_t status = shifts_measure(probe, regression, &shifts, error);
-    if (!status) add_shifts(regression, &shifts, row);
+    if (!status) add_shifts(regression, &shifts, row, cosines);
     return status;
 }
 
@@ -281,16 +296,17 @@ static attn_status_t compute(const lab_point_t *point, shifts_probe_t *probe, do
     const double *values = point->values;
     const int64_t rows = (int64_t)values[ROWS], dim = (int64_t)values[DIM];
     attn_status_t status = ATTN_OK;
+    cosines_t cosines = {{0}, {0}};
     begin_row(point, row);
     for (uint64_t trial = 0; trial < (uint64_t)values[TRIALS] && !status; trial++) {
         regression_t regression;
         if (!regression_create(rows, dim, values[RADIUS], values[CAP], point->run->seed, trial,
                                &regression))
             return no_memory(point, error);
-        status = descend(probe, &regression, (int64_t)values[STEP], row, error);
+        status = descend(probe, &regression, (int64_t)values[STEP], row, &cosines, error);
         regression_destroy(&regression);
     }
-    end_row(point, row);
+    end_row(point, &cosines, row);
     return status;
 }
 
@@ -301,13 +317,10 @@ static int add_lemmas(const lab_point_t *point, uint64_t trial, double *row) {
     if (!regression_create((int64_t)values[ROWS], (int64_t)values[DIM], values[RADIUS], values[CAP],
                            point->run->seed, trial, &regression))
         return 0;
-    const double least = arrival(&regression);
     int there = 1;
     for (int64_t step = 0; step <= (int64_t)values[STEP] && there; step++) {
         double parts[2][LEMMAS];
-        regression_gradient(&regression);
-        if (!(regression_loss(&regression, regression.f) > least) || !regression_step(&regression))
-            break;
+        if (!regression_descend(&regression, 0)) break;
         there = regression_step_lemmas(&regression, parts);
         for (int p = 0; p < 2 * LEMMAS && there; p++) {
             const double part = parts[p / LEMMAS][p % LEMMAS];
@@ -329,9 +342,13 @@ static attn_status_t compute_lemmas(const lab_point_t *point, double *row, attn_
     return ATTN_OK;
 }
 
+/* With explicit weights. */
+static int has_layer(const lab_panel_t *panel) { return !(panel->idle & NO_LAYER); }
+
 static attn_status_t compute_point(const lab_point_t *point, double *row, attn_error_t *error) {
     shifts_probe_t probe;
     if (point->run->panel->columns == lemma_columns) return compute_lemmas(point, row, error);
+    if (has_layer(point->run->panel)) return regression_layer_point(point, row, error);
     attn_status_t status = shifts_create(point->run->context, (int64_t)point->values[ROWS],
                                          (int64_t)point->values[DIM], &probe, error);
     if (status) return status;
@@ -350,6 +367,7 @@ static double cost(const lab_point_t *point) {
 /* Steps that are there, and all of them as the theorems ask; no theorem is about the loss. */
 static int within(const lab_run_t *run, const double *row) {
     if (run->panel->columns == lemma_columns) return row[STEPS] > 0;
+    if (has_layer(run->panel)) return regression_layer_within(row);
     return run->panel->columns == loss_columns || (row[TOLD] > 0 && row[PREMISES] == row[MOVING]);
 }
 
@@ -431,7 +449,7 @@ static void judge_cosine(const double *rows, uint32_t count, lab_finding_t *find
             high = fmax(high, mean[0]);
             /* The claim is about attention; a gradient step on A is no layer of it. */
             if (columns[which] == LAYER_COSINE)
-                tally_add(&tally, judge_at_least(mean[1], mean[2], ALIKE));
+                tally_add(&tally, judge_at_least(mean[1], mean[2], REGRESSION_ALIKE));
         }
         if (low <= high)
             judge_found(finding, "%s %.2g to %.2g for %s", which ? "," : "Mean cosines are", low,
@@ -444,7 +462,7 @@ static void judge_cosine(const double *rows, uint32_t count, lab_finding_t *find
 /* How many descents the numbers are about: those that have arrived have no step any more. */
 static void note(const lab_run_t *run, const double *rows, uint32_t count, char *text,
                  size_t size) {
-    if (run->panel->columns == lemma_columns) return;
+    if (run->panel->columns == lemma_columns || has_layer(run->panel)) return;
     double moving = INFINITY, told = INFINITY, premises = 0, all = 0;
     for (uint32_t i = 0; i < count; i++) {
         const double *row = rows + (size_t)i * COLUMNS;
@@ -465,6 +483,10 @@ static void judge(const lab_run_t *run, const double *rows, uint32_t count,
                   lab_finding_t *finding) {
     if (run->panel->columns == lemma_columns)
         judge_lemmas(run, rows, count, finding);
+    else if (run->panel->columns == regression_layer_columns)
+        judge_layer_bounds(run, rows, count, finding);
+    else if (run->panel->columns == regression_layer_cosine_columns)
+        judge_layer_cosines(rows, count, finding);
     else if (run->panel->columns == loss_columns)
         judge_loss(rows, count, finding);
     else if (run->panel->columns == cosine_columns)
@@ -481,8 +503,8 @@ const lab_t lab_softmax_regression = {
         "A step of gradient descent on x and an update of the data A both shift the target b by a "
         "bounded amount. Two updates of A are measured: a gradient step on A, and one layer of "
         "self-attention, in which each token attends to all. Shifts per length of step, in "
-        "logarithms "
-        "as the bounds overflow, and the angle between them.",
+        "logarithms as the bounds overflow, and the angle between them; and a layer of attention "
+        "with weights that do the step itself.",
     .params = params,
     .param_count = PARAMS,
     .panels = panels,

@@ -15,6 +15,25 @@ statistics_rate_t statistics_rate(double hits, double trials) {
                                hits < trials ? (center + half) / scale : 1};
 }
 
+void statistics_add(statistics_sum_t *sum, double value) {
+    sum->count++;
+    sum->sum += value;
+    sum->squares += value * value;
+}
+
+statistics_mean_t statistics_mean(const statistics_sum_t *sum) {
+    const double count = (double)sum->count;
+    statistics_mean_t mean = {NAN, NAN, NAN};
+    if (sum->count < 1) return mean;
+    mean.mean = sum->sum / count;
+    if (sum->count < 2) return mean;
+    const double variance = fmax(0, (sum->squares - sum->sum * mean.mean) / (count - 1));
+    const double half = statistics_student(sum->count - 1) * sqrt(variance / count);
+    mean.low = mean.mean - half;
+    mean.high = mean.mean + half;
+    return mean;
+}
+
 /* ---- lines --------------------------------------------------------------------------------------- */
 
 /*

@@ -13,6 +13,21 @@ typedef struct statistics_rate {
 
 statistics_rate_t statistics_rate(double hits, double trials);
 
+/** Of numbers that come one by one; zeroed at first. */
+typedef struct statistics_sum {
+    int64_t count;
+    double sum, squares;
+} statistics_sum_t;
+
+void statistics_add(statistics_sum_t *sum, double value);
+
+/** Their mean and its 95% interval (Student's); NaN for none, and no interval of one. */
+typedef struct statistics_mean {
+    double mean, low, high;
+} statistics_mean_t;
+
+statistics_mean_t statistics_mean(const statistics_sum_t *sum);
+
 /** The 97.5% quantile of Student's t with `freedom` >= 1 degrees of freedom, within 1%. */
 double statistics_student(int64_t freedom);
 

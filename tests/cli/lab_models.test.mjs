@@ -93,6 +93,12 @@ describe("attn lab solve", () => {
         });
     });
 
+    it("says what it has learned where the question is not of it", () => {
+        const lines = (question) => succeed(["solve", "arithmetic", question]).split("\n");
+        assert.match(lines("3 + 4")[2], /^it has learned expressions of exactly 2 operators only$/);
+        assert.match(lines("3 + 4 * 2")[2], /^state: /);
+    });
+
     it("tells the state's size after each token", () => {
         withModel((folder) => {
             const lines = succeed(ask("30 9 20", "--states"), folder).trimEnd().split("\n");

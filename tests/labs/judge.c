@@ -139,6 +139,15 @@ static void verdicts_follow_the_numbers(void **state) {
     assert_int_equal(VERDICT("softmax-regression", "shift", {"told", 8}, {"moving", 8},
                              {"premises", 8}, {"weight", 80}, {"tight", 32}, {"bound", 72}),
                      LAB_FAILS);
+    assert_int_equal(VERDICT("softmax-regression", "layer", {"moving", 8}, {"share", 0.9},
+                             {"linear_share", 1.1}),
+                     LAB_FAILS);
+    assert_int_equal(VERDICT("softmax-regression", "layer-cosine", {"moving", 8},
+                             {"cosine_low", 0.91}, {"cosine_high", 0.95}),
+                     LAB_HOLDS);
+    assert_int_equal(VERDICT("softmax-regression", "layer-cosine", {"moving", 8},
+                             {"cosine_low", 0.89}, {"cosine_high", 0.95}),
+                     LAB_UNDECIDED);
     /* Rates count at the size that is asked for, and of the method whose promise it is. */
     assert_int_equal(VERDICT("sparsification", "rate", {"leverage_low", 0.2},
                              {"leverage_high", 0.3}, {"delta", 0.1}, {"size", 50}, {"asked", 40}),

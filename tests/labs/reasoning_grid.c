@@ -175,5 +175,32 @@ static void fewest(void **state) {
     }
 }
 
+/* Least widths: by a state's capacity at each size, and growing from the first to the last. */
+static void widths(void **state) {
+    (void)state;
+    enum { SIZES = 2 };
+    static const struct {
+        double rows[SIZES][REASONING_WIDTH_COLUMNS];
+        int32_t verdict;
+    } cases[] = {
+        {{{6, 16, 16, 16, 8}, {16, 16, 32, 64, 12}}, LAB_HOLDS},
+        {{{6, 16, 16, 16, 8}, {16, 16, NAN, NAN, 12}}, LAB_HOLDS},
+        {{{6, 16, 16, 16, 8}, {16, 16, 32, 16, 12}}, LAB_FAILS}, /* sparse does not grow */
+        {{{6, 16, 16, 16, 8}, {16, 16, 32, 64, 48}}, LAB_FAILS}, /* less than a state holds */
+        {{{6, 16, NAN, 16, 8}, {16, 16, NAN, 64, 12}},
+         LAB_UNDECIDED}, /* by how much is not known */
+        {{{6, 16, 16, 16, 8}, {16, NAN, NAN, NAN, NAN}}, LAB_UNDECIDED},
+    };
+    const lab_t *lab = lab_find("reasoning");
+    for (size_t c = 0; c < TEST_COUNT(cases); c++) {
+        lab_run_t run;
+        lab_finding_t finding;
+        lab_run_init(&run, lab, lab_panel_find(lab, "widths-lis"), 1);
+        lab_run_judge(&run, cases[c].rows[0], SIZES, &finding);
+        test_label("case %zu: %s; %s", c, finding.sure, finding.found);
+        assert_int_equal(finding.verdict, cases[c].verdict);
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(grids), cmocka_unit_test(cells), cmocka_unit_test(verdicts),
-          cmocka_unit_test(fewest))
+          cmocka_unit_test(fewest), cmocka_unit_test(widths))

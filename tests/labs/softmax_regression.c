@@ -4,6 +4,7 @@
  */
 #include "algebra/algebra.h"
 #include "attn/random.h"
+#include "labs/regression_layer.h"
 #include "labs/regression_lemmas.h"
 #include "labs/shifts.h"
 #include "support/fixture.h"
@@ -252,7 +253,80 @@ static void lemmas_of_large_logits(void **state) {
     assert_true(none[LEMMA_INVERSE] == -(double)INFINITY && none[LEMMA_EXP] == -(double)INFINITY);
 }
 
+/**
+ * What the layer adds to each logit, token by token: softmax attention of queries beta a_i, or with beta = 0 linear
+ * attention, over values -u_j.
+ */
+static void exact_moves(const regression_t *regression, double beta, double *moves) {
+    const int64_t n = regression->rows, d = regression->dim;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0, weights = 0;
+        for (int64_t j = 0; j < n; j++) {
+            const double score = algebra_dot(regression->a + i * d, regression->a + j * d, d);
+            const double weight = beta > 0 ? exp(beta * score) : score;
+            weights += weight;
+            sum -= weight * regression->u[j];
+        }
+        moves[i] = regression->rate * (beta > 0 ? sum / weights * (double)n / beta : sum);
+    }
+}
+
+/** f at logits A x + moves, by way of data of one column. */
+static void exact_shift(const regression_t *regression, const double *moves, double *shift) {
+    const int64_t n = regression->rows, d = regression->dim;
+    static const double one[] = {1};
+    regression_t column = {.rows = n, .dim = 1};
+    double *logits = malloc((size_t)n * sizeof *logits);
+    assert_non_null(logits);
+    for (int64_t i = 0; i < n; i++)
+        logits[i] = algebra_dot(regression->a + i * d, regression->x, d) + moves[i];
+    regression_softmax(&column, logits, one, shift);
+    for (int64_t i = 0; i < n; i++) shift[i] -= regression->f[i];
+    free(logits);
+}
+
+/** The plugin's layer does what its formula says, and that is within the bound of the gradient step. */
+static void a_layer_with_weights_is_a_gradient_step(void **state) {
+    (void)state;
+    enum { N = 48, D = 6 };
+    static const double betas[] = {0, 0.001, 0.01, 0.1, 1, 10}, radii[] = {4, 12};
+    attn_context_t *context = fixture_context(1);
+    double moves[N], step[N], shift[N];
+    int told = 0;
+    for (uint64_t r = 0; r < TEST_COUNT(radii); r++) {
+        regression_t regression = problem(N, D, radii[r], r);
+        assert_true(regression_descend(&regression, 5));
+        for (int i = 0; i < N; i++)
+            moves[i] = -regression.rate * algebra_dot(regression.a + i * D, regression.gradient, D);
+        exact_shift(&regression, moves, step);
+        const double length = algebra_norm(step, N);
+        for (size_t b = 0; b < TEST_COUNT(betas); b++) {
+            test_label("R = %g, beta = %g", radii[r], betas[b]);
+            regression_alike_t alike;
+            assert_int_equal(regression_layer(context, &regression, betas[b], &alike, NULL), 0);
+            exact_moves(&regression, betas[b], moves);
+            exact_shift(&regression, moves, shift);
+            const double cosine = algebra_cosine(shift, step, N);
+            /* An angle turns by as much as a vector's end moves, by its length. */
+            const double turned = 2 * alike.rounding * length / algebra_norm(shift, N);
+            for (int i = 0; i < N; i++) shift[i] -= step[i];
+            const double error = algebra_norm(shift, N) / length;
+            if (!(fabs(alike.error - error) <= alike.rounding))
+                test_fail("error %g, by the formula %g", alike.error, error);
+            if (!(fabs(alike.cosine - cosine) <= turned))
+                test_fail("cosine %g, by the formula %g", alike.cosine, cosine);
+            if (!(alike.error <= alike.bound))
+                test_fail("error %g, %g allowed", alike.error, alike.bound);
+            told += alike.bound < 1;
+        }
+        regression_destroy(&regression);
+    }
+    assert_true(told >= 4); /* bounds that no shift the other way would keep */
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(gradient_is_that_of_central_differences),
           cmocka_unit_test(descent_descends), cmocka_unit_test(shifts_stay_below_the_bounds),
           cmocka_unit_test(bounds_are_logarithms), cmocka_unit_test(lemmas_by_their_formulas),
-          cmocka_unit_test(lemmas_of_large_logits))
+          cmocka_unit_test(lemmas_of_large_logits),
+          cmocka_unit_test(a_layer_with_weights_is_a_gradient_step))

@@ -76,6 +76,7 @@ static void write_said(attn_json_t *json, const void *subject) {
     const attnmodel_t *model = subject;
     const reasoning_task_t *task = &model->model.description.settings.task;
     const int32_t answer = reasoning_answer(model->said.tokens, model->said.count);
+    char unlike[REASONING_UNLIKE];
     attn_json_open(json, NULL, '{');
     write_tokens(json, "tokens", task, &model->said);
     attn_json_integer(json, "question", model->said.question);
@@ -87,6 +88,8 @@ static void write_said(attn_json_t *json, const void *subject) {
     write_token(json, "answer", task, answer);
     attn_json_boolean(json, "right",
                       answer == reasoning_answer(model->asked.tokens, model->asked.count));
+    reasoning_unlike(task, &model->asked, unlike);
+    attn_json_string(json, "unlike", unlike);
     attn_json_close(json, '}');
 }
 

@@ -122,7 +122,7 @@ double attnstudy_train(attnjs_t *js, attnstudy_t *made, double *losses, size_t c
     study_t *study = &made->study;
     size_t step = 0;
     for (; step < count && !study_is_done(study); step++) {
-        if (study_train(study, 1, &js->error) != ATTN_OK) return -1;
+        if (study_train(study, 1, &js->error) != ATTN_OK) return step > 0 ? (double)step : -1;
         losses[step] = study->loss;
     }
     return (double)step;

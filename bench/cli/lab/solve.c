@@ -33,7 +33,7 @@ static void print(const lab_model_t *m) {
     const int32_t right = reasoning_answer(asked->tokens, asked->count);
     const int32_t answer = reasoning_answer(said->tokens, said->count);
     int32_t first = said->question;
-    char text[16];
+    char text[16], unlike[REASONING_UNLIKE];
     for (int32_t i = 0; i < said->count; i++)
         printf("%s%s", i ? " " : "", text_of(m, said->tokens[i], text));
     printf("\n%s: %s", answer == right ? "right" : "wrong", text_of(m, answer, text));
@@ -45,6 +45,8 @@ static void print(const lab_model_t *m) {
         printf(", expected '%s'", text_of(m, asked->tokens[first], text));
     }
     puts("");
+    reasoning_unlike(&m->model.description.settings.task, asked, unlike);
+    if (*unlike) printf("it has learned %s only\n", unlike);
     print_growth(m);
 }
 
@@ -53,8 +55,9 @@ static const char summary[] =
 static const char details[] =
     "A question of lis is numbers, of ed and ed_local two words, of arithmetic an expression "
     "modulo\n"
-    "the model's prime; of the size that the model was trained on, or smaller, which it may not\n"
-    "know. The first line is the question and what the model says after it, token by token until\n"
+    "the model's prime; of the size that the model was trained on, or smaller, which it has not\n"
+    "learned; a line says so. The first line is the question and what the model says after it, "
+    "token by token until\n"
     "<eos>; the last is what its layers keep of the tokens: keys and values of each, or linear\n"
     "attention's sums and some last tokens. --states tells that token by token.\n"
     "\n"

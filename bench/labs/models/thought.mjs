@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { escaped } from "../../../web/escaped.js";
 
 const [task, question] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), "attn-thought-"));
@@ -31,7 +32,6 @@ const CELL = 14;
 const [LEFT, TOP, GAP] = [76, 48, 18];
 const SIDE = n * CELL;
 const [width, height] = [LEFT + heads * (SIDE + GAP), TOP + layers * (SIDE + GAP)];
-const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 const range = (count) => Array.from({ length: count }, (_, i) => i);
 const text = (x, y, anchor, content) =>
     `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(content)}</text>`;

@@ -7,6 +7,7 @@
 #include "labs/reasoning/read.h"
 
 #include "attn/support.h"
+#include "number/format.h"
 
 #include <string.h>
 
@@ -231,4 +232,17 @@ attn_status_t arithmetic_read(const reasoning_task_t *task, const char *text,
     if (!put_chain(task, &line, sample))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "it divides by 0");
     return ATTN_OK;
+}
+
+/* draw_expression() has no product by 0, and any step of a chain may be one it has drawn. */
+void arithmetic_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
+                       char text[REASONING_UNLIKE]) {
+    int32_t operators = 0, zero = 0;
+    for (int32_t i = 0; i < sample->question; i++) operators += rank(sample->tokens[i]) > 0;
+    for (int32_t i = 0; i + 1 < sample->count; i++)
+        zero |= sample->tokens[i] == TIMES && sample->tokens[i + 1] == task->first;
+    if (operators != task->size)
+        attn_format(text, REASONING_UNLIKE, "expressions of exactly %d operators", (int)task->size);
+    else if (zero)
+        attn_format(text, REASONING_UNLIKE, "expressions that never multiply by 0");
 }

@@ -3,6 +3,7 @@
 #include "labs/reasoning/read.h"
 
 #include "attn/support.h"
+#include "number/format.h"
 
 #include <string.h>
 
@@ -176,4 +177,18 @@ attn_status_t edit_read(const reasoning_task_t *task, const char *text, reasonin
                          (int)task->band);
     put_pair(task, &s, &t, sample);
     return ATTN_OK;
+}
+
+void edit_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
+                 char text[REASONING_UNLIKE]) {
+    const int32_t *tokens = sample->tokens;
+    int32_t first = 0;
+    while (tokens[first] != BAR) first++;
+    const int32_t second = sample->question - first - 2; /* a bar and <sep> */
+    const size_t size = (size_t)first * sizeof *tokens;
+    if (first != task->size && second != task->size)
+        attn_format(text, REASONING_UNLIKE, "pairs with a word of exactly %d letters",
+                    (int)task->size);
+    else if (first == second && memcmp(tokens, tokens + first + 1, size) == 0)
+        attn_format(text, REASONING_UNLIKE, "pairs of different words");
 }

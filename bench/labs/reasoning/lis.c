@@ -3,6 +3,7 @@
 #include "labs/reasoning/read.h"
 
 #include "attn/support.h"
+#include "number/format.h"
 
 enum { MOST = 512, MOST_RUNS = 3 };
 
@@ -93,4 +94,10 @@ attn_status_t lis_read(const reasoning_task_t *task, const char *text, reasoning
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "there is no number");
     if (!status) solve(task, sample);
     return status;
+}
+
+void lis_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
+                char text[REASONING_UNLIKE]) {
+    if (sample->question - 1 != task->size)
+        attn_format(text, REASONING_UNLIKE, "sequences of exactly %d numbers", (int)task->size);
 }

@@ -3,6 +3,7 @@
 
 #include "attn/support.h"
 #include "labs/nn/decode.h"
+#include "number/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,8 +42,13 @@ attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t
     const study_learning_t learning = study_learning(choice->kind);
     const double samples = 1000 * either(choice->samples, learning.samples);
     const double steps = ceil(samples / (double)choice->batch);
+    char given[32], most[32];
     if (!(steps >= 1 && steps <= most_steps))
-        return attn_fail(error, ATTN_ERROR_RANGE, "samples have to be 1 to 10^12 batches");
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "%s thousand samples, expected at most %s in batches of %lld",
+                         attn_number_digits(samples / 1000, 6, given),
+                         attn_number_digits(most_steps / 1000 * (double)choice->batch, 6, most),
+                         (long long)choice->batch);
     *settings = (study_settings_t){
         .task = task,
         .backend = choice->backend,

@@ -17,13 +17,16 @@ static const struct kind {
     void (*draw)(const reasoning_task_t *task, draw_t *draw, reasoning_sample_t *sample);
     attn_status_t (*read)(const reasoning_task_t *task, const char *text,
                           reasoning_sample_t *sample, attn_error_t *error);
+    void (*unlike)(const reasoning_task_t *task, const reasoning_sample_t *sample,
+                   char text[REASONING_UNLIKE]);
     const char *(*text)(int32_t token);
 } kinds[REASONING_KINDS] = {
-    [REASONING_LIS] = {"lis", 250, lis_make, lis_draw, lis_read, NULL},
-    [REASONING_ED] = {"ed", 32, edit_make, edit_draw, edit_read, edit_text},
-    [REASONING_ED_LOCAL] = {"ed_local", 32, edit_make, edit_draw, edit_read, edit_text},
+    [REASONING_LIS] = {"lis", 250, lis_make, lis_draw, lis_read, lis_unlike, NULL},
+    [REASONING_ED] = {"ed", 32, edit_make, edit_draw, edit_read, edit_unlike, edit_text},
+    [REASONING_ED_LOCAL] = {"ed_local", 32, edit_make, edit_draw, edit_read, edit_unlike,
+                            edit_text},
     [REASONING_ARITHMETIC] = {"arithmetic", 20, arithmetic_make, arithmetic_draw, arithmetic_read,
-                              arithmetic_text},
+                              arithmetic_unlike, arithmetic_text},
 };
 
 const char *reasoning_name(int32_t kind) { return kinds[kind].name; }
@@ -87,6 +90,12 @@ attn_status_t reasoning_read(const reasoning_task_t *task, const char *text,
                              reasoning_sample_t *sample, attn_error_t *error) {
     sample->count = 0;
     return kinds[task->kind].read(task, text, sample, error);
+}
+
+void reasoning_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
+                      char text[REASONING_UNLIKE]) {
+    *text = '\0';
+    kinds[task->kind].unlike(task, sample, text);
 }
 
 /* ---- tokens ---------------------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ enum reasoning_token { REASONING_PAD, REASONING_SEP, REASONING_EOS, REASONING_OW
 enum {
     REASONING_MOST_TOKENS = 2048, /**< of a sample */
     REASONING_TEST_SHARE = 16,
+    REASONING_UNLIKE = 80, /**< room for what reasoning_unlike() says */
 };
 
 typedef struct reasoning_task {
@@ -73,6 +74,13 @@ void reasoning_draw(const reasoning_task_t *task, uint64_t seed, enum reasoning_
  */
 attn_status_t reasoning_read(const reasoning_task_t *task, const char *text,
                              reasoning_sample_t *sample, attn_error_t *error);
+
+/**
+ * What all samples that are drawn have and this one, of reasoning_read(), has not, for a person: "expressions of exactly 2
+ * operators". A model has seen no question like it and may well be wrong. "" where it may be drawn.
+ */
+void reasoning_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
+                      char text[REASONING_UNLIKE]);
 
 /** A token as people write it: "<sep>", "17", "*"; returns `text`. */
 const char *reasoning_text(const reasoning_task_t *task, int32_t token, char text[16]);

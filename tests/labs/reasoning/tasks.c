@@ -245,6 +245,9 @@ static void definitions(void **state) {
             reasoning_draw(&task, test_seed(), use, i, &again);
             assert_memory_equal(sample.tokens, again.tokens,
                                 (size_t)sample.count * sizeof *sample.tokens);
+            char unlike[REASONING_UNLIKE];
+            reasoning_unlike(&task, &sample, unlike);
+            if (*unlike) test_fail("a sample is none of %s", unlike);
             if (sample.count > most) most = sample.count;
             const int answer = solves ? check(&task, &sample) : 0;
             if (answer < low) low = answer;
@@ -455,7 +458,39 @@ static void refusals(void **state) {
     assert_int_equal(reasoning_answer(NULL, 0), -1);
 }
 
+/* Questions that no sample has, by what all have. */
+static void questions_unlike_samples(void **state) {
+    (void)state;
+    static const struct {
+        int32_t kind, size;
+        const char *question, *unlike;
+    } asked[] = {
+        {REASONING_LIS, 3, "5 7 6", ""},
+        {REASONING_LIS, 3, "5 7", "sequences of exactly 3 numbers"},
+        {REASONING_ED, 3, "abc b", ""},
+        {REASONING_ED, 3, "abcde abc", ""},
+        {REASONING_ED, 3, "ab abcd", "pairs with a word of exactly 3 letters"},
+        {REASONING_ED_LOCAL, 3, "ab b", "pairs with a word of exactly 3 letters"},
+        {REASONING_ED, 3, "abc abc", "pairs of different words"},
+        {REASONING_ARITHMETIC, 2, "3 + 4 * 2", ""},
+        {REASONING_ARITHMETIC, 2, "0 * 4 / 2", ""},
+        {REASONING_ARITHMETIC, 2, "3 + 4", "expressions of exactly 2 operators"},
+        {REASONING_ARITHMETIC, 2, "3 + 4 * 0", "expressions that never multiply by 0"},
+        {REASONING_ARITHMETIC, 2, "3 * (2 - 2)", "expressions that never multiply by 0"},
+    };
+    static reasoning_sample_t sample;
+    for (size_t i = 0; i < TEST_COUNT(asked); i++) {
+        reasoning_task_t task;
+        char unlike[REASONING_UNLIKE];
+        test_label("%s", asked[i].question);
+        assert_int_equal(reasoning_make(asked[i].kind, asked[i].size, 5, 2, &task, NULL), ATTN_OK);
+        assert_int_equal(reasoning_read(&task, asked[i].question, &sample, NULL), ATTN_OK);
+        reasoning_unlike(&task, &sample, unlike);
+        assert_string_equal(unlike, asked[i].unlike);
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(definitions), cmocka_unit_test(largest_sizes),
           cmocka_unit_test(nothing_overlaps), cmocka_unit_test(refusals),
-          cmocka_unit_test(questions_in_words), cmocka_unit_test(questions_of_people),
-          cmocka_unit_test(no_questions))
+          cmocka_unit_test(questions_in_words), cmocka_unit_test(questions_unlike_samples),
+          cmocka_unit_test(questions_of_people), cmocka_unit_test(no_questions))
