@@ -9,12 +9,18 @@ export type Layout = "bhnd" | "bnhd";
  */
 export type Stride = readonly [batch: number, head: number, row: number, column: number];
 
-/** The strides of arrays that are not as the layout says. `out` needs an array to write to. */
+/**
+ * The strides of arrays that are not as the layout says. `out` needs an array to write to. Besides, of a backend's
+ * own inputs, those whose rows are tokens, linear's `decay` and `beta`; of axes that are 1 for all they are 0.
+ */
 export interface Strides {
     query?: Stride | null | undefined;
     key?: Stride | null | undefined;
     value?: Stride | null | undefined;
     out?: Stride | null | undefined;
+    decay?: Stride | null | undefined;
+    beta?: Stride | null | undefined;
+    [name: string]: Stride | null | undefined;
 }
 
 /** An element type of 16 bits: IEEE 754 binary16, or the upper half of a float32. */
@@ -116,11 +122,11 @@ export interface Tensor<Data = Float32Array> {
  */
 export interface OwnInputs {
     /**
-     * Of backend "linear", whose README says what they do, in the order (batch, kvHead, key, dim); each axis may be
-     * 1, the same for all.
+     * Of backend "linear", whose README says what they do: (batch, kvHead, key, dim), or with layout "bnhd" (batch, key,
+     * kvHead, dim); each axis may be 1, the same for all.
      */
     decay: Float32Array;
-    /** (batch, kvHead, key); the first three may be 1. */
+    /** (batch, kvHead, key), or with layout "bnhd" (batch, key, kvHead), with or without a 1 behind; each may be 1. */
     beta: Float32Array;
     /** (batch, kvHead, feature, valueDim). */
     state: Float32Array;

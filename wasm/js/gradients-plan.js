@@ -108,6 +108,7 @@ function newArray(place, dtypes, like) {
 
 /** The gradient of an array as a result: as long as that array is, which may be the same for all of an axis. */
 function gradientOf({ array, extents, broadcast }, place, dtypes) {
-    const where = broadcast.includes(true) ? fit(place, array, extents) : place;
+    const shape = place.order.map((k) => extents[k]);
+    const where = broadcast.includes(true) ? fit(place, array, shape) : place;
     return newArray(where, dtypes, array);
 }

@@ -60,6 +60,11 @@ export interface Solution {
     /** Whether that is the answer, whatever the steps before it. */
     right: boolean;
     /**
+     * What all questions that it learned are and this one is not, "expressions of exactly 2 operators": its answer
+     * may well be wrong. "" where it learned such questions.
+     */
+    unlike: string;
+    /**
      * Of every layer and head, what each token but the last is to attention: causal, with the logits over the
      * root of the columns. With their shape they can be arguments of attention(), a layer being a batch.
      */

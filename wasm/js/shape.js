@@ -1,11 +1,12 @@
 /* The sizes of a problem: what is said, what follows from it, and where each array has its elements. */
-import { checkInteger, checkOneOf, checkSize, readList, readOptions } from "./check.js";
-import { ARRAYS, OWN, PLACED } from "./declared.js";
+import { checkInteger, checkOneOf, checkPlain, checkSize, readList, readOptions } from "./check.js";
+import { ARRAYS, OWN, PLACED, isOwn, namesOf } from "./declared.js";
+import { FULL } from "./edition.js";
 import { AttnError, missing } from "./errors.js";
 
 export const SIZES = ["batch", "heads", "kvHeads", "queries", "keys", "dim", "valueDim"];
 
-/* The axes of the arrays in PLACED, (batch, head, row, column), in the order of memory. */
+/* The axes of the arrays that isPlaced(), (batch, head, row, column), in the order of memory. */
 const ORDERS = { bhnd: [0, 1, 2, 3], bnhd: [0, 2, 1, 3] };
 
 export const product = (sizes) => sizes.reduce((all, size) => all * size, 1);
@@ -82,6 +83,11 @@ function widened(shape, rank) {
     return [...Array(Math.max(0, rank - shape.length)).fill(1), ...shape];
 }
 
+/** Does the layout say where it has its elements, and may strides? Of a backend's own: where rows are tokens. */
+const isPlaced = (array) =>
+    PLACED.includes(array.name) ||
+    (FULL && isOwn(array) && ["queries", "keys"].includes(array.axes[2]));
+
 /**
  * Where these arrays have their elements, by name: as declared, with `extents` and `strides`, the `order` of their
  * axes, how many elements they have, `length`, and what that is the product of, `meaning`. `gaps`: there may be
@@ -89,9 +95,10 @@ function widened(shape, rank) {
  */
 export function places(arrays, sizes, { layout = "bhnd", strides }, shapes) {
     const place = { __proto__: null };
+    if (strides) checkStrides(strides, arrays);
     for (const array of arrays) {
         const { name, number, axes } = array;
-        const order = ORDERS[PLACED.includes(name) ? layout : "bhnd"];
+        const order = ORDERS[isPlaced(array) ? layout : "bhnd"];
         const said = shapes?.[number - OWN];
         const extents = axes.map((axis, k) =>
             SIZES.includes(axis) ? sizes[axis] : (said?.[k] ?? 1),
@@ -109,20 +116,31 @@ export function places(arrays, sizes, { layout = "bhnd", strides }, shapes) {
  * batches and heads are.
  */
 export function fit(place, array, shape) {
-    const { name, axes, broadcast, order, extents } = place;
+    const { name, axes, broadcast, order, extents, strides, gaps } = place;
     const may = broadcast.includes(true);
     if (!shape) {
         const flat = extents.map((size, k) => (k < 2 && broadcast[k] ? 1 : size));
-        return may && array.length === product(flat)
+        return may && !gaps && array.length === product(flat)
             ? { ...place, ...dense(axes, order, flat) }
             : place;
     }
     const said = shape.length === 4 ? order : saidOf(axes, order);
-    const sizes = widened(shape, said.length);
-    const fits = (k, i) => sizes[i] === extents[k] || (broadcast[k] && sizes[i] === 1);
-    if (sizes.length === said.length && said.every(fits)) {
-        const own = extents.map((_, k) => sizes[said.indexOf(k)] ?? 1);
-        return may ? { ...place, ...dense(axes, order, own) } : place;
+    const read = (shape) => {
+        const sizes = widened(shape, said.length);
+        const fits = (k, i) => sizes[i] === extents[k] || (broadcast[k] && sizes[i] === 1);
+        return (
+            sizes.length === said.length &&
+            said.every(fits) &&
+            extents.map((_, k) => sizes[said.indexOf(k)] ?? 1)
+        );
+    };
+    // A column of one, which a shape may leave out, need not be left out.
+    const isSaid = shape.length < 4 && axes[3] === "one" && shape.at(-1) === 1;
+    const own = read(shape) || (isSaid && read(shape.slice(0, -1)));
+    if (own && !may) return place;
+    if (own) {
+        const where = gaps ? strided(own, strides, `strides.${name}`) : dense(axes, order, own);
+        return { ...place, ...where };
     }
     const wanted = `(${said.map((k) => extents[k]).join(", ")})${may ? " or 1 for all" : ""}`;
     const message = `${name}.shape is (${shape.join(", ")}), must be ${wanted}`;
@@ -133,15 +151,22 @@ export function checkLayout(value, what) {
     return checkOneOf(value, Object.keys(ORDERS), what);
 }
 
-/** Strides by the name of their array. */
+/** Strides by the name of their array, as lists: which there are is known where the arrays are. */
 export function readStrides(value, what) {
-    const strides = readOptions(value, PLACED, what);
-    for (const name in strides) {
-        const list = (strides[name] = readList(strides[name], `${what}.${name}`, checkInteger));
-        if (list.length === 4) continue;
-        throw new TypeError(`${what}.${name} must be [batch, head, row, column], in elements`);
+    const strides = { __proto__: null };
+    for (const [name, list] of Object.entries(checkPlain(value, what))) {
+        if (list !== undefined && list !== null)
+            strides[name] = readList(list, `${what}.${name}`, checkInteger);
     }
     return strides;
+}
+
+function checkStrides(strides, arrays) {
+    readOptions(strides, [...PLACED, ...namesOf(arrays.filter(isPlaced))], "strides");
+    for (const name in strides) {
+        if (strides[name].length === 4) continue;
+        throw new TypeError(`strides.${name} must be [batch, head, row, column], in elements`);
+    }
 }
 
 function dense(axes, order, extents) {

@@ -107,8 +107,11 @@ class Study {
         const handle = this.#alive();
         return this.#session.borrow((loan) => {
             const losses = loan.output(Float64Array, count, "the losses");
-            const done = this.#session.measure("attnstudy_train", handle, losses.at, count);
+            const train = (most) =>
+                this.#session.measure("attnstudy_train", handle, losses.at, most);
+            const done = train(count);
             this.#step += done;
+            if (done < count) train(count - done); // it is at its end, or throws that it diverges
             return losses.take().slice(0, done);
         });
     }

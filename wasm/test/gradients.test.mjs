@@ -217,6 +217,29 @@ test("linear's gates and states have gradients, of their arrays' lengths", () =>
     }
 });
 
+test("gradients of gates lie as these do, by the layout", () => {
+    const rule = { backend: "linear", causal: "bottom-right", params: { rule: "gated_delta" } };
+    const call = { ...arrays, ...sizes, ...rule };
+    const decay = floats(kvHeads * keys, next).map((x) => -Math.abs(x));
+    const beta = floats(batch * kvHeads * keys, next).map((x) => Math.abs(x) / 10);
+    const swap = (array, heads, rows, batches = batch) =>
+        swapHeadsAndRows(array, batches, heads, rows, array.length / (batches * heads * rows));
+    const swapped = {
+        query: swap(query, heads, queries),
+        key: swap(key, kvHeads, keys),
+        value: swap(value, kvHeads, keys),
+        outGradient: swap(outGradient, heads, queries),
+        decay: { data: swap(decay, kvHeads, keys, 1), shape: [1, keys, kvHeads, 1] },
+        beta: swap(beta, kvHeads, keys),
+    };
+    const shaped = { data: decay, shape: [1, kvHeads, keys, 1] };
+    const expected = simd.gradients({ ...call, decay: shaped, beta });
+    const found = simd.gradients({ ...call, ...swapped, layout: "bnhd" });
+    assert.deepEqual(found.decay, swap(expected.decay, kvHeads, keys, 1));
+    assert.deepEqual(found.beta, swap(expected.beta, kvHeads, keys));
+    assert.deepEqual(found.key, swap(expected.key, kvHeads, keys));
+});
+
 test("threads, a worker, layouts and strides change nothing", async () => {
     const rules = { ...sizes, causal: true, bias: biased };
     const expected = simd.gradients({ ...arrays, ...rules });

@@ -41,6 +41,8 @@ test("a model says how it comes to its answer", async () => {
     assert.equal(said.tokens.join(" "), line);
     assert.deepEqual(said.expected, said.tokens);
     assert.deepEqual([said.question, said.answer, said.right], [8, "4", true]);
+    assert.equal(said.unlike, "");
+    assert.equal(model.solve("3 + 4").unlike, "expressions of exactly 2 operators");
     assert.throws(() => model.solve("3 +"), refused("ATTN_ERROR_ARGUMENT", /a number is missing/));
     assert.throws(() => model.solve("3 + 7"), refused("ATTN_ERROR_RANGE", /7 is outside/));
     assert.throws(() => model.solve(12), TypeError);

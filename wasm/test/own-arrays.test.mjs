@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { init } from "libattn";
 import { init as initNative } from "libattn/native";
 import { init as initWorker } from "libattn/worker";
-import { BUILDS, floats, makeProblem, numbers } from "./support.mjs";
+import { BUILDS, floats, makeProblem, numbers, swapHeadsAndRows } from "./support.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "libattn-own-"));
@@ -326,6 +326,68 @@ function check(attn) {
         const repeated = Float32Array.from({ length: 30 }, (_, i) => byHead[Math.floor(i / 3)]);
         const alike = await by({ data: byHead, shape: [2, 5, 1] });
         assert.deepEqual(alike, await by(repeated));
+    });
+
+    test("gates lie by the layout or by strides, and a column of one may be said", async () => {
+        const [heads, keys, dim] = [2, 5, 3];
+        const options = { heads, dim, backend: "linear", causal: true };
+        const all = { ...options, params: { rule: "gated_delta" } };
+        const swap = (array) =>
+            swapHeadsAndRows(array, 1, heads, keys, array.length / heads / keys);
+        const [query, key, value] = [5, 6, 7].map((seed) => floats(30, numbers(seed)));
+        const decay = floats(30, numbers(8)).map((x) => -Math.abs(x));
+        const beta = floats(10, numbers(9)).map((x) => Math.abs(x) / 8);
+        const run = async (arrays) => (await attn.attention({ ...all, ...arrays })).out;
+        const expected = await run({ query, key, value, decay, beta });
+        const swapped = Object.fromEntries(
+            Object.entries({ query, key, value, decay, beta }).map(([name, x]) => [name, swap(x)]),
+        );
+        const turned = swap(expected);
+        assert.deepEqual(await run({ ...swapped, layout: "bnhd" }), turned);
+        const shaped = {
+            decay: { data: swapped.decay, shape: [keys, heads, dim] },
+            beta: { data: swapped.beta, shape: [keys, heads, 1] },
+        };
+        assert.deepEqual(await run({ ...swapped, ...shaped, layout: "bnhd" }), turned);
+        for (const shape of [
+            [heads, keys],
+            [heads, keys, 1],
+            [1, heads, keys, 1],
+        ])
+            assert.deepEqual(
+                await run({ query, key, value, decay, beta: { data: beta, shape } }),
+                expected,
+            );
+        const strides = { decay: [0, dim, heads * dim, 1], beta: [0, 1, heads, 0] };
+        const gates = { decay: swapped.decay, beta: swapped.beta };
+        const sizes = { queries: keys };
+        assert.deepEqual(await run({ query, key, value, ...gates, strides, ...sizes }), expected);
+        const byHead = decay.slice(0, 10);
+        const one = { data: byHead, shape: [heads, keys, 1] };
+        const held = await run({ query, key, value, decay: one, beta });
+        const alone = { decay: [0, 1, heads, 0] };
+        const turnedOne = { data: swap(byHead), shape: [heads, keys, 1] };
+        assert.deepEqual(
+            await run({ query, key, value, decay: turnedOne, beta, strides: alone, ...sizes }),
+            held,
+        );
+        await assert.rejects(
+            async () =>
+                run({ query, key, value, ...gates, strides: { state: [0, 0, 0, 0] }, ...sizes }),
+            {
+                name: "TypeError",
+                message: /strides.*"?state/,
+            },
+        );
+        const byStream = async ({ query, ...tokens }, layout) => {
+            const stream = await attn.stream({ ...all, maxKeys: 8, inputs: ["decay", "beta"] });
+            await stream.append({ ...tokens, layout });
+            const { out } = await stream.query({ query, layout });
+            stream.dispose();
+            return out;
+        };
+        const streamed = await byStream({ query, key, value, decay, beta }, "bhnd");
+        assert.deepEqual(await byStream(swapped, "bnhd"), swap(streamed));
     });
 
     test("a stream's: those with keys come with tokens, all others with queries", async () => {

@@ -282,6 +282,29 @@ for (const [build, attn] of libraries) {
     });
 }
 
+/** Modules have fewer parameters than the addon (softmax), and their addresses have 32 bits. */
+const SAVED = [
+    ...SUBJECTS,
+    { backend: "softmax", window: [8, -1] },
+    { backend: "sparse", params: { pattern: "strided", block: 8, stride: 4 } },
+];
+for (const [from, to] of [
+    ["native", "simd"],
+    ["simd", "native"],
+])
+    for (const subject of SAVED)
+        test(`${nameOf(subject)}: saved by ${from}, goes on in ${to}`, () => {
+            const options = { ...SIZES, ...subject, causal: true, maxKeys: TOKENS };
+            const [first, then] = [from, to].map((build) => libraries.get(build).stream(options));
+            append(first, 0, 60);
+            const saved = first.save();
+            then.restore(saved);
+            assert.deepEqual(then.save(), saved);
+            append(then, 60, 75);
+            assertPlanned(libraries.get(to), then, subject, 75, 9);
+            for (const one of [first, then]) one.dispose();
+        });
+
 test("after dispose every use is an error, also when the library went first", async () => {
     const attn = await init();
     const streams = [attn.stream({ ...SIZES, maxKeys: 9 }), attn.stream({ ...SIZES, maxKeys: 9 })];

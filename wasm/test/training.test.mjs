@@ -96,6 +96,7 @@ test("what cannot be learned is refused, and a rate that diverges is said with i
         [{ ...small, batch: 0 }, "ATTN_ERROR_RANGE", /batch/],
         [{ ...small, dropout: 1 }, "ATTN_ERROR_RANGE", /dropout/],
         [{ ...small, rate: -1 }, "ATTN_ERROR_RANGE", /rate/],
+        [{ ...small, samples: 1e30 }, "ATTN_ERROR_RANGE", /1e\+30 thousand samples.* 6.4e\+10 /],
     ]) {
         await assert.rejects(createStudy(options), refused(code, message), JSON.stringify(options));
     }
@@ -105,5 +106,10 @@ test("what cannot be learned is refused, and a rate that diverges is said with i
     const wild = await createStudy({ ...small, rate: 1e30, warm: 0 });
     assert.throws(() => wild.train(100), refused("ATTN_ERROR_RANGE", /diverged.*step \d+/));
     assert.throws(() => wild.train(0), refused("ATTN_ERROR_RANGE", /steps/));
+    const good = wild.step; // taken; the one that diverged is named by as many before it
+    assert.ok(good > 0 && good < 100);
+    const again = new RegExp(`diverged.*step ${good}\\b`);
+    assert.throws(() => wild.train(100), refused("ATTN_ERROR_RANGE", again));
+    assert.equal(wild.step, good);
     wild.dispose();
 });
