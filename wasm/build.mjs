@@ -53,13 +53,19 @@ const BUNDLES = [
     ["training"],
     ["inline"],
     ["native-web"],
+    ["view"],
+    ["view-words"],
 ];
 
 /* Browsers' entries that have files beside them, which they find by `new URL(..., import.meta.url)`. */
 const WITH_FILES = [
     ...["index", "softmax", "worker", "data", "labs", "models", "training", "native-web"],
     ...["gradients", "gradients-worker", "gradients-native-web"],
+    ...["view"], // by its neighbours
 ];
+
+/* Entries that others are made of, and that stay files of their own: what they start by name is beside them. */
+const ENTRIES = /^\.\/(worker|data|view-words)\.js$/;
 
 const folder = (name) => fileURLToPath(new URL(name, import.meta.url));
 mkdirSync(folder("dist"), { recursive: true });
@@ -81,7 +87,7 @@ async function build(names) {
     const bundle = await rolldown({
         input: Object.fromEntries(names.map((name) => [name, folder(`js/${name}.js`)])),
         platform: "neutral",
-        external: /^(node:|worker_threads$)/,
+        external: names.includes("view") ? ENTRIES : /^(node:|worker_threads$)/,
         moduleTypes: { ".wasm": "base64" },
         plugins: names[0].startsWith("softmax") ? [beside, small] : [beside],
     });

@@ -21,6 +21,8 @@ const ENTRIES = {
     "libattn/labs": ["labs"],
     "libattn/models": ["models"],
     "libattn/training": ["training"],
+    "libattn/view": ["view"],
+    "libattn/view/words": ["view-words"],
 };
 
 const HEAD = `# Reference

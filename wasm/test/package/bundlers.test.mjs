@@ -28,6 +28,7 @@ const ALL = `
     import { init as initGradientsWorker } from "libattn/gradients/worker";
     import { init as initNative } from "libattn/native";
     import { init as initSoftmax } from "libattn/softmax";
+    import { defineView } from "libattn/view";
     import { init as initWorker } from "libattn/worker";
 
     async function main() {
@@ -42,11 +43,17 @@ const ALL = `
             if (start === initNative) seen.push(attn.reason);
             attn.dispose();
         }
+        defineView();
+        const view = document.createElement("attn-view");
+        view.text = "one one";
+        document.body.append(view);
+        await new Promise((resolve) => view.addEventListener("update", resolve));
+        seen.push(view.problem ?? view.weights.length);
         document.title = seen.join(" ");
     }
     main();`;
 const ALL_SEEN =
-    "relaxed 2 simd 2 relaxed 2 threads 2 relaxed 2 relaxed 2 relaxed 2 addons are for Node";
+    "relaxed 2 simd 2 relaxed 2 threads 2 relaxed 2 relaxed 2 relaxed 2 addons are for Node 4";
 
 /* Without modules' await, which other formats of esbuild do not have. */
 const INLINE = `

@@ -195,6 +195,7 @@ const clients = [
     { file: "client-labs.ts", lib: ["es2022", "dom"] },
     { file: "client-models.ts", lib: ["es2022", "dom"] },
     { file: "client-training.ts", lib: ["es2022", "dom"] },
+    { file: "client-view.ts", lib: ["es2022", "dom"] },
 ];
 for (const { file, lib } of clients) {
     const skip = tsc === null && "typescript is not installed";

@@ -1,0 +1,22 @@
+/* A program that uses the types of libattn/view: packed.test.mjs compiles it. */
+import { defineView, summarize, topKeys, AttnError, AttnView, type ViewArrays } from "libattn/view";
+
+defineView();
+defineView("my-attention");
+const view: AttnView = document.createElement("attn-view");
+Object.assign(view, { text: "the cat sat", backend: "sparse", causal: true });
+view.params = { block: 2, pattern: "band", local: null };
+view.scale = null;
+const array = { data: new Float32Array(8), shape: [2, 4] };
+const arrays: ViewArrays = { query: array, key: array, value: null, tokens: ["a", "b"] };
+view.arrays = arrays;
+view.addEventListener("update", function () {
+    const { weights, problem } = this;
+    if (problem !== null || weights === null) return;
+    const { diagonal, column, largest } = summarize(weights, 2);
+    const first: number | undefined = topKeys(weights.subarray(0, 2), 1)[0]?.key;
+    console.log(diagonal, column?.part, largest?.weight, first);
+});
+view.addEventListener("click", ({ type }) => console.log(type, AttnError.name));
+// @ts-expect-error: arrays say their shapes
+view.arrays = { query: new Float32Array(8), key: array };
