@@ -1,6 +1,7 @@
 // The figures that bench/labs/figures has, as cards of figures.html: made when the page is built.
 
 import { readFile, readdir } from "node:fs/promises";
+import { escaped } from "./escaped.js";
 
 const folder = new URL("../bench/labs/figures/", import.meta.url);
 const verdicts = ["holds", "fails", "undecided"];
@@ -68,8 +69,8 @@ function section(figures) {
     const [{ lab, title, reference, summary }] = figures;
     return `
 <section aria-labelledby="${lab}">
-  <h2 id="${lab}">${escape(title)}</h2>
-  <p class="hint">${escape(summary)} ${escape(reference)}.</p>
+  <h2 id="${lab}">${escaped(title)}</h2>
+  <p class="hint">${escaped(summary)} ${escaped(reference)}.</p>
   <ul class="figures">${figures.map(card).join("")}</ul>
 </section>`;
 }
@@ -77,23 +78,18 @@ function section(figures) {
 function card({ name, heights, lab, panel, verdict, found, command, host }) {
     const { whole, shown } = heights;
     const address = `./labs.html#${new URLSearchParams({ lab, panel: panel.id })}`;
-    const run = `<p><a class="button" href="${escape(address)}">Run it yourself</a></p>`;
+    const run = `<p><a class="button" href="${escaped(address)}">Run it yourself</a></p>`;
     const end =
         lab === longLab
             ? "<p>It takes hours: the command line goes on where it was stopped.</p>"
             : run;
     return `
 <li class="card" id="${name}" data-verdict="${verdict}">
-  <h3>${escape(panel.title)}</h3>
-  <p class="claim">${escape(panel.claim)}</p>
-  <p><strong class="verdict">${verdict}</strong> ${escape(found)}</p>
+  <h3>${escaped(panel.title)}</h3>
+  <p class="claim">${escaped(panel.claim)}</p>
+  <p><strong class="verdict">${verdict}</strong> ${escaped(found)}</p>
   <svg viewBox="0 0 640 ${shown}" aria-hidden="true"><image href="../bench/labs/figures/${name}.svg" width="640" height="${whole}" /></svg>
-  <details><summary>How it was made</summary><pre tabindex="0"><code>${escape(command)}</code></pre><p>${escape(host)}</p></details>
+  <details><summary>How it was made</summary><pre tabindex="0"><code>${escaped(command)}</code></pre><p>${escaped(host)}</p></details>
   ${end}
 </li>`;
-}
-
-function escape(text) {
-    const names = { "&": "amp", "<": "lt", ">": "gt", '"': "quot" };
-    return text.replace(/[&<>"]/g, (letter) => `&${names[letter]};`);
 }

@@ -1,26 +1,19 @@
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { build, defineConfig } from "vite";
+import { frame } from "./frame.js";
 import { gallery } from "./gallery.js";
+import { pages } from "./pages.js";
 
 export default defineConfig({
-    plugins: [gallery(), oneFile(), serviceWorker()],
+    plugins: [frame(), gallery(), oneFile(), serviceWorker()],
     base: "./", // the built page works from any folder of any static server
     worker: { format: "es" },
     build: {
         target: "es2023",
         assetsInlineLimit: 0, // nothing becomes a data: URL, which the page's policy refuses
         modulePreload: { polyfill: false },
-        rolldownOptions: {
-            input: [
-                "index.html",
-                "figures.html",
-                "labs.html",
-                "story.html",
-                "thinking.html",
-                "training.html",
-            ],
-        },
+        rolldownOptions: { input: pages.map(({ file }) => file) },
     },
     optimizeDeps: { exclude: ["libattn"] }, // keeps its .wasm beside it in `vite dev`
     server: { headers: isolation() },

@@ -5,16 +5,74 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { createServer } from "vite";
+import { pages } from "../pages.js";
 import { serve } from "../serve.mjs";
 import { settled } from "./browser.mjs";
 import { openSite } from "./site.mjs";
 import { countBytes } from "./watch.mjs";
 
 const site = openSite();
-const pages = ["index.html", "labs.html", "story.html", "thinking.html", "training.html"];
+const files = pages.map(({ file }) => file);
+const programs = files.filter((file) => file !== "figures.html");
+
+/** What stands around a page: its policy, where it leads, of which page it says that it is, its notices. */
+const frameOf = (page) =>
+    page.evaluate(() => {
+        const links = [...document.querySelectorAll(".page-header nav a")];
+        const of = (selector, name) => document.querySelector(selector)?.getAttribute(name);
+        return {
+            policy: of("meta[http-equiv=Content-Security-Policy]", "content"),
+            manifest: Boolean(document.querySelector("link[rel=manifest]")),
+            links: links.map((link) => [link.getAttribute("href"), link.textContent]),
+            here: links.filter(({ ariaCurrent }) => ariaCurrent).map(({ pathname }) => pathname),
+            notices: document.querySelectorAll("noscript, .unstarted").length,
+            footers: document.querySelectorAll("body > footer").length,
+        };
+    });
+
+test("pages are built, and served while they are worked on, with one frame", async (t) => {
+    const development = await createServer({
+        root: fileURLToPath(new URL("..", import.meta.url)),
+        ...{
+            logLevel: "error",
+            server: { port: 0 },
+            optimizeDeps: { noDiscovery: true, include: [] },
+            cacheDir: await mkdtemp(join(tmpdir(), "attn-vite-")),
+        },
+    });
+    t.after(async () => {
+        await development.close();
+        await rm(development.config.cacheDir, { recursive: true });
+    });
+    await development.listen();
+    const [served] = development.resolvedUrls.local;
+    const context = await site.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    const parsed = { waitUntil: "domcontentloaded" };
+    const policies = new Set();
+    for (const file of files) {
+        await page.goto(site.url + file, parsed);
+        const built = await frameOf(page);
+        policies.add(built.policy);
+        assert.deepEqual(
+            built.links,
+            pages.map((each) => [`./${each.file}`, each.name]),
+        );
+        assert.deepEqual(built.here, [`/${file}`]);
+        assert.equal(built.notices, programs.includes(file) ? 2 : 0, file);
+        assert.deepEqual([built.footers, built.manifest], [1, true], file);
+        await page.goto(served + file, parsed);
+        assert.deepEqual(await frameOf(page), built, `${file} in development`);
+    }
+    assert.equal(policies.size, 1);
+    assert.match([...policies][0], /^default-src 'self'; .*require-trusted-types-for 'script'/);
+    await context.close();
+});
 
 test("opened from a disk, a page says what it needs", async () => {
-    for (const name of pages) {
+    for (const name of programs) {
         const page = await site.browser.newPage();
         await page.goto(new URL(`../dist/${name}`, import.meta.url).href);
         const line = page.locator(".unstarted");
@@ -25,7 +83,7 @@ test("opened from a disk, a page says what it needs", async () => {
 });
 
 test("without JavaScript a page says that it needs it", async () => {
-    for (const name of pages) {
+    for (const name of programs) {
         const context = await site.browser.newContext({ javaScriptEnabled: false });
         const page = await context.newPage();
         await page.goto(site.url + name);
@@ -37,7 +95,7 @@ test("without JavaScript a page says that it needs it", async () => {
 });
 
 test("no text becomes a script's address: the policy is enforced", async () => {
-    for (const name of pages) {
+    for (const name of files) {
         const page = await site.newPage();
         await page.goto(site.url + name);
         const refused = await page.evaluate(() => {
@@ -71,11 +129,10 @@ test("a first view takes at most 250 kB", async (t) => {
 });
 
 /** A page whose service worker has taken over. */
-async function openKept(server) {
+async function openKept(server, file = "") {
     const context = await site.browser.newContext();
     const page = await context.newPage();
-    await page.goto(server.url);
-    await settled(page);
+    await page.goto(server.url + file);
     await page.evaluate(() => navigator.serviceWorker.ready);
     await page.evaluate(async () => {
         const { controller } = navigator.serviceWorker;
@@ -116,6 +173,17 @@ test("after a first visit pages work without a network", async () => {
     await page.locator("#figure svg").waitFor();
     await page.click("#run");
     await page.waitForSelector(".lab-result[data-points='10']");
+    await page.context().close();
+});
+
+test("the page of figures, which computes nothing, keeps all pages, too", async () => {
+    const server = await serve();
+    const page = await openKept(server, "figures.html");
+    await server.close();
+    await page.reload();
+    assert.ok((await page.locator(".figures > li").count()) > 0);
+    await page.goto(`${server.url}labs.html`);
+    await page.waitForSelector("#run:enabled");
     await page.context().close();
 });
 

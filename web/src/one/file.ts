@@ -1,5 +1,6 @@
 /** Makes the one file of a view: style, program and arrays in it, and nothing that is to be fetched. */
 
+import { escaped } from "../../escaped.js";
 import { find } from "../dom";
 import type { SavedView } from "./saved";
 
@@ -21,7 +22,6 @@ export async function oneFile(view: SavedView): Promise<string> {
         (selector) => find(document, selector, HTMLElement).outerHTML,
     );
     const [weights, difference, pooling, template] = parts;
-    const link = new Option(view.address).innerHTML; // as text in HTML
     const file = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -32,7 +32,7 @@ export async function oneFile(view: SavedView): Promise<string> {
 <style>${styles.join("\n")}</style>
 <main>
 <h1>libattn: a view of attention</h1>
-<p>Computed where this file is opened, on the arrays in it. It was saved from <a href="${link.replaceAll('"', "&quot;")}">a page that has more</a>.</p>
+<p>Computed where this file is opened, on the arrays in it. It was saved from <a href="${escaped(view.address)}">a page that has more</a>.</p>
 <section class="legends" aria-label="Colours">${weights}${difference}${pooling}</section>
 <section id="panels" class="panels" aria-label="Backends"><noscript><p class="loading">This needs JavaScript.</p></noscript></section>
 </main>

@@ -1,5 +1,7 @@
 /** What a heatmap is drawn on: a canvas, or an SVG picture that is made of the same calls. */
 
+import { escaped } from "../../escaped.js";
+
 export type Surface = Pick<
     CanvasRenderingContext2D,
     | "font"
@@ -128,12 +130,4 @@ export class SvgSurface implements Surface {
 
 function colour(style: string | CanvasGradient | CanvasPattern): string {
     return typeof style === "string" ? escaped(style) : "none";
-}
-
-function escaped(text: string): string {
-    const names: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-    // What XML has no room for is left out.
-    return text
-        .replace(/[&<>"]/g, (letter) => names[letter] ?? "")
-        .replace(/[^\t\n\r\x20-\uFFFD\u{10000}-\u{10FFFF}]/gu, "");
 }
