@@ -31,15 +31,25 @@ export function worstOf(
     width: number,
 ): { place: number; error: number } | null {
     let worst: { place: number; error: number } | null = null;
-    for (let place = 0; place < exact.length / width; place++) {
-        const [from, to] = [place * width, (place + 1) * width];
-        const { difference, norm } = compare(out.subarray(from, to), exact.subarray(from, to));
-        if (!(norm > 0 && Number.isFinite(norm))) continue;
-        const error = Math.sqrt(difference / norm);
+    for (const [place, error] of rowErrors(out, exact, width).entries()) {
+        if (error === null) continue;
         if (Number.isNaN(error)) return { place, error };
         if (error > (worst?.error ?? -1)) worst = { place, error };
     }
     return worst;
+}
+
+/** Of each row, by its own size; null where it has none. */
+export function rowErrors(
+    out: Float32Array,
+    exact: Float64Array,
+    width: number,
+): (number | null)[] {
+    return Array.from({ length: exact.length / width }, (_, place) => {
+        const [from, to] = [place * width, (place + 1) * width];
+        const { difference, norm } = compare(out.subarray(from, to), exact.subarray(from, to));
+        return norm > 0 && Number.isFinite(norm) ? Math.sqrt(difference / norm) : null;
+    });
 }
 
 /**

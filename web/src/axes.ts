@@ -49,5 +49,10 @@ export function quotedName(
     tokens: string[] | null,
 ): string {
     const name = bareName(cell, perCell, count, tokens);
-    return tokens && perCell === 1 ? `“${name}”` : name;
+    return tokens && perCell === 1 ? `“${isolated(name)}”` : name;
+}
+
+/** Of scripts that run from right to left: what stands beside such a token keeps its place (UAX #9, isolates). */
+function isolated(token: string): string {
+    return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(token) ? `\u2068${token}\u2069` : token;
 }

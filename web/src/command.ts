@@ -2,7 +2,8 @@
 
 import { roles, type ArrayFiles } from "./files";
 import type { Preset, Question } from "./presets/list";
-import type { ArrayFile, Problem, Role, Values } from "./types";
+import { slopeOf } from "./rules/rules";
+import type { ArrayFile, Problem, Role, Shape, Values } from "./types";
 
 export type Source =
     | { kind: "text"; text: string; dim: number }
@@ -12,18 +13,22 @@ export type Source =
 export function commandLine(
     backend: string,
     source: Source,
-    { causal, scale }: Problem,
+    problem: Problem,
+    shape: Shape | null,
     params: Values,
     plugin: string | null,
 ): string {
+    const { causal, scale } = problem;
     const options = [
         ...(plugin === null ? [] : [`--plugin ${quote(`./${plugin.replace(/\.wasm$/i, ".so")}`)}`]),
         ...(causal ? ["--causal"] : []),
         ...(scale === null ? [] : [`--scale ${scale}`]),
+        ...ruleOptions(problem, shape),
         ...Object.entries(params).map(([name, value]) => `--set ${name}=${value}`),
     ];
     const lines = [
         ...inputLines(source),
+        ...maskLines(problem, shape),
         ["attn compare", arrays(source), `--backends ${backend}`, ...options].join(" "),
     ];
     return lines.join("\n");
@@ -35,6 +40,31 @@ function inputLines(source: Source): string[] {
     if (source.kind === "preset") return presetLines(source.preset);
     const { text, dim } = source;
     return [`printf %s ${quote(text)} > text.txt`, `attn embed text.txt --dim ${dim} -o x.npy`];
+}
+
+function ruleOptions(problem: Problem, shape: Shape | null): string[] {
+    const { window, softcap, alibi, sink, length, hidden } = problem;
+    const { batch = 1, heads = 1, keys = Infinity } = shape ?? {};
+    const slopes = Array.from({ length: heads }, (_, head) => slopeOf(alibi ?? NaN, head));
+    return [
+        ...(window ? [`--window=${window.join()}`] : []),
+        ...(softcap === undefined ? [] : [`--softcap ${softcap}`]),
+        ...(alibi === undefined ? [] : [`--alibi=${slopes.join()}`]),
+        ...(sink === undefined ? [] : [`--sinks=${Array(heads).fill(sink).join()}`]),
+        ...(length === undefined
+            ? []
+            : [`--kv-lens ${Array(batch).fill(Math.min(length, keys)).join()}`]),
+        ...(hidden ? ["--mask mask.npy"] : []),
+    ];
+}
+
+/** What makes the file of the mask. */
+function maskLines({ hidden }: Problem, shape: Shape | null): string[] {
+    if (!hidden) return [];
+    const slices = hidden.map(([first, last]) => `seen[${first}:${last + 1}] = 0`);
+    const made = `seen = numpy.ones(${shape?.keys ?? NaN}, bool)`;
+    const program = ["import numpy", made, ...slices, 'numpy.save("mask.npy", seen)'];
+    return [`python3 -c ${quote(program.join("; "))}`];
 }
 
 function arrays(source: Source): string {
@@ -60,20 +90,31 @@ export function dumpLine({ task, attention, text }: Question): string {
     return `attn lab dump ${task} ${quote(text)} --attention ${attention} ${to}`;
 }
 
-/** Where the command line finds an array: it reads .npy alone. */
-function npyName(role: Role, { name, tensor }: ArrayFile): string {
-    return tensor ? `${role}.npy` : name;
+/** Where the command line finds an array: it reads .npy alone, whose heads come before tokens. */
+function npyName(role: Role, file: ArrayFile): string {
+    return isSaved(file) ? `${role}.npy` : file.name;
+}
+
+function isSaved({ tensor, layout }: ArrayFile): boolean {
+    return Boolean(tensor) || layout === "tokens first";
 }
 
 /** What makes a .npy file of an array that has a name in its file. */
-function savingLines(role: Role, { name, tensor }: ArrayFile): string[] {
-    if (!tensor) return [];
-    const [file, key, to] = [name, tensor, `${role}.npy`].map((text) => JSON.stringify(text));
-    const program = /\.npz$/i.test(name)
-        ? `import numpy; numpy.save(${to}, numpy.load(${file})[${key}].astype("f4"))`
-        : "import numpy; from safetensors.torch import load_file; " +
-          `numpy.save(${to}, load_file(${file})[${key}].float().numpy())`;
+function savingLines(role: Role, file: ArrayFile): string[] {
+    if (!isSaved(file)) return [];
+    const turned = file.layout === "tokens first" ? ".swapaxes(-3, -2)" : "";
+    const to = JSON.stringify(`${role}.npy`);
+    const program = `import numpy; ${loading(file, turned, to)}`;
     return [`python3 -c ${quote(program)}`];
+}
+
+function loading({ name, tensor }: ArrayFile, turned: string, to: string): string {
+    const [file, key] = [name, tensor ?? ""].map((text) => JSON.stringify(text));
+    if (!tensor) return `numpy.save(${to}, numpy.load(${file})${turned})`;
+    if (/\.npz$/i.test(name))
+        return `numpy.save(${to}, numpy.load(${file})[${key}]${turned}.astype("f4"))`;
+    const read = `load_file(${file})[${key}].float().numpy()${turned}`;
+    return `from safetensors.torch import load_file; numpy.save(${to}, ${read})`;
 }
 
 /** Safe as one word of a shell's command. */

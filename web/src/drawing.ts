@@ -22,6 +22,11 @@ interface Point {
     y: number;
 }
 
+/** Errors of rows of cells beside a picture: by its row the part of the scale, 0 to 1; null: not known. */
+export interface Strip {
+    parts: readonly (number | null)[];
+}
+
 /** Where things are, in CSS pixels, and what the axes say. */
 export interface Layout {
     box: Box;
@@ -29,6 +34,8 @@ export interface Layout {
     height: number;
     rows: Tick[];
     columns: Tick[];
+    /** Where errors of rows stand; null: nowhere. */
+    strip: Box | null;
     /** Keys are named by tokens, which stand upright. */
     upright: boolean;
 }
@@ -40,6 +47,7 @@ const mostLetters = 40; // that `longest` has room for, however narrow: words ma
 const titleRoom = 15;
 const labelRoom = 11; // between the middles of two labels
 const indexRoom = 40; // the same for indices side by side
+const stripWidth = 24; // of the errors of rows
 const gap = 5; // between a label and the picture
 const squarest = 1.2; // height of the picture by its width, at most
 const flattest = 0.25;
@@ -53,8 +61,17 @@ export class Drawing {
     #grid: Grid;
     #tokens: string[] | null;
     #theme: Theme;
+    #strip: Strip | null;
 
-    constructor(context: Surface, grid: Grid, tokens: string[] | null, theme: Theme) {
+    /** `strip`: null: none is wanted. */
+    constructor(
+        context: Surface,
+        grid: Grid,
+        tokens: string[] | null,
+        theme: Theme,
+        strip: Strip | null = null,
+    ) {
+        this.#strip = strip;
         this.#context = context;
         this.#grid = grid;
         this.#tokens = tokens;
@@ -74,7 +91,10 @@ export class Drawing {
         const upright = isNamed(columns, tokens);
         const below = upright ? this.#room(columns) : fontSize + gap;
         const height = box.top + box.height + below + titleRoom;
-        return { box, width, height, rows: ticks(queries, box.height, names), columns, upright };
+        const besides = { left: box.left + box.width + fontSize + 2, width: stripWidth };
+        const strip = this.#strip && { ...besides, top: box.top, height: box.height };
+        const rows = ticks(queries, box.height, names);
+        return { box, width, height, rows, columns, strip, upright };
     }
 
     /** Where the cells are, beside such names of rows. */
@@ -82,7 +102,7 @@ export class Drawing {
         const { queries, keys } = this.#grid;
         const shape = Math.min(squarest, Math.max(flattest, queries / keys));
         const left = titleRoom + this.#room(rows);
-        const plot = width - left - fontSize;
+        const plot = width - left - fontSize - (this.#strip ? stripWidth + 2 : 0);
         return { left, top: 6, width: plot, height: Math.round(plot * shape) };
     }
 
@@ -92,9 +112,35 @@ export class Drawing {
         context.imageSmoothingEnabled = false;
         context.drawImage(image, left, top, width, height);
         this.#drawTitles(layout);
+        if (layout.strip) this.#drawStrip(layout.strip, layout.height);
         this.#drawLabels(layout, cell && this.#center(layout, cell));
         if (pinned !== null) this.#drawPin(layout, pinned);
         if (cell) this.#drawCrosshair(layout, cell);
+    }
+
+    /** A bar for each row of cells whose error is known, as long as its part of the scale. */
+    #drawStrip({ left, top, width, height }: Box, bottom: number): void {
+        const context = this.#context;
+        const { rows } = this.#grid;
+        context.lineWidth = 0.5;
+        context.strokeStyle = context.fillStyle = this.#theme.muted;
+        context.strokeRect(left, top, 0, height);
+        context.textAlign = "center";
+        context.fillText("error", left + width / 2, bottom - 3);
+        context.fillStyle = this.#theme.accent;
+        context.beginPath();
+        const each = height / rows;
+        const thickness = Math.max(1, 0.8 * each);
+        this.#strip?.parts.forEach((part, row) => {
+            if (part === null) return;
+            const [right, y] = [left + part * width, top + row * each];
+            context.moveTo(left, y);
+            context.lineTo(right, y);
+            context.lineTo(right, y + thickness);
+            context.lineTo(left, y + thickness);
+        });
+        context.fill();
+        context.fillStyle = this.#theme.muted; // as labels have it
     }
 
     /** Lines above and below a row, and a mark on the right of it. */

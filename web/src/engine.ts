@@ -96,6 +96,12 @@ export class Engine {
         return work;
     }
 
+    /** What a backend computes now; null: nothing that has run. */
+    workOf(backend: string): Work | null {
+        const work = this.#works.get(backend);
+        return work && work.first !== null && !work.signal.aborted ? work : null;
+    }
+
     /** Of each backend that has run; null: something began meanwhile. */
     async time(): Promise<Map<string, Timing> | null> {
         this.#timing.abort();
@@ -118,12 +124,12 @@ export class Engine {
     /** Streams of the tokens of a head. */
     player(
         place: Omit<Place, "query" | "key">,
-        scale: number | null,
+        problem: Problem,
         candidates: readonly Candidate[],
     ): Player | null {
         const input = this.#held?.input;
         if (!input || input.shape.queries !== input.shape.keys) return null;
-        return new Player(this.#bench, input, scale, place, candidates);
+        return new Player(this.#bench, input, problem, place, candidates);
     }
 
     /** What lengths cost: counted for all, then measured for the short ones, after everything else. */

@@ -17,8 +17,10 @@ export class Explainer {
         document.addEventListener("focusin", show);
         document.addEventListener("click", show); // Safari gives buttons no focus
         document.addEventListener("pointerover", ({ target }) => this.#showSoon(target));
-        document.addEventListener("keydown", ({ key }) => {
-            if (key === "Escape") this.#show(null);
+        document.addEventListener("keydown", (event) => {
+            if (event.key !== "Escape" || !this.#shown) return;
+            event.preventDefault(); // it closes nothing else
+            this.#show(null);
         });
         addEventListener("scroll", () => this.#follow(), { passive: true });
     }

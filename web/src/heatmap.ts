@@ -1,7 +1,7 @@
 /** A matrix of weights on a canvas, with a crosshair that pointer and keyboard move. */
 
 import { colorize, type ColourLaw, type Theme } from "./colors";
-import { Drawing, type Cell, type Layout } from "./drawing";
+import { Drawing, type Cell, type Layout, type Strip } from "./drawing";
 import { SvgSurface } from "./take/surface";
 import type { Grid } from "./types";
 
@@ -15,6 +15,7 @@ export interface Picture {
     max: number;
     law: ColourLaw;
     tokens: string[] | null;
+    strip?: Strip | null;
 }
 
 export class Heatmap {
@@ -62,9 +63,9 @@ export class Heatmap {
         });
     }
 
-    show({ grid, values, max, law, tokens }: Picture, theme: Theme): void {
+    show({ grid, values, max, law, tokens, strip = null }: Picture, theme: Theme): void {
         this.#grid = grid;
-        this.#drawing = new Drawing(this.#context, grid, tokens, theme);
+        this.#drawing = new Drawing(this.#context, grid, tokens, theme, strip);
         this.#image.width = grid.columns;
         this.#image.height = grid.rows;
         const image = new ImageData(grid.columns, grid.rows);
@@ -73,7 +74,7 @@ export class Heatmap {
         this.#draw();
         this.#saved = (title) => {
             const surface = new SvgSurface(this.#context);
-            const drawing = new Drawing(surface, grid, tokens, theme);
+            const drawing = new Drawing(surface, grid, tokens, theme, strip);
             const layout = drawing.layout(savedWidth);
             drawing.draw(layout, this.#image, null, this.#pinned);
             return surface.picture(layout.width, layout.height, theme.paper, title);
@@ -119,8 +120,10 @@ export class Heatmap {
     }
 
     /** Where a key moves the crosshair; undefined for keys that do not. */
-    #moved({ key, shiftKey }: KeyboardEvent): Cell | null | undefined {
-        if (key === "Escape") return null;
+    #moved(event: KeyboardEvent): Cell | null | undefined {
+        const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
+        if (altKey || ctrlKey || metaKey) return undefined; // the browser's: Alt and an arrow leads back
+        if (key === "Escape") return this.#cell ? null : undefined; // else it is for others
         if (!this.#grid) return undefined;
         const { rows, columns } = this.#grid;
         const { row, column } = this.#cell ?? { row: 0, column: 0 };

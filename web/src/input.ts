@@ -1,11 +1,13 @@
 /** The input panel: text or files, and the problem posed on them. */
 
 import type { Source } from "./command";
+import { Command } from "./panel/command";
 import { element, find, showLine } from "./dom";
 import { isPlugin, readFile, readFiles, type ArrayFiles } from "./files";
 import { count } from "./format";
 import type { ArrayFile, Problem, Shape, Summary } from "./types";
 import type { Preset } from "./presets/list";
+import { RuleFields } from "./rules/fields";
 import { parseScale, type Settings } from "./state";
 
 export interface View {
@@ -22,7 +24,7 @@ export interface InputEvents {
     onBack(): void;
     onFiles(files: ArrayFile[]): void;
     onPlugin(file: ArrayFile): void;
-    /** Causal or scale. */
+    /** Causal, scale or rules. */
     onProblem(): void;
     /** Another batch or head is to be shown. */
     onView(): void;
@@ -47,18 +49,22 @@ export class InputPanel {
     #origin: Origin = { kind: "text" };
     #view: View = { batch: 0, head: 0 };
     #events: InputEvents;
+    #rules: RuleFields;
 
     constructor(events: InputEvents) {
         this.#events = events;
+        this.#rules = new RuleFields(events.onProblem);
         this.#listen();
     }
 
     /** Set the fields, but those that the reader has changed by now. */
-    fill({ text, dim, causal, scale, batch, head }: Settings): void {
+    fill(settings: Settings): void {
+        const { text, dim, causal, scale, batch, head } = settings;
         if (this.#text.value === this.#text.defaultValue) this.#text.value = text;
         if (this.#dim.selectedOptions[0]?.defaultSelected) this.#offerDim(dim);
         if (this.#causal.checked === this.#causal.defaultChecked) this.#causal.checked = causal;
         if (this.#scale.value === this.#scale.defaultValue) this.#scale.value = String(scale ?? "");
+        this.#rules.fill(settings);
         this.#view = { batch, head };
     }
 
@@ -76,7 +82,14 @@ export class InputPanel {
     }
 
     get problem(): Problem {
-        return { causal: this.#causal.checked, scale: parseScale(this.#scale.value) };
+        const [causal, scale] = [this.#causal.checked, parseScale(this.#scale.value)];
+        return { causal, scale, ...this.#rules.values };
+    }
+
+    /** How batches are called. */
+    get batchName(): string {
+        const { textContent } = find(document, "#batch-field span", HTMLElement);
+        return textContent.replace(" shown", "");
     }
 
     /** The id of the preset that is computed on. */
@@ -85,9 +98,11 @@ export class InputPanel {
     }
 
     /** Pose another problem. */
-    pose({ causal, scale }: Problem): void {
+    pose(problem: Problem): void {
+        const { causal, scale } = problem;
         this.#causal.checked = causal;
         this.#scale.value = String(scale ?? "");
+        this.#rules.set(problem);
     }
 
     /** Batch and head shown; of text, and until there are some to choose from, as was asked for. */
@@ -163,6 +178,7 @@ export class InputPanel {
             chooser.value = ""; // so that the same file can be chosen again
         });
         this.#listenForDrops();
+        new Command(find(document, "#export", HTMLElement));
     }
 
     #listenForDrops(): void {

@@ -3,6 +3,8 @@
 import { element } from "./dom";
 import { bytes, count, milliseconds, percent, short, significant } from "./format";
 import { seed } from "./sample";
+import { topKeys } from "./look/measures";
+import type { Look } from "./look/look";
 import type { Accuracy, Grid, Numbers, Run, Timing } from "./types";
 
 export interface Line {
@@ -19,11 +21,13 @@ export interface Findings {
     run: Run | null;
     accuracy: Accuracy | null;
     timing: Timing | null;
+    /** Of the head that is shown. */
+    look: Look | null;
     /** Why what is not known yet never will be; null: it is under way. */
     ended: string | null;
 }
 
-export function numberLines({ numbers, accuracy, timing, ended }: Findings): Line[] {
+export function numberLines({ numbers, accuracy, look, timing, ended }: Findings): Line[] {
     const { flops, kept, workspaceBytes } = numbers;
     const gflops = timing && flops && flops / timing.milliseconds / 1e6;
     const pending = ended === null ? "…" : "not computed";
@@ -31,6 +35,7 @@ export function numberLines({ numbers, accuracy, timing, ended }: Findings): Lin
     return [
         line("error", errorLabel(accuracy), accuracy?.error ?? null, significant),
         ...intervalLines(accuracy),
+        ...lookLines(look),
         line("time", timeLabel(timing), timing?.milliseconds ?? null, milliseconds),
         { name: "spread", label: "Their range", text: timing ? range(timing) : pending },
         line(
@@ -71,6 +76,19 @@ function intervalLines(accuracy: Accuracy | null): Line[] {
     const { low, high } = accuracy;
     const text = `${significant(low, 3)} to ${significant(high, 3)}`;
     return [{ name: "interval", label: "Of all, with 95 %", text }];
+}
+
+/** How near the weights of the head that is shown come to the exact ones. */
+function lookLines(look: Look | null): Line[] {
+    if (!look) return [];
+    const { queries, total, recall, dropped } = look;
+    const some = queries.length < total ? `, of ${queries.length} rows` : "";
+    const line = lineWith("no row sees more");
+    const known = Number.isNaN(recall) ? null : recall;
+    return [
+        line("recall", `Top-${topKeys} recall${some}`, known, percent),
+        line("dropped", `Weight dropped${some}`, dropped, percent),
+    ];
 }
 
 function timeLabel(timing: Timing | null): string {

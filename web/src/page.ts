@@ -12,6 +12,7 @@ import { isHeatmap } from "./heatmap";
 import { InputPanel } from "./input";
 import { Keeping } from "./keeping";
 import { Loading, type Settings } from "./loading";
+import { Heads } from "./look/heads";
 import { packArrays, type SavedView } from "./one/saved";
 import type { Surroundings } from "./panel/surroundings";
 import { Panels } from "./panels";
@@ -56,6 +57,18 @@ export class Page {
         () => this.#scene(),
         () => this.#remember(),
     );
+    #heads = new Heads({
+        shape: () => this.#loading.summary?.shape ?? null,
+        backends: () => this.#panels.all.map(({ id }) => id),
+        work: (id) => this.#engine.workOf(id),
+        view: () => this.#input.view,
+        batchName: () => this.#input.batchName,
+        onView: (view) => {
+            this.#input.lookAt(view);
+            this.#refreshView();
+        },
+        onSettings: () => this.#remember(),
+    });
     #pinning = new Pinning(
         () => this.#loading.summary,
         () => this.#setPin(null),
@@ -134,6 +147,10 @@ export class Page {
         await this.#keeping.restorePlugins(link.plugins, async (file) => {
             this.#panels.show(await this.#engine.loadPlugin(file), link.params);
         });
+        this.#heads.set(
+            link.heads,
+            this.#panels.all.map(({ id }) => id),
+        );
         const { enlarged } = link;
         if (this.#panels.all.some(({ id }) => id === enlarged)) this.#panels.enlarge(enlarged);
         this.#address = address;
@@ -149,7 +166,14 @@ export class Page {
             isReference: (id) => id === referenceId,
             reference: () => this.#panels.gridOf(referenceId),
             commandLine: ({ id, changedParams, plugin }) =>
-                commandLine(id, this.#input.source, this.#input.problem, changedParams, plugin),
+                commandLine(
+                    id,
+                    this.#input.source,
+                    this.#input.problem,
+                    this.#loading.summary?.shape ?? null,
+                    changedParams,
+                    plugin,
+                ),
             showsDifference: () => this.#viewing.values.difference,
             pin: () => this.#pinning.pin,
             onPin: (pin) => this.#setPin(pin),
@@ -169,6 +193,7 @@ export class Page {
             onSettings: () => {
                 this.#costs.outdate();
                 this.#streaming.clear();
+                this.#heads.clear();
                 this.#remember();
             },
             onPoint: (cell) => this.#panels.point(cell),
@@ -216,6 +241,7 @@ export class Page {
     #forget(): void {
         this.#costs.clear();
         this.#streaming.clear();
+        this.#heads.clear();
     }
 
     #empty(): void {
@@ -223,6 +249,7 @@ export class Page {
         this.#panels.clear();
         this.#costs.refresh();
         this.#streaming.refresh();
+        this.#heads.refresh();
         this.#remember();
     }
 
@@ -235,6 +262,7 @@ export class Page {
         this.#remember();
         this.#streaming.clear();
         this.#streaming.refresh();
+        this.#heads.mark();
         this.#panels.refreshView();
     }
 
@@ -263,7 +291,7 @@ export class Page {
 
     #scene(): Scene | null {
         const { view, problem } = this.#input;
-        const player = this.#engine.player(view, problem.scale, this.#panels.candidates);
+        const player = this.#engine.player(view, problem, this.#panels.candidates);
         const { tokens = null, shape } = this.#loading.summary ?? {};
         return player && shape ? { player, tokens, total: shape.keys } : null;
     }
@@ -276,6 +304,7 @@ export class Page {
         this.#panels.showTimings(timings);
         this.#costs.refresh();
         this.#streaming.refresh();
+        this.#heads.refresh();
     }
 
     /** What is shown, to be saved as one file; null: there is no input. */
@@ -312,6 +341,7 @@ export class Page {
             costs: this.#costs.settings,
             streaming: this.#streaming.isOpen,
             token: this.#streaming.token,
+            heads: this.#heads.open,
             without: this.#without,
             files: this.#keeping.files,
             plugins: this.#keeping.plugins,

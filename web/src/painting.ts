@@ -11,8 +11,10 @@ interface Painted {
     readonly grid: Grid | null;
     readonly values: Float32Array | null;
     readonly showsDifference: boolean;
+    /** The largest error of a row; 0: none is known. */
+    readonly mostError: number;
     prepare(): void;
-    paint(max: number, theme: Theme, law: ColourLaw): void;
+    paint(max: number, theme: Theme, law: ColourLaw, mostError: number): void;
 }
 
 interface Range {
@@ -23,6 +25,7 @@ interface Range {
 /** Draw all panels: weights on one scale, differences on another, or each on its own. */
 export function paintPanels(panels: readonly Painted[], theme: Theme, law: ColourLaw): void {
     for (const panel of panels) panel.prepare();
+    const mostError = Math.max(...panels.map((panel) => panel.mostError));
     for (const difference of [false, true]) {
         const shown = panels.filter(
             (panel) => panel.values && panel.showsDifference === difference,
@@ -31,7 +34,11 @@ export function paintPanels(panels: readonly Painted[], theme: Theme, law: Colou
         const size = sizeOf(range);
         const max = law === "own" ? size : strongest(size);
         for (const panel of shown) {
-            panel.paint(law === "own" ? sizeOf(rangeOf([panel])) || 1 : max, theme, law);
+            const isOwn = law === "own";
+            const [size, error] = isOwn
+                ? [sizeOf(rangeOf([panel])) || 1, panel.mostError]
+                : [max, mostError];
+            panel.paint(size, theme, law, error);
         }
 
         const selector = difference ? "#difference-legend" : "#weights-legend";

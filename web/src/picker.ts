@@ -2,7 +2,7 @@
 
 import { find } from "./dom";
 import { fileOf, nameOf, roleOf, roles, type ArrayFiles } from "./files";
-import type { ArrayFile, Role, TensorInfo } from "./types";
+import type { ArrayFile, Layout, Role, TensorInfo } from "./types";
 
 export class Picker {
     #root = find(document, "#picker", HTMLElement);
@@ -20,12 +20,16 @@ export class Picker {
     offer(files: ArrayFile[], tensors: TensorInfo[], chosen: ArrayFiles | null): void {
         this.#files = files;
         this.#tensors = tensors.filter(({ shape }) => shape.length >= 2 && shape.length <= 4);
-        this.#root.hidden = this.#tensors.length < 2;
+        const haveHeads = this.#tensors.some(({ shape }) => shape.length > 2);
+        this.#root.hidden = this.#tensors.length < 2 && !haveHeads;
+        this.#layout.value = chosen?.query.layout ?? "heads first";
+        const field = this.#layout.closest("label");
+        if (field) field.hidden = !haveHeads;
         for (const role of roles) {
-            const first = this.#tensors.findIndex((info) =>
+            const first = this.#tensors.findIndex((info, _, all) =>
                 chosen
                     ? info.file === chosen[role].name && info.tensor === chosen[role].tensor
-                    : roleOf(nameOf(info)) === role,
+                    : all.length === 1 || roleOf(nameOf(info)) === role,
             );
             const none = new Option("choose", "", true);
             const options = this.#tensors.map(
@@ -44,7 +48,15 @@ export class Picker {
 
     #picked(role: Role): ArrayFile | null {
         const tensor = this.#tensors[Number(this.#select(role).value || NaN)];
-        return tensor ? fileOf(this.#files, tensor) : null;
+        return tensor ? { ...fileOf(this.#files, tensor), layout: this.#chosenLayout } : null;
+    }
+
+    get #chosenLayout(): Layout {
+        return this.#layout.value === "tokens first" ? "tokens first" : "heads first";
+    }
+
+    get #layout(): HTMLSelectElement {
+        return find(this.#root, "[name=layout]", HTMLSelectElement);
     }
 
     #select(role: Role): HTMLSelectElement {

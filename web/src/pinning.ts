@@ -17,11 +17,15 @@ export class Pinning {
     /** `summary`: of the input; null while there is none. */
     constructor(summary: () => Summary | null, onClose: () => void) {
         this.#summary = summary;
-        find(this.#holder, "button", HTMLButtonElement).onclick = () => {
+        const close = () => {
             const back = this.#from ?? document.querySelector(".picture canvas");
             onClose();
             if (back instanceof HTMLElement) back.focus({ preventScroll: true }); // the button is gone
         };
+        find(this.#holder, "button", HTMLButtonElement).onclick = close;
+        document.addEventListener("keydown", (event) => {
+            if (event.key === "Escape" && !event.defaultPrevented && this.pin) close();
+        });
     }
 
     /** The pinned query, as far as the input has it. */

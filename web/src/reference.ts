@@ -1,5 +1,6 @@
 /** Exact attention on some rows of an input: computed once, for all backends that are judged by it. */
 
+import type { HeadRows, Look } from "./look/look";
 import { sampleRows } from "./sample";
 import type { Source } from "./source/source";
 import type { Input, Problem } from "./types";
@@ -27,9 +28,13 @@ export class Reference {
         return (this.#exact ??= this.#compute());
     }
 
-    isOf(input: Input, { causal, scale }: Problem): boolean {
-        const { problem } = this;
-        return input === this.input && causal === problem.causal && scale === problem.scale;
+    isOf(input: Input, problem: Problem): boolean {
+        return input === this.input && JSON.stringify(problem) === JSON.stringify(this.problem);
+    }
+
+    /** What there is to know of rows of a head, which is counted over all batches, beside the exact ones. */
+    look(head: number, rows: HeadRows): Promise<Look> {
+        return this.#source.look(this.input, this.problem, head, rows);
     }
 
     end(): void {

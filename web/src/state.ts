@@ -7,18 +7,16 @@ import { costs } from "./cost/trials";
 import { pack } from "./packing";
 import { presetOf } from "./presets/list";
 import type { Pin } from "./row/place";
-import type { Value, Values } from "./types";
+import { readRules, writeRules } from "./rules/rules";
+import type { Problem, Value, Values } from "./types";
 import { readWithout, writeWithout, type Part } from "./share/parts";
 import { isKey } from "./store";
 
-export interface Settings {
+export interface Settings extends Problem {
     text: string;
     dim: number;
     /** The id of the one that stands for the text. */
     preset: string | null;
-    causal: boolean;
-    /** null: the backend's default. */
-    scale: number | null;
     /** Batch and head shown. */
     batch: number;
     head: number;
@@ -34,6 +32,8 @@ export interface Settings {
     costs: CostSettings;
     /** Is it open, and how many tokens have come? */
     streaming: boolean;
+    /** The backend whose heads are shown side by side; null: none's. */
+    heads: string | null;
     token: number;
     /** Parts that an embedded page is without; null: it is not embedded. */
     without: readonly Part[] | null;
@@ -59,6 +59,7 @@ export function defaultSettings(text: string): Settings {
         pin: null,
         costs: usualCosts,
         streaming: false,
+        heads: null,
         token: 1,
         without: null,
         files: null,
@@ -94,6 +95,7 @@ export function readLink(hash: string, defaults: Settings): Link {
     const base = withPreset(defaults, query.getAll("preset").at(-1) ?? null);
     const link: Link = {
         ...base,
+        ...readRules(query),
         text: null,
         costs: readCosts(query),
         streaming: query.getAll("open").includes("streaming"),
@@ -113,6 +115,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "batch" || name === "head") link[name] = Number.parseInt(text) || 0;
         else if (name === "colours")
             link.colours = colourLaws.find((law) => law === text) ?? "shared";
+        else if (name === "heads") link.heads = text;
         else if (name === "enlarged") link.enlarged = text;
         else if (name === "token" && /^[1-9]\d{0,8}$/.test(text)) link.token = Number(text);
         else if (name === "row") link.pin = parsePin(text);
@@ -132,6 +135,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (preset !== null) query.set("preset", preset);
     if (causal !== base.causal) query.set("causal", causal ? "1" : "0");
     if (scale !== base.scale) query.set("scale", String(scale ?? ""));
+    writeRules(query, link);
     if (batch > 0) query.set("batch", String(batch));
     if (head > 0) query.set("head", String(head));
     if (files !== null) query.set("files", files);
@@ -140,6 +144,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (difference) query.set("difference", "1");
     writeCosts(query, costs);
     if (streaming) query.append("open", "streaming");
+    if (link.heads !== null) query.set("heads", link.heads);
     if (token !== defaults.token) query.set("token", String(token));
     if (pinText(pin) !== pinText(base.pin)) query.set("row", pinText(pin));
     if (enlarged !== null) query.set("enlarged", enlarged);

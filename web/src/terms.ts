@@ -1,7 +1,7 @@
 /** What the numbers of a panel mean. */
 
 import type { Backend } from "libattn";
-import { formula, fraction, power, row, sub } from "./math";
+import { formula, fraction, power, row, sub, sum } from "./math";
 
 export interface Term {
     definition: string;
@@ -23,6 +23,18 @@ const terms: Record<string, Term> = {
         definition:
             "Where the error of all rows lies, by the spread of the rows that were drawn: so in 95 of 100 draws.",
         unit: "none, as the error",
+    },
+    recall: {
+        definition:
+            "Of the eight keys that exact attention gives most weight, the share that is among the backend's own eight, or level with them; the mean of the rows of the head that is shown that see more than eight keys.",
+        formula: () => formula(fraction(row("|", sub("T", "8"), "∩", sub("T", "8′"), "|"), "8")),
+        unit: "percent of eight keys: 100 if none is missed",
+    },
+    dropped: {
+        definition:
+            "Of exact attention's weights what lies on keys that the backend gives none; the mean of the rows of the head that is shown.",
+        formula: () => formula(sum("j"), row(sub("w′", "j"), "[", sub("w", "j"), "=", "0", "]")),
+        unit: "percent of a row's weight",
     },
     time: {
         definition:

@@ -1,6 +1,7 @@
 /** What the page computes on, and what it finds. */
 
 import type { PlanFact } from "libattn";
+import type { Rules } from "./rules/rules";
 
 export type Value = string | number | boolean;
 export type Values = Record<string, Value>;
@@ -13,7 +14,12 @@ export interface ArrayFile {
     bytes: Uint8Array;
     /** Which one of its arrays is meant, where they have names. */
     tensor?: string | null;
+    /** The order of its axes, where it has three or more: by default tokens come behind heads. */
+    layout?: Layout;
 }
+
+/** Of (batch), head, token and column. */
+export type Layout = "heads first" | "tokens first";
 
 /** An array in a file. */
 export interface TensorInfo {
@@ -51,7 +57,7 @@ export interface Input extends Summary {
 }
 
 /** The part of the problem that the page chooses. */
-export interface Problem {
+export interface Problem extends Rules {
     causal: boolean;
     /** null: the backend's default. */
     scale: number | null;

@@ -8,9 +8,12 @@ import type { Held } from "./held";
 import { tooMuch } from "./lines";
 import { emptyGrid, fillRows, queriesOf } from "./pool";
 import type { Reference } from "./reference";
+import { queriesToSee, type HeadRows, type Look } from "./look/look";
+import { posed } from "./rules/posed";
 import type { Place } from "./row/place";
 import { probe } from "./row/probe";
 import { stepsOf, type Steps } from "./row/steps";
+import { numbersOf } from "./told";
 import type { Accuracy, Grid, Numbers, Problem, Run, Values, WorstRow } from "./types";
 
 /** What comes first for all backends; within one, they go in order. */
@@ -48,10 +51,12 @@ export class Work {
     #bench: Bench;
     #held: Held;
     #reference: Reference;
+    #posed: ReturnType<typeof posed>;
     #solver: PerWorker<Solver>;
     #end = new AbortController();
     #view = new AbortController();
-    /** Of the last run: rows that errors are taken over. */
+    /** Of the last run: all, and rows that errors are taken over. */
+    #out: Float32Array | null = null;
     #rows: Float32Array | null = null;
     #first: number | null = null;
 
@@ -61,6 +66,7 @@ export class Work {
         this.#reference = reference;
         this.task = task;
         this.signal = this.#end.signal;
+        this.#posed = posed(task.problem, held.input.shape);
         this.#solver = new PerWorker((attn) => this.#solve(attn));
     }
 
@@ -79,16 +85,9 @@ export class Work {
     }
 
     async describe(): Promise<Numbers> {
-        const { batch, heads, queries, keys } = this.#held.input.shape;
         return this.#piece(stages.picture, async (attn) => {
             const { plan } = await this.#solver.on(attn);
-            const { cost, workspaceBytes, kernel, facts } = plan;
-            return {
-                flops: cost && cost.flops,
-                kept: cost && cost.pairs / (batch * heads * queries * keys),
-                form: cost && cost.form,
-                ...{ workspaceBytes, kernel, facts },
-            };
+            return numbersOf(plan, this.#held.input.shape);
         });
     }
 
@@ -116,7 +115,7 @@ export class Work {
             async (attn) => {
                 const { plan } = await this.#solver.on(attn);
                 const { query, key } = await this.#held.on(attn);
-                return plan.weights({ query, key, ...part });
+                return plan.weights({ ...this.#posed.arrays, query, key, ...part });
             },
             signal,
         );
@@ -128,10 +127,11 @@ export class Work {
         const { valueDim } = this.#held.input.shape;
         return this.#piece(stages.run, async (attn) => {
             const { plan, out } = await this.#solver.on(attn);
-            const arrays = await this.#held.on(attn);
+            const arrays = { ...this.#posed.arrays, ...(await this.#held.on(attn)) };
             const { degenerateRows, milliseconds } = await plan.run({ ...arrays, out });
             const nonfinite = await attn.countNonfinite(out);
-            this.#rows = gather(await out.read(), rows, valueDim);
+            this.#out = await out.read();
+            this.#rows = gather(this.#out, rows, valueDim);
             this.#first = milliseconds;
             return { degenerateRows, nonfinite, milliseconds };
         });
@@ -157,6 +157,31 @@ export class Work {
         );
     }
 
+    /** Rows of a head beside the exact ones: so many pairs of a query and a key at most. */
+    async look(
+        batch: number,
+        head: number,
+        pairs: number,
+    ): Promise<{ look: Look; rows: HeadRows }> {
+        const { heads, queries, keys, valueDim } = this.#held.input.shape;
+        const seen = queriesToSee(queries, keys, pairs);
+        const place = batch * heads + head;
+        const weights = new Float32Array(seen.length * keys);
+        const isAll = seen.length === queries;
+        const step = isAll ? Math.max(1, Math.floor(chunk / keys)) : 1;
+        for (let i = 0; i < seen.length; i += step) {
+            const count = Math.min(step, seen.length - i);
+            const part = { batch, head, first: seen[i] ?? 0, count };
+            weights.set(await this.#weights(part, this.signal), i * keys);
+        }
+        const at = seen.map((query) => place * queries + query);
+        const out = gather(this.#out ?? new Float32Array(), at, valueDim);
+        const rows = { queries: seen, weights, out };
+        const look = await this.#reference.look(place, rows);
+        this.signal.throwIfAborted();
+        return { look, rows };
+    }
+
     /** The row that is farthest off, of those that errors are taken over; null: none has a size. */
     async worst(): Promise<WorstRow | null> {
         const exact = await this.#reference.exact();
@@ -174,10 +199,10 @@ export class Work {
     /** What the backend does for one query, and what exact attention does. */
     async row(place: Place, backend: Backend): Promise<Steps> {
         const { problem, params } = this.task;
-        const subject = { backend, params, causal: problem.causal, place };
+        const subject = { backend, params, problem, place };
         const found = await this.#piece(stages.picture, async (attn) => {
             const { plan } = await this.#solver.on(attn);
-            return probe(attn, plan, this.#held, problem.scale, subject);
+            return probe(attn, plan, this.#held, subject);
         });
         return stepsOf(this.#held.input, problem, place, found);
     }
@@ -188,7 +213,7 @@ export class Work {
             stages.time,
             async (attn) => {
                 const { plan, out } = await this.#solver.on(attn);
-                const arrays = await this.#held.on(attn);
+                const arrays = { ...this.#posed.arrays, ...(await this.#held.on(attn)) };
                 return (await plan.run({ ...arrays, out, repeats })).milliseconds;
             },
             AbortSignal.any([this.signal, signal]),
@@ -200,14 +225,9 @@ export class Work {
     }
 
     async #solve(attn: Attn): Promise<Solver> {
-        const { backend, problem, params } = this.task;
+        const { backend, params } = this.task;
         const { shape } = this.#held.input;
-        const { causal, scale } = problem;
-        const plan = await attn.plan({
-            ...{ backend, ...shape, params },
-            causal: causal && "top-left",
-            ...(scale !== null && { scale }),
-        });
+        const plan = await attn.plan({ ...{ backend, ...shape, params }, ...this.#posed.options });
         const out = await attn.tensor(shape.batch * shape.heads * shape.queries * shape.valueDim);
         return { plan, out };
     }

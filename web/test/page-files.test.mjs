@@ -20,6 +20,7 @@ import {
     page,
     panel,
     picture,
+    run,
     site,
     testOrigins,
     write,
@@ -135,6 +136,89 @@ describe("files", () => {
             await change(() => drop({ "x.npy": npyOf(descr, shape, Buffer.from(array.buffer)) }));
             assert.deepEqual(await errors(), truth, descr);
         }
+    });
+
+    test("tokens may come before heads: the reader says so, and a reload keeps it", async () => {
+        const [tokens, heads, dim] = [10, 2, 4];
+        const names = ["q", "k", "v"];
+        const shape = [tokens, heads, dim];
+        const files = names.map((name, i) => [`${name}.npy`, randomNpy(shape, i)]);
+        await change(() => drop(Object.fromEntries(files)));
+        assert.match(await page.textContent("#summary"), /2 queries, 2 keys.*10 heads/);
+        await change(() => page.selectOption("#picker [name=layout]", "tokens first"));
+        assert.match(await page.textContent("#summary"), /10 queries, 10 keys.*2 heads/);
+        const [query, key, value] = names.map((_, seed) => {
+            const numbers = randomNumbers(shape, seed);
+            return Array.from({ length: numbers.length }, (_, i) => {
+                const [head, token] = [Math.floor(i / dim / tokens), Math.floor(i / dim) % tokens];
+                return numbers[(token * heads + head) * dim + (i % dim)];
+            });
+        });
+        const sizes = { batch: 1, heads, kvHeads: heads, queries: tokens, keys: tokens };
+        const exact = exactAttention({ ...sizes, dim, valueDim: dim }, { query, key, value });
+        const error = await number("softmax", "error");
+        assert.ok(error <= largestError(exact), `${error}`);
+        const line = await panel("sparse").locator("code").textContent();
+        assert.match(
+            line,
+            /numpy\.save\("query\.npy", numpy\.load\("q\.npy"\)\.swapaxes\(-3, -2\)\)/,
+        );
+        const sparse = await number("sparse", "error");
+        await page.waitForURL(/files=/);
+        await page.reload();
+        await settled(page);
+        assert.equal(await page.inputValue("#picker [name=layout]"), "tokens first");
+        assert.equal(await number("sparse", "error"), sparse);
+    });
+
+    test("lines of Python save a model's arrays under names that are told apart", async () => {
+        const lines = await page.locator("#export code").textContent();
+        const folder = await mkdtemp(join(tmpdir(), "page-"));
+        try {
+            const torch = `
+from types import SimpleNamespace as Names
+from contextlib import nullcontext as no_grad
+attention = lambda q, k, v, scale=1: (q.name, k.name, v.name, scale)
+nn = Names(functional=Names(scaled_dot_product_attention=attention))
+class Tensor:
+    def __init__(self, name): self.name = name
+    detach = float = cpu = lambda self: self
+    def numpy(self): return self.name
+`;
+            const numpy = `
+import json
+def savez(file, **arrays): print(json.dumps([file, arrays]))
+`;
+            const model = `
+from torch import Tensor, nn
+def model(layers):
+    for layer in range(layers):
+        q, k, v = (Tensor(f"{name}{layer}") for name in "qkv")
+        answer = nn.functional.scaled_dot_product_attention(q, k, v, scale=2)
+        assert answer == (q.name, k.name, v.name, 2)
+inputs = {"layers": 2}
+`;
+            await writeFile(join(folder, "torch.py"), torch);
+            await writeFile(join(folder, "numpy.py"), numpy);
+            await writeFile(join(folder, "save.py"), `${model}\n${lines}`);
+            const { stdout } = await run("python3", ["save.py"], { cwd: folder });
+            const named = ["q", "k", "v"].flatMap((role) =>
+                [0, 1].map((layer) => [`layer${layer}.${role}`, `${role}${layer}`]),
+            );
+            const saved = ["attention.npz", Object.fromEntries(named)];
+            assert.deepEqual(JSON.parse(stdout), saved);
+        } finally {
+            await rm(folder, { recursive: true });
+        }
+        const arrays = ["v", "q", "k"].map((role, i) => {
+            return [`layer0.${role}.npy`, randomNpy([2, 6, 4], i)];
+        });
+        const npz = Buffer.from(zipSync(Object.fromEntries(arrays)));
+        await change(() => drop({ "attention.npz": npz }));
+        assert.equal(
+            await page.locator(".file-list").textContent(),
+            "Qlayer0.q of attention.npzKlayer0.k of attention.npzVlayer0.v of attention.npz",
+        );
     });
 
     test("of .npz and .safetensors the arrays are found by name, and others can be picked", async () => {

@@ -224,6 +224,25 @@ test("linear: a normaliser of 0 is told, and no number follows an operator by it
     for (const line of [...shown, ...(await math())]) assert.doesNotMatch(line, /[·−+]−/);
 });
 
+test("Escape takes the crosshair away, then closes the steps", async () => {
+    await pin(2, 1);
+    assert.equal(await focused(), "softmax");
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#pin").isVisible(), true);
+    await page.keyboard.press("Escape");
+    await page.locator("#pin").waitFor({ state: "hidden" });
+    assert.equal(await focused(), "softmax");
+    await page.waitForURL((url) => !url.hash.includes("row="));
+});
+
+test("tokens from right to left stay apart from what is beside them", async () => {
+    await write("שלום 12 abc");
+    await pin(0, 1);
+    assert.match(await page.textContent("#pin"), /Query “\u2068שלום\u2069”, number 0/);
+    const names = (await table("softmax")).map(([name]) => name);
+    assert.deepEqual(names, ["“\u2068שלום\u2069”", "“12”", "“abc”"]);
+});
+
 test("rows say how to see them step by step", async () => {
     assert.match(await page.textContent(".legends"), /Enter on a row shows it step by step/);
     const label = await panel("softmax").locator(".picture canvas").getAttribute("aria-label");

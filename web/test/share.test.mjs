@@ -92,8 +92,8 @@ test("an embedded page says what is wrong, and keeps a part that its reader fold
     assert.equal(await page.isVisible("#summary"), false);
 });
 
-/** The view saved as one file, opened from a disk by a browser without a network. */
-async function openFile() {
+/** The view saved as one file, opened from a disk by a browser without a network; `panels`: those with numbers. */
+async function openFile(panels = 4) {
     const coming = page.waitForEvent("download");
     await page.click("[data-share=file]");
     const file = await coming;
@@ -106,7 +106,10 @@ async function openFile() {
     opened.on("pageerror", (error) => wrong.push(String(error)));
     opened.on("console", (line) => line.type() === "error" && wrong.push(line.text()));
     await opened.goto(pathToFileURL(path).href);
-    await opened.locator(".panel [data-name=error] data").nth(3).waitFor();
+    await opened
+        .locator(".panel [data-name=error] data")
+        .nth(panels - 1)
+        .waitFor();
     assert.deepEqual(wrong, []);
     const { size } = await stat(path);
     await rm(folder, { recursive: true });
@@ -144,6 +147,22 @@ test("one file computes the same view from a disk: numbers, readings and paramet
         () => +document.querySelector("[data-backend=sketch] [data-name=error] data").value < 1e-4,
     );
     assert.match(await opened.getAttribute("h1 + p a", "href"), /#preset=sink&/);
+    await opened.close();
+});
+
+test("one file goes by the rules", async () => {
+    await reopen("#preset=sink&keys=40&hidden=3-5");
+    const shown = await allNumbers(page, "error");
+    assert.equal(shown.length, 2);
+    await page.click("#share summary");
+    const { opened } = await openFile(2);
+    const inFile = await allNumbers(opened, "error");
+    // As above.
+    shown.forEach((error, i) => assert.ok(Math.abs(inFile[i] - error) <= 1e-4, `${inFile}`));
+    assert.match(
+        await opened.locator("[data-backend=sketch] .problem").textContent(),
+        /does not do (key lengths|masks)/,
+    );
     await opened.close();
 });
 

@@ -145,6 +145,14 @@ test("the link holds what was chosen, and the playground goes on from it", async
     assert.equal(await page.inputValue("#sketch-size"), "16");
 });
 
+test("of a link whose text is broken the story says so, and goes on with its own", async () => {
+    await open("#packed=broken");
+    await numbers("scores");
+    assert.match(await page.textContent("#problem"), /^the link's text cannot be read/);
+    assert.equal(await page.isVisible("#problem"), true);
+    assert.notEqual(await page.inputValue("#text"), "");
+});
+
 test("wrong things: no text, one too long, links that are none", async () => {
     await open("#text=a+b&row=99.3&scale=x&step=nowhere&sparse.local=-4&length=1e99");
     assert.equal((await numbers("scores")).length, 1);

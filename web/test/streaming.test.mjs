@@ -62,9 +62,10 @@ test("linear's state has one size, and the few tokens beside it are told apart",
         assert.deepEqual((await state("sketch")).slice(2), [0, token]);
     }
     assert.equal(sizes.size, 1, "however many tokens");
-    const line = await page.locator(".growth polyline.state.series-1").getAttribute("points");
-    const heights = line.split(" ").map((point) => point.split(",")[1]);
-    assert.ok(heights.length >= 4 && heights.every((height) => height === heights[0]), line);
+    const dots = page.locator(".growth circle.state.series-1"); // between them nothing was played
+    const heights = await dots.evaluateAll((all) => all.map((dot) => dot.getAttribute("cy")));
+    assert.ok(heights.length >= 4 && heights.every((height) => height === heights[0]), heights);
+    assert.equal(await page.locator(".growth polyline").count(), 0);
 });
 
 test("each answer is exact attention's over the tokens that have come, or as far off as told", async () => {

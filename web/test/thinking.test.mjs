@@ -91,9 +91,14 @@ for (const [model, question] of [
         assert.equal(asked.length, 1, "no other model is loaded");
         const options = [task, question, "--attention", attention];
         const { stdout } = await run(cli, ["lab", "solve", ...options, "--states"]);
-        const [said, verdict, , , ...states] = stdout.trimEnd().split("\n");
+        const [, learned] = /^it has (learned .*)\n/m.exec(stdout) ?? [];
+        const [said, verdict, , , ...states] = stdout
+            .replace(/^it has learned .*\n/m, "")
+            .trimEnd()
+            .split("\n");
         assert.deepEqual(await shown(), said.split(" "));
         assert.equal((await words()).includes(": right."), verdict.startsWith("right"));
+        assert.ok((await words()).endsWith(learned ? `It has ${learned}.` : "."));
         const ahead = []; // of the command line: parameters' values, which may be as wide as addresses
         for (const [i, line] of states.entries()) {
             await page.fill("#token", String(i + 1));
@@ -215,7 +220,10 @@ test("what is no question is refused in clear words, and leaves nothing of the l
 
 test("a wrong thought is told where it goes wrong", async () => {
     await open({ model: "ed-softmax", question: "ab ac" });
-    assert.match(await words(), /Its answer is 2: wrong, it is 3\.$/);
+    assert.match(
+        await words(),
+        /Its answer is 2: wrong, it is 3\. It has learned pairs with a word of exactly 3 letters only\.$/,
+    );
     const wrong = await page.locator("#chain .wrong").allTextContents();
     assert.ok(wrong.length > 0);
     await page.fill("#token", "8");

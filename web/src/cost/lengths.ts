@@ -1,6 +1,7 @@
 /** What backends cost by the number of tokens: measured, counted by their plans, and extrapolated by both. */
 
 import type { Attn, Plan, Tensor } from "libattn/worker";
+import { posed } from "../rules/posed";
 import type { Problem, Values } from "../types";
 
 export const quantities = ["time", "flops", "memory"] as const;
@@ -69,7 +70,8 @@ export async function measureLength(
         held.push(tensor);
         const out = await attn.tensor(x.length);
         held.push(out);
-        const arrays = { query: tensor, key: tensor, value: tensor, out };
+        const { arrays: rules } = posed(problem, sizesOf(length));
+        const arrays = { ...rules, query: tensor, key: tensor, value: tensor, out };
         const { milliseconds: cold } = await plan.run(arrays);
         const repeats = Math.max(1, Math.ceil(1 / Math.max(cold, 1e-3)));
         const times = [];
@@ -81,18 +83,13 @@ export async function measureLength(
     }
 }
 
-function optionsOf(
-    backend: string,
-    params: Values,
-    dim: number,
-    { causal, scale }: Problem,
-    length: number,
-) {
-    return {
-        ...{ backend, params, dim, queries: length, keys: length },
-        causal: causal && ("top-left" as const),
-        ...(scale !== null && { scale }),
-    };
+function optionsOf(backend: string, params: Values, dim: number, problem: Problem, length: number) {
+    const sizes = sizesOf(length);
+    return { backend, params, dim, ...sizes, ...posed(problem, sizes).options };
+}
+
+function sizesOf(length: number) {
+    return { batch: 1, heads: 1, queries: length, keys: length };
 }
 
 /** A backend's points by length, with times beyond what was measured at the last one's speed. */

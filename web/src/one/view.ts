@@ -12,6 +12,8 @@ import { panelElement } from "../panel/element";
 import { Figures } from "../panel/figures";
 import { Picture } from "../panel/picture";
 import { emptyGrid, fillRows, queriesOf } from "../pool";
+import { posed } from "../rules/posed";
+import { numbersOf } from "../told";
 import type { Grid, Role, Values } from "../types";
 import { unpackArrays, type SavedView } from "./saved";
 
@@ -69,31 +71,25 @@ class View {
 
     compute(backend: string, params: Values): { grid: Grid; findings: Findings } {
         const { shape, problem, batch, head } = this.#saved;
-        const { causal, scale } = problem;
         const plan = this.#attn.plan({
-            ...{ backend, ...shape, params },
-            causal: causal && "top-left",
-            ...(scale !== null && { scale }),
+            backend,
+            ...shape,
+            params,
+            ...posed(problem, shape).options,
         });
         try {
             const { query, key } = this.#arrays;
+            const { arrays } = posed(problem, shape);
             const grid = emptyGrid(shape.queries, shape.keys);
             for (let row = 0; row < grid.rows; row++) {
                 const part = { batch, head, ...queriesOf(grid, row) };
-                fillRows(grid, row, plan.weights({ query, key, ...part }));
+                fillRows(grid, row, plan.weights({ ...arrays, query, key, ...part }));
             }
-            const { cost, workspaceBytes, kernel, facts } = plan;
-            const pairs = shape.batch * shape.heads * shape.queries * shape.keys;
-            const numbers = {
-                flops: cost && cost.flops,
-                kept: cost && cost.pairs / pairs,
-                form: cost && cost.form,
-                ...{ workspaceBytes, kernel, facts },
-            };
+            const numbers = numbersOf(plan, shape);
             const works = { "a run": numbers.flops ?? 0, "exact attention": this.#exactFlops };
             const long = Object.entries(works).find(([, flops]) => flops > mostFlops);
             const ran = long ? { ended: tooMuch(...long) } : this.#run(plan);
-            const none = { run: null, accuracy: null, timing: null, ended: null };
+            const none = { run: null, accuracy: null, look: null, timing: null, ended: null };
             return { grid, findings: { numbers, ...none, ...ran } };
         } finally {
             plan.dispose();
@@ -107,11 +103,12 @@ class View {
     }
 
     #run(plan: Plan): Pick<Findings, "run" | "accuracy" | "timing"> {
-        const { batch, heads, queries } = this.#saved.shape;
-        const rows = batch * heads * queries;
-        const { out, degenerateRows } = plan.run(this.#arrays);
-        const times = timesOf(() => plan.run(this.#arrays));
-        const error = plan.error({ ...this.#arrays, out });
+        const { shape, problem } = this.#saved;
+        const rows = shape.batch * shape.heads * shape.queries;
+        const arrays = { ...posed(problem, shape).arrays, ...this.#arrays };
+        const { out, degenerateRows } = plan.run(arrays);
+        const times = timesOf(() => plan.run(arrays));
+        const error = plan.error({ ...arrays, out });
         const milliseconds = times[turns >> 1] ?? NaN;
         const [low = NaN, high = NaN] = [times[0], times.at(-1)];
         const nonfinite = out.filter((value) => !Number.isFinite(value)).length;
@@ -141,6 +138,7 @@ class OnePanel {
         this.#picture = new Picture(this.element, backend.name, {
             showsDifference: () => this.showsDifference,
             reference: () => view.reference,
+            hasErrors: false,
             onPoint: (cell) => view.point(cell),
             onPin: () => undefined,
         });
@@ -158,6 +156,10 @@ class OnePanel {
 
     get values(): Float32Array | null {
         return this.#picture.values;
+    }
+
+    get mostError(): number {
+        return this.#picture.mostError;
     }
 
     get showsDifference(): boolean {

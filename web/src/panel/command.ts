@@ -8,9 +8,10 @@ export class Command {
     #code: HTMLElement;
     #button: HTMLButtonElement;
 
+    /** `root`: a fold of code and a button. */
     constructor(root: HTMLElement) {
-        this.#code = find(root, ".command pre code", HTMLElement);
-        this.#button = find(root, ".command button", HTMLButtonElement);
+        this.#code = find(root, "pre code", HTMLElement);
+        this.#button = find(root, "button", HTMLButtonElement);
         this.#button.addEventListener("click", () => void this.#copy());
     }
 

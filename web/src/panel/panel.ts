@@ -1,11 +1,11 @@
 /** One backend: its weights, its numbers and its controls. */
 
 import type { Backend } from "libattn";
-import type { ColourLaw, Theme } from "../colors";
 import { makeControls, type Controls } from "../controls";
 import { find, isAbort, keepPlace, message } from "../dom";
 import type { Cell } from "../drawing";
 import type { Findings } from "../lines";
+import type { Look } from "../look/look";
 import type { Grid, Timing, Values } from "../types";
 import type { Work } from "../work";
 import { Command } from "./command";
@@ -22,6 +22,7 @@ export type Step = "picture" | "output" | "error" | "time";
 
 const steps: readonly Step[] = ["picture", "output", "error", "time"];
 
+const pairsLookedAt = 2 ** 18; // of a query and a key: all of 512 tokens, 64 rows of 4096
 const patience = 250; // milliseconds after which what is known does not wait for the rest
 
 export class Panel {
@@ -62,6 +63,7 @@ export class Panel {
         this.#picture = new Picture(root, backend.name, {
             showsDifference: () => this.showsDifference,
             reference: () => around.reference(),
+            hasErrors: true,
             onPoint: (cell) => around.onPoint(cell),
             onPin: (pin) => around.onPin(pin),
         });
@@ -70,7 +72,7 @@ export class Panel {
             name: (index) => this.#picture.nameOf(index),
             label: (text, term) => around.label(text, term),
         });
-        this.#command = new Command(root);
+        this.#command = new Command(this.#find(".command"));
         this.#worst = new Worst(root, (row) => {
             around.onRow(row, { query: row.query, key: row.key });
         });
@@ -104,6 +106,10 @@ export class Panel {
     /** What the picture shows. */
     get values(): Float32Array | null {
         return this.#picture.values;
+    }
+
+    get mostError(): number {
+        return this.#picture.mostError;
     }
 
     get step(): Step | null {
@@ -152,8 +158,8 @@ export class Panel {
         this.#picture.prepare();
     }
 
-    paint(max: number, theme: Theme, law: ColourLaw): void {
-        this.#picture.paint(max, theme, law);
+    paint(...scale: Parameters<Picture["paint"]>): void {
+        this.#picture.paint(...scale);
     }
 
     point(cell: Cell | null): void {
@@ -186,7 +192,8 @@ export class Panel {
         await this.#refreshGrid(work);
         if (work !== this.#work) return;
 
-        const found: Findings = { numbers, run: null, accuracy: null, timing: null, ended: null };
+        const none = { run: null, accuracy: null, look: null, timing: null, ended: null };
+        const found: Findings = { numbers, ...none };
         this.#findings = found;
         const show = () => {
             if (work === this.#work) this.#show({ ...found });
@@ -200,6 +207,7 @@ export class Panel {
             const worst = await work.worst();
             if (work === this.#work)
                 this.#worst.show(worst, (query) => this.#picture.nameOf(query));
+            found.look = await this.#look(work);
         } catch (error) {
             found.ended = message(error);
         }
@@ -232,9 +240,23 @@ export class Panel {
         if (!work) return; // it was stopped, or is to come
         try {
             await this.#refreshGrid(work);
+            const look = await this.#look(work);
+            if (look && this.#findings) this.#show({ ...this.#findings, look });
         } catch (error) {
-            if (work === this.#work) this.#fail(message(error));
+            if (work === this.#work && !isAbort(error)) this.#fail(message(error));
         }
+    }
+
+    /** Rows of the head that is shown, closely; null: it is not shown any more. */
+    async #look(work: Work): Promise<Look | null> {
+        if (work.first === null) return null; // there is no output yet
+        const { batch, head } = this.#around.view();
+        const { look } = await work.look(batch, head, pairsLookedAt);
+        const now = this.#around.view();
+        if (work !== this.#work || now.batch !== batch || now.head !== head) return null;
+        this.#picture.takeLook(look);
+        this.#around.onPicture();
+        return look;
     }
 
     /** The input or the controls are others now: nothing that is shown is theirs. */

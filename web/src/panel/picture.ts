@@ -1,20 +1,24 @@
 /** A panel's picture: weights or their difference from another's, and what the cell pointed at has. */
 
 import { quotedName } from "../axes";
-import type { ColourLaw, Theme } from "../colors";
-import { find } from "../dom";
+import { shade, type ColourLaw, type Theme } from "../colors";
+import { find, showLine } from "../dom";
 import type { Cell } from "../drawing";
 import { significant } from "../format";
 import { Heatmap } from "../heatmap";
+import type { Look } from "../look/look";
 import type { Pin } from "../row/place";
 import type { Table } from "../take/menu";
 import type { Grid } from "../types";
+import { Told } from "./told";
 
 /** What a picture needs from around it. */
 export interface Frame {
     showsDifference(): boolean;
     /** The weights that a difference is taken from, where they are known. */
     reference(): Grid | null;
+    /** Are errors of rows looked for? */
+    hasErrors: boolean;
     onPoint(cell: Cell | null): void;
     onPin(pin: Pin): void;
 }
@@ -23,12 +27,15 @@ export class Picture {
     #root: HTMLElement;
     #readout: HTMLElement;
     #heatmap: Heatmap;
+    #told: Told;
     #frame: Frame;
     #grid: Grid | null = null;
     /** The grid belongs to another input, problem or view than the present. */
     #isStale = false;
     #tokens: string[] | null = null;
     #values: Float32Array | null = null;
+    #look: Look | null = null;
+    #ofRow: HTMLElement;
     #cell: Cell | null = null;
 
     /** `root`: the panel, which is marked as what its picture is. */
@@ -36,11 +43,15 @@ export class Picture {
         this.#root = root;
         this.#frame = frame;
         this.#readout = find(root, ".readout", HTMLElement);
+        this.#ofRow = find(root, ".of-row", HTMLElement);
         const canvas = find(root, "canvas", HTMLCanvasElement);
         canvas.setAttribute(
             "aria-label",
             `${name}: weights by query and key; arrows move, Enter: step by step`,
         );
+        const id = `told-${root.dataset.backend}`;
+        this.#told = new Told(root, id);
+        canvas.setAttribute("aria-describedby", id);
         canvas.addEventListener("focus", () => this.#readout.setAttribute("aria-live", "polite"));
         canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
         this.#heatmap = new Heatmap(canvas, frame.onPoint, (cell) => this.#pinCell(cell));
@@ -61,18 +72,31 @@ export class Picture {
         this.#grid = grid;
         this.#isStale = false;
         this.#tokens = tokens;
+        this.#look = null;
         this.#root.classList.remove("failed");
+    }
+
+    /** Errors of rows of the same weights. */
+    takeLook(look: Look | null): void {
+        this.#look = look;
+    }
+
+    get mostError(): number {
+        const errors = this.#look?.errors.filter((error) => error !== null) ?? [];
+        return Math.max(0, ...errors.filter(Number.isFinite));
     }
 
     /** What is shown is from before a change. */
     outdate(): void {
         this.#isStale = true;
+        this.#look = null;
         this.#refresh();
     }
 
     /** There is nothing to show. */
     clear(): void {
         this.#grid = null;
+        this.#look = null;
         this.#isStale = false;
         this.#refresh();
         this.#root.classList.add("failed");
@@ -85,12 +109,21 @@ export class Picture {
             ? difference(cells, this.#frame.reference()?.cells)
             : cells;
         this.#root.classList.toggle("stale", this.#grid !== null && this.#values === null);
+        const [grid, values, tokens] = [this.grid, this.#values, this.#tokens];
+        const isDifference = this.#frame.showsDifference();
+        this.#told.show(grid && values && { grid, values, tokens, isDifference });
     }
 
-    paint(max: number, theme: Theme, law: ColourLaw): void {
+    paint(max: number, theme: Theme, law: ColourLaw, mostError: number): void {
         if (!this.grid || !this.#values) return;
         const { grid } = this;
-        this.#heatmap.show({ grid, values: this.#values, max, law, tokens: this.#tokens }, theme);
+        const parts = this.#rowErrors().map((error) => {
+            if (error === null) return null;
+            return Number.isFinite(error) ? shade(error, mostError, law) : 1;
+        });
+        const strip = this.#frame.hasErrors ? { parts } : null;
+        const shown = { grid, values: this.#values, max, law, tokens: this.#tokens, strip };
+        this.#heatmap.show(shown, theme);
         this.point(this.#cell);
     }
 
@@ -101,6 +134,7 @@ export class Picture {
         this.#cell = inside ? cell : null;
         this.#heatmap.point(this.#cell);
         this.#readout.classList.toggle("idle", !this.#cell);
+        showLine(this.#ofRow, this.#errorReading());
         const largest = this.#cell ? null : largestCell(this.grid, this.#values);
         if (this.#cell) this.#readout.textContent = this.#reading(this.#cell);
         else this.#readout.textContent = largest ? `largest: ${this.#reading(largest)}` : "";
@@ -134,6 +168,30 @@ export class Picture {
     /** How a query or key is called. */
     nameOf(index: number): string {
         return quotedName(index, 1, Infinity, this.#tokens);
+    }
+
+    /** Of each row of cells the largest that is known. */
+    #rowErrors(): (number | null)[] {
+        const { rows = 0, rowsPerCell = 1 } = this.grid ?? {};
+        const all = Array<number | null>(rows).fill(null);
+        this.#look?.queries.forEach((query, i) => {
+            const [row, error = null] = [Math.floor(query / rowsPerCell), this.#look?.errors[i]];
+            if (error !== null && !(error < (all[row] ?? -1))) all[row] = error;
+        });
+        return all;
+    }
+
+    /** The error of the row that is pointed at, or of all. */
+    #errorReading(): string | null {
+        const errors = this.#rowErrors();
+        if (this.#cell) {
+            const error = errors[this.#cell.row] ?? null;
+            return error === null ? null : `error of this row: ${significant(error, 3)}`;
+        }
+        const known = errors.filter((error) => error !== null).sort((one, other) => one - other);
+        const [middle, most] = [known[known.length >> 1], known.at(-1)];
+        if (middle === undefined || most === undefined) return null;
+        return `row errors: median ${significant(middle, 3)}, most ${significant(most, 3)}`;
     }
 
     #refresh(): void {

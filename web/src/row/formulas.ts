@@ -3,6 +3,7 @@
 import { element } from "../dom";
 import { significant } from "../format";
 import { formula, fraction, power, row, sub, sum } from "../math";
+import type { Ruling } from "../rules/exact";
 import type { KeySteps, Steps } from "./steps";
 
 /** A number of which 0 is left. */
@@ -20,7 +21,8 @@ function operand(value: number): Node | string {
 export function formulas(steps: Steps, name: (index: number) => string): Node[] {
     const key = steps.keys.find((each) => each.key === steps.place.key);
     const named = name(steps.place.key);
-    if (!key) return [element("p", {}, `The mask hides key ${named}: its weight is 0.`)];
+    if (!key)
+        return [element("p", {}, `The rules hide key ${named} from this query: its weight is 0.`)];
     if (key.isKept === false)
         return [element("p", {}, `The pattern leaves key ${named} out: its weight is 0.`)];
     const holder = element("div", { className: "formulas" });
@@ -29,18 +31,36 @@ export function formulas(steps: Steps, name: (index: number) => string): Node[] 
     return [holder];
 }
 
-function logitLines({ scale, kind }: Steps, { dot, logit }: KeySteps): Node[] {
+function logitLines({ ruling, kind, place }: Steps, { key, dot, logit }: KeySteps): Node[] {
     if (kind !== "exponentials") return [];
+    const { scale } = ruling;
     const exact = scale * dot;
-    const line = [sub("s", "j"), "=", "scale", "·", "q", "·", sub("k", "j"), "="];
+    const line = [sub("x", "j"), "=", "scale", "·", "q", "·", sub("k", "j"), "="];
+    const isPlain = ruling.softcap === null && ruling.slope === 0;
+    if (isPlain) line[0] = sub("s", "j");
     const product = formula(...line, text(scale), "·", operand(dot), "=", text(exact));
-    if (logit === null) return [product];
-    const isSame = Math.abs(logit - exact) <= 1e-3 * Math.max(1, Math.abs(exact));
-    if (isSame) return [product];
-    return [product, formula(sub("s̃", "j"), "=", text(logit), "≠", sub("s", "j"))];
+    const lines: Node[] = [product];
+    const truth = ruling.logit(place.query, key, dot);
+    if (!isPlain) lines.push(ruledLine(ruling, exact, Math.abs(place.query - key), truth));
+    if (logit === null) return lines;
+    const isSame = Math.abs(logit - truth) <= 1e-3 * Math.max(1, Math.abs(truth));
+    if (!isSame) lines.push(formula(sub("s̃", "j"), "=", text(logit), "≠", sub("s", "j")));
+    return lines;
 }
 
-function weightLines({ kind, sum: total, largest }: Steps, key: KeySteps): Node[] {
+/** What softcap and ALiBi make of a product. */
+function ruledLine({ softcap, slope }: Ruling, x: number, distance: number, logit: number): Node {
+    const line: (Node | string)[] = [sub("s", "j"), "="];
+    if (softcap === null) line.push(text(x));
+    else {
+        const inside = fraction(text(x), text(softcap));
+        line.push(text(softcap), "·", "tanh", row("(", inside, ")"));
+    }
+    if (slope !== 0) line.push("−", operand(slope), "·", text(distance));
+    return formula(...line, "=", text(logit));
+}
+
+function weightLines({ kind, sum: total, largest, ruling }: Steps, key: KeySteps): Node[] {
     const { part, weight, logit } = key;
     if (part === null) return [formula(sub("w", "j"), "=", text(weight))];
     const numbers = [fraction(text(part), text(total)), "=", text(weight)];
@@ -56,7 +76,9 @@ function weightLines({ kind, sum: total, largest }: Steps, key: KeySteps): Node[
         return [element("p", {}, `Its weight is 0${why}.`)];
     }
     const exponential = () => power("e", row(sub("s", "j"), "−", "max")); // a node stands in one place
-    const under = row(sum("l"), power("e", row(sub("s", "l"), "−", "max")));
+    const all: (Node | string)[] = [sum("l"), power("e", row(sub("s", "l"), "−", "max"))];
+    if (ruling.sink !== -Infinity) all.push("+", power("e", row(text(ruling.sink), "−", "max")));
+    const under = row(...all);
     const shown = power("e", row(text(logit), "−", operand(largest ?? NaN)));
     const first = formula(exponential(), "=", shown, "=", text(part));
     return [first, formula(sub("w", "j"), "=", fraction(exponential(), under), "=", ...numbers)];

@@ -1,5 +1,6 @@
 /** One query of one head, and its arrays. */
 
+import { Ruling, softmax } from "../rules/exact";
 import type { Input, Problem } from "../types";
 
 /** A query that is looked at closely, and the key whose numbers are written out. */
@@ -19,13 +20,12 @@ export interface HeadArrays {
     query: Float32Array;
     key: Float32Array;
     value: Float32Array;
-    /** Keys that the query sees: the first so many. */
-    seen: number;
     keys: number;
     dim: number;
     valueDim: number;
-    /** null: the backend's default. */
-    scale: number | null;
+    ruling: Ruling;
+    /** The query's place. */
+    at: number;
 }
 
 export function headArrays(input: Input, problem: Problem, place: Place): HeadArrays {
@@ -36,28 +36,24 @@ export function headArrays(input: Input, problem: Problem, place: Place): HeadAr
         query: input.query.subarray(row * dim, (row + 1) * dim),
         key: input.key.subarray(kvHead * keys * dim, (kvHead + 1) * keys * dim),
         value: input.value.subarray(kvHead * keys * valueDim, (kvHead + 1) * keys * valueDim),
-        seen: seenKeys(input, problem.causal, place),
-        ...{ keys, dim, valueDim, scale: problem.scale },
+        ...{ keys, dim, valueDim, at: place.query },
+        ruling: new Ruling(problem, input.shape, place.head),
     };
 }
 
-/** The first so many keys. */
-function seenKeys({ shape }: Input, causal: boolean, { query }: Place): number {
-    return causal ? Math.min(shape.keys, query + 1) : shape.keys;
+/** Pairs of a query and a key that it sees, all heads together; as plans count, which know no array's numbers. */
+export function seenPairs({ shape }: Input, { causal, scale, window }: Problem): number {
+    const ruling = new Ruling({ causal, scale, ...(window && { window }) }, shape, 0);
+    return shape.batch * shape.heads * ruling.pairs(shape.queries);
 }
 
-/** Pairs of a query and a key that it sees, all heads together. */
-export function seenPairs({ shape }: Input, causal: boolean): number {
-    const { batch, heads, queries, keys } = shape;
-    const early = causal ? Math.min(queries, keys) : 0; // query i sees i + 1 keys, and later ones all
-    return batch * heads * ((early * (early + 1)) / 2 + (queries - early) * keys);
-}
-
-/** Of all heads of the place's batch: its query, and the keys that it sees. */
-export function seenArrays(input: Input, causal: boolean, place: Place) {
+/** Of all heads of the place's batch: its query, and the first keys, which it sees; null: it sees others. */
+export function seenArrays(input: Input, problem: Problem, place: Place) {
     const { heads, kvHeads, queries, keys, dim, valueDim } = input.shape;
-    const seen = seenKeys(input, causal, place);
-    const { batch, query } = place;
+    const { batch, head, query } = place;
+    const ruling = new Ruling(problem, input.shape, head);
+    const [, seen] = ruling.range(query);
+    if (!ruling.isPrefix || seen === 0) return null;
     const ofQueries = { heads, perHead: queries, first: batch * heads * queries + query, count: 1 };
     const ofKeys = { heads: kvHeads, perHead: keys, first: batch * kvHeads * keys, count: seen };
     return {
@@ -94,15 +90,14 @@ export function dotProducts({ query, key, keys, dim }: HeadArrays): Float64Array
     });
 }
 
-/** Exact attention's weights: softmax over the keys that are seen. */
-export function exactWeights(dots: Float64Array, { seen, dim, scale }: HeadArrays): Float64Array {
-    const factor = scale ?? 1 / Math.sqrt(dim);
-    const logits = dots.subarray(0, seen).map((dot) => factor * dot);
-    const largest = logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
-    const weights = new Float64Array(dots.length);
-    weights.set(logits.map((logit) => Math.exp(logit - largest)));
-    const sum = weights.reduce((total, weight) => total + weight, 0);
-    return weights.map((weight) => weight / sum);
+/** The logits of the keys, -Infinity of those that are not seen. */
+export function exactLogits(dots: Float64Array, { ruling, at }: HeadArrays): Float64Array {
+    return dots.map((dot, key) => (ruling.sees(at, key) ? ruling.logit(at, key, dot) : -Infinity));
+}
+
+/** Exact attention's weights, of all keys. */
+export function exactWeights(dots: Float64Array, arrays: HeadArrays): Float64Array {
+    return softmax(exactLogits(dots, arrays), arrays.ruling);
 }
 
 /** The values' sum by weights. */

@@ -6,8 +6,9 @@
 import type { ArrayInfo, Backend } from "libattn";
 import { AttnError, type Attn, type Plan } from "libattn/worker";
 import type { Held } from "../held";
-import type { Input, Values } from "../types";
-import { dotProducts, headArrays, seenArrays, seenPairs, type Place } from "./place";
+import { posed } from "../rules/posed";
+import type { Input, Problem, Values } from "../types";
+import { dotProducts, exactLogits, headArrays, seenArrays, seenPairs, type Place } from "./place";
 
 export interface Probe {
     /** Of all keys: out = weights * V. */
@@ -34,107 +35,113 @@ export interface State {
 export interface Subject {
     backend: Backend;
     params: Values;
-    causal: boolean;
+    problem: Problem;
     place: Place;
 }
 
 const mostFlops = 2 ** 33; // of a run for its lse: some tenths of a second
 
-export async function probe(
-    attn: Attn,
-    plan: Plan,
-    held: Held,
-    scale: number | null,
-    subject: Subject,
-): Promise<Probe> {
-    const { backend, place } = subject;
+export async function probe(attn: Attn, plan: Plan, held: Held, subject: Subject): Promise<Probe> {
+    const { backend, problem, place } = subject;
     const { query, key, value } = await held.on(attn);
+    const { arrays } = posed(problem, held.input.shape);
     const { batch, head, query: first } = place;
-    const weights = await plan.weights({ query, key, batch, head, first, count: 1 });
+    const weights = await plan.weights({ ...arrays, query, key, batch, head, first, count: 1 });
     const hasLse = backend.features.includes("lse") && (plan.cost?.flops ?? 0) <= mostFlops;
-    const lse = hasLse ? (await plan.run({ query, key, value, lse: true })).lse : null;
+    const lse = hasLse ? (await plan.run({ ...arrays, query, key, value, lse: true })).lse : null;
     const { heads, queries } = held.input.shape;
     return {
         weights,
-        kept: await keptKeys(attn, plan, held, scale, subject, weights),
+        kept: await keptKeys(attn, plan, held, subject, weights),
         lse: lse?.[(batch * heads + head) * queries + first] ?? null,
-        products: await products(attn, held, scale, subject),
-        states: await states(attn, held.input, scale, subject),
+        products: await products(attn, held, subject),
+        states: await states(attn, held.input, subject),
     };
 }
 
-async function products(
-    attn: Attn,
-    held: Held,
-    scale: number | null,
-    subject: Subject,
-): Promise<Float32Array | null> {
+async function products(attn: Attn, held: Held, subject: Subject): Promise<Float32Array | null> {
     const { backend, params } = subject;
     const normaliser = backend.params.find(({ name }) => name === "normaliser");
     if (!normaliser?.choices?.includes("off")) return null;
-    return otherWeights(attn, held, scale, {
+    return otherWeights(attn, held, {
         ...subject,
         params: { ...params, normaliser: "off" },
     });
 }
 
 /**
- * A weight of 0 may be one too small for a float. So what a pattern leaves out is what has none at a scale
- * by which no exponential underflows.
+ * A weight of 0 may be one too small for a float. So what a pattern leaves out is what has none with logits and
+ * sink so small, each by the same factor, that no exponential underflows.
  */
 async function keptKeys(
     attn: Attn,
     plan: Plan,
     held: Held,
-    scale: number | null,
     subject: Subject,
     weights: Float32Array,
 ): Promise<boolean[] | null> {
     const { input } = held;
+    const { problem, place } = subject;
     const pairs = plan.cost?.pairs ?? NaN;
     if (Number.isNaN(pairs)) return null;
-    if (pairs >= seenPairs(input, subject.causal)) return Array.from(weights, () => true);
-    const dots = dotProducts(headArrays(input, { causal: subject.causal, scale }, subject.place));
-    const finite = dots.filter(Number.isFinite);
-    const largest = finite.reduce((most, dot) => Math.max(most, Math.abs(dot)), 1);
-    const gentle = Math.sign(scale ?? 1) / largest;
-    const shown = await otherWeights(attn, held, gentle, subject);
+    if (pairs >= seenPairs(input, problem)) return Array.from(weights, () => true);
+    const arrays = headArrays(input, problem, place);
+    const finite = exactLogits(dotProducts(arrays), arrays).filter(Number.isFinite);
+    const least = Math.max(1, Math.abs(problem.sink ?? 0));
+    const largest = finite.reduce((most, logit) => Math.max(most, Math.abs(logit)), least);
+    const shown = await otherWeights(attn, held, subject, 1 / largest);
     return Array.from(shown, (weight) => weight !== 0);
 }
 
-/** The place's weights at another scale or with other parameters than the plan's. */
+/** The place's weights with other parameters than the plan's, or with all logits times a factor. */
 async function otherWeights(
     attn: Attn,
     held: Held,
-    scale: number | null,
-    { backend, params, causal, place }: Subject,
+    { backend, params, problem, place }: Subject,
+    factor = 1,
 ): Promise<Float32Array> {
     const { query, key } = await held.on(attn);
-    const plan = await attn.plan({
-        ...{ backend: backend.id, ...held.input.shape, causal: causal && "top-left", params },
-        ...(scale !== null && { scale }),
-    });
+    const { shape } = held.input;
+    const { options, arrays } = posed(scaled(problem, factor, shape.dim), shape);
+    const slopes = arrays.slopes && { slopes: arrays.slopes.map((slope) => slope * factor) };
+    const plan = await attn.plan({ backend: backend.id, ...shape, ...options, params });
     try {
         const { batch, head, query: first } = place;
-        return await plan.weights({ query, key, batch, head, first, count: 1 });
+        const part = { batch, head, first, count: 1 };
+        return await plan.weights({ ...arrays, ...slopes, query, key, ...part });
     } finally {
         plan.dispose();
     }
+}
+
+/** With products, caps and sinks times a factor. */
+function scaled(problem: Problem, factor: number, dim: number): Problem {
+    if (factor === 1) return problem;
+    const scale = factor * (problem.scale ?? 1 / Math.sqrt(dim));
+    const { softcap, sink } = problem;
+    return {
+        ...problem,
+        scale,
+        ...(softcap !== undefined && { softcap: factor * softcap }),
+        ...(sink !== undefined && { sink: factor * sink }),
+    };
 }
 
 /** Outputs of its own, of a run of the place's query on the keys that it sees: as far as it has them. */
 export async function states(
     attn: Attn,
     input: Input,
-    scale: number | null,
-    { backend, params, causal, place }: Subject,
+    { backend, params, problem, place }: Subject,
 ): Promise<State[]> {
     const own = backend.arrays.filter(
         ({ own, role, presence }) => own && role === "output" && presence === "optional",
     );
     if (own.length === 0) return [];
     const { heads, kvHeads, dim, valueDim } = input.shape;
-    const { query, key, value, seen } = seenArrays(input, causal, place);
+    const arrays = seenArrays(input, problem, place);
+    if (!arrays) return [];
+    const { query, key, value, seen } = arrays;
+    const { causal, scale } = problem;
     const plan = await attn.plan({
         ...{ backend: backend.id, params, heads, kvHeads, queries: 1, keys: seen, dim, valueDim },
         causal: causal && "bottom-right", // the one query is the last

@@ -1,7 +1,9 @@
 /** One row of a backend, step by step: numbers of every key, and what they add up to. */
 
 import type { Input, Problem } from "../types";
-import { distance, dotProducts, exactWeights, headArrays, mix, type Place } from "./place";
+import type { Ruling } from "../rules/exact";
+import { distance, dotProducts, exactLogits, exactWeights, headArrays, mix } from "./place";
+import type { Place } from "./place";
 import { logitsOf } from "./logits";
 import type { Probe, State } from "./probe";
 
@@ -30,7 +32,7 @@ export interface Steps {
     largest: number | null;
     /** Sum of the parts. */
     sum: number;
-    scale: number;
+    ruling: Ruling;
     /** Of the key whose numbers are written out. */
     value: Float32Array;
     out: Float64Array;
@@ -43,42 +45,45 @@ export interface Steps {
 
 export function stepsOf(input: Input, problem: Problem, place: Place, probe: Probe): Steps {
     const arrays = headArrays(input, problem, place);
-    const { seen, keys: total, dim, value, valueDim } = arrays;
+    const { ruling, keys: total, value, valueDim } = arrays;
     const { weights, kept, lse, products, states } = probe;
     const dots = dotProducts(arrays);
     const exactOnes = exactWeights(dots, arrays);
     const out = mix(weights, arrays);
     const exact = mix(exactOnes, arrays);
-    const scale = problem.scale ?? 1 / Math.sqrt(dim);
-    const logits = lse === null ? null : logitsOf(weights, lse, arrays, scale);
-    const largest = logits && logits.reduce((most, logit) => Math.max(most, logit), -Infinity);
-    const keys = Array.from({ length: seen }, (_, key): KeySteps => {
-        const [weight = NaN, isKept = null] = [weights[key], kept?.[key]];
-        const logit = logits?.[key] ?? null;
-        const exponential = logit === null || largest === null ? null : Math.exp(logit - largest);
-        return {
-            ...{ key, dot: dots[key] ?? NaN, weight, isKept },
-            logit: weight === 0 && isKept !== false ? null : logit,
-            part: exponential ?? products?.[key] ?? null,
-        };
-    });
+    const logits = lse === null ? null : logitsOf(weights, lse, arrays, exactLogits(dots, arrays));
+    const largest = logits && logits.reduce((most, logit) => Math.max(most, logit), ruling.sink);
+    const all = Array.from({ length: total }, (_, key) => key);
+    const keys = all
+        .filter((key) => ruling.sees(place.query, key))
+        .map((key): KeySteps => {
+            const [weight = NaN, isKept = null] = [weights[key], kept?.[key]];
+            const logit = logits?.[key] ?? null;
+            const exponential =
+                logit === null || largest === null ? null : Math.exp(logit - largest);
+            return {
+                ...{ key, dot: dots[key] ?? NaN, weight, isKept },
+                logit: weight === 0 && isKept !== false ? null : logit,
+                part: exponential ?? products?.[key] ?? null,
+            };
+        });
+    const sink = logits ? ruling.sinkPart(largest ?? NaN) : 0;
     return {
         ...{ place, keys, total, largest, out, exact, states },
         kind: logits ? "exponentials" : products ? "products" : "weights",
-        sum: keys.reduce((sum, { part }) => sum + (part ?? NaN), 0),
-        scale,
+        sum: keys.reduce((sum, { part }) => sum + (part ?? NaN), sink),
+        ruling,
         value: value.subarray(place.key * valueDim, (place.key + 1) * valueDim),
         exactWeights: exactOnes,
         error: distance(out, exact),
     };
 }
 
-/** Keys that the pattern keeps, as runs: [0, 3] are the first four. */
-export function keptRuns(keys: readonly KeySteps[]): [first: number, last: number][] {
+/** Keys as runs: [0, 3] are the first four. */
+export function runsOf(keys: readonly KeySteps[]): [first: number, last: number][] {
     const runs: [number, number][] = [];
-    for (const { key, isKept } of keys) {
+    for (const { key } of keys) {
         const run = runs.at(-1);
-        if (!isKept) continue;
         if (run?.[1] === key - 1) run[1] = key;
         else runs.push([key, key]);
     }

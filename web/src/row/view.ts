@@ -5,7 +5,7 @@ import { count, significant } from "../format";
 import type { Term } from "../terms";
 import { formulas, tooSmall } from "./formulas";
 import { outputBars, stateImage, valueBars } from "./pictures";
-import { keptRuns, type KeySteps, type Steps } from "./steps";
+import { runsOf, type KeySteps, type Steps } from "./steps";
 import { columnTerms, errorTerm } from "./terms";
 
 const mostKeys = 6; // of a table: those with the largest weights, here or exactly, and the pinned one
@@ -35,25 +35,36 @@ export function rowView(steps: Steps, words: Words): Node[] {
     ];
 }
 
-/** What the mask lets the query see, what of it the backend keeps, and what has no weight nevertheless. */
-function seen({ keys, total, place }: Steps): string {
+/** What the rules let the query see, what of it the backend keeps, and what has no weight nevertheless. */
+function seen({ keys, total }: Steps): string {
     const sees = `sees ${keys.length} of ${count(total, "key")}`;
-    const mask = keys.length < total ? `, none after key ${place.query}` : "";
+    const rules = keys.length < total ? seenKeys(keys) : "";
     const zeros = keys.filter(({ weight, isKept }) => weight === 0 && isKept !== false).length;
     const none = zeros > 0 ? `; ${count(zeros, "weight is", "weights are")} 0` : "";
-    return `${sees}${mask}${keeps(keys)}${none}.`;
+    return `${sees}${rules}${keeps(keys)}${none}.`;
+}
+
+/** Of the first keys the last, of others all. */
+function seenKeys(keys: KeySteps[]): string {
+    const runs = runsOf(keys);
+    const [first] = runs;
+    if (!first) return "";
+    return runs.length === 1 && first[0] === 0 ? `, none after key ${first[1]}` : `: ${list(runs)}`;
 }
 
 function keeps(keys: KeySteps[]): string {
     if (keys.every(({ isKept }) => isKept === null)) return "";
-    const runs = keptRuns(keys);
-    const kept = runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-    if (kept === keys.length) return ", and keeps all";
+    const kept = keys.filter(({ isKept }) => isKept);
+    return kept.length === keys.length
+        ? ", and keeps all"
+        : `, and keeps ${kept.length}: ${list(runsOf(kept))}`;
+}
+
+function list(runs: ReturnType<typeof runsOf>): string {
     const listed = runs.slice(0, mostRuns).map(([first, last]) => {
         return first === last ? String(first) : `${first}–${last}`;
     });
-    const more = runs.length > mostRuns ? ", …" : "";
-    return `, and keeps ${kept}: ${listed.join(", ")}${more}`;
+    return listed.join(", ") + (runs.length > mostRuns ? ", …" : "");
 }
 
 function table(steps: Steps, { name, label }: Words): HTMLElement {

@@ -61,12 +61,13 @@ function countNonfinite(array: Float32Array): number {
 }
 
 function isSame(one: ArrayFile, other: ArrayFile): boolean {
-    return one.bytes === other.bytes && one.tensor === other.tensor;
+    return one.bytes === other.bytes && one.tensor === other.tensor; // the layout is of all
 }
 
 async function readArray(role: string, file: ArrayFile): Promise<Array4> {
     try {
-        const { data, shape } = await readNpy(npyOf(file.name, file.bytes, file.tensor ?? null));
+        const read = await readNpy(npyOf(file.name, file.bytes, file.tensor ?? null));
+        const { data, shape } = file.layout === "tokens first" ? headsFirst(read) : read;
         const [columns = 1, rows = 1, heads = 1, batch = 1] = shape.toReversed();
         const name = `${role} (${shape.join(", ")})`;
         return { name, data, batch, heads, rows, columns };
@@ -74,6 +75,19 @@ async function readArray(role: string, file: ArrayFile): Promise<Array4> {
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(`${role}, ${file.name}: ${reason}`, { cause: error });
     }
+}
+
+/** With the axes of tokens and heads in each other's place. */
+function headsFirst({ data, shape }: { data: Float32Array; shape: readonly number[] }) {
+    const [columns = 1, heads = 1, tokens = 1, batch = 1] = shape.toReversed();
+    if (shape.length < 3) return { data, shape };
+    const turned = new Float32Array(data.length);
+    for (let row = 0; row < batch * tokens * heads; row++) {
+        const [head, token] = [row % heads, Math.floor(row / heads) % tokens];
+        const to = (Math.floor(row / (heads * tokens)) * heads + head) * tokens + token;
+        turned.set(data.subarray(row * columns, (row + 1) * columns), to * columns);
+    }
+    return { data: turned, shape: [...shape.slice(0, -3), heads, tokens, columns] };
 }
 
 type Size = "batch" | "heads" | "rows" | "columns";

@@ -1,53 +1,86 @@
 /** Exact attention in double precision, straight from its formula: what errors are measured against. */
 
-import type { Input, Problem } from "../types";
+import type { HeadRows } from "../look/look";
+import { Ruling, softmax } from "../rules/exact";
+import type { Input, Problem, Shape } from "../types";
 
 /**
  * The output of these rows, one after the other; row (b * heads + h) * queries + i is query i of head h
  * in batch b.
  */
 export function exactRows(input: Input, problem: Problem, rows: readonly number[]): Float64Array {
-    const { keys, valueDim } = input.shape;
+    const { shape } = input;
+    const { heads, queries, valueDim } = shape;
+    const rulings = Array.from({ length: heads }, (_, head) => new Ruling(problem, shape, head));
     const out = new Float64Array(rows.length * valueDim);
-    const weights = new Float64Array(keys);
     rows.forEach((row, i) => {
-        const { first, last } = weigh(input, problem, row, weights);
-        average(input, first, weights.subarray(0, last), out.subarray(i * valueDim));
+        const ruling = rulings[Math.floor(row / queries) % heads];
+        if (!ruling) return;
+        average(input, ruling, row, weigh(input, ruling, row), out.subarray(i * valueDim));
     });
     return out;
 }
 
-/** Softmax over the keys that a row sees, `last` of them; its head's keys begin at key `first`. */
-function weigh({ query, key, shape }: Input, problem: Problem, row: number, weights: Float64Array) {
-    const { heads, kvHeads, queries, keys, dim } = shape;
-    const scale = problem.scale === null ? 1 / Math.sqrt(dim) : Math.fround(problem.scale);
-    const head = Math.floor(row / queries); // of all batches
-    const kvHead =
-        Math.floor(head / heads) * kvHeads + Math.floor((head % heads) / (heads / kvHeads));
-    const first = kvHead * keys;
-    const last = problem.causal ? Math.min(keys, (row % queries) + 1) : keys;
-
-    let maximum = -Infinity;
-    for (let j = 0; j < last; j++) {
-        let dot = 0;
-        for (let c = 0, q = row * dim, k = (first + j) * dim; c < dim; c++) {
-            dot += (query[q + c] ?? NaN) * (key[k + c] ?? NaN);
-        }
-        weights[j] = scale * dot;
-        if (scale * dot > maximum) maximum = scale * dot;
-    }
-    let sum = 0;
-    for (let j = 0; j < last; j++) sum += weights[j] = Math.exp((weights[j] ?? NaN) - maximum);
-    for (let j = 0; j < last; j++) weights[j] = (weights[j] ?? NaN) / sum;
-    return { first, last };
+/** Weights and output of some queries of a head, which is counted over all batches. */
+export function exactHead(
+    input: Input,
+    problem: Problem,
+    head: number,
+    queries: readonly number[],
+): HeadRows {
+    const { heads, queries: perHead, keys, valueDim } = input.shape;
+    const ruling = new Ruling(problem, input.shape, head % heads);
+    const weights = new Float32Array(queries.length * keys);
+    const out = new Float64Array(queries.length * valueDim);
+    queries.forEach((query, i) => {
+        const row = head * perHead + query;
+        const found = weigh(input, ruling, row);
+        const [from] = ruling.range(query);
+        weights.set(found, i * keys + from);
+        average(input, ruling, row, found, out.subarray(i * valueDim));
+    });
+    return { queries, weights, out };
 }
 
-/** The values' mean by the weights, added to `out`. */
-function average({ value, shape }: Input, first: number, weights: Float64Array, out: Float64Array) {
-    const { valueDim } = shape;
+/** Of the keys in the ruling's range. */
+function weigh({ query, key, shape }: Input, ruling: Ruling, row: number): Float64Array {
+    const { queries, dim } = shape;
+    const place = row % queries;
+    const [from, to] = ruling.range(place);
+    const first = firstKey(shape, row);
+    const logits = Float64Array.from({ length: to - from }, (_, j) => {
+        if (ruling.hides(from + j)) return -Infinity;
+        let dot = 0;
+        for (let c = 0, q = row * dim, k = (first + from + j) * dim; c < dim; c++) {
+            dot += (query[q + c] ?? NaN) * (key[k + c] ?? NaN);
+        }
+        return ruling.logit(place, from + j, dot);
+    });
+    return softmax(logits, ruling);
+}
+
+/** The values' mean by the weights, added to `out`. What is hidden is not seen, even where it is not finite. */
+function average(
+    { value, shape }: Input,
+    ruling: Ruling,
+    row: number,
+    weights: Float64Array,
+    out: Float64Array,
+): void {
+    const { queries, valueDim } = shape;
+    const [from] = ruling.range(row % queries);
+    const first = firstKey(shape, row) + from;
     weights.forEach((weight, j) => {
+        if (ruling.hides(from + j)) return;
         for (let c = 0, v = (first + j) * valueDim; c < valueDim; c++) {
             out[c] = (out[c] ?? 0) + weight * (value[v + c] ?? NaN);
         }
     });
+}
+
+/** Where the keys of a row's head begin, counted from the first of all batches and heads. */
+function firstKey({ heads, kvHeads, queries, keys }: Shape, row: number): number {
+    const head = Math.floor(row / queries); // of all batches
+    const kvHead = Math.floor((head % heads) / (heads / kvHeads));
+    return (Math.floor(head / heads) * kvHeads + kvHead) * keys;
 }

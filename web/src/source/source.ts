@@ -1,5 +1,6 @@
 /** Inputs and exact attention on them, by a worker of their own: nothing else waits for it. */
 
+import type { HeadRows, Look } from "../look/look";
 import type { Preset } from "../presets/list";
 import type { ArrayFile, Input, Problem, Role, TensorInfo } from "../types";
 import type { Thought } from "./trained";
@@ -66,6 +67,12 @@ export class Source {
     async exact(input: Input, problem: Problem, rows: readonly number[]): Promise<Float64Array> {
         const number = this.#inputs.get(input) ?? 0;
         return (await this.#ask({ kind: "exact", input: number, problem, rows })) as Float64Array;
+    }
+
+    /** What there is to know of rows of a head, which is counted over all batches, beside the exact ones. */
+    async look(input: Input, problem: Problem, head: number, rows: HeadRows): Promise<Look> {
+        const number = this.#inputs.get(input) ?? 0;
+        return (await this.#ask({ kind: "look", input: number, problem, head, rows })) as Look;
     }
 
     forget(input: Input): void {

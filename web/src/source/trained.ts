@@ -15,6 +15,8 @@ export interface Thought {
     /** Bytes that its layers keep after each token but the last. */
     state: number[];
     right: boolean;
+    /** What all questions that it learned are and this is not; or "". */
+    unlike: string;
     /** Of all tokens but the last. */
     input: Input;
 }

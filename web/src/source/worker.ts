@@ -3,7 +3,8 @@
 import { message } from "../dom";
 import type { ArrayFile, Input, Problem, Role } from "../types";
 import { inputFromFiles, inputFromText } from "./arrays";
-import { exactRows } from "./exact";
+import { lookAt, type HeadRows } from "../look/look";
+import { exactHead, exactRows } from "./exact";
 import { madeInput } from "./made";
 import { listTensors } from "./tensors";
 import type { Thought } from "./trained";
@@ -15,6 +16,7 @@ export type Request =
     | { kind: "thought"; model: string; question: string }
     | { kind: "list"; files: readonly ArrayFile[] }
     | { kind: "exact"; input: number; problem: Problem; rows: readonly number[] }
+    | { kind: "look"; input: number; problem: Problem; head: number; rows: HeadRows }
     | { kind: "forget"; input: number };
 
 /** Those that an input comes of. */
@@ -44,9 +46,12 @@ async function carryOut(letter: Letter): Promise<unknown> {
         return null;
     }
     if (letter.kind === "exact") {
-        const input = inputs.get(letter.input);
-        if (!input) throw new Error("the input is no more");
-        return exactRows(input, letter.problem, letter.rows);
+        return exactRows(known(letter.input), letter.problem, letter.rows);
+    }
+    if (letter.kind === "look") {
+        const { rows, head, problem } = letter;
+        const input = known(letter.input);
+        return lookAt(rows, exactOnce(input, problem, head, rows.queries), input.shape.queries);
     }
     const { number } = letter;
     if (letter.kind === "thought") {
@@ -56,6 +61,25 @@ async function carryOut(letter: Letter): Promise<unknown> {
     }
     const input = await make(letter);
     inputs.set(number, input);
+    return input;
+}
+
+/** Exact rows of the heads of an input, by what they are of: panels ask for the same ones. */
+const exactOnes = new WeakMap<Input, Map<string, HeadRows>>();
+const mostExact = 64; // that are kept
+
+function exactOnce(input: Input, problem: Problem, head: number, queries: readonly number[]) {
+    const name = JSON.stringify([problem, head, queries.length]); // so many are always the same
+    let heads = exactOnes.get(input);
+    if (!heads || heads.size >= mostExact) exactOnes.set(input, (heads = new Map()));
+    const exact = heads.get(name) ?? exactHead(input, problem, head, queries);
+    heads.set(name, exact);
+    return exact;
+}
+
+function known(number: number): Input {
+    const input = inputs.get(number);
+    if (!input) throw new Error("the input is no more");
     return input;
 }
 

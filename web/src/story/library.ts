@@ -5,6 +5,7 @@ import { Bench } from "../bench";
 import { countLength, lengths, type Candidate, type LengthPoint } from "../cost/lengths";
 import { Held } from "../held";
 import { presetOf } from "../presets/list";
+import { posed } from "../rules/posed";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import { Source } from "../source/source";
 import type { Grid, Input, Problem } from "../types";
@@ -117,9 +118,5 @@ export class Library {
 }
 
 function optionsOf({ shape }: Input, { backend, params }: Candidate, problem: Problem) {
-    const { causal, scale } = problem;
-    return {
-        ...{ backend, params, ...shape, causal: causal && ("top-left" as const) },
-        ...(scale !== null && { scale }),
-    };
+    return { backend, params, ...shape, ...posed(problem, shape).options };
 }

@@ -10,7 +10,8 @@ import { Hash } from "../hash";
 import { Heatmap } from "../heatmap";
 import type { Held } from "../held";
 import { start } from "../shell/start";
-import { defaultSettings, readLink, textInLink, writeLink, type Settings } from "../state";
+import { defaultSettings, readLink, textInLink, writeLink } from "../state";
+import type { Link, Settings } from "../state";
 import type { Value } from "../types";
 import { Library } from "./library";
 import { candidateOf, presetSteps, problemOf, textSteps, type Scene } from "./steps";
@@ -68,13 +69,14 @@ class Story {
         find(document, "#about", HTMLElement).textContent =
             `libattn ${version} · ${build} build · ${tier} kernels`;
         const link = readLink(location.hash, this.#defaults);
-        const text = link.text ? await readText(link.text).catch(lost) : firstText;
+        const { text, problem } = await linkedText(link);
         const query = new URLSearchParams(location.hash.slice(1));
         const costs = query.has("length") ? link.costs : { ...link.costs, length: million };
         this.#settings = { ...link, costs, text };
         this.#fill();
         this.#listen();
         await this.#read();
+        if (problem) showLine(find(document, "#problem", HTMLElement), problem);
         this.#go(query.get("step") ?? "");
     }
 
@@ -330,10 +332,13 @@ class Story {
     }
 }
 
-/** The text of a link that is broken: the story goes on with another, and says so. */
-function lost(error: unknown): string {
-    showLine(find(document, "#problem", HTMLElement), message(error));
-    return firstText;
+/** A link's text; of one that is broken another, and why. */
+async function linkedText({ text }: Link): Promise<{ text: string; problem: string | null }> {
+    try {
+        return { text: text ? await readText(text) : firstText, problem: null };
+    } catch (error) {
+        return { text: firstText, problem: message(error) };
+    }
 }
 
 new Story().open().catch((error: unknown) => {

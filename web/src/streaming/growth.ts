@@ -35,9 +35,17 @@ export function growth(
         const own = known.filter((each) => each.backend === backend && each.bytes !== null);
         const last = own.at(-1);
         if (!last) return;
-        const line = (sizes: { token: number; size: number }[], name: string) => {
-            const points = sizes.map(({ token, size }) => `${x(token)},${y(size)}`).join(" ");
-            picture.append(svg("polyline", { points, class: `${name} series-${i % 6}` }));
+        const line = (sizes: At[], name: string) => {
+            const className = `${name} series-${i % 6}`;
+            for (const run of neighbours(sizes)) {
+                const points = run.map(({ token, size }) => `${x(token)},${y(size)}`).join(" ");
+                const [{ token, size } = { token: 0, size: 0 }] = run;
+                const dot = { cx: x(token), cy: y(size), r: 2, class: className };
+                const isAlone = run.length === 1;
+                picture.append(
+                    isAlone ? svg("circle", dot) : svg("polyline", { points, class: className }),
+                );
+            }
         };
         line(
             own.map(({ token, bytes }) => ({ token, size: bytes ?? 0 })),
@@ -66,4 +74,20 @@ export function growth(
     words.textContent = `tokens, to ${total}; bytes, to ${bytes(most)}${dashed}`;
     picture.append(words);
     return picture;
+}
+
+interface At {
+    token: number;
+    size: number;
+}
+
+/** What came one after the other: between others nobody knows. */
+function neighbours(sizes: readonly At[]): At[][] {
+    const runs: At[][] = [];
+    for (const each of sizes) {
+        const run = runs.at(-1);
+        if (run?.at(-1)?.token === each.token - 1) run.push(each);
+        else runs.push([each]);
+    }
+    return runs;
 }

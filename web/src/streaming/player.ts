@@ -6,7 +6,7 @@ import type { Candidate } from "../cost/lengths";
 import { states } from "../row/probe";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import type { HeadArrays, Place } from "../row/place";
-import type { Input } from "../types";
+import type { Input, Problem } from "../types";
 import { partsOf, sizesOf, type Sizes } from "./sizes";
 
 /** What a backend has after so many tokens. */
@@ -44,7 +44,7 @@ type Streams = Map<string, Fed | string>;
 export class Player {
     #bench: Bench;
     #input: Input;
-    #scale: number | null;
+    #problem: Problem;
     #place: Omit<Place, "query" | "key">;
     #candidates: readonly Candidate[];
     #streams = new PerWorker((attn) => this.#open(attn));
@@ -53,13 +53,13 @@ export class Player {
     constructor(
         bench: Bench,
         input: Input,
-        scale: number | null,
+        problem: Problem,
         place: Omit<Place, "query" | "key">,
         candidates: readonly Candidate[],
     ) {
         this.#bench = bench;
         this.#input = input;
-        this.#scale = scale;
+        this.#problem = streamed(problem);
         this.#place = place;
         this.#candidates = candidates;
     }
@@ -69,9 +69,8 @@ export class Player {
         const { signal } = this.#end;
         return this.#bench.piece(Number.MAX_SAFE_INTEGER, signal, async (attn) => {
             const streams = await this.#streams.on(attn);
-            const problem = { causal: true, scale: this.#scale };
             const place = { ...this.#place, query: tokens - 1, key: 0 };
-            const arrays = headArrays(this.#input, problem, place);
+            const arrays = headArrays(this.#input, this.#problem, place);
             const exact = mix(exactWeights(dotProducts(arrays), arrays), arrays);
             const kept = [];
             for (const [backend, fed] of streams)
@@ -91,9 +90,10 @@ export class Player {
         const { dim, valueDim, keys } = this.#input.shape;
         const all: Streams = new Map();
         for (const { backend, params } of this.#candidates) {
-            const scale = this.#scale === null ? {} : { scale: this.#scale };
-            const sizes = { dim, valueDim, maxKeys: keys, causal: true };
-            const opening = attn.stream({ backend, params, ...sizes, ...scale });
+            const sizes = { dim, valueDim, maxKeys: keys };
+            const { scale, ...rules } = this.#problem;
+            const given = { ...sizes, ...rules, ...(scale !== null && { scale }) };
+            const opening = attn.stream({ backend, params, ...given });
             const begun = async (stream: AnyStream) => {
                 try {
                     const state = await this.#stateBytes(attn, { backend, params });
@@ -117,10 +117,17 @@ export class Player {
         const backend = attn.backends().find((each) => each.id === id);
         if (!backend) return 0;
         const place = { ...this.#place, query: 0, key: 0 };
-        const subject = { backend, params, causal: true, place };
-        const found = await states(attn, this.#input, this.#scale, subject);
+        const subject = { backend, params, problem: this.#problem, place };
+        const found = await states(attn, this.#input, subject);
         return found.reduce((sum, { values }) => sum + values.byteLength, 0);
     }
+}
+
+/** The rules that streams know; they are always causal. */
+function streamed({ scale, window, softcap }: Problem): Problem {
+    const left = window && ([window[0], 0] as const);
+    const rules = { ...(left && { window: left }), ...(softcap !== undefined && { softcap }) };
+    return { causal: true, scale, ...rules };
 }
 
 /** A stream's answer to the last of so many tokens, once it has them. */

@@ -1,6 +1,7 @@
 /** Tokens played one by one: what each backend keeps of them grows, or does not. */
 
 import { Fold } from "../cost/fold";
+import { quotedName } from "../axes";
 import { element, find, message } from "../dom";
 import { bytes, count, significant } from "../format";
 import type { Table } from "../take/menu";
@@ -146,8 +147,8 @@ export class Streaming {
                 ),
             ]);
         if (!scene || !kept) return Promise.resolve([element("p", {}, "…")]);
-        const token = scene.tokens?.[this.#latest - 1] ?? String(this.#latest - 1);
-        const so = `${this.#latest} of ${count(scene.total, "token")} have come, the last is “${token}”.`;
+        const token = quotedName(this.#latest - 1, 1, scene.total, scene.tokens);
+        const so = `${this.#latest} of ${count(scene.total, "token")} have come, the last is ${token}.`;
         this.#words.textContent = so;
         this.#slider.setAttribute("aria-valuetext", so);
         return Promise.resolve([table(kept), growth(this.#played, scene.total, width)]);

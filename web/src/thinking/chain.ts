@@ -70,8 +70,9 @@ function wordsOf(thought: Thought, token: number): string {
     return `${said}${judged}.${token === lastOf(thought) ? ` ${verdict(thought)}` : ""}`;
 }
 
-function verdict({ tokens, expected, right }: Thought): string {
+function verdict({ tokens, expected, right, unlike }: Thought): string {
     const answerOf = (all: string[]) => (all.at(-1) === "<eos>" ? all.at(-2) : all.at(-1)) ?? "";
-    if (right) return `The answer is ${answerOf(tokens)}: right.`;
-    return `Its answer is ${answerOf(tokens)}: wrong, it is ${answerOf(expected)}.`;
+    const learned = unlike === "" ? "" : ` It has learned ${unlike} only.`;
+    if (right) return `The answer is ${answerOf(tokens)}: right.${learned}`;
+    return `Its answer is ${answerOf(tokens)}: wrong, it is ${answerOf(expected)}.${learned}`;
 }

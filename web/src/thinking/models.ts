@@ -13,9 +13,9 @@ export interface Model {
 }
 
 const expression =
-    "an expression of 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5. It has learned no shorter ones, and answers half of them";
+    "an expression of 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5. It has learned no shorter ones and no product by 0, and answers half of the shorter ones";
 const words =
-    "two words of 1 to 5 letters: how far apart are they, where a letter more or less costs 2 and another one 3? It has learned those whose shorter word has 3, and gets others wrong";
+    "two words of 1 to 5 letters: how far apart are they, where a letter more or less costs 2 and another one 3? It has learned pairs of different words of which one has 3, and gets others wrong";
 const six = "17 80 23 45 120 31";
 
 function made(

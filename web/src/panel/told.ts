@@ -1,0 +1,112 @@
+/** A picture in words and as a table, for whoever does not see it. */
+
+import { summarize, topKeys } from "libattn/view/words";
+import { quotedName } from "../axes";
+import { element, find } from "../dom";
+import { percent, significant } from "../format";
+import type { Grid } from "../types";
+
+const pause = 150; // milliseconds: a picture that moves is told when it stands still
+const mostRows = 256; // of a table
+const mostKeys = 5; // of a row
+
+/** What is shown. */
+export interface Shown {
+    grid: Grid;
+    values: Float32Array;
+    tokens: string[] | null;
+    isDifference: boolean;
+}
+
+export class Told {
+    #words: HTMLElement;
+    #details: HTMLDetailsElement;
+    #shown: Shown | null = null;
+    #timer = 0;
+
+    /** `id`: of what is said of the picture, for the picture to refer to. */
+    constructor(root: HTMLElement, id: string) {
+        this.#words = find(root, ".told", HTMLElement);
+        this.#words.id = id;
+        this.#details = find(root, "details.rows", HTMLDetailsElement);
+        this.#details.addEventListener("toggle", () => this.#fill());
+    }
+
+    /** null: nothing. */
+    show(shown: Shown | null): void {
+        if (shown && shown.values === this.#shown?.values) return;
+        this.#shown = shown;
+        clearTimeout(this.#timer);
+        if (shown) this.#timer = setTimeout(() => this.#tell(), pause);
+        else this.#tell();
+    }
+
+    #tell(): void {
+        this.#words.textContent = this.#shown && summary(this.#shown);
+        this.#fill();
+    }
+
+    #fill(): void {
+        const shown = this.#details.open ? this.#shown : null;
+        find(this.#details, ".table", HTMLElement).replaceChildren(...(shown ? table(shown) : []));
+    }
+}
+
+const rowName = ({ grid, tokens }: Shown, row: number) =>
+    quotedName(row, grid.rowsPerCell, grid.queries, tokens);
+const columnName = ({ grid, tokens }: Shown, column: number) =>
+    quotedName(column, grid.columnsPerCell, grid.keys, tokens);
+
+/** The largest value stands in the line above it. */
+function summary(shown: Shown): string {
+    const { grid, isDifference } = shown;
+    const { diagonal, column } = summarize(sums(shown), grid.columns);
+    if (!column) return isDifference ? "No differences." : "All weights are 0.";
+    const square = grid.rows === grid.columns && grid.queries === grid.keys;
+    const what = isDifference ? "of all differences, by size," : "of all weight";
+    const where = grid.rowsPerCell === 1 ? "on the diagonal" : "in the cells of the diagonal";
+    const parts = [
+        ...(square ? [`${percent(diagonal)} ${what} ${where}`] : []),
+        `${percent(column.part)}${square ? "" : ` ${what}`} in the column ${columnName(shown, column.key)}, the strongest`,
+    ];
+    return `${parts.join("; ")}.`;
+}
+
+/** What cells, whose values are means, have in all; the last of a row or column may be of fewer keys or queries. */
+function sums({ grid, values }: Shown): Float32Array {
+    const { columns, queries, keys, rowsPerCell, columnsPerCell } = grid;
+    const size = (cell: number, perCell: number, count: number) =>
+        Math.min(perCell, count - cell * perCell);
+    return values.map((mean, i) => {
+        const height = size(Math.floor(i / columns), rowsPerCell, queries);
+        return mean * height * size(i % columns, columnsPerCell, keys);
+    });
+}
+
+/** Of each row the largest values and their keys. */
+function table(shown: Shown): HTMLElement[] {
+    const { grid, values, isDifference } = shown;
+    const rows = Math.min(mostRows, grid.rows);
+    const lines = Array.from({ length: rows }, (_, row) => {
+        const weights = values.subarray(row * grid.columns, (row + 1) * grid.columns);
+        const cells = topKeys(weights, mostKeys).map(({ key, weight }) => {
+            const sign = isDifference && weight > 0 ? "+" : "";
+            return element("td", {}, `${columnName(shown, key)} ${sign}${significant(weight, 3)}`);
+        });
+        return element("tr", {}, element("th", { scope: "row" }, rowName(shown, row)), ...cells);
+    });
+    const heads = ["query", ...Array.from({ length: mostKeys }, (_, i) => `${i + 1}.`)];
+    const head = heads.map((text) => element("th", { scope: "col" }, text));
+    const rest = rows < grid.rows ? `, of the first ${rows} of ${grid.rows} rows` : "";
+    const what = isDifference ? "differences" : "weights";
+    const caption = `Keys with the largest ${what}, by size${rest}.`;
+    return [
+        element(
+            "table",
+            {},
+            element("caption", {}, caption),
+            element("thead", {}, element("tr", {}, ...head)),
+            element("tbody", {}, ...lines),
+        ),
+    ];
+}

@@ -1,0 +1,52 @@
+/** A problem as the library takes it: options of its plan, and the arrays that its runs bring. */
+
+import type { InputName } from "libattn";
+import type { Problem, Shape } from "../types";
+import { slopeOf, type Run } from "./rules";
+
+interface Posed {
+    /** Beside backend, sizes and parameters. */
+    options: {
+        causal: "top-left" | false;
+        scale?: number;
+        window?: readonly [number, number];
+        softcap?: number;
+        inputs: InputName[];
+    };
+    arrays: {
+        kvLengths?: number[];
+        sinks?: Float32Array;
+        slopes?: Float32Array;
+        mask?: { data: Uint8Array; shape: number[] };
+    };
+}
+
+export function posed(
+    problem: Problem,
+    { batch, heads, keys }: Pick<Shape, "batch" | "heads" | "keys">,
+): Posed {
+    const { causal, scale, window, softcap, alibi, sink, length, hidden } = problem;
+    const arrays: Posed["arrays"] = {};
+    if (length !== undefined) arrays.kvLengths = Array<number>(batch).fill(Math.min(length, keys));
+    if (sink !== undefined) arrays.sinks = new Float32Array(heads).fill(sink);
+    if (alibi !== undefined)
+        arrays.slopes = Float32Array.from({ length: heads }, (_, head) => slopeOf(alibi, head));
+    if (hidden) arrays.mask = { data: seenBytes(hidden, keys), shape: [1, keys] };
+    return {
+        options: {
+            causal: causal && "top-left",
+            ...(scale !== null && { scale }),
+            ...(window && { window }),
+            ...(softcap !== undefined && { softcap }),
+            inputs: Object.keys(arrays) as InputName[],
+        },
+        arrays,
+    };
+}
+
+/** 0 for keys that are hidden, 1 for others. */
+export function seenBytes(hidden: readonly Run[], keys: number): Uint8Array {
+    const seen = new Uint8Array(keys).fill(1);
+    for (const [first, last] of hidden) seen.fill(0, first, last + 1);
+    return seen;
+}

@@ -1,0 +1,23 @@
+/** What a plan tells before it runs. */
+
+import type { Plan as Inline } from "libattn/inline";
+import type { Plan as Remote } from "libattn/worker";
+import type { Numbers, Shape } from "./types";
+
+export function numbersOf(
+    { cost, workspaceBytes, kernel, facts }: Inline | Remote,
+    { batch, heads, queries, keys }: Shape,
+): Numbers {
+    const pairs = known(cost?.pairs);
+    return {
+        flops: known(cost?.flops),
+        kept: pairs && pairs / (batch * heads * queries * keys),
+        form: cost && cost.form,
+        ...{ workspaceBytes, kernel, facts },
+    };
+}
+
+/** Where the arrays of a run decide, a plan does not know. */
+function known(count = NaN): number | null {
+    return Number.isFinite(count) ? count : null;
+}
