@@ -181,9 +181,9 @@ describe("attn lab run reasoning", () => {
         withFiles({}, (folder) => {
             const path = join(folder, "out", cell);
             mkdirSync(join(folder, "out"));
-            succeed(train(1, `out/${cell}`), folder);
+            succeed(train(9, `out/${cell}`), folder);
             const bytes = spoil(path);
-            const args = grid("softmax", 1, "--threads", "1");
+            const args = grid("softmax", 9, "--threads", "1");
             const { status, stderr } = attn(["lab", ...args, "--minutes", "0.05"], folder);
             const why = "training diverged: the gradient of step 5 is not finite";
             assert.equal(status, 1); // it was stopped
