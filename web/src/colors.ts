@@ -37,6 +37,12 @@ export function readTheme(): Theme {
     };
 }
 
+/** Calls whenever the reader's preference, and with it readTheme(), has become another one. */
+export function onTheme(call: () => void): void {
+    for (const feature of ["(prefers-color-scheme: dark)", "(forced-colors: active)"])
+        matchMedia(feature).addEventListener("change", call);
+}
+
 /** How values become colours: one scale for all panels, one for each, or one for all by powers of ten. */
 export const colourLaws = ["shared", "own", "log"] as const;
 export type ColourLaw = (typeof colourLaws)[number];

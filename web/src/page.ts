@@ -1,7 +1,7 @@
 /** The page: one input, one panel for each backend, one colour scale, and an address for all of it. */
 
 import { Address } from "./address";
-import { readTheme } from "./colors";
+import { onTheme, readTheme } from "./colors";
 import { commandLine } from "./command";
 import { Costs } from "./cost/costs";
 import type { LengthPoint } from "./cost/lengths";
@@ -113,9 +113,10 @@ export class Page {
         addEventListener("pointerdown", ({ target }) => {
             if (!isHeatmap(target)) this.#panels.point(null); // a finger's pointing ends with its next
         });
-        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+        onTheme(() => {
             this.#theme = readTheme();
             this.#paint();
+            this.#heads.paint();
         });
     }
 

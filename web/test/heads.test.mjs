@@ -19,8 +19,10 @@ import {
     readNumber,
     reopen,
     run,
+    site,
     testOrigins,
 } from "./panels.mjs";
+import { longestTask } from "./watch.mjs";
 
 const [heads, queries, dim] = [3, 20, 8];
 const eps = 2 ** -23;
@@ -198,5 +200,37 @@ test(
         assert.ok(Math.abs((await numberOf(0, "error")) - error) <= mostOff);
     },
 );
+
+test("many heads have room, and by keyboard one is chosen after the other", async () => {
+    const shape = [1, 32, 40, 4];
+    await change(() => drop({ "x.npy": npy(shape, randomNumbers(shape, 1)) }));
+    await page.click("#heads summary");
+    await page.locator("#heads [data-head]").nth(31).waitFor();
+    const widths = await page
+        .locator("#heads [data-head]")
+        .evaluateAll((all) => all.map((each) => [each.clientWidth, each.scrollWidth]));
+    for (const [client, scroll] of widths)
+        assert.ok(client >= 100 && scroll <= client, `${scroll} in ${client}`);
+    await page.focus('#heads [data-head="0.1"]');
+    for (const head of [2, 3]) {
+        await page.keyboard.press("Tab");
+        await page.keyboard.press("Enter");
+        await page.locator(`#heads [data-head="0.${head}"][aria-pressed=true]`).waitFor();
+        await page.waitForTimeout(300); // what is drawn late is drawn by now
+        const focus = () => document.activeElement.dataset.head;
+        assert.equal(await page.evaluate(focus), `0.${head}`);
+    }
+    assert.equal(await page.inputValue("#head"), "3");
+});
+
+test("as many heads as are shown are looked at in short tasks", async () => {
+    const shape = [12, 12, 256, 4];
+    await change(() => drop({ "x.npy": npy(shape, randomNumbers(shape, 1)) }));
+    const longest = await longestTask(site.browser, page, async () => {
+        await page.click("#heads summary");
+        await page.locator("#heads [data-head]").nth(143).waitFor();
+    });
+    assert.ok(longest <= 50, `${longest} ms`);
+});
 
 testOrigins();

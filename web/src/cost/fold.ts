@@ -50,12 +50,20 @@ export class Fold {
         this.#timer = setTimeout(() => void this.#draw(), pause);
     }
 
+    /** What stands there already stays: with it what has the focus. */
+    #has(nodes: readonly Node[]): boolean {
+        const { childNodes } = this.#holder;
+        return (
+            childNodes.length === nodes.length && nodes.every((node, i) => node === childNodes[i])
+        );
+    }
+
     async #draw(): Promise<void> {
         this.#timer = 0;
         const asked = ++this.#asked;
         try {
             const made = await this.#make(Math.min(widest, this.#holder.clientWidth || 600));
-            if (asked === this.#asked) this.#holder.replaceChildren(...made);
+            if (asked === this.#asked && !this.#has(made)) this.#holder.replaceChildren(...made);
         } catch (error) {
             this.#holder.replaceChildren(message(error));
         }

@@ -3,20 +3,15 @@
 import { readTheme } from "../colors";
 import { Fold } from "../cost/fold";
 import { element, find, isAbort, message } from "../dom";
-import { count, significant } from "../format";
+import { count } from "../format";
 import type { Table } from "../take/menu";
 import type { Shape } from "../types";
 import type { Work } from "../work";
-import type { HeadRows, Look } from "./look";
-import { thumbnail } from "./thumbnail";
+import { HeadButton, type View } from "./button";
 
 const mostHeads = 144; // of them all: those of twelve layers of twelve
+const mostInLine = 8; // heads of a layer: more have no room beside each other
 const pairs = 2 ** 16; // of a query and a key that are looked at in each
-
-interface View {
-    batch: number;
-    head: number;
-}
 
 /** What it needs from the page around it. */
 interface Around {
@@ -32,17 +27,13 @@ interface Around {
     onSettings(): void;
 }
 
-interface Head extends View {
-    look: Look;
-    rows: HeadRows;
-}
-
 export class Heads {
     #root = find(document, "#heads", HTMLDetailsElement);
     #backend = find(document, "#heads-of", HTMLSelectElement);
+    #grid = element("div", { className: "heads" });
     #fold: Fold;
     #around: Around;
-    #heads: Head[] = [];
+    #heads: HeadButton[] = [];
     /** Why there are no more. */
     #problem: string | null = null;
     #isStale = true;
@@ -82,7 +73,9 @@ export class Heads {
     clear(): void {
         this.#asked++;
         this.#isStale = true;
+        this.#problem = null;
         this.#heads = [];
+        this.#grid.replaceChildren();
         this.#fold.draw();
     }
 
@@ -98,27 +91,43 @@ export class Heads {
 
     /** Another head is shown above. */
     mark(): void {
-        this.#fold.draw();
+        const now = this.#around.view();
+        for (const head of this.#heads) head.mark(now);
+    }
+
+    /** The page's colours are others. */
+    paint(): void {
+        for (const head of this.#heads) head.paint(readTheme());
     }
 
     async #look({ batch, heads }: Shape): Promise<void> {
         const asked = ++this.#asked;
         const work = this.#around.work(this.#backend.value);
-        this.#problem = null;
+        const theme = readTheme();
+        this.#grid.classList.toggle("by-layer", heads <= mostInLine);
+        this.#grid.style.setProperty("--heads", String(heads));
         try {
             for (let i = 0; work && i < Math.min(mostHeads, batch * heads); i++) {
                 const view = { batch: Math.floor(i / heads), head: i % heads };
-                const found = await work.look(view.batch, view.head, pairs);
+                const { look, rows } = await work.look(view.batch, view.head, pairs);
                 if (asked !== this.#asked) return;
-                this.#heads.push({ ...view, ...found });
-                this.#fold.draw();
+                const head = new HeadButton(view, look, rows, this.#nameOf(view, batch));
+                head.element.addEventListener("click", () => this.#around.onView(view));
+                head.paint(theme);
+                head.mark(this.#around.view());
+                this.#heads.push(head);
+                this.#grid.append(head.element);
             }
         } catch (error) {
             if (asked !== this.#asked) return;
             if (isAbort(error)) this.#isStale = true;
             else this.#problem = message(error);
-            this.#fold.draw();
         }
+        this.#fold.draw();
+    }
+
+    #nameOf({ batch, head }: View, batches: number): string {
+        return batches > 1 ? `${this.#around.batchName()} ${batch}, head ${head}` : `head ${head}`;
     }
 
     #offer(backends: readonly string[]): void {
@@ -128,9 +137,9 @@ export class Heads {
     }
 
     #table(): Table | null {
-        const rows = this.#heads.map(({ batch, head, look }) => {
+        const rows = this.#heads.map(({ view, look }) => {
             const { error, entropy, distance, queries, total } = look;
-            return [batch, head, error, entropy, distance, queries.length, total];
+            return [view.batch, view.head, error, entropy, distance, queries.length, total];
         });
         const columns = ["batch", "head", "error", "entropy", "distance", "rows", "of"];
         return rows.length === 0
@@ -138,37 +147,15 @@ export class Heads {
             : { columns, rows, about: { backend: this.#backend.value } };
     }
 
+    /** The grid is always the same one: who has come to a head by keyboard stays there. */
     #draw(): Node[] {
         const { batch = 1, heads = 1 } = this.#around.shape() ?? {};
-        if (this.#problem !== null) return [element("p", { className: "problem" }, this.#problem)];
-        const grid = element("div", { className: "heads" });
-        grid.style.setProperty("--heads", String(heads));
-        grid.append(...this.#heads.map((head) => this.#button(head)));
         const all = batch * heads;
         const some = `The first ${mostHeads} of ${count(all, "head")}.`;
-        return all > mostHeads ? [element("p", {}, some), grid] : [grid];
+        return [
+            ...(all > mostHeads ? [element("p", {}, some)] : []),
+            ...(this.#problem ? [element("p", { className: "problem" }, this.#problem)] : []),
+            this.#grid,
+        ];
     }
-
-    #button({ batch, head, look, rows }: Head): HTMLElement {
-        const now = this.#around.view();
-        const { batch: batches = 1 } = this.#around.shape() ?? {};
-        const name =
-            batches > 1 ? `${this.#around.batchName()} ${batch}, head ${head}` : `head ${head}`;
-        const button = element("button", { type: "button" }, thumbnail(rows, readTheme()));
-        button.append(element("b", {}, name), ...numbers(look));
-        button.dataset.head = `${batch}.${head}`;
-        button.ariaPressed = String(now.batch === batch && now.head === head);
-        button.addEventListener("click", () => this.#around.onView({ batch, head }));
-        return button;
-    }
-}
-
-function numbers({ error, entropy, distance }: Look): HTMLElement[] {
-    return Object.entries({ error, entropy, distance }).map(([name, value]) => {
-        const text = Number.isNaN(value) ? "–" : significant(value, 3);
-        const data = element("data", { value: String(value) }, text);
-        const line = element("span", {}, `${name} `, data);
-        line.dataset.name = name;
-        return line;
-    });
 }

@@ -2,7 +2,7 @@
 
 import "../shell/trusted"; // first: workers are started by what follows
 import type { Backend } from "libattn";
-import { readTheme } from "../colors";
+import { onTheme, readTheme } from "../colors";
 import { dumpLine, quote } from "../command";
 import { element, find, isAbort, message, showLine } from "../dom";
 import type { Cell } from "../drawing";
@@ -69,7 +69,7 @@ class Page {
         this.#model.onchange = () => this.#ask(this.#chosen, this.#chosen.example);
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
         new ResizeObserver(() => this.#showKept()).observe(find(document, "#growth", HTMLElement));
-        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+        onTheme(() => {
             this.#theme = readTheme();
             this.#paint();
         });

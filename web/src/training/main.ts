@@ -1,7 +1,7 @@
 /** The page where models learn: softmax and linear attention beside each other, on the same samples. */
 
 import "../shell/trusted"; // first: workers are started by what follows
-import { readTheme } from "../colors";
+import { onTheme, readTheme } from "../colors";
 import { element, find, message, showLine } from "../dom";
 import { Hash } from "../hash";
 import { Command } from "../panel/command";
@@ -41,7 +41,7 @@ class Page {
         again.disabled = false;
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
         new ResizeObserver(() => this.#draw()).observe(find(document, "#loss", HTMLElement));
-        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+        onTheme(() => {
             for (const learner of this.#learners) learner.theme = readTheme();
         });
         this.#begin();
