@@ -97,7 +97,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         ...base,
         ...readRules(query),
         text: null,
-        costs: readCosts(query),
+        costs: readCosts(query, base.costs),
         streaming: query.getAll("open").includes("streaming"),
         params: new Map(base.params),
         without: readWithout(query),
@@ -142,7 +142,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     for (const key of plugins) query.append("plugin", key);
     if (colours !== "shared") query.set("colours", colours);
     if (difference) query.set("difference", "1");
-    writeCosts(query, costs);
+    writeCosts(query, costs, base.costs);
     if (streaming) query.append("open", "streaming");
     if (link.heads !== null) query.set("heads", link.heads);
     if (token !== defaults.token) query.set("token", String(token));
@@ -185,8 +185,8 @@ export function parseScale(text: string): number | null {
     return Number.isFinite(scale) ? scale : null;
 }
 
-function readCosts(query: URLSearchParams): CostSettings {
-    const { against, quantity, length } = usualCosts;
+function readCosts(query: URLSearchParams, usual: CostSettings): CostSettings {
+    const { against, quantity, length } = usual;
     const open = query.getAll("open");
     const [least = 1, most = 1] = [lengths[0], lengths.at(-1)];
     const asked = Number(query.get("length") ?? length);
@@ -198,13 +198,13 @@ function readCosts(query: URLSearchParams): CostSettings {
     };
 }
 
-function writeCosts(query: URLSearchParams, costs: CostSettings): void {
+function writeCosts(query: URLSearchParams, costs: CostSettings, usual: CostSettings): void {
     const { pareto, longer, against, quantity, length } = costs;
     if (pareto) query.append("open", "pareto");
     if (longer) query.append("open", "longer");
-    if (against !== usualCosts.against) query.set("against", against);
-    if (quantity !== usualCosts.quantity) query.set("quantity", quantity);
-    if (length !== usualCosts.length) query.set("length", String(length));
+    if (against !== usual.against) query.set("against", against);
+    if (quantity !== usual.quantity) query.set("quantity", quantity);
+    if (length !== usual.length) query.set("length", String(length));
 }
 
 /** Query and key, by their numbers: "127.42". */

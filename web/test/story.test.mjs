@@ -164,3 +164,16 @@ test("wrong things: no text, one too long, links that are none", async () => {
     await page.fill("#text", "well then");
     await page.locator("#problem").waitFor({ state: "hidden" });
 });
+
+test("a story that is only opened leaves its address alone, and a length that is chosen is in it", async () => {
+    await open();
+    assert.ok((await numbers("scores")).length > 0);
+    await page.waitForTimeout(800); // an address follows after a moment
+    assert.equal(page.url(), `${site.url}story.html`);
+    await numbers("costs");
+    await change("costs", "#length", "16");
+    await page.waitForURL(/length=65536/);
+    await open(new URL(page.url()).hash);
+    await page.waitForSelector("#costs");
+    assert.equal(await page.inputValue("#length"), "16");
+});

@@ -3,7 +3,8 @@
 import "../shell/trusted"; // first: workers are started by what follows
 import type { Backend } from "libattn";
 import { readText } from "../address";
-import { readTheme } from "../colors";
+import { onTheme, readTheme } from "../colors";
+import { usualCosts } from "../cost/costs";
 import { element, find, isAbort, message, showLine } from "../dom";
 import { count, short } from "../format";
 import { Hash } from "../hash";
@@ -33,7 +34,11 @@ interface Part {
 class Story {
     #library = new Library();
     #backends: Backend[] = [];
-    #defaults: Settings = { ...defaultSettings(firstText), causal: true };
+    #defaults: Settings = {
+        ...defaultSettings(firstText),
+        causal: true,
+        costs: { ...usualCosts, length: million },
+    };
     #settings: Settings = this.#defaults;
     #held: Held | null = null;
     #parts = new Map<string, Part>();
@@ -70,14 +75,12 @@ class Story {
             `libattn ${version} · ${build} build · ${tier} kernels`;
         const link = readLink(location.hash, this.#defaults);
         const { text, problem } = await linkedText(link);
-        const query = new URLSearchParams(location.hash.slice(1));
-        const costs = query.has("length") ? link.costs : { ...link.costs, length: million };
-        this.#settings = { ...link, costs, text };
+        this.#settings = { ...link, text };
         this.#fill();
         this.#listen();
         await this.#read();
         if (problem) showLine(find(document, "#problem", HTMLElement), problem);
-        this.#go(query.get("step") ?? "");
+        this.#go(new URLSearchParams(location.hash.slice(1)).get("step") ?? "");
     }
 
     #fill(): void {
@@ -126,7 +129,7 @@ class Story {
         for (const control of this.#paramControls())
             control.oninput = () => this.#setParam(control.name, control.value);
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
-        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#redraw());
+        onTheme(() => this.#redraw());
         let width = NaN;
         new ResizeObserver(([main]) => {
             const before = width;
