@@ -18,7 +18,8 @@ interface Piece {
 const patience = 100; // milliseconds that stale work has to return
 
 export class Bench {
-    #attn = init();
+    /** null: it has to be started. */
+    #attn: Promise<Attn> | null = this.#started();
     #plugins: ArrayFile[] = [];
     #waiting: Piece[] = [];
     #isWorking = false;
@@ -77,7 +78,7 @@ export class Bench {
 
     async #carryOut({ work, signal, reject }: Piece): Promise<void> {
         try {
-            const attn = await this.#attn;
+            const attn = await this.#ready();
             if (await isLate(work(attn), signal)) this.#restart(attn);
         } catch (error) {
             reject(error); // there is no worker to be had
@@ -87,6 +88,17 @@ export class Bench {
     #restart(attn: Attn): void {
         attn.dispose();
         this.#attn = this.#started();
+    }
+
+    /** One that did not start is tried again by the next piece: what was missing may be there by then. */
+    async #ready(): Promise<Attn> {
+        const attn = (this.#attn ??= this.#started());
+        try {
+            return await attn;
+        } catch (error) {
+            this.#attn = null;
+            throw error;
+        }
     }
 
     async #started(): Promise<Attn> {

@@ -59,10 +59,17 @@ export class Loading {
         const isStale = () => this.#latest > 0;
         const files = await this.#around.keeping.keptFiles(key, isStale);
         if (isStale()) return;
-        if (files) void this.#offer(Object.values(files), files);
         const preset = presetOf(id);
-        if (files) await this.#load(fromFiles(files), key);
+        if (files) await this.#restore(files, key);
         else await this.#load(preset ? { kind: "preset", preset } : ownText);
+    }
+
+    /** Files that the browser has kept, and what there is to choose from in them. */
+    async #restore(files: ArrayFiles, key: string | null): Promise<void> {
+        const loading = this.#load(fromFiles(files), key);
+        const ticket = this.#latest;
+        const offering = this.#offer(Object.values(files), files, () => ticket !== this.#latest);
+        await Promise.allSettled([loading, offering]); // loading says what is wrong with them
     }
 
     /** There will be another text: what there is is not its. */
@@ -80,23 +87,28 @@ export class Loading {
     /** Compute on what is in these files. */
     async open(files: ArrayFile[]): Promise<void> {
         const ticket = ++this.#latest;
+        const isStale = () => ticket !== this.#latest;
         try {
-            const tensors = await this.#offer(files, null);
-            if (ticket !== this.#latest) return;
+            const tensors = await this.#offer(files, null, isStale);
+            if (isStale()) return;
             const { query, key, value } = assign(tensors);
             const [q, k, v] = [query, key, value].map((tensor) => fileOf(files, tensor));
             if (q && k && v) await this.#load(fromFiles({ query: q, key: k, value: v }));
         } catch (error) {
-            this.#around.input.fail(message(error));
+            if (!isStale()) this.#around.input.fail(message(error));
         }
     }
 
     /** Of several arrays the reader may choose. */
-    async #offer(files: ArrayFile[], chosen: ArrayFiles | null): Promise<TensorInfo[]> {
+    async #offer(
+        files: ArrayFile[],
+        chosen: ArrayFiles | null,
+        isStale: () => boolean,
+    ): Promise<TensorInfo[]> {
         const byName = new Map(files.map((file) => [file.name, file]));
         const different = [...byName.values()];
         const tensors = await this.#around.engine.listTensors(different);
-        this.#picker.offer(different, tensors, chosen);
+        if (!isStale()) this.#picker.offer(different, tensors, chosen);
         return tensors;
     }
 

@@ -14,24 +14,40 @@ interface Waiting {
 const mostLetters = 1 << 20; // some hundred thousand tokens
 
 export class Source {
-    #worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    /** null: it has to be started. */
+    #worker: Worker | null = null;
     #waiting = new Map<number, Waiting>();
     #count = 0;
     /** What the worker calls them. */
     #inputs = new WeakMap<Input, number>();
 
     constructor() {
-        this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
-            const { resolve, reject } = this.#waiting.get(data.number) ?? {};
-            this.#waiting.delete(data.number);
-            if ("value" in data) resolve?.(data.value);
-            else reject?.(new Error(data.problem));
+        this.#worker = this.#started();
+    }
+
+    #started(): Worker {
+        const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+        worker.onmessage = ({ data }: MessageEvent<Answer>) => this.#take(data);
+        worker.onerror = ({ message }) => {
+            worker.terminate();
+            if (worker === this.#worker) this.#fail(message);
         };
-        this.#worker.onerror = (event) => {
-            const reason = new Error(event.message || "the worker that reads inputs did not start");
-            for (const { reject } of this.#waiting.values()) reject(reason);
-            this.#waiting.clear();
-        };
+        return worker;
+    }
+
+    #take(answer: Answer): void {
+        const { resolve, reject } = this.#waiting.get(answer.number) ?? {};
+        this.#waiting.delete(answer.number);
+        if ("value" in answer) resolve?.(answer.value);
+        else reject?.(new Error(answer.problem));
+    }
+
+    /** The worker is no more, and the next who asks has another one. */
+    #fail(message: string): void {
+        this.#worker = null;
+        const reason = new Error(message || "the worker that reads inputs did not start");
+        for (const { reject } of this.#waiting.values()) reject(reason);
+        this.#waiting.clear();
     }
 
     async text(text: string, dim: number): Promise<Input> {
@@ -90,6 +106,7 @@ export class Source {
         const number = ++this.#count;
         return new Promise((resolve, reject) => {
             this.#waiting.set(number, { resolve, reject });
+            this.#worker ??= this.#started();
             this.#worker.postMessage({ ...request, number } satisfies Letter);
         });
     }
