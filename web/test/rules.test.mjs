@@ -121,7 +121,8 @@ test("a mask that is none is said, and rules that are none do no harm", async ()
         assert.ok(problem.startsWith(`“${text}”: keys are numbers and ranges`), problem);
     }
     await change(() => page.fill("#rules [name=softcap]", "-2"));
-    assert.match(await panel("softmax").locator(".problem").textContent(), /softcap.*-2/);
+    assert.match(await page.textContent("#rules-problem"), /Softcap.* from 0 to /);
+    assert.equal((await errors()).length, 4);
 });
 
 test("a row by the rules: what it sees, and the numbers of a key", async () => {

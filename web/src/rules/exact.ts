@@ -20,7 +20,7 @@ export class Ruling {
     constructor(problem: Problem, { keys, dim }: Pick<Shape, "keys" | "dim">, head: number) {
         const { causal, scale, window = [-1, -1], softcap, alibi, sink, length, hidden } = problem;
         this.scale = scale === null ? 1 / Math.sqrt(dim) : Math.fround(scale);
-        this.softcap = softcap ? Math.fround(softcap) : null;
+        this.softcap = Math.fround(softcap ?? 0) || null; // one too small for a float is none
         this.slope = alibi === undefined ? 0 : Math.fround(slopeOf(alibi, head));
         this.sink = sink === undefined ? -Infinity : Math.fround(sink);
         this.#keys = Math.min(keys, length ?? keys);

@@ -18,7 +18,7 @@ export class RuleFields {
         });
     }
 
-    /** As they stand; what is no rule is none. */
+    /** As they stand; what is wrong, which is told, is none. */
     get values(): Rules {
         const rules: Rules = {};
         for (const name of numbers) {
@@ -41,7 +41,7 @@ export class RuleFields {
         });
         this.#field("hidden").value = rules.hidden ? runsText(rules.hidden) : "";
         this.#tell();
-        if (this.#count > 0) this.#root.open = true;
+        if (this.#count > 0 || !this.#problem.hidden) this.#root.open = true;
     }
 
     /** Those that a link has, where the reader has not changed anything by now. */
@@ -55,25 +55,38 @@ export class RuleFields {
         return ruleNames.filter((name) => values[name] !== undefined).length;
     }
 
-    /** Say how many there are, and what is none. */
+    /** Say how many there are, and what is wrong. */
     #tell(): void {
         const count = this.#count;
         find(this.#root, "summary span", HTMLElement).textContent = count > 0 ? ` (${count})` : "";
-        const field = this.#field("hidden");
-        const isWrong = parseRuns(field.value) === null;
-        field.ariaInvalid = String(isWrong);
-        showLine(
-            this.#problem,
-            isWrong ? `“${field.value}”: keys are numbers and ranges, such as 0, 4-9` : null,
-        );
+        const problems: string[] = [];
+        for (const field of this.#root.querySelectorAll("input")) {
+            const problem = field.name === "hidden" ? wrongRuns(field) : wrongNumber(field);
+            field.ariaInvalid = problem && "true";
+            if (problem) problems.push(problem);
+        }
+        showLine(this.#problem, problems.join(" "));
     }
 
     #number(name: string): number | null {
-        const value = this.#field(name).valueAsNumber;
-        return Number.isNaN(value) ? null : value;
+        const field = this.#field(name);
+        const value = field.valueAsNumber;
+        return Number.isNaN(value) || wrongNumber(field) ? null : value;
     }
 
     #field(name: string): HTMLInputElement {
         return find(this.#root, `[name=${name}]`, HTMLInputElement);
     }
+}
+
+function wrongRuns({ value }: HTMLInputElement): string | null {
+    if (parseRuns(value)) return null;
+    return `“${value}”: keys are numbers and ranges, such as 0, 4-9.`;
+}
+
+/** What is wrong with the number in a field, by what the field says of itself; null: nothing. */
+function wrongNumber({ validity, min, max, labels }: HTMLInputElement): string | null {
+    if (validity.valid) return null;
+    const wanted = validity.stepMismatch ? "a whole number" : "a number";
+    return `${labels?.[0]?.textContent.trim()}: ${wanted} from ${min} to ${max}.`;
 }
