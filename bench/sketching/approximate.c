@@ -62,9 +62,30 @@ static void multiply_panels(gram_t *gram, const float *panels, int64_t size, int
         }
 }
 
+/* R^-1 B in the place of B (n x columns), from the last row of R to the first; 0 for a column that is others'. B may be an
+ * upper triangle. */
+static void solve(const double *r, int64_t n, int is_triangle, int64_t columns, double *b) {
+    for (int64_t i = n - 1; i >= 0; i--) {
+        const double *entries = r + i * n;
+        double *row = b + i * columns;
+        for (int64_t k = i + 1; k < n; k++) {
+            const int64_t first = is_triangle ? k : 0;
+            algebra_add_multiple(row + first, -entries[k], b + k * columns + first,
+                                 columns - first);
+        }
+        for (int64_t c = 0; c < columns; c++) row[c] = entries[i] > 0 ? row[c] / entries[i] : 0;
+    }
+}
+
+static void invert(const double *r, int64_t n, double *inverse) {
+    memset(inverse, 0, (size_t)(n * n) * sizeof *inverse);
+    for (int64_t i = 0; i < n; i++) inverse[i * n + i] = 1;
+    solve(r, n, 1, n, inverse);
+}
+
 /*
  * R, row by row in the place of the upper triangle of G = R^T R. What is left of a column without those before it, of its
- * squared length, is more than `least`, or no more than `none`: then it is theirs. 0 where it is between.
+ * squared length, is more than `least`, or no more than `none` either way: then it is theirs. 0 where it is neither.
  */
 static int factor_gram(double *g, int64_t n, double least, double none, int64_t *rank) {
     const sketching_kernels_t *kernels = sketching_kernels();
@@ -74,10 +95,26 @@ static int factor_gram(double *g, int64_t n, double least, double none, int64_t 
         const double square = row[i];
         kernels->eliminate(row + i, g + i, n, i, n - i);
         const int is_kept = row[i] > least * square;
-        if (!is_kept && !(row[i] <= none * square)) return 0;
+        if (!is_kept && !(fabs(row[i]) <= none * square)) return 0;
         const double inverse = is_kept ? 1 / sqrt(row[i]) : 0;
         for (int64_t c = i; c < n; c++) row[c] *= inverse;
         *rank += is_kept;
+    }
+    return 1;
+}
+
+/*
+ * Whether of each column that is kept more than `least` is left, of its squared length, without all the others: 1 / |r_i R|^2
+ * of |R_i|^2, r_i being row i of R^-1. What is left of it without those before it alone tells nothing of that (Kahan's
+ * matrix), and rounding errors of G grow by as much as what is left is less. `inverse` is room for R^-1.
+ */
+static int columns_are_apart(const double *r, int64_t n, double least, double *inverse) {
+    invert(r, n, inverse);
+    for (int64_t i = 0; i < n; i++) {
+        double left = 0, square = 0;
+        for (int64_t k = 0; k <= i; k++) square += r[k * n + i] * r[k * n + i];
+        for (int64_t k = i; k < n; k++) left += inverse[i * n + k] * inverse[i * n + k];
+        if (r[i * n + i] > 0 && !(left * square * least < 1)) return 0;
     }
     return 1;
 }
@@ -88,12 +125,22 @@ static int factor_gram(double *g, int64_t n, double least, double none, int64_t 
  */
 static attn_status_t find_triangle(const float *panels, int64_t size,
                                    sketching_triangle_t *triangle) {
+    static const struct {
+        gram_t *gram;
+        double least, none;
+    } ways[] = {{NULL, 0x1p-6, -1}, {gram_in_double, 0x1p-20, 0x1p-43}};
     const int64_t n = triangle->n;
-    double *r = triangle->matrix;
-    multiply_panels(sketching_kernels()->gram, panels, size, n, r);
-    if (factor_gram(r, n, 0x1p-6, -1, &triangle->rank)) return ATTN_OK;
-    multiply_panels(gram_in_double, panels, size, n, r);
-    return factor_gram(r, n, 0x1p-20, 0x1p-43, &triangle->rank) ? ATTN_OK : ATTN_ERROR_RANGE;
+    double *r = triangle->matrix, *inverse = numbers(n, n);
+    attn_status_t status = inverse ? ATTN_ERROR_RANGE : ATTN_ERROR_MEMORY;
+    for (size_t w = 0; w < 2 && status == ATTN_ERROR_RANGE; w++) {
+        multiply_panels(ways[w].gram ? ways[w].gram : sketching_kernels()->gram, panels, size, n,
+                        r);
+        if (factor_gram(r, n, ways[w].least, ways[w].none, &triangle->rank) &&
+            columns_are_apart(r, n, ways[w].least, inverse))
+            status = ATTN_OK;
+    }
+    free(inverse);
+    return status;
 }
 
 attn_status_t sketching_triangle_of(float *panels, int64_t size, int64_t n,
@@ -114,23 +161,30 @@ void sketching_triangle_destroy(sketching_triangle_t *triangle) {
 
 /* ---- the embedding ------------------------------------------------------------------------------------- */
 
-enum { FEW_BUCKETS = 4, PLACES = 4 /* of a feature: two features that share 2 are no rarity */ };
+enum { PLACES = 4 /* of a feature: two features that share 2 are no rarity */ };
 
-int64_t sketching_buckets(double factor) {
-    return factor < 8 ? 16 : factor < 256 ? 8 : FEW_BUCKETS;
+/* sqrt(size) (1 - least singular value) of a normal matrix, but for a part delta of them. */
+static double shortfall(int64_t n, double delta) {
+    return sqrt((double)n) + sqrt(2 * log(1 / delta));
 }
 
-/* What a normal matrix of many rows would be off by; of so few buckets what 200 seeds of 12 rows were (tests). */
-double sketching_factor_embedded(double factor) {
-    const int64_t buckets = sketching_buckets(factor);
-    const double least = 1 - 1 / sqrt((double)buckets);
-    return buckets == FEW_BUCKETS ? 20 : 1 / (least * least);
+int64_t sketching_embedded_size(int64_t n, double factor, double delta) {
+    const int64_t buckets = factor < 8 ? 16 : factor < 256 ? 8 : 4;
+    const double root = shortfall(n, delta) / (1 - 1 / sqrt(factor));
+    return attn_max(buckets * n, (int64_t)ceil(root * root));
+}
+
+double sketching_embedded_factor(int64_t n, double factor, double delta) {
+    const double size = (double)sketching_embedded_size(n, factor, delta);
+    const double least = 1 - shortfall(n, delta) / sqrt(size);
+    return 1 / (least * least);
 }
 
 attn_status_t sketching_triangle_embedded(const sketching_features_t *features, double factor,
-                                          uint64_t seed, sketching_triangle_t *triangle) {
+                                          double delta, uint64_t seed,
+                                          sketching_triangle_t *triangle) {
     const sketching_x_t *x = features->x;
-    const int64_t n = x->rows, size = sketching_buckets(factor) * n;
+    const int64_t n = x->rows, size = sketching_embedded_size(n, factor, delta);
     *triangle = (sketching_triangle_t){.n = 0};
     if (size >= x->columns) return ATTN_ERROR_RANGE;
     const sketching_embedding_t s = {size, attn_sketch_sparsity(size, PLACES), seed};
@@ -153,25 +207,9 @@ attn_status_t sketching_triangle_embedded(const sketching_features_t *features, 
  * (u - 1 - ln u) / 2 (Chernoff); the first is the smaller one for u > 1.
  */
 int64_t sketching_jl_columns(int64_t features, double u, double delta) {
-    const double rate = (1 / u - 1 + log(u)) / 2;
-    return (int64_t)ceil(log(2 * (double)features / delta) / rate);
-}
-
-/* D R^-1 B in the place of B (n x columns), from the last row of R to the first. B may be an upper triangle. */
-static void solve(const sketching_triangle_t *triangle, int is_triangle, int64_t columns,
-                  double *b) {
-    const int64_t n = triangle->n;
-    for (int64_t i = n - 1; i >= 0; i--) {
-        const double *entries = triangle->matrix + i * n;
-        double *row = b + i * columns;
-        for (int64_t k = i + 1; k < n; k++) {
-            const int64_t first = is_triangle ? k : 0;
-            algebra_add_multiple(row + first, -entries[k], b + k * columns + first,
-                                 columns - first);
-        }
-        for (int64_t c = 0; c < columns; c++) row[c] = entries[i] > 0 ? row[c] / entries[i] : 0;
-    }
-    for (int64_t i = 0; i < n * columns; i++) b[i] *= triangle->scale[i / columns];
+    const double rate = fmax(0, (1 / u - 1 + log(u)) / 2); /* but for rounding */
+    const double columns = log(2 * (double)features / delta) / rate;
+    return columns < 0x1p31 ? (int64_t)ceil(columns) : INT32_MAX;
 }
 
 /* B: S2, or the identity where `columns` are n. */
@@ -231,13 +269,15 @@ static int square_features(const sketching_features_t *features, const double *f
 int sketching_scores_projected(const sketching_features_t *features,
                                const sketching_triangle_t *triangle, double factor, double delta,
                                uint64_t seed, double *scores) {
-    const double u = factor / sketching_factor_embedded(factor);
-    const int64_t n = triangle->n, size = sketching_jl_columns(features->x->columns, u, delta);
+    const int64_t n = triangle->n;
+    const double u = factor / sketching_embedded_factor(n, factor, delta);
+    const int64_t size = sketching_jl_columns(features->x->columns, u, delta);
     const int64_t columns = size < triangle->rank ? size : n;
     double *b = numbers(n, columns);
     if (!b) return 0;
     fill(b, n, columns, seed);
-    solve(triangle, columns == n, columns, b);
+    solve(triangle->matrix, n, columns == n, columns, b);
+    for (int64_t i = 0; i < n * columns; i++) b[i] *= triangle->scale[i / columns];
     const int done = square_features(features, b, columns, scores);
     free(b);
     return done;

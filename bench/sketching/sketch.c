@@ -56,7 +56,8 @@ static int samples(enum sketching_method method) {
 
 /*
  * Sampling by scores that are off by a factor of at most F is sampling with p_j >= score_j / (F total): Lemma
- * 5.4's size, F total in the place of the rank. Half of delta is for the scores.
+ * 5.4's size, F total in the place of the rank. Half of delta is for the scores: a quarter for
+ * the embedding and one for the JL matrix.
  */
 static double asked_by(const work_t *work) {
     const sketching_options_t *options = work->options;
@@ -130,12 +131,12 @@ static double sum_of_scores(const work_t *work) {
  */
 static attn_status_t find_scores_embedded(work_t *work) {
     const sketching_options_t *options = work->options;
-    const double factor = factor_of(options);
+    const double factor = factor_of(options), delta = options->delta / 4;
     const attn_status_t status =
-        sketching_triangle_embedded(work->features, factor, options->seed, &work->triangle);
+        sketching_triangle_embedded(work->features, factor, delta, options->seed, &work->triangle);
     if (status) return status;
-    if (!sketching_scores_projected(work->features, &work->triangle, factor, options->delta / 2,
-                                    options->seed, work->result->scores))
+    if (!sketching_scores_projected(work->features, &work->triangle, factor, delta, options->seed,
+                                    work->result->scores))
         return ATTN_ERROR_MEMORY;
     const double total = sum_of_scores(work), rank = (double)work->triangle.rank;
     work->result->rank = work->triangle.rank;

@@ -11,7 +11,7 @@ static attn_status_t scores_approximately(void *data) {
     problem_t *problem = data;
     sketching_triangle_t triangle;
     const attn_status_t status =
-        sketching_triangle_embedded(&problem->features, SKETCHING_FACTOR, 1, &triangle);
+        sketching_triangle_embedded(&problem->features, SKETCHING_FACTOR, 0.1, 1, &triangle);
     if (status) return status;
     const int done = sketching_scores_projected(&problem->features, &triangle, SKETCHING_FACTOR,
                                                 0.1, 1, problem->scores);
