@@ -6,6 +6,7 @@
 #include "cli/npz.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/settings.h"
 #include "cli/table.h"
 #include "sketching/sketch.h"
 
@@ -37,14 +38,17 @@ static int no_memory(const sketch_run_t *run) {
     return cli_complain(CLI_USAGE, "%s: no memory for X", run->path);
 }
 
-/* What does not fit is no column. */
 static int take_csr(sketch_run_t *run) {
     const csr_t *csr = &run->csr;
     run->places = malloc(((size_t)csr->stored + 1) * sizeof *run->places);
     if (!run->places) return no_memory(run);
     for (int64_t at = 0; at < csr->stored; at++) {
         const int64_t place = csr->places[at];
-        run->places[at] = place < 0 || place > INT32_MAX ? -1 : (int32_t)place;
+        if (place < 0 || place >= csr->columns)
+            return cli_complain(CLI_USAGE, "%s: element %lld has column %lld, must be 0 to %lld",
+                                run->path, (long long)at, (long long)place,
+                                (long long)csr->columns - 1);
+        run->places[at] = (int32_t)place;
     }
     run->x = (sketching_x_t){.rows = csr->rows,
                              .columns = csr->columns,
@@ -230,6 +234,15 @@ static void warn(const sketch_run_t *run) {
 
 /* ---- the command ---------------------------------------------------------------------------------------------- */
 
+/* Refuses what a context would: what the environment says of tiers (sketching/embed.h). */
+static int check_environment(void) {
+    const settings_t settings = {.threads = 1};
+    attn_context_t *context;
+    const int status = settings_context(&settings, &context);
+    attn_context_destroy(context);
+    return status;
+}
+
 static int choose(sketch_run_t *run) {
     attn_error_t error;
     int method = 0;
@@ -261,7 +274,8 @@ static int choose(sketch_run_t *run) {
 static int execute(sketch_run_t *run) {
     const int takes_stdout =
         (run->out && place_is_stdout(run->out)) || (run->scores && place_is_stdout(run->scores));
-    int status = choose(run);
+    int status = check_environment();
+    if (!status) status = choose(run);
     if (!status && run->json && takes_stdout)
         status = cli_complain(CLI_USAGE, "--json prints to standard output, where an output goes");
     if (!status) status = load(run);

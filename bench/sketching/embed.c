@@ -11,8 +11,12 @@ enum { PART = 256 }; /* features that are drawn at a time */
 
 const sketching_kernels_t *sketching_kernels(void) {
     attn_tier_t tiers[16];
-    const uint32_t count = attn_available_tiers(tiers, 16);
-    return attn_sketching_kernels(tiers[count < 16 ? count - 1 : 15]);
+    const uint32_t all = attn_available_tiers(tiers, 16), count = all < 16 ? all : 16;
+    const char *limit = getenv("ATTN_CPU");
+    uint32_t chosen = count - 1;
+    for (uint32_t i = 0; limit && i < count; i++)
+        if (strcmp(attn_tier_name(tiers[i]), limit) == 0) chosen = i;
+    return attn_sketching_kernels(tiers[chosen]);
 }
 
 static attn_sketch_part_t part_of(const sketching_embedding_t *s, int64_t first, int64_t count) {

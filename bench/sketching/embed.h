@@ -8,7 +8,7 @@
 #include "sketching/kernels.h"
 #include "sketching/x.h"
 
-/** Kernels of the machine's best tier. */
+/** Kernels of the machine's best tier, or of that which the environment's ATTN_CPU names: all give the same bits. */
 const sketching_kernels_t *sketching_kernels(void);
 
 /** S (size x rows), `sparsity` entries in a column: attn_sketch_sparsity() of what is wanted. */

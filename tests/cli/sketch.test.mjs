@@ -289,6 +289,7 @@ describe("attn sketch", () => {
         "empty.npz": zip(members([[0, 0, 0]])),
         "none.npy": npy([0], []),
         "late.npy": ints([1, ...indptr.slice(1)], "<i8"),
+        "huge.npy": ints([...indices.slice(1), 2 ** 31], "<i8"),
         "four.npy": npy([2, 4], [1, 2, 3, 4, 5, 6, 7, 8]),
     };
     const refused = [
@@ -309,6 +310,13 @@ describe("attn sketch", () => {
         [["data.npy", "--x-indptr", "none.npy", "--x-indices", "indices.npy"], /none.npy/],
         [["data.npy", "--x-indptr", "late.npy", "--x-indices", "indices.npy"], /begins with 1/],
         [["data.npy", "--x-indptr", "indptr.npy"], /come together/],
+        [
+            [
+                ...["data.npy", "--x-indptr", "indptr.npy", "--x-indices", "huge.npy"],
+                ...["--columns", "700"],
+            ],
+            /has column 2147483648, must be 0 to 699/,
+        ],
         [["x.npy", "--k", "four.npy"], /four.npy: has 4 features, x.npy has 700/],
         [["x.npy", "--method", "magic"], /'magic' is none of gaussian/],
         ...["0", "1", "-1"].flatMap((e) => [
@@ -336,4 +344,19 @@ describe("attn sketch", () => {
                 assertRefused(attn(["sketch", ...args, "-o", "y.npy"], folder), says);
             });
         });
+
+    test("ATTN_CPU limits the instruction set, and changes no bit", { skip: isWasi }, () => {
+        withFiles(files, (folder) => {
+            const sketch = (tier) => {
+                const env = { ...process.env, ATTN_CPU: tier };
+                return attn(["sketch", "x.npy", "--size", "9", "-o", "y.npy"], folder, { env });
+            };
+            assertRefused(sketch("nonsense"), /unknown tier 'nonsense'/);
+            const [best, scalar] = ["", "scalar"].map((tier) => {
+                assert.equal(sketch(tier).status, 0);
+                return readFileSync(join(folder, "y.npy"));
+            });
+            assert.deepEqual(best, scalar);
+        });
+    });
 });
