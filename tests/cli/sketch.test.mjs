@@ -34,7 +34,7 @@ function rows(r) {
 }
 
 const x = rows(0.05);
-const { data, indptr } = csr(x);
+const { data, indices, indptr } = csr(x);
 const archive = members(x);
 const files = { "x.npy": npy([n, d], x.flat()), ...csrFiles(x) };
 const asArrays = ["data.npy", "--x-indptr", "indptr.npy", "--x-indices", "indices.npy"];
