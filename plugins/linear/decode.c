@@ -13,10 +13,7 @@ ATTN_SMALL_STEP void load_token(work_t *work, int64_t i) {
     work->k = state->pending.k + i * work->width;
     work->u = state->pending.u + i * work->stride;
     load_rows(work, 1, 1);
-    if (linear_has_delta(work->form)) {
-        work->beta[0] = *own_row(work, LINEAR_BETA, known, &tensor);
-        look_at_gate(work, work->beta[0], known);
-    }
+    if (linear_has_delta(work->form)) work->beta[0] = *own_row(work, LINEAR_BETA, known, &tensor);
     if (!linear_has_decay(work->form)) return;
     if (i == 0) memset(work->log, 0, (size_t)work->width * sizeof(float));
     load_decay(work, known, work->a);
@@ -61,8 +58,7 @@ ATTN_SMALL_STEP void add_pending(work_t *work) {
     linear_state_t *state = work->state;
     product_ahead_t none = {.rows = 0};
     add_step(work, state->pending.k, state->pending.u, state->pending.count, &none);
-    state->gone |= state->pending.gone;
-    state->pending.count = state->pending.gone = 0;
+    state->pending.count = 0;
 }
 
 /* The next of the tokens that came is a pending one too. */
@@ -72,7 +68,7 @@ ATTN_SMALL_STEP void take_token(work_t *work) {
     const int64_t i = state->pending.count++;
     load_token(work, i);
     decay_pending(work, i);
-    state->pending.gone |= work->poison <= work->known++;
+    work->known++;
     if (!linear_has_delta(work->form)) return;
     float *u = work->u;
     memcpy(work->kp, work->k, (size_t)work->width * sizeof(float));
@@ -91,12 +87,9 @@ ATTN_SMALL_STEP void answer(work_t *work, int64_t query_head) {
     features_load(work->form, &head->io->query, head->batch, query_head, 0, 1,
                   work->form->query_scale, work->q, work->width, 1, work->wide);
     read_all(work, work->q, count);
-    if (work->form->normalise)
-        factor = row_factor(normaliser(work, work->q, 0, count));
-    else
-        work->result.degenerate += state->gone || state->pending.gone;
+    if (work->form->normalise) factor = row_factor(normaliser(work, work->q, 0, count));
     mix_row(work, 0, count, factor);
-    store_row(work, query_head, 0, 0, factor);
+    store_rows(work, query_head, 0, 1, 0, &factor);
 }
 
 linear_result_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *first, const linear_form_t *form,
@@ -108,7 +101,6 @@ linear_result_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *first, const li
     for (int64_t i = 0; i < count; i++) {
         work.state = &states[i];
         work.log = work.state->pending.log;
-        work.poison = INT64_MAX;
         work.known = work.state->pending.count;
         while (work.known < head.problem->keys) take_token(&work);
         for (int64_t h = 0; h < group; h++) answer(&work, head.kv_head * group + h);

@@ -8,6 +8,7 @@
 #include "add.h"
 #include "ahead.h"
 #include "features.h"
+#include "finite.h"
 #include "simd/convert.h"
 
 enum { CHUNK = LINEAR_CHUNK, BLOCK = 4 /* rows whose products are taken together */ };
@@ -264,31 +265,29 @@ ATTN_INLINE int divide_all(linear_rows_t *rows, const float *abs, float rounding
 }
 
 /*
- * Makes factors of normalisers, sums of as many terms as there are keys and features. Returns how many are
- * degenerate.
+ * Makes factors of normalisers, sums of as many terms as there are keys and features. Returns the degenerate ones as
+ * bits.
  */
-ATTN_SMALL_STEP int64_t find_factors(const walk_t *walk, linear_rows_t *rows) {
+ATTN_SMALL_STEP uint64_t find_factors(const walk_t *walk, linear_rows_t *rows) {
     const float *abs = walk->signs ? rows->abs : rows->sum;
     const int64_t most = walk->state.keys + walk->form->features;
     const float rounding = FLT_EPSILON * sqrtf((float)(most + rows->count));
-    int64_t degenerate = 0;
+    uint64_t degenerate = 0;
     if (divide_all(rows, abs, rounding)) return 0;
     for (int64_t r = 0; r < rows->count; r++) {
         const float sum = rows->sum[r];
         const int64_t own = rows->causal ? r + 1 : 0;
         if (is_normaliser(sum, rounding * abs[r])) continue; /* most are, whatever they see */
-        degenerate += walk->state.keys + own > 0 &&
-                      !is_normaliser(sum, FLT_EPSILON * sqrtf((float)(most + own)) * abs[r]);
+        if (walk->state.keys + own > 0 &&
+            !is_normaliser(sum, FLT_EPSILON * sqrtf((float)(most + own)) * abs[r]))
+            degenerate |= (uint64_t)1 << r;
     }
     for (int64_t r = 0; r < rows->count; r++) rows->sum[r] = row_factor(rows->sum[r]);
     return degenerate;
 }
 
-/*
- * The factors of the chunk's rows, and what their normalisers' terms add up to without signs. Returns how many
- * rows are degenerate.
- */
-static int64_t normalise(const walk_t *walk, linear_rows_t *rows) {
+/* The factors of the chunk's rows, and what their normalisers' terms add up to without signs. */
+static uint64_t normalise(const walk_t *walk, linear_rows_t *rows) {
     for (int64_t r = 0; !walk->form->normalise && r < rows->count; r++) rows->sum[r] = 1.0f;
     if (!walk->form->normalise) return 0;
     for (int signs = 0; signs <= walk->signs; signs++) {
@@ -328,8 +327,8 @@ ATTN_SMALL_STEP void store_rows(const walk_t *walk, int64_t query_head, const li
     const attn_tensor_t *out = &walk->head->io->out;
     for (int64_t r = 0; r < rows->count; r++) {
         const int64_t offset = attn_offset(out, walk->head->batch, query_head, rows->first + r);
-        convert_back((char *)out->data + offset * attn_dtype_size(out->dtype), out->dtype,
-                     out->stride[3], walk->out + r * walk->stride, walk->head->problem->value_dim);
+        give_row((char *)out->data + offset * attn_dtype_size(out->dtype), out->dtype,
+                 out->stride[3], walk->out + r * walk->stride, walk->head->problem->value_dim);
     }
 }
 
@@ -339,7 +338,7 @@ static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *row
     product_ahead_t ahead = next_chunk(walk, &walk->head->io->query, &walk->head->io->out,
                                        query_head, rows->first + rows->count, CHUNK);
     if (rows->causal) score(walk, rows, &ahead);
-    const int64_t degenerate = normalise(walk, rows);
+    const uint64_t degenerate = normalise(walk, rows);
     const attn_tensor_t *tensor = &walk->head->io->out;
     const int in_place = is_plain(tensor);
     const int64_t stride = in_place ? tensor->stride[2] : walk->stride;
@@ -365,7 +364,7 @@ static int64_t attend_chunk(walk_t *walk, int64_t query_head, linear_rows_t *row
     for (int64_t r = 0; degenerate && r < rows->count; r++) /* 0 times NaN is NaN */
         if (rows->sum[r] == 0.0f) memset(out + r * stride, 0, (size_t)walk->stride * sizeof *out);
     if (!in_place) store_rows(walk, query_head, rows);
-    return degenerate;
+    return count_rows(degenerate | rows_not_finite(out, stride, rows->count, tensor->shape[3]));
 }
 
 /* zabs, where features are their own absolute values */

@@ -39,7 +39,6 @@ static void add_tokens(work_t *work, int64_t count) {
     product_ahead_t ahead = next_tokens(work, work->known + count);
     add_step(work, work->last, work->u, count, &ahead);
     work->known += count;
-    work->state->gone |= work->poison < work->known;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
@@ -96,8 +95,7 @@ static void answer_head(work_t *work, int64_t query_head, int64_t first, int64_t
         ahead_of(&ahead, 1, &io->out, work->head->batch, query_head, first + count);
         mix_rows(work, rows, lead + count, tokens, factors, &ahead);
     }
-    for (int64_t r = 0; r < count; r++)
-        store_row(work, query_head, first + r, lead + r, factors[lead + r]);
+    store_rows(work, query_head, first, count, lead, factors);
 }
 
 /* ---- the run ------------------------------------------------------------------------------------- */

@@ -64,7 +64,7 @@ attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_
 /* ---- states from and to arrays --------------------------------------------------------------------- */
 
 static void clear(linear_state_t *state) {
-    state->keys = state->gone = state->pending.count = 0;
+    state->keys = state->pending.count = 0;
     memset(state->s, 0, (size_t)state->size * sizeof *state->s);
 }
 
@@ -136,7 +136,6 @@ static linear_state_t begin(const run_t *run, int64_t task, const attn_head_t *h
     if (given) {
         memcpy(own.s, given->s, (size_t)own.size * sizeof *own.s);
         own.keys = given->keys;
-        own.gone = given->gone;
     } else {
         attn_linear_state_load(run->plan, head, &own);
     }

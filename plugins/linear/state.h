@@ -7,7 +7,6 @@
 /* Of one key/value head. */
 typedef struct linear_state {
     int64_t keys;    /* how many */
-    int64_t gone;    /* 1: a gate was NaN */
     int64_t whole;   /* 1: nothing was left out of the numbers (add.h) */
     int64_t stride;  /* value_dim, rounded up */
     uint64_t size;   /* floats of all of the below, which stand side by side */
@@ -18,7 +17,6 @@ typedef struct linear_state {
     int64_t room; /* tokens that there is room for beside the state: */
     struct {
         int64_t count;  /* of those behind the state so many are here as decode.c leaves them */
-        int64_t gone;   /* 1: a gate of them is NaN */
         float *k;       /* [room][width]: phi of keys, decayed until the last token */
         float *u;       /* [room][stride] */
         float *p, *log; /* [width]: the products of their decays, and the sums */

@@ -15,7 +15,6 @@ ATTN_STEP void load_gates(work_t *work, int64_t first, int64_t count) {
     for (int64_t t = 0; linear_has_delta(work->form) && t < count; t++) {
         const attn_tensor_t *tensor;
         work->beta[t] = *own_row(work, LINEAR_BETA, first + t, &tensor);
-        look_at_gate(work, work->beta[t], first + t);
     }
     if (!linear_has_decay(work->form)) return;
     memset(work->log, 0, (size_t)width * sizeof(float));

@@ -101,13 +101,12 @@ static void set_before(stream_t *stream, int64_t before) {
     stream->before = before;
     for (int64_t h = 0; h < head_count(&stream->problem); h++) {
         stream->states[h].keys = before;
-        stream->states[h].pending.count = stream->states[h].pending.gone = 0;
+        stream->states[h].pending.count = 0;
     }
 }
 
 static void forget(stream_t *stream) {
     memset(stream->states[0].s, 0, (size_t)numbers_bytes(stream));
-    for (int64_t h = 0; h < head_count(&stream->problem); h++) stream->states[h].gone = 0;
     set_before(stream, 0);
 }
 
@@ -233,8 +232,6 @@ static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_str
         return status;
     }
     memcpy(copy->states[0].s, stream->states[0].s, (size_t)numbers_bytes(stream));
-    for (int64_t h = 0; h < head_count(&stream->problem); h++)
-        copy->states[h].gone = stream->states[h].gone;
     set_before(copy, stream->before);
     copy->last = stream->last;
     *result = made;
@@ -267,9 +264,9 @@ static saved_t header(const stream_t *stream) {
     };
 }
 
-/* Floats of a head's saved state: s, z, zabs, and whether a gate was NaN. */
+/* Floats of a head's saved state: s, z, zabs. */
 static int64_t saved_floats(const stream_t *stream) {
-    return stream->plan->form.features * (stream->problem.value_dim + 2) + 1;
+    return stream->plan->form.features * (stream->problem.value_dim + 2);
 }
 
 static uint64_t saved_states_bytes(const stream_t *stream) {
@@ -279,19 +276,17 @@ static uint64_t saved_states_bytes(const stream_t *stream) {
 /* One head's numbers in an order that no tier decides; to or from its state. */
 static void copy_state(const stream_t *stream, linear_state_t *state, char *bytes, int is_saved) {
     const int64_t features = stream->plan->form.features, dv = stream->problem.value_dim;
-    float gone = (float)state->gone;
-    float *const pieces[] = {state->z, state->zabs, &gone};
-    const int64_t counts[] = {features, features, 1};
-    for (int64_t k = 0; k < features + 3; k++) {
-        float *piece = k < features ? state->s + k * state->stride : pieces[k - features];
-        const size_t size = (size_t)(k < features ? dv : counts[k - features]) * sizeof(float);
+    for (int64_t k = 0; k < features + 2; k++) {
+        float *piece = k < features    ? state->s + k * state->stride
+                       : k == features ? state->z
+                                       : state->zabs;
+        const size_t size = (size_t)(k < features ? dv : features) * sizeof(float);
         if (is_saved)
             memcpy(piece, bytes, size);
         else
             memcpy(bytes, piece, size);
         bytes += size;
     }
-    state->gone = gone != 0.0f;
 }
 
 static void copy_states(const stream_t *stream, char *bytes, int is_saved) {

@@ -10,6 +10,7 @@
 
 #include "add.h"
 #include "features.h"
+#include "finite.h"
 #include "rows.h"
 #include "simd/convert.h"
 #include "simd/math.h"
@@ -32,7 +33,7 @@ typedef struct work {
     linear_result_t result;
     int64_t width, stride; /* features and value_dim in whole vectors */
     int64_t known;         /* keys in the state */
-    int64_t poison;        /* the first key whose gate is NaN; INT64_MAX: none */
+    uint64_t drowned;      /* bit i: the normaliser of row i is degenerate */
     float *wide;           /* [STEP][dim]: rows before a wide map */
     float *k, *q;          /* [STEP][width]: phi of keys and queries */
     float *a, *p;          /* [STEP][width]: decays, and their products from the step's first on */
@@ -84,7 +85,6 @@ ATTN_SMALL_STEP work_t begin(const attn_head_t *head, const linear_form_t *form,
     work.head = head;
     work.state = state;
     work.result = (linear_result_t){.degenerate = 0};
-    work.poison = INT64_MAX;
     return work;
 }
 
@@ -97,10 +97,6 @@ ATTN_SMALL_STEP const float *own_row(const work_t *work, uint32_t index, int64_t
     if (!*tensor) return NULL;
     return (const float *)(*tensor)->data +
            attn_broadcast_offset(*tensor, head->batch, head->kv_head, key);
-}
-
-ATTN_STEP void look_at_gate(work_t *work, float gate, int64_t key) {
-    if (gate != gate) work->poison = tile_min(work->poison, key);
 }
 
 /* log(1 - 2^(-5-h)) (arXiv:2307.08621, Eq. 8) */
@@ -117,7 +113,6 @@ ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
     const float *row = own_row(work, LINEAR_DECAY, key, &tensor);
     const int64_t count = row && tensor->shape[3] > 1 ? work->form->features : 1;
     const float one = row ? *row : retnet_decay(work->head->kv_head);
-    vf numbers = vf_zero(); /* NaN as soon as one is */
     if (count == 1)
         for (int64_t k = 0; k < work->width; k++) a[k] = one;
     else
@@ -125,11 +120,9 @@ ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
     for (int64_t k = work->form->features; k < work->width; k++) a[k] = -1.0f;
     for (int64_t k = 0; k < work->width; k += VF_LANES) {
         const vf decay = vf_load(a + k);
-        numbers = vf_add(numbers, vf_min(vf_zero(), decay));
         vf_store(work->log + k, vf_add(vf_load(work->log + k), decay));
         vf_store(a + k, vf_exp(decay));
     }
-    look_at_gate(work, vf_reduce_add(numbers), key);
 }
 
 /*
@@ -261,7 +254,7 @@ ATTN_STEP void read_state(const work_t *work, const float *rows, int64_t count, 
         read_columns(work, rows, 1, ATTN_COMPACT ? 1 : 4, c, to);
 }
 
-/* The normaliser of row i; `seen` tokens of this step are products. Counts the degenerate. */
+/* The normaliser of row i; `seen` tokens of this step are products. */
 ATTN_STEP float normaliser(work_t *work, const float *row, int64_t i, int64_t seen) {
     const linear_state_t *state = work->state;
     vf sums = vf_zero(), terms = vf_zero();
@@ -278,22 +271,18 @@ ATTN_STEP float normaliser(work_t *work, const float *row, int64_t i, int64_t se
     }
     const int64_t keys = state->keys + seen;
     const float rounding = FLT_EPSILON * sqrtf((float)(keys + work->form->features));
-    work->result.degenerate += keys > 0 && !is_normaliser(sum, rounding * abs);
+    if (keys > 0 && !is_normaliser(sum, rounding * abs)) work->drowned |= (uint64_t)1 << i;
     return sum;
 }
 
-/* The rows' factors: one over their normalisers, where there are any; counts the degenerate. */
+/* The rows' factors: one over their normalisers, where there are any. */
 ATTN_STEP void find_factors(work_t *work, const float *rows, int64_t lead, int64_t count,
                             int64_t tokens, float *factors) {
     for (int64_t r = 0; r < lead + count; r++) {
         const int64_t seen = tokens ? r + 1 : 0;
         factors[r] = 1.0f;
-        if (r < lead) continue;
-        if (!work->form->normalise) {
-            work->result.degenerate += work->state->gone || work->poison < work->known + seen;
-            continue;
-        }
-        factors[r] = row_factor(normaliser(work, rows, r, seen));
+        if (r >= lead && work->form->normalise)
+            factors[r] = row_factor(normaliser(work, rows, r, seen));
     }
 }
 
@@ -309,16 +298,22 @@ ATTN_STEP void mix_row(const work_t *work, int64_t i, int64_t seen, float factor
     }
 }
 
-/* Row i of `out` is that of a query; where its factor is 0 it is zeros. */
-ATTN_STEP void store_row(const work_t *work, int64_t query_head, int64_t query, int64_t i,
-                         float factor) {
+/* Rows [lead, lead + count) of `out` are those of queries from `first` on; where a factor is 0 they are zeros. */
+ATTN_STEP void store_rows(work_t *work, int64_t query_head, int64_t first, int64_t count,
+                          int64_t lead, const float *factors) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *out = &head->io->out;
-    float *row = work->out + i * work->stride;
-    if (factor == 0.0f) memset(row, 0, (size_t)work->stride * sizeof *row);
-    convert_back((char *)out->data +
-                     attn_offset(out, head->batch, query_head, query) * attn_dtype_size(out->dtype),
-                 out->dtype, out->stride[3], row, head->problem->value_dim);
+    const int64_t stride = work->stride, columns = head->problem->value_dim;
+    for (int64_t r = 0; r < count; r++) {
+        float *row = work->out + (lead + r) * stride;
+        const int64_t offset = attn_offset(out, head->batch, query_head, first + r);
+        if (factors[lead + r] == 0.0f) memset(row, 0, (size_t)stride * sizeof *row);
+        give_row((char *)out->data + offset * attn_dtype_size(out->dtype), out->dtype,
+                 out->stride[3], row, columns);
+    }
+    work->result.degenerate += count_rows(
+        work->drowned >> lead | rows_not_finite(work->out + lead * stride, stride, count, columns));
+    work->drowned = 0;
 }
 
 /* linear_recurrence_t.step, of decode.c. */

@@ -86,7 +86,7 @@ export interface RunResult<Out = Float32Array> extends OwnResults {
      * heads * queries * keys elements. `null` when they were not asked for.
      */
     scores: Float32Array | null;
-    /** Rows whose normaliser was 0 or drowned in rounding: do not trust them (linear `lin`). */
+    /** Of linear: rows that are not finite, or whose normaliser was 0 or drowned in rounding: do not trust them. */
     degenerateRows: number;
 }
 

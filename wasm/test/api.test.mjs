@@ -245,7 +245,7 @@ for (const [build, attn] of libraries) {
             plan.dispose();
         });
 
-        test("the linear backend counts rows that have no normaliser", () => {
+        test("the linear backend counts rows that have no normaliser or are not finite", () => {
             const plan = attn.plan({
                 backend: "linear",
                 queries: 2,
@@ -256,6 +256,9 @@ for (const [build, attn] of libraries) {
             const query = Float32Array.of(1, 1);
             const key = Float32Array.of(1, -1);
             assert.equal(plan.run({ query, key, value: query }).degenerateRows, 2);
+            const value = Float32Array.of(1, NaN);
+            assert.equal(plan.run({ query, key: query, value: query }).degenerateRows, 0);
+            assert.equal(plan.run({ query, key: query, value }).degenerateRows, 2);
             plan.dispose();
         });
 

@@ -215,7 +215,7 @@ typedef struct attn_report {
     uint32_t struct_size;
     uint32_t reserved;
     int64_t
-        degenerate_rows; /**< rows whose normaliser was 0 or drowned in rounding (linear `lin`) */
+        degenerate_rows; /**< of linear: not finite, or the normaliser was 0 or drowned by rounding */
 } attn_report_t;
 
 /**
