@@ -18,6 +18,7 @@ async function bench() {
     try {
         await benchFirstView(browser, server.url);
         for (const size of sizes) await benchSize(browser, server.url, size);
+        await benchZoom(browser, server.url, Math.max(...sizes));
     } finally {
         await browser.close();
         await server.close();
@@ -69,6 +70,57 @@ async function benchSize(browser, url, size) {
         print(`${what}: CPU time of the longest main-thread task`, longest, "ms");
     }
     await page.close();
+}
+
+/** Each frame a wheel turns or a picture is dragged: how many frames of a second are drawn, and how soon the weights are there. */
+async function benchZoom(browser, url, size) {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    await page.goto(url);
+    await settled(page);
+    await page.fill("#text", words(size));
+    await page.waitForTimeout(500);
+    await settled(page, 120_000);
+    await page.locator(".panel canvas").first().scrollIntoViewIfNeeded();
+    for (const what of ["zoom", "pan"]) {
+        const gaps = await page.evaluate(moveEachFrame, what);
+        const total = gaps.reduce((sum, gap) => sum + gap, 0);
+        print(`${size} tokens, ${what}: frames a second`, (1000 * gaps.length) / total, "");
+        print(`${size} tokens, ${what}: longest frame`, Math.max(...gaps), "ms");
+        const start = performance.now();
+        await page.waitForFunction(() => {
+            const all = [...document.querySelectorAll(".panel .readout")];
+            return all.every(({ textContent }) => textContent !== "");
+        });
+        print(`${size} tokens, ${what}: true weights after`, performance.now() - start, "ms");
+    }
+    await page.close();
+}
+
+/** In the page: milliseconds between frames while it is zoomed or moved for two seconds. */
+async function moveEachFrame(what) {
+    const frames = 120;
+    const canvas = document.querySelector(".panel canvas");
+    const { left, top } = canvas.getBoundingClientRect();
+    const at = (x, y) => ({ clientX: left + x, clientY: top + y, bubbles: true, cancelable: true });
+    const drag = (type, x) =>
+        canvas.dispatchEvent(
+            new PointerEvent(type, { ...at(x, x), pointerType: "mouse", buttons: 1, pointerId: 1 }),
+        );
+    canvas.setPointerCapture = () => undefined; // there is no such pointer
+    const steps = {
+        zoom: () => {
+            const turn = { ...at(150, 150), ctrlKey: true, deltaY: -18 };
+            canvas.dispatchEvent(new WheelEvent("wheel", turn));
+        },
+        pan: (i) => drag("pointermove", 150 + 50 * Math.sin(i / 10)),
+    };
+    if (what === "pan") drag("pointerdown", 150);
+    const times = [];
+    for (let i = 0; i <= frames; i++) {
+        times.push(await new Promise((resolve) => requestAnimationFrame(resolve)));
+        steps[what](i);
+    }
+    return times.slice(1).map((time, i) => time - times[i]);
 }
 
 function allHave(page, name) {

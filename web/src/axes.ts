@@ -1,7 +1,24 @@
 /** What is written along the sides of a heatmap. */
 
+import type { Grid } from "./types";
+
+/** The queries or keys of a picture, in cells of so many. */
+export interface Axis {
+    first: number;
+    count: number;
+    perCell: number;
+}
+
+export function queryAxis({ query, queries, rowsPerCell }: Grid): Axis {
+    return { first: query, count: queries, perCell: rowsPerCell };
+}
+
+export function keyAxis({ key, keys, columnsPerCell }: Grid): Axis {
+    return { first: key, count: keys, perCell: columnsPerCell };
+}
+
 export interface Tick {
-    /** Place along the axis, counted in queries or keys: the middle of one is at half. */
+    /** Place along the axis, counted in queries or keys: the middle of its first one is at half. */
     at: number;
     text: string;
 }
@@ -10,17 +27,28 @@ const textSpacing = 12; // pixels between two tokens
 const textSkipped = 6; // of so many tokens at least one is written, or none are
 const indexSpacing = 34;
 
-/** Tokens where there is room for them, indices otherwise. */
-export function ticks(count: number, extent: number, tokens: string[] | null): Tick[] {
-    const each = extent / count;
-    const skip = Math.ceil(textSpacing / each);
-    if (tokens && skip <= textSkipped) return every(skip, count, (index) => tokens[index] ?? "");
-    return every(roundStep(indexSpacing / each), count, String);
+/** Is there room for tokens? */
+export function hasNames({ count }: Axis, extent: number, tokens: string[] | null): boolean {
+    return tokens !== null && Math.ceil((textSpacing * count) / extent) <= textSkipped;
 }
 
-function every(step: number, count: number, text: (index: number) => string): Tick[] {
-    const total = Math.ceil(count / step);
-    return Array.from({ length: total }, (_, i) => ({ at: i * step + 0.5, text: text(i * step) }));
+/** Tokens where there is room for them, indices otherwise. */
+export function ticks(axis: Axis, extent: number, tokens: string[] | null): Tick[] {
+    const { first, count } = axis;
+    const each = extent / count;
+    if (tokens && hasNames(axis, extent, tokens))
+        return every(Math.ceil(textSpacing / each), 0, axis, (index) => tokens[index] ?? "");
+    const step = roundStep(indexSpacing / each);
+    return every(step, Math.ceil(first / step) * step - first, axis, String);
+}
+
+/** From so many after the first of the axis on. */
+function every(step: number, from: number, { first, count }: Axis, text: (i: number) => string) {
+    const total = Math.max(0, Math.ceil((count - from) / step));
+    return Array.from({ length: total }, (_, i): Tick => {
+        const place = from + i * step;
+        return { at: place + 0.5, text: text(first + place) };
+    });
 }
 
 /** The least of 1, 2, 5, 10, 20, 50, ... that is not below. */
@@ -30,26 +58,23 @@ function roundStep(least: number): number {
 }
 
 /** How a cell's queries or keys are called: the token, an index, or a range of indices. */
-export function bareName(
-    cell: number,
-    perCell: number,
-    count: number,
-    tokens: string[] | null,
-): string {
-    const first = cell * perCell;
-    if (perCell > 1) return `${first}–${Math.min(first + perCell, count) - 1}`;
+export function bareName(cell: number, axis: Axis, tokens: string[] | null): string {
+    const { perCell } = axis;
+    const first = axis.first + cell * perCell;
+    const end = axis.first + axis.count;
+    if (perCell > 1) return `${first}–${Math.min(first + perCell, end) - 1}`;
     return tokens?.[first] ?? String(first);
 }
 
 /** The same for a sentence: tokens stand in quotes. */
-export function quotedName(
-    cell: number,
-    perCell: number,
-    count: number,
-    tokens: string[] | null,
-): string {
-    const name = bareName(cell, perCell, count, tokens);
-    return tokens && perCell === 1 ? `“${isolated(name)}”` : name;
+export function quotedName(cell: number, axis: Axis, tokens: string[] | null): string {
+    if (axis.perCell === 1) return nameOf(axis.first + cell, tokens);
+    return bareName(cell, axis, tokens);
+}
+
+/** How a single query or key is called, for a sentence. */
+export function nameOf(index: number, tokens: string[] | null): string {
+    return tokens ? `“${isolated(tokens[index] ?? String(index))}”` : String(index);
 }
 
 /** Of scripts that run from right to left: what stands beside such a token keeps its place (UAX #9, isolates). */

@@ -1,6 +1,6 @@
 /** Draws a heatmap with its axes and crosshair. */
 
-import { bareName, ticks, type Tick } from "./axes";
+import { bareName, hasNames, keyAxis, queryAxis, ticks, type Tick } from "./axes";
 import type { Theme } from "./colors";
 import type { Surface } from "./take/surface";
 import type { Grid } from "./types";
@@ -52,10 +52,6 @@ const gap = 5; // between a label and the picture
 const squarest = 1.2; // height of the picture by its width, at most
 const flattest = 0.25;
 
-function isNamed(labels: Tick[], tokens: string[] | null): boolean {
-    return tokens !== null && labels[0]?.text === tokens[0];
-}
-
 export class Drawing {
     #context: Surface;
     #grid: Grid;
@@ -80,15 +76,15 @@ export class Drawing {
 
     /** A layout as wide as asked and as high as it then needs. */
     layout(width: number): Layout {
-        const { queries, keys } = this.#grid;
+        const [queries, keys] = [queryAxis(this.#grid), keyAxis(this.#grid)];
         const tokens = this.#tokens;
         this.#context.font = `${fontSize}px ${fontFamily}`;
         // Beside words there may be too little room for words: then there are none.
         const narrow = this.#box(width, ticks(queries, width, tokens));
-        const names = isNamed(ticks(queries, narrow.height, tokens), tokens) ? tokens : null;
+        const names = hasNames(queries, narrow.height, tokens) ? tokens : null;
         const box = names ? narrow : this.#box(width, ticks(queries, width, null));
         const columns = ticks(keys, box.width, tokens);
-        const upright = isNamed(columns, tokens);
+        const upright = hasNames(keys, box.width, tokens);
         const below = upright ? this.#room(columns) : fontSize + gap;
         const height = box.top + box.height + below + titleRoom;
         const besides = { left: box.left + box.width + fontSize + 2, width: stripWidth };
@@ -227,12 +223,8 @@ export class Drawing {
         context.fillStyle = ink;
         context.font = `bold ${fontSize}px ${fontFamily}`;
         const { row, column } = cell;
-        this.#rowLabel(layout, bareName(row, grid.rowsPerCell, grid.queries, this.#tokens), y);
-        this.#columnLabel(
-            layout,
-            bareName(column, grid.columnsPerCell, grid.keys, this.#tokens),
-            x,
-        );
+        this.#rowLabel(layout, bareName(row, queryAxis(grid), this.#tokens), y);
+        this.#columnLabel(layout, bareName(column, keyAxis(grid), this.#tokens), x);
     }
 
     #rowLabel({ box }: Layout, text: string, y: number): void {

@@ -4,6 +4,9 @@ import { colorize, type ColourLaw, type Theme } from "./colors";
 import { Drawing, type Cell, type Layout, type Strip } from "./drawing";
 import { SvgSurface } from "./take/surface";
 import type { Grid } from "./types";
+import { listen } from "./zoom/gestures";
+import { Layers } from "./zoom/layers";
+import type { Place, Region } from "./zoom/region";
 
 const savedWidth = 560; // pixels of a picture that is saved
 
@@ -18,11 +21,26 @@ export interface Picture {
     strip?: Strip | null;
 }
 
+/** What keys and gestures do with what is seen. */
+export interface Zooming {
+    by(factor: number, at?: Place): void;
+    move(by: Place): void;
+    all(): void;
+}
+
+const step = 2; // of a key that zooms
+const far = 0.25; // of what is seen, by which a key moves it
+
 export class Heatmap {
     #canvas: HTMLCanvasElement;
     #context: CanvasRenderingContext2D;
-    #image = document.createElement("canvas");
+    #layers = new Layers();
+    /** What is drawn: a grid, or a region that is to come. */
+    #region: Region | null = null;
+    #isMoving = false;
+    #zoom: Zooming | null;
     #grid: Grid | null = null;
+    #make: ((region: Region) => Drawing) | null = null;
     #saved: ((title: string) => string) | null = null;
     #drawing: Drawing | null = null;
     #layout: Layout | null = null;
@@ -34,11 +52,18 @@ export class Heatmap {
         canvas: HTMLCanvasElement,
         onPoint: (cell: Cell | null) => void,
         onPin: (cell: Cell) => void,
+        zoom: Zooming | null = null,
     ) {
         const context = canvas.getContext("2d");
         if (!context) throw new Error("this browser has no 2D canvas");
         this.#canvas = canvas;
         this.#context = context;
+        this.#zoom = zoom;
+        if (zoom) {
+            const placeAt = (x: number, y: number) => this.#placeAt(x, y);
+            const by = (factor: number, at: Place) => zoom.by(factor, at);
+            listen(canvas, { placeAt, zoom: by, move: (place) => zoom.move(place) });
+        }
         new ResizeObserver(() => this.#draw()).observe(canvas);
 
         const follow = (event: PointerEvent) => onPoint(this.#cellAt(event.offsetX, event.offsetY));
@@ -56,6 +81,7 @@ export class Heatmap {
         });
         canvas.addEventListener("keydown", (event) => {
             if (event.key === "Enter" && this.#cell) return onPin(this.#cell);
+            if (this.#zooms(event)) return event.preventDefault();
             const cell = this.#moved(event);
             if (cell === undefined) return;
             event.preventDefault();
@@ -64,21 +90,38 @@ export class Heatmap {
     }
 
     show({ grid, values, max, law, tokens, strip = null }: Picture, theme: Theme): void {
-        this.#grid = grid;
+        this.#grid = this.#region = grid;
+        this.#isMoving = false;
         this.#drawing = new Drawing(this.#context, grid, tokens, theme, strip);
-        this.#image.width = grid.columns;
-        this.#image.height = grid.rows;
         const image = new ImageData(grid.columns, grid.rows);
         colorize(values, max, law, theme.palette, image.data);
-        this.#image.getContext("2d")?.putImageData(image, 0, 0);
+        this.#layers.take(grid, image);
         this.#draw();
+        this.#make = (region) => {
+            const meanwhile = { ...grid, ...region };
+            return new Drawing(this.#context, meanwhile, tokens, theme, strip && { parts: [] });
+        };
         this.#saved = (title) => {
             const surface = new SvgSurface(this.#context);
             const drawing = new Drawing(surface, grid, tokens, theme, strip);
             const layout = drawing.layout(savedWidth);
-            drawing.draw(layout, this.#image, null, this.#pinned);
+            drawing.draw(layout, this.#layers.image, null, this.#pinned);
             return surface.picture(layout.width, layout.height, theme.paper, title);
         };
+    }
+
+    /** Another region, as well as what has been drawn tells, until its weights are there. */
+    preview(region: Region): void {
+        if (!this.#make) return;
+        this.#drawing = this.#make(region);
+        this.#region = region;
+        this.#isMoving = true;
+        this.#draw();
+    }
+
+    /** What has been drawn is of other weights than what will be. */
+    forget(): void {
+        this.#layers.forget();
     }
 
     /** What is shown, as an SVG picture by itself; null: nothing was shown yet. */
@@ -107,7 +150,52 @@ export class Heatmap {
         canvas.width = Math.round(layout.width * devicePixelRatio);
         canvas.height = Math.round(layout.height * devicePixelRatio);
         this.#context.scale(devicePixelRatio, devicePixelRatio);
-        this.#drawing.draw(layout, this.#image, this.#cell, this.#pinned);
+        if (this.#isMoving && this.#region)
+            this.#drawing.draw(layout, this.#layers.preview(this.#region), null, null);
+        else this.#drawing.draw(layout, this.#layers.image, this.#cell, this.#pinned);
+    }
+
+    /** What is drawn at a point of the canvas. */
+    #placeAt(x: number, y: number): Place | null {
+        if (!this.#region || !this.#layout) return null;
+        const { left, top, width, height } = this.#layout.box;
+        const { query, queries, key, keys } = this.#region;
+        return {
+            query: query + ((y - top) / height) * queries,
+            key: key + ((x - left) / width) * keys,
+        };
+    }
+
+    /** Does a key zoom or move what is seen? Then it has. */
+    #zooms({ key, ctrlKey, altKey, metaKey }: KeyboardEvent): boolean {
+        const [zoom, region] = [this.#zoom, this.#region];
+        if (!zoom || !region || altKey || metaKey) return false;
+        const [query, keys] = [far * region.queries, far * region.keys];
+        const moves: Record<string, Place> = {
+            ArrowUp: { query: -query, key: 0 },
+            ArrowDown: { query, key: 0 },
+            ArrowLeft: { query: 0, key: -keys },
+            ArrowRight: { query: 0, key: keys },
+        };
+        const by = moves[key];
+        if (ctrlKey && by) zoom.move(by);
+        else if (ctrlKey)
+            return false; // the browser's own zoom
+        else if (key === "+" || key === "=") zoom.by(1 / step, this.#middleOfCell());
+        else if (key === "-") zoom.by(step, this.#middleOfCell());
+        else if (key === "0") zoom.all();
+        else return false;
+        return true;
+    }
+
+    /** Of the cell with the crosshair; undefined: there is none. */
+    #middleOfCell(): Place | undefined {
+        if (!this.#grid || !this.#cell) return undefined;
+        const { query, key, rowsPerCell, columnsPerCell } = this.#grid;
+        return {
+            query: query + (this.#cell.row + 0.5) * rowsPerCell,
+            key: key + (this.#cell.column + 0.5) * columnsPerCell,
+        };
     }
 
     #cellAt(x: number, y: number): Cell | null {

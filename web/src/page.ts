@@ -26,6 +26,7 @@ import { Streaming, type Scene } from "./streaming/streaming";
 import { termOf } from "./terms";
 import type { ArrayFile } from "./types";
 import { ViewingControls } from "./viewing";
+import { Zoom, type Viewport } from "./zoom/zoom";
 
 const referenceId = "softmax"; // exact, up to rounding
 
@@ -69,6 +70,13 @@ export class Page {
         },
         onSettings: () => this.#remember(),
     });
+    #zoom = new Zoom({
+        onMove: (region) => this.#panels.preview(region),
+        onRest: () => {
+            this.#remember();
+            this.#panels.refreshRegion();
+        },
+    });
     #pinning = new Pinning(
         () => this.#loading.summary,
         () => this.#setPin(null),
@@ -100,6 +108,7 @@ export class Page {
             onSettings: (settings) => this.#set(settings),
             onInput: () => {
                 this.#pinning.show();
+                this.#zoom.show(this.#loading.summary?.shape ?? null);
                 this.#refresh();
             },
             onNone: () => this.#empty(),
@@ -137,6 +146,7 @@ export class Page {
         });
         this.#input.fill({ ...link, text });
         this.#viewing.set(link);
+        this.#zoom.set(link);
         this.#pinning.asked = link.pin;
         this.#costs.settings = link.costs;
         this.#streaming.set(link.streaming, link.token);
@@ -163,6 +173,8 @@ export class Page {
             engine: this.#engine,
             problem: () => this.#input.problem,
             view: () => this.#input.view,
+            viewport: () => this.#viewport,
+            zoom: this.#zoom,
             tokens: () => this.#loading.summary?.tokens ?? null,
             isReference: (id) => id === referenceId,
             reference: () => this.#panels.gridOf(referenceId),
@@ -201,6 +213,11 @@ export class Page {
             onProgress: () => this.#progress.show(this.#panels.all, this.#loading.summary),
             onSolved: () => void this.#time(),
         };
+    }
+
+    get #viewport(): Viewport | null {
+        const { shape } = this.#loading.summary ?? {};
+        return shape ? this.#zoom.viewport(shape) : null;
     }
 
     /** Panels for the backends of a plugin, beside those that there are. */
@@ -247,6 +264,7 @@ export class Page {
 
     #empty(): void {
         this.#pinning.show();
+        this.#zoom.show(null);
         this.#panels.clear();
         this.#costs.refresh();
         this.#streaming.refresh();
@@ -317,6 +335,7 @@ export class Page {
             ...{ shape, tokens, problem: this.#input.problem },
             ...this.#input.view,
             ...this.#viewing.values,
+            viewport: this.#zoom.viewport(shape),
             backends: this.#panels.candidates.map(({ backend, params }) => ({
                 id: backend,
                 params,
@@ -342,6 +361,7 @@ export class Page {
             costs: this.#costs.settings,
             streaming: this.#streaming.isOpen,
             token: this.#streaming.token,
+            ...this.#zoom.settings,
             heads: this.#heads.open,
             without: this.#without,
             files: this.#keeping.files,

@@ -76,9 +76,11 @@ function rangeOf(panels: readonly Painted[]): Range {
     return range;
 }
 
-function poolingNote({ rowsPerCell, columnsPerCell, sampledRows }: Grid): string | null {
+function poolingNote(grid: Grid): string | null {
+    const { rowsPerCell, columnsPerCell, sampledRows, pooling } = grid;
     if (rowsPerCell * columnsPerCell === 1) return null;
     const all = count(rowsPerCell, "query", "queries");
     const queries = sampledRows === rowsPerCell ? all : `the middle ${sampledRows} of ${all}`;
-    return `Each cell is the mean of ${queries} × ${count(columnsPerCell, "key")}.`;
+    const what = pooling === "mean" ? "mean" : "largest weight, by size,";
+    return `Each cell is the ${what} of ${queries} × ${count(columnsPerCell, "key")}.`;
 }

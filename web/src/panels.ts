@@ -10,6 +10,7 @@ import { Panel } from "./panel/panel";
 import type { Surroundings } from "./panel/surroundings";
 import { presetOf } from "./presets/list";
 import type { Grid, Timing, Values } from "./types";
+import type { Region } from "./zoom/region";
 
 export class Panels {
     #holder = find(document, "#panels", HTMLElement);
@@ -79,6 +80,14 @@ export class Panels {
 
     refreshView(): void {
         for (const panel of this.#all) void panel.refreshView();
+    }
+
+    preview(region: Region): void {
+        for (const panel of this.#all) panel.preview(region);
+    }
+
+    refreshRegion(): void {
+        for (const panel of this.#all) void panel.refreshRegion();
     }
 
     refreshRows(): void {

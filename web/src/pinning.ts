@@ -1,6 +1,6 @@
 /** The query that is looked at step by step. */
 
-import { quotedName } from "./axes";
+import { nameOf } from "./axes";
 import { find } from "./dom";
 import { isHeatmap } from "./heatmap";
 import type { Pin } from "./row/place";
@@ -48,7 +48,7 @@ export class Pinning {
         find(document, "#panels", HTMLElement).classList.toggle("pinned", pin !== null);
         this.#holder.hidden = pin === null;
         if (!pin || !shape) return;
-        const name = quotedName(pin.query, 1, shape.queries, tokens ?? null);
+        const name = nameOf(pin.query, tokens ?? null);
         find(this.#holder, "span", HTMLElement).textContent =
             `Query ${name}, number ${pin.query}, step by step`;
     }

@@ -8,7 +8,8 @@ import { pack } from "./packing";
 import { presetOf } from "./presets/list";
 import type { Pin } from "./row/place";
 import { readRules, writeRules } from "./rules/rules";
-import type { Problem, Value, Values } from "./types";
+import { poolings, type Pooling, type Problem, type Value, type Values } from "./types";
+import { parseRegion, regionText, type Region } from "./zoom/region";
 import { readWithout, writeWithout, type Part } from "./share/parts";
 import { isKey } from "./store";
 
@@ -35,6 +36,9 @@ export interface Settings extends Problem {
     /** The backend whose heads are shown side by side; null: none's. */
     heads: string | null;
     token: number;
+    /** What pictures show of a head; null: all. */
+    region: Region | null;
+    pooling: Pooling;
     /** Parts that an embedded page is without; null: it is not embedded. */
     without: readonly Part[] | null;
     /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
@@ -61,6 +65,8 @@ export function defaultSettings(text: string): Settings {
         streaming: false,
         heads: null,
         token: 1,
+        region: null,
+        pooling: "mean",
         without: null,
         files: null,
         plugins: [],
@@ -119,6 +125,9 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "enlarged") link.enlarged = text;
         else if (name === "token" && /^[1-9]\d{0,8}$/.test(text)) link.token = Number(text);
         else if (name === "row") link.pin = parsePin(text);
+        else if (name === "region") link.region = parseRegion(text);
+        else if (name === "pooling")
+            link.pooling = poolings.find((pooling) => pooling === text) ?? "mean";
         else if (name === "files" && isKey(text)) link.files = text;
     }
     return link;
@@ -147,6 +156,8 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (link.heads !== null) query.set("heads", link.heads);
     if (token !== defaults.token) query.set("token", String(token));
     if (pinText(pin) !== pinText(base.pin)) query.set("row", pinText(pin));
+    if (link.region) query.set("region", regionText(link.region));
+    if (link.pooling !== "mean") query.set("pooling", link.pooling);
     if (enlarged !== null) query.set("enlarged", enlarged);
     writeWithout(query, link.without);
     for (const [backend, values] of params) {

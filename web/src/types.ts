@@ -2,6 +2,7 @@
 
 import type { PlanFact } from "libattn";
 import type { Rules } from "./rules/rules";
+import type { Extent, Region } from "./zoom/region";
 
 export type Value = string | number | boolean;
 export type Values = Record<string, Value>;
@@ -113,15 +114,31 @@ export interface Run {
     milliseconds: number;
 }
 
+/** What a cell of several weights has of them: their mean, or the largest by size. */
+export const poolings = ["mean", "largest"] as const;
+export type Pooling = (typeof poolings)[number];
+
+/** One weight, and whose it is. */
+export interface Weight {
+    query: number;
+    key: number;
+    weight: number;
+    /** Has its row another one that is not 0? */
+    hasChoice: boolean;
+}
+
 /**
- * Weights of one head, pooled to at most `cellLimit` cells a side: each cell is a mean over its keys and
+ * Weights of a region of one head, pooled to at most `cellLimit` cells a side: each cell is of its keys and
  * `sampledRows` of its queries.
  */
-export interface Grid {
+export interface Grid extends Region {
     rows: number;
     columns: number;
-    queries: number;
-    keys: number;
+    /** What it is a region of. */
+    of: Extent;
+    pooling: Pooling;
+    /** Of all that were pooled; null: none yet. */
+    largest: Weight | null;
     /** Queries and keys in a cell; 1 when nothing was pooled. */
     rowsPerCell: number;
     columnsPerCell: number;

@@ -7,6 +7,8 @@ import { PerWorker, type Bench } from "./bench";
 import type { Held } from "./held";
 import { tooMuch } from "./lines";
 import { emptyGrid, fillRows, queriesOf } from "./pool";
+import { isSame, wholeOf } from "./zoom/region";
+import type { Viewport } from "./zoom/zoom";
 import type { Reference } from "./reference";
 import { queriesToSee, type HeadRows, type Look } from "./look/look";
 import { posed } from "./rules/posed";
@@ -20,6 +22,7 @@ import type { Accuracy, Grid, Numbers, Problem, Run, Values, WorstRow } from "./
 const stages = { picture: 0, run: 1, time: 2 };
 const mostBackends = 1024;
 
+const mostWholes = 8;
 const chunk = 1 << 19; // weights in a piece: some milliseconds
 const mostFlops = 2 ** 39; // of a run: it takes about half a minute
 
@@ -59,6 +62,8 @@ export class Work {
     #out: Float32Array | null = null;
     #rows: Float32Array | null = null;
     #first: number | null = null;
+    /** Pictures of all queries and keys, to which the reader comes back; the latest. */
+    #wholes = new Map<string, Grid>();
 
     constructor(bench: Bench, held: Held, reference: Reference, task: Task) {
         this.#bench = bench;
@@ -91,13 +96,23 @@ export class Work {
         });
     }
 
-    /** The weights of a head. The picture of another one that was asked for before is stale then. */
-    async picture(batch: number, head: number, onProgress: (done: number) => void): Promise<Grid> {
+    /** Weights of a head. The picture of others that was asked for before is stale then. */
+    async picture(
+        batch: number,
+        head: number,
+        viewport: Viewport,
+        onProgress: (done: number) => void,
+    ): Promise<Grid> {
         this.#view.abort();
         this.#view = new AbortController();
         const signal = AbortSignal.any([this.signal, this.#view.signal]);
         const { queries, keys } = this.#held.input.shape;
-        const grid = emptyGrid(queries, keys);
+        const { region, pooling } = viewport;
+        const isAll = isSame(region, wholeOf({ queries, keys }));
+        const name = [batch, head, pooling].join();
+        const known = isAll && this.#wholes.get(name);
+        if (known) return known;
+        const grid = emptyGrid(region, { queries, keys }, pooling);
         const { rowsPerCell, sampledRows } = grid;
         const isWhole = sampledRows === rowsPerCell;
         const step = isWhole ? Math.max(1, Math.floor(chunk / (keys * rowsPerCell))) : 1;
@@ -106,6 +121,7 @@ export class Work {
             fillRows(grid, row, await this.#weights(part, signal));
             onProgress(Math.min(1, (row + step) / grid.rows));
         }
+        if (isAll) this.#wholes = new Map([...this.#wholes].slice(1 - mostWholes)).set(name, grid);
         return grid;
     }
 

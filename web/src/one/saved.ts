@@ -2,6 +2,7 @@
 
 import type { ColourLaw } from "../colors";
 import type { Input, Problem, Role, Shape, Values } from "../types";
+import type { Viewport } from "../zoom/zoom";
 
 export interface SavedView {
     shape: Shape;
@@ -9,6 +10,7 @@ export interface SavedView {
     problem: Problem;
     batch: number;
     head: number;
+    viewport: Viewport;
     colours: ColourLaw;
     difference: boolean;
     /** In the order of panels. */

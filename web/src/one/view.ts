@@ -80,7 +80,8 @@ class View {
         try {
             const { query, key } = this.#arrays;
             const { arrays } = posed(problem, shape);
-            const grid = emptyGrid(shape.queries, shape.keys);
+            const { region, pooling } = this.#saved.viewport;
+            const grid = emptyGrid(region, shape, pooling);
             for (let row = 0; row < grid.rows; row++) {
                 const part = { batch, head, ...queriesOf(grid, row) };
                 fillRows(grid, row, plan.weights({ ...arrays, query, key, ...part }));
@@ -139,6 +140,7 @@ class OnePanel {
             showsDifference: () => this.showsDifference,
             reference: () => view.reference,
             hasErrors: false,
+            zoom: null,
             onPoint: (cell) => view.point(cell),
             onPin: () => undefined,
         });

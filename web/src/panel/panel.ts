@@ -8,6 +8,7 @@ import type { Findings } from "../lines";
 import type { Look } from "../look/look";
 import type { Grid, Timing, Values } from "../types";
 import type { Work } from "../work";
+import type { Region } from "../zoom/region";
 import { Command } from "./command";
 import { panelElement } from "./element";
 import { Figures } from "./figures";
@@ -64,6 +65,7 @@ export class Panel {
             showsDifference: () => this.showsDifference,
             reference: () => around.reference(),
             hasErrors: true,
+            zoom: around.zoom,
             onPoint: (cell) => around.onPoint(cell),
             onPin: (pin) => around.onPin(pin),
         });
@@ -247,6 +249,22 @@ export class Panel {
         }
     }
 
+    /** Show another region, as far as what is drawn has it. */
+    preview(region: Region): void {
+        this.#picture.preview(region);
+    }
+
+    /** Compute the region that is to be shown. */
+    async refreshRegion(): Promise<void> {
+        const work = this.#work;
+        if (!work) return;
+        try {
+            await this.#refreshGrid(work);
+        } catch (error) {
+            if (work === this.#work) this.#fail(message(error));
+        }
+    }
+
     /** Rows of the head that is shown, closely; null: it is not shown any more. */
     async #look(work: Work): Promise<Look | null> {
         if (work.first === null) return null; // there is no output yet
@@ -302,15 +320,19 @@ export class Panel {
 
     async #refreshGrid(work: Work): Promise<void> {
         const { batch, head } = this.#around.view();
+        const viewport = this.#around.viewport();
+        if (!viewport) return;
         const onProgress = (part: number) => {
             if (work !== this.#work || this.#step !== "picture") return;
             this.#part = part;
             this.#around.onProgress();
         };
-        const grid = await work.picture(batch, head, onProgress).catch((error: unknown) => {
-            if (isAbort(error)) return null; // another view or work has been asked for
-            throw error;
-        });
+        const grid = await work
+            .picture(batch, head, viewport, onProgress)
+            .catch((error: unknown) => {
+                if (isAbort(error)) return null; // another view or work has been asked for
+                throw error;
+            });
         if (grid === null || work !== this.#work) return;
         this.#picture.take(grid, this.#around.tokens());
         this.#around.onPicture();

@@ -1,15 +1,16 @@
 /** A panel's picture: weights or their difference from another's, and what the cell pointed at has. */
 
-import { quotedName } from "../axes";
+import { keyAxis, nameOf, queryAxis, quotedName } from "../axes";
 import { shade, type ColourLaw, type Theme } from "../colors";
 import { find, showLine } from "../dom";
 import type { Cell } from "../drawing";
 import { significant } from "../format";
-import { Heatmap } from "../heatmap";
+import { Heatmap, type Zooming } from "../heatmap";
 import type { Look } from "../look/look";
 import type { Pin } from "../row/place";
 import type { Table } from "../take/menu";
 import type { Grid } from "../types";
+import { isSame, type Region } from "../zoom/region";
 import { Told } from "./told";
 
 /** What a picture needs from around it. */
@@ -19,6 +20,8 @@ export interface Frame {
     reference(): Grid | null;
     /** Are errors of rows looked for? */
     hasErrors: boolean;
+    /** What gestures do; null: nothing. */
+    zoom: Zooming | null;
     onPoint(cell: Cell | null): void;
     onPin(pin: Pin): void;
 }
@@ -37,6 +40,9 @@ export class Picture {
     #look: Look | null = null;
     #ofRow: HTMLElement;
     #cell: Cell | null = null;
+    #isDifference = false;
+    /** What is drawn is of another region than the grid. */
+    #isMoving = false;
 
     /** `root`: the panel, which is marked as what its picture is. */
     constructor(root: HTMLElement, name: string, frame: Frame) {
@@ -54,7 +60,12 @@ export class Picture {
         canvas.setAttribute("aria-describedby", id);
         canvas.addEventListener("focus", () => this.#readout.setAttribute("aria-live", "polite"));
         canvas.addEventListener("blur", () => this.#readout.removeAttribute("aria-live"));
-        this.#heatmap = new Heatmap(canvas, frame.onPoint, (cell) => this.#pinCell(cell));
+        this.#heatmap = new Heatmap(
+            canvas,
+            frame.onPoint,
+            (cell) => this.#pinCell(cell),
+            frame.zoom,
+        );
     }
 
     /** The weights; null while there are none of the present input and controls. */
@@ -70,9 +81,8 @@ export class Picture {
     /** Take these weights, which are drawn by paint(). */
     take(grid: Grid, tokens: string[] | null): void {
         this.#grid = grid;
-        this.#isStale = false;
+        this.#isStale = this.#isMoving = false;
         this.#tokens = tokens;
-        this.#look = null;
         this.#root.classList.remove("failed");
     }
 
@@ -86,10 +96,21 @@ export class Picture {
         return Math.max(0, ...errors.filter(Number.isFinite));
     }
 
+    /** Draw what there is of another region, until that is taken. */
+    preview(region: Region): void {
+        if (!this.grid) return;
+        this.#isMoving = true;
+        this.#told.show(null);
+        this.#heatmap.preview(region);
+        this.point(this.#cell);
+    }
+
     /** What is shown is from before a change. */
     outdate(): void {
         this.#isStale = true;
+        this.#isMoving = false;
         this.#look = null;
+        this.#heatmap.forget();
         this.#refresh();
     }
 
@@ -97,7 +118,8 @@ export class Picture {
     clear(): void {
         this.#grid = null;
         this.#look = null;
-        this.#isStale = false;
+        this.#isStale = this.#isMoving = false;
+        this.#heatmap.forget();
         this.#refresh();
         this.#root.classList.add("failed");
     }
@@ -105,17 +127,18 @@ export class Picture {
     /** Take the difference anew, as the reference may have changed; none while that is not known. */
     prepare(): void {
         const cells = this.grid?.cells ?? null;
-        this.#values = this.#frame.showsDifference()
-            ? difference(cells, this.#frame.reference()?.cells)
-            : cells;
+        const isDifference = this.#frame.showsDifference();
+        if (isDifference !== this.#isDifference) this.#heatmap.forget();
+        this.#isDifference = isDifference;
+        this.#values = isDifference ? difference(this.grid, this.#frame.reference()) : cells;
         this.#root.classList.toggle("stale", this.#grid !== null && this.#values === null);
         const [grid, values, tokens] = [this.grid, this.#values, this.#tokens];
-        const isDifference = this.#frame.showsDifference();
-        this.#told.show(grid && values && { grid, values, tokens, isDifference });
+        const isThere = grid && values && !this.#isMoving;
+        this.#told.show(isThere ? { grid, values, tokens, isDifference } : null);
     }
 
     paint(max: number, theme: Theme, law: ColourLaw, mostError: number): void {
-        if (!this.grid || !this.#values) return;
+        if (!this.grid || !this.#values || this.#isMoving) return;
         const { grid } = this;
         const parts = this.#rowErrors().map((error) => {
             if (error === null) return null;
@@ -134,10 +157,9 @@ export class Picture {
         this.#cell = inside ? cell : null;
         this.#heatmap.point(this.#cell);
         this.#readout.classList.toggle("idle", !this.#cell);
+        if (this.#isMoving) return void (this.#readout.textContent = "");
         showLine(this.#ofRow, this.#errorReading());
-        const largest = this.#cell ? null : largestCell(this.grid, this.#values);
-        if (this.#cell) this.#readout.textContent = this.#reading(this.#cell);
-        else this.#readout.textContent = largest ? `largest: ${this.#reading(largest)}` : "";
+        this.#readout.textContent = this.#cell ? this.#reading(this.#cell) : this.#largest();
     }
 
     /** As an SVG picture; null: there is none of the present input and controls. */
@@ -150,11 +172,12 @@ export class Picture {
         const [grid, values, tokens] = [this.grid, this.#values, this.#tokens];
         if (!grid || !values) return null;
         const { columns, rowsPerCell, columnsPerCell } = grid;
+        const [first, left] = [grid.query, grid.key];
         const value = this.#frame.showsDifference() ? "difference" : "weight";
         const names = tokens ? ["query token", "key token"] : [];
         const rows = Array.from(values, (number, i) => {
-            const query = Math.floor(i / columns) * rowsPerCell;
-            const key = (i % columns) * columnsPerCell;
+            const query = first + Math.floor(i / columns) * rowsPerCell;
+            const key = left + (i % columns) * columnsPerCell;
             const words = tokens ? [tokens[query] ?? "", tokens[key] ?? ""] : [];
             return [query, key, ...words, number];
         });
@@ -162,20 +185,23 @@ export class Picture {
     }
 
     markPin(pin: Pin | null): void {
-        this.#heatmap.pin(pin && this.#grid && Math.floor(pin.query / this.#grid.rowsPerCell));
+        const row = pin && this.#grid && rowOf(this.#grid, pin.query);
+        this.#heatmap.pin(row);
     }
 
     /** How a query or key is called. */
     nameOf(index: number): string {
-        return quotedName(index, 1, Infinity, this.#tokens);
+        return nameOf(index, this.#tokens);
     }
 
     /** Of each row of cells the largest that is known. */
     #rowErrors(): (number | null)[] {
-        const { rows = 0, rowsPerCell = 1 } = this.grid ?? {};
-        const all = Array<number | null>(rows).fill(null);
+        const { grid } = this;
+        const all = Array<number | null>(grid?.rows ?? 0).fill(null);
         this.#look?.queries.forEach((query, i) => {
-            const [row, error = null] = [Math.floor(query / rowsPerCell), this.#look?.errors[i]];
+            const row = grid && rowOf(grid, query);
+            const error = this.#look?.errors[i] ?? null;
+            if (row === null) return;
             if (error !== null && !(error < (all[row] ?? -1))) all[row] = error;
         });
         return all;
@@ -203,26 +229,46 @@ export class Picture {
         if (!this.grid) return;
         const { rowsPerCell, columnsPerCell, queries, keys } = this.grid;
         this.#frame.onPin({
-            query: Math.min(queries - 1, row * rowsPerCell),
-            key: Math.min(keys - 1, column * columnsPerCell),
+            query: this.grid.query + Math.min(queries - 1, row * rowsPerCell),
+            key: this.grid.key + Math.min(keys - 1, column * columnsPerCell),
         });
+    }
+
+    /** The largest weight that is seen, or the cell with the largest difference. */
+    #largest(): string {
+        const { grid } = this;
+        if (!grid || !this.#values) return "";
+        if (this.#isDifference || !grid.largest) {
+            const cell = largestCell(grid, this.#values);
+            return cell ? `largest: ${this.#reading(cell)}` : "";
+        }
+        const { query, key, weight } = grid.largest;
+        const of = grid.sampledRows < grid.rowsPerCell ? " of those looked at" : "";
+        return `largest${of}: ${this.nameOf(query)} → ${this.nameOf(key)}  ${significant(weight, 3)}`;
     }
 
     #reading({ row, column }: Cell): string {
         const { grid } = this;
         if (!grid || !this.#values) return "";
         const tokens = this.#tokens;
-        const query = quotedName(row, grid.rowsPerCell, grid.queries, tokens);
-        const key = quotedName(column, grid.columnsPerCell, grid.keys, tokens);
+        const query = quotedName(row, queryAxis(grid), tokens);
+        const key = quotedName(column, keyAxis(grid), tokens);
         const value = this.#values[row * grid.columns + column] ?? NaN;
         const sign = this.#frame.showsDifference() && value > 0 ? "+" : "";
         return `${query} → ${key}  ${sign}${significant(value, 3)}`;
     }
 }
 
-function difference(cells: Float32Array | null, base: Float32Array | undefined) {
-    if (!cells || cells.length !== base?.length) return null;
-    return cells.map((weight, i) => weight - (base[i] ?? NaN));
+/** null: not known, as the two are not of the same queries and keys. */
+function difference(grid: Grid | null, base: Grid | null): Float32Array | null {
+    if (!grid || !base || !isSame(grid, base) || grid.pooling !== base.pooling) return null;
+    return grid.cells.map((weight, i) => weight - (base.cells[i] ?? NaN));
+}
+
+/** The row of cells that has a query; null: none has. */
+function rowOf({ query: first, queries, rowsPerCell }: Grid, query: number): number | null {
+    const isInside = query >= first && query < first + queries;
+    return isInside ? Math.floor((query - first) / rowsPerCell) : null;
 }
 
 /**

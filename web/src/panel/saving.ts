@@ -35,7 +35,8 @@ function about(panel: Panel, around: Surroundings, findings: Findings | null) {
     return {
         ...{ backend: panel.id, params: panel.params },
         ...{ problem: around.problem(), view: around.view() },
-        ...{ queries: grid?.queries, keys: grid?.keys },
+        ...{ firstQuery: grid?.query, queries: grid?.queries },
+        ...{ firstKey: grid?.key, keys: grid?.keys, cells: grid?.pooling },
         queriesPerCell: grid?.rowsPerCell,
         sampledQueries: grid?.sampledRows,
         keysPerCell: grid?.columnsPerCell,

@@ -5,6 +5,7 @@ import type { Findings, Line } from "../lines";
 import type { Pin } from "../row/place";
 import type { Term } from "../terms";
 import type { Grid, Problem } from "../types";
+import type { Viewport, Zoom } from "../zoom/zoom";
 import type { Panel } from "./panel";
 
 /** What a panel needs from the page around it. */
@@ -12,6 +13,9 @@ export interface Surroundings {
     engine: Engine;
     problem(): Problem;
     view(): { batch: number; head: number };
+    /** What pictures show of the view. */
+    viewport(): Viewport | null;
+    zoom: Pick<Zoom, "by" | "move" | "all">;
     tokens(): string[] | null;
     /** Is it the backend whose weights a difference is taken from? */
     isReference(backend: string): boolean;

@@ -1,10 +1,11 @@
 /** A picture in words and as a table, for whoever does not see it. */
 
 import { summarize, topKeys } from "libattn/view/words";
-import { quotedName } from "../axes";
+import { keyAxis, queryAxis, quotedName } from "../axes";
 import { element, find } from "../dom";
 import { percent, significant } from "../format";
 import type { Grid } from "../types";
+import { isSame, wholeOf } from "../zoom/region";
 
 const pause = 150; // milliseconds: a picture that moves is told when it stands still
 const mostRows = 256; // of a table
@@ -52,18 +53,23 @@ export class Told {
     }
 }
 
-const rowName = ({ grid, tokens }: Shown, row: number) =>
-    quotedName(row, grid.rowsPerCell, grid.queries, tokens);
+const rowName = ({ grid, tokens }: Shown, row: number) => quotedName(row, queryAxis(grid), tokens);
 const columnName = ({ grid, tokens }: Shown, column: number) =>
-    quotedName(column, grid.columnsPerCell, grid.keys, tokens);
+    quotedName(column, keyAxis(grid), tokens);
 
 /** The largest value stands in the line above it. */
 function summary(shown: Shown): string {
     const { grid, isDifference } = shown;
+    if (grid.pooling === "largest" && grid.rowsPerCell * grid.columnsPerCell > 1)
+        return "Of each cell the largest is shown, which tells no shares."; // of all weight
     const { diagonal, column } = summarize(sums(shown), grid.columns);
     if (!column) return isDifference ? "No differences." : "All weights are 0.";
-    const square = grid.rows === grid.columns && grid.queries === grid.keys;
-    const what = isDifference ? "of all differences, by size," : "of all weight";
+    const isPart = !isSame(grid, wholeOf(grid.of));
+    const square =
+        grid.rows === grid.columns && grid.query === grid.key && grid.queries === grid.keys;
+    const all = isPart ? "" : "all ";
+    const here = isPart ? " shown" : "";
+    const what = isDifference ? `of ${all}differences${here}, by size,` : `of ${all}weight${here}`;
     const where = grid.rowsPerCell === 1 ? "on the diagonal" : "in the cells of the diagonal";
     const parts = [
         ...(square ? [`${percent(diagonal)} ${what} ${where}`] : []),

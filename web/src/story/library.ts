@@ -5,10 +5,12 @@ import { Bench } from "../bench";
 import { countLength, lengths, type Candidate, type LengthPoint } from "../cost/lengths";
 import { Held } from "../held";
 import { presetOf } from "../presets/list";
+import { emptyGrid, fillRows } from "../pool";
 import { posed } from "../rules/posed";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import { Source } from "../source/source";
 import type { Grid, Input, Problem } from "../types";
+import { wholeOf } from "../zoom/region";
 
 /** A query of one head under a backend. */
 export interface Row {
@@ -80,14 +82,14 @@ export class Library {
 
     /** All weights of the head. */
     grid(held: Held, candidate: Candidate, problem: Problem, signal: AbortSignal): Promise<Grid> {
-        const { queries, keys } = held.input.shape;
+        const { shape } = held.input;
         return this.#bench.piece(0, signal, async (attn) => {
             const plan = await attn.plan(optionsOf(held.input, candidate, problem));
             try {
                 const { query, key } = await held.on(attn);
-                const cells = await plan.weights({ query, key, first: 0, count: queries });
-                const whole = { rowsPerCell: 1, columnsPerCell: 1, sampledRows: 1 };
-                return { rows: queries, columns: keys, queries, keys, ...whole, cells };
+                const grid = emptyGrid(wholeOf(shape), shape);
+                fillRows(grid, 0, await plan.weights({ query, key, first: 0, count: grid.rows }));
+                return grid;
             } finally {
                 plan.dispose();
             }

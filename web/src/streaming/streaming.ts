@@ -1,7 +1,7 @@
 /** Tokens played one by one: what each backend keeps of them grows, or does not. */
 
 import { Fold } from "../cost/fold";
-import { quotedName } from "../axes";
+import { nameOf } from "../axes";
 import { element, find, message } from "../dom";
 import { bytes, count, significant } from "../format";
 import type { Table } from "../take/menu";
@@ -147,7 +147,7 @@ export class Streaming {
                 ),
             ]);
         if (!scene || !kept) return Promise.resolve([element("p", {}, "…")]);
-        const token = quotedName(this.#latest - 1, 1, scene.total, scene.tokens);
+        const token = nameOf(this.#latest - 1, scene.tokens);
         const so = `${this.#latest} of ${count(scene.total, "token")} have come, the last is ${token}.`;
         this.#words.textContent = so;
         this.#slider.setAttribute("aria-valuetext", so);

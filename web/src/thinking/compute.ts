@@ -6,6 +6,7 @@ import type { Engine } from "../engine";
 import type { Thought } from "../source/trained";
 import type { Grid } from "../types";
 import type { Work } from "../work";
+import { wholeOf } from "../zoom/region";
 import { keeping } from "./keeping";
 import type { Made } from "./view";
 
@@ -43,12 +44,13 @@ export async function* outcomes(
 }
 
 async function make(work: Work, own: Work, { id }: Backend, thought: Thought): Promise<Made> {
-    const { batch, heads } = thought.input.shape;
+    const { batch, heads, ...of } = thought.input.shape;
+    const viewport = { region: wholeOf(of), pooling: "mean" } as const;
     const grids: Grid[][] = [];
     for (let layer = 0; layer < batch; layer++) {
         const row: Grid[] = [];
         for (let head = 0; head < heads; head++)
-            row.push(await work.picture(layer, head, () => undefined));
+            row.push(await work.picture(layer, head, viewport, () => undefined));
         grids.push(row);
     }
     const { flops } = await work.describe();

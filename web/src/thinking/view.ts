@@ -3,7 +3,7 @@
 import type { Theme } from "../colors";
 import { element, find, showLine } from "../dom";
 import { Heatmap } from "../heatmap";
-import { quotedName } from "../axes";
+import { nameOf } from "../axes";
 import { significant } from "../format";
 import type { Cell } from "../drawing";
 import type { Accuracy, Grid } from "../types";
@@ -82,7 +82,7 @@ export class View {
         const shown = cell ?? this.#largest(token - 1);
         if (!this.#grid || !this.#values || !shown) return;
         const { columns } = this.#grid;
-        const name = (index: number) => quotedName(index, 1, Infinity, this.#tokens);
+        const name = (index: number) => nameOf(index, this.#tokens);
         const weight = this.#values[shown.row * columns + shown.column] ?? NaN;
         this.#readout.classList.toggle("idle", !cell);
         this.#readout.textContent =
