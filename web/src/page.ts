@@ -1,19 +1,18 @@
 /** The page: one input, one panel for each backend, one colour scale, and an address for all of it. */
 
-import { Address } from "./address";
+import type { Address } from "./address";
 import { onTheme, readTheme } from "./colors";
 import { commandLine } from "./command";
-import { Costs } from "./cost/costs";
-import type { LengthPoint } from "./cost/lengths";
 import { find, message } from "./dom";
 import type { Engine } from "./engine";
 import { Explainer } from "./explainer";
+import { Folds } from "./folds";
 import { isHeatmap } from "./heatmap";
 import { InputPanel } from "./input";
 import { Keeping } from "./keeping";
 import { Loading, type Settings } from "./loading";
-import { Heads } from "./look/heads";
-import { packArrays, type SavedView } from "./one/saved";
+import { savedView, type SavedView } from "./one/saved";
+import { openLink, readDemo } from "./opening";
 import type { Surroundings } from "./panel/surroundings";
 import { Panels } from "./panels";
 import { Pinning } from "./pinning";
@@ -21,8 +20,7 @@ import { Progress } from "./progress";
 import type { Pin } from "./row/place";
 import { leaveOutFolds } from "./share/parts";
 import { Share } from "./share/share";
-import { defaultSettings, readLink, type Link } from "./state";
-import { Streaming, type Scene } from "./streaming/streaming";
+import type { Link } from "./state";
 import { termOf } from "./terms";
 import type { ArrayFile } from "./types";
 import { ViewingControls } from "./viewing";
@@ -48,28 +46,7 @@ export class Page {
         this.#remember();
         this.#paint();
     });
-    #costs = new Costs({
-        reference: referenceId,
-        backends: () => this.#panels.all.map(({ id }) => id),
-        count: (onPoint) => this.#count(onPoint),
-        onSettings: () => this.#remember(),
-    });
-    #streaming = new Streaming(
-        () => this.#scene(),
-        () => this.#remember(),
-    );
-    #heads = new Heads({
-        shape: () => this.#loading.summary?.shape ?? null,
-        backends: () => this.#panels.all.map(({ id }) => id),
-        work: (id) => this.#engine.workOf(id),
-        view: () => this.#input.view,
-        batchName: () => this.#input.batchName,
-        onView: (view) => {
-            this.#input.lookAt(view);
-            this.#refreshView();
-        },
-        onSettings: () => this.#remember(),
-    });
+    #folds: Folds;
     #zoom = new Zoom({
         onMove: (region) => this.#panels.preview(region),
         onRest: () => {
@@ -88,6 +65,19 @@ export class Page {
     constructor(engine: Engine) {
         this.#engine = engine;
         this.#panels = new Panels(this.#surroundings);
+        this.#folds = new Folds({
+            engine,
+            reference: referenceId,
+            panels: () => this.#panels,
+            input: () => this.#input,
+            summary: () => this.#loading.summary,
+            onView: (view) => {
+                this.#input.lookAt(view);
+                this.#refreshView();
+            },
+            onPin: (pin) => this.#setPin(pin),
+            onSettings: () => this.#remember(),
+        });
         this.#input = new InputPanel({
             onTyping: () => this.#loading.leave(),
             onText: () => this.#loading.useText(),
@@ -125,7 +115,7 @@ export class Page {
         onTheme(() => {
             this.#theme = readTheme();
             this.#paint();
-            this.#heads.paint();
+            this.#folds.paint();
         });
     }
 
@@ -137,19 +127,12 @@ export class Page {
     /** Make the panels, and set all as the link says. */
     async #start(): Promise<Link> {
         const [about, demo] = await Promise.all([this.#engine.start(), readDemo()]);
-        const defaults = defaultSettings(demo);
-        const link = readLink(location.hash, defaults);
-        const address = new Address(defaults, (note) => this.#input.note("text", note));
-        const text = await address.read(link.text).catch((error: unknown) => {
-            this.#input.note("text", message(error));
-            return demo;
-        });
-        this.#input.fill({ ...link, text });
+        const onText = (note: string | null) => this.#input.note("text", note);
+        const { link, settings, address } = await openLink(demo, onText);
+        this.#input.fill(settings);
         this.#viewing.set(link);
         this.#zoom.set(link);
         this.#pinning.asked = link.pin;
-        this.#costs.settings = link.costs;
-        this.#streaming.set(link.streaming, link.token);
         this.#without = link.without;
         leaveOutFolds();
         find(document, "#about", HTMLElement).textContent =
@@ -158,10 +141,7 @@ export class Page {
         await this.#keeping.restorePlugins(link.plugins, async (file) => {
             this.#panels.show(await this.#engine.loadPlugin(file), link.params);
         });
-        this.#heads.set(
-            link.heads,
-            this.#panels.all.map(({ id }) => id),
-        );
+        this.#folds.set(link);
         const { enlarged } = link;
         if (this.#panels.all.some(({ id }) => id === enlarged)) this.#panels.enlarge(enlarged);
         this.#address = address;
@@ -200,13 +180,14 @@ export class Page {
             label: (text, term) => this.#explainer.label(text, term),
             term: ({ name, label }, of) => this.#explainer.label(label, termOf(name, label, of)),
             onFindings: ({ id, changedParams }, found) =>
-                this.#costs.note(id, changedParams, found),
-            onPicture: () => this.#paint(),
+                this.#folds.note(id, changedParams, found),
+            onPicture: () => {
+                this.#paint();
+                this.#folds.refreshPictures();
+            },
             onEnlarge: ({ id }) => this.#enlarge(id === this.#panels.enlarged ? null : id),
             onSettings: () => {
-                this.#costs.outdate();
-                this.#streaming.clear();
-                this.#heads.clear();
+                this.#folds.outdate();
                 this.#remember();
             },
             onPoint: (cell) => this.#panels.point(cell),
@@ -244,31 +225,22 @@ export class Page {
 
     #refresh(): void {
         this.#remember();
-        this.#forget();
+        this.#folds.clear();
         if (this.#loading.summary) this.#panels.refresh(); // else there is nothing to compute on
     }
 
     /** What is under way and what is shown are of another input. */
     #leave(): void {
         this.#pinning.show();
-        this.#forget();
+        this.#folds.clear();
         this.#panels.outdate();
-    }
-
-    /** What was tried and played is not of the present input and problem. */
-    #forget(): void {
-        this.#costs.clear();
-        this.#streaming.clear();
-        this.#heads.clear();
     }
 
     #empty(): void {
         this.#pinning.show();
         this.#zoom.show(null);
         this.#panels.clear();
-        this.#costs.refresh();
-        this.#streaming.refresh();
-        this.#heads.refresh();
+        this.#folds.refresh();
         this.#remember();
     }
 
@@ -279,9 +251,7 @@ export class Page {
 
     #refreshView(): void {
         this.#remember();
-        this.#streaming.clear();
-        this.#streaming.refresh();
-        this.#heads.mark();
+        this.#folds.refreshView();
         this.#panels.refreshView();
     }
 
@@ -301,48 +271,25 @@ export class Page {
         this.#panels.paint(this.#theme, this.#viewing.values.colours);
     }
 
-    /** What lengths cost with the dimension, problem and parameters of now. */
-    #count(onPoint: (point: LengthPoint) => void): Promise<void> {
-        const dim = this.#loading.summary?.shape.dim ?? this.#input.dim;
-        const setting = { dim, problem: this.#input.problem };
-        return this.#engine.lengths(this.#panels.candidates, setting, onPoint);
-    }
-
-    #scene(): Scene | null {
-        const { view, problem } = this.#input;
-        const player = this.#engine.player(view, problem, this.#panels.candidates);
-        const { tokens = null, shape } = this.#loading.summary ?? {};
-        return player && shape ? { player, tokens, total: shape.keys } : null;
-    }
-
     /** Time all backends by turns, once none of them computes any more. */
     async #time(): Promise<void> {
         if (this.#panels.isSolving) return;
         const timings = await this.#engine.time();
         if (timings === null) return;
         this.#panels.showTimings(timings);
-        this.#costs.refresh();
-        this.#streaming.refresh();
-        this.#heads.refresh();
+        this.#folds.refresh();
     }
 
     /** What is shown, to be saved as one file; null: there is no input. */
     get #saved(): SavedView | null {
         const { input } = this.#engine;
         if (!input) return null;
-        const { shape, tokens } = input;
-        return {
-            ...{ shape, tokens, problem: this.#input.problem },
+        return savedView(input, this.#panels.candidates, {
+            problem: this.#input.problem,
             ...this.#input.view,
             ...this.#viewing.values,
-            viewport: this.#zoom.viewport(shape),
-            backends: this.#panels.candidates.map(({ backend, params }) => ({
-                id: backend,
-                params,
-            })),
-            arrays: packArrays(input),
-            address: location.href,
-        };
+            viewport: this.#zoom.viewport(input.shape),
+        });
     }
 
     /** Keep what was chosen in the address. */
@@ -358,20 +305,12 @@ export class Page {
             ...this.#viewing.values,
             enlarged: this.#panels.enlarged,
             pin: this.#pinning.asked,
-            costs: this.#costs.settings,
-            streaming: this.#streaming.isOpen,
-            token: this.#streaming.token,
+            ...this.#folds.settings,
             ...this.#zoom.settings,
-            heads: this.#heads.open,
             without: this.#without,
             files: this.#keeping.files,
             plugins: this.#keeping.plugins,
         };
         this.#address?.write(settings, this.#loading.summary && (preset ?? source.kind));
     }
-}
-
-async function readDemo(): Promise<string> {
-    const response = await fetch("demo.txt");
-    return response.ok ? (await response.text()).trim() : "";
 }

@@ -35,6 +35,8 @@ export interface Settings extends Problem {
     streaming: boolean;
     /** The backend whose heads are shown side by side; null: none's. */
     heads: string | null;
+    /** The backend whose weights are lines between tokens; null: none's. */
+    strands: string | null;
     token: number;
     /** What pictures show of a head; null: all. */
     region: Region | null;
@@ -64,6 +66,7 @@ export function defaultSettings(text: string): Settings {
         costs: usualCosts,
         streaming: false,
         heads: null,
+        strands: null,
         token: 1,
         region: null,
         pooling: "mean",
@@ -121,7 +124,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "batch" || name === "head") link[name] = Number.parseInt(text) || 0;
         else if (name === "colours")
             link.colours = colourLaws.find((law) => law === text) ?? "shared";
-        else if (name === "heads") link.heads = text;
+        else if (name === "heads" || name === "strands") link[name] = text;
         else if (name === "enlarged") link.enlarged = text;
         else if (name === "token" && /^[1-9]\d{0,8}$/.test(text)) link.token = Number(text);
         else if (name === "row") link.pin = parsePin(text);
@@ -154,6 +157,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     writeCosts(query, costs, base.costs);
     if (streaming) query.append("open", "streaming");
     if (link.heads !== null) query.set("heads", link.heads);
+    if (link.strands !== null) query.set("strands", link.strands);
     if (token !== defaults.token) query.set("token", String(token));
     if (pinText(pin) !== pinText(base.pin)) query.set("row", pinText(pin));
     if (link.region) query.set("region", regionText(link.region));

@@ -1,6 +1,7 @@
 /** What a view is that is saved as one file. */
 
 import type { ColourLaw } from "../colors";
+import type { Candidate } from "../cost/lengths";
 import type { Input, Problem, Role, Shape, Values } from "../types";
 import type { Viewport } from "../zoom/zoom";
 
@@ -21,7 +22,20 @@ export interface SavedView {
     address: string;
 }
 
-export function packArrays({ query, key, value }: Input): Record<Role, string> {
+type Chosen = Omit<SavedView, "shape" | "tokens" | "backends" | "arrays" | "address">;
+
+export function savedView(
+    input: Input,
+    candidates: readonly Candidate[],
+    chosen: Chosen,
+): SavedView {
+    const { shape, tokens } = input;
+    const backends = candidates.map(({ backend, params }) => ({ id: backend, params }));
+    const [arrays, address] = [packArrays(input), location.href];
+    return { shape, tokens, backends, arrays, address, ...chosen };
+}
+
+function packArrays({ query, key, value }: Input): Record<Role, string> {
     const q = base64(query);
     const k = key === query ? "query" : base64(key);
     return { query: q, key: k, value: value === query ? "query" : base64(value) };

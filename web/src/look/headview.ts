@@ -1,0 +1,135 @@
+/**
+ * Tokens on two sides, and a line from each query to the keys that it looks at: the head view of BertViz
+ * (arXiv:1906.05714).
+ */
+
+import { topKeys } from "libattn/view/words";
+import { nameOf } from "../axes";
+import { Fold } from "../cost/fold";
+import { element, find } from "../dom";
+import { significant } from "../format";
+import type { Pin } from "../row/place";
+import type { Table } from "../take/menu";
+import type { Grid } from "../types";
+import { Strands, type Side, type Weights } from "./strands";
+
+const most = 64; // tokens on a side: more have no room
+const named = 5; // keys, in words
+
+interface Around {
+    /** null: the input has no tokens. */
+    tokens(): string[] | null;
+    backends(): string[];
+    /** The weights that its panel shows; null: none. */
+    grid(backend: string): Grid | null;
+    onPin(pin: Pin): void;
+    onSettings(): void;
+}
+
+export class HeadView {
+    #root = find(document, "#strands", HTMLDetailsElement);
+    #backend = find(document, "#strands-of", HTMLSelectElement);
+    #words = element("p", { className: "hint", role: "status" });
+    #fold: Fold;
+    #around: Around;
+    #drawn: Grid | null = null;
+
+    constructor(around: Around) {
+        this.#around = around;
+        this.#fold = new Fold(
+            "strands",
+            around.onSettings,
+            () => Promise.resolve(this.#draw()),
+            () => this.#table(),
+        );
+        this.#backend.addEventListener("change", () => {
+            around.onSettings();
+            this.#fold.draw();
+        });
+    }
+
+    /** The backend whose lines are shown; null: it is not open. */
+    get open(): string | null {
+        return this.#fold.isOpen ? this.#backend.value : null;
+    }
+
+    set(open: string | null): void {
+        this.#offer();
+        if (open !== null && this.#around.backends().includes(open)) this.#backend.value = open;
+        this.#fold.isOpen = open !== null;
+    }
+
+    /** There may be other weights, or none. */
+    refresh(): void {
+        this.#root.hidden = this.#around.tokens() === null;
+        this.#offer();
+        if (this.#drawn !== this.#grid) this.#fold.draw();
+    }
+
+    get #grid(): Grid | null {
+        return this.#around.grid(this.#backend.value);
+    }
+
+    #offer(): void {
+        const known = [...this.#backend.options].map(({ value }) => value);
+        const added = this.#around.backends().filter((backend) => !known.includes(backend));
+        this.#backend.append(...added.map((backend) => new Option(backend)));
+    }
+
+    #draw(): Node[] {
+        const [grid, tokens] = [(this.#drawn = this.#grid), this.#around.tokens()];
+        this.#words.textContent = "";
+        if (!grid || !tokens) return [];
+        if (Math.max(grid.queries, grid.keys) > most)
+            return [element("p", {}, `Zoom in to ${most} tokens or fewer: lines need room.`)];
+        const strands = new Strands(weightsOf(grid, tokens), {
+            onLook: (side, at) => {
+                this.#words.textContent = at === null ? "" : words(grid, tokens, side, at);
+            },
+            onChoice: (at) => {
+                const [key] = topKeys(rowOf(grid, at), 1);
+                const query = grid.query + at;
+                this.#around.onPin({ query, key: grid.key + (key?.key ?? 0) });
+            },
+        });
+        return [strands.element, this.#words];
+    }
+
+    #table(): Table | null {
+        const [grid, tokens] = [this.#grid, this.#around.tokens()];
+        if (!grid || !tokens || grid.rowsPerCell * grid.columnsPerCell > 1) return null;
+        const rows = Array.from(grid.cells, (weight, i) => {
+            const query = grid.query + Math.floor(i / grid.columns);
+            const key = grid.key + (i % grid.columns);
+            return [query, key, tokens[query] ?? "", tokens[key] ?? "", weight];
+        });
+        const columns = ["query", "key", "query token", "key token", "weight"];
+        return { columns, rows, about: { backend: this.#backend.value } };
+    }
+}
+
+function weightsOf(grid: Grid, tokens: string[]): Weights {
+    const name = (first: number) => (_: unknown, i: number) => tokens[first + i] ?? "";
+    return {
+        queries: Array.from({ length: grid.queries }, name(grid.query)),
+        keys: Array.from({ length: grid.keys }, name(grid.key)),
+        weights: grid.cells,
+    };
+}
+
+function rowOf({ cells, columns }: Grid, row: number): Float32Array {
+    return cells.subarray(row * columns, (row + 1) * columns);
+}
+
+/** What a query looks at most, or who looks most at a key. */
+function words(grid: Grid, tokens: string[], side: Side, at: number): string {
+    const isQuery = side === "query";
+    const column = Float32Array.from({ length: grid.rows }, (_, i) => rowOf(grid, i)[at] ?? NaN);
+    const [own, other] = isQuery ? [grid.query, grid.key] : [grid.key, grid.query];
+    const top = topKeys(isQuery ? rowOf(grid, at) : column, named);
+    const list = top.map(
+        ({ key, weight }) => `${nameOf(other + key, tokens)} ${significant(weight, 3)}`,
+    );
+    const does = isQuery ? "looks most at" : "is looked at most by";
+    return `${nameOf(own + at, tokens)} ${does} ${list.join(", ") || "none"}.`;
+}

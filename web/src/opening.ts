@@ -1,0 +1,31 @@
+/** What the page opens with: the settings of its link, its text, and the address that keeps them. */
+
+import { Address } from "./address";
+import { message } from "./dom";
+import { defaultSettings, readLink, type Link, type Settings } from "./state";
+
+interface Opening {
+    link: Link;
+    settings: Settings;
+    address: Address;
+}
+
+/** `demo`: the text where the link has none; `onText`: told what the reader should know of the text. */
+export async function openLink(
+    demo: string,
+    onText: (note: string | null) => void,
+): Promise<Opening> {
+    const defaults = defaultSettings(demo);
+    const link = readLink(location.hash, defaults);
+    const address = new Address(defaults, onText);
+    const text = await address.read(link.text).catch((error: unknown) => {
+        onText(message(error));
+        return demo;
+    });
+    return { link, settings: { ...link, text }, address };
+}
+
+export async function readDemo(): Promise<string> {
+    const response = await fetch("demo.txt");
+    return response.ok ? (await response.text()).trim() : "";
+}

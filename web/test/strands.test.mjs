@@ -1,0 +1,122 @@
+/** Lines between tokens: as many and as strong as the weights that the panel saves. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readNpy } from "libattn/data";
+import { randomNpy } from "./npy.mjs";
+import { change, drop, page, panel, reopen, testOrigins, write } from "./panels.mjs";
+import { words } from "./watch.mjs";
+
+const text = "the cat sat on the mat and the dog sat on the cat";
+const count = 13;
+const lines = () =>
+    page.locator("#strands line").evaluateAll((all) =>
+        all.map((each) => {
+            const { query, key, weight } = each.dataset;
+            const opacity = Number(each.getAttribute("stroke-opacity"));
+            return { query: +query, key: +key, weight: +weight, opacity };
+        }),
+    );
+const drawn = (of) =>
+    page.waitForFunction(
+        (n) => document.querySelectorAll("#strands text").length === n && n > 0,
+        of,
+    );
+
+async function weights(backend) {
+    const root = panel(backend).locator(".saving");
+    if (!(await root.evaluate((details) => details.open))) await root.locator("summary").click();
+    const coming = page.waitForEvent("download");
+    await root.locator("[data-format=npy]").click();
+    const chunks = await (await (await coming).createReadStream()).toArray();
+    return (await readNpy(Buffer.concat(chunks))).data;
+}
+
+for (const backend of ["softmax", "sketch"])
+    test(`${backend}: lines are its weights, but for those too thin`, async () => {
+        await reopen(`#text=${encodeURIComponent(text)}&causal=1&strands=${backend}`);
+        await drawn(2 * count);
+        const all = await weights(backend);
+        const most = Math.max(...all.map(Math.abs));
+        const wanted = [];
+        all.forEach((weight, i) => {
+            if (Math.abs(weight) < 0.02 * most) return;
+            wanted.push({ query: Math.floor(i / count), key: i % count, weight });
+        });
+        const found = await lines();
+        assert.ok(found.length < (count * (count + 1)) / 2 + 1 && found.length > count);
+        assert.deepEqual(
+            found.map(({ query, key, weight }) => ({ query, key, weight })),
+            wanted,
+        );
+        for (const { weight, opacity } of found)
+            assert.ok(Math.abs(opacity - Math.abs(weight) / most) <= 0.0005, `${weight}`);
+    });
+
+test("by pointer and keyboard a token's lines stand alone, and its steps are a click away", async () => {
+    await write(text);
+    await page.click("#strands summary");
+    await page.waitForURL(/strands=softmax/);
+    await drawn(2 * count);
+    const seen = async () => {
+        const list = await page
+            .locator("#strands line")
+            .evaluateAll((all) =>
+                all
+                    .filter((each) => getComputedStyle(each).visibility === "visible")
+                    .map(({ dataset }) => `${dataset.query} ${dataset.key}`),
+            );
+        return list;
+    };
+    const all = await seen();
+    await page.locator("#strands text").nth(2).hover();
+    assert.deepEqual(
+        await seen(),
+        all.filter((each) => each.startsWith("2 ")),
+    );
+    const said = await page.locator("#strands .figure [role=status]").textContent();
+    assert.match(said, /^“sat” looks most at “.+” 0\.\d+, .+\.$/);
+    await page
+        .locator("#strands text")
+        .nth(count + 5)
+        .hover();
+    assert.deepEqual(
+        await seen(),
+        all.filter((each) => each.endsWith(" 5")),
+    );
+    assert.match(
+        await page.locator("#strands .figure [role=status]").textContent(),
+        /is looked at most by/,
+    );
+    await page.mouse.move(0, 0);
+    await page.locator("#strands text").first().focus();
+    await page.keyboard.press("ArrowDown");
+    assert.deepEqual(
+        await seen(),
+        all.filter((each) => each.startsWith("1 ")),
+    );
+    assert.equal(await page.locator("#strands text[tabindex='0']").count(), 1);
+    await page.keyboard.press("Enter");
+    await page.locator("#pin:visible").waitFor();
+    assert.match(await page.textContent("#pin span"), /“cat”, number 1,/);
+});
+
+test("too many tokens have no room, and zoomed in they have", async () => {
+    await reopen(`#text=${encodeURIComponent(words(100))}&strands=sparse`);
+    await page.locator("#strands .figure p").waitFor();
+    assert.match(await page.textContent("#strands .figure"), /Zoom in to 64 tokens/);
+    await page.click("#zoom-in");
+    await drawn(100);
+    const [first] = await lines();
+    assert.ok(first.weight !== 0);
+    const names = await page.locator("#strands text").allTextContents();
+    const all = words(100).split(" ");
+    assert.deepEqual(names.slice(0, 50), all.slice(25, 75));
+});
+
+test("arrays without tokens have no lines", async () => {
+    await change(() => drop({ "x.npy": randomNpy([20, 8], 1) }));
+    assert.equal(await page.locator("#strands").isVisible(), false);
+});
+
+testOrigins();
