@@ -55,6 +55,7 @@ static attn_head_t head_of(const run_t *run, int64_t index) {
         .batch = index / problem->kv_heads,
         .kv_head = index % problem->kv_heads,
         .scale = run->plan->scale,
+        .integers = run->plan->integers,
     };
 }
 

@@ -25,6 +25,10 @@ typedef struct scratch {
     float *scores;             /* [rows][block], see block_of() */
     float *keys;               /* [MOST][dim]: keys that are not read in place */
     float *values;             /* [MOST][value_dim]: the same for values */
+    uint16_t *query_words;     /* [DECODE_ROWS][width]: of decode_bytes.h, and so the next three */
+    uint16_t *words;           /* [rows][block + 2], of weights */
+    float *query_scales;       /* [DECODE_ROWS] */
+    float *scales;             /* [DECODE_ROWS] */
     int64_t width, out_stride; /* dim and value_dim rounded up to whole vectors */
 } scratch_t;
 
@@ -41,6 +45,12 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
         attn_arena_take(arena, tile_max(DECODE_ROWS * MOST, DECODE_SPLIT), sizeof(float));
     space.keys = attn_arena_take(arena, problem->dim, MOST * sizeof(float));
     space.values = attn_arena_take(arena, problem->value_dim, MOST * sizeof(float));
+    if (!ATTN_QUANTISED || problem->kv_dtype != ATTN_I8) return space;
+    space.query_words = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(uint16_t));
+    space.words = attn_arena_take(arena, tile_max(DECODE_ROWS * (MOST + 2), DECODE_SPLIT + 2),
+                                  sizeof(uint16_t));
+    space.query_scales = attn_arena_take(arena, DECODE_ROWS, sizeof(float));
+    space.scales = attn_arena_take(arena, DECODE_ROWS, sizeof(float));
     return space;
 }
 
@@ -87,6 +97,10 @@ ATTN_SMALL_CALL void begin_rows(const attn_head_t *head, const scratch_t *space,
         decode_row_begin(row);
         flash_read_queries(head, query_head, query, 1, space->queries + r * space->width, 0,
                            head->scale * ATTN_LOG4_E);
+        if (ATTN_QUANTISED && head->integers)
+            space->query_scales[r] =
+                decode_to_words(space->queries + r * space->width, space->width,
+                                decode_level(problem->dim), space->query_words + r * space->width);
     }
 }
 
@@ -104,6 +118,12 @@ static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tenso
                     tensor->stride[3], columns, 1.0f);
     const int64_t row = columns * (int64_t)sizeof *copy;
     return (decode_rows_t){(const char *)copy, row, row, ATTN_F32};
+}
+
+/* Whether `columns` of them are multiplied as integers; else as floats, which are the same numbers. */
+static int in_words(const attn_head_t *head, const decode_rows_t *rows, int64_t columns) {
+    return ATTN_QUANTISED && head->integers && rows->dtype == ATTN_I8 &&
+           columns % DECODE_BYTES == 0;
 }
 
 /* The rows behind the next `count`, for several rows to fetch: none where they are copied. */
@@ -170,9 +190,11 @@ ATTN_SMALL_CALL void add_values(const attn_head_t *head, const scratch_t *space,
                                 const decode_rows_t *values, const decode_rows_t *ahead,
                                 const float *rescale, float *out, int64_t base, int64_t count) {
     const int64_t rows = row_count(head->problem), block = block_of(head);
+    const int words = in_words(head, values, head->problem->value_dim);
     decode_sums_t sums = {.columns = head->problem->value_dim,
                           .out_stride = space->out_stride,
                           .weights_stride = block,
+                          .words_stride = block + 2,
                           .values = *values,
                           .ahead = *ahead,
                           .work = rows * space->out_stride};
@@ -181,8 +203,19 @@ ATTN_SMALL_CALL void add_values(const attn_head_t *head, const scratch_t *space,
         sums.out = out + r * space->out_stride;
         sums.rescale = rescale + r;
         sums.weights = space->scores + r * block;
+        if (words) sums.words = space->words + r * sums.words_stride;
+        if (words) sums.word_scales = space->scales + r;
         add_group(space->rows + r, &sums, base, count);
     }
+}
+
+/* Weights with the values' scales in them, and a 0 behind. */
+static void weights_to_words(const attn_head_t *head, const scratch_t *space, float *scores,
+                             int64_t row, int64_t count) {
+    uint16_t *words = space->words + row * (block_of(head) + 2);
+    const int64_t whole = tile_round_up(count, VF_LANES);
+    space->scales[row] = decode_to_words(scores, whole, decode_level(DECODE_SPLIT), words);
+    words[whole] = 0;
 }
 
 ATTN_SMALL_CALL void attend_block(const attn_head_t *head, const scratch_t *space, float *out,
@@ -204,6 +237,10 @@ ATTN_SMALL_CALL void attend_block(const attn_head_t *head, const scratch_t *spac
                                 .keys = keys,
                                 .ahead = these_values,
                                 .count = count,
+                                .words =
+                                    in_words(head, &keys, problem->dim) ? space->query_words : NULL,
+                                .words_width = space->width,
+                                .word_scales = space->query_scales,
                                 .scores = space->scores,
                                 .scores_stride = block_of(head)};
     decode_dots(&dots);
@@ -213,6 +250,7 @@ ATTN_SMALL_CALL void attend_block(const attn_head_t *head, const scratch_t *spac
         rescale[r] = decode_weigh(row, scores, base, count, &key_scales);
         decode_scale(scores, &value_scales, tile_max(0, row->first - base),
                      tile_min(count, row->last - base));
+        if (ATTN_QUANTISED && head->integers) weights_to_words(head, space, scores, r, count);
     }
     add_values(head, space, &values, &later_keys, rescale, out, base, count);
 }

@@ -44,12 +44,14 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     }
     const int few = !ATTN_SMALL && attn_decode_fits(problem, pattern);
     const int integers = ATTN_QUANTISED && kernels && !few;
+    const int bytes = ATTN_QUANTISED && kernels && few && problem->kv_dtype == ATTN_I8;
     *plan = (flash_plan_t){
         .host = host,
         .kernels = integers ? kernels : attn_flash_kernels(attn_host_tier(host)),
         .pattern = pattern,
         .problem = attn_problem_copy(problem),
         .scale = isnan(problem->scale) ? (float)(1.0 / sqrt((double)problem->dim)) : problem->scale,
+        .integers = bytes,
     };
     if (few) plan->decode = attn_decode_kernels(attn_host_tier(host));
     uint64_t workspace;
@@ -60,7 +62,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,
         .workspace_size = workspace,
-        .kernel = plan->kernels->name,
+        .kernel = bytes ? kernels->name : plan->kernels->name,
         .run = run,
         .destroy = destroy,
     };

@@ -83,7 +83,7 @@ typedef struct quantised_kernels {
 } quantised_kernels_t;
 
 ATTN_KERNEL_TABLES(flash_kernels_t, attn_flash_kernels)
-ATTN_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
+ATTN_DOT_KERNEL_TABLES(decode_kernels_t, attn_decode_kernels)
 ATTN_DOT_KERNEL_TABLES(quantised_kernels_t, attn_quantised_kernels)
 
 #endif

@@ -10,7 +10,11 @@
  * while the row's sum is of exponentials in f32. S, its modifiers and all else are flash.h's.
  *
  * A few queries, which are decoded (driver.h), have the products of floats: to quantise all keys for them would take
- * longer than to attend.
+ * longer than to attend. Unless keys and values are in i8: these are integers as they are, with s_j and u_j for each
+ * token, and either precision is the same (simd/decode_bytes.h): Q has at most 32767, less where sums would not fit
+ * 32 bits, and P at most 16383 at the largest P_ij u_j of a block of up to DECODE_SPLIT keys,
+ *     S_ij = r_i s_j sum_k Qint_ik K_jk
+ *     P_ij = round(16383 exp(S_ij) u_j / largest), O_i = sum over blocks of largest / 16383 sum_j P_ij V_jc
  */
 #ifndef ATTN_FLASH_QUANTISED_H
 #define ATTN_FLASH_QUANTISED_H

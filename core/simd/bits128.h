@@ -78,6 +78,14 @@ ATTN_INLINE vi vi_set1(int32_t x) { return _mm_set1_epi32(x); }
 ATTN_INLINE vi vi_load(const int32_t *p) { return _mm_loadu_si128((const __m128i *)p); }
 ATTN_INLINE vf vi_to_vf(vi v) { return _mm_cvtepi32_ps(v); }
 ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) { return _mm_add_epi32(sum, _mm_madd_epi16(a, b)); }
+ATTN_INLINE vi vi_load_i8(const int8_t *p) {
+    return _mm_cvtepi8_epi16(_mm_loadl_epi64((const __m128i *)p));
+}
+ATTN_INLINE void vi_pair(vi a, vi b, vi to[2]) {
+    to[0] = _mm_unpacklo_epi16(a, b);
+    to[1] = _mm_unpackhi_epi16(a, b);
+}
+ATTN_INLINE void vf_unpair(vf to[2]) { (void)to; }
 ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
     const __m128i low = _mm_and_si128(_mm_castps_si128(v), _mm_set1_epi32(0xffff));
     _mm_storel_epi64((__m128i *)(void *)p, _mm_packus_epi32(low, low));

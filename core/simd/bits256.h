@@ -53,6 +53,18 @@ ATTN_INLINE vf vi_to_vf(vi v) { return _mm256_cvtepi32_ps(v); }
 ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
 }
+ATTN_INLINE vi vi_load_i8(const int8_t *p) {
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)p));
+}
+ATTN_INLINE void vi_pair(vi a, vi b, vi to[2]) {
+    to[0] = _mm256_unpacklo_epi16(a, b);
+    to[1] = _mm256_unpackhi_epi16(a, b);
+}
+ATTN_INLINE void vf_unpair(vf to[2]) {
+    const vf low = to[0];
+    to[0] = _mm256_permute2f128_ps(low, to[1], 0x20);
+    to[1] = _mm256_permute2f128_ps(low, to[1], 0x31);
+}
 ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
     const __m256i low = _mm256_and_si256(_mm256_castps_si256(v), _mm256_set1_epi32(0xffff));
     const __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0x08);

@@ -54,6 +54,20 @@ ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) {
     return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
 }
 #endif
+ATTN_INLINE vi vi_load_i8(const int8_t *p) {
+    return _mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i *)p));
+}
+ATTN_INLINE void vi_pair(vi a, vi b, vi to[2]) {
+    to[0] = _mm512_unpacklo_epi16(a, b);
+    to[1] = _mm512_unpackhi_epi16(a, b);
+}
+/* Quarters of both by turns. */
+ATTN_INLINE void vf_unpair(vf to[2]) {
+    const vf even = _mm512_shuffle_f32x4(to[0], to[1], 0x44);
+    const vf odd = _mm512_shuffle_f32x4(to[0], to[1], 0xee);
+    to[0] = _mm512_shuffle_f32x4(even, even, 0xd8);
+    to[1] = _mm512_shuffle_f32x4(odd, odd, 0xd8);
+}
 ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_castps_si512(v)));
 }

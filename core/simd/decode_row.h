@@ -28,8 +28,12 @@ typedef struct decode_scales {
 
 ATTN_INLINE void decode_scale(float *scores, const decode_scales_t *scales, int64_t first,
                               int64_t last) {
-    for (int64_t j = first; scales->data && j < last; j++)
-        scores[j] *= scales->data[j * scales->stride];
+    const float *data = scales->data;
+    if (!data) return;
+    if (scales->stride == 1) /* said apart, as compilers then make vectors of it */
+        for (int64_t j = first; j < last; j++) scores[j] *= data[j];
+    else
+        for (int64_t j = first; j < last; j++) scores[j] *= data[j * scales->stride];
 }
 
 /* Bias, mask and ALiBi. An offset of -inf masks: also a logit that is NaN. */

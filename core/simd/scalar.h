@@ -31,6 +31,15 @@ ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) {
     const int32_t low = (int16_t)a * (int16_t)b, high = (a >> 16) * (b >> 16);
     return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);
 }
+ATTN_INLINE vi vi_halves_(int32_t low, int32_t high) {
+    return (int32_t)((uint32_t)high << 16 | (uint16_t)low);
+}
+ATTN_INLINE vi vi_load_i8(const int8_t *p) { return vi_halves_(p[0], p[1]); }
+ATTN_INLINE void vi_pair(vi a, vi b, vi to[2]) {
+    to[0] = vi_halves_(a, b);
+    to[1] = vi_halves_(a >> 16, b >> 16);
+}
+ATTN_INLINE void vf_unpair(vf to[2]) { (void)to; }
 ATTN_INLINE void vf_store_low16(uint16_t *p, vf v) {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);

@@ -28,6 +28,9 @@
  *     vi_dot16(sum, a, b)                      sum + the products of both signed halves of each lane
  *     vi_dot8(sum, a, b)                       sum + the products of a lane's four bytes, unsigned in a,
  *                                              signed in b, modulo 2^32; only where VI_HAS_DOT8
+ *     vi_load_i8(p)                            2 * VF_LANES signed bytes, as the halves of the lanes
+ *     vi_pair(a, b, to)                        to[0] and to[1]: each half of a beside its like of b, in an order
+ *                                              of the tier's own; vf_unpair(to) puts their lanes in order
  *     vf_store_low16(p, v) vf_store_low8(p, v) the low bits of VF_LANES floats; the latter VI_HAS_DOT8
  *
  *     vf_prefetch(address)                     ask for a cache line, into the second cache

@@ -14,7 +14,8 @@ typedef struct attn_head {
     const attn_problem_t *problem;
     const attn_io_t *io;
     int64_t batch, kv_head;
-    float scale; /* of the logits */
+    float scale;  /* of the logits */
+    int integers; /* keys and values in i8 are multiplied by integers (decode_bytes.h) */
 } attn_head_t;
 
 /** How many of a sequence's keys count. */

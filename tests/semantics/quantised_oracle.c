@@ -6,9 +6,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { BLOCK = 192 /* keys that share a mean, and values a scale in each column */ };
+enum {
+    BLOCK = 192,  /* keys that share a mean, and values a scale in each column */
+    SPLIT = 1024, /* keys of a few queries of which weights may share a scale */
+};
 static const double U = 0x1p-24, LN_4 = 1.38629436111989061883;
 static const float LOG4_E = 0.72134752044448170368f;
+
+int quantised_is_few(const trial_t *trial) {
+    const attn_problem_t *p = &trial->problem;
+    return p->kv_dtype == ATTN_I8 && p->heads / p->kv_heads * p->queries <= 16 &&
+           !trial->scores.block;
+}
 
 static float *floats(int64_t count) {
     float *data = calloc((size_t)count, sizeof *data);
@@ -117,7 +126,8 @@ static void make_head(quantised_t *q, const trial_t *trial, int64_t b, int64_t h
             values[j * columns + c] =
                 element(&trial->io.value, &trial->io.value_scales, b, h, j, c);
     }
-    for (int64_t j = 0; j < p->keys; j += BLOCK) {
+    for (int64_t i = 0; q->few && i < p->keys * 2 * dim; i++) keys[i] *= 0.5f;
+    for (int64_t j = 0; !q->few && j < p->keys; j += BLOCK) {
         const int64_t count = p->keys - j < BLOCK ? p->keys - j : BLOCK;
         int seen[BLOCK];
         for (int64_t i = 0; i < count; i++) seen[i] = is_seen(trial, b, h, j + i);
@@ -128,9 +138,13 @@ static void make_head(quantised_t *q, const trial_t *trial, int64_t b, int64_t h
 
 quantised_t quantised_create(const trial_t *trial, int bytes) {
     const attn_problem_t *p = &trial->problem;
-    const double weight_level = bytes == 1 ? 255 : 4096;
-    quantised_t q = {.problem = *p, .io = trial->io, .unit = 0.5 / weight_level + 4 * U};
-    const float key_level = level_of(bytes == 1 ? 127 : 32767, p->dim);
+    const int few = quantised_is_few(trial);
+    const double weight_level = few ? 16383 : bytes == 1 ? 255 : 4096;
+    quantised_t q = {
+        .problem = *p, .io = trial->io, .unit = 0.5 / weight_level + 4 * U, .few = few};
+    const int64_t most = 2147483647 / 128 / p->dim; /* whose products with bytes do so */
+    const float key_level =
+        few ? (float)(most < 32767 ? most : 32767) : level_of(bytes == 1 ? 127 : 32767, p->dim);
     q.query = floats(p->batch * p->heads * p->queries * 2 * p->dim);
     q.key = floats(p->batch * p->kv_heads * p->keys * 2 * p->dim);
     q.value = floats(p->batch * p->kv_heads * p->keys * p->value_dim);
@@ -180,6 +194,29 @@ static void add_rounding(const quantised_t *q, exact_t *exact, const int64_t at[
     }
 }
 
+/* A few queries' weights are rounded with the scales of the values in them. */
+static void add_few_rounding(const quantised_t *q, const trial_t *trial, exact_t *exact,
+                             const int64_t at[4]) {
+    const attn_problem_t *p = &q->problem;
+    const int64_t kv_head = at[1] / (p->heads / p->kv_heads);
+    if (!isfinite(exact->lse)) return;
+    for (int64_t first = 0; first < p->keys; first += SPLIT) {
+        const int64_t last = first + SPLIT < p->keys ? first + SPLIT : p->keys;
+        double largest = 0;
+        for (int64_t j = first; j < last; j++) {
+            const double score = exact->score[ATTN_SCORES_MASKED][j];
+            const typed_t *scales = &trial->value_scales;
+            const double scale =
+                scales->block ? typed_get(&scales->tensor, at[0], kv_head, j, 0) : 1;
+            largest = fmax(largest, exp(score - exact->lse + exact->lse_bound) * fabs(scale));
+        }
+        for (int64_t j = first; j < last; j++)
+            for (int64_t c = 0; c < p->value_dim; c++)
+                exact->out_bound[c] +=
+                    q->unit * largest * fabs(typed_get(&trial->value.tensor, at[0], kv_head, j, c));
+    }
+}
+
 static void compare_scores(const exact_t *exact, const trial_t *trial, const int64_t at[4]) {
     const int32_t stage = trial->problem.scores;
     for (int64_t j = 0; j < trial->problem.keys; j++)
@@ -192,7 +229,10 @@ void quantised_compare(const quantised_t *q, const trial_t *trial) {
     exact_t exact = exact_create(&q->problem);
     FOR_EACH_ROW(&trial->problem, at) {
         exact_row(&exact, &q->problem, &q->io, &EXACT_F32, at[0], at[1], at[2]);
-        add_rounding(q, &exact, at);
+        if (q->few)
+            add_few_rounding(q, trial, &exact, at);
+        else
+            add_rounding(q, &exact, at);
         compare_exact_row(&exact, &trial->problem, &trial->io, at);
         if (trial->scores.block) compare_scores(&exact, trial, at);
     }

@@ -3,6 +3,8 @@
  * integers. Since S = Q mean + Qint K'int times scales, it is exact attention of other arrays: queries
  * [s Qint, Q] with keys [t K'int, mean], twice as long, and values u Vint; all rules are then those of
  * support/exact.h.
+ *
+ * Of a few queries with keys and values in i8 queries are [s Qint, Q], keys [K, 0], and values as they are.
  */
 #ifndef ATTN_TESTS_QUANTISED_ORACLE_H
 #define ATTN_TESTS_QUANTISED_ORACLE_H
@@ -15,7 +17,11 @@ typedef struct quantised {
     float *query, *key, *value;
     double
         unit; /**< what rounding a weight to an integer may change it by, of the largest in its block */
+    int few;
 } quantised_t;
+
+/** Whether a trial is decoded by integers: few queries, keys in i8, and nobody asks for scores. */
+int quantised_is_few(const trial_t *trial);
 
 /** Of a trial's inputs; `bytes` is 1 or 2. */
 quantised_t quantised_create(const trial_t *trial, int bytes);
