@@ -8,7 +8,15 @@ import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { plot } from "./plot.mjs";
 import { resultsOf } from "./results.mjs";
-import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows.mjs";
+import {
+    bytesOf,
+    contenderOf,
+    families,
+    flopsOf,
+    participants,
+    selectRows,
+    units,
+} from "./rows.mjs";
 import { summarize } from "./statistics.mjs";
 import { csv, digits, markdown } from "./table.mjs";
 import { wasmPeak } from "./wasm_peak.mjs";
@@ -134,6 +142,16 @@ test(
 test("WebAssembly's peak is a plausible number", async () => {
     const peak = await wasmPeak();
     assert.ok(peak > 0.1 && peak < 500, `${peak} GFLOP/s`);
+});
+
+test("what computes in Chromium is held against its engine, what computes in Node against Node's", () => {
+    const byArithmetic = families.filter(({ unit }) => unit === units.flops);
+    const inChromium = byArithmetic.filter(({ rows }) =>
+        rows.some(({ names }) => names.some((name) => name.includes("Chromium"))),
+    );
+    const held = byArithmetic.filter(({ peak }) => peak === "chromium");
+    assert.ok(held.length > 0);
+    assert.deepEqual(inChromium, held);
 });
 
 test("swapping axes twice changes nothing", () => {

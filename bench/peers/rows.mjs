@@ -530,7 +530,7 @@ export const families = [
         id: "chromium",
         title: "WebAssembly in Chromium, 1 thread",
         unit: units.flops,
-        peak: "wasm",
+        peak: "chromium",
         rows: [
             row("chromium-full-1024", "full, n = 1024, d = 64", square(1024, 64), page),
             row("chromium-full-4096", "full, n = 4096, d = 64", square(4096, 64), page),

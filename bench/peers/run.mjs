@@ -89,7 +89,7 @@ const log = openSync(inRoot("stderr.log"), "w");
 const measured = [];
 await makeInputs(families.flatMap(({ rows }) => rows.map(({ task }) => task)));
 for (const family of families) {
-    await raisePeaks(about.peaks, program("peers_peaks"));
+    await raisePeaks(about.peaks, program("peers_peaks"), family.peak);
     for (const row of family.rows) {
         measured.push({ family, row, entries: await measureRow(row, budget, log) });
         tell(resultsOf(measured.at(-1), about.peaks));
