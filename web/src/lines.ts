@@ -117,7 +117,7 @@ export function warnings({ run, ended }: Findings, grid: Grid | null): string | 
     const parts = [
         ended !== null && ended,
         degenerateRows > 0 &&
-            `${count(degenerateRows, "row")} with a normaliser of nearly 0: not to be trusted`,
+            `${count(degenerateRows, "row")} with a normaliser of nearly 0, or not finite: not to be trusted`,
         nonfinite > 0 && `${count(nonfinite, "output")} NaN or infinite`,
         weights > 0 && `${count(weights, "cell")} NaN or infinite`,
     ].filter((part) => part !== false);
