@@ -43,7 +43,7 @@ function inputLines(source: Source): string[] {
 }
 
 function ruleOptions(problem: Problem, shape: Shape | null): string[] {
-    const { window, softcap, alibi, sink, length, hidden } = problem;
+    const { window, softcap, alibi, sink, length, hidden, mask } = problem;
     const { batch = 1, heads = 1, keys = Infinity } = shape ?? {};
     const slopes = Array.from({ length: heads }, (_, head) => slopeOf(alibi ?? NaN, head));
     return [
@@ -54,16 +54,18 @@ function ruleOptions(problem: Problem, shape: Shape | null): string[] {
         ...(length === undefined
             ? []
             : [`--kv-lens ${Array(batch).fill(Math.min(length, keys)).join()}`]),
-        ...(hidden ? ["--mask mask.npy"] : []),
+        ...(hidden ? ["--mask seen.npy"] : mask ? [`--mask ${quote(mask.name)}`] : []),
     ];
 }
 
 /** What makes the file of the mask. */
-function maskLines({ hidden }: Problem, shape: Shape | null): string[] {
+function maskLines({ hidden, mask }: Problem, shape: Shape | null): string[] {
     if (!hidden) return [];
-    const slices = hidden.map(([first, last]) => `seen[${first}:${last + 1}] = 0`);
-    const made = `seen = numpy.ones(${shape?.keys ?? NaN}, bool)`;
-    const program = ["import numpy", made, ...slices, 'numpy.save("mask.npy", seen)'];
+    const at = mask ? "..., " : "";
+    const slices = hidden.map(([first, last]) => `seen[${at}${first}:${last + 1}] = 0`);
+    const array = `numpy.ones(${shape?.keys ?? NaN}, bool)`;
+    const made = `seen = ${mask ? `numpy.load(${JSON.stringify(mask.name)})` : array}`;
+    const program = ["import numpy", made, ...slices, 'numpy.save("seen.npy", seen)'];
     return [`python3 -c ${quote(program.join("; "))}`];
 }
 

@@ -122,6 +122,7 @@ export class InputPanel {
         this.#showSource(origin);
         this.fail(null);
         const { shape, nonfinite } = summary;
+        this.#rules.fit(shape);
         this.#view = {
             batch: fillChoice(this.#batch, shape.batch, this.#view.batch),
             head: fillChoice(this.#head, shape.heads, this.#view.head),

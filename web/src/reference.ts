@@ -1,6 +1,7 @@
 /** Exact attention on some rows of an input: computed once, for all backends that are judged by it. */
 
 import type { HeadRows, Look } from "./look/look";
+import { nameOf } from "./rules/mask";
 import { sampleRows } from "./sample";
 import type { Source } from "./source/source";
 import type { Input, Problem } from "./types";
@@ -29,7 +30,7 @@ export class Reference {
     }
 
     isOf(input: Input, problem: Problem): boolean {
-        return input === this.input && JSON.stringify(problem) === JSON.stringify(this.problem);
+        return input === this.input && nameOf(problem) === nameOf(this.problem);
     }
 
     /** What there is to know of rows of a head, which is counted over all batches, beside the exact ones. */

@@ -197,4 +197,65 @@ test("causal with a window, typed away again", async () => {
     assert.deepEqual(await errors(), before);
 });
 
+/** A .npy file of booleans, of which about a third is false. */
+function booleans(shape, seed) {
+    const seen = randomNumbers(shape, seed).map((x) => Number(x > -0.33));
+    const header = `{'descr': '|b1', 'fortran_order': False, 'shape': (${shape.join()},), }`;
+    const start = Buffer.from("\x93NUMPY\x01\x00\x76\x00", "latin1");
+    const file = Buffer.concat([start, Buffer.from(`${header.padEnd(117)}\n`), Buffer.from(seen)]);
+    return { seen, file };
+}
+
+async function choose(name, buffer) {
+    if ((await page.getAttribute("#rules", "open")) === null) await page.click("#rules summary");
+    const file = { name, mimeType: "application/octet-stream", buffer };
+    await change(() => page.setInputFiles("#rules [name=mask]", file));
+}
+
+test("a mask from a file hides what is false, with hidden keys and without", async () => {
+    await reopen(`#text=${encodeURIComponent(words)}`);
+    const without = await errors();
+    const { seen, file } = booleans([tokens, tokens], 5);
+    await choose("seen by.npy", file);
+    const mask = (b, h, i, j) => seen[i * tokens + j] !== 0;
+    const most = await mostOfText({ mask });
+    const error = await number("softmax", "error");
+    assert.ok(error <= most, `${error}, and ${most} is the most`);
+    assert.match(await page.textContent("#rules .mask"), /^seen by.npy, 16 × 16; no link has it/);
+    assert.equal(await page.textContent("#rules summary span"), " (1)");
+    assert.match(await panel("linear").locator(".problem").textContent(), /mask/);
+    const rounding = 2 * (64 + tokens) * 2 ** -24 + 0.5e-8;
+    if (cli) await commandHasError("sparse", rounding, { "seen by.npy": file });
+
+    await change(() => page.fill("#rules [name=hidden]", "0,4-6"));
+    const both = (b, h, i, j) => mask(b, h, i, j) && j !== 0 && (j < 4 || j > 6);
+    const [found, bound] = [await number("softmax", "error"), await mostOfText({ mask: both })];
+    assert.ok(found <= bound, `${found}, and ${bound} is the most`);
+    await change(() => page.fill("#rules [name=hidden]", ""));
+    await change(() => page.click("#rules .mask button"));
+    assert.deepEqual(await errors(), without);
+});
+
+test("a mask of heads and batches, and those that do not fit", async () => {
+    const shape = [2, 2, 9, 8];
+    const q = randomNumbers(shape, 1);
+    await change(() => drop({ "x.npy": npy(shape, q) }));
+    const { seen, file } = booleans([2, 2, 9, 9], 6);
+    await choose("m.npy", file);
+    const sizes = { batch: 2, heads: 2, kvHeads: 2, queries: 9, keys: 9, dim: 8, valueDim: 8 };
+    const mask = (b, h, i, j) => seen[((b * 2 + h) * 9 + i) * 9 + j] !== 0;
+    const arrays = { query: q, key: q, value: q };
+    const most = largestError(exactAttention(sizes, arrays, { mask }));
+    const error = await number("softmax", "error");
+    assert.ok(error <= most, `${error}, and ${most} is the most`);
+    const problem = () => page.textContent("#rules-problem");
+    await choose("m.npy", booleans([2, 9, 8], 1).file);
+    assert.match(await problem(), /m\.npy \(2, 9, 8\) does not fit weights of \(2, 2, 9, 9\)/);
+    assert.equal((await errors()).length, 4);
+    await choose("floats.npy", npy([9, 9], randomNumbers([9, 9], 1)));
+    assert.match(await problem(), /floats\.npy: a mask is of booleans, not <f4/);
+    await choose("short.npy", file.subarray(0, 200));
+    assert.match(await problem(), /short\.npy: 324 elements are said, 72 are there/);
+});
+
 testOrigins();

@@ -9,6 +9,8 @@ export interface SavedView {
     shape: Shape;
     tokens: string[] | null;
     problem: Problem;
+    /** Its mask, whose elements are base64; null: it has none. */
+    mask: { name: string; shape: number[]; letters: string } | null;
     batch: number;
     head: number;
     viewport: Viewport;
@@ -22,7 +24,7 @@ export interface SavedView {
     address: string;
 }
 
-type Chosen = Omit<SavedView, "shape" | "tokens" | "backends" | "arrays" | "address">;
+type Chosen = Omit<SavedView, "shape" | "tokens" | "mask" | "backends" | "arrays" | "address">;
 
 export function savedView(
     input: Input,
@@ -30,9 +32,12 @@ export function savedView(
     chosen: Chosen,
 ): SavedView {
     const { shape, tokens } = input;
+    const { mask, ...problem } = chosen.problem;
+    const packed = mask && { name: mask.name, shape: mask.shape, letters: base64(mask.seen) };
     const backends = candidates.map(({ backend, params }) => ({ id: backend, params }));
     const [arrays, address] = [packArrays(input), location.href];
-    return { shape, tokens, backends, arrays, address, ...chosen };
+    const own = { shape, tokens, backends, arrays, address, mask: packed ?? null };
+    return { ...own, ...chosen, problem };
 }
 
 function packArrays({ query, key, value }: Input): Record<Role, string> {
@@ -49,9 +54,16 @@ export function unpackArrays(arrays: Record<Role, string>): Record<Role, Float32
     return { query, key: key ?? query, value: value ?? query };
 }
 
+/** With its mask. */
+export function unpackProblem({ problem, mask }: SavedView): Problem {
+    if (!mask) return problem;
+    const { name, shape, letters } = mask;
+    return { ...problem, mask: { key: "", name, shape, seen: bytesOf(letters) } };
+}
+
 const step = 1 << 14; // bytes at a time: a call has only so many arguments
 
-function base64({ buffer, byteOffset, byteLength }: Float32Array): string {
+function base64({ buffer, byteOffset, byteLength }: Float32Array | Uint8Array): string {
     const bytes = new Uint8Array(buffer, byteOffset, byteLength);
     let letters = "";
     for (let i = 0; i < bytes.length; i += step)
@@ -60,6 +72,9 @@ function base64({ buffer, byteOffset, byteLength }: Float32Array): string {
 }
 
 function floats(text: string): Float32Array {
-    const letters = atob(text);
-    return new Float32Array(Uint8Array.from(letters, (letter) => letter.charCodeAt(0)).buffer);
+    return new Float32Array(bytesOf(text).buffer);
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }

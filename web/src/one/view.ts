@@ -15,7 +15,7 @@ import { emptyGrid, fillRows, queriesOf } from "../pool";
 import { posed } from "../rules/posed";
 import { numbersOf } from "../told";
 import type { Grid, Role, Values } from "../types";
-import { unpackArrays, type SavedView } from "./saved";
+import { unpackArrays, unpackProblem, type SavedView } from "./saved";
 
 const turns = 5; // of which the middle one's time counts
 const shortest = 8; // milliseconds a turn lasts at least: clocks of pages tick by tenths and whole ones
@@ -30,7 +30,7 @@ class View {
 
     constructor(attn: Attn, backends: readonly Backend[], saved: SavedView) {
         this.#attn = attn;
-        this.#saved = saved;
+        this.#saved = { ...saved, problem: unpackProblem(saved) };
         this.#arrays = unpackArrays(saved.arrays);
         this.#panels = saved.backends.flatMap(({ id, params }) => {
             const backend = backends.find((each) => each.id === id);

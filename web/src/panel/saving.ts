@@ -3,6 +3,7 @@
 import { find } from "../dom";
 import type { Findings } from "../lines";
 import { takeMenu } from "../take/menu";
+import type { Problem } from "../types";
 import type { Panel } from "./panel";
 import type { Picture } from "./picture";
 import type { Surroundings } from "./surroundings";
@@ -34,7 +35,7 @@ function about(panel: Panel, around: Surroundings, findings: Findings | null) {
     const { grid } = panel;
     return {
         ...{ backend: panel.id, params: panel.params },
-        ...{ problem: around.problem(), view: around.view() },
+        ...{ problem: toldOf(around.problem()), view: around.view() },
         ...{ firstQuery: grid?.query, queries: grid?.queries },
         ...{ firstKey: grid?.key, keys: grid?.keys, cells: grid?.pooling },
         queriesPerCell: grid?.rowsPerCell,
@@ -48,4 +49,9 @@ function about(panel: Panel, around: Surroundings, findings: Findings | null) {
         commandLine: around.commandLine(panel),
         address: location.href,
     };
+}
+
+/** Of a mask its file. */
+function toldOf({ mask, ...problem }: Problem) {
+    return { ...problem, ...(mask && { mask: { name: mask.name, shape: mask.shape } }) };
 }

@@ -37,7 +37,7 @@ export function headArrays(input: Input, problem: Problem, place: Place): HeadAr
         key: input.key.subarray(kvHead * keys * dim, (kvHead + 1) * keys * dim),
         value: input.value.subarray(kvHead * keys * valueDim, (kvHead + 1) * keys * valueDim),
         ...{ keys, dim, valueDim, at: place.query },
-        ruling: new Ruling(problem, input.shape, place.head),
+        ruling: new Ruling(problem, input.shape, place.batch * heads + place.head),
     };
 }
 
@@ -51,7 +51,7 @@ export function seenPairs({ shape }: Input, { causal, scale, window }: Problem):
 export function seenArrays(input: Input, problem: Problem, place: Place) {
     const { heads, kvHeads, queries, keys, dim, valueDim } = input.shape;
     const { batch, head, query } = place;
-    const ruling = new Ruling(problem, input.shape, head);
+    const ruling = new Ruling(problem, input.shape, batch * heads + head);
     const [, seen] = ruling.range(query);
     if (!ruling.isPrefix || seen === 0) return null;
     const ofQueries = { heads, perHead: queries, first: batch * heads * queries + query, count: 1 };

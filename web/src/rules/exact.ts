@@ -1,6 +1,7 @@
 /** The rules of a problem by their formulas, in double precision: what exact attention goes by. */
 
 import type { Problem, Shape } from "../types";
+import { fits, rowOf } from "./mask";
 import { seenBytes } from "./posed";
 import { slopeOf } from "./rules";
 
@@ -15,18 +16,25 @@ export class Ruling {
     #sides: readonly [left: number, right: number];
     /** Of each key; null: all are seen. */
     #seen: Uint8Array | null;
+    /** null: there is none. */
+    #mask: ((query: number, key: number) => boolean) | null = null;
 
-    /** `head`: of its batch. */
-    constructor(problem: Problem, { keys, dim }: Pick<Shape, "keys" | "dim">, head: number) {
+    /** `head`: counted over all batches. */
+    constructor(problem: Problem, shape: Shape, head: number) {
         const { causal, scale, window = [-1, -1], softcap, alibi, sink, length, hidden } = problem;
+        const { keys, dim, heads } = shape;
         this.scale = scale === null ? 1 / Math.sqrt(dim) : Math.fround(scale);
         this.softcap = Math.fround(softcap ?? 0) || null; // one too small for a float is none
-        this.slope = alibi === undefined ? 0 : Math.fround(slopeOf(alibi, head));
+        this.slope = alibi === undefined ? 0 : Math.fround(slopeOf(alibi, head % heads));
         this.sink = sink === undefined ? -Infinity : Math.fround(sink);
         this.#keys = Math.min(keys, length ?? keys);
         const [left, right] = window.map((side) => (side < 0 ? Infinity : side));
         this.#sides = [left ?? Infinity, causal ? 0 : (right ?? Infinity)];
         this.#seen = hidden ? seenBytes(hidden, keys) : null;
+        const { mask } = problem;
+        if (!mask || !fits(mask, shape)) return;
+        const { seen } = mask;
+        this.#mask = (query, key) => seen[rowOf(mask, shape, head, query) + key] !== 0;
     }
 
     /** Keys that a query sees are from the first of these to before the last, but for those hidden among them. */
@@ -36,14 +44,14 @@ export class Ruling {
         return [Math.min(to, Math.max(0, query - left)), to];
     }
 
-    /** Of the keys in the range. */
-    hides(key: number): boolean {
-        return this.#seen?.[key] === 0;
+    /** Of the keys in the query's range. */
+    hides(query: number, key: number): boolean {
+        return this.#seen?.[key] === 0 || this.#mask?.(query, key) === false;
     }
 
     sees(query: number, key: number): boolean {
         const [from, to] = this.range(query);
-        return key >= from && key < to && !this.hides(key);
+        return key >= from && key < to && !this.hides(query, key);
     }
 
     /** Of q.k, where the query sees the key. */
@@ -62,7 +70,7 @@ export class Ruling {
 
     /** Does a query see the first keys and no others? */
     get isPrefix(): boolean {
-        return this.#sides[0] === Infinity && this.#seen === null;
+        return this.#sides[0] === Infinity && !this.#seen && !this.#mask;
     }
 
     /** Keys in the ranges of so many queries, all together. */

@@ -1,6 +1,9 @@
 /** The fields of the problem's rules. */
 
-import { find, showLine } from "../dom";
+import { find, message, showLine } from "../dom";
+import type { Shape } from "../types";
+import { fits, type Mask } from "./mask";
+import { readMask } from "./maskfile";
 import { parseRuns, ruleNames, runsText, type Rules } from "./rules";
 
 /** Rules of one number each, whose field has their name. */
@@ -11,11 +14,63 @@ export class RuleFields {
     #root = find(document, "#rules", HTMLDetailsElement);
     #problem = find(document, "#rules-problem", HTMLElement);
 
+    /** Of a file; null: there is none. */
+    #mask: Mask | null = null;
+    /** Why a file is none. */
+    #wrongFile: string | null = null;
+    #shape: Shape | null = null;
+    #onChange: () => void;
+
     constructor(onChange: () => void) {
-        this.#root.addEventListener("input", () => {
+        this.#onChange = onChange;
+        this.#root.addEventListener("input", ({ target }) => {
+            if (target === this.#field("mask")) return void this.#read();
             this.#tell();
             onChange();
         });
+        find(this.#root, "button", HTMLButtonElement).addEventListener("click", () => {
+            this.#setMask(null);
+            onChange();
+        });
+    }
+
+    /** What a mask has to fit. */
+    fit(shape: Shape): void {
+        this.#shape = shape;
+        this.#tell();
+    }
+
+    async #read(): Promise<void> {
+        const field = this.#field("mask");
+        const [file] = field.files ?? [];
+        field.value = ""; // so that the same file can be chosen again
+        if (!file) return;
+        try {
+            this.#setMask(await readMask(file));
+        } catch (error) {
+            this.#setMask(null, message(error));
+        }
+        this.#onChange();
+    }
+
+    #setMask(mask: Mask | null, wrong: string | null = null): void {
+        this.#mask = mask;
+        this.#wrongFile = wrong;
+        this.#tell();
+    }
+
+    get #fitting(): Mask | null {
+        const [mask, shape] = [this.#mask, this.#shape];
+        return mask && shape && fits(mask, shape) ? mask : null;
+    }
+
+    /** What is wrong with the mask; null: nothing. */
+    #wrongMask(): string | null {
+        const [mask, shape] = [this.#mask, this.#shape];
+        if (!mask || !shape || this.#fitting) return this.#wrongFile;
+        const { batch, heads, queries, keys } = shape;
+        const wanted = [batch, heads, queries, keys].join(", ");
+        return `${mask.name} (${mask.shape.join(", ")}) does not fit weights of (${wanted}): it hides nothing.`;
     }
 
     /** As they stand; what is wrong, which is told, is none. */
@@ -29,6 +84,8 @@ export class RuleFields {
         if (left !== null || right !== null) rules.window = [left ?? -1, right ?? -1];
         const hidden = parseRuns(this.#field("hidden").value);
         if (hidden?.length) rules.hidden = hidden;
+        const mask = this.#fitting;
+        if (mask) rules.mask = mask;
         return rules;
     }
 
@@ -40,6 +97,8 @@ export class RuleFields {
             this.#field(side).value = keys < 0 ? "" : String(keys);
         });
         this.#field("hidden").value = rules.hidden ? runsText(rules.hidden) : "";
+        this.#mask = rules.mask ?? null;
+        this.#wrongFile = null;
         this.#tell();
         if (this.#count > 0 || !this.#problem.hidden) this.#root.open = true;
     }
@@ -52,7 +111,8 @@ export class RuleFields {
 
     get #count(): number {
         const { values } = this;
-        return ruleNames.filter((name) => values[name] !== undefined).length;
+        const count = ruleNames.filter((name) => values[name] !== undefined).length;
+        return count + Number(values.mask !== undefined);
     }
 
     /** Say how many there are, and what is wrong. */
@@ -60,7 +120,15 @@ export class RuleFields {
         const count = this.#count;
         find(this.#root, "summary span", HTMLElement).textContent = count > 0 ? ` (${count})` : "";
         const problems: string[] = [];
+        const mask = find(this.#root, ".mask", HTMLElement);
+        mask.hidden = !this.#mask;
+        find(mask, "span", HTMLElement).textContent = this.#mask
+            ? `${this.#mask.name}, ${this.#mask.shape.join(" × ")}; no link has it, a reload loses it`
+            : "";
+        const wrong = this.#wrongMask();
+        if (wrong) problems.push(wrong);
         for (const field of this.#root.querySelectorAll("input")) {
+            if (field.type === "file") continue;
             const problem = field.name === "hidden" ? wrongRuns(field) : wrongNumber(field);
             field.ariaInvalid = problem && "true";
             if (problem) problems.push(problem);

@@ -2,6 +2,7 @@
 
 import type { InputName } from "libattn";
 import type { Problem, Shape } from "../types";
+import { fits, without } from "./mask";
 import { slopeOf, type Run } from "./rules";
 
 interface Posed {
@@ -23,15 +24,18 @@ interface Posed {
 
 export function posed(
     problem: Problem,
-    { batch, heads, keys }: Pick<Shape, "batch" | "heads" | "keys">,
+    shape: Pick<Shape, "batch" | "heads" | "queries" | "keys">,
 ): Posed {
-    const { causal, scale, window, softcap, alibi, sink, length, hidden } = problem;
+    const { batch, heads, keys } = shape;
+    const { causal, scale, window, softcap, alibi, sink, length, hidden, mask } = problem;
     const arrays: Posed["arrays"] = {};
     if (length !== undefined) arrays.kvLengths = Array<number>(batch).fill(Math.min(length, keys));
     if (sink !== undefined) arrays.sinks = new Float32Array(heads).fill(sink);
     if (alibi !== undefined)
         arrays.slopes = Float32Array.from({ length: heads }, (_, head) => slopeOf(alibi, head));
-    if (hidden) arrays.mask = { data: seenBytes(hidden, keys), shape: [1, keys] };
+    const seen = hidden ? seenBytes(hidden, keys) : null;
+    if (mask && fits(mask, shape)) arrays.mask = without(mask, seen);
+    else if (seen) arrays.mask = { data: seen, shape: [1, keys] };
     return {
         options: {
             causal: causal && "top-left",

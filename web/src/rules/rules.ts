@@ -1,5 +1,7 @@
 /** What a problem may say beyond causal and scale: which keys a query sees, and what its logits become. */
 
+import type { Mask } from "./mask";
+
 export interface Rules {
     /** Keys to each side of a query's position; -1: all. */
     window?: readonly [left: number, right: number];
@@ -13,6 +15,8 @@ export interface Rules {
     length?: number;
     /** Keys that no query sees. */
     hidden?: readonly Run[];
+    /** From a file, which no link has. */
+    mask?: Mask;
 }
 
 /** Of keys. */

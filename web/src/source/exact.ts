@@ -10,11 +10,12 @@ import type { Input, Problem, Shape } from "../types";
  */
 export function exactRows(input: Input, problem: Problem, rows: readonly number[]): Float64Array {
     const { shape } = input;
-    const { heads, queries, valueDim } = shape;
-    const rulings = Array.from({ length: heads }, (_, head) => new Ruling(problem, shape, head));
+    const { batch, heads, queries, valueDim } = shape;
+    const all = Array.from({ length: batch * heads }, (_, head) => head);
+    const rulings = all.map((head) => new Ruling(problem, shape, head));
     const out = new Float64Array(rows.length * valueDim);
     rows.forEach((row, i) => {
-        const ruling = rulings[Math.floor(row / queries) % heads];
+        const ruling = rulings[Math.floor(row / queries)];
         if (!ruling) return;
         average(input, ruling, row, weigh(input, ruling, row), out.subarray(i * valueDim));
     });
@@ -28,8 +29,8 @@ export function exactHead(
     head: number,
     queries: readonly number[],
 ): HeadRows {
-    const { heads, queries: perHead, keys, valueDim } = input.shape;
-    const ruling = new Ruling(problem, input.shape, head % heads);
+    const { queries: perHead, keys, valueDim } = input.shape;
+    const ruling = new Ruling(problem, input.shape, head);
     const weights = new Float32Array(queries.length * keys);
     const out = new Float64Array(queries.length * valueDim);
     queries.forEach((query, i) => {
@@ -49,7 +50,7 @@ function weigh({ query, key, shape }: Input, ruling: Ruling, row: number): Float
     const [from, to] = ruling.range(place);
     const first = firstKey(shape, row);
     const logits = Float64Array.from({ length: to - from }, (_, j) => {
-        if (ruling.hides(from + j)) return -Infinity;
+        if (ruling.hides(place, from + j)) return -Infinity;
         let dot = 0;
         for (let c = 0, q = row * dim, k = (first + from + j) * dim; c < dim; c++) {
             dot += (query[q + c] ?? NaN) * (key[k + c] ?? NaN);
@@ -68,10 +69,11 @@ function average(
     out: Float64Array,
 ): void {
     const { queries, valueDim } = shape;
-    const [from] = ruling.range(row % queries);
+    const query = row % queries;
+    const [from] = ruling.range(query);
     const first = firstKey(shape, row) + from;
     weights.forEach((weight, j) => {
-        if (ruling.hides(from + j)) return;
+        if (ruling.hides(query, from + j)) return;
         for (let c = 0, v = (first + j) * valueDim; c < valueDim; c++) {
             out[c] = (out[c] ?? 0) + weight * (value[v + c] ?? NaN);
         }

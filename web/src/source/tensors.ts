@@ -57,6 +57,21 @@ export function npyOf(file: string, bytes: Uint8Array, name: string | null): Uin
     return writeNpy("<f4", isFortran, info.shape, new Uint8Array(elements.buffer));
 }
 
+/** The elements of a .npy file of booleans. */
+export function readBooleans(
+    file: string,
+    bytes: Uint8Array,
+): { shape: number[]; seen: Uint8Array } {
+    const { descr, isFortran, data, info } = readNpyHeader(file, null, bytes);
+    const { shape } = info;
+    if (descr !== "|b1") throw new Error(`a mask is of booleans, not ${descr || "no array"}`);
+    if (isFortran && shape.length > 1) throw new Error("a mask is in C order");
+    const size = shape.reduce((product, count) => product * count, 1);
+    if (!(data.length >= size))
+        throw new Error(`${size} elements are said, ${data.length} are there`);
+    return { shape, seen: data.slice(0, size) };
+}
+
 function tensorsOf(file: string, bytes: Uint8Array): Tensor[] {
     if (/\.npz$/i.test(file)) return readNpz(file, bytes);
     if (/\.safetensors$/i.test(file)) return readSafetensors(file, bytes);

@@ -4,6 +4,7 @@ import { message } from "../dom";
 import type { ArrayFile, Input, Problem, Role } from "../types";
 import { inputFromFiles, inputFromText } from "./arrays";
 import { lookAt, type HeadRows } from "../look/look";
+import { nameOf } from "../rules/mask";
 import { exactHead, exactRows } from "./exact";
 import { madeInput } from "./made";
 import { listTensors } from "./tensors";
@@ -69,7 +70,7 @@ const exactOnes = new WeakMap<Input, Map<string, HeadRows>>();
 const mostExact = 64; // that are kept
 
 function exactOnce(input: Input, problem: Problem, head: number, queries: readonly number[]) {
-    const name = JSON.stringify([problem, head, queries.length]); // so many are always the same
+    const name = [nameOf(problem), head, queries.length].join(); // so many are always the same
     let heads = exactOnes.get(input);
     if (!heads || heads.size >= mostExact) exactOnes.set(input, (heads = new Map()));
     const exact = heads.get(name) ?? exactHead(input, problem, head, queries);
