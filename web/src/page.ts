@@ -134,7 +134,6 @@ export class Page {
         this.#zoom.set(link);
         this.#pinning.asked = link.pin;
         this.#without = link.without;
-        leaveOutFolds();
         find(document, "#about", HTMLElement).textContent =
             `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
         this.#panels.show(about.backends, link.params);
@@ -142,6 +141,7 @@ export class Page {
             this.#panels.show(await this.#engine.loadPlugin(file), link.params);
         });
         this.#folds.set(link);
+        leaveOutFolds(); // but for those that the link has opened
         const { enlarged } = link;
         if (this.#panels.all.some(({ id }) => id === enlarged)) this.#panels.enlarge(enlarged);
         this.#address = address;
