@@ -6,21 +6,20 @@ import { readText } from "../address";
 import { onTheme, readTheme } from "../colors";
 import { usualCosts } from "../cost/costs";
 import { element, find, isAbort, message, showLine } from "../dom";
-import { count, short } from "../format";
+import { count } from "../format";
 import { Hash } from "../hash";
 import { Heatmap } from "../heatmap";
 import type { Held } from "../held";
 import { start } from "../shell/start";
 import { defaultSettings, readLink, textInLink, writeLink } from "../state";
 import type { Link, Settings } from "../state";
-import type { Value } from "../types";
+import { Controls } from "./controls";
 import { Library } from "./library";
 import { candidateOf, presetSteps, problemOf, textSteps, type Scene } from "./steps";
 
 const firstText = "the cat sat on the mat and the dog sat on the cat";
 const mostTokens = 128;
 const million = 2 ** 20;
-const typingPause = 200; // milliseconds
 
 interface Part {
     section: HTMLElement;
@@ -44,13 +43,8 @@ class Story {
     #parts = new Map<string, Part>();
     #hash = new Hash();
     #map: Heatmap;
-    #typing = 0;
     #step = "scores";
-    #text = find(document, "#text", HTMLInputElement);
-    #row = find(document, "#row", HTMLInputElement);
-    #scale = find(document, "#scale", HTMLInputElement);
-    #causal = find(document, "#causal", HTMLInputElement);
-    #length = find(document, "#length", HTMLInputElement);
+    #controls: Controls | null = null;
 
     constructor() {
         const canvas = find(document, "#all canvas", HTMLCanvasElement);
@@ -76,58 +70,19 @@ class Story {
         const link = readLink(location.hash, this.#defaults);
         const { text, problem } = await linkedText(link);
         this.#settings = { ...link, text };
-        this.#fill();
+        this.#controls = new Controls(this.#settings, backends);
         this.#listen();
         await this.#read();
         if (problem) showLine(find(document, "#problem", HTMLElement), problem);
         this.#go(new URLSearchParams(location.hash.slice(1)).get("step") ?? "");
     }
 
-    #fill(): void {
-        const { text, scale, causal, costs, dim } = this.#settings;
-        if (this.#text.value === this.#text.defaultValue) this.#text.value = text;
-        this.#scale.value = String(Math.log2((scale ?? 1 / Math.sqrt(dim)) * Math.sqrt(dim)));
-        this.#causal.checked = causal;
-        this.#length.value = String(Math.log2(costs.length));
-        const maps = this.#paramOf("linear", "feature_map")?.choices ?? [];
-        const options = maps.map((map) => element("option", { value: map }, map));
-        find(document, "#feature_map", HTMLSelectElement).append(...options);
-        for (const control of this.#paramControls()) {
-            const [backend = "", name = ""] = control.name.split(".");
-            const value = this.#settings.params.get(backend)?.[name];
-            const usual = this.#paramOf(backend, name)?.default;
-            control.value = String(value ?? control.dataset.usual ?? usual ?? "");
-        }
-    }
-
-    #paramOf(backend: string, name: string) {
-        const params = this.#backends.find(({ id }) => id === backend)?.params;
-        return params?.find((param) => param.name === name);
-    }
-
-    #paramControls() {
-        const selector = "main [name*='.']";
-        return document.querySelectorAll<HTMLInputElement | HTMLSelectElement>(selector);
-    }
-
     #listen(): void {
-        this.#text.oninput = () => {
-            clearTimeout(this.#typing);
-            this.#typing = setTimeout(() => void this.#read(), typingPause);
-        };
-        this.#row.oninput = () => this.#ask(Number(this.#row.value));
-        this.#scale.oninput = () => {
-            const factor = Number(this.#scale.value);
-            const scale = factor === 0 ? null : 2 ** factor / Math.sqrt(this.#settings.dim);
-            this.#change({ scale });
-        };
-        this.#causal.onchange = () => this.#change({ causal: this.#causal.checked });
-        this.#length.oninput = () => {
-            const length = Math.round(2 ** Number(this.#length.value));
-            this.#change({ costs: { ...this.#settings.costs, length } }, ["costs"]);
-        };
-        for (const control of this.#paramControls())
-            control.oninput = () => this.#setParam(control.name, control.value);
+        this.#controls?.listen(() => this.#settings, {
+            onText: () => void this.#read(),
+            onRow: (query) => this.#ask(query),
+            onChange: (changed, steps) => this.#change(changed, steps),
+        });
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
         onTheme(() => this.#redraw());
         let width = NaN;
@@ -154,14 +109,6 @@ class Story {
         section?.focus({ preventScroll: true });
     }
 
-    #setParam(path: string, text: string): void {
-        const [backend = "", name = ""] = path.split(".");
-        const value: Value = Number.isNaN(Number(text)) ? text : Number(text);
-        const params = new Map(this.#settings.params);
-        params.set(backend, { ...params.get(backend), [name]: value });
-        this.#change({ params }, [backend, "costs"]);
-    }
-
     /** The token that asks is another one. */
     #ask(query: number): void {
         this.#change({ pin: { query, key: query } });
@@ -170,7 +117,7 @@ class Story {
     /** `steps`: those that depend on it; all of the text's where none are named. */
     #change(changed: Partial<Settings>, steps: readonly string[] | null = null): void {
         this.#settings = { ...this.#settings, ...changed };
-        this.#showValues();
+        this.#controls?.showValues(this.#settings);
         this.#redraw(
             steps ?? [...this.#parts.keys()].filter((id) => this.#parts.get(id)?.isOfText),
         );
@@ -179,11 +126,13 @@ class Story {
 
     /** The text that is typed. */
     async #read(): Promise<void> {
-        const text = this.#text.value;
+        const controls = this.#controls;
+        if (!controls) return;
+        const { text } = controls;
         const problem = find(document, "#problem", HTMLElement);
         try {
             const held = await this.#library.ofText(text, this.#settings.dim);
-            if (text !== this.#text.value) return this.#library.forget(held);
+            if (text !== controls.text) return this.#library.forget(held);
             const { queries } = held.input.shape;
             if (queries > mostTokens) {
                 this.#library.forget(held);
@@ -197,7 +146,7 @@ class Story {
         } catch (error) {
             showLine(problem, message(error));
         }
-        this.#text.ariaInvalid = problem.hidden ? null : "true";
+        controls.isWrong = !problem.hidden;
     }
 
     #see(entries: readonly IntersectionObserverEntry[]): void {
@@ -213,21 +162,6 @@ class Story {
         for (const link of document.querySelectorAll("#steps a"))
             link.ariaCurrent = link.getAttribute("href") === `#${step}` ? "step" : null;
         this.#draw();
-    }
-
-    /** What sliders stand at. */
-    #showValues(): void {
-        const say = (control: HTMLElement, selector: string, text: string) => {
-            find(document, selector, HTMLElement).textContent = text;
-            control.ariaValueText = text;
-        };
-        const { costs } = this.#settings;
-        say(this.#scale, "#factor", short(2 ** Number(this.#scale.value)));
-        say(this.#length, "#tokens", count(costs.length, "token"));
-        for (const control of this.#paramControls()) {
-            const value = control.closest("label")?.querySelector(".value");
-            if (value) value.textContent = control.value;
-        }
     }
 
     /** The step in the middle of what is seen. */
@@ -255,11 +189,7 @@ class Story {
         if (!held) return;
         const { queries } = held.input.shape;
         const query = Math.min(this.#settings.pin?.query ?? queries - 1, queries - 1);
-        this.#row.max = String(queries - 1);
-        this.#row.value = String(query);
-        const asks = `“${held.input.tokens?.[query] ?? ""}”, token ${query}`;
-        find(document, "#asks", HTMLElement).textContent = asks;
-        this.#row.ariaValueText = asks;
+        this.#controls?.showRow(query, queries, held.input.tokens?.[query] ?? "");
         for (const [id, part] of this.#parts) {
             if (!part.isSeen || !part.isStale) continue;
             part.isStale = false;
