@@ -17,7 +17,7 @@ const names = [
         ".",
         "x.",
     ],
-    ...["region", "pooling", "view", "mask"],
+    ...["region", "pooling", "strands", "mask"],
 ];
 const values = [
     ...["", "0", "1", "-1", "2.5", "1e400", "-1e300", "9".repeat(30), "1e-320", "NaN", "Infinity"],
