@@ -42,9 +42,12 @@ double attn_sketch_attained(const attn_sketch_promise_t *promise, int64_t size) 
     return high;
 }
 
-/* Whole numbers divided by powers of ten are the doubles that their decimals are read as. */
+/* Whole numbers divided by powers of ten, which are exact to 10^22, are the doubles that their decimals are
+ * read as. Not by pow(), which is 1 kB of a module. */
 double attn_sketch_round_up(double value, int digits) {
-    const double unit = pow(10, digits - 1 - floor(log10(value)));
+    double least = 1, unit = 1;
+    while (--digits) least *= 10;
+    while (value * unit < least) unit *= 10;
     double count = floor(value * unit);
     while (count / unit < value) count++;
     return count / unit;

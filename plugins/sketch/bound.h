@@ -48,7 +48,7 @@ double attn_sketch_bound(const attn_sketch_promise_t *promise, double eps);
 double attn_sketch_attained(const attn_sketch_promise_t *promise, int64_t size);
 
 /**
- * The least number of `digits` decimal digits that is not below `value` > 0: what is said of an error
+ * The least number of `digits` decimal digits that is not below `value`, in (0, 1]: what is said of an error
  * must hold, so it is never rounded down. (A probability of success is 1 less the rounded failure.)
  */
 double attn_sketch_round_up(double value, int digits);
