@@ -99,6 +99,17 @@
 #define ATTN_SMALL_CALL static
 #endif
 
+/* Steps of many files that compilers would shape for each of them: in a module the linker takes one for all.
+ * Not the products of tiles, which are faster shaped. */
+#if defined(__wasm__) && defined(__clang__)
+#define ATTN_SHARED_STEP __attribute__((noinline, weak))
+#define ATTN_SHARED_SMALL_STEP __attribute__((noinline, weak, minsize))
+#pragma clang diagnostic ignored "-Wmissing-prototypes" /* they are not static */
+#else
+#define ATTN_SHARED_STEP ATTN_STEP
+#define ATTN_SHARED_SMALL_STEP ATTN_SMALL_STEP
+#endif
+
 /* Whether integers of 8 bits are multiplied four at a time; else they are widened to 16. */
 #if defined(__AVX512VNNI__)
 #define VI_HAS_DOT8 1

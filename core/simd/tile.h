@@ -32,9 +32,9 @@ ATTN_INLINE int64_t tile_min(int64_t a, int64_t b) { return a < b ? a : b; }
 ATTN_INLINE int64_t tile_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /** panel[k*width + j] = factor * source[j*row_stride + k*column_stride]; zero for count <= j. */
-ATTN_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64_t d,
-                               const float *source, int64_t row_stride, int64_t column_stride,
-                               float factor) {
+ATTN_SHARED_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64_t d,
+                                      const float *source, int64_t row_stride,
+                                      int64_t column_stride, float factor) {
     int64_t j = 0;
     for (; column_stride == 1 && j + 4 <= count; j += 4) {
         int64_t k = 0;

@@ -16,8 +16,12 @@
 #include "simd/math.h"
 #include "simd/product.h"
 
+/* What is shaped by it is another function with another. */
 #ifndef LINEAR_STEP
 #define LINEAR_STEP 12 /* whole tiles on every tier */
+#define WORK_STEP ATTN_SHARED_STEP
+#else
+#define WORK_STEP ATTN_STEP
 #endif
 
 enum {
@@ -108,7 +112,7 @@ ATTN_SMALL_STEP float retnet_decay(int64_t kv_head) {
 }
 
 /* The decays of one token, added to log, and a = exp(decay); all features of a head may have the same. */
-ATTN_STEP void load_decay(work_t *work, int64_t key, float *a) {
+WORK_STEP void load_decay(work_t *work, int64_t key, float *a) {
     const attn_tensor_t *tensor;
     const float *row = own_row(work, LINEAR_DECAY, key, &tensor);
     const int64_t count = row && tensor->shape[3] > 1 ? work->form->features : 1;
@@ -177,7 +181,7 @@ ATTN_SMALL_STEP void add_step(work_t *work, const float *keys, const float *u, i
 }
 
 /* Features and values of the tokens [known, known + count), the features with zeros up to `all`. */
-ATTN_STEP void load_rows(work_t *work, int64_t count, int64_t all) {
+WORK_STEP void load_rows(work_t *work, int64_t count, int64_t all) {
     const attn_head_t *head = work->head;
     features_load(work->form, &head->io->key, head->batch, head->kv_head, work->known, count,
                   work->form->key_scale, work->k, work->width, all, work->wide);
@@ -186,7 +190,7 @@ ATTN_STEP void load_rows(work_t *work, int64_t count, int64_t all) {
 }
 
 /* u of a delta rule, in place of the values: forward substitution. */
-ATTN_STEP void solve_delta(const work_t *work, int64_t count) {
+WORK_STEP void solve_delta(const work_t *work, int64_t count) {
     const int64_t stride = work->stride;
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < stride; c += VF_LANES) {
@@ -238,7 +242,7 @@ ATTN_INLINE void read_columns(const work_t *work, const float *row, int vectors,
 }
 
 /* to = rows^T S; a single row, as when decoding, is no tile. */
-ATTN_STEP void read_state(const work_t *work, const float *rows, int64_t count, float *to) {
+WORK_STEP void read_state(const work_t *work, const float *rows, int64_t count, float *to) {
     int64_t c = 0;
     if (count > 1) {
         product_ahead_t none = {.rows = 0};
@@ -276,7 +280,7 @@ ATTN_STEP float normaliser(work_t *work, const float *row, int64_t i, int64_t se
 }
 
 /* The rows' factors: one over their normalisers, where there are any. */
-ATTN_STEP void find_factors(work_t *work, const float *rows, int64_t lead, int64_t count,
+WORK_STEP void find_factors(work_t *work, const float *rows, int64_t lead, int64_t count,
                             int64_t tokens, float *factors) {
     for (int64_t r = 0; r < lead + count; r++) {
         const int64_t seen = tokens ? r + 1 : 0;
@@ -287,7 +291,7 @@ ATTN_STEP void find_factors(work_t *work, const float *rows, int64_t lead, int64
 }
 
 /* out[i] = factor * (out[i] + sum_j products[j][i] u_j) for j < seen. */
-ATTN_STEP void mix_row(const work_t *work, int64_t i, int64_t seen, float factor) {
+WORK_STEP void mix_row(const work_t *work, int64_t i, int64_t seen, float factor) {
     float *out = work->out + i * work->stride;
     for (int64_t c = 0; c < work->stride; c += VF_LANES) {
         vf sum = vf_load(out + c);
@@ -299,7 +303,7 @@ ATTN_STEP void mix_row(const work_t *work, int64_t i, int64_t seen, float factor
 }
 
 /* Rows [lead, lead + count) of `out` are those of queries from `first` on; where a factor is 0 they are zeros. */
-ATTN_STEP void store_rows(work_t *work, int64_t query_head, int64_t first, int64_t count,
+WORK_STEP void store_rows(work_t *work, int64_t query_head, int64_t first, int64_t count,
                           int64_t lead, const float *factors) {
     const attn_head_t *head = work->head;
     const attn_tensor_t *out = &head->io->out;
