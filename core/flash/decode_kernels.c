@@ -23,8 +23,8 @@ typedef struct scratch {
     decode_row_t *rows;        /* [DECODE_ROWS] */
     float *queries;            /* [DECODE_ROWS][width] */
     float *scores;             /* [rows][block], see block_of() */
-    float *keys;               /* [MOST][dim]: keys that are not read in place */
-    float *values;             /* [MOST][value_dim]: the same for values */
+    float *keys;               /* [MOST][width]: keys that are not read in place */
+    float *values;             /* [MOST][out_stride]: the same for values */
     uint16_t *query_words;     /* [DECODE_ROWS][width]: of decode_bytes.h, and so the next three */
     uint16_t *words;           /* [rows][block + 2], of weights */
     float *query_scales;       /* [DECODE_ROWS] */
@@ -43,8 +43,8 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
     space.queries = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(float));
     space.scores =
         attn_arena_take(arena, tile_max(DECODE_ROWS * MOST, DECODE_SPLIT), sizeof(float));
-    space.keys = attn_arena_take(arena, problem->dim, MOST * sizeof(float));
-    space.values = attn_arena_take(arena, problem->value_dim, MOST * sizeof(float));
+    space.keys = attn_arena_take(arena, space.width, MOST * sizeof(float));
+    space.values = attn_arena_take(arena, space.out_stride, MOST * sizeof(float));
     if (!ATTN_QUANTISED || problem->kv_dtype != ATTN_I8) return space;
     space.query_words = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(uint16_t));
     space.words = attn_arena_take(arena, tile_max(DECODE_ROWS * (MOST + 2), DECODE_SPLIT + 2),
@@ -56,10 +56,11 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
 
 static void scratch(const attn_problem_t *problem, attn_arena_t *arena) { lay_out(problem, arena); }
 
-/* Whether rows are read where they are: not when their elements are apart, or of a type that
- * decode_dtype() leaves to us. */
-static int in_place(const attn_tensor_t *tensor) {
-    return tensor->stride[3] == 1 && (!ATTN_COMPACT || tensor->dtype == ATTN_F32);
+/* Whether rows are read where they are: not when their elements are apart, or as decode_load_first_()
+ * and decode_dtype() leave them to us. */
+static int in_place(const attn_tensor_t *tensor, int64_t columns) {
+    return tensor->stride[3] == 1 &&
+           (!ATTN_COMPACT || (tensor->dtype == ATTN_F32 && columns % VF_LANES == 0));
 }
 
 static int64_t row_count(const attn_problem_t *problem) {
@@ -69,7 +70,8 @@ static int64_t row_count(const attn_problem_t *problem) {
 /* Keys at a time. (gcc makes a version of attend() for one row of what follows from this.) */
 static int64_t block_of(const attn_head_t *head) {
     const attn_problem_t *problem = head->problem;
-    const int copied = !in_place(&head->io->key) || !in_place(&head->io->value);
+    const int copied =
+        !in_place(&head->io->key, problem->dim) || !in_place(&head->io->value, problem->value_dim);
     if (row_count(problem) == 1 && !copied) return DECODE_SPLIT;
     const int64_t keys = BLOCK_BYTES / (problem->dim * attn_dtype_size(problem->kv_dtype));
     return tile_min(MOST, tile_max(FEWEST, keys / FEWEST * FEWEST));
@@ -106,17 +108,19 @@ ATTN_SMALL_CALL void begin_rows(const attn_head_t *head, const scratch_t *space,
 
 /* ---- one block of keys ------------------------------------------------------------------------- */
 
-/* `count` rows of key or value from `first` on, with elements side by side: in place, or in f32. */
+/* `count` rows of key or value from `first` on, with elements side by side: in place, or in f32 as whole
+ * vectors with zeros behind. */
 static decode_rows_t rows_of(const attn_head_t *head, const attn_tensor_t *tensor, int64_t first,
                              int64_t count, int64_t columns, float *copy) {
     const int64_t size = attn_dtype_size(tensor->dtype);
     const char *data = flash_at(tensor, attn_offset(tensor, head->batch, head->kv_head, first));
-    if (in_place(tensor))
+    if (in_place(tensor, columns))
         return (decode_rows_t){data, tensor->stride[2] * size, columns * size, tensor->dtype};
+    const int64_t width = tile_round_up(columns, VF_LANES), row = width * (int64_t)sizeof *copy;
+    clear(copy, count * width);
     for (int64_t j = 0; j < count; j++)
-        convert_row(copy + j * columns, data + j * tensor->stride[2] * size, tensor->dtype,
+        convert_row(copy + j * width, data + j * tensor->stride[2] * size, tensor->dtype,
                     tensor->stride[3], columns, 1.0f);
-    const int64_t row = columns * (int64_t)sizeof *copy;
     return (decode_rows_t){(const char *)copy, row, row, ATTN_F32};
 }
 
@@ -191,7 +195,7 @@ ATTN_SMALL_CALL void add_values(const attn_head_t *head, const scratch_t *space,
                                 const float *rescale, float *out, int64_t base, int64_t count) {
     const int64_t rows = row_count(head->problem), block = block_of(head);
     const int words = in_words(head, values, head->problem->value_dim);
-    decode_sums_t sums = {.columns = head->problem->value_dim,
+    decode_sums_t sums = {.columns = decode_columns(head->problem->value_dim),
                           .out_stride = space->out_stride,
                           .weights_stride = block,
                           .words_stride = block + 2,
@@ -231,7 +235,7 @@ ATTN_SMALL_CALL void attend_block(const attn_head_t *head, const scratch_t *spac
     const decode_scales_t key_scales = scales_of(head, &io->key_scales, base);
     const decode_scales_t value_scales = scales_of(head, &io->value_scales, base);
     const decode_dots_t dots = {.rows = row_count(problem),
-                                .dim = problem->dim,
+                                .dim = decode_columns(problem->dim),
                                 .width = space->width,
                                 .query = space->queries,
                                 .keys = keys,
