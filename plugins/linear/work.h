@@ -259,7 +259,7 @@ WORK_STEP void read_state(const work_t *work, const float *rows, int64_t count, 
 }
 
 /* The normaliser of row i; `seen` tokens of this step are products. */
-ATTN_STEP float normaliser(work_t *work, const float *row, int64_t i, int64_t seen) {
+WORK_STEP float normaliser(work_t *work, const float *row, int64_t i, int64_t seen) {
     const linear_state_t *state = work->state;
     vf sums = vf_zero(), terms = vf_zero();
     for (int64_t k = 0; k < work->width; k += VF_LANES) {

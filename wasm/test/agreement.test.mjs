@@ -52,6 +52,8 @@ const tasks = [
     { backend: "linear", causal: true, params: { feature_map: "relu" } },
     { backend: "sparse", params: { block: 8, local: 2, global: 1 } },
     { backend: "sparse", causal: true },
+    { backend: "sparse", causal: true, params: { pattern: "lsh", buckets: 4, rounds: 2 } },
+    { backend: "sparse", params: { pattern: "lsh", buckets: 6, seed: 3 } },
     { backend: "sketch" },
     { backend: "sketch", params: { method: "ams", size: 16 } },
     { backend: "sketch", params: { method: "osnap", size: 16 } },
