@@ -96,7 +96,8 @@ static void deterministic_sketches_keep_their_bound(void **state) {
     attn_error_t error = {0};
     assert_int_equal(symmetric_deterministic(context, &symmetric, 6, &result, &error),
                      ATTN_ERROR_RANGE);
-    assert_non_null(strstr(error.message, "6 features are too few: deterministic takes more than the rank of X, 6"));
+    assert_non_null(strstr(
+        error.message, "6 features are too few: deterministic takes more than the rank of X, 6"));
     symmetric_destroy(&symmetric);
     attn_context_destroy(context);
 }
