@@ -25,7 +25,11 @@ ATTN_INLINE vf vf_load_i8(const int8_t *p) { return (float)*p; }
 typedef int32_t vi;
 ATTN_INLINE vi vi_zero(void) { return 0; }
 ATTN_INLINE vi vi_set1(int32_t x) { return x; }
-ATTN_INLINE vi vi_load(const int32_t *p) { return *p; }
+ATTN_INLINE vi vi_load(const int32_t *p) { /* of halves, too */
+    vi v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 ATTN_INLINE vf vi_to_vf(vi v) { return (float)v; }
 ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) {
     const int32_t low = (int16_t)a * (int16_t)b, high = (a >> 16) * (b >> 16);

@@ -228,5 +228,27 @@ static void sums_are_exact(void **state) {
             }
 }
 
+/** Words that are written as numbers of 16 bits are read as pairs of them. */
+static void products_of_words(void **state) {
+    (void)state;
+    const dots_kernels_t *k = kernels();
+    for (int64_t count = k->pair; count <= DOTS_MOST_WORDS; count += k->pair) {
+        float row[DOTS_MOST_WORDS], products[4];
+        int8_t keys[4 * DOTS_MOST_WORDS];
+        for (int64_t i = 0; i < count; i++) row[i] = (float)(i % 2 ? -i : 3 * i);
+        row[count / 2] = 32767; /* the level: words are the numbers */
+        for (int64_t i = 0; i < 4 * count; i++) keys[i] = (int8_t)(i * 37 % 256 - 128);
+        assert_true(k->word_products(row, count, 32767, keys, products) == 1.0f);
+        for (int64_t j = 0; j < 4; j++) {
+            float sum = 0; /* of whole numbers below 2^24 */
+            for (int64_t i = 0; i < count; i++) sum += row[i] * (float)keys[j * count + i];
+            if (products[j] != sum)
+                test_fail("%d words, key %d: %.9g, not %.9g", (int)count, (int)j,
+                          (double)products[j], (double)sum);
+        }
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(quantising), cmocka_unit_test(odd_columns),
-          cmocka_unit_test(scores_are_exact), cmocka_unit_test(sums_are_exact))
+          cmocka_unit_test(scores_are_exact), cmocka_unit_test(sums_are_exact),
+          cmocka_unit_test(products_of_words))

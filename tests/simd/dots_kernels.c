@@ -1,6 +1,7 @@
 /* Compiled once for each tier, like a plugin's kernels. */
 #include "dots_kernels.h"
 
+#include "simd/decode_bytes.h"
 #include "simd/quantise.h"
 
 enum { ROW_WORDS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES };
@@ -50,6 +51,18 @@ static void store(int bytes, void *to, const float *numbers) {
     BY_BYTES(dots_store, to, rounded);
 }
 
+static float word_products(float *row, int64_t count, float largest, const int8_t *keys,
+                           float products[4]) {
+    uint16_t words[DOTS_MOST_WORDS];
+    const float scale = decode_to_words(row, count, largest, words);
+    const char *key[4];
+    vf sums[4][4];
+    for (int j = 0; j < 4; j++) key[j] = (const char *)keys + j * count;
+    decode_dot_bytes_(1, count, words, count, key, sums);
+    vf_reduce_add4(products, sums[0]);
+    return scale;
+}
+
 const dots_kernels_t ATTN_KERNEL(attn_test_dots) = {
     .rows = TILE_ROWS,
     .panel = PANEL,
@@ -61,4 +74,6 @@ const dots_kernels_t ATTN_KERNEL(attn_test_dots) = {
     .accumulate = accumulate,
     .lanes = VF_LANES,
     .store = store,
+    .pair = DECODE_BYTES,
+    .word_products = word_products,
 };

@@ -4,6 +4,8 @@
 
 #include "simd/tiers.h"
 
+enum { DOTS_MOST_WORDS = 256 };
+
 typedef struct dots_kernels {
     int64_t rows, panel; /* of a tile */
     int64_t row_words;   /* from word to word of a row: `rows` in whole vectors */
@@ -21,6 +23,10 @@ typedef struct dots_kernels {
     /* A vector's worth of numbers, rounded to integers side by side. */
     int64_t lanes;
     void (*store)(int bytes, void *to, const float *numbers);
+    /* Products of a row, rounded to words of a level, with 4 keys one after another; `count`: a multiple of `pair`. */
+    int64_t pair;
+    float (*word_products)(float *row, int64_t count, float level, const int8_t *keys,
+                           float products[4]);
 } dots_kernels_t;
 
 ATTN_DOT_KERNEL_TABLES(dots_kernels_t, attn_test_dots)
