@@ -23,7 +23,7 @@ function raise(peaks, name, value) {
 /**
  * Measures again and raises `peaks`: flops, read and state, 1e9 a second in one thread with the best
  * instructions, and a peak for each tier by its name; read2 of two threads at once; flops2 of two
- * processes at once, wasm of WebAssembly's SIMD128 in Node in Node, and chromium the same in Chromium where that is `wanted`.
+ * processes at once, wasm of WebAssembly's SIMD128 in Node, and chromium the same in Chromium where that is `wanted`.
  */
 export async function raisePeaks(peaks, program, wanted) {
     const alone = await measure(program);
