@@ -185,8 +185,8 @@ static void print_line(const line_t *line, int json) {
         printf(",\n  \"%s\": ", line->name);
         json_number(stdout, line->number);
     } else {
-        const int is_whole = line->number == floor(line->number);
-        printf(is_whole ? "%-46s %.0f\n" : "%-46s %.6g\n", line->title, line->number);
+        const int is_count = line->number == floor(line->number) && line->number < 0x1p53;
+        printf(is_count ? "%-46s %.0f\n" : "%-46s %.6g\n", line->title, line->number);
     }
 }
 

@@ -262,9 +262,12 @@ describe("attn sketch", () => {
         });
     });
 
-    test("counts are written out", () => {
+    test("counts are written out, and what is large and no count is not", () => {
         const one = csrFiles([[1, ...new Array(9).fill(0)]]);
-        withFiles(one, (folder) => {
+        const large = npy([n, d], rows(1e60).flat());
+        withFiles({ ...one, "large.npy": large }, (folder) => {
+            const { stdout } = attn(["sketch", "large.npy", "--size", "60"], folder);
+            assert.match(stdout, /^r, max \|X X\^T\| +\d\.\d+e\+59$/m);
             const args = ["data.npy", "--x-indptr", "indptr.npy", "--x-indices", "indices.npy"];
             args.push("--columns", "1048576", "--method", "osnap", "--size", "4");
             assert.match(attn(["sketch", ...args], folder).stdout, /^features d +1048576$/m);
