@@ -21,7 +21,7 @@ ATTN_INLINE float decode_level(int64_t terms) {
 
 /**
  * x, whole vectors, to integers of at most `level` in size times the scale that is returned, rounded to nearest:
- * words[i] is the integer, x[i] the product. A scale is NaN where x has NaN or an infinity, and 0 where all is so
+ * words[i] is the integer, x[i] the product. A scale is NaN where x has NaN or an infinity, else 0 where all is so
  * small that its inverse is infinite.
  */
 ATTN_INLINE float decode_to_words(float *x, int64_t count, float level, uint16_t *words) {
@@ -33,7 +33,7 @@ ATTN_INLINE float decode_to_words(float *x, int64_t count, float level, uint16_t
     }
     const float size = vf_reduce_max(largest), inverse = level / size;
     const int tiny = !(inverse <= FLT_MAX);
-    const float scale = tiny ? 0.0f : size / level + vf_reduce_add(poison);
+    const float scale = (tiny ? 0.0f : size / level) + vf_reduce_add(poison);
     const vf by = vf_set1(tiny ? 0.0f : inverse), round = vf_set1(DOTS_ROUND),
              back = vf_set1(scale);
     for (int64_t i = 0; i < count; i += VF_LANES) {

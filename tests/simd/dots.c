@@ -249,6 +249,22 @@ static void products_of_words(void **state) {
     }
 }
 
+/** The scale of a row with NaN or an infinity is NaN, whatever else is in it. */
+static void words_that_are_not_finite(void **state) {
+    (void)state;
+    const dots_kernels_t *k = kernels();
+    static const float bad[] = {NAN, INFINITY, -INFINITY}, others[] = {0, 1e-44f, 1, NAN};
+    const int8_t keys[4 * DOTS_MOST_WORDS] = {0};
+    for (size_t b = 0; b < TEST_COUNT(bad); b++)
+        for (size_t o = 0; o < TEST_COUNT(others); o++) {
+            float row[DOTS_MOST_WORDS], products[4];
+            test_label("%g among %g", (double)bad[b], (double)others[o]);
+            for (int64_t i = 0; i < k->pair; i++) row[i] = others[o];
+            row[k->pair - 1] = bad[b];
+            assert_true(isnan(k->word_products(row, k->pair, 32767, keys, products)));
+        }
+}
+
 TEST_MAIN(cmocka_unit_test(quantising), cmocka_unit_test(odd_columns),
           cmocka_unit_test(scores_are_exact), cmocka_unit_test(sums_are_exact),
-          cmocka_unit_test(products_of_words))
+          cmocka_unit_test(products_of_words), cmocka_unit_test(words_that_are_not_finite))
