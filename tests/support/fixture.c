@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Garbage in it and behind it: no number there is an address, a size or finite. */
+/* Garbage in it and behind it: NaN in all types of floats, and no address or size. */
 static void *allocate(void *user, size_t size) {
 #if defined(__SANITIZE_ADDRESS__)
     const size_t behind = 0; /* is told by itself */
@@ -17,7 +17,7 @@ static void *allocate(void *user, size_t size) {
     const size_t bytes = (size + behind + ATTN_ALIGNMENT - 1) / ATTN_ALIGNMENT * ATTN_ALIGNMENT;
     void *memory = bytes < size ? NULL : aligned_alloc(ATTN_ALIGNMENT, bytes);
     (void)user;
-    if (memory) memset(memory, 0x7f, bytes);
+    if (memory) memset(memory, 0xff, bytes);
     return memory;
 }
 
