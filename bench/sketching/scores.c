@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The least singular value of X D that is none of rounding to float: 16 times what rounding changes. */
+#define LEAST 0x1p-20
+
 static double *numbers(int64_t rows, int64_t columns) {
     if (rows > 0 && columns > INT64_MAX / (int64_t)sizeof(double) / rows) return NULL;
     return calloc((size_t)(rows * columns) + 1, sizeof(double));
@@ -55,7 +58,7 @@ static int solve_deficient(const algebra_solver_t *solver, const double *r, cons
         for (int64_t k = 0; k < n; k++)
             for (int64_t j = 0; j < n; j++) gram[k * n + j] += r[i * n + k] * r[i * n + j];
     done = done && solver->eigen(gram, n, values);
-    const double least = 0x1p-40 + (double)n * 0x1p-52;
+    const double least = LEAST * LEAST + (double)n * 0x1p-52;
     for (int64_t k = 0; k < n && done; k++) basis->rank += values[k] > least;
     for (int64_t i = 0; i < n && done; i++)
         for (int64_t k = 0; k < basis->rank; k++) {
@@ -69,13 +72,16 @@ static int solve_deficient(const algebra_solver_t *solver, const double *r, cons
 
 static int solve(const algebra_solver_t *solver, const double *r, const double *inverse, int64_t n,
                  sketching_basis_t *basis) {
-    int is_full = 1;
-    *basis = (sketching_basis_t){.rows = n, .matrix = numbers(n, n), .inverse_norm = INFINITY};
+    int may_be_full = 1;
+    *basis = (sketching_basis_t){
+        .solver = solver, .rows = n, .matrix = numbers(n, n), .inverse_norm = INFINITY};
     if (!basis->matrix) return 0;
-    for (int64_t i = 0; i < n; i++) is_full &= r[i * n + i] > 0x1p-20;
-    if (!is_full) return solve_deficient(solver, r, inverse, n, basis);
+    for (int64_t i = 0; i < n; i++) may_be_full &= r[i * n + i] > LEAST;
+    /* A diagonal of R tells of the rows before each alone, and depends on their order (Kahan): R^-1 does not. */
+    const double norm = may_be_full ? solve_full(r, inverse, n, basis->matrix) : INFINITY;
+    if (!(norm < 1 / LEAST)) return solve_deficient(solver, r, inverse, n, basis);
     basis->rank = n;
-    basis->inverse_norm = solve_full(r, inverse, n, basis->matrix);
+    basis->inverse_norm = norm;
     return 1;
 }
 

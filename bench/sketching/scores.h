@@ -14,6 +14,7 @@
  * of X^T D, D being 1 / the length of each row.
  */
 typedef struct sketching_basis {
+    const algebra_solver_t *solver; /**< by which it was found */
     int64_t rows, rank;
     double *matrix;      /**< n x rank, row-major */
     double inverse_norm; /**< Frobenius norm of R^-1; INFINITY where X has not rank n */
@@ -27,9 +28,8 @@ typedef struct sketching_basis {
 #define SKETCHING_AGREED 1024.0
 
 /**
- * By QR of X^T D, in pieces of a few n features that go into one triangle, never all of X in double. A row within
- * 2^-20 of a combination of the others, relative to its length, depends on them as far as numbers in float
- * can tell. 0 when there is no memory; rank 0 for a matrix of zeros.
+ * By QR of X^T D, in pieces of a few n features that go into one triangle, never all of X in double. The rank is the number of X D's
+ * singular values above 2^-20, whatever the order of rows: as far as numbers in float can tell. 0 when there is no memory; rank 0 for a matrix of zeros.
  */
 int sketching_basis_exact(const sketching_features_t *features, const algebra_solver_t *solver,
                           sketching_basis_t *basis);

@@ -113,8 +113,9 @@ static attn_status_t choose_size(const work_t *work) {
 /* LAPACK is loaded here at the earliest. */
 static int find_exact_basis(work_t *work) {
     const algebra_solver_t *solver = work->options->solver;
-    work->result->solver = solver ? solver : algebra_best();
-    const int done = sketching_basis_exact(work->features, work->result->solver, &work->basis);
+    const int done =
+        sketching_basis_exact(work->features, solver ? solver : algebra_best(), &work->basis);
+    work->result->solver = work->basis.solver;
     work->result->rank = work->basis.rank;
     return done;
 }

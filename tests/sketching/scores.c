@@ -329,6 +329,44 @@ static void fill_near(float *x, int64_t rows, int64_t columns, double part) {
     }
 }
 
+/**
+ * Three rows, a, a + 4e-6 g and g + 4e-6 h: each is far from those before it, and two are all that float can tell. Whatever
+ * their order they have one rank, and the barrier method is within its eps.
+ */
+static void the_order_of_rows_changes_no_rank(void **state) {
+    (void)state;
+    enum { ROWS = 3, COLUMNS = 2000, ORDERS = 6 };
+    static const double eps = 0.5, part = 4e-6;
+    static const int orders[ORDERS][ROWS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                             {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static float x[ROWS * COLUMNS];
+    const sketching_x_t dense = {.rows = ROWS, .columns = COLUMNS, .dense = x};
+    for (int o = 0; o < ORDERS; o++) {
+        for (uint64_t j = 0; j < COLUMNS; j++) {
+            double drawn[ROWS];
+            for (int i = 0; i < ROWS; i++)
+                drawn[i] = 0.01 * attn_random_normal(test_seed(), 9 + (uint64_t)i, j);
+            const double rows[ROWS] = {drawn[0], drawn[0] + part * drawn[1],
+                                       drawn[1] + part * drawn[2]};
+            for (int i = 0; i < ROWS; i++) x[orders[o][i] * COLUMNS + (int)j] = (float)rows[i];
+        }
+        test_label("order %d", o);
+        sketching_features_t features = features_of(&dense);
+        const sketching_options_t options = {
+            SKETCHING_DETERMINISTIC, &algebra_plain, eps, 0.1, 0, 0, 0, 0};
+        sketching_result_t sketch;
+        sketching_distance_t distance;
+        assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);
+        assert_int_equal(sketch.rank, 2);
+        assert_int_equal(
+            sketching_measure(&features, &algebra_plain, sketch.y, sketch.size, &distance, NULL),
+            ATTN_OK);
+        if (!(distance.distortion <= eps)) test_fail("distortion %g", distance.distortion);
+        sketching_result_destroy(&sketch);
+        sketching_features_destroy(&features);
+    }
+}
+
 /* |R^-1| by a solver. */
 static double inverse_of(const sketching_features_t *features, const algebra_solver_t *solver,
                          double *scores) {
@@ -470,5 +508,6 @@ TEST_MAIN(cmocka_unit_test(exact_scores_are_those_of_an_isotropic_basis),
           cmocka_unit_test(scores_that_exploded_are_exact),
           cmocka_unit_test(few_rows_keep_a_small_delta), cmocka_unit_test(pivots_alone_do_not_tell),
           cmocka_unit_test(sums_tell_of_a_missed_factor),
+          cmocka_unit_test(the_order_of_rows_changes_no_rank),
           cmocka_unit_test(solvers_choose_the_same_at_any_condition),
           cmocka_unit_test(too_large_for_a_float), cmocka_unit_test(projections_keep_their_factor))
