@@ -102,6 +102,7 @@ export class Zoom {
         const isKnown = this.#asked && isSame(region, rounded(this.#asked));
         const next = change(isKnown && this.#asked ? this.#asked : region, of);
         this.#asked = isSame(rounded(next), wholeOf(of)) ? null : next;
+        if (isSame(rounded(next), region)) return; // at an edge, or not yet a query further
         cancelAnimationFrame(this.#frame);
         this.#frame = requestAnimationFrame(() => {
             this.#events.onMove(this.viewport(of).region);
