@@ -179,7 +179,7 @@ export class InputPanel {
             chooser.value = ""; // so that the same file can be chosen again
         });
         this.#listenForDrops();
-        new Command(find(document, "#export", HTMLElement));
+        new Command(find(document, "#export", HTMLDetailsElement));
     }
 
     #listenForDrops(): void {

@@ -176,6 +176,9 @@ test("a changed control marks the figure as old, and changes command, address an
     await page.fill("#seed", "12");
     const command = "attn lab run separation --panel 7b --trials 8 --seed 12 -o separation";
     assert.equal(await page.textContent("#command"), command);
+    await page.click(".command button");
+    await page.locator(".command button", { hasText: /Copied|Selected/ }).waitFor();
+    assert.equal(await page.textContent("#run"), "Run");
     assert.equal(await page.locator(".lab-result.stale").count(), 1);
     await page.waitForURL(/#lab=separation&panel=7b&seed=12&set.trials=8$/);
     await runs(10);

@@ -22,7 +22,7 @@ async function open(): Promise<void> {
     const all = await labs();
     const result = new Result();
     const hash = new Hash();
-    const command = new Command(find(document, "main", HTMLElement));
+    const command = new Command(find(document, ".command", HTMLDetailsElement));
     const form = new Form(all, readChoice(location.hash, all), changed);
     let running: AbortController | null = null;
     let isWarned = false; // of how long the present choice takes

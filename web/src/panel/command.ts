@@ -8,10 +8,10 @@ export class Command {
     #code: HTMLElement;
     #button: HTMLButtonElement;
 
-    /** `root`: a fold of code and a button. */
-    constructor(root: HTMLElement) {
-        this.#code = find(root, "pre code", HTMLElement);
-        this.#button = find(root, "button", HTMLButtonElement);
+    /** `fold`: of code and a button. */
+    constructor(fold: HTMLDetailsElement) {
+        this.#code = find(fold, "pre code", HTMLElement);
+        this.#button = find(fold, "button", HTMLButtonElement);
         this.#button.addEventListener("click", () => void this.#copy());
     }
 

@@ -74,7 +74,7 @@ export class Panel {
             name: (index) => this.#picture.nameOf(index),
             label: (text, term) => around.label(text, term),
         });
-        this.#command = new Command(this.#find(".command"));
+        this.#command = new Command(find(this.element, ".command", HTMLDetailsElement));
         this.#worst = new Worst(root, (row) => {
             around.onRow(row, { query: row.query, key: row.key });
         });

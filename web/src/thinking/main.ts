@@ -31,7 +31,7 @@ class Page {
     #views = new Map<View, Outcome>();
     #theme = readTheme();
     #hash = new Hash();
-    #command = new Command(find(document, "main", HTMLElement));
+    #command = new Command(find(document, ".command", HTMLDetailsElement));
     #asked = 0;
     #chain = new Chain((token) => this.#player.go(token));
     #heads = new Heads((layer, head) => this.#choose(layer, head));

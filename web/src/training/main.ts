@@ -19,7 +19,7 @@ class Page {
     #isGoing = false;
     #timer = 0;
     #hash = new Hash();
-    #command = new Command(find(document, "main", HTMLElement));
+    #command = new Command(find(document, ".command", HTMLDetailsElement));
     #task = find(document, "#task", HTMLSelectElement);
     #seed = find(document, "#seed", HTMLInputElement);
     #go = find(document, "#go", HTMLButtonElement);
