@@ -242,18 +242,19 @@ test("README's example: an element of its page, and one of its program", async (
 });
 
 test("colours follow what the reader prefers", async () => {
-    const colour = () =>
-        page.evaluate(() => {
-            const canvas = document.querySelector("#sparse").shadowRoot.querySelector(".weights");
-            return canvas.getContext("2d").getImageData(0, 0, 1, 1).data.join();
-        });
+    const colour = ([isWanted, of]) => {
+        const canvas = document.querySelector("#sparse").shadowRoot.querySelector(".weights");
+        const shown = canvas.getContext("2d").getImageData(0, 0, 1, 1).data.join();
+        return isWanted === (shown === of) && shown;
+    };
+    // a preference matches before its change is told: what is drawn is waited for
+    const becomes = (...wanted) => page.waitForFunction(colour, wanted, { timeout: 5000 });
     await page.evaluate(() => (document.documentElement.style.colorScheme = "light dark"));
-    const light = await colour();
+    const light = await page.evaluate(colour, [false, ""]);
     await page.emulateMedia({ colorScheme: "dark" });
-    await page.waitForFunction(() => matchMedia("(prefers-color-scheme: dark)").matches);
-    assert.notEqual(await colour(), light);
+    await becomes(false, light);
     await page.emulateMedia({ colorScheme: "light" });
-    assert.equal(await colour(), light);
+    await becomes(true, light);
 });
 
 test("axe finds nothing, and one worker serves all views until the last one goes", async () => {
