@@ -7,7 +7,7 @@
 #include "sketch/matrices.h"
 #include "sketching/approximate.h"
 #include "sketching/barrier.h"
-#include "sketching/embed.h"
+#include "sketching/mix.h"
 #include "sketching/scores.h"
 
 #include <math.h>
@@ -27,21 +27,10 @@ typedef struct work {
     sketching_basis_t basis;
     double *weights;           /* d: of features, or running sums of scores */
     attn_sketch_draw_t *draws; /* m */
-    double *sums;              /* n x m: Y in double */
-    float *row;                /* of osnap: m, a row of Y */
-    void *matrix;              /* some rows of T, of osnap all or none */
-    attn_sketch_srht_t srht;
 } work_t;
 
 static attn_status_t no_memory(const work_t *work) {
-    const sketching_x_t *x = work->features->x;
-    return attn_fail(work->error, ATTN_ERROR_MEMORY, "no memory for a sketch of %lld x %lld",
-                     (long long)x->rows, (long long)x->columns);
-}
-
-static void *allocate(int64_t rows, int64_t columns, size_t size) {
-    if (columns > 0 && rows > INT64_MAX / (int64_t)size / columns) return NULL;
-    return calloc((size_t)(rows * columns) + 1, size);
+    return sketching_no_memory(work->features->x, work->error);
 }
 
 static double factor_of(const sketching_options_t *options) {
@@ -147,7 +136,7 @@ static attn_status_t find_scores_embedded(work_t *work) {
 static attn_status_t find_scores(work_t *work) {
     const int64_t d = work->features->x->columns;
     const enum sketching_method method = work->options->method;
-    double *scores = work->result->scores = allocate(d, 1, sizeof *scores);
+    double *scores = work->result->scores = sketching_allocate(d, 1, sizeof *scores);
     if (!scores) return no_memory(work);
     attn_status_t status = ATTN_OK;
     if (method == SKETCHING_UNIFORM)
@@ -163,8 +152,8 @@ static attn_status_t find_scores(work_t *work) {
 
 static attn_status_t draw(work_t *work) {
     const int64_t d = work->features->x->columns, size = work->result->size;
-    work->weights = allocate(d, 1, sizeof *work->weights);
-    work->draws = allocate(size, 1, sizeof *work->draws);
+    work->weights = sketching_allocate(d, 1, sizeof *work->weights);
+    work->draws = sketching_allocate(size, 1, sizeof *work->draws);
     if (!work->weights || !work->draws) return no_memory(work);
     memcpy(work->weights, work->result->scores, (size_t)d * sizeof *work->weights);
     attn_leverage_draw(work->weights, d, size, work->options->seed,
@@ -176,8 +165,8 @@ static attn_status_t draw(work_t *work) {
 static attn_status_t weigh(work_t *work) {
     const int64_t d = work->features->x->columns, steps = work->result->size;
     int64_t kept = 0;
-    work->weights = allocate(d, 1, sizeof *work->weights);
-    work->draws = allocate(steps, 1, sizeof *work->draws);
+    work->weights = sketching_allocate(d, 1, sizeof *work->weights);
+    work->draws = sketching_allocate(steps, 1, sizeof *work->draws);
     if (!work->weights || !work->draws ||
         !barrier_weights(work->features, &work->basis, steps, work->weights))
         return no_memory(work);
@@ -188,11 +177,9 @@ static attn_status_t weigh(work_t *work) {
     return ATTN_OK;
 }
 
-/*
- * What is asked for ahead of an element, where those are spread over much memory: from the last cache into the first,
- * where few lines can be on their way, or from memory into the second.
- */
-enum { AHEAD = 16, FAR_AHEAD = 128 };
+enum {
+    FAR_AHEAD = 128
+}; /* elements: what is asked for ahead comes from memory into the second cache */
 
 /* A draw and its column of Y. */
 typedef struct placed {
@@ -216,7 +203,7 @@ static void take_row(const float *row, const placed_t *order, int64_t size, floa
 static int take_dense(const work_t *work) {
     const sketching_x_t *x = work->features->x;
     const int64_t size = work->result->size;
-    placed_t *order = allocate(size, 1, sizeof *order);
+    placed_t *order = sketching_allocate(size, 1, sizeof *order);
     for (int64_t t = 0; order && t < size; t++) order[t] = (placed_t){work->draws[t], t};
     if (order) qsort(order, (size_t)size, sizeof *order, by_feature);
     for (int64_t i = 0; order && i < x->rows; i++)
@@ -237,159 +224,14 @@ static void take_sparse(const work_t *work) {
 /* Columns of Y: weight times a feature. */
 static attn_status_t take(work_t *work) {
     sketching_result_t *result = work->result;
-    result->y = allocate(result->rows, result->size, sizeof *result->y);
-    result->kept = allocate(result->size, 1, sizeof *result->kept);
+    result->y = sketching_allocate(result->rows, result->size, sizeof *result->y);
+    result->kept = sketching_allocate(result->size, 1, sizeof *result->kept);
     if (!result->y || !result->kept) return no_memory(work);
     for (int64_t t = 0; t < result->size; t++) result->kept[t] = work->draws[t].feature;
     if (!work->features->x->dense)
         take_sparse(work);
     else if (!take_dense(work))
         return no_memory(work);
-    return ATTN_OK;
-}
-
-/* ---- features that are mixed ---------------------------------------------------------------------------- */
-
-static void fill_hadamard(const attn_sketch_srht_t *srht, const attn_sketch_part_t *part,
-                          float *matrix) {
-    for (int64_t j = 0; j < part->count; j++)
-        for (int64_t t = 0; t < part->size; t++) {
-            const uint32_t common = (uint32_t)(part->first + j) & (uint32_t)srht->columns[t];
-            const float weight = srht->weights[part->first + j];
-            matrix[j * part->size + t] = __builtin_parity(common) ? -weight : weight;
-        }
-}
-
-/* Y += features of a block times their rows of T. */
-static void mix(work_t *work, const sketching_block_t *block) {
-    const sketching_options_t *options = work->options;
-    const int64_t size = work->result->size;
-    const attn_sketch_part_t part = {block->first, block->width, size, options->seed};
-    if (options->method == SKETCHING_GAUSSIAN)
-        attn_sketch_gaussian(work->matrix, &part);
-    else if (options->method == SKETCHING_AMS)
-        attn_sketch_ams(work->matrix, &part);
-    else
-        fill_hadamard(&work->srht, &part, work->matrix);
-    for (int64_t r = 0; r < block->count; r++) {
-        double *sums = work->sums + block->rows[r] * size;
-        for (int64_t f = 0; f < block->width; f++) {
-            const double value = (double)block->values[r * block->stride + f];
-            const float *row = (const float *)work->matrix + f * size;
-            for (int64_t t = 0; t < size; t++) sums[t] += (double)row[t] * value;
-        }
-    }
-}
-
-static int make_room(work_t *work) {
-    const int64_t n = work->result->rows, size = work->result->size;
-    const int64_t d = work->features->x->columns;
-    work->sums = allocate(n, size, sizeof *work->sums);
-    work->result->y = allocate(n, size, sizeof *work->result->y);
-    work->matrix = allocate(SKETCHING_WIDTH, size, sizeof(float));
-    if (work->options->method == SKETCHING_SRHT) {
-        work->srht.columns = allocate(attn_sketch_order(d), 1, sizeof *work->srht.columns);
-        work->srht.weights = allocate(d, 1, sizeof *work->srht.weights);
-        if (!work->srht.columns || !work->srht.weights) return 0;
-        attn_sketch_srht(&work->srht, d, size, work->options->seed);
-    }
-    return work->sums && work->result->y && work->matrix;
-}
-
-/*
- * An entry of T in half of its memory, of which a sparse X reads little in a line: its column, and in the lowest bit
- * whether it is negative.
- */
-static uint32_t pack(attn_sketch_entry_t entry) {
-    return (uint32_t)entry.column << 1 | (entry.weight < 0);
-}
-
-static int draw_packed(const attn_sketch_part_t *all, int64_t sparsity, uint32_t *packed) {
-    enum { PART = 1024 };
-    const sketching_kernels_t *kernels = sketching_kernels();
-    attn_sketch_entry_t *entries = allocate(PART, sparsity, sizeof *entries);
-    for (int64_t first = 0; entries && first < all->count; first += PART) {
-        const attn_sketch_part_t part = {first, attn_min(PART, all->count - first), all->size,
-                                         all->seed};
-        kernels->draw(entries, &part, sparsity);
-        for (int64_t e = 0; e < part.count * sparsity; e++)
-            packed[first * sparsity + e] = pack(entries[e]);
-    }
-    free(entries);
-    return entries != NULL;
-}
-
-static float signed_by(float value, uint32_t packed) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bits ^= packed << 31;
-    memcpy(&value, &bits, sizeof bits);
-    return value;
-}
-
-/* T of the sparse embedding. */
-typedef struct scattering {
-    attn_sketch_part_t all;
-    int64_t sparsity;
-    const uint32_t *packed; /* `sparsity` a feature, or NULL: drawn for each element */
-} scattering_t;
-
-static const uint32_t *packed_of(const scattering_t *t, int64_t feature, uint32_t *drawn) {
-    const attn_sketch_part_t part = {feature, 1, t->all.size, t->all.seed};
-    attn_sketch_entry_t entries[ATTN_SKETCH_MOST_SPARSITY];
-    if (t->packed) return t->packed + feature * t->sparsity;
-    attn_sketch_osnap(entries, &part, t->sparsity);
-    for (int64_t k = 0; k < t->sparsity; k++) drawn[k] = pack(entries[k]);
-    return drawn;
-}
-
-/* A row of CSR or of a dense X into the columns of its features: in float, so that they stay in the first cache. */
-static void embed_row(const sketching_x_t *x, int64_t i, const scattering_t *t, float *sums) {
-    const int64_t start = x->dense ? i * x->columns : x->starts[i];
-    const int64_t count = x->dense ? x->columns : x->starts[i + 1] - start;
-    const float *values = (x->dense ? x->dense : x->data) + start;
-    const int32_t *indices = x->dense ? NULL : x->indices + start;
-    const float magnitude = (float)(1 / sqrt((double)t->sparsity));
-    uint32_t drawn[ATTN_SKETCH_MOST_SPARSITY];
-    for (int64_t at = 0; at < count; at++) {
-        const uint32_t *entry = packed_of(t, indices ? indices[at] : at, drawn);
-        const float value = magnitude * values[at];
-        if (indices && t->packed && at + AHEAD < count)
-            __builtin_prefetch(t->packed + indices[at + AHEAD] * t->sparsity);
-        for (int64_t k = 0; k < t->sparsity; k++) sums[entry[k] >> 1] += signed_by(value, entry[k]);
-    }
-}
-
-/* X as it is, row by row, and T whole, a few entries a feature. */
-static attn_status_t embed_rows(work_t *work) {
-    const sketching_x_t *x = work->features->x;
-    const int64_t size = work->result->size, n = x->rows;
-    scattering_t t = {.all = {0, x->columns, size, work->options->seed},
-                      .sparsity = attn_sketch_sparsity(size, work->options->sparsity)};
-    float *y = work->result->y = allocate(n, size, sizeof *y);
-    float *row = work->row = allocate(1, size, sizeof *row);
-    if (!y || !row) return no_memory(work);
-    if (!attn_sketch_draws_each(sketching_stored(x), x->columns)) {
-        t.packed = work->matrix = allocate(x->columns, t.sparsity, sizeof(uint32_t));
-        if (!t.packed || !draw_packed(&t.all, t.sparsity, work->matrix)) return no_memory(work);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        memset(row, 0, (size_t)size * sizeof *row);
-        embed_row(x, i, &t, row);
-        memcpy(y + i * size, row, (size_t)size * sizeof *row);
-    }
-    return ATTN_OK;
-}
-
-static attn_status_t mix_all(work_t *work) {
-    const int64_t elements = work->result->rows * work->result->size;
-    if (!make_room(work)) return no_memory(work);
-    for (int64_t first = 0; first < work->features->x->columns;) {
-        const sketching_block_t block = sketching_block(work->features, first);
-        first += block.width;
-        if (block.count) mix(work, &block);
-    }
-    for (int64_t i = 0; i < elements; i++) work->result->y[i] = (float)work->sums[i];
     return ATTN_OK;
 }
 
@@ -423,8 +265,9 @@ static attn_status_t check(const work_t *work) {
     if (status) return status;
     for (int64_t at = 0; at < sketching_stored(x); at++)
         if (data[at] != 0) return ATTN_OK;
-    return attn_fail(work->error, ATTN_ERROR_RANGE,
-                     "X: all elements are 0: it has rank 0, and there is nothing to sketch");
+    return attn_fail(
+        work->error, ATTN_ERROR_RANGE,
+        "X: all elements are 0 in float32: it has rank 0, and there is nothing to sketch");
 }
 
 static attn_status_t make(work_t *work) {
@@ -437,13 +280,13 @@ static attn_status_t make(work_t *work) {
     if (!status) status = choose_size(work);
     if (status) return status;
     if (work->result->is_exact) {
-        work->result->y = allocate(x->rows, x->columns, sizeof *work->result->y);
+        work->result->y = sketching_allocate(x->rows, x->columns, sizeof *work->result->y);
         if (!work->result->y) return no_memory(work);
         memcpy(work->result->y, x->dense, (size_t)sketching_stored(x) * sizeof *x->dense);
         return ATTN_OK;
     }
-    if (method == SKETCHING_OSNAP) return embed_rows(work);
-    if (method != SKETCHING_DETERMINISTIC && !samples(method)) return mix_all(work);
+    if (method != SKETCHING_DETERMINISTIC && !samples(method))
+        return sketching_mix(work->features, work->options, work->result, work->error);
     status = samples(method) ? draw(work) : weigh(work);
     return status ? status : take(work);
 }
@@ -469,11 +312,6 @@ attn_status_t sketching_sketch(const sketching_features_t *features,
     sketching_basis_destroy(&work.basis);
     free(work.weights);
     free(work.draws);
-    free(work.sums);
-    free(work.row);
-    free(work.matrix);
-    free(work.srht.columns);
-    free(work.srht.weights);
     return status;
 }
 

@@ -12,6 +12,16 @@ int64_t sketching_stored(const sketching_x_t *x) {
     return x->dense ? x->rows * x->columns : x->starts[x->rows];
 }
 
+void *sketching_allocate(int64_t rows, int64_t columns, size_t size) {
+    if (columns > 0 && rows > INT64_MAX / (int64_t)size / columns) return NULL;
+    return calloc((size_t)(rows * columns) + 1, size);
+}
+
+attn_status_t sketching_no_memory(const sketching_x_t *x, attn_error_t *error) {
+    return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a sketch of %lld x %lld",
+                     (long long)x->rows, (long long)x->columns);
+}
+
 /* ---- what is one ----------------------------------------------------------------------------------- */
 
 static attn_status_t check_sizes(const sketching_x_t *x, attn_error_t *error) {

@@ -19,6 +19,12 @@ typedef struct sketching_x {
 /** More features than this have no number in 31 bits. */
 #define SKETCHING_MOST_COLUMNS INT64_C(2147483648)
 
+/** Zeros, and one element more, so that NULL is want of memory alone. */
+void *sketching_allocate(int64_t rows, int64_t columns, size_t size);
+
+/** ATTN_ERROR_MEMORY, and X's sizes. */
+attn_status_t sketching_no_memory(const sketching_x_t *x, attn_error_t *error);
+
 /** Elements that are stored: n d, or those of CSR. */
 int64_t sketching_stored(const sketching_x_t *x);
 
