@@ -64,6 +64,14 @@ static void put_rows(const attn_tensor_t *from, float *to) {
             *to++ = ((const float *)from->data)[i * from->stride[2] + j * from->stride[3]];
 }
 
+/* A bad element of K is told of K's file; one of Q, with all else of X, of Q's. */
+static int put_keys(const sketch_run_t *run, const attn_tensor_t *from, float *to) {
+    const sketching_x_t keys = {.rows = from->shape[2], .columns = from->shape[3], .dense = to};
+    attn_error_t error;
+    put_rows(from, to);
+    return sketching_check(&keys, 0, &error) ? cli_reject(run->keys, &error) : CLI_OK;
+}
+
 /* The rows of X, whose file these bytes are, and, below them, those of --k. */
 static int load_dense(sketch_run_t *run, char *bytes, size_t size) {
     array_t x = {.memory = NULL}, k = {.memory = NULL};
@@ -81,7 +89,7 @@ static int load_dense(sketch_run_t *run, char *bytes, size_t size) {
     }
     if (!status) {
         put_rows(&x.tensor, run->dense);
-        if (more) put_rows(&k.tensor, run->dense + rows * columns);
+        if (more) status = put_keys(run, &k.tensor, run->dense + rows * columns);
         run->x = (sketching_x_t){.rows = rows + more, .columns = columns, .dense = run->dense};
     }
     array_free(&x);
@@ -322,7 +330,8 @@ int cli_sketch(int argc, char **argv) {
         CSR_OPTIONS(run.csr),
         {"output", 'o', OPTION_TEXT, "Y.npy", "where float32 (n, m) goes; - for standard output",
          &run.out, 0, 0},
-        {"scores", 0, OPTION_TEXT, "FILE", "where the leverage scores (d) go", &run.scores, 0, 0},
+        {"scores", 0, OPTION_TEXT, "FILE", "where the leverage scores, float32 (d), go",
+         &run.scores, 0, 0},
         {"report", 0, OPTION_SWITCH, NULL, "measure the distortion, and compare attention matrices",
          &run.report, 0, 0},
         {"algebra", 0, OPTION_TEXT, "A", "lapack, plain, or the best there is (best)", &run.algebra,

@@ -78,7 +78,7 @@ attn_status_t attn_csr_check_finite(const float *values, int64_t count, attn_err
     for (int64_t at = 0; at < count; at++)
         if (!isfinite(values[at]))
             return attn_fail(error, ATTN_ERROR_RANGE, "X: element %lld is %s", (long long)at,
-                             isnan(values[at]) ? "NaN" : "infinite");
+                             isnan(values[at]) ? "NaN" : "infinite in float32");
     return ATTN_OK;
 }
 

@@ -294,6 +294,8 @@ describe("attn sketch", () => {
         "late.npy": ints([1, ...indptr.slice(1)], "<i8"),
         "huge.npy": ints([...indices.slice(1), 2 ** 31], "<i8"),
         "four.npy": npy([2, 4], [1, 2, 3, 4, 5, 6, 7, 8]),
+        "bad.npy": npy([2, 4], [1, 2, 3, 4, 5, 6, NaN, 8]),
+        "large.npy": npy([2, 2], [1, 1e300, 3, 4], { descr: "<f8" }),
     };
     const refused = [
         [["coo.npz"], /another form than CSR/],
@@ -320,6 +322,8 @@ describe("attn sketch", () => {
             ],
             /has column 2147483648, must be 0 to 699/,
         ],
+        [["four.npy", "--k", "bad.npy"], /bad.npy: X: element 6 is NaN/],
+        [["large.npy"], /element 1 is infinite in float32/],
         [["x.npy", "--k", "four.npy"], /four.npy: has 4 features, x.npy has 700/],
         [["x.npy", "--method", "magic"], /'magic' is none of gaussian/],
         ...["0", "1", "-1"].flatMap((e) => [

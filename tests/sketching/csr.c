@@ -41,7 +41,7 @@ static void what_is_none_is_refused(void **state) {
     refuse(ROWS, 10, starts, negative, data, "row 0 has column -1, must be 0 to 9");
     refuse(ROWS, 10, starts, outside, data, "row 2 has column 10, must be 0 to 9");
     refuse(ROWS, 10, starts, indices, nans, "X: element 2 is NaN");
-    refuse(ROWS, 10, starts, indices, infinite, "X: element 4 is infinite");
+    refuse(ROWS, 10, starts, indices, infinite, "X: element 4 is infinite in float32");
     refuse(0, 10, starts, indices, data, "X: 0 x 10");
     refuse(ROWS, 0, starts, indices, data, "X: 3 x 0");
     refuse(ROWS, SKETCHING_MOST_COLUMNS + 1, starts, indices, data, "2^31 are the most");
