@@ -1,13 +1,23 @@
 // What stands around each page: head, way to the others, notices and footer, put in when the page is served
 // or built. A page's own file has what is its own, as a whole document.
 
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { pages } from "./pages.js";
+import { fileOf, pageOf, pages } from "./pages.js";
+import { frame as german } from "./src/words/de/frame";
+import { frame as english } from "./src/words/en/frame";
+
+const tables = { en: english, de: german };
+
+/** It has to run before anything is drawn, and fetching it would take longer than it does. */
+const choosing = readFileSync(new URL("src/words/choose.js", import.meta.url), "utf8");
+const hash = createHash("sha256").update(choosing).digest("base64");
 
 /** No text becomes code, and nothing is fetched from elsewhere; blob: is what a picture is saved by. */
 const policy = [
     "default-src 'self'",
-    "script-src 'self' 'wasm-unsafe-eval'",
+    `script-src 'self' 'wasm-unsafe-eval' 'sha256-${hash}'`,
     "style-src 'self'",
     "img-src 'self' blob:",
     "connect-src 'self'",
@@ -28,21 +38,20 @@ const head = `
     <link rel="icon" href="./icon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="./src/style.css" />`;
 
-const notices = `
+const notices = ({ needsScript, notStarted }) => `
     <noscript>
       <p class="problem">
-        All is computed in your browser: that needs JavaScript, which is switched off.
+        ${needsScript}
       </p>
     </noscript>
     <p class="problem unstarted">
-      The page has not started. Opened from a disk it cannot: browsers load its parts from a web
-      server alone, such as <code>node web/serve.mjs</code> or any other, for files in a folder.
+      ${notStarted("<code>node web/serve.mjs</code>")}
     </p>`;
 
-const footer = `
+const footer = ({ nothingLeaves }) => `
     <footer class="page-footer">
       <p id="about"></p>
-      <p>Everything is computed in this page; nothing leaves it.</p>
+      <p>${nothingLeaves}</p>
     </footer>`;
 
 /** Puts it around every page. */
@@ -59,10 +68,12 @@ export function frame() {
 /** A page that computes nothing says so in its own footer, and needs no JavaScript. */
 function framed(html, file) {
     const computes = !html.includes("<footer");
+    const page = pageOf(file);
+    const words = tables[page.language];
     const parts = [
-        ["<head>", `<head>${head}`],
-        ["</header>", `${nav(file)}\n    </header>${computes ? notices : ""}`],
-        ...(computes ? [["</main>", `</main>${footer}`]] : []),
+        ["<head>", `<head>${head}${languagesOf(page)}`],
+        ["</header>", `${nav(page, words)}\n    </header>${computes ? notices(words) : ""}`],
+        ...(computes ? [["</main>", `</main>${footer(words)}`]] : []),
     ];
     return parts.reduce((text, [mark, whole]) => {
         if (!text.includes(mark)) throw new Error(`${file} has no ${mark}`);
@@ -70,10 +81,30 @@ function framed(html, file) {
     }, html);
 }
 
-function nav(here) {
-    const links = pages.map(({ file, name }) => {
-        const current = file === here ? ' aria-current="page"' : "";
-        return `<li><a href="./${file}"${current}>${name}</a></li>`;
+const othersOf = ({ languages, language }) => languages.filter((each) => each !== language);
+
+/** The same page in other languages, and what leads there. */
+function languagesOf(page) {
+    const others = othersOf(page).map((language) => {
+        const href = `./${fileOf(page.name, language)}`;
+        return `\n    <link vite-ignore rel="alternate" hreflang="${language}" href="${href}" />`;
     });
-    return `      <nav aria-label="Pages"><ul>${links.join("")}</ul></nav>`;
+    return others.length > 0 ? `${others.join("")}\n    <script>${choosing}</script>` : "";
+}
+
+function nav(here, { navigation, pages: names, inEnglish }) {
+    const links = pages.map(({ name, languages }) => {
+        const current = name === here.name ? ' aria-current="page"' : "";
+        const isThere = languages.includes(here.language);
+        const href = `./${fileOf(name, isThere ? here.language : "en")}`;
+        const language = isThere ? "" : ' hreflang="en"';
+        const text = isThere ? names[name] : inEnglish(names[name]);
+        return `<li><a href="${href}"${current}${language}>${text}</a></li>`;
+    });
+    const others = othersOf(here).map((language) => {
+        const href = `./${fileOf(here.name, language)}#lang=${language}`;
+        const attributes = `hreflang="${language}" lang="${language}"`;
+        return `<li class="language"><a href="${href}" ${attributes}>${tables[language].language}</a></li>`;
+    });
+    return `      <nav aria-label="${navigation}"><ul>${[...links, ...others].join("")}</ul></nav>`;
 }

@@ -1,9 +1,27 @@
-/** The site's pages, in the order in which they name each other. */
+/** The site's pages, in the order in which they name each other, and the languages in which there are some. */
 export const pages = [
-    { file: "index.html", name: "Attention, side by side" },
-    { file: "story.html", name: "Attention in ten steps" },
-    { file: "thinking.html", name: "A trained model thinks" },
-    { file: "training.html", name: "Models learn" },
-    { file: "figures.html", name: "What papers claim" },
-    { file: "labs.html", name: "Run an experiment" },
+    { name: "index", languages: ["en"] },
+    { name: "story", languages: ["en"] },
+    { name: "thinking", languages: ["en"] },
+    { name: "training", languages: ["en"] },
+    { name: "figures", languages: ["en"] },
+    { name: "labs", languages: ["en"] },
 ];
+
+/** A page's file: the English one has the words' places, too. */
+export function fileOf(name, language = "en") {
+    return language === "en" ? `${name}.html` : `${name}.${language}.html`;
+}
+
+/** Which page in which language a file is. */
+export function pageOf(file) {
+    const [, name, language = "en"] = /^(\w+)(?:\.(\w+))?\.html$/.exec(file) ?? [];
+    const page = pages.find((each) => each.name === name);
+    if (!page?.languages.includes(language)) throw new Error(`${file} is none of the pages`);
+    return { ...page, language };
+}
+
+/** All of them. */
+export const files = pages.flatMap(({ name, languages }) =>
+    languages.map((language) => fileOf(name, language)),
+);

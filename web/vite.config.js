@@ -3,17 +3,18 @@ import { readFile, readdir } from "node:fs/promises";
 import { build, defineConfig } from "vite";
 import { frame } from "./frame.js";
 import { gallery } from "./gallery.js";
-import { pages } from "./pages.js";
+import { files } from "./pages.js";
+import { words } from "./words.js";
 
 export default defineConfig({
-    plugins: [frame(), gallery(), oneFile(), serviceWorker()],
+    plugins: [words(), frame(), gallery(), oneFile(), serviceWorker()],
     base: "./", // the built page works from any folder of any static server
     worker: { format: "es" },
     build: {
         target: "es2023",
         assetsInlineLimit: 0, // nothing becomes a data: URL, which the page's policy refuses
         modulePreload: { polyfill: false },
-        rolldownOptions: { input: pages.map(({ file }) => file) },
+        rolldownOptions: { input: files },
     },
     optimizeDeps: { exclude: ["libattn"] }, // keeps its .wasm beside it in `vite dev`
     server: { headers: isolation() },

@@ -7,14 +7,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createServer } from "vite";
-import { pages } from "../pages.js";
+import { fileOf, files, pageOf, pages } from "../pages.js";
 import { serve } from "../serve.mjs";
 import { settled } from "./browser.mjs";
 import { openSite } from "./site.mjs";
 import { countBytes } from "./watch.mjs";
 
 const site = openSite();
-const files = pages.map(({ file }) => file);
 const programs = files.filter((file) => file !== "figures.html");
 
 /** What stands around a page: its policy, where it leads, of which page it says that it is, its notices. */
@@ -25,7 +24,8 @@ const frameOf = (page) =>
         return {
             policy: of("meta[http-equiv=Content-Security-Policy]", "content"),
             manifest: Boolean(document.querySelector("link[rel=manifest]")),
-            links: links.map((link) => [link.getAttribute("href"), link.textContent]),
+            language: document.documentElement.lang,
+            links: links.map((link) => link.getAttribute("href")),
             here: links.filter(({ ariaCurrent }) => ariaCurrent).map(({ pathname }) => pathname),
             notices: document.querySelectorAll("noscript, .unstarted").length,
             footers: document.querySelectorAll("body > footer").length,
@@ -56,10 +56,14 @@ test("pages are built, and served while they are worked on, with one frame", asy
         await page.goto(site.url + file, parsed);
         const built = await frameOf(page);
         policies.add(built.policy);
-        assert.deepEqual(
-            built.links,
-            pages.map((each) => [`./${each.file}`, each.name]),
-        );
+        const { name, language, languages } = pageOf(file);
+        const inLanguage = (each) => (each.languages.includes(language) ? language : "en");
+        const others = languages.filter((each) => each !== language);
+        assert.deepEqual(built.links, [
+            ...pages.map((each) => `./${fileOf(each.name, inLanguage(each))}`),
+            ...others.map((other) => `./${fileOf(name, other)}#lang=${other}`),
+        ]);
+        assert.equal(built.language, language);
         assert.deepEqual(built.here, [`/${file}`]);
         assert.equal(built.notices, programs.includes(file) ? 2 : 0, file);
         assert.deepEqual([built.footers, built.manifest], [1, true], file);
@@ -77,7 +81,7 @@ test("opened from a disk, a page says what it needs", async () => {
         await page.goto(new URL(`../dist/${name}`, import.meta.url).href);
         const line = page.locator(".unstarted");
         await line.waitFor({ timeout: 8000 });
-        assert.match(await line.textContent(), /web\s+server/);
+        assert.match(await line.textContent(), /web\s*server/i);
         await page.close();
     }
 });
@@ -88,7 +92,7 @@ test("without JavaScript a page says that it needs it", async () => {
         const page = await context.newPage();
         await page.goto(site.url + name);
         const text = await page.locator("noscript").textContent();
-        assert.match(text, /needs JavaScript/);
+        assert.match(text, /JavaScript/);
         assert.ok(await page.locator("noscript").boundingBox(), "it is seen");
         await context.close();
     }

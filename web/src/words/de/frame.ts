@@ -1,0 +1,20 @@
+import type { frame as english } from "../en/frame";
+
+export const frame: typeof english = {
+    language: "Deutsch",
+    navigation: "Seiten",
+    pages: {
+        index: "Attention im Vergleich",
+        story: "Attention in zehn Schritten",
+        thinking: "Ein trainiertes Modell denkt",
+        training: "Modelle lernen",
+        figures: "Was Arbeiten behaupten",
+        labs: "Ein Experiment ausführen",
+    },
+    inEnglish: (name) => `${name} (englisch)`,
+    needsScript:
+        "Alles wird im Browser berechnet: Dafür braucht es JavaScript, und das ist ausgeschaltet.",
+    notStarted: (command) =>
+        `Die Seite ist nicht gestartet. Von der Festplatte geöffnet kann sie es nicht: Browser laden ihre Teile nur von einem Webserver, etwa ${command} oder jedem anderen für Dateien in einem Ordner.`,
+    nothingLeaves: "Alles wird in dieser Seite berechnet; nichts verlässt sie.",
+};

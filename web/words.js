@@ -1,0 +1,54 @@
+// The words of pages in several languages: {{key}} in a page's file is what src/words/LANGUAGE/PAGE.ts says. A page
+// in another language than English is made of the English one's file when it is asked for.
+
+import { readFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { escaped } from "./escaped.js";
+import { fileOf, files, pageOf } from "./pages.js";
+import { page as german } from "./src/words/de/page";
+import { page as english } from "./src/words/en/page";
+
+const tables = { index: { en: english, de: german } };
+
+/** Puts them into pages that have a table. */
+export function words() {
+    let root = "";
+    const isMade = (id) => files.includes(basename(id)) && pageOf(basename(id)).language !== "en";
+    const original = (id) => readFile(resolve(root, fileOf(pageOf(basename(id)).name)), "utf8");
+    return {
+        name: "words",
+        enforce: "pre",
+        configResolved(config) {
+            root = config.root;
+        },
+        resolveId: (id) => (isMade(id) ? resolve(root, basename(id)) : null),
+        load: (id) => (isMade(id) ? original(id) : null),
+        configureServer({ middlewares, transformIndexHtml }) {
+            middlewares.use((request, response, next) => {
+                const id = request.url.replace(/[?#].*/, "");
+                if (!isMade(id)) return next();
+                original(id)
+                    .then((html) => transformIndexHtml(id, html))
+                    .then((html) => response.setHeader("Content-Type", "text/html").end(html))
+                    .catch(next);
+            });
+        },
+        transformIndexHtml: {
+            order: "pre",
+            handler: (html, { filename }) => filled(html, pageOf(basename(filename))),
+        },
+    };
+}
+
+/** Refuses a page that asks for a word that there is not, and words that no page asks for. */
+function filled(html, { name, language }) {
+    const table = tables[name]?.[language] ?? {};
+    const unused = new Set(Object.keys(table));
+    const text = html.replace(/\{\{(\w+)\}\}/g, (_, key) => {
+        if (!Object.hasOwn(table, key)) throw new Error(`${name}.html: no word ${key}`);
+        unused.delete(key);
+        return escaped(table[key]);
+    });
+    if (unused.size > 0) throw new Error(`${name}.html asks for no ${[...unused].join()}`);
+    return text.replace('<html lang="en">', `<html lang="${language}">`);
+}
