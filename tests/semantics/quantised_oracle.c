@@ -31,16 +31,19 @@ static float level_of(int64_t most, int64_t terms) {
     return (float)(root < most ? root : most);
 }
 
-/* x to numbers on a grid of `level` steps each way. All operations round to f32 as simd/quantise.h says. */
-static void to_grid(float *x, int64_t count, float level) {
+/* x to numbers on a grid of `level` steps each way. All operations round to f32 as simd/quantise.h says, or, of `few`
+ * queries, simd/decode_bytes.h: what is all but half a step goes up in one and down in the other. */
+static void to_grid(float *x, int64_t count, float level, int few) {
     float size = 0, poison = 0;
     for (int64_t i = 0; i < count; i++) {
         size = fmaxf(size, fabsf(x[i]));
         poison += 0.0f * x[i];
     }
-    const float step = size / level + poison;
-    for (int64_t i = 0; i < count; i++)
-        x[i] = step * (size > 0 ? rintf(x[i] / size * level) : 0.0f);
+    const float step = size / level + poison, inverse = level / size;
+    for (int64_t i = 0; i < count; i++) {
+        const float steps = few ? x[i] * inverse : x[i] / size * level;
+        x[i] = step * (size > 0 ? rintf(steps) : 0.0f);
+    }
 }
 
 static float element(const attn_tensor_t *tensor, const attn_tensor_t *scales, int64_t b, int64_t h,
@@ -66,7 +69,7 @@ static void make_queries(quantised_t *q, const trial_t *trial, float level) {
         for (int64_t c = 0; c < p->dim; c++)
             row[c] = row[p->dim + c] =
                 scale * LOG4_E * element(&trial->io.query, &none, at[0], at[1], at[2], c);
-        to_grid(row, p->dim, level);
+        to_grid(row, p->dim, level, q->few);
         for (int64_t c = 0; c < 2 * p->dim; c++) row[c] = (float)(2 * LN_4 * (double)row[c]);
         row += 2 * p->dim;
     }
@@ -98,7 +101,7 @@ static void make_keys(float *rows, int64_t count, const int *seen, int64_t dim, 
     for (int64_t j = 0; j < count; j++) {
         float *row = rows + j * 2 * dim;
         for (int64_t c = 0; c < dim; c++) row[c] = 0.5f * row[c] - row[dim + c];
-        to_grid(row, dim, level);
+        to_grid(row, dim, level, 0);
     }
 }
 
@@ -108,7 +111,7 @@ static void make_values(float *rows, int64_t count, const int *seen, int64_t col
     for (int64_t c = 0; c < columns; c++) {
         for (int64_t j = 0; j < count; j++)
             column[j] = seen[j] && isfinite(rows[j * columns + c]) ? rows[j * columns + c] : 0.0f;
-        to_grid(column, count, level);
+        to_grid(column, count, level, 0);
         for (int64_t j = 0; j < count; j++)
             if (isfinite(rows[j * columns + c])) rows[j * columns + c] = column[j];
     }
