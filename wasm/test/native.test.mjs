@@ -153,12 +153,20 @@ function waited() {
     }
 }
 
+/** What time it is, and waited() then: no other thread had the core in between. */
+function clocks() {
+    for (;;) {
+        const [wait, now] = [waited(), performance.now()];
+        if (waited() === wait) return [now, wait];
+    }
+}
+
 /** The longest time for which a run beside it held up the event loop, in ms, and the run's own. */
 async function heldUp({ plan, arrays }) {
     const start = performance.now();
-    let [last, before, worst] = [start, waited(), 0];
+    let [[last, before], worst] = [clocks(), 0];
     const look = () => {
-        const [now, wait] = [performance.now(), waited()];
+        const [now, wait] = clocks();
         worst = Math.max(worst, now - last - (wait - before));
         [last, before] = [now, wait];
     };
@@ -170,12 +178,15 @@ async function heldUp({ plan, arrays }) {
 }
 
 test("the event loop turns while a run takes seconds", async (t) => {
-    const work = await longWork(2);
-    const { worst, time } = await heldUp(work);
+    let held = { time: 0 };
+    for (let seconds = 2; held.time < 400; seconds *= 2) { // other work made it seem longer
+        const work = await longWork(seconds);
+        held = await heldUp(work);
+        work.plan.dispose();
+    }
+    const { worst, time } = held;
     t.diagnostic(`${(time / 1000).toFixed(2)} s, worst delay ${worst.toFixed(1)} ms`);
-    assert.ok(time > 400, `${time} ms are not long beside 20`);
     assert.ok(worst < 20, `the loop stood still for ${worst} ms`);
-    work.plan.dispose();
 });
 
 test("a signal stops a run before its next task", async (t) => {
