@@ -68,10 +68,35 @@ static void equal_weights(void **state) {
     attn_context_destroy(context);
 }
 
+/** As many products as there are for a sum, all as large as they can be and of one sign: none leaves 32 bits. */
+static void largest_sums(void **state) {
+    (void)state;
+    enum { KEYS = 1024 };
+    static const int64_t dims[] = {32, 512, 544, 1024, 4096};
+    attn_context_t *context = fixture_context(1);
+    for (size_t k = 0; k < TEST_COUNT(dims); k++) {
+        attn_problem_t problem = fixture_problem(1, 3, 1, KEYS, dims[k], 64);
+        problem.kv_heads = 1;
+        problem.kv_dtype = ATTN_I8;
+        trial_t trial = trial_create(&problem, &(look_t){.lse = 1});
+        for (int64_t c = 0; c < dims[k]; c++)
+            for (int64_t h = 0; h < 3; h++) typed_set(&trial.query, 0, h, 0, c, 1);
+        for (int64_t j = 0; j < KEYS; j++) {
+            typed_set(&trial.key_scales, 0, 0, j, 0, 0x1p-9);
+            typed_set(&trial.value_scales, 0, 0, j, 0, 0x1p-9);
+            for (int64_t c = 0; c < dims[k]; c++) typed_set(&trial.key, 0, 0, j, c, -128);
+            for (int64_t c = 0; c < 64; c++) typed_set(&trial.value, 0, 0, j, c, -128);
+        }
+        check(context, &trial, "precision=int8", 0);
+    }
+    attn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crowds),
         cmocka_unit_test(equal_weights),
+        cmocka_unit_test(largest_sums),
     };
     /* The first subject is softmax: labels have its name. */
     if (!test_begin() || !trial_next_subject()) return TEST_SKIPPED;
