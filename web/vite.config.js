@@ -4,7 +4,8 @@ import { build, defineConfig } from "vite";
 import { frame } from "./frame.js";
 import { gallery } from "./gallery.js";
 import { files } from "./pages.js";
-import { words } from "./words.js";
+import { programOf } from "./src/one/program.js";
+import { languages, words, wordsOf } from "./words.js";
 
 export default defineConfig({
     plugins: [words(), frame(), gallery(), oneFile(), serviceWorker()],
@@ -28,24 +29,28 @@ function isolation() {
     };
 }
 
-/** Emits one-file.js: the program of a view that is saved as one file, libattn and its module in it. */
+/** Emits one-file.js: the program of a view that is saved as one file, libattn, its module and words in it. */
 function oneFile() {
     return {
         name: "one-file",
         apply: "build",
         async generateBundle() {
-            const { output } = await build({
-                configFile: false,
-                logLevel: "warn",
-                build: {
-                    write: false,
-                    target: "es2023",
-                    modulePreload: false,
-                    rolldownOptions: { input: "src/one/view.ts", output: { format: "iife" } },
-                },
-                publicDir: false,
-            });
-            this.emitFile({ type: "asset", fileName: "one-file.js", source: output[0].code });
+            for (const language of languages) {
+                const { output } = await build({
+                    configFile: false,
+                    logLevel: "warn",
+                    plugins: [wordsOf(language)],
+                    build: {
+                        write: false,
+                        target: "es2023",
+                        modulePreload: false,
+                        rolldownOptions: { input: "src/one/view.ts", output: { format: "iife" } },
+                    },
+                    publicDir: false,
+                });
+                const fileName = programOf(language);
+                this.emitFile({ type: "asset", fileName, source: output[0].code });
+            }
         },
     };
 }

@@ -3,12 +3,25 @@
 
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { escaped } from "./escaped.js";
 import { fileOf, files, pageOf } from "./pages.js";
 import { page as german } from "./src/words/de/page";
 import { page as english } from "./src/words/en/page";
 
 const tables = { index: { en: english, de: german } };
+
+export const languages = Object.keys(tables.index);
+
+/** In place of the words of the page's language those of this one: for a program that is to be a single file. */
+export function wordsOf(language) {
+    const table = fileURLToPath(new URL(`src/words/${language}/words.ts`, import.meta.url));
+    return {
+        name: "words-of",
+        enforce: "pre",
+        resolveId: (id) => (id.endsWith("/words/words") ? table : null),
+    };
+}
 
 /** Puts them into pages that have a table. */
 export function words() {

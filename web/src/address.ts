@@ -5,6 +5,7 @@ import { Hash } from "./hash";
 import { unpack } from "./packing";
 import { longestInLink, textInLink, writeLink, type Settings, type TextEntry } from "./state";
 import { keep, kept, newKey } from "./store";
+import { words } from "./words/words";
 
 export class Address {
     #hash = new Hash();
@@ -63,9 +64,10 @@ export class Address {
     }
 }
 
-const limit = `Too long for a link, which has ${count(longestInLink, "letter")} at most`;
-const keptHere = `${limit}: this browser keeps the text, and only here the link shows it`;
-const lost = `${limit}, and this browser keeps nothing: a reload loses the text`;
+const { keeping, nouns } = words;
+const most = count(longestInLink, nouns.letter);
+const keptHere = keeping.textKept(most);
+const lost = keeping.textLost(most);
 
 /** Throws where there is none to be had. */
 export async function readText([name, value]: TextEntry): Promise<string> {
@@ -76,15 +78,12 @@ async function unpacked(letters: string): Promise<string> {
     try {
         return await unpack(letters);
     } catch (error) {
-        throw new Error("the link's text cannot be read: is it whole?", { cause: error });
+        throw new Error(keeping.textBroken, { cause: error });
     }
 }
 
 async function found(key: string): Promise<string> {
     const text = await kept<string>(key);
-    if (text === undefined)
-        throw new Error(
-            "the link's text is too long for it and kept in another browser, if at all",
-        );
+    if (text === undefined) throw new Error(keeping.textElsewhere);
     return text;
 }

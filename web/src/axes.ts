@@ -1,6 +1,7 @@
 /** What is written along the sides of a heatmap. */
 
 import type { Grid } from "./types";
+import { words } from "./words/words";
 
 /** The queries or keys of a picture, in cells of so many. */
 export interface Axis {
@@ -74,7 +75,7 @@ export function quotedName(cell: number, axis: Axis, tokens: string[] | null): s
 
 /** How a single query or key is called, for a sentence. */
 export function nameOf(index: number, tokens: string[] | null): string {
-    return tokens ? `“${isolated(tokens[index] ?? String(index))}”` : String(index);
+    return tokens ? words.picture.quoted(isolated(tokens[index] ?? String(index))) : String(index);
 }
 
 /** Of scripts that run from right to left: what stands beside such a token keeps its place (UAX #9, isolates). */

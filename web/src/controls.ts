@@ -5,6 +5,9 @@ import { element } from "./dom";
 import { short } from "./format";
 import type { Value, Values } from "./types";
 import { sliderScale } from "./scale";
+import { words } from "./words/words";
+
+const { panel } = words;
 
 /** One parameter's control. */
 interface Control {
@@ -99,7 +102,7 @@ function slider(param: NumberParam, id: string, initial: number, onChange: () =>
         max: String(param.max),
         step: param.type === "integer" ? "1" : "any",
     });
-    range.setAttribute("aria-label", `${param.label}, slider`);
+    range.setAttribute("aria-label", panel.slider(param.label));
     let value = param.default;
 
     const isAutomatic = () => param.automatic !== null && value === 0;
@@ -126,7 +129,7 @@ function slider(param: NumberParam, id: string, initial: number, onChange: () =>
         onChange();
     };
     number.onblur = show;
-    if (param.automatic !== null) number.placeholder = "auto";
+    if (param.automatic !== null) number.placeholder = panel.auto;
     set(initial);
 
     return {
@@ -138,7 +141,7 @@ function slider(param: NumberParam, id: string, initial: number, onChange: () =>
             if (param.automatic === null) return;
             const chosen = facts.find((fact) => fact.name === param.name)?.value;
             const text = typeof chosen === "number" ? short(chosen, 6) : chosen;
-            number.placeholder = isAutomatic() && text ? `auto (${text})` : "auto";
+            number.placeholder = isAutomatic() && text ? `${panel.auto} (${text})` : panel.auto;
             if (isAutomatic()) show();
         },
     };
@@ -146,7 +149,7 @@ function slider(param: NumberParam, id: string, initial: number, onChange: () =>
 
 /** Label, control and one line of help that the control is described by. */
 function row(param: Param, id: string, ...inputs: HTMLElement[]): HTMLElement {
-    const automatic = param.automatic ? `; automatic: ${param.automatic}` : "";
+    const automatic = param.automatic ? `; ${panel.automatic(param.automatic)}` : "";
     const help = element("p", { id: `${id}-help`, className: "help" }, param.help + automatic);
     for (const input of inputs) input.setAttribute("aria-describedby", help.id);
     const unit = param.unit ? ` (${param.unit})` : "";

@@ -1,5 +1,7 @@
 /** The few lines that stand in for a framework. */
 
+import { words } from "./words/words";
+
 export function find<T extends Element>(root: ParentNode, selector: string, type: new () => T): T {
     const found = root.querySelector(selector);
     if (!(found instanceof type)) throw new Error(`the page has no ${type.name} at ${selector}`);
@@ -36,8 +38,9 @@ export function showLine(line: HTMLElement, text: string | null): void {
     line.hidden = !text;
 }
 
+/** In the page's language, where the page has words for it. */
 export function message(error: unknown): string {
-    return error instanceof Error ? error.message : String(error);
+    return words.ofLibrary(error instanceof Error ? error.message : String(error));
 }
 
 /** Is it of something that is stale? */

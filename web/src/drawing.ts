@@ -4,6 +4,7 @@ import { bareName, hasNames, keyAxis, queryAxis, ticks, type Tick } from "./axes
 import type { Theme } from "./colors";
 import type { Surface } from "./take/surface";
 import type { Grid } from "./types";
+import { words } from "./words/words";
 
 export interface Cell {
     row: number;
@@ -40,6 +41,7 @@ export interface Layout {
     upright: boolean;
 }
 
+const { picture } = words;
 const fontFamily = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const fontSize = 10;
 const longest = 68; // pixels for a token's text on either axis
@@ -121,8 +123,8 @@ export class Drawing {
         context.lineWidth = 0.5;
         context.strokeStyle = context.fillStyle = this.#theme.muted;
         context.strokeRect(left, top, 0, height);
-        context.textAlign = "center";
-        context.fillText("error", left + width / 2, bottom - 3);
+        context.textAlign = "right";
+        context.fillText(picture.error, left + width, bottom - 3);
         context.fillStyle = this.#theme.accent;
         context.beginPath();
         const each = height / rows;
@@ -179,11 +181,11 @@ export class Drawing {
         context.fillStyle = this.#theme.muted;
         context.textAlign = "center";
         context.textBaseline = "alphabetic";
-        context.fillText("keys", box.left + box.width / 2, height - 3);
+        context.fillText(picture.keys, box.left + box.width / 2, height - 3);
         context.save();
         context.translate(fontSize - 1, box.top + box.height / 2);
         context.rotate(-Math.PI / 2);
-        context.fillText("queries", 0, 0);
+        context.fillText(picture.queries, 0, 0);
         context.restore();
     }
 

@@ -2,6 +2,7 @@
 
 import { element, find } from "./dom";
 import type { Term } from "./terms";
+import { words } from "./words/words";
 
 const gap = 6; // pixels between a number and what is said of it
 const patience = 200; // milliseconds that the pointer rests
@@ -79,6 +80,6 @@ function sentences({ definition, formula, unit }: Term): Node[] {
     return [
         element("p", {}, definition),
         ...(formula ? [formula()] : []),
-        ...(unit ? [element("p", { className: "unit" }, `Unit: ${unit}`)] : []),
+        ...(unit ? [element("p", { className: "unit" }, words.numbers.unit(unit))] : []),
     ];
 }

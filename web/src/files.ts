@@ -3,8 +3,9 @@
 import { message } from "./dom";
 import { bytes } from "./format";
 import type { ArrayFile, Role, TensorInfo } from "./types";
+import { words } from "./words/words";
 
-const words: Record<Role, string[]> = {
+const names: Record<Role, string[]> = {
     query: ["q", "query", "queries"],
     key: ["k", "key", "keys"],
     value: ["v", "value", "values"],
@@ -17,7 +18,7 @@ export type ArrayFiles = Record<Role, ArrayFile>;
 /** Files of arrays, each read whole. */
 export async function readFiles(files: File[]): Promise<ArrayFile[]> {
     const wrong = files.find((file) => !/\.(npy|npz|safetensors)$/i.test(file.name));
-    if (wrong) throw new Error(`${wrong.name} is not a .npy, .npz or .safetensors file`);
+    if (wrong) throw new Error(words.files.notArrays(wrong.name));
     return Promise.all(files.map(readFile));
 }
 
@@ -26,14 +27,12 @@ export function assign(tensors: readonly TensorInfo[]): Record<Role, TensorInfo>
     const [only] = tensors;
     if (only && tensors.length === 1) return { query: only, key: only, value: only };
     const isArchive = tensors.some(({ tensor }) => tensor !== null);
-    if (tensors.length !== 3 && !isArchive)
-        throw new Error(`${tensors.length} files, where Q, K and V or one is needed`);
+    if (tensors.length !== 3 && !isArchive) throw new Error(words.files.tooMany(tensors.length));
 
     const named = roles.map((role) => tensors.filter((info) => roleOf(nameOf(info)) === role));
     const [query, key, value] = named.map((list) => list[0]);
     if (query && key && value) return { query, key, value };
-    const names = tensors.slice(0, 4).map(nameOf).join(", ");
-    throw new Error(`cannot tell Q, K and V apart by the names ${names}`);
+    throw new Error(words.files.notTold(tensors.slice(0, 4).map(nameOf).join(", ")));
 }
 
 export function nameOf({ file, tensor }: TensorInfo): string {
@@ -43,7 +42,7 @@ export function nameOf({ file, tensor }: TensorInfo): string {
 /** The file that a tensor is in, with the tensor meant. */
 export function fileOf(files: readonly ArrayFile[], { file, tensor }: TensorInfo): ArrayFile {
     const found = files.find(({ name }) => name === file);
-    if (!found) throw new Error(`there is no file ${file}`);
+    if (!found) throw new Error(words.files.missing(file));
     return { ...found, tensor };
 }
 
@@ -54,13 +53,12 @@ export function isPlugin(file: File): boolean {
 
 export async function readFile(file: File): Promise<ArrayFile> {
     if (file.size > mostBytes) {
-        const [has, most] = [file.size, mostBytes].map(bytes);
-        throw new Error(`${file.name} has ${has}; this page reads ${most}, attn compare any size`);
+        throw new Error(words.files.tooLarge(file.name, bytes(file.size), bytes(mostBytes)));
     }
     try {
         return { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) };
     } catch (error) {
-        throw new Error(`${file.name} cannot be read: ${message(error)}`, { cause: error });
+        throw new Error(words.files.unread(file.name, message(error)), { cause: error });
     }
 }
 
@@ -68,7 +66,7 @@ export async function readFile(file: File): Promise<ArrayFile> {
 export function roleOf(name: string): Role | null {
     const stem = name.toLowerCase().replace(/\.npy$/, "");
     const parts = stem.split(/[^a-z]+/);
-    const byWord = roles.filter((role) => words[role].some((word) => parts.includes(word)));
+    const byWord = roles.filter((role) => names[role].some((word) => parts.includes(word)));
     const byLetter = roles.filter((role) => stem.includes(role.charAt(0)));
     const [found, another] = byWord.length > 0 ? byWord : byLetter;
     return found && !another ? found : null;

@@ -1,5 +1,7 @@
 /** Numbers as people read them. */
 
+import type { Noun } from "./words/words";
+
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const minus = "−";
 
@@ -63,6 +65,8 @@ export function bytes(count: number): string {
     return `${unit === 0 ? value : significant(value, 3)} ${units[unit]}`;
 }
 
-export function count(number: number, one: string, many = `${one}s`): string {
+/** `noun`: of one, and of several. */
+export function count(number: number, one: string | Noun, many = `${String(one)}s`): string {
+    if (typeof one !== "string") return count(number, ...one);
     return `${number.toLocaleString("en").replaceAll(",", "\u202f")} ${number === 1 ? one : many}`;
 }

@@ -2,13 +2,14 @@
 
 import type { Source } from "./command";
 import { Command } from "./panel/command";
-import { element, find, showLine } from "./dom";
+import { element, find, message, showLine } from "./dom";
 import { isPlugin, readFile, readFiles, type ArrayFiles } from "./files";
 import { count } from "./format";
 import type { ArrayFile, Problem, Shape, Summary } from "./types";
 import type { Preset } from "./presets/list";
 import { RuleFields } from "./rules/fields";
 import { parseScale, type Settings } from "./state";
+import { words } from "./words/words";
 
 export interface View {
     batch: number;
@@ -34,6 +35,7 @@ export interface InputEvents {
 export type Origin =
     { kind: "text" } | { kind: "files"; files: ArrayFiles } | { kind: "preset"; preset: Preset };
 
+const { input: told, nouns } = words;
 const typingPause = 200; // milliseconds
 
 export class InputPanel {
@@ -86,10 +88,16 @@ export class InputPanel {
         return { causal, scale, ...this.#rules.values };
     }
 
+    /** As a link has them. */
+    get settings() {
+        const { text, dim, preset, problem, view } = this;
+        return { text, dim, preset, ...problem, ...view };
+    }
+
     /** How batches are called. */
     get batchName(): string {
-        const { textContent } = find(document, "#batch-field span", HTMLElement);
-        return textContent.replace(" shown", "");
+        const trained = this.#origin.kind === "preset" && this.#origin.preset.question !== null;
+        return trained ? told.layer : told.batch;
     }
 
     /** The id of the preset that is computed on. */
@@ -127,8 +135,9 @@ export class InputPanel {
             batch: fillChoice(this.#batch, shape.batch, this.#view.batch),
             head: fillChoice(this.#head, shape.heads, this.#view.head),
         };
-        const parts = origin.kind === "text" ? [count(shape.queries, "token")] : describe(shape);
-        if (nonfinite > 0) parts.push(`${count(nonfinite, "element")} NaN or infinite`);
+        const parts =
+            origin.kind === "text" ? [count(shape.queries, nouns.token)] : describe(shape);
+        if (nonfinite > 0) parts.push(words.numbers.nonfinite(count(nonfinite, nouns.element)));
         this.#summary.textContent = parts.join(" · ");
         this.#summary.classList.toggle("warning", nonfinite > 0);
     }
@@ -208,7 +217,7 @@ export class InputPanel {
             for (const file of files.filter(isPlugin)) this.#events.onPlugin(await readFile(file));
             if (arrays.length > 0) this.#events.onFiles(await readFiles(arrays));
         } catch (error) {
-            this.fail(error instanceof Error ? error.message : String(error));
+            this.fail(message(error));
         }
     }
 
@@ -218,10 +227,7 @@ export class InputPanel {
         find(document, ".text-source", HTMLElement).hidden = kind !== "text";
         find(document, ".file-source", HTMLElement).hidden = kind !== "files";
         find(document, "#dim-field", HTMLElement).hidden = kind !== "text";
-        const trained = kind === "preset" && origin.preset.question !== null;
-        find(document, "#batch-field span", HTMLElement).textContent = trained
-            ? "Layer shown"
-            : "Batch shown";
+        find(document, "#batch-field span", HTMLElement).textContent = told.shown(this.batchName);
         if (kind === "files") this.#listFiles(origin.files);
     }
 
@@ -244,7 +250,7 @@ export class InputPanel {
 }
 
 function placeOf({ name, tensor }: ArrayFile): string {
-    return tensor ? `${tensor} of ${name}` : name;
+    return tensor ? told.of(tensor, name) : name;
 }
 
 /** Offers so many; returns which is chosen: the one wanted, or the nearest there is. */
@@ -261,10 +267,10 @@ function fillChoice(select: HTMLSelectElement, count: number, wanted: number): n
 
 function describe(shape: Shape): string[] {
     const { batch, heads, kvHeads, queries, keys, dim, valueDim } = shape;
-    const parts = [`${count(queries, "query", "queries")}, ${count(keys, "key")}`];
-    parts.push(dim === valueDim ? `dimension ${dim}` : `dimensions ${dim} and ${valueDim}`);
-    if (heads > 1) parts.push(count(heads, "head"));
-    if (kvHeads !== heads) parts.push(`${kvHeads} of keys and values`);
-    if (batch > 1) parts.push(`batch of ${batch}`);
+    const parts = [`${count(queries, nouns.query)}, ${count(keys, nouns.key)}`];
+    parts.push(dim === valueDim ? told.dimension(dim) : told.dimensions(dim, valueDim));
+    if (heads > 1) parts.push(count(heads, nouns.head));
+    if (kvHeads !== heads) parts.push(told.ofKeysAndValues(kvHeads));
+    if (batch > 1) parts.push(told.batchOf(batch));
     return parts;
 }

@@ -4,6 +4,7 @@ import { message } from "./dom";
 import type { ArrayFiles } from "./files";
 import { keep, kept, newKey } from "./store";
 import type { ArrayFile } from "./types";
+import { words } from "./words/words";
 
 /** Says what a link does not have; null: nothing any more. */
 type Note = (of: "text" | "files" | "plugin", note: string | null) => void;
@@ -18,9 +19,9 @@ export class Keeping {
         this.#note = note;
     }
 
-    /** The keys of plugins. */
-    get plugins(): string[] {
-        return this.#plugins;
+    /** As a link has them: keys. */
+    get settings() {
+        return { files: this.files, plugins: this.#plugins };
     }
 
     /** What is shown is no file. */
@@ -75,12 +76,5 @@ export class Keeping {
     }
 }
 
-const filesKept =
-    "This browser keeps the files for a reload: a link to this page shows them only here";
-const filesLost = "This browser does not keep the files: a reload loses them";
-const filesElsewhere =
-    "The link's files are kept in another browser, or no longer: open them again";
-const pluginKept =
-    "This browser keeps the plugin for a reload: a link to this page has it only here";
-const pluginLost = "This browser does not keep the plugin: a reload loses it";
-const pluginElsewhere = "The link's plugin is kept in another browser, or no longer: open it again";
+const { filesKept, filesLost, filesElsewhere } = words.keeping;
+const { pluginKept, pluginLost, pluginElsewhere } = words.keeping;

@@ -6,6 +6,9 @@ import { seed } from "./sample";
 import { topKeys } from "./look/measures";
 import type { Look } from "./look/look";
 import type { Accuracy, Grid, Numbers, Run, Timing } from "./types";
+import { words } from "./words/words";
+
+const { nouns, numbers } = words;
 
 export interface Line {
     name: string;
@@ -27,26 +30,26 @@ export interface Findings {
     ended: string | null;
 }
 
-export function numberLines({ numbers, accuracy, look, timing, ended }: Findings): Line[] {
-    const { flops, kept, workspaceBytes } = numbers;
+export function numberLines({ numbers: told, accuracy, look, timing, ended }: Findings): Line[] {
+    const { flops, kept, workspaceBytes } = told;
     const gflops = timing && flops && flops / timing.milliseconds / 1e6;
-    const pending = ended === null ? "…" : "not computed";
+    const pending = ended === null ? "…" : numbers.notComputed;
     const line = lineWith(pending);
     return [
         line("error", errorLabel(accuracy), accuracy?.error ?? null, significant),
         ...intervalLines(accuracy),
         ...lookLines(look),
         line("time", timeLabel(timing), timing?.milliseconds ?? null, milliseconds),
-        { name: "spread", label: "Their range", text: timing ? range(timing) : pending },
+        { name: "spread", label: numbers.spread, text: timing ? range(timing) : pending },
         line(
             "gflops",
             "GFLOP/s",
             gflops,
             (value) => significant(value, 3),
-            flops === null ? "not told" : pending,
+            flops === null ? numbers.notTold : pending,
         ),
-        line("kept", "Pairs kept", kept, percent, "not told"),
-        line("workspace", "Workspace", workspaceBytes, bytes),
+        line("kept", numbers.kept, kept, percent, numbers.notTold),
+        line("workspace", numbers.workspace, workspaceBytes, bytes),
     ];
 }
 
@@ -66,48 +69,52 @@ function lineWith(pending: string) {
 
 function errorLabel(accuracy: Accuracy | null): string {
     const { rows, total } = accuracy ?? { rows: 0, total: 0 };
-    if (rows === total) return "Error against exact";
-    return `Error over ${rows} of ${count(total, "query", "queries")}, seed ${seed}`;
+    if (rows === total) return numbers.error;
+    return numbers.errorOver(rows, count(total, nouns.query), seed);
 }
 
 /** How sure an error is that was taken over some rows. */
 function intervalLines(accuracy: Accuracy | null): Line[] {
     if (!accuracy || accuracy.rows === accuracy.total) return [];
     const { low, high } = accuracy;
-    const text = `${significant(low, 3)} to ${significant(high, 3)}`;
-    return [{ name: "interval", label: "Of all, with 95 %", text }];
+    const text = numbers.range(significant(low, 3), significant(high, 3));
+    return [{ name: "interval", label: numbers.interval, text }];
 }
 
 /** How near the weights of the head that is shown come to the exact ones. */
 function lookLines(look: Look | null): Line[] {
     if (!look) return [];
     const { queries, total, recall, dropped } = look;
-    const some = queries.length < total ? `, of ${queries.length} rows` : "";
-    const line = lineWith("no row sees more");
+    const some = queries.length < total ? numbers.ofRows(queries.length) : "";
+    const line = lineWith(numbers.noRow);
     const known = Number.isNaN(recall) ? null : recall;
     return [
-        line("recall", `Top-${topKeys} recall${some}`, known, percent),
-        line("dropped", `Weight dropped${some}`, dropped, percent),
+        line("recall", numbers.recall(topKeys) + some, known, percent),
+        line("dropped", numbers.dropped + some, dropped, percent),
     ];
 }
 
 function timeLabel(timing: Timing | null): string {
-    return timing?.timings === 1 ? "Time of one run" : `Time, median of ${timing?.timings ?? "…"}`;
+    return timing?.timings === 1 ? numbers.timeOfOne : numbers.time(timing?.timings ?? "…");
 }
 
 function range({ low, high, timings }: Timing): string {
-    if (timings === 1) return "too long for more";
-    return `${milliseconds(low).replace(/ ms$/, "")} to ${milliseconds(high)}`;
+    if (timings === 1) return numbers.tooLong;
+    return numbers.range(milliseconds(low).replace(/ ms$/, ""), milliseconds(high));
 }
 
 export function factLines({ facts, kernel, form }: Numbers): Line[] {
     const told = facts.map(({ name, label, value }) => ({
         name,
-        label,
-        text: typeof value === "number" ? short(value, 4) : (value ?? "not finite"),
+        label: words.ofLibrary(label),
+        text: typeof value === "number" ? short(value, 4) : textOf(value),
     }));
-    if (form) told.push({ name: "form", label: "Cost", text: form });
-    return [...told, { name: "kernel", label: "Kernel", text: kernel }];
+    if (form) told.push({ name: "form", label: numbers.cost, text: form });
+    return [...told, { name: "kernel", label: numbers.kernel, text: kernel }];
+}
+
+function textOf(value: string | null): string {
+    return value === null ? numbers.notFinite : words.ofLibrary(value);
 }
 
 /** What the reader has to know before believing the numbers; null: nothing. */
@@ -116,10 +123,9 @@ export function warnings({ run, ended }: Findings, grid: Grid | null): string | 
     const weights = grid?.cells.filter((value) => !Number.isFinite(value)).length ?? 0;
     const parts = [
         ended !== null && ended,
-        degenerateRows > 0 &&
-            `${count(degenerateRows, "row")} with a normaliser of nearly 0, or not finite: not to be trusted`,
-        nonfinite > 0 && `${count(nonfinite, "output")} NaN or infinite`,
-        weights > 0 && `${count(weights, "cell")} NaN or infinite`,
+        degenerateRows > 0 && numbers.degenerate(count(degenerateRows, nouns.row)),
+        nonfinite > 0 && numbers.nonfinite(count(nonfinite, nouns.output)),
+        weights > 0 && numbers.nonfinite(count(weights, nouns.cell)),
     ].filter((part) => part !== false);
     return parts.length > 0 ? parts.join("; ") : null;
 }
@@ -144,7 +150,6 @@ export function fillList(list: HTMLElement, lines: Line[], label: (line: Line) =
 }
 
 /** Why a page does not compute what takes so many operations. */
-export function tooMuch(what: string, flops: number): string {
-    const giga = Math.round(flops / 1e9);
-    return `${what} takes ${giga} GFLOP, which is too long for a page: the command line has no limit`;
+export function tooMuch(what: "run" | "exact", flops: number): string {
+    return words.panel.tooMuch(what, Math.round(flops / 1e9));
 }

@@ -4,6 +4,7 @@ import type { Backend, Param } from "libattn";
 import type { Attn as Inline } from "libattn/inline";
 import type { Attn as Worker } from "libattn/worker";
 import type { Values } from "./types";
+import { words } from "./words/words";
 
 type Attn = Inline | Worker;
 
@@ -23,7 +24,26 @@ export async function offered(attn: Attn, backend: Backend): Promise<Backend> {
             if (await isUsable(attn, backend, { [param.name]: choice })) choices.push(choice);
         params.push(choices.length > 0 ? { ...param, choices } : param);
     }
-    return { ...backend, params };
+    return inWords({ ...backend, params });
+}
+
+/** In the page's language, as far as it has words for them. */
+function inWords(backend: Backend): Backend {
+    const { ofLibrary } = words;
+    const params = backend.params.map((param): Param => {
+        const { label, help, unit, automatic } = param;
+        const said = { label: ofLibrary(label), help: ofLibrary(help), unit: ofLibrary(unit) };
+        return { ...param, ...said, automatic: automatic && ofLibrary(automatic) } as Param;
+    });
+    const [description, reference] = [backend.description, backend.reference].map(ofLibrary);
+    const arrays = backend.arrays.map((array) => ({ ...array, help: ofLibrary(array.help) }));
+    return {
+        ...backend,
+        ...(description && { description }),
+        ...(reference && { reference }),
+        params,
+        arrays,
+    };
 }
 
 async function isUsable(attn: Attn, { id, params }: Backend, values: Values): Promise<boolean> {

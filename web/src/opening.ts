@@ -1,7 +1,8 @@
 /** What the page opens with: the settings of its link, its text, and the address that keeps them. */
 
 import { Address } from "./address";
-import { message } from "./dom";
+import { find, message } from "./dom";
+import { words } from "./words/words";
 import { defaultSettings, readLink, type Link, type Settings } from "./state";
 
 interface Opening {
@@ -25,7 +26,13 @@ export async function openLink(
     return { link, settings: { ...link, text }, address };
 }
 
+/** Say which program it is. */
+export function tellAbout({ version, build, tier }: Record<"version" | "build" | "tier", string>) {
+    const { about } = words.progress;
+    find(document, "#about", HTMLElement).textContent = about(version, build, tier);
+}
+
 export async function readDemo(): Promise<string> {
-    const response = await fetch("demo.txt");
+    const response = await fetch(words.input.demo);
     return response.ok ? (await response.text()).trim() : "";
 }

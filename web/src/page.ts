@@ -7,12 +7,11 @@ import { find, message } from "./dom";
 import type { Engine } from "./engine";
 import { Explainer } from "./explainer";
 import { Folds } from "./folds";
-import { isHeatmap } from "./heatmap";
 import { InputPanel } from "./input";
 import { Keeping } from "./keeping";
 import { Loading, type Settings } from "./loading";
 import { savedView, type SavedView } from "./one/saved";
-import { openLink, readDemo } from "./opening";
+import { openLink, readDemo, tellAbout } from "./opening";
 import type { Surroundings } from "./panel/surroundings";
 import { Panels } from "./panels";
 import { Pinning } from "./pinning";
@@ -39,7 +38,10 @@ export class Page {
     #explainer = new Explainer();
     #panels: Panels;
     #progress = new Progress(
-        () => this.#stop(),
+        () => {
+            this.#engine.stop();
+            this.#panels.stop();
+        },
         () => this.#panels.goOn(),
     );
     #viewing = new ViewingControls(() => {
@@ -59,7 +61,8 @@ export class Page {
         () => this.#setPin(null),
     );
 
-    #without: Link["without"] = null;
+    /** What stays as the link has it. */
+    #asked: Pick<Link, "without" | "lang"> = { without: null, lang: null };
 
     /** Listens at once: what the reader does while the page still loads counts. */
     constructor(engine: Engine) {
@@ -109,9 +112,6 @@ export class Page {
             () => this.#saved,
         );
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
-        addEventListener("pointerdown", ({ target }) => {
-            if (!isHeatmap(target)) this.#panels.point(null); // a finger's pointing ends with its next
-        });
         onTheme(() => {
             this.#theme = readTheme();
             this.#paint();
@@ -133,17 +133,15 @@ export class Page {
         this.#viewing.set(link);
         this.#zoom.set(link);
         this.#pinning.asked = link.pin;
-        this.#without = link.without;
-        find(document, "#about", HTMLElement).textContent =
-            `libattn ${about.version} · ${about.build} build · ${about.tier} kernels`;
+        this.#asked = { without: link.without, lang: link.lang };
+        tellAbout(about);
         this.#panels.show(about.backends, link.params);
         await this.#keeping.restorePlugins(link.plugins, async (file) => {
             this.#panels.show(await this.#engine.loadPlugin(file), link.params);
         });
         this.#folds.set(link);
         leaveOutFolds(); // but for those that the link has opened
-        const { enlarged } = link;
-        if (this.#panels.all.some(({ id }) => id === enlarged)) this.#panels.enlarge(enlarged);
+        this.#panels.enlarge(link.enlarged);
         this.#address = address;
         return link;
     }
@@ -185,7 +183,10 @@ export class Page {
                 this.#paint();
                 this.#folds.refreshPictures();
             },
-            onEnlarge: ({ id }) => this.#enlarge(id === this.#panels.enlarged ? null : id),
+            onEnlarge: ({ id }) => {
+                this.#panels.enlarge(id === this.#panels.enlarged ? null : id);
+                this.#remember();
+            },
             onSettings: () => {
                 this.#folds.outdate();
                 this.#remember();
@@ -221,8 +222,6 @@ export class Page {
         this.#pinning.asked = pin;
     }
 
-    // --- what is shown ---
-
     #refresh(): void {
         this.#remember();
         this.#folds.clear();
@@ -244,11 +243,6 @@ export class Page {
         this.#remember();
     }
 
-    #stop(): void {
-        this.#engine.stop();
-        this.#panels.stop();
-    }
-
     #refreshView(): void {
         this.#remember();
         this.#folds.refreshView();
@@ -260,11 +254,6 @@ export class Page {
         this.#remember();
         this.#pinning.show();
         this.#panels.refreshRows();
-    }
-
-    #enlarge(id: string | null): void {
-        this.#panels.enlarge(id);
-        this.#remember();
     }
 
     #paint(): void {
@@ -294,22 +283,16 @@ export class Page {
 
     /** Keep what was chosen in the address. */
     #remember(): void {
-        const { text, dim, problem, view, preset, source } = this.#input;
+        const { settings: input, preset, source } = this.#input;
         const settings = {
-            text,
-            dim,
-            preset,
-            ...problem,
-            ...view,
-            params: this.#panels.paramsInLink(preset),
+            ...input,
+            ...this.#panels.settings(preset),
             ...this.#viewing.values,
-            enlarged: this.#panels.enlarged,
             pin: this.#pinning.asked,
             ...this.#folds.settings,
             ...this.#zoom.settings,
-            without: this.#without,
-            files: this.#keeping.files,
-            plugins: this.#keeping.plugins,
+            ...this.#asked,
+            ...this.#keeping.settings,
         };
         this.#address?.write(settings, this.#loading.summary && (preset ?? source.kind));
     }

@@ -5,6 +5,9 @@ import { find, showLine } from "./dom";
 import { count } from "./format";
 import { drawLegend } from "./legend";
 import type { Grid } from "./types";
+import { words } from "./words/words";
+
+const { nouns, picture } = words;
 
 /** What is painted: the pictures of panels. */
 interface Painted {
@@ -79,8 +82,7 @@ function rangeOf(panels: readonly Painted[]): Range {
 function poolingNote(grid: Grid): string | null {
     const { rowsPerCell, columnsPerCell, sampledRows, pooling } = grid;
     if (rowsPerCell * columnsPerCell === 1) return null;
-    const all = count(rowsPerCell, "query", "queries");
-    const queries = sampledRows === rowsPerCell ? all : `the middle ${sampledRows} of ${all}`;
-    const what = pooling === "mean" ? "mean" : "largest weight, by size,";
-    return `Each cell is the ${what} of ${queries} × ${count(columnsPerCell, "key")}.`;
+    const all = count(rowsPerCell, nouns.query);
+    const queries = sampledRows === rowsPerCell ? all : picture.middle(sampledRows, all);
+    return picture.cellIs(pooling, queries, count(columnsPerCell, nouns.key));
 }

@@ -5,10 +5,13 @@ import type { ColourLaw, Theme } from "./colors";
 import type { Candidate } from "./cost/lengths";
 import { find } from "./dom";
 import type { Cell } from "./drawing";
+import { isHeatmap } from "./heatmap";
 import { paintPanels } from "./painting";
+import { showEnlarged } from "./panel/element";
 import { Panel } from "./panel/panel";
 import type { Surroundings } from "./panel/surroundings";
 import { presetOf } from "./presets/list";
+import type { Link } from "./state";
 import type { Grid, Timing, Values } from "./types";
 import type { Region } from "./zoom/region";
 
@@ -20,6 +23,9 @@ export class Panels {
 
     constructor(around: Surroundings) {
         this.#around = around;
+        addEventListener("pointerdown", ({ target }) => {
+            if (!isHeatmap(target)) this.point(null); // a finger's pointing ends with its next
+        });
     }
 
     get all(): readonly Panel[] {
@@ -56,8 +62,13 @@ export class Panels {
         return this.#all.map(({ id, params }) => ({ backend: id, params }));
     }
 
+    /** As a link has them. */
+    settings(preset: string | null): Pick<Link, "params" | "enlarged"> {
+        return { params: this.#paramsInLink(preset), enlarged: this.#enlarged };
+    }
+
     /** By backend: those that are not its defaults, and those that the preset sets, as they are now. */
-    paramsInLink(preset: string | null): Map<string, Values> {
+    #paramsInLink(preset: string | null): Map<string, Values> {
         const params = presetOf(preset)?.params ?? {};
         return new Map(
             this.#all.map((panel) => {
@@ -116,8 +127,8 @@ export class Panels {
 
     /** null: all are of one size. */
     enlarge(id: string | null): void {
-        this.#enlarged = id;
-        for (const panel of this.#all) panel.isEnlarged = panel.id === id;
+        this.#enlarged = this.#all.some((panel) => panel.id === id) ? id : null;
+        for (const panel of this.#all) showEnlarged(panel.element, panel.id === this.#enlarged);
     }
 
     paint(theme: Theme, law: ColourLaw): void {

@@ -3,6 +3,7 @@
 import { find } from "./dom";
 import { fileOf, nameOf, roleOf, roles, type ArrayFiles } from "./files";
 import type { ArrayFile, Layout, Role, TensorInfo } from "./types";
+import { words } from "./words/words";
 
 export class Picker {
     #root = find(document, "#picker", HTMLElement);
@@ -31,7 +32,7 @@ export class Picker {
                     ? info.file === chosen[role].name && info.tensor === chosen[role].tensor
                     : all.length === 1 || roleOf(nameOf(info)) === role,
             );
-            const none = new Option("choose", "", true);
+            const none = new Option(words.input.choose, "", true);
             const options = this.#tensors.map(
                 ({ tensor, file, dtype, shape }, i) =>
                     new Option(`${tensor ?? file} · ${dtype} · ${shape.join(" × ")}`, String(i)),

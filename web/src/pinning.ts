@@ -5,6 +5,7 @@ import { find } from "./dom";
 import { isHeatmap } from "./heatmap";
 import type { Pin } from "./row/place";
 import type { Summary } from "./types";
+import { words } from "./words/words";
 
 export class Pinning {
     /** As it was asked for: the input may not have it. */
@@ -49,7 +50,6 @@ export class Pinning {
         this.#holder.hidden = pin === null;
         if (!pin || !shape) return;
         const name = nameOf(pin.query, tokens ?? null);
-        find(this.#holder, "span", HTMLElement).textContent =
-            `Query ${name}, number ${pin.query}, step by step`;
+        find(this.#holder, "span", HTMLElement).textContent = words.row.pinned(name, pin.query);
     }
 }

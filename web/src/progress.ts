@@ -2,16 +2,12 @@
 
 import { find } from "./dom";
 import { count, significant } from "./format";
-import type { Panel, Step } from "./panel/panel";
+import { steps } from "./panel/doing";
+import type { Panel } from "./panel/panel";
 import type { Summary } from "./types";
+import { words } from "./words/words";
 
-const words: Record<Step, string> = {
-    picture: "pictures",
-    output: "outputs",
-    error: "errors",
-    time: "times, by turns",
-};
-const order = Object.keys(words) as Step[];
+const { progress: told, nouns } = words;
 
 export class Progress {
     #root = find(document, "#progress", HTMLElement);
@@ -27,29 +23,29 @@ export class Progress {
     }
 
     show(panels: readonly Panel[], input: Summary | null): void {
-        const step = order.find((each) => panels.some((panel) => panel.step === each));
+        const step = steps.find((each) => panels.some((panel) => panel.step === each));
         const isBusy = step !== undefined;
         const isStopped = !isBusy && panels.some((panel) => panel.isStopped);
         this.#root.classList.toggle("idle", !isBusy && !isStopped);
-        this.#button.textContent = isStopped ? "Go on" : "Stop";
+        this.#button.textContent = isStopped ? told.goOn : told.stop;
         const done = panels.reduce((sum, { progress }) => sum + progress, 0);
         this.#bar.value = done / Math.max(1, panels.length);
         this.#button.disabled = isBusy && !input; // there is nothing to stop yet
-        const doing = input ? `Computing ${words[step ?? "picture"]}` : "Reading";
-        this.#words.textContent = isBusy ? doing : isStopped ? "Stopped" : "";
+        const doing = input ? told.computing[step ?? "picture"] : told.reading;
+        this.#words.textContent = isBusy ? doing : isStopped ? told.stopped : "";
         if (this.#wasBusy && !isBusy) this.#status.textContent = sentence(panels, input);
         this.#wasBusy = isBusy;
     }
 }
 
 function sentence(panels: readonly Panel[], input: Summary | null): string {
-    if (!input) return "Nothing is computed.";
-    if (panels.some((panel) => panel.isStopped)) return "Stopped before all was computed.";
+    if (!input) return told.nothing;
+    if (panels.some((panel) => panel.isStopped)) return told.notAll;
     const { queries, keys } = input.shape;
-    const size = `${count(queries, "query", "queries")} by ${count(keys, "key")}`;
+    const sizes = [count(queries, nouns.query), count(keys, nouns.key)] as const;
     const errors = panels.flatMap(({ id, error }) => {
         return error === null ? [] : `${id} ${significant(error, 2)}`;
     });
     const problems = panels.flatMap(({ id, problem }) => (problem ? `; ${id}: ${problem}` : []));
-    return `Computed on ${size}, with the errors ${errors.join(", ") || "unknown"}${problems.join("")}.`;
+    return `${told.done(...sizes, errors.join(", ") || told.unknown)}${problems.join("")}.`;
 }

@@ -43,6 +43,8 @@ export interface Settings extends Problem {
     pooling: Pooling;
     /** Parts that an embedded page is without; null: it is not embedded. */
     without: readonly Part[] | null;
+    /** The language that was asked for; null: none was. */
+    lang: string | null;
     /** Keys of what the browser keeps beside the link: files of arrays, and plugins. */
     files: string | null;
     plugins: string[];
@@ -71,6 +73,7 @@ export function defaultSettings(text: string): Settings {
         region: null,
         pooling: "mean",
         without: null,
+        lang: null,
         files: null,
         plugins: [],
     };
@@ -132,6 +135,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         else if (name === "pooling")
             link.pooling = poolings.find((pooling) => pooling === text) ?? "mean";
         else if (name === "files" && isKey(text)) link.files = text;
+        else if (name === "lang" && text === document.documentElement.lang) link.lang = text;
     }
     return link;
 }
@@ -164,6 +168,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (link.pooling !== "mean") query.set("pooling", link.pooling);
     if (enlarged !== null) query.set("enlarged", enlarged);
     writeWithout(query, link.without);
+    if (link.lang !== null) query.set("lang", link.lang);
     for (const [backend, values] of params) {
         for (const [name, value] of Object.entries(values)) {
             if (value === base.params.get(backend)?.[name]) continue;

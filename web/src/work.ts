@@ -138,7 +138,7 @@ export class Work {
     }
 
     async run(flops: number | null): Promise<Run> {
-        if (flops !== null && flops > mostFlops) throw new Error(tooMuch("a run", flops));
+        if (flops !== null && flops > mostFlops) throw new Error(tooMuch("run", flops));
         const rows = this.#reference.rows;
         const { valueDim } = this.#held.input.shape;
         return this.#piece(stages.run, async (attn) => {

@@ -5,13 +5,9 @@ import { tick } from "../format";
 import { finish, seriesColour as colour } from "../plot";
 import type { LengthPoint, Quantity } from "./lengths";
 import { settingOf, type Cost, type Point } from "./trials";
+import { words } from "../words/words";
 
-const words: Record<Cost | Quantity, string> = {
-    time: "time (ms)",
-    flops: "operations",
-    bytes: "workspace (bytes)",
-    memory: "memory of a run (bytes)",
-};
+const { costs: told } = words;
 
 const leastError = 1e-9; // of an axis of powers of ten: 0 has no place there
 
@@ -27,9 +23,9 @@ export function paretoFigure(
     const series = (point: Point) => point.trial.backend;
     return finish(
         Plot.plot({
-            ...frame(width, "Error against cost"),
-            x: { ...scale, ...centred, label: words[against] },
-            y: { ...scale, label: "error against exact", grid: true },
+            ...frame(width, told.errorAgainstCost),
+            x: { ...scale, ...centred, label: told.axes[against] },
+            y: { ...scale, label: told.errorAgainstExact, grid: true },
             color: { domain: backends, range: backends.map((_, i) => colour(i)), legend: false },
             symbol: { domain: backends, legend: false },
             marks: [
@@ -80,9 +76,15 @@ export function lengthsFigure(
     const last = known.filter((point) => point.length === known.at(-1)?.length);
     return finish(
         Plot.plot({
-            ...frame(width, "Cost against length"),
-            x: { ...byTwo, ...centred, label: "tokens", ticks: lengthTicks, tickFormat: inPowers },
-            y: { ...costScale(quantity, known), label: words[quantity], grid: true },
+            ...frame(width, told.costAgainstLength),
+            x: {
+                ...byTwo,
+                ...centred,
+                label: told.tokens,
+                ticks: lengthTicks,
+                tickFormat: inPowers,
+            },
+            y: { ...costScale(quantity, known), label: told.axes[quantity], grid: true },
             color: { domain: backends, range: backends.map((_, i) => colour(i)), legend: false },
             marks: [
                 Plot.ruleX([length], { stroke: "var(--accent)" }),

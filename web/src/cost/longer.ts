@@ -15,12 +15,14 @@ import {
     type LengthPoint,
     type Quantity,
 } from "./lengths";
+import { words } from "../words/words";
 
+const { costs: told } = words;
 const steps = 4; // of the slider between a length and the next
 
 const texts: Record<Quantity, (value: number) => string> = {
     time: (value) => (value < 10_000 ? milliseconds(value) : `${significant(value / 1000, 3)} s`),
-    flops: (value) => `${significant(value, 3)} operations`,
+    flops: (value) => told.operations(significant(value, 3)),
     memory: bytes,
 };
 
@@ -153,7 +155,7 @@ export class Longer {
         const all = [...lines.values()].flat();
         const className = "problem";
         const problem = this.#problem ? [element("p", { className }, this.#problem)] : [];
-        const waiting = this.#isStale ? "Counted once all else is computed." : "Counting…";
+        const waiting = this.#isStale ? told.waiting : told.counting;
         if (all.length === 0) return problem.length > 0 ? problem : [element("p", {}, waiting)];
         const crossings = comparisons.flatMap(({ from, value }) => {
             return typeof from === "number" && value !== null ? [{ length: from, value }] : [];
@@ -170,10 +172,10 @@ export class Longer {
     #say(values: [string, number | null][]): void {
         const isBeyond = this.length > longestMeasured && this.quantity === "time";
         const parts = values.map(([backend, value]) => {
-            return `${backend} ${value === null ? "not known" : texts[this.quantity](value)}`;
+            return `${backend} ${value === null ? told.notKnown : texts[this.quantity](value)}`;
         });
-        const how = isBeyond ? ", extrapolated by the operations from the longest run" : "";
-        this.#words.textContent = `${count(this.length, "token")}: ${parts.join(", ")}${how}.`;
+        const how = isBeyond ? told.extrapolated : "";
+        this.#words.textContent = `${count(this.length, words.nouns.token)}: ${parts.join(", ")}${how}.`;
         this.#slider.setAttribute("aria-valuetext", this.#words.textContent);
     }
 
@@ -181,13 +183,13 @@ export class Longer {
         const line = element("p", {}, `${backend} `);
         line.dataset.crossing = backend;
         const reference = this.#reference;
-        if (from === "always") line.append(`costs less than ${reference} at all these lengths.`);
-        else if (from === "never") line.append(`costs no less than ${reference} at the longest.`);
+        if (from === "always") line.append(told.always(reference));
+        else if (from === "never") line.append(told.never(reference));
         else {
-            const text = count(Math.round(from), "token");
+            const text = count(Math.round(from), words.nouns.token);
             const data = element("data", { value: String(from) }, text);
-            const at = value === null ? "." : `, at ${texts[this.quantity](value)}.`;
-            line.append(`costs less than ${reference} from `, data, at);
+            const at = value === null ? "." : told.at(texts[this.quantity](value));
+            line.append(told.from(reference), data, at);
         }
         return line;
     }

@@ -5,12 +5,15 @@ import type { Table } from "../take/menu";
 import { bytes, milliseconds, short, significant } from "../format";
 import { Fold } from "./fold";
 import { costs, pointsOf, settingOf, type Cost, type Point, type Trials } from "./trials";
+import { words } from "../words/words";
 
 const text: Record<Cost, (value: number) => string> = {
     time: milliseconds,
     flops: (value) => short(value),
     bytes,
 };
+
+const { costs: told } = words;
 
 export class Pareto {
     #fold: Fold;
@@ -62,19 +65,20 @@ export class Pareto {
     async #draw(width: number): Promise<Node[]> {
         const { paretoFigure } = await import("./figures");
         const points = pointsOf(this.#trials.all, this.against);
-        if (points.length === 0) return [element("p", {}, "Nothing is computed yet.")];
+        if (points.length === 0) return [element("p", {}, told.nothingYet)];
         const figure = paretoFigure(points, this.#backends(), this.against, width);
         return [figure, table(points, this.against)];
     }
 }
 
 function table(points: readonly Point[], against: Cost): HTMLElement {
-    const heads = ["backend", "setting", against, "error", "none is better in both"];
+    const { backend, setting, error, noneBetter, columns } = told;
+    const heads = [backend, setting, columns[against], error, noneBetter];
     const head = heads.map((name) => element("th", { scope: "col" }, name));
     const rows = points.map(({ trial, cost, isBest }) => {
         const data = element("data", { value: String(cost) }, text[against](cost));
         const error = element("data", { value: String(trial.error) }, significant(trial.error, 3));
-        const cells = [settingOf(trial), data, error, isBest ? "yes" : ""];
+        const cells = [settingOf(trial), data, error, isBest ? told.yes : ""];
         const made = element("tr", {}, element("th", { scope: "row" }, trial.backend));
         made.append(...cells.map((cell) => element("td", {}, cell)));
         return made;

@@ -2,6 +2,7 @@
 
 import type { Findings } from "../lines";
 import type { Values } from "../types";
+import { words } from "../words/words";
 
 export const costs = ["time", "flops", "bytes"] as const;
 export type Cost = (typeof costs)[number];
@@ -60,5 +61,5 @@ export function pointsOf(trials: readonly Trial[], against: Cost): Point[] {
 /** The parameters that were changed, in words. */
 export function settingOf({ params }: Trial): string {
     const changed = Object.entries(params).map(([name, value]) => `${name} ${value}`);
-    return changed.join(", ") || "as it is by default";
+    return changed.join(", ") || words.costs.usual;
 }

@@ -5,6 +5,7 @@ import { element } from "../dom";
 import { significant } from "../format";
 import type { HeadRows, Look } from "./look";
 import { paintSmall, shrink, type Small } from "./thumbnail";
+import { words } from "../words/words";
 
 export interface View {
     batch: number;
@@ -38,10 +39,12 @@ export class HeadButton {
 }
 
 function numbers({ error, entropy, distance }: Look): HTMLElement[] {
-    return Object.entries({ error, entropy, distance }).map(([name, value]) => {
+    const values = { error, entropy, distance };
+    return (["error", "entropy", "distance"] as const).map((name) => {
+        const value = values[name];
         const text = Number.isNaN(value) ? "–" : significant(value, 3);
         const data = element("data", { value: String(value) }, text);
-        const line = element("span", {}, `${name} `, data);
+        const line = element("span", {}, `${words.heads[name]} `, data);
         line.dataset.name = name;
         return line;
     });

@@ -8,6 +8,7 @@ import type { Table } from "../take/menu";
 import type { Shape } from "../types";
 import type { Work } from "../work";
 import { HeadButton, type View } from "./button";
+import { words } from "../words/words";
 
 const mostHeads = 144; // of them all: those of twelve layers of twelve
 const mostInLine = 8; // heads of a layer: more have no room beside each other
@@ -127,7 +128,8 @@ export class Heads {
     }
 
     #nameOf({ batch, head }: View, batches: number): string {
-        return batches > 1 ? `${this.#around.batchName()} ${batch}, head ${head}` : `head ${head}`;
+        const { headOf, head: only } = words.heads;
+        return batches > 1 ? headOf(this.#around.batchName(), batch, head) : only(head);
     }
 
     #offer(backends: readonly string[]): void {
@@ -151,7 +153,7 @@ export class Heads {
     #draw(): Node[] {
         const { batch = 1, heads = 1 } = this.#around.shape() ?? {};
         const all = batch * heads;
-        const some = `The first ${mostHeads} of ${count(all, "head")}.`;
+        const some = words.heads.first(mostHeads, count(all, words.nouns.head));
         return [
             ...(all > mostHeads ? [element("p", {}, some)] : []),
             ...(this.#problem ? [element("p", { className: "problem" }, this.#problem)] : []),

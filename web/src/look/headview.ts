@@ -12,6 +12,7 @@ import type { Pin } from "../row/place";
 import type { Table } from "../take/menu";
 import type { Grid } from "../types";
 import { Strands, type Side, type Weights } from "./strands";
+import { words } from "../words/words";
 
 const most = 64; // tokens on a side: more have no room
 const named = 5; // keys, in words
@@ -81,10 +82,10 @@ export class HeadView {
         this.#words.textContent = "";
         if (!grid || !tokens) return [];
         if (Math.max(grid.queries, grid.keys) > most)
-            return [element("p", {}, `Zoom in to ${most} tokens or fewer: lines need room.`)];
+            return [element("p", {}, words.strands.zoomIn(most))];
         const strands = new Strands(weightsOf(grid, tokens), {
             onLook: (side, at) => {
-                this.#words.textContent = at === null ? "" : words(grid, tokens, side, at);
+                this.#words.textContent = at === null ? "" : sentence(grid, tokens, side, at);
             },
             onChoice: (at) => {
                 const [key] = topKeys(rowOf(grid, at), 1);
@@ -122,7 +123,7 @@ function rowOf({ cells, columns }: Grid, row: number): Float32Array {
 }
 
 /** What a query looks at most, or who looks most at a key. */
-function words(grid: Grid, tokens: string[], side: Side, at: number): string {
+function sentence(grid: Grid, tokens: string[], side: Side, at: number): string {
     const isQuery = side === "query";
     const column = Float32Array.from({ length: grid.rows }, (_, i) => rowOf(grid, i)[at] ?? NaN);
     const [own, other] = isQuery ? [grid.query, grid.key] : [grid.key, grid.query];
@@ -130,6 +131,6 @@ function words(grid: Grid, tokens: string[], side: Side, at: number): string {
     const list = top.map(
         ({ key, weight }) => `${nameOf(other + key, tokens)} ${significant(weight, 3)}`,
     );
-    const does = isQuery ? "looks most at" : "is looked at most by";
-    return `${nameOf(own + at, tokens)} ${does} ${list.join(", ") || "none"}.`;
+    const { looksAt, isLookedAt, none } = words.strands;
+    return (isQuery ? looksAt : isLookedAt)(nameOf(own + at, tokens), list.join(", ") || none);
 }

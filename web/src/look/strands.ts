@@ -1,6 +1,7 @@
 /** Two columns of tokens and the lines between them, as an SVG picture whose tokens can be pointed at. */
 
 import { svg } from "../dom";
+import { words } from "../words/words";
 
 export type Side = "query" | "key";
 
@@ -33,7 +34,7 @@ export class Strands {
         const height = line * Math.max(queries.length, keys.length);
         this.element = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "strands" });
         this.element.setAttribute("role", "group");
-        this.element.setAttribute("aria-label", "Queries on the left, keys on the right");
+        this.element.setAttribute("aria-label", words.strands.label);
         this.#addLines(keys.length, weights);
         this.#queries = queries.map((token, at) => this.#word("query", token, at));
         keys.forEach((token, at) => this.#word("key", token, at));
@@ -72,7 +73,7 @@ export class Strands {
     /** Arrows lead from one to the next: only one of them is a stop of the Tab key. */
     #makeButton(word: SVGElement, token: string, at: number): void {
         word.setAttribute("role", "button");
-        word.setAttribute("aria-label", `${token}, query ${at + 1}`);
+        word.setAttribute("aria-label", words.strands.query(token, at + 1));
         word.setAttribute("tabindex", at === 0 ? "0" : "-1");
         word.addEventListener("focus", () => this.#look("query", at));
         word.addEventListener("blur", () => this.#look("query", null));

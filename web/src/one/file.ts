@@ -2,8 +2,11 @@
 
 import { escaped } from "../../escaped.js";
 import { find } from "../dom";
+import { programOf } from "./program.js";
 import type { SavedView } from "./saved";
+import { words } from "../words/words";
 
+const { share: told } = words;
 const mostBytes = 1e6;
 
 const policy = [
@@ -14,27 +17,28 @@ const policy = [
 ].join("; ");
 
 export async function oneFile(view: SavedView): Promise<string> {
+    const { lang: language } = document.documentElement;
     const sheets = [...document.querySelectorAll<HTMLLinkElement>("link[rel=stylesheet]")];
     const [program, ...styles] = await Promise.all(
-        ["one-file.js", ...sheets.map(({ href }) => href)].map(read),
+        [programOf(language), ...sheets.map(({ href }) => href)].map(read),
     );
     const parts = ["#weights-legend", "#difference-legend", "#pooling", "#panel"].map(
         (selector) => find(document, selector, HTMLElement).outerHTML,
     );
     const [weights, difference, pooling, template] = parts;
     const file = `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>libattn: a view of attention</title>
+<title>${told.title}</title>
 <style>${styles.join("\n")}</style>
 <main>
-<h1>libattn: a view of attention</h1>
-<p>Computed where this file is opened, on the arrays in it. It was saved from <a href="${escaped(view.address)}">a page that has more</a>.</p>
-<section class="legends" aria-label="Colours">${weights}${difference}${pooling}</section>
-<section id="panels" class="panels" aria-label="Backends"><noscript><p class="loading">This needs JavaScript.</p></noscript></section>
+<h1>${told.title}</h1>
+<p>${told.computedHere} <a href="${escaped(view.address)}">${told.whole}</a>.</p>
+<section class="legends" aria-label="${told.colours}">${weights}${difference}${pooling}</section>
+<section id="panels" class="panels" aria-label="${told.backends}"><noscript><p class="loading">${told.needsScript}</p></noscript></section>
 </main>
 ${template}
 <script type="application/json" id="view">${JSON.stringify(view).replaceAll("<", "\\u003c")}</script>
@@ -42,10 +46,7 @@ ${template}
 </html>
 `;
     const bytes = new Blob([file]).size;
-    if (bytes > mostBytes)
-        throw new Error(
-            `one file of this input has ${(bytes / 1e6).toFixed(1)} MB, and 1 MB is the most: take a smaller one`,
-        );
+    if (bytes > mostBytes) throw new Error(told.tooLarge((bytes / 1e6).toFixed(1)));
     return file;
 }
 

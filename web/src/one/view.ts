@@ -16,6 +16,7 @@ import { posed } from "../rules/posed";
 import { numbersOf } from "../told";
 import type { Grid, Role, Values } from "../types";
 import { unpackArrays, unpackProblem, type SavedView } from "./saved";
+import { words } from "../words/words";
 
 const turns = 5; // of which the middle one's time counts
 const shortest = 8; // milliseconds a turn lasts at least: clocks of pages tick by tenths and whole ones
@@ -87,9 +88,12 @@ class View {
                 fillRows(grid, row, plan.weights({ ...arrays, query, key, ...part }));
             }
             const numbers = numbersOf(plan, shape);
-            const works = { "a run": numbers.flops ?? 0, "exact attention": this.#exactFlops };
-            const long = Object.entries(works).find(([, flops]) => flops > mostFlops);
-            const ran = long ? { ended: tooMuch(...long) } : this.#run(plan);
+            const works = [
+                ["run", numbers.flops ?? 0],
+                ["exact", this.#exactFlops],
+            ] as const;
+            const long = works.find(([, flops]) => flops > mostFlops);
+            const ran = long ? { ended: tooMuch(long[0], long[1]) } : this.#run(plan);
             const none = { run: null, accuracy: null, look: null, timing: null, ended: null };
             return { grid, findings: { numbers, ...none, ...ran } };
         } finally {
@@ -208,7 +212,7 @@ function timesOf(run: () => unknown): number[] {
 
 async function open(): Promise<void> {
     const text = find(document, "#view", HTMLScriptElement).textContent;
-    const waiting = element("p", { className: "loading", role: "status" }, "Computing…");
+    const waiting = element("p", { className: "loading", role: "status" }, words.share.computing);
     find(document, "#panels", HTMLElement).replaceChildren(waiting);
     const attn = await init();
     const backends = await Promise.all(attn.backends().map((each) => offered(attn, each)));

@@ -1,6 +1,7 @@
 /** The command line that computes a panel's numbers again, to copy. */
 
 import { find } from "../dom";
+import { words } from "../words/words";
 
 const patience = 1500; // milliseconds that the button says what it did
 
@@ -23,11 +24,11 @@ export class Command {
         const button = this.#button;
         try {
             await navigator.clipboard.writeText(this.#code.textContent);
-            button.textContent = "Copied";
+            button.textContent = words.panel.copied;
         } catch {
             getSelection()?.selectAllChildren(this.#code);
-            button.textContent = "Selected";
+            button.textContent = words.panel.selected;
         }
-        setTimeout(() => (button.textContent = "Copy"), patience);
+        setTimeout(() => (button.textContent = words.panel.copy), patience);
     }
 }

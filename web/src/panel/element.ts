@@ -1,6 +1,7 @@
 import type { Backend } from "libattn";
 import { find } from "../dom";
 import { withLinks } from "../references";
+import { words } from "../words/words";
 
 /** What stands in a panel of its backend, but for controls. */
 export function panelElement({ id, name, description, reference }: Backend): HTMLElement {
@@ -12,4 +13,12 @@ export function panelElement({ id, name, description, reference }: Backend): HTM
     find(root, ".description", HTMLElement).textContent = description;
     find(root, ".reference", HTMLElement).append(...withLinks(reference));
     return root;
+}
+
+/** Is the panel large? */
+export function showEnlarged(root: HTMLElement, isEnlarged: boolean): void {
+    root.classList.toggle("enlarged", isEnlarged);
+    const button = find(root, ".enlarge", HTMLElement);
+    button.ariaPressed = String(isEnlarged);
+    button.textContent = isEnlarged ? words.panel.reduce : words.panel.enlarge;
 }

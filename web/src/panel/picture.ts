@@ -12,6 +12,9 @@ import type { Table } from "../take/menu";
 import type { Grid } from "../types";
 import { isSame, type Region } from "../zoom/region";
 import { Told } from "./told";
+import { words } from "../words/words";
+
+const { picture: told } = words;
 
 /** What a picture needs from around it. */
 export interface Frame {
@@ -51,10 +54,7 @@ export class Picture {
         this.#readout = find(root, ".readout", HTMLElement);
         this.#ofRow = find(root, ".of-row", HTMLElement);
         const canvas = find(root, "canvas", HTMLCanvasElement);
-        canvas.setAttribute(
-            "aria-label",
-            `${name}: weights by query and key; arrows move, Enter: step by step`,
-        );
+        canvas.setAttribute("aria-label", told.label(name));
         const id = `told-${root.dataset.backend}`;
         this.#told = new Told(root, id);
         canvas.setAttribute("aria-describedby", id);
@@ -212,12 +212,12 @@ export class Picture {
         const errors = this.#rowErrors();
         if (this.#cell) {
             const error = errors[this.#cell.row] ?? null;
-            return error === null ? null : `error of this row: ${significant(error, 3)}`;
+            return error === null ? null : told.errorOfRow(significant(error, 3));
         }
         const known = errors.filter((error) => error !== null).sort((one, other) => one - other);
         const [middle, most] = [known[known.length >> 1], known.at(-1)];
         if (middle === undefined || most === undefined) return null;
-        return `row errors: median ${significant(middle, 3)}, most ${significant(most, 3)}`;
+        return told.rowErrors(significant(middle, 3), significant(most, 3));
     }
 
     #refresh(): void {
@@ -240,11 +240,12 @@ export class Picture {
         if (!grid || !this.#values) return "";
         if (this.#isDifference || !grid.largest) {
             const cell = largestCell(grid, this.#values);
-            return cell ? `largest: ${this.#reading(cell)}` : "";
+            return cell ? told.largest(this.#reading(cell)) : "";
         }
         const { query, key, weight } = grid.largest;
-        const of = grid.sampledRows < grid.rowsPerCell ? " of those looked at" : "";
-        return `largest${of}: ${this.nameOf(query)} → ${this.nameOf(key)}  ${significant(weight, 3)}`;
+        const { largest, largestLookedAt } = told;
+        const tell = grid.sampledRows < grid.rowsPerCell ? largestLookedAt : largest;
+        return tell(`${this.nameOf(query)} → ${this.nameOf(key)}  ${significant(weight, 3)}`);
     }
 
     #reading({ row, column }: Cell): string {

@@ -4,8 +4,9 @@ import { isAbort, message } from "../dom";
 import type { Place } from "../row/place";
 import type { Steps } from "../row/steps";
 import { rowView, type Words } from "../row/view";
+import { words } from "../words/words";
 
-export const stopped = "stopped before all was computed";
+export const { stopped } = words.panel;
 
 export class Row {
     #holder: HTMLElement;

@@ -7,6 +7,7 @@ import type { Problem } from "../types";
 import type { Panel } from "./panel";
 import type { Picture } from "./picture";
 import type { Surroundings } from "./surroundings";
+import { words } from "../words/words";
 
 export function addSaving(
     panel: Panel,
@@ -17,7 +18,10 @@ export function addSaving(
 ): void {
     const menu = takeMenu(name, {
         name: () => `${panel.id}-${panel.showsDifference ? "difference" : "weights"}`,
-        svg: () => picture.svg(`${name}: ${panel.showsDifference ? "difference" : "weights"}`),
+        svg: () => {
+            const { difference, weights } = words.picture;
+            return picture.svg(`${name}: ${panel.showsDifference ? difference : weights}`);
+        },
         table: () => {
             const table = picture.table();
             return table && { ...table, about: about(panel, around, findings()) };

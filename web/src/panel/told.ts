@@ -6,7 +6,9 @@ import { element, find } from "../dom";
 import { percent, significant } from "../format";
 import type { Grid } from "../types";
 import { isSame, wholeOf } from "../zoom/region";
+import { words } from "../words/words";
 
+const { told } = words;
 const pause = 150; // milliseconds: a picture that moves is told when it stands still
 const mostRows = 256; // of a table
 const mostKeys = 5; // of a row
@@ -61,19 +63,18 @@ const columnName = ({ grid, tokens }: Shown, column: number) =>
 function summary(shown: Shown): string {
     const { grid, isDifference } = shown;
     if (grid.pooling === "largest" && grid.rowsPerCell * grid.columnsPerCell > 1)
-        return "Of each cell the largest is shown, which tells no shares."; // of all weight
+        return told.noShares; // of all weight
     const { diagonal, column } = summarize(sums(shown), grid.columns);
-    if (!column) return isDifference ? "No differences." : "All weights are 0.";
+    if (!column) return isDifference ? told.noDifferences : told.noWeights;
     const isPart = !isSame(grid, wholeOf(grid.of));
     const square =
         grid.rows === grid.columns && grid.query === grid.key && grid.queries === grid.keys;
-    const all = isPart ? "" : "all ";
-    const here = isPart ? " shown" : "";
-    const what = isDifference ? `of ${all}differences${here}, by size,` : `of ${all}weight${here}`;
-    const where = grid.rowsPerCell === 1 ? "on the diagonal" : "in the cells of the diagonal";
+    const what = told.all(isDifference, isPart);
+    const where = grid.rowsPerCell === 1 ? told.onDiagonal : told.inDiagonalCells;
+    const share = `${percent(column.part)}${square ? "" : ` ${what}`}`;
     const parts = [
         ...(square ? [`${percent(diagonal)} ${what} ${where}`] : []),
-        `${percent(column.part)}${square ? "" : ` ${what}`} in the column ${columnName(shown, column.key)}, the strongest`,
+        told.strongest(share, columnName(shown, column.key)),
     ];
     return `${parts.join("; ")}.`;
 }
@@ -101,11 +102,10 @@ function table(shown: Shown): HTMLElement[] {
         });
         return element("tr", {}, element("th", { scope: "row" }, rowName(shown, row)), ...cells);
     });
-    const heads = ["query", ...Array.from({ length: mostKeys }, (_, i) => `${i + 1}.`)];
+    const heads = [told.query, ...Array.from({ length: mostKeys }, (_, i) => `${i + 1}.`)];
     const head = heads.map((text) => element("th", { scope: "col" }, text));
-    const rest = rows < grid.rows ? `, of the first ${rows} of ${grid.rows} rows` : "";
-    const what = isDifference ? "differences" : "weights";
-    const caption = `Keys with the largest ${what}, by size${rest}.`;
+    const rest = rows < grid.rows ? told.firstRows(rows, grid.rows) : "";
+    const caption = `${told.caption(isDifference)}${rest}.`;
     return [
         element(
             "table",

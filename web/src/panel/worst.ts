@@ -3,6 +3,7 @@
 import { element, find } from "../dom";
 import { significant } from "../format";
 import type { WorstRow } from "../types";
+import { words } from "../words/words";
 
 export class Worst {
     #button: HTMLButtonElement;
@@ -22,6 +23,6 @@ export class Worst {
         if (!row) return;
         const error = element("data", { value: String(row.error) }, significant(row.error, 3));
         this.#button.dataset.query = String(row.query);
-        this.#button.replaceChildren(`Worst row: ${name(row.query)}, error `, error);
+        this.#button.replaceChildren(words.panel.worst(name(row.query)), error);
     }
 }

@@ -2,6 +2,9 @@
 
 import { element, find } from "../dom";
 import { groups, presets, type Preset } from "./list";
+import { words } from "../words/words";
+
+const { presets: told } = words;
 
 export class PresetBar {
     #root = find(document, "#presets", HTMLElement);
@@ -11,7 +14,7 @@ export class PresetBar {
     constructor(onChoice: (preset: Preset) => void, onSave: () => void) {
         for (const group of groups) {
             const list = element("ul", { role: "list" });
-            list.setAttribute("aria-label", group);
+            list.setAttribute("aria-label", told[group]);
             for (const preset of presets.filter((each) => each.group === group)) {
                 const button = element("button", { type: "button" }, preset.name);
                 button.dataset.preset = preset.id;
@@ -19,7 +22,7 @@ export class PresetBar {
                 this.#buttons.set(preset, button);
                 list.append(element("li", {}, button));
             }
-            const name = element("span", { className: "group" }, group);
+            const name = element("span", { className: "group" }, told[group]);
             name.ariaHidden = "true"; // the list says it
             this.#root.append(element("div", {}, name, list));
         }
@@ -37,9 +40,10 @@ export class PresetBar {
         find(this.#shown, ".why", HTMLElement).textContent = why;
         const asked = find(this.#shown, ".question", HTMLElement);
         asked.hidden = question === null;
-        asked.textContent = question && `Question: ${question.text}`;
+        asked.textContent = question && words.input.question(question.text);
         const link = find(this.#shown, "a", HTMLAnchorElement);
         link.textContent = source.text;
         link.href = source.href;
+        link.lang = "en"; // as what it leads to
     }
 }

@@ -5,11 +5,9 @@ import { significant } from "../format";
 import { formula, fraction, power, row, sub, sum } from "../math";
 import type { Ruling } from "../rules/exact";
 import type { KeySteps, Steps } from "./steps";
+import { words } from "../words/words";
 
-/** A number of which 0 is left. */
-export const tooSmall = "below what a float can hold";
-
-const noSum = "The normaliser, the sum of all products, is 0: then the weights are 0.";
+const { row: said } = words;
 
 const text = (value: number) => significant(value, 3);
 
@@ -21,12 +19,10 @@ function operand(value: number): Node | string {
 export function formulas(steps: Steps, name: (index: number) => string): Node[] {
     const key = steps.keys.find((each) => each.key === steps.place.key);
     const named = name(steps.place.key);
-    if (!key)
-        return [element("p", {}, `The rules hide key ${named} from this query: its weight is 0.`)];
-    if (key.isKept === false)
-        return [element("p", {}, `The pattern leaves key ${named} out: its weight is 0.`)];
+    if (!key) return [element("p", {}, said.hidden(named))];
+    if (key.isKept === false) return [element("p", {}, said.patternLeaves(named))];
     const holder = element("div", { className: "formulas" });
-    holder.append(element("p", {}, `The numbers of key ${named}:`));
+    holder.append(element("p", {}, said.numbersOf(named)));
     holder.append(...logitLines(steps, key), ...weightLines(steps, key), outputLine(steps, key));
     return [holder];
 }
@@ -35,7 +31,7 @@ function logitLines({ ruling, kind, place }: Steps, { key, dot, logit }: KeyStep
     if (kind !== "exponentials") return [];
     const { scale } = ruling;
     const exact = scale * dot;
-    const line = [sub("x", "j"), "=", "scale", "·", "q", "·", sub("k", "j"), "="];
+    const line = [sub("x", "j"), "=", said.scale, "·", "q", "·", sub("k", "j"), "="];
     const isPlain = ruling.softcap === null && ruling.slope === 0;
     if (isPlain) line[0] = sub("s", "j");
     const product = formula(...line, text(scale), "·", operand(dot), "=", text(exact));
@@ -69,11 +65,11 @@ function weightLines({ kind, sum: total, largest, ruling }: Steps, key: KeySteps
         const over = row("φ", "(", "q", ")", "·", "φ", "(", sub("k", "j"), ")");
         const line = [sub("w", "j"), "=", fraction(over, under)];
         if (total !== 0) return [formula(...line, "=", ...numbers)];
-        return [formula(...line), element("p", {}, noSum)];
+        return [formula(...line), element("p", {}, said.noSum)];
     }
     if (logit === null) {
-        const why = key.isKept ? `: its exponential is ${tooSmall}` : "";
-        return [element("p", {}, `Its weight is 0${why}.`)];
+        const why = key.isKept ? said.zeroAs(said.tooSmall) : said.zero;
+        return [element("p", {}, why)];
     }
     const exponential = () => power("e", row(sub("s", "j"), "−", "max")); // a node stands in one place
     const all: (Node | string)[] = [sum("l"), power("e", row(sub("s", "l"), "−", "max"))];

@@ -4,7 +4,9 @@ import { element, svg } from "../dom";
 import { bytes, count } from "../format";
 import type { State } from "./probe";
 import type { Steps } from "./steps";
+import { words } from "../words/words";
 
+const { row: said } = words;
 type Numbers = Float32Array | Float64Array;
 
 const mostColumns = 64; // of an output
@@ -12,12 +14,12 @@ const [width, height] = [320, 48];
 
 /** Bars of the output, and a line across each where exact attention's would end. */
 export function outputBars({ out, exact }: Steps): HTMLElement {
-    return bars("Output o = Σ w v", out, exact);
+    return bars(said.output, out, exact);
 }
 
 /** Bars of a key's value, of which the output has as much as the weight says. */
 export function valueBars({ value, place }: Steps, name: (index: number) => string): HTMLElement {
-    return bars(`Value v of key ${name(place.key)}`, value, null);
+    return bars(said.value(name(place.key)), value, null);
 }
 
 function bars(name: string, numbers: Numbers, exact: Numbers | null): HTMLElement {
@@ -28,8 +30,8 @@ function bars(name: string, numbers: Numbers, exact: Numbers | null): HTMLElemen
     const each = width / shown;
     const y = (value: number) => (height / 2) * (1 - Math.max(-1, Math.min(1, value / most)));
     const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
-    const beside = exact ? ", beside the exact one" : "";
-    picture.ariaLabel = `${name}, ${shown} of ${count(numbers.length, "column")}${beside}`;
+    const beside = exact ? said.besideExact : "";
+    picture.ariaLabel = `${name}${said.some(shown, count(numbers.length, words.nouns.column))}${beside}`;
     heights?.forEach((value, c) => {
         if (!Number.isFinite(value)) return;
         const top = Math.min(y(value), y(0));
@@ -40,8 +42,8 @@ function bars(name: string, numbers: Numbers, exact: Numbers | null): HTMLElemen
         const at = { x1: c * each, x2: (c + 0.8) * each, y1: y(value), y2: y(value) };
         picture.append(svg("line", at));
     });
-    const first = shown < numbers.length ? `, first ${shown} of ${numbers.length} columns` : "";
-    const lines = exact ? "; lines: exact" : "";
+    const first = shown < numbers.length ? said.first(shown, numbers.length) : "";
+    const lines = exact ? said.linesExact : "";
     return element("figure", { className: "output" }, caption(`${name}${first}${lines}`), picture);
 }
 
@@ -59,11 +61,10 @@ export function stateImage({ name, help, rows, columns, values }: State): HTMLEl
         image.data.set([red, green, blue, 255 * Math.sqrt(Math.abs(value) / most)], 4 * i);
     });
     canvas.getContext("2d")?.putImageData(image, 0, 0);
-    const extent = `${rows} × ${columns}, ${bytes(values.byteLength)} however many keys`;
     return element(
         "figure",
         { className: "state" },
-        caption(`${help}: ${extent}; blue is positive, orange negative`),
+        caption(said.state(help, `${rows} × ${columns}`, bytes(values.byteLength))),
         canvas,
     );
 }

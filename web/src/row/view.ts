@@ -3,11 +3,13 @@
 import { element } from "../dom";
 import { count, significant } from "../format";
 import type { Term } from "../terms";
-import { formulas, tooSmall } from "./formulas";
+import { formulas } from "./formulas";
 import { outputBars, stateImage, valueBars } from "./pictures";
 import { runsOf, type KeySteps, type Steps } from "./steps";
 import { columnTerms, errorTerm } from "./terms";
+import { words } from "../words/words";
 
+const { row: said } = words;
 const mostKeys = 6; // of a table: those with the largest weights, here or exactly, and the pinned one
 const mostRuns = 6; // of kept keys that are written out
 
@@ -17,18 +19,18 @@ export interface Words {
     label(text: string, term: Term): Node;
 }
 
-export function rowView(steps: Steps, words: Words): Node[] {
+export function rowView(steps: Steps, named: Words): Node[] {
     return [
         element("p", { className: "sees" }, seen(steps)),
-        table(steps, words),
-        ...formulas(steps, words.name),
+        table(steps, named),
+        ...formulas(steps, named.name),
         ...steps.states.map(stateImage),
-        valueBars(steps, words.name),
+        valueBars(steps, named.name),
         outputBars(steps),
         element(
             "p",
             { className: "row-error" },
-            words.label("Error of this row", errorTerm),
+            named.label(said.error, errorTerm),
             " ",
             element("data", { value: String(steps.error) }, significant(steps.error, 3)),
         ),
@@ -37,10 +39,10 @@ export function rowView(steps: Steps, words: Words): Node[] {
 
 /** What the rules let the query see, what of it the backend keeps, and what has no weight nevertheless. */
 function seen({ keys, total }: Steps): string {
-    const sees = `sees ${keys.length} of ${count(total, "key")}`;
+    const sees = said.sees(keys.length, count(total, words.nouns.key));
     const rules = keys.length < total ? seenKeys(keys) : "";
     const zeros = keys.filter(({ weight, isKept }) => weight === 0 && isKept !== false).length;
-    const none = zeros > 0 ? `; ${count(zeros, "weight is", "weights are")} 0` : "";
+    const none = zeros > 0 ? said.zeros(zeros) : "";
     return `${sees}${rules}${keeps(keys)}${none}.`;
 }
 
@@ -49,15 +51,15 @@ function seenKeys(keys: KeySteps[]): string {
     const runs = runsOf(keys);
     const [first] = runs;
     if (!first) return "";
-    return runs.length === 1 && first[0] === 0 ? `, none after key ${first[1]}` : `: ${list(runs)}`;
+    return runs.length === 1 && first[0] === 0 ? said.noneAfter(first[1]) : `: ${list(runs)}`;
 }
 
 function keeps(keys: KeySteps[]): string {
     if (keys.every(({ isKept }) => isKept === null)) return "";
     const kept = keys.filter(({ isKept }) => isKept);
     return kept.length === keys.length
-        ? ", and keeps all"
-        : `, and keeps ${kept.length}: ${list(runsOf(kept))}`;
+        ? said.keepsAll
+        : said.keeps(kept.length, list(runsOf(kept)));
 }
 
 function list(runs: ReturnType<typeof runsOf>): string {
@@ -80,12 +82,12 @@ function table(steps: Steps, { name, label }: Words): HTMLElement {
         made.append(...cells(key, columns));
         return made;
     });
-    const foot = element("tr", {}, element("th", { scope: "row" }, "all keys"));
+    const foot = element("tr", {}, element("th", { scope: "row" }, said.allKeys));
     foot.append(...sums(steps, columns));
     return element(
         "table",
         { className: "steps" },
-        element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "key"), ...head)),
+        element("thead", {}, element("tr", {}, element("th", { scope: "col" }, said.key), ...head)),
         element("tbody", {}, ...body),
         element("tfoot", {}, foot),
     );
@@ -97,10 +99,10 @@ function cells(key: KeySteps, columns: Columns): HTMLElement[] {
     return columns.map(({ of }) => {
         const value = key[of];
         const isTooSmall = value === null && of === "logit" && key.isKept === true;
-        if (isTooSmall) return element("td", { className: "words" }, tooSmall);
+        if (isTooSmall) return element("td", { className: "words" }, said.tooSmall);
         if (value === null) return element("td", {}, "–");
         const isLeftOut = of === "logit" && key.isKept === false;
-        const shown = isLeftOut ? "left out" : significant(value, 3);
+        const shown = isLeftOut ? said.leftOut : significant(value, 3);
         const text = element("data", { value: String(value) }, shown);
         const cell = element("td", {}, text);
         if (of !== "weight") return cell;

@@ -5,6 +5,9 @@ import type { Shape } from "../types";
 import { fits, type Mask } from "./mask";
 import { readMask } from "./maskfile";
 import { parseRuns, ruleNames, runsText, type Rules } from "./rules";
+import { words } from "../words/words";
+
+const { rules: told } = words;
 
 /** Rules of one number each, whose field has their name. */
 const numbers = ["softcap", "alibi", "sink", "length"] as const;
@@ -70,7 +73,7 @@ export class RuleFields {
         if (!mask || !shape || this.#fitting) return this.#wrongFile;
         const { batch, heads, queries, keys } = shape;
         const wanted = [batch, heads, queries, keys].join(", ");
-        return `${mask.name} (${mask.shape.join(", ")}) does not fit weights of (${wanted}): it hides nothing.`;
+        return told.doesNotFit(mask.name, mask.shape.join(", "), wanted);
     }
 
     /** As they stand; what is wrong, which is told, is none. */
@@ -123,7 +126,7 @@ export class RuleFields {
         const mask = find(this.#root, ".mask", HTMLElement);
         mask.hidden = !this.#mask;
         find(mask, "span", HTMLElement).textContent = this.#mask
-            ? `${this.#mask.name}, ${this.#mask.shape.join(" × ")}; no link has it, a reload loses it`
+            ? told.mask(this.#mask.name, this.#mask.shape.join(" × "))
             : "";
         const wrong = this.#wrongMask();
         if (wrong) problems.push(wrong);
@@ -149,12 +152,12 @@ export class RuleFields {
 
 function wrongRuns({ value }: HTMLInputElement): string | null {
     if (parseRuns(value)) return null;
-    return `“${value}”: keys are numbers and ranges, such as 0, 4-9.`;
+    return told.wrongKeys(value);
 }
 
 /** What is wrong with the number in a field, by what the field says of itself; null: nothing. */
 function wrongNumber({ validity, min, max, labels }: HTMLInputElement): string | null {
     if (validity.valid) return null;
-    const wanted = validity.stepMismatch ? "a whole number" : "a number";
-    return `${labels?.[0]?.textContent.trim()}: ${wanted} from ${min} to ${max}.`;
+    const label = labels?.[0]?.textContent.trim() ?? "";
+    return told.wrongNumber(label, validity.stepMismatch, min, max);
 }

@@ -1,15 +1,8 @@
 /** Parts of the page that an embedded one may be without. */
 
-export const parts = {
-    header: "title and words above",
-    presets: "presets",
-    input: "input and problem",
-    legends: "colours",
-    numbers: "numbers",
-    settings: "parameters and commands",
-    more: "what is folded away",
-    footer: "words below",
-} as const;
+import { words } from "../words/words";
+
+export const { parts } = words.share;
 export type Part = keyof typeof parts;
 
 export const allParts = Object.keys(parts) as Part[];

@@ -4,6 +4,7 @@ import { element, find, message } from "../dom";
 import type { SavedView } from "../one/saved";
 import { save } from "../saving";
 import { allParts, parts, readWithout, usuallyWithout, writeWithout, type Part } from "./parts";
+import { words } from "../words/words";
 
 export class Share {
     #root = find(document, "#share", HTMLElement);
@@ -40,17 +41,17 @@ export class Share {
         button.addEventListener("click", () => {
             void share()
                 .catch(message)
-                .then((words) => (this.#status.textContent = words));
+                .then((line) => (this.#status.textContent = line));
         });
     }
 
     async #saveFile(view: () => SavedView | null): Promise<string> {
         await this.#settled();
         const saved = view();
-        if (!saved) return "There is nothing to save yet.";
+        if (!saved) return words.share.nothing;
         const { oneFile } = await import("../one/file");
         save("attention.html", await oneFile(saved), "text/html");
-        return "Saved";
+        return words.share.saved;
     }
 
     async #copy(make: () => string): Promise<string> {
@@ -60,10 +61,10 @@ export class Share {
         this.#text.value = text;
         try {
             await navigator.clipboard.writeText(text);
-            return "Copied";
+            return words.share.copied;
         } catch {
             this.#text.select();
-            return "Selected: this browser copies by its keys alone";
+            return words.share.selected;
         }
     }
 }

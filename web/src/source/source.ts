@@ -5,6 +5,7 @@ import type { Preset } from "../presets/list";
 import type { ArrayFile, Input, Problem, Role, TensorInfo } from "../types";
 import type { Thought } from "./trained";
 import type { Answer, Letter, Request } from "./worker";
+import { words } from "../words/words";
 
 interface Waiting {
     resolve(value: unknown): void;
@@ -52,8 +53,7 @@ export class Source {
 
     async text(text: string, dim: number): Promise<Input> {
         if (text.length > mostLetters) {
-            const has = `the text has ${text.length} letters`;
-            throw new Error(`${has}, and this page takes ${mostLetters} at most`);
+            throw new Error(words.files.tooLong(text.length, mostLetters));
         }
         return this.#input({ kind: "text", text, dim });
     }

@@ -3,7 +3,9 @@
 import { svg } from "../dom";
 import { bytes } from "../format";
 import type { Kept } from "./player";
+import { words } from "../words/words";
 
+const { streaming: told } = words;
 const height = 160;
 const margin = { left: 8, right: 80, top: 14, bottom: 20 };
 const lineHeight = 12;
@@ -25,7 +27,7 @@ export function growth(
     const y = (size: number) =>
         height - margin.bottom - ((height - margin.top - margin.bottom) * size) / most;
     const picture = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", class: "growth" });
-    picture.ariaLabel = `Bytes kept, up to ${bytes(most)}, by tokens up to ${total}`;
+    picture.ariaLabel = told.picture(bytes(most), total);
     picture.append(svg("line", { x1: x(0), x2: x(total), y1: y(0), y2: y(0) }));
     if (marked !== null)
         picture.append(svg("line", { x1: x(marked), x2: x(marked), y1: y(0), y2: margin.top }));
@@ -69,10 +71,10 @@ export function growth(
         name.setAttribute("x", String(at.x));
         name.setAttribute("y", String(free));
     }
-    const words = svg("text", { x: x(0), y: height - 5 });
-    const dashed = known.some(({ state = 0 }) => state > 0) ? "; dashed: of a state alone" : "";
-    words.textContent = `tokens, to ${total}; bytes, to ${bytes(most)}${dashed}`;
-    picture.append(words);
+    const line = svg("text", { x: x(0), y: height - 5 });
+    const dashed = known.some(({ state = 0 }) => state > 0) ? told.dashed : "";
+    line.textContent = told.axes(total, bytes(most)) + dashed;
+    picture.append(line);
     return picture;
 }
 

@@ -7,7 +7,9 @@ import { bytes, count, significant } from "../format";
 import type { Table } from "../take/menu";
 import type { Kept, Player } from "./player";
 import { growth } from "./growth";
+import { words } from "../words/words";
 
+const { streaming: told } = words;
 const pause = 250; // milliseconds between two tokens
 
 /** A head whose tokens come one by one. */
@@ -89,7 +91,7 @@ export class Streaming {
     #toggle(): void {
         if (this.#timer) return this.#stop();
         if (this.#wanted >= (this.#scene?.total ?? 0)) this.#go(1);
-        this.#button.textContent = "Pause";
+        this.#button.textContent = told.pause;
         this.#timer = setInterval(() => {
             if (!this.#scene || this.#wanted >= this.#scene.total) this.#stop();
             else if (this.#played[this.#wanted]) this.#go(this.#wanted + 1); // else it is under way
@@ -99,7 +101,7 @@ export class Streaming {
     #stop(): void {
         clearInterval(this.#timer);
         this.#timer = 0;
-        this.#button.textContent = "Play";
+        this.#button.textContent = told.play;
     }
 
     #go(token: number): void {
@@ -138,17 +140,10 @@ export class Streaming {
     #draw(width: number): Promise<Node[]> {
         const kept = this.#played[this.#latest];
         const scene = this.#scene;
-        if (scene === null)
-            return Promise.resolve([
-                element(
-                    "p",
-                    {},
-                    "Nothing to play yet: it takes an input with as many queries as keys.",
-                ),
-            ]);
+        if (scene === null) return Promise.resolve([element("p", {}, told.nothing)]);
         if (!scene || !kept) return Promise.resolve([element("p", {}, "…")]);
         const token = nameOf(this.#latest - 1, scene.tokens);
-        const so = `${this.#latest} of ${count(scene.total, "token")} have come, the last is ${token}.`;
+        const so = told.come(this.#latest, count(scene.total, words.nouns.token), token);
         this.#words.textContent = so;
         this.#slider.setAttribute("aria-valuetext", so);
         return Promise.resolve([table(kept), growth(this.#played, scene.total, width)]);
@@ -157,13 +152,7 @@ export class Streaming {
 
 function table(kept: readonly Kept[]): HTMLElement {
     const most = Math.max(1, ...kept.map((each) => each.bytes ?? 0));
-    const heads = [
-        "backend",
-        "keeps",
-        "of it a state",
-        "tokens as they came",
-        "error of the last answer",
-    ];
+    const heads = [told.backend, told.keeps, told.state, told.held, told.error];
     const rows = kept.map(({ backend, bytes: size, state, held, error, reason }) => {
         const heading = element("th", { scope: "row" }, backend);
         if (size === null || error === null) {

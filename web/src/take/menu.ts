@@ -4,6 +4,7 @@ import { element, message } from "../dom";
 import { save } from "../saving";
 import { float32Npy } from "../source/npy";
 import { png } from "./standalone";
+import { words } from "../words/words";
 
 /** Numbers with a name for each column, and what they are of. */
 export interface Table {
@@ -39,26 +40,26 @@ const formats: readonly (readonly [name: string, type: string, make: Make])[] = 
 
 /** `what`: in words, for whoever does not see beside what the buttons stand. */
 export function takeMenu(what: string, taking: Taking): HTMLElement {
-    const words = element("span", { role: "status" });
+    const status = element("span", { role: "status" });
     const offered = formats.filter(([name]) => name !== "npy" || taking.matrix);
     const buttons = offered.map(([name, type, make]) => {
         const button = element("button", { type: "button" }, name.toUpperCase());
         button.dataset.format = name;
-        button.ariaLabel = `${name.toUpperCase()} of ${what}`;
+        button.ariaLabel = words.share.formatOf(name.toUpperCase(), what);
         button.addEventListener("click", () => {
             const file = `${taking.name()}.${name}`;
-            void give(file, type, make, taking).then((problem) => (words.textContent = problem));
+            void give(file, type, make, taking).then((problem) => (status.textContent = problem));
         });
         return button;
     });
-    return element("p", { className: "take buttons" }, "Save as ", ...buttons, words);
+    return element("p", { className: "take buttons" }, words.share.saveAs, ...buttons, status);
 }
 
 /** What is wrong; nothing: "". */
 async function give(file: string, type: string, make: Make, taking: Taking): Promise<string> {
     try {
         const data = await make(taking);
-        if (data === null) return "There is nothing to save yet.";
+        if (data === null) return words.share.nothing;
         save(file, data, type);
         return "";
     } catch (error) {

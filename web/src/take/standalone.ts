@@ -1,5 +1,7 @@
 /** Pictures of the page as files that need nothing else. */
 
+import { words } from "../words/words";
+
 const properties = [
     "fill",
     "fill-opacity",
@@ -52,7 +54,7 @@ export async function png(svg: string): Promise<Blob> {
         canvas.height = scale * image.naturalHeight;
         canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
         const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve));
-        if (!blob) throw new Error("this browser makes no PNG of it");
+        if (!blob) throw new Error(words.share.noPng);
         return blob;
     } finally {
         URL.revokeObjectURL(url);

@@ -14,6 +14,7 @@ import {
     type Place,
     type Region,
 } from "./region";
+import { words } from "../words/words";
 
 /** What pictures show. */
 export interface Viewport {
@@ -122,7 +123,8 @@ export class Zoom {
         find(this.#root, "#zoom-all", HTMLButtonElement).disabled = isAll;
         find(this.#root, "#zoom-out", HTMLButtonElement).disabled = isAll;
         const { query, queries, key, keys } = region;
-        const seen = `queries ${query}–${query + queries - 1} of ${of.queries}, keys ${key}–${key + keys - 1} of ${of.keys}`;
+        const [asked, looked] = [`${query}–${query + queries - 1}`, `${key}–${key + keys - 1}`];
+        const seen = words.picture.region(asked, of.queries, looked, of.keys);
         find(this.#root, "output", HTMLOutputElement).textContent = isAll ? "" : seen;
         const field = this.#pooling.closest("label");
         if (field) field.hidden = Math.max(of.queries, of.keys) <= cellLimit;

@@ -1,0 +1,63 @@
+/** What a panel is made of, each part with what it does to the page around it. */
+
+import type { Backend } from "libattn";
+import { makeControls, type Controls } from "../controls";
+import { find, keepPlace } from "../dom";
+import type { Findings } from "../lines";
+import type { Values } from "../types";
+import { Command } from "./command";
+import { Figures } from "./figures";
+import type { Panel } from "./panel";
+import { Picture } from "./picture";
+import { Row } from "./row";
+import { addSaving } from "./saving";
+import type { Surroundings } from "./surroundings";
+import { Worst } from "./worst";
+
+export interface Parts {
+    picture: Picture;
+    figures: Figures;
+    row: Row;
+    command: Command;
+    worst: Worst;
+    controls: Controls;
+}
+
+/** In the panel's element. */
+export function makeParts(
+    panel: Panel,
+    backend: Backend,
+    params: Values,
+    around: Surroundings,
+    findings: () => Findings | null,
+): Parts {
+    const root = panel.element;
+    const part = (selector: string) => find(root, selector, HTMLElement);
+    const enlarge = part(".enlarge");
+    enlarge.addEventListener("click", () => {
+        keepPlace(enlarge, () => around.onEnlarge(panel));
+    });
+    const picture = new Picture(root, backend.name, {
+        showsDifference: () => panel.showsDifference,
+        reference: () => around.reference(),
+        hasErrors: true,
+        zoom: around.zoom,
+        onPoint: (cell) => around.onPoint(cell),
+        onPin: (pin) => around.onPin(pin),
+    });
+    addSaving(panel, backend.name, picture, around, findings);
+    return {
+        picture,
+        figures: new Figures(root, (line) => around.term(line, backend)),
+        row: new Row(part(".row"), {
+            name: (index) => picture.nameOf(index),
+            label: (text, term) => around.label(text, term),
+        }),
+        command: new Command(find(root, ".command", HTMLDetailsElement)),
+        worst: new Worst(root, (row) => around.onRow(row, { query: row.query, key: row.key })),
+        controls: makeControls(part(".controls"), backend.id, backend.params, params, () => {
+            around.onSettings();
+            void panel.refresh();
+        }),
+    };
+}

@@ -1,0 +1,94 @@
+import type * as english from "../en/folds";
+
+export const costs: typeof english.costs = {
+    axes: {
+        time: "Zeit (ms)",
+        flops: "Operationen",
+        bytes: "Arbeitsspeicher (Byte)",
+        memory: "Speicher eines Laufs (Byte)",
+    },
+    errorAgainstCost: "Fehler gegen Kosten",
+    errorAgainstExact: "Fehler gegen exakt",
+    costAgainstLength: "Kosten gegen Länge",
+    tokens: "Token",
+    nothingYet: "Noch ist nichts berechnet.",
+    backend: "Verfahren",
+    setting: "Einstellung",
+    usual: "Standard",
+    columns: { time: "Zeit", flops: "Operationen", bytes: "Arbeitsspeicher" },
+    error: "Fehler",
+    noneBetter: "keine ist in beidem besser",
+    yes: "ja",
+    operations: (count) => `${count} Operationen`,
+    waiting: "Wird gezählt, sobald alles andere berechnet ist.",
+    counting: "Es wird gezählt …",
+    notKnown: "unbekannt",
+    extrapolated: ", nach den Operationen vom längsten Lauf hochgerechnet",
+    always: (reference) => `kostet bei all diesen Längen weniger als ${reference}.`,
+    never: (reference) => `kostet auch bei der größten Länge nicht weniger als ${reference}.`,
+    from: (reference) => `kostet weniger als ${reference} ab `,
+    at: (cost) => `, bei ${cost}.`,
+};
+
+export const heads: typeof english.heads = {
+    head: (head) => `Kopf ${head}`,
+    headOf: (batch, index, head) => `${batch} ${index}, Kopf ${head}`,
+    first: (some, all) => `Die ersten ${some}; es gibt ${all}.`,
+    error: "Fehler",
+    entropy: "Entropie",
+    distance: "Abstand",
+};
+
+export const strands: typeof english.strands = {
+    label: "Queries links, Keys rechts",
+    query: (token, number) => `${token}, Query ${number}`,
+    zoomIn: (most) => `Bis auf ${most} Token oder weniger vergrößern: Linien brauchen Platz.`,
+    looksAt: (query, keys) => `${query} schaut am meisten auf ${keys}.`,
+    isLookedAt: (key, queries) => `Auf ${key} schauen am meisten ${queries}.`,
+    none: "nichts",
+};
+
+export const streaming: typeof english.streaming = {
+    play: "Abspielen",
+    pause: "Pause",
+    nothing: "Noch nichts abzuspielen: Nötig ist eine Eingabe mit so vielen Queries wie Keys.",
+    come: (some, all, last) => `${some} von ${all} sind gekommen, das letzte ist ${last}.`,
+    backend: "Verfahren",
+    keeps: "behält",
+    state: "davon als Zustand",
+    held: "Token, wie sie kamen",
+    error: "Fehler der letzten Antwort",
+    picture: (bytes, tokens) => `Behaltene Byte, bis ${bytes}, nach Token bis ${tokens}`,
+    axes: (tokens, bytes) => `Token, bis ${tokens}; Byte, bis ${bytes}`,
+    dashed: "; gestrichelt: nur der Zustand",
+};
+
+export const share: typeof english.share = {
+    parts: {
+        header: "Titel und Worte darüber",
+        presets: "Beispiele",
+        input: "Eingabe und Aufgabe",
+        legends: "Farben",
+        numbers: "Zahlen",
+        settings: "Parameter und Kommandos",
+        more: "was eingeklappt ist",
+        footer: "Worte darunter",
+    },
+    nothing: "Noch gibt es nichts zu speichern.",
+    saved: "Gespeichert",
+    copied: "Kopiert",
+    selected: "Markiert: Dieser Browser kopiert nur mit der Tastatur",
+    saveAs: "Speichern als ",
+    formatOf: (format, what) => `${format} von ${what}`,
+    noPng: "dieser Browser macht kein PNG daraus",
+    title: "libattn: eine Ansicht von Attention",
+    computedHere:
+        "Berechnet, wo diese Datei geöffnet ist, mit den Arrays in ihr. Gespeichert wurde sie auf",
+    whole: "einer Seite, die mehr hat",
+    colours: "Farben",
+    backends: "Verfahren",
+    needsScript: "Dafür braucht es JavaScript.",
+    computing: "Es wird berechnet …",
+    tooLarge: (megabytes) =>
+        `eine Datei dieser Eingabe hat ${megabytes} MB, höchstens 1 MB darf sie haben: bitte eine kleinere Eingabe nehmen`,
+};

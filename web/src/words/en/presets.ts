@@ -1,0 +1,65 @@
+/** Names of presets, and what is to be seen in each and why. */
+
+export const presets = {
+    trained: "Trained heads",
+    made: "Made by hand",
+    broken: "Break it",
+    of: {
+        subsequence: {
+            name: "Subsequence",
+            why: "A transformer of 3 layers with 4 heads, trained with softmax, finds the longest increasing subsequence of ten numbers step by step. Some heads look at one key, others at many, and all choose them by content: none of the approximations comes near.",
+        },
+        arithmetic: {
+            name: "Arithmetic",
+            why: "A transformer of 3 layers with 4 heads, trained with softmax, works out 3 + 4 * 2 modulo 5: = 3 + 3 = 1. Layers and heads are to be chosen beside; each looks for something else.",
+        },
+        subsequenceLinear: {
+            name: "Subsequence, linear",
+            why: "The same task with six numbers, learned with linear attention. Its error against softmax is no failure here: with these weights it answers 98 of 100 questions right.",
+        },
+        subsequenceSparse: {
+            name: "Subsequence, sparse",
+            why: "The same task with six numbers, learned with sparse attention: it answers 99 of 100 questions right without the keys that its pattern leaves out.",
+        },
+        previous: {
+            name: "Previous token",
+            why: "Each query is the code of the place before its own, each key the code of its place: all weight is on the token before. A band of keys is enough for that; elu+1 spreads the weight over all keys.",
+        },
+        induction: {
+            name: "Induction",
+            why: "Each query is the code of its token, each key that of the token before it: where a token came before, the weight is on what followed it then. The second half of the text so predicts itself.",
+        },
+        copy: {
+            name: "Copy",
+            why: "16 tokens, then 16 slots that ask for them one by one. Keys are orthogonal, and no more of them than columns: linear attention with relu copies as exactly as softmax.",
+        },
+        sink: {
+            name: "Sink",
+            why: "All queries share a direction with the first key: a head with nothing to say puts its weight there, and what drops the first key changes every row.",
+        },
+        needle: {
+            name: "Needle in a haystack",
+            why: "One key of 128 is what the last query asks for, and it lies neither near nor at a global place: sparse never sees it, and answers with hay.",
+        },
+        saturated: {
+            name: "Saturated state",
+            why: "The same copying with 64 tokens and 16 columns: the keys no longer are orthogonal, linear's state of 16 rows mixes what it holds, and the copy fails. Softmax keeps all keys and does not mind.",
+        },
+        identical: {
+            name: "Identical keys",
+            why: "All keys are the same: whatever a query asks, its weights are even, and the answer is the mean of all values. Linear and sketch are exact for once; sparse has the mean of the few it keeps.",
+        },
+        outliers: {
+            name: "Outlier channels",
+            why: "One column of 64 is thirty times as large as the others, and the same for all keys: softmax does not change, as it adds the same to all logits of a row. A sketch errs by the length of the vectors, and linear sees that column alone.",
+        },
+        repeated: {
+            name: "A repeated token",
+            why: "One answer, and then the same other token again and again, at a logit lower by log 127: each repetition takes its share, and at the last row the answer is down to half. This breaks softmax itself.",
+        },
+        normaliser: {
+            name: "Normaliser near zero",
+            why: "For each key there is one that points the other way. Without an exponential weights are signed, and linear's normaliser is their sum: nothing, by which every row is divided.",
+        },
+    },
+};

@@ -1,0 +1,17 @@
+/** Words that programs put into a page: English ones. */
+
+import * as folds from "./folds";
+import * as input from "./input";
+import * as panel from "./panel";
+import { presets } from "./presets";
+import * as terms from "./terms";
+
+export const words = {
+    ...folds,
+    ...input,
+    ...panel,
+    ...terms,
+    presets,
+    /** What the library says of its backends, in this language. */
+    ofLibrary: (text: string) => text,
+};
