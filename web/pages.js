@@ -1,6 +1,6 @@
 /** The site's pages, in the order in which they name each other, and the languages in which there are some. */
 export const pages = [
-    { name: "index", languages: ["en"] },
+    { name: "index", languages: ["en", "de"] },
     { name: "story", languages: ["en"] },
     { name: "thinking", languages: ["en"] },
     { name: "training", languages: ["en"] },

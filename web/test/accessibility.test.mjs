@@ -22,7 +22,7 @@ async function violations(page) {
     );
 }
 
-const uses = {
+const main = {
     "index.html": {
         async opens(page) {
             await settled(page);
@@ -40,6 +40,11 @@ const uses = {
             await page.locator("#input-problem").waitFor();
         },
     },
+};
+
+const uses = {
+    ...main,
+    "index.de.html": main["index.html"],
     "labs.html#lab=separation&panel=7b&set.trials=5": {
         async opens(page) {
             await page.locator("#figure svg").waitFor();

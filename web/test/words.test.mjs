@@ -1,0 +1,216 @@
+/** The page in German: who gets it, that it is whole, and that it fits. */
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { settled } from "./browser.mjs";
+import { openSite } from "./site.mjs";
+
+const site = openSite();
+
+async function open(address, options = {}) {
+    const page = await site.newPage({ viewport: { width: 1400, height: 1000 }, ...options });
+    await page.goto(site.url + address);
+    await page.waitForFunction(() => document.documentElement.style.display !== "none");
+    return page;
+}
+
+const germans = { locale: "de-AT" };
+const languageOf = (page) => page.evaluate(() => document.documentElement.lang);
+
+test("the language is the link's, else the browser's, and a German page stays", async () => {
+    for (const [address, options, language] of [
+        ["", {}, "en"],
+        ["index.html", {}, "en"],
+        ["index.html", { locale: "fr-FR" }, "en"],
+        ["", germans, "de"],
+        ["index.html#dim=16", germans, "de"],
+        ["index.html#lang=de", {}, "de"],
+        ["index.html#lang=en", germans, "en"],
+        ["index.html#lang=xx", germans, "de"],
+        ["index.de.html", {}, "de"],
+        ["index.de.html#lang=en", germans, "en"],
+    ]) {
+        const page = await open(address, options);
+        await page.waitForURL(language === "de" ? /index\.de\.html/ : /\/(index\.html)?(#|$)/);
+        await settled(page);
+        assert.equal(await languageOf(page), language, `${address} ${options.locale}`);
+        if (address.includes("dim")) assert.equal(await page.inputValue("#dim"), "16");
+        await page.close();
+    }
+});
+
+test("a German reader sees no English page flash by", async () => {
+    const context = await site.newContext(germans);
+    const seen = [];
+    await context.exposeFunction("tell", (language) => seen.push(language));
+    await context.addInitScript(() => {
+        const look = () => {
+            const { lang, style } = document.documentElement ?? {};
+            if (lang && document.body && style.display !== "none") globalThis.tell(lang);
+            requestAnimationFrame(look);
+        };
+        look();
+    });
+    const page = await context.newPage();
+    await page.goto(site.url);
+    await page.waitForURL(/index\.de\.html/);
+    await settled(page);
+    assert.deepEqual([...new Set(seen)], ["de"]);
+    await context.close();
+});
+
+test("the switch takes along what is shown, and is remembered", async () => {
+    const page = await open("index.html#dim=16&causal=1");
+    await settled(page);
+    await page.click(".language a");
+    await page.waitForURL(/index\.de\.html/);
+    await settled(page);
+    await page.check("#difference");
+    await page.waitForURL(/difference=1/);
+    await page.reload();
+    await settled(page);
+    assert.equal(await languageOf(page), "de");
+    assert.deepEqual(
+        [await page.inputValue("#dim"), await page.isChecked("#causal")],
+        ["16", true],
+    );
+    assert.ok(await page.isChecked("#difference"));
+    assert.match(page.url(), /lang=de/);
+    await page.goto(`${site.url}story.html`);
+    await page.click("nav a >> nth=0");
+    await page.waitForURL(/index\.de\.html/);
+    await settled(page);
+    await page.click(".language a");
+    await page.waitForURL(/index\.html#.*lang=en/);
+    await page.close();
+});
+
+/** All that is open, and a row step by step. */
+async function unfold(page) {
+    await settled(page);
+    await page.click("[data-preset=lis-softmax]");
+    await page.waitForFunction(() => !document.querySelector("#pareto[hidden]"));
+    await settled(page);
+    await page.$$eval("details", (all) => all.forEach((fold) => (fold.open = true)));
+    await page.locator("[data-backend=sparse] canvas").first().focus();
+    for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    await page.fill("[name=left]", "-7");
+    await page.fill("[name=hidden]", "x");
+    await page.locator(".panel .row .formulas").nth(3).waitFor();
+    await page.locator("#streaming table").waitFor();
+    await page.locator("#longer svg").waitFor();
+    await page.locator("#pareto svg").waitFor();
+    await page.locator("#heads button[data-head]").nth(11).waitFor();
+    await page.locator("[data-backend=sparse] .numbers .term").first().click();
+    await page.locator("#explanation:popover-open").waitFor();
+    await settled(page);
+}
+
+/** Every text that is there to be read or heard, seen or not; code, numbers and formulas are in no language. */
+const textsOf = (page) =>
+    page.evaluate(() => {
+        const names = [
+            "aria-label",
+            "placeholder",
+            "title",
+            "aria-valuetext",
+            "aria-roledescription",
+        ];
+        const texts = [document.title];
+        const code = "script, style, pre, textarea, math, .controls option, .strands text";
+        const foreign = `${code}, .reference, [lang]:not(:root)`;
+        const walk = (root) => {
+            for (const node of root.childNodes) {
+                if (node instanceof Text) texts.push(node.data);
+                if (!(node instanceof Element) || node.matches(foreign)) continue;
+                texts.push(...names.map((name) => node.getAttribute(name) ?? ""));
+                walk(node instanceof HTMLTemplateElement ? node.content : node);
+            }
+        };
+        walk(document.body);
+        const isText = (text) => /\p{L}{3}/u.test(text);
+        return [...new Set(texts.map((text) => text.trim().replace(/\s+/g, " ")))].filter(isText);
+    });
+
+/** What German says as English does, and names. */
+const same = [
+    /^(libattn|Problem|Dimension|Batch|Token|Tokens|Query|Queries|Key|Keys|Kernel|Logit|Seed|auto|Heatmap)$/i,
+    /^(Streaming|Buckets|Features|Parameter|Normalisierer|Sink|ALiBi|Median)$/i,
+    /^(softmax|linear|sparse|sketch|GFLOP\/s|NaN|PNG|SVG|CSV|JSON|NPY|wasm\w+( \S+)?)$/i,
+    /^(exp|auto \(\d+\)|[\d.]+ [KM]iB)$/,
+];
+
+/** Words that no German sentence has. */
+const english = /\b(the|of|with|and|are|is|none|key that|weights?|rows?|token's|computed)\b/i;
+
+test("nothing of the German page is left in English", async () => {
+    const texts = [];
+    for (const address of ["index.html", "index.de.html"]) {
+        const page = await open(address);
+        await unfold(page);
+        texts.push(await textsOf(page));
+        await page.close();
+    }
+    const [other, german] = texts;
+    assert.ok(german.length > 250, `${german.length} texts`);
+    const left = german.filter(
+        (text) => other.includes(text) && !same.some((each) => each.test(text)),
+    );
+    assert.deepEqual(left, []);
+    assert.deepEqual(
+        german.filter((text) => english.test(text)),
+        [],
+    );
+});
+
+test("a view saved as one file is in German, too", async () => {
+    const page = await open("index.de.html");
+    await settled(page);
+    await page.$eval("#share", (fold) => (fold.open = true));
+    const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.click("[data-share=file]"),
+    ]);
+    const folder = await mkdtemp(join(tmpdir(), "attn-words-"));
+    await download.saveAs(join(folder, "attention.html"));
+    await page.goto(pathToFileURL(join(folder, "attention.html")).href);
+    await page.waitForFunction(() => document.querySelectorAll(".panel .numbers dt").length > 20);
+    assert.equal(await languageOf(page), "de");
+    const texts = await textsOf(page);
+    assert.ok(texts.includes("Fehler gegen exakt"), texts.join());
+    assert.deepEqual(
+        texts.filter((text) => english.test(text)),
+        [],
+    );
+    await page.close();
+    await rm(folder, { recursive: true });
+});
+
+test("on a phone nothing is wider than the page", async () => {
+    const page = await open("index.de.html", { viewport: { width: 360, height: 740 } });
+    await unfold(page);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.equal(wide, 360);
+    await page.close();
+});
+
+test("only German readers load German words", async () => {
+    const loaded = async (address) => {
+        const page = await site.newPage();
+        const texts = [];
+        page.on("response", async (response) => {
+            if (/\/words-\S+\.js$/.test(response.url())) texts.push(response.text());
+        });
+        await page.goto(site.url + address);
+        await settled(page);
+        const all = (await Promise.all(texts)).join();
+        await page.close();
+        return all.includes("Verlorenes Gewicht");
+    };
+    assert.equal(await loaded("index.html"), false);
+    assert.equal(await loaded("index.de.html"), true);
+});
