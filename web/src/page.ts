@@ -110,6 +110,7 @@ export class Page {
         new Share(
             () => this.#address?.written() ?? Promise.resolve(),
             () => this.#saved,
+            () => (this.#input.source.kind === "text" ? this.#input.text : null),
         );
         addEventListener("hashchange", () => location.reload()); // a link pasted over this one
         onTheme(() => {

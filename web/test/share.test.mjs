@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { init } from "libattn";
+import { embed } from "libattn/data";
 import { settled } from "./browser.mjs";
 import { change, errors, page, reopen, site, testOrigins } from "./panels.mjs";
 import { words } from "./watch.mjs";
@@ -198,3 +200,55 @@ test("what is too large for one file is said", async () => {
 });
 
 testOrigins();
+
+test("elements compute the weights of their panels, of a text and of arrays", async () => {
+    const views = "#share attn-view";
+    const weights = () =>
+        page.$$eval(views, (all) => all.map((view) => [...view.weights.slice(0, 400)]));
+    const drawn = () =>
+        page.waitForFunction(
+            (selector) => [...document.querySelectorAll(selector)].every((view) => view.weights),
+            views,
+        );
+    await page.fill("#text", 'a "b" <c> & the rest');
+    await change(() => page.check("#causal"));
+    await change(() => page.fill("#sparse-block", "2"));
+    await page.click("#share summary");
+    const code = await copy("elements");
+    assert.match(
+        code,
+        /<attn-view backend="softmax" causal="" text="a &quot;b&quot; /,
+    );
+    assert.match(code, /backend="sparse" params="{[^<]*&quot;block&quot;:2/);
+    assert.match(code, /import { defineView } from "libattn\/view";/);
+    await drawn();
+    const ofText = await weights();
+    assert.equal(ofText.length, 4);
+    const attn = await init();
+    const { x, rows } = await embed('a "b" <c> & the rest', 64);
+    const sizes = { batch: 1, heads: 1, queries: rows, keys: rows, dim: 64, valueDim: 64 };
+    const bound = (rows + 64 + 16) * 2 ** -23; // tests/support/reference.c, twice: two builds
+    const settings = await page.$$eval(views, (all) =>
+        all.map(({ backend, params }) => ({ backend, params })),
+    );
+    for (const [at, given] of settings.entries()) {
+        const plan = await attn.plan({ ...given, ...sizes, causal: true });
+        const expected = await plan.weights({ query: x, key: x });
+        for (const [cell, weight] of ofText[at].entries())
+            assert.ok(Math.abs(weight - expected[cell]) <= bound, `${given.backend} ${cell}`);
+        plan.dispose();
+    }
+    attn.dispose();
+
+    await change(() => page.click("[data-preset=sink]"));
+    const ofArrays = await copy("elements");
+    assert.match(ofArrays, /query: { data: query, shape: \[1, 1, \d+, \d+\] },/);
+    assert.ok(!ofArrays.includes("text="));
+    await drawn();
+    for (const row of await weights()) assert.ok(row.some((weight) => weight > 0.2));
+
+    await page.click("#rules summary");
+    await change(() => page.fill("#rules [name=softcap]", "5"));
+    await page.click("[data-share=elements]");
+    await page.locator("#share [role=status]", { hasText: /Causal and the scale alone/ }).waitFor();
+});

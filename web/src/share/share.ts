@@ -12,9 +12,14 @@ export class Share {
     #status = find(this.#root, "[role=status]", HTMLElement);
     #boxes = new Map<Part, HTMLInputElement>();
     #settled: () => Promise<void>;
+    #elements = find(this.#root, ".elements", HTMLElement);
 
-    /** `settled`: resolves when the address has all that was chosen; `view`: what is shown. */
-    constructor(settled: () => Promise<void>, view: () => SavedView | null) {
+    /** `settled`: resolves when the address has all that was chosen; `view`: what is shown; `text`: that it is of. */
+    constructor(
+        settled: () => Promise<void>,
+        view: () => SavedView | null,
+        text: () => string | null,
+    ) {
         this.#settled = settled;
         const fields = allParts.map((part) => {
             const checked = !usuallyWithout.includes(part);
@@ -25,6 +30,7 @@ export class Share {
         find(this.#root, "fieldset", HTMLElement).append(...fields);
         this.#on("link", () => this.#copy(() => addressOf(null)));
         this.#on("embed", () => this.#copy(() => embedding(addressOf(this.#without))));
+        this.#on("elements", () => this.#copyElements(view, text));
         this.#on("file", () => this.#saveFile(view));
         const whole = find(document, "#whole a", HTMLAnchorElement);
         whole.addEventListener("pointerdown", () => (whole.href = addressOf(null)));
@@ -43,6 +49,17 @@ export class Share {
                 .catch(message)
                 .then((line) => (this.#status.textContent = line));
         });
+    }
+
+    /** What the code makes on another page is made here, too. */
+    async #copyElements(view: () => SavedView | null, text: () => string | null): Promise<string> {
+        await this.#settled();
+        const saved = view();
+        if (!saved) return "There is nothing to show yet.";
+        const { makeElements } = await import("./elements");
+        const { views, code } = makeElements(saved, text());
+        this.#elements.replaceChildren(...views);
+        return this.#copy(() => code);
     }
 
     async #saveFile(view: () => SavedView | null): Promise<string> {
