@@ -215,10 +215,7 @@ test("elements compute the weights of their panels, of a text and of arrays", as
     await change(() => page.fill("#sparse-block", "2"));
     await page.click("#share summary");
     const code = await copy("elements");
-    assert.match(
-        code,
-        /<attn-view backend="softmax" causal="" text="a &quot;b&quot; /,
-    );
+    assert.match(code, /<attn-view backend="softmax" causal="" text="a &quot;b&quot; /);
     assert.match(code, /backend="sparse" params="{[^<]*&quot;block&quot;:2/);
     assert.match(code, /import { defineView } from "libattn\/view";/);
     await drawn();

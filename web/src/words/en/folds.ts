@@ -79,6 +79,7 @@ export const share = {
         footer: "words below",
     },
     nothing: "There is nothing to save yet.",
+    otherRules: "An element goes by Causal and the scale alone: take the other rules away.",
     saved: "Saved",
     copied: "Copied",
     selected: "Selected: this browser copies by its keys alone",
