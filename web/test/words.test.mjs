@@ -190,12 +190,14 @@ test("a view saved as one file is in German, too", async () => {
     await rm(folder, { recursive: true });
 });
 
-test("on a phone nothing is wider than the page", async () => {
-    const page = await open("index.de.html", { viewport: { width: 360, height: 740 } });
-    await unfold(page);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    assert.equal(wide, 360);
-    await page.close();
+test("nothing is wider than the page, however long the words", async () => {
+    for (const width of [360, 1400]) {
+        const page = await open("index.de.html", { viewport: { width, height: 800 } });
+        await unfold(page);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.equal(wide, width);
+        await page.close();
+    }
 });
 
 test("only German readers load German words", async () => {

@@ -27,7 +27,7 @@ export const page: Record<keyof typeof english, string> = {
     left: "Fenster: Keys nach links",
     right: "Fenster: Keys nach rechts",
     all: "alle",
-    none: "keine",
+    none: "ohne",
     softcap: "Softcap c: Logits werden zu c tanh(Logit / c)",
     alibi: "ALiBi: Steigung m des ersten Kopfes, m² des zweiten, …",
     sink: "Sink: ein Logit ohne Value",
