@@ -4,6 +4,7 @@ import { defineView, type AttnView, type ViewArrays } from "libattn/view";
 import { element } from "../dom";
 import { unpackArrays, type SavedView } from "../one/saved";
 import { ruleNames } from "../rules/rules";
+import { words } from "../words/words";
 
 export interface Elements {
     views: AttnView[];
@@ -13,9 +14,7 @@ export interface Elements {
 /** `text`: that of the input; null: it is of arrays, which the code leaves to the other page. */
 export function makeElements(view: SavedView, text: string | null): Elements {
     if (view.mask || ruleNames.some((name) => view.problem[name] !== undefined))
-        throw new Error(
-            "An element goes by Causal and the scale alone: take the other rules away.",
-        );
+        throw new Error(words.share.otherRules);
     defineView();
     const arrays = text === null ? arraysOf(view) : null;
     const views = view.backends.map((backend) => viewOf(view, backend, text));

@@ -55,7 +55,7 @@ export class Share {
     async #copyElements(view: () => SavedView | null, text: () => string | null): Promise<string> {
         await this.#settled();
         const saved = view();
-        if (!saved) return "There is nothing to show yet.";
+        if (!saved) return words.share.nothing;
         const { makeElements } = await import("./elements");
         const { views, code } = makeElements(saved, text());
         this.#elements.replaceChildren(...views);

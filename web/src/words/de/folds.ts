@@ -75,6 +75,8 @@ export const share: typeof english.share = {
         footer: "Worte darunter",
     },
     nothing: "Noch gibt es nichts zu speichern.",
+    otherRules:
+        "Ein Element folgt nur Kausal und der Skalierung: Die anderen Regeln vorher entfernen.",
     saved: "Gespeichert",
     copied: "Kopiert",
     selected: "Markiert: Dieser Browser kopiert nur mit der Tastatur",
