@@ -22,13 +22,14 @@ typedef struct sparsifier {
     const sketching_features_t *features;
     const sketching_basis_t *basis;
     barrier_t upper, lower;
-    double *sum;    /* A, k x k */
-    double *work;   /* k x k */
-    double *turned; /* N^T, k x n */
-    double *room;   /* k x n */
-    double *form;   /* n x n: below the diagonal, twice what stands there */
-    double *vector; /* k */
-    double *memory; /* what is freed */
+    double *sum;             /* A, k x k */
+    double *work;            /* k x k */
+    double *turned;          /* N^T, k x n */
+    double *room;            /* k x n */
+    double *form;            /* n x n: below the diagonal, twice what stands there */
+    double *vector;          /* k */
+    double *memory;          /* what is freed, beside */
+    int64_t *firsts, blocks; /* where blocks of features begin that have elements at all */
 } sparsifier_t;
 
 /* ---- barriers ---------------------------------------------------------------------------------------- */
@@ -137,13 +138,12 @@ static void room_of(const sparsifier_t *what, const sketching_block_t *block, do
 static int64_t most_room(const sparsifier_t *what) {
     double most = 0;
     int64_t best = -1;
-    for (int64_t first = 0; first < what->features->x->columns;) {
-        const sketching_block_t block = sketching_block(what->features, first);
+    for (int64_t b = 0; b < what->blocks; b++) {
+        const sketching_block_t block = sketching_block(what->features, what->firsts[b]);
         double rooms[SKETCHING_WIDTH];
         room_of(what, &block, rooms);
         for (int64_t f = 0; f < block.width; f++)
-            if (rooms[f] > most * (1 + 0x1p-30)) most = rooms[f], best = first + f;
-        first += block.width;
+            if (rooms[f] > most * (1 + 0x1p-30)) most = rooms[f], best = block.first + f;
     }
     return best;
 }
@@ -166,10 +166,24 @@ static double weigh(const sparsifier_t *what, int64_t feature) {
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
+/* Each step goes over all blocks: of a CSR, whose features may be many more than its elements, over those alone. */
+static int list_blocks(sparsifier_t *what) {
+    const sketching_x_t *x = what->features->x;
+    const int64_t most = x->dense ? x->columns / SKETCHING_WIDTH + 1 : sketching_stored(x);
+    what->firsts = sketching_allocate(most, 1, sizeof *what->firsts);
+    if (!what->firsts) return 0;
+    for (int64_t first = 0; first < x->columns;) {
+        const sketching_block_t block = sketching_block(what->features, first);
+        if (block.count) what->firsts[what->blocks++] = first;
+        first += block.width;
+    }
+    return 1;
+}
+
 static int create(sparsifier_t *what) {
     const size_t n = (size_t)what->basis->rows, k = (size_t)what->basis->rank;
     what->memory = calloc(4 * k * k + 2 * n * k + n * n + k, sizeof *what->memory);
-    if (!what->memory) return 0;
+    if (!what->memory || !list_blocks(what)) return 0;
     what->sum = what->memory;
     what->upper.inverse = what->sum + k * k;
     what->lower.inverse = what->upper.inverse + k * k;
@@ -208,12 +222,13 @@ int barrier_weights(const sketching_features_t *features, const sketching_basis_
     };
     const int64_t count = features->x->columns;
     memset(weights, 0, (size_t)count * sizeof *weights);
-    if (!create(&what)) return 0;
-    int goes_on = invert(&what, &what.upper) && invert(&what, &what.lower);
+    const int is_made = create(&what);
+    int goes_on = is_made && invert(&what, &what.upper) && invert(&what, &what.lower);
     for (int64_t done = 0; done < steps && goes_on; done++) goes_on = step(&what, weights);
     for (int64_t j = 0; j < count; j++) weights[j] *= 2 / (what.upper.place + what.lower.place);
     free(what.memory);
-    return 1;
+    free(what.firsts);
+    return is_made;
 }
 
 double barrier_distortion(int64_t rank, int64_t steps) {
