@@ -160,7 +160,7 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
                     attn_sketch_round_up(eps, 3), promises[plan->method][1],
                     1.0 - attn_sketch_round_up(promise.delta, 3));
     else
-        attn_format(text, room, "none: the bound asks for %.0f features, X has %lld%s",
+        attn_format(text, room, "none: the bound asks for %.0f of %lld features%s",
                     attn_sketch_bound(&promise, asked), (long long)plan->problem.dim,
                     values[SIZE].integer ? " (at eps = 1)" : "");
 }

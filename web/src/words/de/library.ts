@@ -120,12 +120,12 @@ const said: Record<string, string> = { ...backends, ...linear, ...sparse, ...ske
 const patterns: [RegExp, string][] = [
     [/^exact: all (\d+) features are kept$/, "exakt: Alle $1 Features bleiben"],
     [
-        /^none: the bound asks for (\d+) features, X has (\d+)$/,
-        "keine: Die Schranke verlangt $1 Features, X hat $2",
+        /^none: the bound asks for (\d+) of (\d+) features$/,
+        "keine: Die Schranke verlangt $1 von $2 Features",
     ],
     [
-        /^none: the bound asks for (\d+) features, X has (\d+) \(at eps = 1\)$/,
-        "keine: Die Schranke verlangt $1 Features, X hat $2 (bei eps = 1)",
+        /^none: the bound asks for (\d+) of (\d+) features \(at eps = 1\)$/,
+        "keine: Die Schranke verlangt $1 von $2 Features (bei eps = 1)",
     ],
     [
         /^all logits within (.*), with probability (\S+)$/,
