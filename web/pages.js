@@ -1,7 +1,7 @@
 /** The site's pages, in the order in which they name each other, and the languages in which there are some. */
 export const pages = [
     { name: "index", languages: ["en", "de"] },
-    { name: "story", languages: ["en"] },
+    { name: "story", languages: ["en", "de"] },
     { name: "thinking", languages: ["en"] },
     { name: "training", languages: ["en"] },
     { name: "figures", languages: ["en"] },

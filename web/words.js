@@ -7,9 +7,14 @@ import { fileURLToPath } from "node:url";
 import { escaped } from "./escaped.js";
 import { fileOf, files, pageOf } from "./pages.js";
 import { page as german } from "./src/words/de/page";
+import { story as germanStory } from "./src/words/de/storypage";
 import { page as english } from "./src/words/en/page";
+import { story as englishStory } from "./src/words/en/storypage";
 
-const tables = { index: { en: english, de: german } };
+const tables = {
+    index: { en: english, de: german },
+    story: { en: englishStory, de: germanStory },
+};
 
 export const languages = Object.keys(tables.index);
 

@@ -22,7 +22,7 @@ async function violations(page) {
     );
 }
 
-const main = {
+const inTwoLanguages = {
     "index.html": {
         async opens(page) {
             await settled(page);
@@ -40,11 +40,25 @@ const main = {
             await page.locator("#input-problem").waitFor();
         },
     },
+    "story.html": {
+        async opens(page) {
+            await page.locator("#scores .figure svg").waitFor();
+        },
+        async "at its end"(page) {
+            await page.locator("#costs").scrollIntoViewIfNeeded();
+            await page.locator("#costs table").waitFor();
+        },
+        async "with a text too long"(page) {
+            await page.fill("#text", "word ".repeat(200));
+            await page.locator("#problem").waitFor();
+        },
+    },
 };
 
 const uses = {
-    ...main,
-    "index.de.html": main["index.html"],
+    ...inTwoLanguages,
+    "index.de.html": inTwoLanguages["index.html"],
+    "story.de.html": inTwoLanguages["story.html"],
     "labs.html#lab=separation&panel=7b&set.trials=5": {
         async opens(page) {
             await page.locator("#figure svg").waitFor();
@@ -62,19 +76,6 @@ const uses = {
         },
         async "with what made a figure"(page) {
             await page.click("#separation-3a summary");
-        },
-    },
-    "story.html": {
-        async opens(page) {
-            await page.locator("#scores .figure svg").waitFor();
-        },
-        async "at its end"(page) {
-            await page.locator("#costs").scrollIntoViewIfNeeded();
-            await page.locator("#costs table").waitFor();
-        },
-        async "with a text too long"(page) {
-            await page.fill("#text", "word ".repeat(200));
-            await page.locator("#problem").waitFor();
         },
     },
     "training.html": {

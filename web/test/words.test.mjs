@@ -80,7 +80,7 @@ test("the switch takes along what is shown, and is remembered", async () => {
     );
     assert.ok(await page.isChecked("#difference"));
     assert.match(page.url(), /lang=de/);
-    await page.goto(`${site.url}story.html`);
+    await page.goto(`${site.url}thinking.html`);
     await page.click("nav a >> nth=0");
     await page.waitForURL(/index\.de\.html/);
     await settled(page);
@@ -121,7 +121,8 @@ const textsOf = (page) =>
             "aria-roledescription",
         ];
         const texts = [document.title];
-        const code = "script, style, pre, textarea, math, .controls option, .strands text";
+        const code =
+            "script, style, pre, textarea, math, .controls option, .strands text, #feature_map";
         const foreign = `${code}, .reference, [lang]:not(:root)`;
         const walk = (root) => {
             for (const node of root.childNodes) {
@@ -141,7 +142,7 @@ const same = [
     /^(libattn|Problem|Dimension|Batch|Token|Tokens|Query|Queries|Key|Keys|Kernel|Logit|Seed|auto|Heatmap)$/i,
     /^(Streaming|Buckets|Features|Parameter|Normalisierer|Sink|ALiBi|Median)$/i,
     /^(softmax|linear|sparse|sketch|GFLOP\/s|NaN|PNG|SVG|CSV|JSON|NPY|wasm\w+( \S+)?)$/i,
-    /^(exp|auto \(\d+\)|[\d.]+ [KM]iB)$/,
+    /^(exp|auto \(\d+\)|[\d.]+ [KMG]iB|text|score)$/i,
 ];
 
 /** Words that no German sentence has. */
@@ -157,6 +158,34 @@ test("nothing of the German page is left in English", async () => {
     }
     const [other, german] = texts;
     assert.ok(german.length > 250, `${german.length} texts`);
+    const left = german.filter(
+        (text) => other.includes(text) && !same.some((each) => each.test(text)),
+    );
+    assert.deepEqual(left, []);
+    assert.deepEqual(
+        german.filter((text) => english.test(text)),
+        [],
+    );
+});
+
+test("nothing of the German story is left in English", async () => {
+    const texts = [];
+    for (const address of ["story.html", "story.de.html"]) {
+        const page = await open(address);
+        await page.locator("#scores .figure svg").waitFor();
+        for (const section of await page.locator("main > section").all()) {
+            await section.scrollIntoViewIfNeeded();
+            await section.locator(".words > *, .words", { hasText: /\w/ }).first().waitFor();
+        }
+        texts.push(await textsOf(page));
+        if (address === "story.de.html") {
+            await page.click("#play");
+            await page.waitForURL(/index\.de\.html#/);
+        }
+        await page.close();
+    }
+    const [other, german] = texts;
+    assert.ok(german.length > 60, `${german.length} texts`);
     const left = german.filter(
         (text) => other.includes(text) && !same.some((each) => each.test(text)),
     );

@@ -2,6 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { finish } from "../plot";
+import { words } from "../words/words";
 
 export interface Bars {
     /** What is drawn, in a sentence. */
@@ -27,7 +28,12 @@ export function bars({ name, label, tokens, behind, values, colour, marked }: Ba
             ...{ className: "plot", width, height: 220, ariaLabel: name },
             ...{ marginLeft: 52, marginTop: 24, marginBottom: named ? 64 : 34, marginRight: 4 },
             x: {
-                ...{ type: "band", domain: keys, padding: 0.15, label: named ? null : "key" },
+                ...{
+                    type: "band",
+                    domain: keys,
+                    padding: 0.15,
+                    label: named ? null : words.story.key,
+                },
                 ...(named && { tickFormat: (key: number) => named[key] ?? "", tickRotate: -60 }),
                 ...(!named && { ticks: keys.filter((key) => key % 16 === 0) }),
             },

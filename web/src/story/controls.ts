@@ -5,6 +5,7 @@ import { element, find } from "../dom";
 import { count, short } from "../format";
 import type { Settings } from "../state";
 import type { Value } from "../types";
+import { words } from "../words/words";
 
 const typingPause = 200; // milliseconds
 
@@ -88,7 +89,7 @@ export class Controls {
             control.ariaValueText = text;
         };
         say(this.#scale, "#factor", short(2 ** Number(this.#scale.value)));
-        say(this.#length, "#tokens", count(costs.length, "token"));
+        say(this.#length, "#tokens", count(costs.length, words.nouns.token));
         for (const control of this.#params()) {
             const value = control.closest("label")?.querySelector(".value");
             if (value) value.textContent = control.value;
@@ -99,7 +100,7 @@ export class Controls {
     showRow(query: number, queries: number, token: string): void {
         this.#row.max = String(queries - 1);
         this.#row.value = String(query);
-        const asks = `“${token}”, token ${query}`;
+        const asks = words.story.asks(words.picture.quoted(token), query);
         find(document, "#asks", HTMLElement).textContent = asks;
         this.#row.ariaValueText = asks;
     }

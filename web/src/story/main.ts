@@ -16,8 +16,10 @@ import type { Link, Settings } from "../state";
 import { Controls } from "./controls";
 import { Library } from "./library";
 import { candidateOf, presetSteps, problemOf, textSteps, type Scene } from "./steps";
+import { words } from "../words/words";
 
-const firstText = "the cat sat on the mat and the dog sat on the cat";
+const { story: said, nouns, progress } = words;
+const { firstText } = said;
 const mostTokens = 128;
 const million = 2 ** 20;
 
@@ -65,8 +67,7 @@ class Story {
         start();
         const { version, build, tier, backends } = await this.#library.open();
         this.#backends = backends;
-        find(document, "#about", HTMLElement).textContent =
-            `libattn ${version} · ${build} build · ${tier} kernels`;
+        find(document, "#about", HTMLElement).textContent = progress.about(version, build, tier);
         const link = readLink(location.hash, this.#defaults);
         const { text, problem } = await linkedText(link);
         this.#settings = { ...link, text };
@@ -136,8 +137,7 @@ class Story {
             const { queries } = held.input.shape;
             if (queries > mostTokens) {
                 this.#library.forget(held);
-                const has = `This text has ${count(queries, "token")}`;
-                throw new Error(`${has}, and the story ${mostTokens} at most: shorten it`);
+                throw new Error(said.tooLong(count(queries, nouns.token), mostTokens));
             }
             if (this.#held) this.#library.forget(this.#held);
             this.#held = held;
@@ -201,7 +201,7 @@ class Story {
         part.asked.abort();
         const { signal } = (part.asked = new AbortController());
         const { section } = part;
-        const words = find(section, ".words", HTMLElement);
+        const holder = find(section, ".words", HTMLElement);
         const figure = find(section, ".figure", HTMLElement);
         const [library, backends, settings] = [this.#library, this.#backends, this.#settings];
         const width = Math.min(900, figure.clientWidth || 600);
@@ -212,10 +212,10 @@ class Story {
             const drawn = step ? await step(scene) : await this.#drawAll(scene);
             signal.throwIfAborted();
             if ("figure" in drawn) figure.replaceChildren(drawn.figure);
-            words.replaceChildren(...drawn.words);
+            holder.replaceChildren(...drawn.words);
         } catch (error) {
             if (signal.aborted || isAbort(error)) return;
-            words.replaceChildren(element("span", { className: "problem" }, message(error)));
+            holder.replaceChildren(element("span", { className: "problem" }, message(error)));
         }
         section.ariaBusy = "false";
     }
@@ -233,13 +233,9 @@ class Story {
         const { queries } = grid;
         const pairs = settings.causal ? (queries * (queries + 1)) / 2 : queries * queries;
         const twice = settings.causal ? queries * (2 * queries + 1) : 4 * queries * queries;
-        const data = element("data", { value: String(pairs) }, count(pairs, "share"));
-        const words = [
-            `${count(queries, "token")}: `,
-            data,
-            `. Twice as long: ${count(twice, "share")}.`,
-        ];
-        return { words };
+        const data = element("data", { value: String(pairs) }, count(pairs, said.shares));
+        const longer = said.twice(count(twice, said.shares));
+        return { words: [`${count(queries, nouns.token)}: `, data, longer] };
     }
 
     /** The playground goes on with what is shown now. */
@@ -248,7 +244,7 @@ class Story {
         const text = await textInLink(settings.text);
         if (settings !== this.#settings) return;
         const play = writeLink({ ...settings, streaming: false, text }, defaultSettings(""));
-        find(document, "#play", HTMLAnchorElement).href = `./index.html#${play}`;
+        find(document, "#play", HTMLAnchorElement).hash = play;
     }
 
     #remember(): void {

@@ -4,7 +4,7 @@ import type { Backend } from "libattn";
 import { lengthsFigure } from "../cost/figures";
 import { extrapolate, valueAtLength, type Candidate } from "../cost/lengths";
 import { element } from "../dom";
-import { bytes, count, short, significant } from "../format";
+import { bytes, short, significant } from "../format";
 import type { Held } from "../held";
 import { seriesColour } from "../plot";
 import { presetOf } from "../presets/list";
@@ -12,6 +12,9 @@ import type { Settings } from "../state";
 import type { Problem } from "../types";
 import { bars, type Bars } from "./bars";
 import type { Library, Row } from "./library";
+import { words } from "../words/words";
+
+const { story: said } = words;
 
 /** What a step draws from. */
 export interface Scene {
@@ -43,8 +46,8 @@ export const textSteps: Record<string, Step> = {
         const seen = scores.subarray(0, scene.settings.causal ? scene.query + 1 : undefined);
         const best = largest(seen);
         return {
-            figure: barsOf(scene, { label: "score", behind: null, values: scores }, "softmax"),
-            words: [`Highest: ${token(scene, best)}, `, number(seen[best]), "."],
+            figure: barsOf(scene, { label: said.score, behind: null, values: scores }, "softmax"),
+            words: [said.highest(token(scene, best)), number(seen[best]), "."],
         };
     },
 
@@ -53,12 +56,8 @@ export const textSteps: Record<string, Step> = {
         const best = largest(weights);
         const few = topCount(weights, 0.9);
         return {
-            figure: barsOf(scene, { label: "share", behind: null, values: weights }, "softmax"),
-            words: [
-                `${token(scene, best)} has the largest share, `,
-                number(weights[best]),
-                `; ${count(few, "token has", "tokens have")} nine tenths of all.`,
-            ],
+            figure: barsOf(scene, { label: said.share, behind: null, values: weights }, "softmax"),
+            words: [said.largest(token(scene, best)), number(weights[best]), said.nineTenths(few)],
         };
     },
 
@@ -67,8 +66,8 @@ export const textSteps: Record<string, Step> = {
         const { queries, keys } = scene.held.input.shape;
         const { causal } = scene.settings;
         const all = causal ? (queries * (queries + 1)) / 2 : queries * keys;
-        const kept =
-            row.pairs === null ? [] : [`Of ${all} pairs `, whole(row.pairs), " are left. "];
+        const [of, left] = said.pairs(all);
+        const kept = row.pairs === null ? [] : [of, whole(row.pairs), left];
         return { figure: compared(scene, row, "sparse"), words: [...kept, ...off(row)] };
     },
 
@@ -97,7 +96,7 @@ export const textSteps: Record<string, Step> = {
             number(at(i, "flops") ?? NaN),
             element("span", {}, bytes(Math.round(at(i, "memory") ?? NaN))),
         ]);
-        return { figure, words: [table(["attention", "operations", "memory"], rows)] };
+        return { figure, words: [table([said.attention, said.operations, said.memory], rows)] };
     },
 };
 
@@ -127,7 +126,7 @@ async function broken(scene: Scene, id: string, backend: string): Promise<Drawn>
     ]);
     return {
         figure: compared({ ...scene, held, query: NaN }, row, backend),
-        words: [table(["attention", "how far off the answer is"], lines)],
+        words: [table([said.attention, said.howFar], lines)],
     };
 }
 
@@ -172,11 +171,11 @@ function barsOf(
     const { tokens } = scene.held.input;
     const name = scene.backends.find(({ id }) => id === backend)?.name ?? backend;
     const best = largest(drawn.values);
-    const most = tokens?.[best] ?? `key ${best}`;
+    const most = tokens?.[best] ?? said.keyNumber(best);
     return bars(
         {
             ...drawn,
-            name: `${name}: ${drawn.label} of each key, the largest ${most}`,
+            name: said.bars(name, drawn.label, most),
             tokens,
             colour: seriesColour(scene.backends.findIndex(({ id }) => id === backend)),
             marked: Number.isNaN(scene.query) ? null : scene.query,
@@ -186,16 +185,17 @@ function barsOf(
 }
 
 function compared(scene: Scene, { weights, exact }: Row, backend: string): Element {
-    return barsOf(scene, { label: "share", behind: exact, values: weights }, backend);
+    return barsOf(scene, { label: said.share, behind: exact, values: weights }, backend);
 }
 
 function off({ error }: Row): (Node | string)[] {
-    return ["The answer is ", number(error), " of its length away from softmax’s."];
+    const [before, behind] = said.off;
+    return [before, number(error), behind];
 }
 
 function token({ held }: Scene, key: number): string {
     const text = held.input.tokens?.[key];
-    return text === undefined ? `key ${key}` : `“${text}”`;
+    return text === undefined ? said.keyNumber(key) : words.picture.quoted(text);
 }
 
 function number(value: number | undefined): HTMLElement {

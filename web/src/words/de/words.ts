@@ -6,6 +6,7 @@ import * as input from "./input";
 import { ofLibrary } from "./library";
 import * as panel from "./panel";
 import { presets } from "./presets";
+import { story } from "./story";
 import * as terms from "./terms";
 
-export const words: Words = { ...folds, ...input, ...panel, ...terms, presets, ofLibrary };
+export const words: Words = { ...folds, ...input, ...panel, ...terms, presets, story, ofLibrary };
