@@ -60,7 +60,6 @@ export class Page {
         () => this.#loading.summary,
         () => this.#setPin(null),
     );
-
     /** What stays as the link has it. */
     #asked: Pick<Link, "without" | "lang"> = { without: null, lang: null };
 
