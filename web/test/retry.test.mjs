@@ -41,7 +41,7 @@ for (const [what, pattern] of [
 
 test("the worker that reads inputs is started again by the next one", async () => {
     let isOut = true;
-    await open(/\/worker-[^/]*\.js$/, () => isOut);
+    await open(/\/input-worker-[^/]*\.js$/, () => isOut);
     assert.match(await problem(), /did not start|load/i);
     isOut = false;
     await change(page, () => page.fill("#text", "some words to read"));

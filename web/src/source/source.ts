@@ -4,7 +4,7 @@ import type { HeadRows, Look } from "../look/look";
 import type { Preset } from "../presets/list";
 import type { ArrayFile, Input, Problem, Role, TensorInfo } from "../types";
 import type { Thought } from "./trained";
-import type { Answer, Letter, Request } from "./worker";
+import type { Answer, Letter, Request } from "./input-worker";
 import { words } from "../words/words";
 
 interface Waiting {
@@ -27,7 +27,9 @@ export class Source {
     }
 
     #started(): Worker {
-        const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+        const worker = new Worker(new URL("./input-worker.ts", import.meta.url), {
+            type: "module",
+        });
         worker.onmessage = ({ data }: MessageEvent<Answer>) => this.#take(data);
         worker.onerror = ({ message }) => {
             worker.terminate();
