@@ -9,6 +9,10 @@ nn = torch.nn
 attend = nn.functional.scaled_dot_product_attention
 
 
+def gelu(x):
+    return nn.functional.gelu(x, approximate="tanh")
+
+
 class Block(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
@@ -23,7 +27,7 @@ class Block(nn.Module):
         q, k, v = qkv.permute(2, 0, 3, 1, 4)
         attended = attend(q, k, v, is_causal=True).transpose(1, 2).reshape(batch, length, width)
         h = x + self.out(attended)
-        return h + self.down(nn.functional.gelu(self.up(self.feed_norm(h))))
+        return h + self.down(gelu(self.up(self.feed_norm(h))))
 
 
 class Decoder(nn.Module):
