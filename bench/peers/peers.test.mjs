@@ -8,15 +8,8 @@ import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { plot } from "./plot.mjs";
 import { resultsOf } from "./results.mjs";
-import {
-    bytesOf,
-    contenderOf,
-    families,
-    flopsOf,
-    participants,
-    selectRows,
-    units,
-} from "./rows.mjs";
+import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows.mjs";
+import { units } from "./rows/tasks.mjs";
 import { summarize } from "./statistics.mjs";
 import { csv, digits, markdown } from "./table.mjs";
 import { wasmPeak } from "./wasm_peak.mjs";

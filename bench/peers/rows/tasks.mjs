@@ -1,0 +1,24 @@
+// What rows are made of: what is asked for, and what speed is told in.
+
+/** A number of bytes or operations a second is told as a share of one of these measured peaks. */
+export const units = {
+    flops: { quantity: "gflops", unit: "GFLOP/s", peak: "float arithmetic" },
+    bytes: { quantity: "gbps", unit: "GB/s", peak: "reading memory" },
+    state: { quantity: "gbps", unit: "GB/s", peak: "reading and writing the state" },
+};
+
+const base = { heads: 8, kv_heads: 8, causal: 0, threads: 1, kv: "f32", stream: 0 };
+export const square = (n, dim, more) => ({ ...base, queries: n, keys: n, dim, ...more });
+export const oneQuery = (keys, more) => ({ ...base, queries: 1, keys, dim: 128, ...more });
+export const row = (id, label, task, names) => ({ id, label, task, names });
+export const two = { threads: 2 };
+export const withOne = (names) => ["libattn", "libattn, 1 thread", ...names.slice(1)];
+
+export const inCache =
+    "Keys and values of 34 MB and less may lie in the last cache: then more than the peak of memory.";
+
+/** Names of contenders but those with such words. */
+export const without = (names, ...left) =>
+    names.filter((name) => !left.some((one) => name.includes(one)));
+
+export const ownWeb = ["libattn, SIMD128", "libattn, relaxed SIMD"];
