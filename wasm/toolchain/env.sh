@@ -40,6 +40,12 @@ attn_has_node() {
     command -v npm >/dev/null && attn_node_is_at_least 20.19
 }
 
+# The interpreter itself: emcc starts one for each file, and where `python3` is a script that looks for it
+# (pyenv's), that takes longer than compiling.
+attn_python() {
+    python3 -c 'import sys; print(sys.executable)' 2>/dev/null
+}
+
 attn_set_environment() {
     attn_has_node || attn_prepend_path "$(attn_node_folder 24)/bin"
     # This one exists only where ./dev found the system's absent or too old.
@@ -47,12 +53,13 @@ attn_set_environment() {
         unset EM_CONFIG EM_CACHE
         attn_prepend_path "$attn_own_emscripten/debian/usr/share/emscripten"
     fi
+    EMSDK_PYTHON=${EMSDK_PYTHON:-$(attn_python)} || EMSDK_PYTHON=
     ATTN_NODE=$(attn_first_program node)
     ATTN_BROWSER=${ATTN_BROWSER:-$(attn_first_program chromium chromium-browser google-chrome)}
     ATTN_WASI_CC=${ATTN_WASI_CC:-clang-19}
     ATTN_SIMDE_INCLUDE=${ATTN_SIMDE_INCLUDE:-$attn_own_simde/include}
     ATTN_EMSCRIPTEN=$(dirname "$(attn_first_program emcc)")
-    export ATTN_NODE ATTN_BROWSER ATTN_WASI_CC ATTN_SIMDE_INCLUDE ATTN_EMSCRIPTEN
+    export EMSDK_PYTHON ATTN_NODE ATTN_BROWSER ATTN_WASI_CC ATTN_SIMDE_INCLUDE ATTN_EMSCRIPTEN
 }
 
 attn_set_environment
