@@ -65,16 +65,26 @@ static reasoning_least_t least_like(const cells_t *cells, const double *row, int
                            REASONING_ENOUGH);
 }
 
-/* Whether a >= b; nothing is compared where surely no width is enough for either. */
+/* Where no width of the grid is known to be enough for b, how many it needs is not known, and a may need fewer. */
+static int surely_no_less(reasoning_least_t a, reasoning_least_t b) {
+    return !isinf(b.high) && a.low >= b.high;
+}
+
+/* Whether surely no width is enough for either: then nothing is compared. */
+static int are_beyond(reasoning_least_t a, reasoning_least_t b) {
+    return isinf(a.low) && isinf(b.low);
+}
+
+/* Whether a >= b. */
 static void add_no_less(tally_t *tally, reasoning_least_t a, reasoning_least_t b) {
-    if (isinf(a.low) && isinf(b.low)) return;
-    tally_add(tally, a.low >= b.high ? LAB_HOLDS : a.high < b.low ? LAB_FAILS : LAB_UNDECIDED);
+    if (are_beyond(a, b)) return;
+    tally_add(tally, surely_no_less(a, b) ? LAB_HOLDS : a.high < b.low ? LAB_FAILS : LAB_UNDECIDED);
 }
 
 /* Whether a > b. */
 static void add_more(tally_t *tally, reasoning_least_t a, reasoning_least_t b) {
-    if (isinf(a.low) && isinf(b.low)) return;
-    tally_add(tally, a.low > b.high ? LAB_HOLDS : a.high <= b.low ? LAB_FAILS : LAB_UNDECIDED);
+    if (are_beyond(a, b)) return;
+    tally_add(tally, a.low > b.high ? LAB_HOLDS : surely_no_less(b, a) ? LAB_FAILS : LAB_UNDECIDED);
 }
 
 /* ---- claims ---------------------------------------------------------------------------------------- */

@@ -128,6 +128,16 @@ static double local_is_harder(int32_t task, int32_t size, int32_t attention, int
     (void)size, (void)attention;
     return width >= (task == REASONING_ED_LOCAL ? 64 : 32) ? 0.95 : 0.5;
 }
+/* Nothing is enough for ED; of ED_LOCAL the least width is missing, and the others are not enough. */
+static double open_beside_none(int32_t task, int32_t size, int32_t attention, int32_t width) {
+    (void)size, (void)attention;
+    return task == REASONING_ED_LOCAL && width == 16 ? NAN : 0.5;
+}
+/* On LIS nothing is enough for the smallest problem, and of the largest nothing is known. */
+static double open_after_none(int32_t task, int32_t size, int32_t attention, int32_t width) {
+    if (attention == REASONING_SOFTMAX) return 0.95;
+    return task == REASONING_LIS && size == 16 && width == 64 ? NAN : 0.5;
+}
 /* On the edge: the interval has 90% in it. */
 static double unsure(int32_t task, int32_t size, int32_t attention, int32_t width) {
     (void)task, (void)size;
@@ -146,10 +156,12 @@ static void verdicts(void **state) {
     assert_int_equal(verdict("figure-1", one_missing), LAB_HOLDS); /* more than 32 is known */
     assert_int_equal(verdict("figure-1", unsure), LAB_UNDECIDED);
     assert_int_equal(verdict("figure-1", none), LAB_UNDECIDED);
+    assert_int_equal(verdict("figure-1", open_after_none), LAB_UNDECIDED);
     assert_int_equal(verdict("figure-2", as_claimed), LAB_HOLDS);
     assert_int_equal(verdict("figure-2", alike), LAB_HOLDS);
     assert_int_equal(verdict("figure-2", local_is_harder), LAB_FAILS);
     assert_int_equal(verdict("figure-2", none), LAB_UNDECIDED);
+    assert_int_equal(verdict("figure-2", open_beside_none), LAB_UNDECIDED);
     assert_int_equal(verdict("figure-3", alike), LAB_HOLDS);
     assert_int_equal(verdict("figure-3", narrow), LAB_FAILS);
 }
