@@ -303,7 +303,8 @@ static const char details[] =
     "The size is what the method's bound asks for eps and delta, or --size.\n"
     "\n"
     "X is dense, or CSR: a .npz of SciPy's save_npz(), or X's data as the argument, beside\n"
-    "--x-indptr and --x-indices. It is never written out dense.";
+    "--x-indptr and --x-indices. That is written out dense only where m would be d or more: Y is "
+    "X.";
 
 int cli_sketch(int argc, char **argv) {
     sketch_run_t run = {.method = "leverage",

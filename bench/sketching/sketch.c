@@ -83,11 +83,6 @@ static attn_status_t choose_size(const work_t *work) {
                          "method uniform promises nothing: it has to be given a size");
     result->is_exact = size >= (double)x->columns;
     result->size = result->is_exact ? x->columns : (int64_t)size;
-    if (result->is_exact && !x->dense)
-        return attn_fail(work->error, ATTN_ERROR_RANGE,
-                         "%.0f of %lld features: nothing would be left out of X, whose CSR is all "
-                         "there is to keep",
-                         size, (long long)x->columns);
     if (!result->is_exact && options->method == SKETCHING_DETERMINISTIC &&
         result->size <= result->rank)
         return attn_fail(
@@ -242,6 +237,18 @@ static attn_status_t check_share(const char *name, double value, double least,
                                  attn_error_t *error) {
     if (value >= least && value <= ATTN_SKETCH_MOST) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_RANGE, "%s is %g, has to be %g to %g", name, value, least,
+/* Y = X. A CSR is written out, which is no more than the m >= d features that were asked for. */
+static attn_status_t take_all(const work_t *work) {
+    const sketching_x_t *x = work->features->x;
+    float *y = work->result->y = sketching_allocate(x->rows, x->columns, sizeof *y);
+    if (!y) return no_memory(work);
+    if (x->dense) memcpy(y, x->dense, (size_t)sketching_stored(x) * sizeof *y);
+    for (int64_t i = 0; i < x->rows && !x->dense; i++)
+        for (int64_t at = x->starts[i]; at < x->starts[i + 1]; at++)
+            y[i * x->columns + x->indices[at]] = x->data[at];
+    return ATTN_OK;
+}
+
                      ATTN_SKETCH_MOST);
 }
 
@@ -272,19 +279,13 @@ static attn_status_t check(const work_t *work) {
 
 static attn_status_t make(work_t *work) {
     const enum sketching_method method = work->options->method;
-    const sketching_x_t *x = work->features->x;
     attn_status_t status = check(work);
     if (!status && method == SKETCHING_DETERMINISTIC && !find_exact_basis(work))
         status = no_memory(work);
     if (!status && samples(method)) status = find_scores(work);
     if (!status) status = choose_size(work);
     if (status) return status;
-    if (work->result->is_exact) {
-        work->result->y = sketching_allocate(x->rows, x->columns, sizeof *work->result->y);
-        if (!work->result->y) return no_memory(work);
-        memcpy(work->result->y, x->dense, (size_t)sketching_stored(x) * sizeof *x->dense);
-        return ATTN_OK;
-    }
+    if (work->result->is_exact) return take_all(work);
     if (method != SKETCHING_DETERMINISTIC && !samples(method))
         return sketching_mix(work->features, work->options, work->result, work->error);
     status = samples(method) ? draw(work) : weigh(work);

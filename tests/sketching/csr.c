@@ -69,7 +69,6 @@ static void wrong_options_are_refused(void **state) {
         {{SKETCHING_UNIFORM, &algebra_plain, 0.5, 0.1, 0, 0, 0, 0}, "it has to be given a size"},
         {{SKETCHING_DETERMINISTIC, &algebra_plain, 0.5, 0.1, 6, 0, 0, 0},
          "6 features are too few: deterministic takes more than the rank of X, 6"},
-        {{SKETCHING_LEVERAGE, &algebra_plain, 0.1, 0.1, 0, 0, 0, 0}, "nothing would be left out"},
     };
     input_t input = input_create(INPUT_RANDOM, 6, 50, 0.05);
     sketching_features_t features;

@@ -154,19 +154,21 @@ static void attention_moves_by_twelve_r_at_most(void **state) {
 /** m >= d: Y is X, and it is said. */
 static void all_features_are_exact(void **state) {
     (void)state;
-    input_t input = input_create(INPUT_RANDOM, 5, 40, 0.05);
-    sketching_features_t features = features_of(&input.x);
-    for (int method = 0; method < SKETCHING_METHODS; method++) {
-        const sketching_options_t options = {
-            (enum sketching_method)method, &algebra_plain, 0.1, 0.1, 41, 0, 1, 0};
-        sketching_result_t sketch;
-        test_label("%s", sketching_names[method]);
-        assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);
-        assert_true(sketch.is_exact && sketch.size == 40);
-        assert_memory_equal(sketch.y, input.x.dense, 5 * 40 * sizeof(float));
-        sketching_result_destroy(&sketch);
+    input_t input = input_create(INPUT_SPARSE, 5, 40, 0.05);
+    for (int form = 0; form < 2; form++) {
+        sketching_features_t features = features_of(form ? &input.csr : &input.x);
+        for (int method = 0; method < SKETCHING_METHODS; method++) {
+            const sketching_options_t options = {
+                (enum sketching_method)method, &algebra_plain, 0.1, 0.1, 41, 0, 1, 0};
+            sketching_result_t sketch;
+            test_label("%s, %s", sketching_names[method], form ? "CSR" : "dense");
+            assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);
+            assert_true(sketch.is_exact && sketch.size == 40);
+            assert_memory_equal(sketch.y, input.x.dense, 5 * 40 * sizeof(float));
+            sketching_result_destroy(&sketch);
+        }
+        sketching_features_destroy(&features);
     }
-    sketching_features_destroy(&features);
     input_destroy(&input);
 }
 
