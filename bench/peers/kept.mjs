@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeInputs } from "./inputs.mjs";
-import { npyBytes } from "./npy.mjs";
+import { npyBytes, readNpy } from "./npy.mjs";
 import { dataFile } from "./paths.mjs";
 import { table } from "./readme.mjs";
 import { digits } from "./table.mjs";
@@ -31,16 +31,6 @@ const patterns = [
 
 const question = "31 90 44 17 120 58 63 135 20 99";
 
-/** The elements of a .npy file of float32 or bool, and how long a row is. */
-function read(path) {
-    const bytes = readFileSync(path);
-    const start = 10 + bytes.readUInt16LE(8);
-    const data = bytes.buffer.slice(bytes.byteOffset + start, bytes.byteOffset + bytes.length);
-    const header = bytes.toString("latin1", 10, start);
-    const all = header.includes("|b1") ? new Uint8Array(data) : new Float32Array(data);
-    return { all, length: Number(/(\d+),?\s*\)/.exec(header)[1]) };
-}
-
 /** The first so many floats of an array of the peers' as a .npy file. */
 function writeArray(path, name, shape) {
     const size = 4 * shape.reduce((a, b) => a * b);
@@ -61,12 +51,12 @@ function keptOf(folder, files, settings) {
     const arrays = ["--q", files[0], "--k", files[1], "--causal"];
     const all = [...arrays, "--v", files[2]];
     attn("run", "softmax", ...all, "-o", "o.npy", "--weights", "weights.npy");
-    const { all: weights, length } = read(join(folder, "weights.npy"));
+    const { all: weights, length } = readNpy(join(folder, "weights.npy"));
     const rows = weights.length / length;
     return settings.map((list) => {
         const set = list.flatMap((setting) => ["--set", setting]);
         attn("layout", "sparse", ...arrays, ...set, "--cell=1", "--output=layout.npy");
-        const { all: layout } = read(join(folder, "layout.npy"));
+        const { all: layout } = readNpy(join(folder, "layout.npy"));
         const options = ["--backends=sparse", "--time=0", "--json"];
         const [{ error }] = JSON.parse(attn("compare", ...all, ...set, ...options)).rows;
         const pairs = layout.reduce((a, b) => a + b, 0) / ((rows * (length + 1)) / 2);
