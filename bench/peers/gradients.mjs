@@ -3,10 +3,10 @@
 // usage: ATTN_PEERS=FOLDER node gradients.mjs ATTN [--quick]
 
 import { execFile } from "node:child_process";
-import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { npyBytes } from "./npy.mjs";
+import { npyBytes, readNpy } from "./npy.mjs";
 import { dataFile, inRoot } from "./paths.mjs";
 import { Contender } from "./process.mjs";
 import { table, writeMarked } from "./readme.mjs";
@@ -62,24 +62,79 @@ async function torch(script, task) {
 
 const timeOfPeer = (peer) => async () => (await peer.time(seconds)).map((time) => 1e3 * time);
 
+const arrays = ["query", "key", "value", "change"];
+const fileOf = (name) => `${dataFile(`gradients-${name}`)}.npy`;
+
+/** Standard normal numbers as .npy, the same in every run. */
+function writeNormals(n, d) {
+    let state = 1;
+    const uniform = () => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return (state + 0.5) / 2 ** 32;
+    };
+    const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+    mkdirSync(inRoot("data"), { recursive: true });
+    for (const name of arrays) {
+        const numbers = Float32Array.from({ length: 8 * n * d }, normal);
+        writeFileSync(fileOf(name), npyBytes([8, n, d], Buffer.from(numbers.buffer)));
+    }
+}
+
+/** Gradients of query, key and value by `attn run`, one after the other. */
+async function ownGradients(causal) {
+    const results = ["query", "key", "value"];
+    const target = (name) => `${dataFile(`gradients-of-${name}`)}.npy`;
+    const words = ["run", "softmax", "--q", fileOf("query"), "--k", fileOf("key")];
+    words.push("--v", fileOf("value"), "--grad", `out=${fileOf("change")}`);
+    words.push("-o", `${dataFile("gradients-out")}.npy`);
+    if (causal) words.push("--causal");
+    for (const name of results) words.push("--grad", `${name}=${target(name)}`);
+    await promisify(execFile)(attn, words);
+    return results.map((name) => readNpy(target(name)).all);
+}
+
+/**
+ * The largest difference between ours and PyTorch's, of the norm of each gradient, in units of what rounding can explain:
+ * sums of n terms in random order deviate by at most 8 sqrt(n) u times that of their absolute values (check.c), which is
+ * about sqrt(n) times as much as they come to; and there are two of them.
+ */
+async function unitsOff(n, causal, file) {
+    const bytes = Uint8Array.from(readFileSync(file)).buffer;
+    const limit = 2 * 8 * n * 2 ** -24;
+    const ours = await ownGradients(causal);
+    const ratios = ours.map((own, i) => {
+        const theirs = new Float32Array(bytes, 4 * i * own.length, own.length);
+        const [off, norm] = own.reduce(
+            ([a, b], x, at) => [a + (x - theirs[at]) ** 2, b + x ** 2],
+            [0, 0],
+        );
+        return Math.sqrt(off / norm) / limit;
+    });
+    return Math.max(...ratios);
+}
+
 async function exactRow(n, d, causal) {
     const sizes = ["--backend", "softmax", "--backward", "--n", n, "--d", d];
     if (causal) sizes.push("--causal");
-    const task = { heads: 8, keys: n, dim: d, causal, threads: 1 };
+    writeNormals(n, d);
+    const files = Object.fromEntries(arrays.map((name) => [name, fileOf(name)]));
+    const task = { ...files, out: dataFile("gradients"), causal, threads: 1 };
     const { peer, about } = await torch("torch_gradients.py", task);
+    const right = (await unitsOff(n, causal, task.out)) <= 1;
     const own = [];
     const ms = await byTurns({
         own: async () => {
             own.push(await bench(...sizes));
             return [own.at(-1).ms];
         },
-        peer: timeOfPeer(peer),
+        ...(right && { peer: timeOfPeer(peer) }),
     });
     await peer.end();
     const percent = summarize(own.map((one) => one.percent_of_peak)).median;
     const work = `${causal ? "causal" : "full"}, n = ${n}, d = ${d}`;
-    const cells = [work, digits(ms.own), `${digits(percent)}%`, digits(ms.peer)];
-    return { about, own: own[0], cells: [...cells, digits(ms.peer / ms.own)] };
+    const cells = [work, digits(ms.own), `${digits(percent)}%`];
+    const beside = right ? [digits(ms.peer), digits(ms.peer / ms.own)] : ["wrong", ""];
+    return { about, own: own[0], cells: [...cells, ...beside] };
 }
 
 const linearForms = {
