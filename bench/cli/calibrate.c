@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MOST_TIERS = 16, ROUNDS = 5 };
 
@@ -72,11 +73,13 @@ static const table_column_t order_columns[] = {
     {"share", "of the best", TABLE_PERCENT},
 };
 
-static void show_orders(calibration_t *c) {
+/* Nothing where there is no second thread for it. */
+static void show_orders(calibration_t *c, int threads, const char *name, const char *title) {
     peak_read_t reads[PEAK_MOST_READS];
-    const int count = peak_reads(c->tier, ROUNDS, reads);
-    table_t table = table_make(order_columns, 5);
+    const int count = peak_reads(c->tier, threads, ROUNDS, reads);
     double best = 0;
+    if (threads > 1 && !count) return;
+    table_t table = table_make(order_columns, 5);
     for (int i = 0; i < count; i++) best = fmax(best, reads[i].gbps);
     for (int i = 0; i < count; i++) {
         table_add_number(&table, reads[i].stretches);
@@ -85,9 +88,7 @@ static void show_orders(calibration_t *c) {
         table_add_number(&table, reads[i].gbps);
         table_add_number(&table, reads[i].gbps / best);
     }
-    show(c, &table, "reading",
-         "Reading memory, one core, in stretches side by side, lines asked for before they are "
-         "read");
+    show(c, &table, name, title);
 }
 
 static const table_column_t size_columns[] = {
@@ -144,16 +145,20 @@ typedef struct usual {
     int64_t queries, keys, dim;
     int causal;
     attn_dtype_t dtype;
+    const char *precision; /* NULL: as it is without being asked */
 } usual_t;
 
 static const usual_t USUAL[] = {
-    {"short", 128, 128, 64, 0, ATTN_F32},
-    {"prefill", 4096, 4096, 64, 0, ATTN_F32},
-    {"prefill, causal", 4096, 4096, 128, 1, ATTN_F32},
-    {"decode", 1, 32768, 64, 0, ATTN_F32},
-    {"decode, f16", 1, 32768, 64, 0, ATTN_F16},
-    {"decode, bf16", 1, 32768, 64, 0, ATTN_BF16},
-    {"decode, i8", 1, 32768, 64, 0, ATTN_I8},
+    {"short", 128, 128, 64, 0, ATTN_F32, NULL},
+    {"prefill", 4096, 4096, 64, 0, ATTN_F32, NULL},
+    {"prefill, causal", 4096, 4096, 128, 1, ATTN_F32, NULL},
+    {"prefill, int16", 4096, 4096, 128, 0, ATTN_F32, "int16"},
+    {"prefill, int8", 4096, 4096, 128, 0, ATTN_F32, "int8"},
+    {"decode", 1, 32768, 64, 0, ATTN_F32, NULL},
+    {"decode, f16", 1, 32768, 64, 0, ATTN_F16, NULL},
+    {"decode, bf16", 1, 32768, 64, 0, ATTN_BF16, NULL},
+    {"decode, i8", 1, 32768, 64, 0, ATTN_I8, NULL},
+    {"decode, i8, int8", 1, 32768, 64, 0, ATTN_I8, "int8"},
 };
 
 static const table_column_t kernel_columns[] = {
@@ -169,13 +174,16 @@ static const table_column_t kernel_columns[] = {
 /* A backend that cannot solve the problem has no kernel. */
 static void add_kernel(table_t *table, const calibration_t *c, const char *backend,
                        const usual_t *usual) {
+    const attn_param_t precision = {"precision", usual->precision};
     attn_problem_t problem;
     attn_plan_t *plan = NULL;
     attn_error_t error;
     attn_problem_init(&problem, 1, 8, usual->queries, usual->keys, usual->dim, usual->dim);
     problem.kv_dtype = usual->dtype;
     if (usual->causal) problem.causal = ATTN_CAUSAL_TOP_LEFT;
-    if (attn_plan_create(c->context, backend, &problem, NULL, 0, &plan, &error)) plan = NULL;
+    if (attn_plan_create(c->context, backend, &problem, &precision, usual->precision != NULL, &plan,
+                         &error))
+        plan = NULL;
     table_add_text(table, backend);
     table_add_text(table, usual->name);
     table_add_number(table, (double)usual->queries);
@@ -186,12 +194,16 @@ static void add_kernel(table_t *table, const calibration_t *c, const char *backe
     attn_plan_destroy(plan);
 }
 
+static void add_kernels(table_t *table, const calibration_t *c, const attn_backend_t *backend) {
+    for (size_t u = 0; u < sizeof USUAL / sizeof USUAL[0]; u++)
+        if (!USUAL[u].precision || settings_declares(backend, "precision", strlen("precision")))
+            add_kernel(table, c, backend->id, &USUAL[u]);
+}
+
 static void show_kernels(calibration_t *c) {
     table_t table = table_make(kernel_columns, 7);
     for (int i = 0; i < c->selection.count; i++)
-        for (size_t u = 0; u < sizeof USUAL / sizeof USUAL[0]; u++)
-            add_kernel(&table, c, attn_backend_at(c->context, c->selection.indices[i])->id,
-                       &USUAL[u]);
+        add_kernels(&table, c, attn_backend_at(c->context, c->selection.indices[i]));
     show(c, &table, "kernels", "Kernels that plans choose, 8 heads");
 }
 
@@ -213,7 +225,10 @@ static void show_all(calibration_t *c) {
         printf("%s; %s; libattn %s\n\n", host, host_compiler(), host_commit());
     }
     show_arithmetic(c);
-    show_orders(c);
+    show_orders(c, 1, "reading",
+                "Reading memory, one core, in stretches side by side, lines asked for before they "
+                "are read");
+    show_orders(c, 2, "reading_by_two", "The same by two threads at once, an array each");
     show_caches(c, caches, count);
     show_sizes(c, caches, count);
     show_kernels(c);

@@ -94,7 +94,7 @@ static int is_for(const assignment_t *parts, const attn_backend_t *backend) {
            strncmp(backend->id, parts->id, parts->id_length) == 0;
 }
 
-static int declares(const attn_backend_t *backend, const char *name, size_t length) {
+int settings_declares(const attn_backend_t *backend, const char *name, size_t length) {
     attn_param_info_t info = {.struct_size = sizeof info};
     for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++)
         if (strlen(info.name) == length && strncmp(info.name, name, length) == 0) return 1;
@@ -106,7 +106,7 @@ static int check(const assignment_t *parts, const attn_context_t *context,
     for (int i = 0; i < selection->count; i++) {
         const attn_backend_t *backend = attn_backend_at(context, selection->indices[i]);
         if (parts->id && !is_for(parts, backend)) continue;
-        if (declares(backend, parts->name, parts->name_length)) return CLI_OK;
+        if (settings_declares(backend, parts->name, parts->name_length)) return CLI_OK;
         if (parts->id || selection->count == 1)
             return cli_complain(CLI_USAGE, "backend '%s' has no parameter '%.*s' (see attn list)",
                                 backend->id, (int)parts->name_length, parts->name);
@@ -136,12 +136,13 @@ int settings_check(const settings_t *settings, const attn_context_t *context,
 void settings_parameters(const settings_t *settings, const attn_backend_t *backend,
                          parameters_t *parameters) {
     parameters->count = 0;
-    if (settings->seed && declares(backend, "seed", 4))
+    if (settings->seed && settings_declares(backend, "seed", 4))
         parameters->params[parameters->count++] = (attn_param_t){"seed", settings->seed};
     for (int i = 0; i < settings->assignments.count; i++) {
         assignment_t parts;
         if (!split(settings->assignments.items[i], &parts)) continue;
-        if (parts.id ? !is_for(&parts, backend) : !declares(backend, parts.name, parts.name_length))
+        if (parts.id ? !is_for(&parts, backend)
+                     : !settings_declares(backend, parts.name, parts.name_length))
             continue;
         snprintf(parameters->names[i], PARAMETER_TEXT, "%.*s", (int)parts.name_length, parts.name);
         parameters->params[parameters->count++] = (attn_param_t){parameters->names[i], parts.value};

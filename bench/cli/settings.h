@@ -68,6 +68,9 @@ int settings_select(const attn_context_t *context, const option_texts_t *lists,
 int settings_check(const settings_t *settings, const attn_context_t *context,
                    const selection_t *selection);
 
+/** Does the backend declare a parameter of this name, the first `length` characters of `name`? */
+int settings_declares(const attn_backend_t *backend, const char *name, size_t length);
+
 enum { PARAMETER_TEXT = 128 };
 
 /** The parameters of one backend; `params` points into `names` and the command line. */

@@ -1,6 +1,6 @@
 /*
  * measure/peak.h: what this machine can do at most, measured: arithmetic from registers and reading
- * from memory, both in one thread. Numbers of kernels are told as a share of these.
+ * from memory, in one thread where nothing is said. Numbers of kernels are told as a share of these.
  */
 #ifndef ATTN_MEASURE_PEAK_H
 #define ATTN_MEASURE_PEAK_H
@@ -32,16 +32,17 @@ typedef struct peak_read {
     int once;      /**< they are asked for as what is not needed again (non-temporal) */
     double gbps;   /**< bytes a second, in 1e9 */
 } peak_read_t;
-enum { PEAK_MOST_READS = 16 };
+enum { PEAK_MOST_READS = 20 };
 
 /**
  * Reads, with this tier's instructions, an array that no cache holds (PEAK_BYTES; less where there is no
  * memory for it) in all orders by turns, so many times each, and keeps the best of each; the first is in
- * order. Returns how many there are, 0 when there is no memory at all.
+ * order. Of two `threads` each reads an array of its own at the same time, which share the way to memory.
+ * Returns how many there are, 0 when there is no memory at all or no second thread.
  */
-int peak_reads(attn_tier_t tier, int rounds, peak_read_t reads[PEAK_MOST_READS]);
+int peak_reads(attn_tier_t tier, int threads, int rounds, peak_read_t reads[PEAK_MOST_READS]);
 
-/** The best of them; 0 when there is no memory at all. */
+/** The best of them by one thread; 0 when there is no memory at all. */
 double peak_read_gbps(attn_tier_t tier);
 
 /** In order, from an array of so many bytes (a multiple of 512, at least that) read over and over. */

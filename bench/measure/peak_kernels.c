@@ -122,6 +122,7 @@ ATTN_INLINE float read_all(int stretches, int ahead, int once, const float *data
 READ_STRETCHES(0, 0)
 #ifndef __wasm__
 READ_STRETCHES(512, 0)
+READ_STRETCHES(1024, 0)
 READ_STRETCHES(2048, 0)
 READ_STRETCHES(2048, 1)
 #endif
@@ -154,7 +155,7 @@ const peak_kernels_t ATTN_KERNEL(peak_kernels) = {
 #ifdef __wasm__
     .read = {ORDERS(0, 0)},
 #else
-    .read = {ORDERS(0, 0), ORDERS(512, 0), ORDERS(2048, 0), ORDERS(2048, 1)},
+    .read = {ORDERS(0, 0), ORDERS(512, 0), ORDERS(1024, 0), ORDERS(2048, 0), ORDERS(2048, 1)},
 #endif
     .update = update,
 };

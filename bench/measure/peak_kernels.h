@@ -11,7 +11,7 @@
 #ifdef __wasm__
 enum { PEAK_VARIANTS = 3, PEAK_READS = 4 };
 #else
-enum { PEAK_VARIANTS = 3, PEAK_READS = 16 };
+enum { PEAK_VARIANTS = 3, PEAK_READS = 20 };
 #endif
 
 typedef struct peak_kernels {

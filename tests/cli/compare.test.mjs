@@ -290,9 +290,12 @@ describe("attn bench", () => {
         }
     });
 
+    const orderOf = ({ stretches, ahead_bytes: ahead, once }) => [stretches, ahead, once];
+
     test("--calibrate tells peaks, orders of reading, caches and kernels", () => {
         const out = succeed(["bench", "--calibrate", "--backend=softmax", "--json"]);
-        const { arithmetic, reading, caches, sizes, kernels } = JSON.parse(out);
+        const told = JSON.parse(out);
+        const { arithmetic, reading, caches, sizes, kernels } = told;
         assert.ok(arithmetic.every(({ gflops, gops16 }) => gflops > 0 && gops16 > 0));
         assert.ok(
             arithmetic.every(({ tier, gops8 }) =>
@@ -303,10 +306,17 @@ describe("attn bench", () => {
         assert.equal(Math.max(...reading.map(({ share }) => share)), 1);
         assert.ok(reading.every(({ gbps, share }) => gbps > 0 && share > 0));
         assert.ok(reading.some(({ stretches }) => stretches === 8));
+        const two = told.reading_by_two; // not there without threads
+        assert.deepEqual(two?.map(orderOf), isWasi ? undefined : reading.map(orderOf));
+        if (two) assert.equal(Math.max(...two.map(({ share }) => share)), 1);
         assert.ok(caches.every(({ level, bytes }) => level >= 1 && bytes > 0));
         assert.ok(sizes.every(({ gbps }) => gbps > 0));
         assert.ok(sizes.length > 10 && sizes[1].bytes === 2 * sizes[0].bytes);
         assert.ok(kernels.every(({ backend, kernel }) => backend === "softmax" && kernel));
+        const precise = kernels.filter(({ problem }) => /int(8|16)$/.test(problem));
+        if (!isWasi) assert.equal(precise.length, 3);
+        for (const { problem, kernel } of precise)
+            assert.ok(kernel.endsWith(problem.split(" ").at(-1)));
     });
 
     test("text, Markdown and CSV", () => {
