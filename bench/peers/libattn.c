@@ -11,7 +11,9 @@ static attn_stream_t *stream; /* of a task that has one, in place of the plan */
 static attn_io_t io;          /* of a stream the query's */
 static attn_io_t token;       /* of a stream: the last key, value and gates */
 static attn_tensor_t gates[2];
-static const attn_tensor_t *own[2]; /* in the order of the backend: decay, beta */
+static const attn_tensor_t
+    *own[3]; /* by the backend: decay, beta; or of blocks the second, starts, and columns */
+static pattern_t pattern;
 
 static int explain(const attn_error_t *error, about_t *about) {
     snprintf(about->text, sizeof about->text, "%s", error->message);
@@ -19,14 +21,21 @@ static int explain(const attn_error_t *error, about_t *about) {
 }
 
 static attn_dtype_t cache_type(const task_t *task) {
-    static const attn_dtype_t types[] = {ATTN_F32, ATTN_F16, ATTN_BF16};
+    static const attn_dtype_t types[] = {ATTN_F32, ATTN_F16, ATTN_BF16, ATTN_I8};
     return types[task->kv];
 }
 
-/* Keys or values in the type that the task asks for. */
-static attn_tensor_t cache_of(const task_t *task, float *numbers) {
-    void *data = task->kv == KV_F32 ? numbers : task_halves(task, numbers);
-    attn_tensor_t tensor = attn_tensor_bhnd(data, 1, task->kv_heads, task->keys, task->dim);
+/* Keys or values in the type that the task asks for, in i8 with their scales. */
+static attn_tensor_t cache_of(const task_t *task, float *numbers, attn_tensor_t *scales) {
+    const int64_t heads = task->kv_heads, keys = task->keys;
+    void *data = numbers;
+    if (task->kv == KV_I8) {
+        *scales = attn_tensor_bhnd(task_floats(heads * keys), 1, heads, keys, 1);
+        data = task_bytes(task, numbers, scales->data);
+    } else if (task->kv != KV_F32) {
+        data = task_halves(task, numbers);
+    }
+    attn_tensor_t tensor = attn_tensor_bhnd(data, 1, heads, keys, task->dim);
     tensor.dtype = cache_type(task);
     return tensor;
 }
@@ -43,10 +52,10 @@ static attn_problem_t problem_of(const task_t *task) {
 
 /* The arrays of all tokens. */
 static int give_arrays(const task_t *task) {
-    io = (attn_io_t){.struct_size = sizeof io, .own = own, .own_count = 2};
+    io = (attn_io_t){.struct_size = sizeof io, .own = own, .own_count = 3};
     io.query = attn_tensor_bhnd(task->query, 1, task->heads, task->queries, task->dim);
-    io.key = cache_of(task, task->key);
-    io.value = cache_of(task, task->value);
+    io.key = cache_of(task, task->key, &io.key_scales);
+    io.value = cache_of(task, task->value, &io.value_scales);
     io.out = attn_tensor_bhnd(task->out, 1, task->heads, task->queries, task->dim);
     gates[0] = attn_tensor_bhnd(task->decay, 1, task->kv_heads, task->keys, task->dim);
     gates[1] = attn_tensor_bhnd(task->beta, 1, task->kv_heads, task->keys, 1);
@@ -87,6 +96,21 @@ static int open_stream(const task_t *task, const attn_problem_t *problem,
     return 0;
 }
 
+/* As the plan counts them, or else those of a run's arrays that have a weight; NaN without memory for them. */
+static double kept_pairs(const task_t *task) {
+    attn_cost_t cost = {.struct_size = sizeof cost};
+    if (attn_plan_cost(plan, &cost, NULL) == ATTN_OK && !isnan(cost.pairs)) return cost.pairs;
+    const int64_t size = task->queries * task->keys;
+    float *weights = task_floats(size);
+    double pairs = weights ? 0 : NAN;
+    for (int64_t head = 0; weights && head < task->heads; head++) {
+        attn_weights(plan, &io, 0, head, 0, task->queries, weights, task->keys, NULL);
+        for (int64_t i = 0; i < size; i++) pairs += weights[i] > 0;
+    }
+    free(weights);
+    return pairs;
+}
+
 static int open_plan(const task_t *task, const attn_problem_t *problem, const attn_param_t *params,
                      uint32_t count, about_t *about) {
     attn_error_t error;
@@ -98,10 +122,30 @@ static int open_plan(const task_t *task, const attn_problem_t *problem, const at
     if (!io.workspace) return 1;
     int used = snprintf(about->text, sizeof about->text, "libattn %s, %s", attn_version(),
                         attn_plan_kernel(plan));
-    attn_cost_t cost = {.struct_size = sizeof cost};
-    if (task->sparse && attn_plan_cost(plan, &cost, NULL) == ATTN_OK)
-        snprintf(about->text + used, sizeof about->text - (size_t)used, ", %.0f pairs", cost.pairs);
+    const double pairs = task->sparse ? kept_pairs(task) : NAN;
+    if (!isnan(pairs))
+        snprintf(about->text + used, sizeof about->text - (size_t)used, ", %.0f pairs", pairs);
     return 0;
+}
+
+/* Blocks that are listed, or a pattern by its parameters. */
+static int open_sparse(const task_t *task, attn_problem_t *problem, about_t *about) {
+    const attn_backend_t *sparse = attn_backend_find(context, "sparse");
+    attn_error_t error;
+    if (!task->layout) {
+        pattern_read(&pattern, task);
+        return open_plan(task, problem, pattern.params, pattern.count, about);
+    }
+    if (pattern_read_layout(&pattern, task)) {
+        snprintf(about->text, sizeof about->text, "%.200s: no layout", task->layout);
+        return 1;
+    }
+    if (attn_problem_add_input(problem, sparse, "block_starts", &error) ||
+        attn_problem_add_input(problem, sparse, "block_columns", &error))
+        return explain(&error, about);
+    own[1] = &pattern.starts;
+    own[2] = &pattern.columns;
+    return open_plan(task, problem, pattern.params, pattern.count, about);
 }
 
 int contender_open(const task_t *task, about_t *about) {
@@ -121,10 +165,10 @@ int contender_open(const task_t *task, about_t *about) {
                                    {"normaliser", "off"},
                                    {"rule", elu1 ? "linear" : rules[task->linear->rule]}};
     if (give_arrays(task)) return 1;
-    if (task->sparse) {
-        pattern_t pattern;
-        pattern_read(&pattern, task);
-        return open_plan(task, &problem, pattern.params, pattern.count, about);
+    if (task->sparse) return open_sparse(task, &problem, about);
+    if (task->precision) {
+        const attn_param_t precision = {"precision", task->precision};
+        return open_plan(task, &problem, &precision, 1, about);
     }
     return (task->stream ? open_stream : open_plan)(task, &problem, params, elu1 ? 0 : 3, about);
 }

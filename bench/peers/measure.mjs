@@ -6,6 +6,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { argumentsOf } from "./inputs.mjs";
+import { writeLayout } from "./layouts.mjs";
 import { dataFile, inRoot, program } from "./paths.mjs";
 import { Contender } from "./process.mjs";
 import { contenderOf, participants } from "./rows.mjs";
@@ -40,6 +41,7 @@ async function check(args) {
 async function start(contender, log) {
     const out = dataFile("out");
     const args = argumentsOf(contender.task);
+    if (contender.layout) args.push(`layout=${writeLayout(contender.task)}`);
     rmSync(out, { force: true });
     const command = [...commandOf(contender), ...args, `out=${out}`];
     const entry = { contender, about: "", error: NaN, failure: "", times: [] };

@@ -5,7 +5,8 @@
 //   outputs  name: {dims}
 //   result   the output's elements in the order (head, row, column)
 
-import { linearOf, settingsOf } from "./task.mjs";
+import { readLayout } from "./layouts.mjs";
+import { linearOf } from "./task.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
 const contrib = "com.microsoft";
@@ -128,23 +129,10 @@ function graph(task) {
     };
 }
 
-/** Blocks that `strided` keeps of each row's (attn list), as compressed rows. */
-function stridedBlocks(sparse, keys) {
-    const { pattern, block, local = 1, stride } = settingsOf(sparse);
-    if (pattern !== "strided") throw new Error(`pattern ${pattern} is no layout of blocks alone`);
-    const [starts, columns] = [[0], []];
-    for (let row = 0; row < keys / block; row++) {
-        for (let column = 0; column <= row; column++)
-            if (row - column < local || (row - column) % stride === 0) columns.push(column);
-        starts.push(columns.length);
-    }
-    return { block: Number(block), starts, columns };
-}
-
 /** Always causal, by a layout of blocks that all heads share; the cache is the keys and values themselves. */
 function sparseAttention(task) {
     const { heads, kv_heads: shared, queries, keys, dim } = task;
-    const { block, starts, columns } = stridedBlocks(task.sparse, keys);
+    const { block, starts, columns } = readLayout(task);
     const cache = [1, shared, keys, dim];
     const past = { past_key: floats(task.key, ...cache), past_value: floats(task.value, ...cache) };
     const names = ["query", "key", "value", ...Object.keys(past), "starts", "columns"];

@@ -2,8 +2,11 @@
 // read back where onnx-proto is. `node --test bench/peers/*.test.mjs`
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { compress } from "./layouts.mjs";
 import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { plot } from "./plot.mjs";
@@ -153,14 +156,21 @@ test("swapping axes twice changes nothing", () => {
     assert.deepEqual(swapAxes(swapAxes(array, 2, 3, 4), 3, 2, 4), array);
 });
 
+test("blocks that rows see are listed row by row", () => {
+    const all = Uint8Array.of(1, 0, 1, 0, 0, 0, 0, 1, 0);
+    assert.deepEqual(compress({ all, length: 3 }), [0, 2, 2, 3, 0, 2, 1]);
+});
+
 test("models are ONNX files", { skip: hasNo("onnx-proto") }, () => {
     const { onnx } = peer("onnx-proto");
+    const layout = join(mkdtempSync(join(tmpdir(), "attn-peers-")), "layout");
+    writeFileSync(layout, BigInt64Array.from([0, 2, 0, 2], BigInt));
     const task = { heads: 2, kv_heads: 2, queries: 1, keys: 3, dim: 4, causal: 0 };
     const query = new Float32Array(8);
     const key = new Float32Array(24);
     const decay = key;
     for (const [name, make] of Object.entries(makers)) {
-        const more = name === "sparse" ? { sparse: "pattern=strided,block=1,stride=2" } : {};
+        const more = name === "sparse" ? { sparse: "block=1", layout } : {};
         const linear = { form: "gated", stream: 1, decay };
         const model = make({ ...task, ...linear, ...more, query, key, value: key });
         const { graph } = onnx.ModelProto.decode(encodeModel(model));

@@ -132,7 +132,11 @@ int contender_open(const task_t *task, about_t *about) {
         const state_t state = state_of(task, h);
         for (int64_t j = 0; j + 1 < task->keys; j++) take(task, h, j, &state);
     }
+#ifdef __FAST_MATH__
     snprintf(about->text, sizeof about->text, "loops in C, -O3 -march=native -ffast-math");
+#else
+    snprintf(about->text, sizeof about->text, "loops in C, -O3 -march=native");
+#endif
     return 0;
 }
 

@@ -62,6 +62,6 @@ export function flopsOf(task, kept = NaN) {
 export function bytesOf(task) {
     const { heads, kv_heads: shared, queries, keys, dim, kv = "f32" } = task;
     if (task.stream) return 2 * 4 * shared * dim * (dim + (task.form === "elu1" ? 1 : 0));
-    const size = kv === "f32" ? 4 : 2;
-    return 2 * dim * (size * shared * keys + 4 * heads * queries);
+    const token = { f32: 4 * dim, f16: 2 * dim, bf16: 2 * dim, i8: dim + 4 }[kv]; // in i8 with its scale
+    return 2 * (token * shared * keys + 4 * dim * heads * queries);
 }

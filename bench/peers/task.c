@@ -3,6 +3,7 @@
 
 #include <simd/half.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,21 +60,49 @@ void *task_halves(const task_t *task, const float *numbers) {
     return halves;
 }
 
-static void round_to_halves(const task_t *task, float *numbers) {
-    for (int64_t i = 0; numbers && task->kv != KV_F32 && i < kv_size(task); i++) {
+static float scale_of(const float *row, int64_t dim) {
+    float largest = 0;
+    for (int64_t c = 0; c < dim; c++) largest = fmaxf(largest, fabsf(row[c]));
+    return largest > 0 ? largest / 127 : 1;
+}
+
+int8_t *task_bytes(const task_t *task, const float *numbers, float *scales) {
+    int8_t *bytes = malloc((size_t)kv_size(task));
+    for (int64_t i = 0; bytes && scales && i < kv_size(task); i++) {
+        float *scale = scales + i / task->dim;
+        if (i % task->dim == 0) *scale = scale_of(numbers + i, task->dim);
+        bytes[i] = (int8_t)lrintf(numbers[i] / *scale);
+    }
+    return bytes;
+}
+
+static void round_to_bytes(const task_t *task, float *numbers) {
+    for (int64_t i = 0; i < kv_size(task); i += task->dim) {
+        const float scale = scale_of(numbers + i, task->dim);
+        for (int64_t c = i; c < i + task->dim; c++) numbers[c] = scale * rintf(numbers[c] / scale);
+    }
+}
+
+static void round_kv(const task_t *task, float *numbers) {
+    if (!numbers || task->kv == KV_F32) return;
+    if (task->kv == KV_I8) {
+        round_to_bytes(task, numbers);
+        return;
+    }
+    for (int64_t i = 0; i < kv_size(task); i++) {
         const uint16_t half = half_of(task, numbers[i]);
         numbers[i] = task->kv == KV_F16 ? f16_to_float(half) : bf16_to_float(half);
     }
 }
 
 static int read_kv(task_t *task, int count, char **arguments, about_t *about) {
-    static const char *const names[] = {"f32", "f16", "bf16"};
+    static const char *const names[] = {"f32", "f16", "bf16", "i8"};
     const char *text = task_argument(count, arguments, "kv");
     task->kv = KV_F32;
     if (!text) return 0;
-    for (int i = KV_F32; i <= KV_BF16; i++)
+    for (int i = KV_F32; i <= KV_I8; i++)
         if (strcmp(text, names[i]) == 0) return task->kv = (enum kv_type)i, 0;
-    snprintf(about->text, sizeof about->text, "kv=%.40s: f32, f16 or bf16 is needed", text);
+    snprintf(about->text, sizeof about->text, "kv=%.40s: f32, f16, bf16 or i8 is needed", text);
     return 1;
 }
 
@@ -123,8 +152,10 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (read_size(sizes[i].size, count, arguments, sizes[i].name, sizes[i].least, about))
             return 1;
+    task->precision = task_argument(count, arguments, "precision");
     task->sparse = task_argument(count, arguments, "sparse");
     if (task->sparse && !*task->sparse) task->sparse = NULL;
+    task->layout = task_argument(count, arguments, "layout");
     if (task->heads % task->kv_heads) {
         snprintf(about->text, sizeof about->text, "%lld heads are no multiple of %lld kv_heads",
                  (long long)task->heads, (long long)task->kv_heads);
@@ -133,7 +164,7 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
     if (read_kv(task, count, arguments, about) || read_form(task, count, arguments, about) ||
         read_arrays(task, count, arguments, about))
         return 1;
-    round_to_halves(task, task->key);
-    round_to_halves(task, task->value);
+    round_kv(task, task->key);
+    round_kv(task, task->value);
     return 0;
 }

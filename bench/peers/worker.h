@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /** What type keys and values have for a contender that takes others than f32. */
-enum kv_type { KV_F32, KV_F16, KV_BF16 };
+enum kv_type { KV_F32, KV_F16, KV_BF16, KV_I8 };
 
 /** How a token changes the state of linear attention (attn/oracle_linear.h), in the order of that header. */
 enum linear_rule { RULE_LINEAR, RULE_GATED, RULE_DELTA, RULE_GATED_DELTA };
@@ -40,7 +40,7 @@ static inline int linear_deltas(const linear_t *linear) {
 
 /**
  * One attention problem, batch 1, in the order (head, row, column), and its arrays. Where keys and
- * values are to be f16 or bf16, `key` and `value` hold the numbers rounded to that type, as f32: what
+ * values are to be f16, bf16 or i8 with a scale for each token, `key` and `value` hold the numbers rounded to that type, as f32: what
  * the contender gets is exactly what its output is checked against.
  */
 typedef struct task {
@@ -48,11 +48,13 @@ typedef struct task {
     int64_t causal; /**< query i sees keys j <= i */
     int64_t threads;
     enum kv_type kv;
+    const char *precision; /**< NULL, or libattn's parameter of softmax: int8, int16 */
     int64_t
         stream; /**< 1: a call takes the last token and its query, those before are known already */
     const linear_t *linear; /**< NULL: softmax */
     const char
         *sparse; /**< NULL: of every pair; else libattn's parameters of sparse, NAME=VALUE,... */
+    const char *layout; /**< NULL, or a file of the blocks that it keeps (layouts.mjs) */
     float *query, *key, *value, *out;
     float *decay; /**< [kv_heads][keys][dim] where the rule decays: log of what the state keeps */
     float *beta;  /**< [kv_heads][keys] where it is a delta rule */
@@ -74,6 +76,9 @@ const char *task_argument(int count, char **arguments, const char *name);
 
 /** Numbers that are exact in the task's type of keys and values, in 16 bits; NULL without memory. */
 void *task_halves(const task_t *task, const float *numbers);
+
+/** Such numbers in i8, and the scale of each token; NULL without memory. */
+int8_t *task_bytes(const task_t *task, const float *numbers, float *scales);
 
 /** Zeroed room for so many floats, aligned to 64 bytes; NULL when there is none. */
 float *task_floats(int64_t count);

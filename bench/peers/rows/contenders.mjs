@@ -12,29 +12,42 @@ const chromium = (contender, ...more) => ({
 /**
  * `command`: a program of CMakeLists.txt, or node with a module of this folder. `task` replaces
  * sizes of the row's task, `peak` is the peak it is held against when that is not the family's,
- * `empty` says that it computes nothing, `newest` that it is left out unless it is asked for. Those whose
+ * `layout` that it gets the row's blocks as a list, `empty` says that it computes nothing, `newest` that it is left out unless it is asked for. Those whose
  * name begins with libattn are this library.
  */
 export const contenders = {
     libattn: { command: ["peer_libattn"] },
     "libattn, dense": { command: ["peer_libattn"], task: { sparse: "" } },
+    "libattn, dense, 1 head": {
+        command: ["peer_libattn"],
+        task: { sparse: "", heads: 1, kv_heads: 1 },
+    },
+    "libattn, blocks": { command: ["peer_libattn"], layout: true },
     "libattn, AVX2": { command: ["peer_libattn"], env: { ATTN_CPU: "avx2" }, peak: "avx2" },
     "libattn, 1 thread": { command: ["peer_libattn"], task: { threads: 1 } },
     "libattn, f16 keys and values": { command: ["peer_libattn"], task: { kv: "f16" } },
     "libattn, bf16 keys and values": { command: ["peer_libattn"], task: { kv: "bf16" } },
+    "libattn, i8 keys and values": { command: ["peer_libattn"], task: { kv: "i8" } },
+    "libattn, i8 keys and values, int8": {
+        command: ["peer_libattn"],
+        task: { kv: "i8", precision: "int8" },
+    },
+    "libattn, int16": { command: ["peer_libattn"], task: { precision: "int16" } },
+    "libattn, int8": { command: ["peer_libattn"], task: { precision: "int8" } },
     "libattn, 1 query head": { command: ["peer_libattn"], task: { heads: 1 } },
     "onnxruntime MultiHeadAttention": onnxruntime("mha"),
     "onnxruntime Attention": onnxruntime("attention"),
     "onnxruntime GroupQueryAttention": onnxruntime("gqa"),
     "onnxruntime MatMul, Softmax, MatMul": onnxruntime("graph"),
     "onnxruntime LinearAttention": onnxruntime("linear"),
-    "onnxruntime SparseAttention": onnxruntime("sparse"),
+    "onnxruntime SparseAttention": { ...onnxruntime("sparse"), layout: true },
     "onnxruntime, an empty call": { ...onnxruntime("identity"), empty: true },
     ggml: newest("ggml"),
     "ggml, f16 keys and values": { ...newest("ggml"), task: { kv: "f16" } },
     PyTorch: newest("python3", "torch_sdpa.py"),
     "PyTorch, chunks": newest("python3", "torch_chunks.py"),
     "plain loops in C": { command: ["peer_recurrence"] },
+    "plain loops in C, -ffast-math": { command: ["peer_recurrence_fast"] },
     oneDNN: { command: ["peer_onednn"] },
     OpenBLAS: { command: ["peer_openblas"] },
     "oneDNN, newest": newest("onednn"),
@@ -43,6 +56,10 @@ export const contenders = {
     "libattn, SIMD128, dense": {
         command: ["node", "wasm.mjs", "build=simd"],
         task: { sparse: "" },
+    },
+    "libattn, SIMD128, dense, 1 head": {
+        command: ["node", "wasm.mjs", "build=simd"],
+        task: { sparse: "", heads: 1, kv_heads: 1 },
     },
     "libattn, relaxed SIMD": { command: ["node", "wasm.mjs", "build=relaxed"] },
     "libattn, SIMD128 and threads": { command: ["node", "wasm.mjs", "build=threads"] },
