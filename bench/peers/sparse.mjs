@@ -16,20 +16,26 @@ const { results, cpu, date, commit, peaks } = JSON.parse(readFileSync(inRoot("re
 
 const percent = (share, count = 2) => `${digits(100 * share, count)}%`;
 
-/** Of every row its own time, dense attention's and onnxruntime's, and the share of dense pairs. */
+/** As if it had as many heads as `one`, where dense attention of all takes minutes. */
+const ofHeads = (dense, { heads }) =>
+    dense && { ...dense, heads, ms: (dense.ms * heads) / dense.heads };
+
+/** Of every row its own time, dense attention's and others', and the share of dense pairs. */
 function rowsOf(family) {
     const own = results.filter((one) => one.family === family);
     return [...new Set(own.map(({ row }) => row))].map((id) => {
         const of = (word) =>
             own.find(
-                ({ row, contender, failure }) => row === id && contender.endsWith(word) && !failure,
+                ({ row, contender, failure }) => row === id && contender.includes(word) && !failure,
             );
-        const [first, dense] = [own.find(({ row }) => row === id), of("dense")];
+        const first = own.find(({ row }) => row === id);
+        const dense = ofHeads(of("dense"), first);
         const pairs = dense && (dense.gflops * dense.ms * 1e6) / (4 * dense.dim);
         return {
             ...first,
             dense,
             peer: of("SparseAttention"),
+            blocks: of("libattn, blocks"),
             single: of("1 thread"),
             density: first.pairs / pairs,
         };
@@ -53,6 +59,7 @@ const line = (one) => [
     one.dense ? percent(one.density) : "",
     one.dense ? digits(ratio(one)) : "",
     percent(one.percent_of_peak / 100),
+    one.blocks ? digits(one.blocks.ms) : "",
     one.peer ? digits(one.peer.ms) : "",
 ];
 
@@ -60,7 +67,20 @@ function timesTable() {
     const titles = ["work", "ms", "dense, ms", "density", "time / (density × dense)"];
     const families = ["sparse-density", "sparse-patterns", "sparse-window", "sparse-decode"];
     const native = families.flatMap(rowsOf).map(line);
-    return table([...titles, "of the peak", "onnxruntime SparseAttention, ms"], native);
+    const others = ["as a list of blocks, ms", "onnxruntime SparseAttention, ms"];
+    return table([...titles, "of the peak", ...others], native);
+}
+
+/** What is not in the lines of the table. */
+function timesNotes() {
+    const windows = rowsOf("sparse-window").map((one) => [one.keys, perHead(one)]);
+    const [keys] = rowsOf("sparse-patterns").filter(({ row }) => row === "sparse-topkeys");
+    const rest = 1 - keys.dense.ms / 2 / keys.ms;
+    return (
+        `Time of the window grows as n to the power of ${digits(exponentOf(windows))}. Of topkeys' time ` +
+        `${percent(rest)} is more than half of dense attention's, which its logits take: choosing keys, ` +
+        "and reading the values of those."
+    );
 }
 
 function threadsTable() {
@@ -69,8 +89,10 @@ function threadsTable() {
         digits(one.ms),
         digits(one.single.ms),
         digits(one.single.ms / one.ms),
+        one.peer ? digits(one.peer.ms) : "",
     ]);
-    return table(["2 threads", "ms", "1 thread, ms", "times as fast"], rows);
+    const titles = ["2 threads", "ms", "1 thread, ms", "times as fast"];
+    return table([...titles, "onnxruntime SparseAttention, ms"], rows);
 }
 
 function growthTable(family) {
@@ -90,9 +112,14 @@ const webTable = () =>
 const about =
     `${cpu}, ${date}, commit ${commit}; one core of ${digits(peaks.flops)} GFLOP/s, of ` +
     `${digits(peaks.wasm)} with SIMD128; f32, 8 heads (n = 65536: Eq. 6 one), d = 64, one query d = 128.`;
-const times = [about, timesTable(), growthTable("sparse-growth"), threadsTable(), webTable()].join(
-    "\n\n",
-);
+const times = [
+    about,
+    timesTable(),
+    timesNotes(),
+    growthTable("sparse-growth"),
+    threadsTable(),
+    webTable(),
+].join("\n\n");
 writeFileSync(join(plugin, "times-n.svg"), overLength(rowsOf("sparse-growth")));
 writeFileSync(join(plugin, "times-density.svg"), overDensity(rowsOf("sparse-density")));
 writeMarked(join(plugin, "README.md"), { times, kept: await keptTable() });

@@ -1,10 +1,13 @@
 // Sparse attention: the parameters are those of libattn's backend `sparse`.
 
-import { oneQuery, row, square, two, units } from "./tasks.mjs";
+import { oneQuery, row, square, two, units, withOne } from "./tasks.mjs";
 
+const operator = "onnxruntime SparseAttention"; // always causal, of layouts of blocks
 const sparse = ["libattn", "libattn, dense"];
-const sparseBlocks = [...sparse, "onnxruntime SparseAttention"];
+const sparseHead = ["libattn", "libattn, dense, 1 head"];
+const sparseBlocks = [...sparse, operator];
 const sparseWeb = ["libattn, SIMD128", "libattn, SIMD128, dense"];
+const sparseWebHead = ["libattn, SIMD128", "libattn, SIMD128, dense, 1 head"];
 
 const pattern = (n, settings, more) => square(n, 64, { causal: 1, sparse: settings, ...more });
 
@@ -16,17 +19,28 @@ const growth = [256, 1024, 4096, 16384, 65536].map((n) => [
 /** Densities from about a half down, of blocks that onnxruntime can express too. */
 const strides = [2, 4, 8, 16, 40];
 const strided = (stride) => `pattern=strided,block=64,stride=${stride}`;
+/** {name: [settings, contenders]} */
 const patterns = {
-    window: "pattern=window,block=64,local=4",
-    fixed: "pattern=fixed,block=64",
-    longformer: "pattern=longformer,block=64,global=64",
-    bigbird: "pattern=bigbird,block=64,random=3",
-    dilated: "pattern=dilated,block=64,stride=2",
-    topk: "pattern=topk,block=64,top=2",
-    topkeys: "pattern=topkeys,top=64",
+    window: ["pattern=window,block=64,local=4", sparse],
+    fixed: ["pattern=fixed,block=64", sparse],
+    longformer: ["pattern=longformer,block=64,global=64", sparse],
+    bigbird: ["pattern=bigbird,block=64,random=3", sparseBlocks],
+    dilated: ["pattern=dilated,block=64,stride=2", sparse],
+    topk: ["pattern=topk,block=64,top=2", sparse],
+    "topk-10": ["pattern=topk,block=64,top=3", sparse],
+    topkeys: ["pattern=topkeys,top=64", sparse],
+    lsh: ["pattern=lsh,buckets=64,rounds=1", sparse],
+    "lsh-2": ["pattern=lsh,buckets=64,rounds=2", sparse],
 };
+const labelOf = (settings) => settings.slice("pattern=".length).replaceAll(",", ", ");
 const scattered = pattern(4096, "pattern=bigbird,block=16,global=0,random=25", { causal: 0 });
 const window256 = "pattern=window,block=256";
+const decoded = oneQuery(32768, { sparse: "pattern=bigbird,block=64,global=0,random=50" });
+/** Blocks of queries that see everything beside others that see little. */
+const unequal = {
+    longformer: "pattern=longformer,block=64,global=64",
+    bigbird: "pattern=bigbird,block=64,global=2,random=3",
+};
 
 export const families = [
     {
@@ -49,15 +63,13 @@ export const families = [
         unit: units.flops,
         peak: "flops",
         rows: [
-            ...Object.entries(patterns).map(([name, settings]) =>
-                row(
-                    `sparse-${name}`,
-                    settings.slice(8).replaceAll(",", ", "),
-                    pattern(4096, settings),
-                    sparse,
-                ),
+            ...Object.entries(patterns).map(([name, [settings, names]]) =>
+                row(`sparse-${name}`, labelOf(settings), pattern(4096, settings), names),
             ),
-            row("sparse-scattered", "blocks of 16 at random, 10%, not causal", scattered, sparse),
+            row("sparse-scattered", "blocks of 16 at random, 10%, not causal", scattered, [
+                ...sparse,
+                "libattn, blocks",
+            ]),
         ],
     },
     {
@@ -73,9 +85,12 @@ export const families = [
         unit: units.flops,
         peak: "flops",
         rows: [4096, 16384, 65536].map((n) =>
-            row(`sparse-window-${n}`, `window of 256, n = ${n}`, pattern(n, window256), [
-                "libattn",
-            ]),
+            row(
+                `sparse-window-${n}`,
+                `window of 256, n = ${n}`,
+                pattern(n, window256),
+                n > 16384 ? sparseHead : sparse,
+            ),
         ),
     },
     {
@@ -84,12 +99,10 @@ export const families = [
         unit: units.flops,
         peak: "flops",
         rows: [
-            row(
-                "sparse-decode-blocks",
-                "one query, blocks of 64 at random",
-                oneQuery(32768, { sparse: "pattern=bigbird,block=64,global=0,random=50" }),
-                sparse,
-            ),
+            row("sparse-decode-blocks", "one query, blocks of 64 at random", decoded, [
+                ...sparse,
+                "libattn, blocks",
+            ]),
         ],
     },
     {
@@ -98,15 +111,25 @@ export const families = [
         unit: units.flops,
         peak: "flops2",
         rows: [
-            row("sparse-threads-band", "Eq. 6", pattern(4096, "pattern=band", two), [
-                "libattn",
-                "libattn, 1 thread",
-            ]),
+            row(
+                "sparse-threads-band",
+                "Eq. 6",
+                pattern(4096, "pattern=band", two),
+                withOne(["libattn"]),
+            ),
             row(
                 "sparse-threads-strided",
                 "blocks of 64, every 8th",
                 pattern(4096, strided(8), two),
-                ["libattn", "libattn, 1 thread"],
+                withOne(["libattn", operator]),
+            ),
+            ...Object.entries(unequal).map(([name, settings]) =>
+                row(
+                    `sparse-threads-${name}`,
+                    `${labelOf(settings)}, not causal`,
+                    pattern(4096, settings, { ...two, causal: 0 }),
+                    withOne(["libattn"]),
+                ),
             ),
         ],
     },
@@ -119,10 +142,29 @@ export const families = [
             ...growth
                 .slice(0, 4)
                 .map(([n, task]) => row(`sparse-wasm-${n}`, `Eq. 6, n = ${n}`, task, sparseWeb)),
-            row("sparse-wasm-strided", "strided, 8", pattern(4096, strided(8)), sparseWeb),
-            row("sparse-wasm-window", "window of 256", pattern(4096, window256), sparseWeb),
+            ...[2, 8, 40].map((stride) =>
+                row(
+                    `sparse-wasm-strided-${stride}`,
+                    `strided, ${stride}`,
+                    pattern(4096, strided(stride)),
+                    sparseWeb,
+                ),
+            ),
+            ...["fixed", "longformer", "bigbird", "dilated", "topk", "topkeys"].map((name) => {
+                const [settings] = patterns[name];
+                const task = pattern(4096, settings);
+                return row(`sparse-wasm-${name}`, labelOf(settings), task, sparseWeb);
+            }),
             row("sparse-wasm-scattered", "blocks of 16 at random", scattered, sparseWeb),
-            row("sparse-wasm-topkeys", "topkeys, 64", pattern(4096, patterns.topkeys), sparseWeb),
+            ...[4096, 16384, 65536].map((n) =>
+                row(
+                    `sparse-wasm-window-${n}`,
+                    `window of 256, n = ${n}`,
+                    pattern(n, window256),
+                    n > 4096 ? sparseWebHead : sparseWeb,
+                ),
+            ),
+            row("sparse-wasm-decode", "one query, m = 32768, d = 128", decoded, sparseWeb),
         ],
     },
 ];
