@@ -2,9 +2,10 @@
 
 import { oneQuery, ownWeb, row, square, two, units, withOne, without } from "./tasks.mjs";
 
-const linear = ["libattn", "plain loops in C", "PyTorch, chunks"];
-const states = ["libattn", "plain loops in C"];
-const rules = ["libattn", "onnxruntime LinearAttention", "plain loops in C", "PyTorch, chunks"];
+const loops = ["plain loops in C", "plain loops in C, -ffast-math"];
+const linear = ["libattn", ...loops, "PyTorch, chunks"];
+const states = ["libattn", ...loops];
+const rules = ["libattn", "onnxruntime LinearAttention", ...loops, "PyTorch, chunks"];
 const oneToken = [...states, "onnxruntime LinearAttention"];
 const gatedRules = [...rules, "ggml"];
 const webRules = [...ownWeb, "onnxruntime-web LinearAttention"];

@@ -25,10 +25,11 @@ const causal = [
     "OpenBLAS, newest",
     "PyTorch",
 ];
+const caches = ["f16", "bf16", "i8"].map((type) => `libattn, ${type} keys and values`);
 const decode = [
     "libattn",
-    "libattn, f16 keys and values",
-    "libattn, bf16 keys and values",
+    ...caches,
+    "libattn, i8 keys and values, int8",
     "onnxruntime MultiHeadAttention",
     "onnxruntime Attention",
     "onnxruntime GroupQueryAttention",
@@ -43,6 +44,8 @@ const decode = [
 const grouped = [
     "libattn",
     "libattn, 1 query head",
+    ...caches,
+    "libattn, i8 keys and values, int8",
     "onnxruntime Attention",
     "onnxruntime GroupQueryAttention",
     "oneDNN",
@@ -79,6 +82,19 @@ export const families = [
             row("causal-4096-64", "n = 4096, d = 64", square(4096, 64, { causal: 1 }), causal),
             row("causal-4096-128", "n = 4096, d = 128", square(4096, 128, { causal: 1 }), causal),
         ],
+    },
+    {
+        id: "precision",
+        title: "Softmax's parameter precision: products of whole numbers, 1 thread",
+        unit: units.flops,
+        peak: "flops",
+        rows: [64, 128].map((dim) =>
+            row(`precision-4096-${dim}`, `n = 4096, d = ${dim}`, square(4096, dim), [
+                "libattn",
+                "libattn, int16",
+                "libattn, int8",
+            ]),
+        ),
     },
     {
         id: "small",

@@ -1,0 +1,109 @@
+// Writes the tables of linear attention in bench/README.md: the last `./dev bench --peers linear`.
+//
+// usage: ATTN_PEERS=FOLDER node linear.mjs
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inRoot } from "./paths.mjs";
+import { table, writeMarked } from "./readme.mjs";
+import {
+    fastestOf,
+    headOf,
+    heldAgainst,
+    labelOf,
+    nameOf,
+    percent,
+    rowsOf,
+    times,
+} from "./report.mjs";
+import { digits } from "./table.mjs";
+
+const about = JSON.parse(readFileSync(inRoot("results.json")));
+const families = ["linear", "linear-rules", "linear-decode", "linear-threads", "linear-wasm"];
+const rows = rowsOf(about.results, families);
+
+/** By row, or by row and contender: percent of the peak; with two threads times one thread's speed. */
+const aims = {
+    "linear-causal-4096": { peak: 45 },
+    "linear-causal-65536": { peak: 45 },
+    "linear-full-4096": { peak: 68 },
+    "linear-full-65536": { peak: 68 },
+    "linear-gated-4096": { peak: 38 },
+    "linear-delta-4096": { peak: 18 },
+    "linear-decode-elu1": { peak: 80 },
+    "linear-decode-plain": { peak: 80 },
+    "linear-decode-gated": { peak: 80 },
+    "linear-threads-8": { threads: 1.9 },
+    "linear-threads-1": { threads: 1.6 },
+    "linear-wasm-causal libattn, SIMD128": { peak: 32 },
+    "linear-wasm-causal libattn, relaxed SIMD": { peak: 40 },
+};
+const TIMES_PEER = 4;
+const LOOPS = "plain loops in C";
+
+const aimOf = ({ row, contender }) => aims[`${row} ${contender}`] ?? aims[row] ?? {};
+
+/** Peers by the beginning of their names, a column each. */
+const columns = {
+    [LOOPS]: (name) => name === LOOPS,
+    "the same, -ffast-math": (name) => name === `${LOOPS}, -ffast-math`,
+    onnxruntime: (name) => name.startsWith("onnxruntime"),
+    ggml: (name) => name.startsWith("ggml"),
+    "PyTorch, chunks": (name) => name.startsWith("PyTorch"),
+};
+
+function line(one, { own, peers }) {
+    const aim = aimOf(one);
+    const single = own.find(({ contender }) => contender === "libattn, 1 thread");
+    const best = fastestOf(peers);
+    const others = Object.values(columns).map((is) => peers.find(({ contender }) => is(contender)));
+    return [
+        labelOf(one),
+        digits(one.ms),
+        percent(one.percent_of_peak),
+        heldAgainst(one.percent_of_peak, aim.peak, percent),
+        single ? times(single.ms / one.ms, aim.threads) : "",
+        ...others.map((peer) => (peer ? digits(peer.ms) : "")),
+        best ? `${nameOf(best)}: ${times(best.ms / one.ms, TIMES_PEER)}` : "",
+    ];
+}
+
+const lines = rows.flatMap((row) =>
+    row.own
+        .filter(({ contender }) => contender !== "libattn, 1 thread")
+        .map((one) => line(one, row)),
+);
+
+/** How many times as long 16 times the tokens take. */
+function growth() {
+    const found = rows
+        .filter(({ id }) => id.endsWith("-65536"))
+        .map(({ id, own: [long] }) => {
+            const short = rows.find((row) => row.id === id.replace("-65536", "-4096"));
+            return short && [long.work.replace(/, n = \d+/, ""), long.ms / short.own[0].ms];
+        })
+        .filter(Boolean);
+    return table(
+        ["time of n = 65536 / of n = 4096", "times", "16, within 10%"],
+        found.map(([work, ratio]) => [
+            work,
+            digits(ratio),
+            Math.abs(ratio - 16) <= 1.6 ? "yes" : "missed",
+        ]),
+    );
+}
+
+const versions = [...new Set(rows.flatMap(({ peers }) => peers.map(nameOf)))].join(", ");
+const head = headOf(about, {
+    flops: "GFLOP/s",
+    state: "GB/s of reading and writing the state",
+    flops2: "GFLOP/s of two processes",
+    wasm: "GFLOP/s of SIMD128",
+});
+const titles = ["work", "ms", "of the peak", "aim", "times one thread (aim)"];
+const text = [
+    `${head} 8 heads, d = 64. Peers: ${versions}; what is empty does not compute the row or was not asked for.`,
+    table([...titles, ...Object.keys(columns), `best peer: its time / libattn's (aim)`], lines),
+    growth(),
+].join("\n\n");
+writeMarked(join(import.meta.dirname, "..", "README.md"), { linear: text });

@@ -1,0 +1,54 @@
+// What tables of the READMEs are made of: the results of the last run, row by row.
+
+import { digits } from "./table.mjs";
+
+const isOwn = ({ contender }) => contender.startsWith("libattn");
+
+/** Rows of these families in the order of the results: {id, family, own, peers}, without what failed. */
+export function rowsOf(results, families) {
+    const chosen = results.filter(({ family, failure }) => families.includes(family) && !failure);
+    return [...new Set(chosen.map(({ row }) => row))].map((id) => {
+        const all = chosen.filter(({ row }) => row === id);
+        return {
+            id,
+            family: all[0].family,
+            own: all.filter(isOwn),
+            peers: all.filter((one) => !isOwn(one)),
+        };
+    });
+}
+
+/** The least time among them; undefined where there is none. */
+export const fastestOf = (results) =>
+    results.filter(({ ms }) => ms > 0).reduce((a, b) => (a && a.ms <= b.ms ? a : b), undefined);
+
+/** "oneDNN 3.12.1": how a contender calls itself, with its version. */
+export const nameOf = ({ about }) => about.split(",")[0];
+
+/** What a line is called: the row's work, and what is special about this one of the library's contenders. */
+export const labelOf = ({ work, contender }) =>
+    [work, contender.replace(/^libattn(, |$)/, "")].filter(Boolean).join("; ");
+
+/** A percentage with as many digits as it has a use for. */
+export const percent = (number) => (Number.isFinite(number) ? `${Math.round(number)}%` : "");
+
+/** A number beside what it should be at least: "88%", "85%: missed", "" where nothing is asked. */
+export function heldAgainst(value, aim, tell) {
+    if (aim === undefined) return "";
+    return value < aim ? `${tell(aim)}: missed` : tell(aim);
+}
+
+/** "1.27", or with an aim "1.27 (1.2)", "1.06 (1.15: missed)". */
+export function times(value, aim) {
+    if (!Number.isFinite(value)) return "";
+    const tell = (number) => String(number);
+    return digits(value) + (aim === undefined ? "" : ` (${heldAgainst(value, aim, tell)})`);
+}
+
+/** Where and when it was measured, and the peaks that shares are of. */
+export function headOf({ cpu, system, date, commit, peaks }, names) {
+    const told = Object.entries(names)
+        .filter(([name]) => peaks[name] !== undefined)
+        .map(([name, what]) => `${digits(peaks[name])} ${what}`);
+    return `${cpu}, ${system}, ${date}, commit ${commit}; peaks: ${told.join(", ")}.`;
+}

@@ -1,0 +1,131 @@
+// Writes the table of softmax in bench/README.md: the last `./dev bench --peers` of its rows.
+//
+// usage: ATTN_PEERS=FOLDER node softmax.mjs
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inRoot } from "./paths.mjs";
+import { table, writeMarked } from "./readme.mjs";
+import {
+    fastestOf,
+    headOf,
+    heldAgainst,
+    labelOf,
+    nameOf,
+    percent,
+    rowsOf,
+    times,
+} from "./report.mjs";
+import { families } from "./rows.mjs";
+import { digits } from "./table.mjs";
+
+const about = JSON.parse(readFileSync(inRoot("results.json")));
+const own = families.map(({ id }) => id).filter((id) => !/^(linear|sparse|native)/.test(id));
+const rows = rowsOf(about.results, own);
+
+/**
+ * By row, by row and contender, or by family: percent of the peak; times as fast as the best peer; times as fast as the
+ * contender of this library that it is held against.
+ */
+const aims = {
+    "full-1024-64": { peak: 85, peer: 1.2 },
+    "full-4096-64": { peak: 88, peer: 1.2 },
+    "full-4096-64 libattn, AVX2": {},
+    "full-4096-128": { peak: 91, peer: 1.2 },
+    "causal-4096-64": { peak: 84, peer: 1.2 },
+    "causal-4096-128": { peak: 88, peer: 1.2 },
+    "small-128-64": { peak: 75, peer: 1.15 },
+    decode: { peak: 95, peer: 1 },
+    grouped: { peak: 95, peer: 1 },
+    threads: { peer: 1.2, own: 1.9 },
+    "threads-decode": { peak: 95, peer: 1 },
+    "precision-4096-128 libattn, int16": { own: 1.35 },
+    "precision-4096-128 libattn, int8": { own: 2 },
+    "wasm-full-1024 libattn, SIMD128": { peak: 60 },
+    "wasm-full-1024 libattn, relaxed SIMD": { peak: 80, own: 1 },
+    "wasm-full-4096 libattn, SIMD128": { peak: 60 },
+    "wasm-full-4096 libattn, relaxed SIMD": { peak: 80, own: 1 },
+    "wasm-threads libattn, SIMD128 and threads": { own: 1.8 },
+};
+const aimOf = ({ row, family, contender }) =>
+    aims[`${row} ${contender}`] ??
+    aims[`${family} ${contender}`] ??
+    aims[row] ??
+    aims[family] ??
+    {};
+
+/** Contenders that others are held against, in this order, and that have no line of their own. */
+const references = {
+    "libattn, 1 thread": "1 thread",
+    "libattn, 1 query head": "1 query head",
+};
+const isReference = ({ contender }) => contender in references;
+
+/** What a line's time is a multiple of: a reference where it is the row's first, and that for all others. */
+function besideOf(one, { own: ours }) {
+    const [first, ...rest] = ours;
+    if (one.contender.endsWith("AVX2")) return [];
+    if (one !== first) return [first, nameIn(first)];
+    const reference = rest.find(isReference);
+    if (reference) return [reference, references[reference.contender]];
+    const single = rest.find(() => first.contender.endsWith("and threads"));
+    return single ? [single, nameIn(single)] : [];
+}
+
+const nameIn = ({ contender }) => contender.replace(/^libattn, /, "").replace("libattn", "f32");
+
+/** Peers with keys and values of the line's type, which are exact where the line need not be. */
+const fastestBeside = (one, { peers }) => fastestOf(peers.filter(({ kv }) => kv === one.kv));
+
+const error = (result) => (Number.isFinite(result?.error) ? result.error.toExponential(1) : "");
+const errorOf = (one, peer) =>
+    error(one) + (peer && !one.precision && one.error > peer.error ? ", more" : "");
+
+function line(one, row) {
+    const aim = aimOf(one);
+    const peer = fastestBeside(one, row);
+    const [beside, name] = besideOf(one, row);
+    return [
+        labelOf(one),
+        digits(one.ms),
+        percent(one.percent_of_peak),
+        heldAgainst(one.percent_of_peak, aim.peak, percent),
+        beside ? `${name}: ${times(beside.ms / one.ms, aim.own)}` : "",
+        peer ? nameOf(peer) : "",
+        peer ? digits(peer.ms) : "",
+        peer ? times(peer.ms / one.ms, aim.peer) : "",
+        errorOf(one, peer),
+        error(peer),
+    ];
+}
+
+const titles = new Map(families.map(({ id, title, unit }) => [id, `${title}; of ${unit.peak}`]));
+
+/** A family's name above its lines. */
+function sectionOf(family) {
+    const lines = rows
+        .filter((row) => row.family === family)
+        .flatMap((row) => row.own.filter((one) => !isReference(one)).map((one) => line(one, row)));
+    return [[`**${titles.get(family)}**`, ...Array(9).fill("")], ...lines];
+}
+
+const head = headOf(about, {
+    flops: "GFLOP/s",
+    avx2: "with AVX2",
+    flops2: "of two processes",
+    read: "GB/s of reading",
+    read2: "by two threads",
+    wasm: "GFLOP/s of SIMD128",
+    chromium: "in Chromium",
+});
+const text = [
+    `${head} 8 heads. Times beside others are the other's time / this one's, in brackets the aim; errors are relative to exact attention in double precision.`,
+    table(
+        [
+            ...["work", "ms", "of the peak", "aim", "beside libattn's own (aim)"],
+            ...["best peer", "its ms", "its time / libattn's (aim)", "error", "its error"],
+        ],
+        [...new Set(rows.map(({ family }) => family))].flatMap(sectionOf),
+    ),
+].join("\n\n");
+writeMarked(join(import.meta.dirname, "..", "README.md"), { softmax: text });
