@@ -161,7 +161,7 @@ export const families = [
                     `sparse-wasm-window-${n}`,
                     `window of 256, n = ${n}`,
                     pattern(n, window256),
-                    n > 4096 ? sparseWebHead : sparseWeb,
+                    { 4096: sparseWeb, 16384: sparseWebHead, 65536: ["libattn, SIMD128"] }[n],
                 ),
             ),
             row("sparse-wasm-decode", "one query, m = 32768, d = 128", decoded, sparseWeb),
