@@ -10,6 +10,7 @@ import { compress } from "./layouts.mjs";
 import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { plot } from "./plot.mjs";
+import { fastestOf, heldAgainst, labelOf, percent, rowsOf, times } from "./report.mjs";
 import { resultsOf } from "./results.mjs";
 import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows.mjs";
 import { units } from "./rows/tasks.mjs";
@@ -49,6 +50,7 @@ test("a causal problem counts the pairs on and below the diagonal", () => {
     assert.equal(bytesOf({ ...task, form: "gated", stream: 1 }), 2 * 4 * 1 * 5 * 5);
     assert.equal(bytesOf(task), 4 * 5 * (2 * 3 + 2 * 6));
     assert.equal(bytesOf({ ...task, kv: "bf16" }), 5 * (2 * 2 * 3 + 4 * 2 * 6));
+    assert.equal(bytesOf({ ...task, kv: "i8" }), 2 * 3 * (5 + 4) + 5 * 4 * 2 * 6);
 });
 
 test("rows are selected by family and by the beginning of their id, and ids are unique", () => {
@@ -93,6 +95,28 @@ test("an earlier commit stands behind each contender of the library, and is comp
         results.map((one) => one.times_libattn),
         [1, 1.5, 4, 1.25],
     );
+});
+
+test("tables of READMEs: own lines and peers of a row, the fastest peer, what misses its aim", () => {
+    const results = measured();
+    const [{ id, own, peers }] = rowsOf(results, ["full"]);
+    assert.equal(id, row.id);
+    assert.deepEqual(
+        own.map(({ contender }) => contender),
+        ["libattn", "libattn, AVX2"],
+    );
+    assert.equal(own.length + peers.length, row.names.length - 1, "none that failed");
+    assert.equal(fastestOf(peers.toReversed()).contender, row.names[2]);
+    assert.equal(fastestOf([]), undefined);
+    assert.deepEqual(
+        [85, 84, 84].map((value, i) => heldAgainst(value, [85, 85][i], percent)),
+        ["85%", "85%: missed", ""],
+    );
+    assert.deepEqual(
+        [times(1.274), times(1.274, 1.2), times(1.06, 1.15)],
+        ["1.27", "1.27 (1.2)", "1.06 (1.15: missed)"],
+    );
+    assert.equal(labelOf(own[1]), "n = 4096, d = 64; AVX2");
 });
 
 test("numbers keep so many digits", () => {
