@@ -197,7 +197,7 @@ static int create(sparsifier_t *what) {
     return 1;
 }
 
-/* One feature more; 0 where rounding has closed the way, and what is there has to do. */
+/* One feature more; 0 where rounding has closed the way. */
 static int step(sparsifier_t *what, double *weights) {
     if (!move(what, &what->upper) || !move(what, &what->lower)) return 0;
     fill_form(what);
@@ -209,8 +209,22 @@ static int step(sparsifier_t *what, double *weights) {
     return 1;
 }
 
+/* Destroys A. Its eigenvalues are off by the rounding of so many terms, and of rotations. */
+static void look_at(sparsifier_t *what, int64_t steps, double scale, barrier_end_t *end) {
+    const int64_t k = what->basis->rank;
+    const double most = barrier_distortion(k, steps) + 8 * (double)(steps + k) * 0x1p-53;
+    algebra_eigenvalues(what->sum, k, what->vector);
+    end->distortion = 0;
+    end->keeps = 1;
+    for (int64_t i = 0; i < k; i++) {
+        const double off = fabs(scale * what->vector[i] - 1);
+        end->distortion = fmax(end->distortion, off);
+        end->keeps &= off <= most;
+    }
+}
+
 int barrier_weights(const sketching_features_t *features, const sketching_basis_t *basis,
-                    int64_t steps, double *weights) {
+                    int64_t steps, double *weights, barrier_end_t *end) {
     const double k = (double)basis->rank, root = sqrt((double)steps / k);
     sparsifier_t what = {
         .features = features,
@@ -223,9 +237,12 @@ int barrier_weights(const sketching_features_t *features, const sketching_basis_
     const int64_t count = features->x->columns;
     memset(weights, 0, (size_t)count * sizeof *weights);
     const int is_made = create(&what);
-    int goes_on = is_made && invert(&what, &what.upper) && invert(&what, &what.lower);
-    for (int64_t done = 0; done < steps && goes_on; done++) goes_on = step(&what, weights);
-    for (int64_t j = 0; j < count; j++) weights[j] *= 2 / (what.upper.place + what.lower.place);
+    const int goes_on = is_made && invert(&what, &what.upper) && invert(&what, &what.lower);
+    end->steps = 0;
+    while (goes_on && end->steps < steps && step(&what, weights)) end->steps++;
+    const double scale = 2 / (what.upper.place + what.lower.place);
+    for (int64_t j = 0; j < count; j++) weights[j] *= scale;
+    if (is_made) look_at(&what, steps, scale, end);
     free(what.memory);
     free(what.firsts);
     return is_made;

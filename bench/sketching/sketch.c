@@ -160,11 +160,18 @@ static attn_status_t draw(work_t *work) {
 static attn_status_t weigh(work_t *work) {
     const int64_t d = work->features->x->columns, steps = work->result->size;
     int64_t kept = 0;
+    barrier_end_t end;
     work->weights = sketching_allocate(d, 1, sizeof *work->weights);
     work->draws = sketching_allocate(steps, 1, sizeof *work->draws);
     if (!work->weights || !work->draws ||
-        !barrier_weights(work->features, &work->basis, steps, work->weights))
+        !barrier_weights(work->features, &work->basis, steps, work->weights, &end))
         return no_memory(work);
+    if (!end.keeps)
+        return attn_fail(work->error, ATTN_ERROR_RANGE,
+                         "deterministic: rounding has ended it after %lld of %lld features, at a "
+                         "distortion of %.3g, not the %.3g that is promised",
+                         (long long)end.steps, (long long)steps, end.distortion,
+                         barrier_distortion(work->basis.rank, steps));
     for (int64_t j = 0; j < d; j++)
         if (work->weights[j] > 0)
             work->draws[kept++] = (attn_sketch_draw_t){j, (float)sqrt(work->weights[j])};
@@ -230,13 +237,6 @@ static attn_status_t take(work_t *work) {
     return ATTN_OK;
 }
 
-/* ---- a sketch -------------------------------------------------------------------------------------------- */
-
-/* The backend's parameters have the same limits. */
-static attn_status_t check_share(const char *name, double value, double least,
-                                 attn_error_t *error) {
-    if (value >= least && value <= ATTN_SKETCH_MOST) return ATTN_OK;
-    return attn_fail(error, ATTN_ERROR_RANGE, "%s is %g, has to be %g to %g", name, value, least,
 /* Y = X. A CSR is written out, which is no more than the m >= d features that were asked for. */
 static attn_status_t take_all(const work_t *work) {
     const sketching_x_t *x = work->features->x;
@@ -249,6 +249,13 @@ static attn_status_t take_all(const work_t *work) {
     return ATTN_OK;
 }
 
+/* ---- a sketch -------------------------------------------------------------------------------------------- */
+
+/* The backend's parameters have the same limits. */
+static attn_status_t check_share(const char *name, double value, double least,
+                                 attn_error_t *error) {
+    if (value >= least && value <= ATTN_SKETCH_MOST) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_RANGE, "%s is %g, has to be %g to %g", name, value, least,
                      ATTN_SKETCH_MOST);
 }
 

@@ -107,6 +107,35 @@ static void barriers_keep_the_spectrum(void **state) {
         }
 }
 
+/**
+ * Vectors that are not isotropic, as rounding may leave them, have no room between the barriers: it is told, and how far
+ * from 1 they are; the same basis on its own features keeps the promise.
+ */
+static void barriers_tell_of_a_closed_way(void **state) {
+    (void)state;
+    enum { ROWS = 6, COLUMNS = 300, STEPS = 96 };
+    input_t input = input_create(INPUT_RANDOM, ROWS, COLUMNS, 0.05);
+    float *lost = calloc((size_t)(ROWS * COLUMNS), sizeof *lost);
+    double weights[COLUMNS];
+    assert_non_null(lost);
+    memcpy(lost, input.x.dense, sizeof *lost * (ROWS - 1) * COLUMNS);
+    const sketching_x_t xs[] = {input.x, {.rows = ROWS, .columns = COLUMNS, .dense = lost}};
+    sketching_features_t features[] = {features_of(&xs[0]), features_of(&xs[1])};
+    sketching_basis_t basis;
+    barrier_end_t ends[2];
+    assert_true(sketching_basis_exact(&features[0], &algebra_plain, &basis));
+    for (int x = 0; x < 2; x++)
+        assert_true(barrier_weights(&features[x], &basis, STEPS, weights, &ends[x]));
+    assert_true(ends[0].keeps && ends[0].steps == STEPS);
+    assert_true(ends[0].distortion <= barrier_distortion(ROWS, STEPS));
+    assert_false(ends[1].keeps);
+    assert_true(ends[1].steps < STEPS && ends[1].distortion > barrier_distortion(ROWS, STEPS));
+    for (int x = 0; x < 2; x++) sketching_features_destroy(&features[x]);
+    sketching_basis_destroy(&basis);
+    input_destroy(&input);
+    free(lost);
+}
+
 /** Lemmas 3.1 to 3.4: wherever the distortion is below 1, no entry of attention moves by more than 12 r. */
 static void attention_moves_by_twelve_r_at_most(void **state) {
     (void)state;
@@ -211,6 +240,7 @@ static void signs_are_four_wise_independent(void **state) {
 
 TEST_MAIN(cmocka_unit_test(sampling_keeps_the_spectrum),
           cmocka_unit_test(barriers_keep_the_spectrum),
+          cmocka_unit_test(barriers_tell_of_a_closed_way),
           cmocka_unit_test(attention_moves_by_twelve_r_at_most),
           cmocka_unit_test(all_features_are_exact),
           cmocka_unit_test(signs_are_four_wise_independent))
