@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/inputs.h"
+#include "cli/lemmas.h"
 #include "cli/stream.h"
 #include "cli/table.h"
 #include "cli/trial.h"
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const table_column_t columns[] = {
     {"backend", "backend", TABLE_WORD},
@@ -84,9 +86,21 @@ static void add_absent_row(compare_t *compare, const trial_t *trial) {
     table_add_text(&compare->table, trial->error.message);
 }
 
+/* What the plan chose, and what is promised for these arrays. */
+static void note(const compare_t *compare, const trial_t *trial, char *text, size_t size) {
+    const array_t *arrays = compare->inputs.arrays;
+    const double longest =
+        lemmas_longer(array_longest(&arrays[INPUT_QUERY]), array_longest(&arrays[INPUT_KEY]));
+    char lemmas[256];
+    trial_facts(trial, text, size);
+    if (!lemmas_describe(trial->plan, longest, lemmas, sizeof lemmas)[0]) return;
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "; %s", lemmas);
+}
+
 static void add_row(compare_t *compare, trial_t *trial, const measure_t *time, double relative) {
     const attn_problem_t *problem = &compare->inputs.problem;
-    char facts[512];
+    char facts[768];
     table_t *table = &compare->table;
     table_add_text(table, trial->backend->id);
     table_add_text(table, attn_plan_kernel(trial->plan));
@@ -100,7 +114,7 @@ static void add_row(compare_t *compare, trial_t *trial, const measure_t *time, d
     table_add_number(table, trial_touched(trial, problem));
     table_add_number(table, relative);
     table_add_number(table, (double)trial->report.degenerate_rows);
-    trial_facts(trial, facts, sizeof facts);
+    note(compare, trial, facts, sizeof facts);
     table_add_text(table, facts[0] ? facts : NULL);
 }
 
@@ -214,7 +228,8 @@ static const char details[] =
     "Error is ||O - O*|| / ||O*|| (Frobenius) against exact softmax attention in double "
     "precision.\n"
     "Degenerate rows of linear had a normaliser of 0, or one that rounding drowned, or are not\n"
-    "finite. The note says what the plan chose, or why the backend cannot solve the problem.\n"
+    "finite. The note says what the plan chose and what a sketch promises of these arrays, or why\n"
+    "the backend cannot solve the problem.\n"
     "\n"
     "--x is Q and K in one: a backend that takes CSR has it as it is, others and the error have "
     "it\n"

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/gradients.h"
 #include "cli/inputs.h"
+#include "cli/lemmas.h"
 #include "cli/output.h"
 #include "cli/stream.h"
 #include "cli/table.h"
@@ -196,27 +197,15 @@ static void report_sizes(const inputs_t *inputs) {
                inputs_shape(inputs, INPUT_KEY, shapes[1]), shapes[INPUT_VALUE]);
 }
 
-/*
- * Beside what a sketch promises of logits: r = max |scale X X^T|, X = [Q; K], which is on the diagonal, and 12 r, by which
- * Lemmas 3.1 to 3.4 of arXiv:2304.04397 let a weight move.
- */
 static void report_lemmas(const run_t *run) {
-    const attn_problem_t *problem = attn_plan_problem(run->trial.plan);
-    const double scale =
-        isnan(problem->scale) ? 1 / sqrt((double)problem->dim) : fabs((double)problem->scale);
     const array_t *arrays = run->inputs.arrays;
-    const double query =
-        inputs_has_x(&run->inputs) ? run->longest : array_longest(&arrays[INPUT_QUERY]);
-    const double key =
-        inputs_has_x(&run->inputs) ? run->longest : array_longest(&arrays[INPUT_KEY]);
-    const double r = scale * (query >= key || isnan(query) ? query : key);
-    printf("%-16s r = max |scale X X^T| is %.4g, ", "weights", r);
-    if (r < 0.1 && 12 * r >= 1)
-        puts("12 r is 1 or more, and no weight moves by more: it bounds nothing here");
-    else if (r < 0.1)
-        printf("12 r %.4g, for a sketch of distortion below 1 (Lemmas 3.1 to 3.4)\n", 12 * r);
-    else
-        puts("not below 0.1: 12 r bounds nothing here");
+    const double longest =
+        inputs_has_x(&run->inputs)
+            ? run->longest
+            : lemmas_longer(array_longest(&arrays[INPUT_QUERY]), array_longest(&arrays[INPUT_KEY]));
+    char text[256];
+    if (lemmas_describe(run->trial.plan, longest, text, sizeof text)[0])
+        printf("%-16s %s\n", "weights", text);
 }
 
 static void report(const run_t *run) {
@@ -255,15 +244,12 @@ static void report(const run_t *run) {
            (long long)inputs->nonfinite[INPUT_VALUE]);
     printf("degenerate rows  %lld\n", (long long)run->trial.report.degenerate_rows);
     attn_fact_t fact = {.struct_size = sizeof fact};
-    int is_exact = 0;
-    for (uint32_t i = 0; attn_plan_fact(run->trial.plan, i, &fact); i++) {
+    for (uint32_t i = 0; attn_plan_fact(run->trial.plan, i, &fact); i++)
         if (fact.text)
             printf("%-16s %s\n", fact.label, fact.text);
         else
             printf("%-16s %.9g\n", fact.label, fact.number);
-        if (strcmp(fact.name, "exact") == 0) is_exact = fact.number != 0;
-        if (strcmp(fact.name, "guarantee") == 0 && !is_exact) report_lemmas(run);
-    }
+    report_lemmas(run);
 }
 
 static int check_options(run_t *run) {

@@ -167,10 +167,45 @@ describe("attn sketch", () => {
                 assert.doesNotMatch(run(...dense("x.npy", "x.npy"), "--set", `size=${d}`), /12 r/);
                 for (const pair of [dense("nan.npy", "x.npy"), dense("x.npy", "nan.npy")]) {
                     const args = ["run", "sketch", ...pair, "--v", "v.npy", "-o", "o.npy"];
-                    assert.match(attn(args, folder).stdout, /X X\^T\| is -?nan, not below 0\.1/);
+                    assert.match(
+                        attn(args, folder).stdout,
+                        /X X\^T\| is no number: X = \[Q; K\] has NaN, and 12 r bounds nothing here/,
+                    );
                 }
             },
         );
+    });
+
+    test("an X of zeros is told, and attn compare tells r, too", () => {
+        const v = npy([n, 2], random(2 * n, 4));
+        const arrays = {
+            "large.npy": npy([n, d], rows(2).flat()),
+            "zeros.npy": npy([n, d], new Array(n * d).fill(0)),
+            "v.npy": v,
+        };
+        withFiles(arrays, (folder) => {
+            const inputs = (x) => ["--q", x, "--k", x, "--v", "v.npy"];
+            const says = (x, ...more) => {
+                const only = ["--backends", "sketch,softmax", "--time", "0", "--json"];
+                const { rows } = JSON.parse(
+                    succeed(["compare", ...inputs(x), ...only, ...more], folder),
+                );
+                assert.doesNotMatch(rows[1].note ?? "", /X X\^T/);
+                return rows[0].note;
+            };
+            const nothing = /; r = max \|scale X X\^T\| is 0, all logits are 0: .* nothing moves$/;
+            for (const method of methods.slice(0, 5)) {
+                const set = ["--set", `method=${method}`];
+                const of = [...inputs("zeros.npy"), "-o", "o.npy", ...set];
+                assert.match(succeed(["run", "sketch", ...of], folder), /all logits are 0:/);
+                assert.match(says("zeros.npy", "--set", `sketch.method=${method}`), nothing);
+            }
+            assert.match(
+                says("large.npy", "--scale", "1"),
+                /; r = max \|scale X X\^T\| is (?:2|1\.99\d+), not below 0\.1: 12 r bounds nothing here$/,
+            );
+            assert.doesNotMatch(says("large.npy", "--set", `sketch.size=${d}`), /X X\^T/);
+        });
     });
 
     test("the backend's eps and delta have the same limits", () => {
