@@ -111,7 +111,7 @@ const webTable = () =>
 
 const about =
     `${cpu}, ${date}, commit ${commit}; one core of ${digits(peaks.flops)} GFLOP/s, of ` +
-    `${digits(peaks.wasm)} with SIMD128; f32, 8 heads (n = 65536: Eq. 6 one), d = 64, one query d = 128.`;
+    `${digits(peaks.wasm)} with SIMD128; f32, 8 heads (n = 65536: Eq. 6 one, dense attention 8 times one), d = 64, one query d = 128.`;
 const times = [
     about,
     timesTable(),
