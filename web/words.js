@@ -1,4 +1,4 @@
-// The words of pages in several languages: {{key}} in a page's file is what src/words/LANGUAGE/PAGE.ts says. A page
+// The words of pages in several languages: {{key}} in a page's file is what src/words/LANGUAGE/pages.ts says. A page
 // in another language than English is made of the English one's file when it is asked for.
 
 import { readFile } from "node:fs/promises";
@@ -6,17 +6,12 @@ import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { escaped } from "./escaped.js";
 import { fileOf, files, pageOf } from "./pages.js";
-import { page as german } from "./src/words/de/page";
-import { story as germanStory } from "./src/words/de/storypage";
-import { page as english } from "./src/words/en/page";
-import { story as englishStory } from "./src/words/en/storypage";
+import { pages as german } from "./src/words/de/pages";
+import { pages as english } from "./src/words/en/pages";
 
-const tables = {
-    index: { en: english, de: german },
-    story: { en: englishStory, de: germanStory },
-};
+const tables = { en: english, de: german };
 
-export const languages = Object.keys(tables.index);
+export const languages = Object.keys(tables);
 
 /** In place of the words of the page's language those of this one: for a program that is to be a single file. */
 export function wordsOf(language) {
@@ -60,7 +55,7 @@ export function words() {
 
 /** Refuses a page that asks for a word that there is not, and words that no page asks for. */
 function filled(html, { name, language }) {
-    const table = tables[name]?.[language] ?? {};
+    const table = tables[language][name] ?? {};
     const unused = new Set(Object.keys(table));
     const text = html.replace(/\{\{(\w+)\}\}/g, (_, key) => {
         if (!Object.hasOwn(table, key)) throw new Error(`${name}.html: no word ${key}`);

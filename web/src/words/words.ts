@@ -7,7 +7,8 @@ export type Noun = [one: string, many: string];
 
 export type Words = typeof english;
 
-const language = typeof document === "undefined" ? "en" : document.documentElement.lang;
+/** Of the page; a worker has none. */
+export const language = typeof document === "undefined" ? "en" : document.documentElement.lang;
 
 /** German comes when a German page asks for it. A table imports nothing: all else waits for it. */
 export const words: Words = language === "de" ? (await import("./de/words")).words : english;

@@ -1,5 +1,7 @@
 /** What libattn says of its own backends. What it has no words for here, such as a plugin's, stays as it is. */
 
+import { translator, type Pattern } from "./translator";
+
 const backends = {
     "Exact attention by the online softmax, in memory linear in n and m.":
         "Exakte Attention nach dem Online-Softmax, mit Speicher linear in n und m.",
@@ -114,10 +116,8 @@ const errors = {
     "the text is longer than a link can carry": "der Text ist länger, als ein Link tragen kann",
 };
 
-const said: Record<string, string> = { ...backends, ...linear, ...sparse, ...sketch, ...errors };
-
 /** Others have numbers in them. */
-const patterns: [RegExp, string][] = [
+const patterns: Pattern[] = [
     [/^exact: all (\d+) features are kept$/, "exakt: Alle $1 Features bleiben"],
     [
         /^none: the bound asks for (\d+) of (\d+) features$/,
@@ -138,9 +138,7 @@ const patterns: [RegExp, string][] = [
     ],
 ];
 
-export function ofLibrary(text: string): string {
-    const known = Object.hasOwn(said, text) ? said[text] : undefined;
-    if (known !== undefined) return known;
-    const [pattern, german] = patterns.find(([each]) => each.test(text)) ?? [];
-    return pattern && german ? text.replace(pattern, german) : text;
-}
+export const ofLibrary = translator(
+    { ...backends, ...linear, ...sparse, ...sketch, ...errors },
+    patterns,
+);

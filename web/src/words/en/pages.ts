@@ -1,0 +1,6 @@
+/** Words of pages' own HTML, by page: they are put in when it is built. */
+
+import { page as index } from "./page";
+import { story } from "./storypage";
+
+export const pages = { index, story };
