@@ -2,7 +2,7 @@
 export const pages = [
     { name: "index", languages: ["en", "de"] },
     { name: "story", languages: ["en", "de"] },
-    { name: "thinking", languages: ["en"] },
+    { name: "thinking", languages: ["en", "de"] },
     { name: "training", languages: ["en"] },
     { name: "figures", languages: ["en"] },
     { name: "labs", languages: ["en"] },

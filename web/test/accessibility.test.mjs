@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { test } from "node:test";
+import { fileOf, pageOf } from "../pages.js";
 import { settled } from "./browser.mjs";
 import { randomNpy } from "./npy.mjs";
 import { change, drop } from "./reader.mjs";
@@ -22,7 +23,7 @@ async function violations(page) {
     );
 }
 
-const inTwoLanguages = {
+const uses = {
     "index.html": {
         async opens(page) {
             await settled(page);
@@ -53,12 +54,6 @@ const inTwoLanguages = {
             await page.locator("#problem").waitFor();
         },
     },
-};
-
-const uses = {
-    ...inTwoLanguages,
-    "index.de.html": inTwoLanguages["index.html"],
-    "story.de.html": inTwoLanguages["story.html"],
     "labs.html#lab=separation&panel=7b&set.trials=5": {
         async opens(page) {
             await page.locator("#figure svg").waitFor();
@@ -103,9 +98,15 @@ const uses = {
     },
 };
 
+const inAllLanguages = Object.entries(uses).flatMap(([address, steps]) => {
+    const [file, hash = ""] = address.split(/(?=#)/);
+    const { name, languages } = pageOf(file);
+    return languages.map((language) => [fileOf(name, language) + hash, steps]);
+});
+
 for (const colorScheme of ["light", "dark"]) {
     for (const width of [390, 1366]) {
-        for (const [address, steps] of Object.entries(uses)) {
+        for (const [address, steps] of inAllLanguages) {
             test(`${address}, ${colorScheme}, ${width} pixels wide: axe finds nothing`, async () => {
                 const viewport = { width, height: 900 };
                 const page = await site.newPage({ colorScheme, viewport });

@@ -14,7 +14,7 @@ import { openSite } from "./site.mjs";
 import { countBytes } from "./watch.mjs";
 
 const site = openSite();
-const programs = files.filter((file) => file !== "figures.html");
+const programs = files.filter((file) => pageOf(file).name !== "figures");
 
 /** What stands around a page: its policy, where it leads, of which page it says that it is, its notices. */
 const frameOf = (page) =>

@@ -2,6 +2,10 @@
 
 import { element, find } from "../dom";
 import type { Thought } from "../source/trained";
+import { words } from "../words/words";
+import { said } from "./words";
+
+const { quoted } = words.picture;
 
 export class Chain {
     #list = find(document, "#chain", HTMLOListElement);
@@ -60,19 +64,20 @@ function isWrong({ tokens, expected, question }: Thought, place: number): boolea
 
 function wordsOf(thought: Thought, token: number): string {
     const { tokens, expected, question } = thought;
-    const read = `Token ${token} of ${lastOf(thought)}, “${tokens[token - 1] ?? ""}”, is read`;
-    if (token < question) return `${read}: the question goes on.`;
-    const said = `${read}; the model says “${tokens[token] ?? ""}”`;
+    const read = said.read(token, lastOf(thought), quoted(tokens[token - 1] ?? ""));
+    if (token < question) return read + said.goesOn;
     const due = expected[token];
-    const judged = isWrong(thought, token)
-        ? `, which is wrong: ${due === undefined ? "it ought to have ended before" : `“${due}” is due`}`
-        : "";
-    return `${said}${judged}.${token === lastOf(thought) ? ` ${verdict(thought)}` : ""}`;
+    const wrong = due === undefined ? said.oughtToEnd : said.wrong(quoted(due));
+    const judged = isWrong(thought, token) ? wrong : "";
+    const end = token === lastOf(thought) ? ` ${verdict(thought)}` : "";
+    return `${read}${said.says(quoted(tokens[token] ?? ""))}${judged}.${end}`;
 }
 
 function verdict({ tokens, expected, right, unlike }: Thought): string {
     const answerOf = (all: string[]) => (all.at(-1) === "<eos>" ? all.at(-2) : all.at(-1)) ?? "";
-    const learned = unlike === "" ? "" : ` It has learned ${unlike} only.`;
-    if (right) return `The answer is ${answerOf(tokens)}: right.${learned}`;
-    return `Its answer is ${answerOf(tokens)}: wrong, it is ${answerOf(expected)}.${learned}`;
+    const learned = unlike === "" ? "" : ` ${said.learned(unlike)}`;
+    const answer = answerOf(tokens);
+    return (
+        (right ? said.rightAnswer(answer) : said.wrongAnswer(answer, answerOf(expected))) + learned
+    );
 }

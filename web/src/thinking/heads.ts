@@ -1,8 +1,10 @@
 /** All heads of all layers, small: each a picture that grows by a row with each token that is read. */
 
-import { colorize, type Theme } from "../colors";
+import type { Theme } from "../colors";
 import { element, find } from "../dom";
 import type { Grid } from "../types";
+import { firstRows, paintWeights } from "./weights";
+import { said } from "./words";
 
 export class Heads {
     #root = find(document, "#heads", HTMLElement);
@@ -22,7 +24,7 @@ export class Heads {
                 const name = `${layer + 1}.${head + 1}`;
                 const canvas = element("canvas", { ariaHidden: "true" });
                 const button = element("button", { type: "button" }, canvas, name);
-                button.ariaLabel = `${name}: layer ${layer + 1}, head ${head + 1}`;
+                button.ariaLabel = `${name}: ${said.place(layer + 1, head + 1)}`;
                 button.addEventListener("click", () => this.#onChoice(layer, head));
                 return button;
             }),
@@ -45,22 +47,4 @@ export class Heads {
             if (canvas) paintWeights(canvas, { ...grid, cells: firstRows(grid, token) }, theme);
         });
     }
-}
-
-/** Weights as bare pixels, on the scale from 0 to 1. */
-export function paintWeights(
-    canvas: HTMLCanvasElement,
-    { rows, columns, cells }: Pick<Grid, "rows" | "columns" | "cells">,
-    theme: Theme,
-): void {
-    canvas.width = columns;
-    canvas.height = rows;
-    const image = new ImageData(columns, rows);
-    colorize(cells, 1, "shared", theme.palette, image.data);
-    canvas.getContext("2d")?.putImageData(image, 0, 0);
-}
-
-/** The weights of the first so many queries, and nothing for the others. */
-export function firstRows({ cells, columns }: Grid, rows: number): Float32Array {
-    return cells.map((weight, i) => (i < rows * columns ? weight : 0));
 }

@@ -4,6 +4,7 @@ import { element, find } from "../dom";
 import { bytes } from "../format";
 import { growth } from "../streaming/growth";
 import type { Outcome } from "./compute";
+import { said } from "./words";
 
 export class Kept {
     #figure = find(document, "#growth", HTMLElement);
@@ -34,10 +35,10 @@ function table(outcomes: readonly Outcome[], token: number): HTMLElement {
     const most = Math.max(1, ...outcomes.map(({ kept }) => kept[token - 1] ?? 0));
     const rows = outcomes.map(({ backend, isOwn, kept }) => {
         const size = kept[token - 1];
-        const name = isOwn ? `${backend.id}, its own` : backend.id;
+        const name = isOwn ? said.keptByOwn(backend.id) : backend.id;
         const heading = element("th", { scope: "row" }, name);
         if (size === undefined)
-            return element("tr", {}, heading, element("td", {}, "reads no tokens one by one"));
+            return element("tr", {}, heading, element("td", {}, said.notOneByOne));
         const data = element("data", { value: String(size) }, bytes(size));
         const cell = element("td", { className: "weight" }, data);
         cell.style.setProperty("--part", String(size / most));

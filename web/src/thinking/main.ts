@@ -13,6 +13,7 @@ import { drawLegend } from "../legend";
 import { Command } from "../panel/command";
 import { start } from "../shell/start";
 import type { Thought } from "../source/trained";
+import { words } from "../words/words";
 import { Chain, lastOf } from "./chain";
 import { outcomes, type Outcome } from "./compute";
 import { Heads } from "./heads";
@@ -21,6 +22,7 @@ import { models, type Model } from "./models";
 import { Player } from "./player";
 import { readChoice, writeChoice } from "./state";
 import { View } from "./view";
+import { said } from "./words";
 
 class Page {
     #engine = new Engine();
@@ -47,8 +49,11 @@ class Page {
         this.#backends = backends;
         this.#fill();
         this.#listen();
-        find(document, "#about", HTMLElement).textContent =
-            `libattn ${version} · ${build} build · ${tier} kernels`;
+        find(document, "#about", HTMLElement).textContent = words.progress.about(
+            version,
+            build,
+            tier,
+        );
         await this.#think();
     }
 
@@ -80,7 +85,7 @@ class Page {
     }
 
     #showModel({ asks }: Model): void {
-        find(document, "#asks", HTMLElement).textContent = `It takes ${asks}`;
+        find(document, "#asks", HTMLElement).textContent = asks;
     }
 
     #ask(model: Model, question: string): void {
@@ -132,15 +137,18 @@ class Page {
     #begin(thought: Thought): void {
         this.#clear();
         this.#thought = thought;
-        const { layers, heads, tests, answers, width } = thought.about;
+        const { layers, heads, tests, answers, width, attention } = thought.about;
         const { layer, head, token } = this.#choice;
         this.#choice.layer = Math.min(layer, layers - 1);
         this.#choice.head = Math.min(head, heads - 1);
         this.#chain.show(thought);
         find(document, "#about-model", HTMLElement).textContent =
-            `${count(layers, "layer")} of ${count(heads, "head")}, ${width} wide, trained with ` +
-            `${thought.about.attention} attention; right in ${percent(answers / tests)} of ` +
-            `${count(tests, "test question")}.`;
+            said.model(
+                count(layers, said.layers),
+                count(heads, words.nouns.head),
+                width,
+                attention,
+            ) + said.scored(percent(answers / tests), count(tests, said.tests));
         const last = lastOf(thought);
         this.#player.set(Math.min(token ?? last, last), thought.question, last);
     }
@@ -160,7 +168,7 @@ class Page {
     #add(outcome: Outcome): void {
         const { backend, isOwn, made } = outcome;
         this.#outcomes.push(outcome);
-        const title = isOwn ? `${backend.name}: its own` : backend.name;
+        const title = isOwn ? said.own(backend.name) : backend.name;
         const tokens = this.#thought?.input.tokens ?? [];
         const view = new View(title, made, tokens, (cell) => this.#point(cell));
         this.#views.set(view, outcome);
@@ -193,8 +201,7 @@ class Page {
             const grid = typeof made === "string" ? undefined : made.grids[layer]?.[head];
             if (grid) view.show(grid, token, this.#theme);
         }
-        find(document, "#views-title", HTMLElement).textContent =
-            `Layer ${layer + 1}, head ${head + 1}, under each attention`;
+        find(document, "#views-title", HTMLElement).textContent = said.under(layer + 1, head + 1);
         const scale = { max: 1, signed: false, law: "shared", clipped: false } as const;
         drawLegend(find(document, "#legend", HTMLElement), scale, this.#theme);
         this.#showKept();

@@ -1,44 +1,36 @@
 /** The models that can be asked, and what to ask them. */
 
+import { said } from "./words";
+
 export interface Model {
     /** Of its file, too. */
     id: string;
     task: string;
     attention: string;
     name: string;
-    /** What is a question. */
+    /** What is a question, in a sentence. */
     asks: string;
     /** One that it answers. */
     example: string;
 }
 
-const expression =
-    "an expression of 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5. It has learned no shorter ones and no product by 0, and answers half of the shorter ones";
-const words =
-    "two words of 1 to 5 letters: how far apart are they, where a letter more or less costs 2 and another one 3? It has learned pairs of different words of which one has 3, and gets others wrong";
+type Task = keyof typeof said.tasks;
+
+const { expression, words, subsequence } = said.asks;
 const six = "17 80 23 45 120 31";
 
-function made(
-    task: string,
-    attention: string,
-    title: string,
-    asks: string,
-    example: string,
-): Model {
-    const id = `${task}-${attention}`;
-    return { id, task, attention, name: `${title}, ${attention}`, asks, example };
+function made(task: Task, attention: string, asks: string, example: string): Model {
+    const name = `${said.tasks[task]}, ${attention}`;
+    return { id: `${task}-${attention}`, task, attention, name, asks, example };
 }
 
-const subsequence = (size: number) =>
-    `${size} numbers from ${size + 1} to 149: how long is their longest increasing subsequence? It has learned no shorter ones, and gets most of them wrong`;
-
 export const models: readonly Model[] = [
-    made("arithmetic", "softmax", "Arithmetic", expression, "3 + 4 * 2"),
-    made("arithmetic", "linear", "Arithmetic", expression, "3 + 4 * 2"),
-    made("arithmetic", "sparse", "Arithmetic", expression, "3 + 4 * 2"),
-    made("lis", "softmax", "Increasing subsequence", subsequence(10), `${six} 64 19 101 52`),
-    made("lis", "linear", "Increasing subsequence", subsequence(6), six),
-    made("lis", "sparse", "Increasing subsequence", subsequence(6), six),
-    made("ed", "softmax", "Edit distance", words, "abc acd"),
-    made("ed_local", "softmax", "Edit distance, banded", words, "abc acd"),
+    made("arithmetic", "softmax", expression, "3 + 4 * 2"),
+    made("arithmetic", "linear", expression, "3 + 4 * 2"),
+    made("arithmetic", "sparse", expression, "3 + 4 * 2"),
+    made("lis", "softmax", subsequence(10), `${six} 64 19 101 52`),
+    made("lis", "linear", subsequence(6), six),
+    made("lis", "sparse", subsequence(6), six),
+    made("ed", "softmax", words, "abc acd"),
+    made("ed_local", "softmax", words, "abc acd"),
 ];

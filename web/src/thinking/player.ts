@@ -1,6 +1,9 @@
 /** Steps through the tokens of a thought, by hand or by itself. */
 
 import { find } from "../dom";
+import { words } from "../words/words";
+
+const { play, pause: hold } = words.streaming;
 
 const pause = 700; // milliseconds between two tokens
 
@@ -51,12 +54,12 @@ export class Player {
     stop(): void {
         clearInterval(this.#timer);
         this.#timer = 0;
-        this.#play.textContent = "Play";
+        this.#play.textContent = play;
     }
 
     #start(): void {
         if (this.#token >= this.#last) this.#move(this.#first);
-        this.#play.textContent = "Pause";
+        this.#play.textContent = hold;
         this.#timer = setInterval(() => {
             this.#move(this.#token + 1);
             if (this.#token >= this.#last) this.stop();

@@ -7,7 +7,8 @@ import { nameOf } from "../axes";
 import { significant } from "../format";
 import type { Cell } from "../drawing";
 import type { Accuracy, Grid } from "../types";
-import { firstRows } from "./heads";
+import { firstRows } from "./weights";
+import { said } from "./words";
 
 /** What a backend makes of the queries, keys and values. */
 export interface Made {
@@ -43,7 +44,7 @@ export class View {
         this.#tokens = tokens;
         this.#readout = find(root, ".readout", HTMLElement);
         const canvas = find(root, "canvas", HTMLCanvasElement);
-        canvas.setAttribute("aria-label", `${name}: weights by query and key; arrows move`);
+        canvas.setAttribute("aria-label", said.picture(name));
         this.#heatmap = new Heatmap(canvas, onPoint, onPoint);
         find(root, "h3", HTMLElement).textContent = name;
         if (typeof made === "string") {
@@ -54,8 +55,8 @@ export class View {
         root.dataset.backend = made.backend;
         root.classList.toggle("own", made.isOwn);
         find(root, ".numbers", HTMLElement).append(
-            line("exact", "Error against softmax", made.exact),
-            line("own", "Against the model’s own", made.own),
+            line("exact", said.errorAgainstSoftmax, made.exact),
+            line("own", said.errorAgainstOwn, made.own),
         );
     }
 
@@ -85,9 +86,8 @@ export class View {
         const name = (index: number) => nameOf(index, this.#tokens);
         const weight = this.#values[shown.row * columns + shown.column] ?? NaN;
         this.#readout.classList.toggle("idle", !cell);
-        this.#readout.textContent =
-            `${cell ? "" : "most: "}${name(shown.row)} → ${name(shown.column)}  ` +
-            significant(weight, 3);
+        const reading = `${name(shown.row)} → ${name(shown.column)}  ${significant(weight, 3)}`;
+        this.#readout.textContent = cell ? reading : said.most(reading);
     }
 
     #largest(row: number): Cell | null {

@@ -5,7 +5,7 @@ import type { Theme } from "../colors";
 import { element, find, showLine } from "../dom";
 import { count, percent, significant } from "../format";
 import { fillList } from "../lines";
-import { paintWeights } from "../thinking/heads";
+import { paintWeights } from "../thinking/weights";
 import type { Point } from "./curves";
 import type { Answer, Order, Report, Thought } from "./worker";
 

@@ -1,10 +1,12 @@
 import type { pages as english } from "../en/pages";
 import { page as index } from "./page";
 import { story } from "./storypage";
+import { thinking } from "./thinkingpage";
 
 type Pages = typeof english;
 
 export const pages: { [Page in keyof Pages]: Record<keyof Pages[Page], string> } = {
     index,
     story,
+    thinking,
 };

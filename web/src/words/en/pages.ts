@@ -2,5 +2,6 @@
 
 import { page as index } from "./page";
 import { story } from "./storypage";
+import { thinking } from "./thinkingpage";
 
-export const pages = { index, story };
+export const pages = { index, story, thinking };
