@@ -3,7 +3,7 @@ export const pages = [
     { name: "index", languages: ["en", "de"] },
     { name: "story", languages: ["en", "de"] },
     { name: "thinking", languages: ["en", "de"] },
-    { name: "training", languages: ["en"] },
+    { name: "training", languages: ["en", "de"] },
     { name: "figures", languages: ["en"] },
     { name: "labs", languages: ["en"] },
 ];

@@ -3,6 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { frame } from "../cost/figures";
 import { finish, seriesColour as colour } from "../plot";
+import { said } from "./words";
 
 export interface Point {
     attention: string;
@@ -30,7 +31,7 @@ export function curves(
             height: Math.min(300, 0.6 * width),
             x: {
                 domain: [0, Math.max(fewest, ...points.map(({ step }) => step))],
-                label: "steps",
+                label: said.axes.steps,
                 labelAnchor: "center",
                 labelArrow: "none",
             },

@@ -7,6 +7,7 @@ import { count, percent, significant } from "../format";
 import { fillList } from "../lines";
 import { paintWeights } from "../thinking/weights";
 import type { Point } from "./curves";
+import { said } from "./words";
 import type { Answer, Order, Report, Thought } from "./worker";
 
 const enough = 0.95; // of the answers
@@ -41,7 +42,7 @@ export class Learner {
             if (data.kind === "report") this.#take(data.report);
             else this.#fail(data.problem);
         };
-        this.#worker.onerror = (event) => this.#fail(event.message || "the worker did not start");
+        this.#worker.onerror = (event) => this.#fail(event.message || said.notStarted);
         this.#order({ kind: "begin", options, question });
     }
 
@@ -94,16 +95,16 @@ export class Learner {
         const step = this.losses.length;
         const list = find(this.element, ".numbers", HTMLElement);
         const lines = [
-            line("weights", "Weights", String(size), size),
-            line("step", "Steps", `${step} of ${steps}`, step),
-            line("loss", "Loss of the last", last === undefined ? "…" : significant(last), last),
-            line("answers", "Right answers", percent((answers ?? 0) / 100), answers),
-            line("time", "Time", `${significant(spent / 1000, 3)} s`, spent),
+            line("weights", said.weights, String(size), size),
+            line("step", said.steps, said.stepOf(step, steps), step),
+            line("loss", said.loss, last === undefined ? "…" : significant(last), last),
+            line("answers", said.answers, percent((answers ?? 0) / 100), answers),
+            line("time", said.time, `${significant(spent / 1000, 3)} s`, spent),
             line(
                 "reached",
-                "95 % right after",
+                said.reached(`${Math.round(100 * enough)} %`),
                 reached
-                    ? `${count(reached.step, "step")}, ${significant(reached.spent / 1000, 3)} s`
+                    ? `${count(reached.step, said.step)}, ${significant(reached.spent / 1000, 3)} s`
                     : "…",
                 reached?.spent,
             ),
@@ -112,11 +113,11 @@ export class Learner {
     }
 
     #say({ tokens, right, question }: Thought): void {
-        const said = element("b", {}, tokens.slice(question).join(" "));
+        const answer = element("b", {}, tokens.slice(question).join(" "));
         find(this.element, ".said", HTMLElement).replaceChildren(
             `${tokens.slice(0, question).join(" ")} `,
-            said,
-            ` (the answer is ${right ? "right" : "wrong"})`,
+            answer,
+            said.verdict(right),
         );
     }
 
@@ -142,8 +143,8 @@ export class Learner {
 
 function figures(layers: number, heads: number): HTMLElement[] {
     return Array.from({ length: layers * heads }, (_, i) => {
-        const name = `layer ${Math.floor(i / heads) + 1}, head ${(i % heads) + 1}`;
-        const canvas = element("canvas", { role: "img", ariaLabel: `weights of ${name}` });
+        const name = said.place(Math.floor(i / heads) + 1, (i % heads) + 1);
+        const canvas = element("canvas", { role: "img", ariaLabel: said.weightsOf(name) });
         return element("figure", {}, canvas, element("figcaption", {}, name));
     });
 }

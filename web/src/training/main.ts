@@ -9,6 +9,7 @@ import { start } from "../shell/start";
 import { curves, thinned } from "./curves";
 import { Learner } from "./learner";
 import { commandLine, tasks, type Task } from "./tasks";
+import { said } from "./words";
 
 const attentions = ["softmax", "linear"];
 const redrawPause = 250; // milliseconds: curves are drawn about so often
@@ -62,7 +63,7 @@ class Page {
         const isGood = isSeed(seed);
         showLine(
             find(document, "#problem", HTMLElement),
-            isGood ? null : `a seed is a whole number from 0 to ${largestSeed}`,
+            isGood ? null : said.wrongSeed(largestSeed),
         );
         this.#seed.ariaInvalid = isGood ? null : "true";
         this.#go.disabled = !isGood;
@@ -94,7 +95,7 @@ class Page {
 
     #set(isGoing: boolean): void {
         this.#isGoing = isGoing;
-        this.#go.textContent = isGoing ? "Pause" : "Train";
+        this.#go.textContent = isGoing ? said.pause : said.train;
         find(document, "main", HTMLElement).dataset.going = String(isGoing);
     }
 
@@ -108,8 +109,8 @@ class Page {
         this.#timer = 0;
         const losses = this.#learners.flatMap((each) => thinned(each.attention, each.losses));
         const answers = this.#learners.flatMap((each) => each.answers);
-        draw("#loss", (width) => curves(losses, attentions, "loss", null, width));
-        draw("#answers", (width) => curves(answers, attentions, "right answers (%)", 100, width));
+        draw("#loss", (width) => curves(losses, attentions, said.axes.loss, null, width));
+        draw("#answers", (width) => curves(answers, attentions, said.axes.answers, 100, width));
     }
 }
 

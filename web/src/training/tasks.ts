@@ -1,6 +1,7 @@
 /** What is learned here: tasks that models of a few thousand weights learn in minutes. */
 
 import type { StudyOptions } from "libattn/training";
+import { said } from "./words";
 
 export interface Task {
     id: string;
@@ -17,15 +18,13 @@ const model = { width: 16, layers: 2, heads: 2, batch: 64, samples: 400, rate: 0
 export const tasks: readonly Task[] = [
     {
         id: "arithmetic",
-        name: "Arithmetic, 2 operators modulo 5",
-        about: "An expression is worked out one operator at a time: 3 + 4 * 2 = 3 + 3 = 1.",
+        ...said.tasks.arithmetic,
         question: "3 + 4 * 2",
         options: { task: "arithmetic", size: 2, modulus: 5, ...model },
     },
     {
         id: "lis",
-        name: "Increasing subsequence, 5 numbers",
-        about: "After the numbers, the length of the longest increasing subsequence that ends at each, then the largest of them. It takes longer.",
+        ...said.tasks.lis,
         question: "17 80 23 45 120",
         options: { task: "lis", size: 5, ...model },
     },

@@ -2,6 +2,7 @@ import type { pages as english } from "../en/pages";
 import { page as index } from "./page";
 import { story } from "./storypage";
 import { thinking } from "./thinkingpage";
+import { training } from "./trainingpage";
 
 type Pages = typeof english;
 
@@ -9,4 +10,5 @@ export const pages: { [Page in keyof Pages]: Record<keyof Pages[Page], string> }
     index,
     story,
     thinking,
+    training,
 };

@@ -3,5 +3,6 @@
 import { page as index } from "./page";
 import { story } from "./storypage";
 import { thinking } from "./thinkingpage";
+import { training } from "./trainingpage";
 
-export const pages = { index, story, thinking };
+export const pages = { index, story, thinking, training };
