@@ -5,7 +5,7 @@ export const pages = [
     { name: "thinking", languages: ["en", "de"] },
     { name: "training", languages: ["en", "de"] },
     { name: "figures", languages: ["en"] },
-    { name: "labs", languages: ["en"] },
+    { name: "labs", languages: ["en", "de"] },
 ];
 
 /** A page's file: the English one has the words' places, too. */

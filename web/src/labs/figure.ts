@@ -4,6 +4,7 @@ import * as Plot from "@observablehq/plot";
 import type { LabAxis, LabPanel, LabResult } from "libattn/labs";
 import { tick } from "../format";
 import type { Curve } from "./curves";
+import { said } from "./words";
 
 export type Row = readonly number[];
 
@@ -36,7 +37,7 @@ export function drawFigure(picture: Picture): Element & { value?: Row } {
         marginTop: 26,
         marginRight: 16,
         ariaLabel: panel.title,
-        ariaDescription: `${panel.y.label} over ${panel.x.label}`,
+        ariaDescription: said.over(panel.y.label, panel.x.label),
         x: { ...axis(panel.x, xs), nice: false, labelAnchor: "center", labelArrow: "none" },
         y: { ...axis(panel.y, valuesOf(curves, rows)), grid: true, labelArrow: "none" },
         marks: [

@@ -6,6 +6,7 @@ import { element, find, showLine } from "../dom";
 import { tick } from "../format";
 import type { Value, Values } from "../types";
 import { defaultSeed, isTaken, type Choice } from "./state";
+import { said } from "./words";
 
 const largestSeed = 2n ** 64n - 1n;
 const named = /parameter '(\w+)':? ?(.*)/;
@@ -101,7 +102,7 @@ export class Form {
         );
         this.#panelSelect.value = this.#panel.id;
         find(document, "#summary", HTMLElement).textContent = summary;
-        this.#fields.replaceChildren(element("legend", { className: "hidden" }, "Parameters"));
+        this.#fields.replaceChildren(element("legend", { className: "hidden" }, said.parameters));
         return makeControls(this.#fields, "set", this.#params(), initial, () => this.#changed());
     }
 
@@ -140,19 +141,19 @@ export class Form {
 
 function valueProblem(param: Param, value: Value | undefined, input: HTMLElement): string | null {
     if (param.type === "choice" || param.type === "boolean") return null;
-    if (input instanceof HTMLInputElement && input.validity.badInput) return "this is not a number";
+    if (input instanceof HTMLInputElement && input.validity.badInput) return said.noNumber;
     const number = Number(value);
     if (param.automatic !== null && number === 0) return null;
     if (!(number >= param.min && number <= param.max)) {
-        return `${tick(number)} is outside ${tick(param.min)} to ${tick(param.max)}`;
+        return said.isOutside(tick(number), tick(param.min), tick(param.max));
     }
     if (param.type === "integer" && !Number.isInteger(number)) {
-        return `${tick(number)} is not a whole number`;
+        return said.notWhole(tick(number));
     }
     return null;
 }
 
 function seedProblem(text: string): string | null {
-    if (!/^\d+$/.test(text)) return "a seed is a whole number from 0 on";
-    return BigInt(text) > largestSeed ? `the largest seed is ${largestSeed}` : null;
+    if (!/^\d+$/.test(text)) return said.wrongSeed;
+    return BigInt(text) > largestSeed ? said.largestSeed(largestSeed) : null;
 }

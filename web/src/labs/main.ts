@@ -10,8 +10,10 @@ import { start } from "../shell/start";
 import { curvesOf } from "./curves";
 import { estimate, trialsOf } from "./estimate";
 import { Form } from "./form";
+import { inLanguage } from "./offering";
 import { commandLine, readChoice, writeChoice, type Choice } from "./state";
 import { Result } from "./result";
+import { said } from "./words";
 
 const mostWorkers = 8;
 const manyTrials = 100_000; // are not begun before the reader knows how long they take
@@ -19,7 +21,7 @@ const workers = Math.max(1, Math.min(mostWorkers, navigator.hardwareConcurrency 
 
 async function open(): Promise<void> {
     start();
-    const all = await labs();
+    const all = (await labs()).map(inLanguage);
     const result = new Result();
     const hash = new Hash();
     const command = new Command(find(document, ".command", HTMLDetailsElement));
@@ -27,7 +29,7 @@ async function open(): Promise<void> {
     let running: AbortController | null = null;
     let isWarned = false; // of how long the present choice takes
 
-    find(document, "#about", HTMLElement).textContent = `${count(workers, "worker")} at most`;
+    find(document, "#about", HTMLElement).textContent = said.atMost(count(workers, said.worker));
     find(document, "#settings", HTMLFormElement).onsubmit = (event) => {
         event.preventDefault();
         void run();
@@ -96,23 +98,18 @@ function show(choice: Choice, command: Command): void {
     find(document, "#title", HTMLElement).textContent = `${panel.id}: ${panel.title}`;
     find(document, "#claim", HTMLElement).textContent = panel.claim;
     find(document, "#criterion", HTMLElement).textContent = panel.criterion;
+    const points = count(grid.length, said.point);
+    const ends = [tick(grid[0] ?? NaN), tick(grid.at(-1) ?? NaN)] as const;
     find(document, "#reference", HTMLElement).textContent =
-        `${lab.reference}. ${count(grid.length, "point")}, ${x.label} from ${tick(grid[0] ?? NaN)} ` +
-        `to ${tick(grid.at(-1) ?? NaN)}.`;
+        `${lab.reference}. ${said.grid(points, x.label, ...ends)}`;
     command.show(commandLine(choice));
     const items = curvesOf(panel).map(({ label, mark, color, low }) => {
         const swatch = element("span", { className: `swatch ${mark}` });
         swatch.style.setProperty("--color", color);
-        const item = element(
-            "li",
-            {},
-            swatch,
-            low === null ? label : `${label}, with its interval`,
-        );
-        return item;
+        return element("li", {}, swatch, low === null ? label : said.withInterval(label));
     });
     const shade = element("span", { className: "swatch outside" });
-    items.push(element("li", { id: "outside", hidden: true }, shade, "outside of the premises"));
+    items.push(element("li", { id: "outside", hidden: true }, shade, said.outside));
     find(document, "#legend", HTMLElement).replaceChildren(...items);
 }
 

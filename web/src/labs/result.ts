@@ -8,6 +8,9 @@ import { curvesOf, type Curve } from "./curves";
 import { drawFigure, outsideOf, undefinedOf, type Row, type Span } from "./figure";
 import type { Choice } from "./state";
 import { csv, table } from "./table";
+import { said } from "./words";
+
+const { ofLabs } = said;
 
 const redrawPause = 150; // milliseconds: a figure that grows is drawn about so often
 
@@ -48,8 +51,9 @@ export class Result {
 
     add({ index, row, done, total, fraction, secondsLeft }: LabProgress): void {
         this.#rows[index] = row;
-        const left = fraction < 1 ? ` · about ${duration(secondsLeft)} left` : "";
-        this.#progress(fraction, `${done} of ${count(total, "point")}${left}`, "off");
+        const left = fraction < 1 ? ` · ${said.left(duration(secondsLeft))}` : "";
+        const points = said.doneOf(done, count(total, said.points));
+        this.#progress(fraction, points + left, "off");
         this.#timer ||= setTimeout(
             () => this.#draw(),
             Math.max(0, this.#drawn + redrawPause - performance.now()),
@@ -59,20 +63,20 @@ export class Result {
     /** How long all of it takes, before a point is there that says so. */
     estimate(seconds: number | null): void {
         if (seconds === null || this.#finished.length > 0) return;
-        this.#progress(0, `about ${duration(seconds)} left`);
+        this.#progress(0, said.left(duration(seconds)));
     }
 
     /** So many trials are begun only when they are asked for again. */
     warn(trials: number, seconds: number | null): void {
-        const time = seconds === null ? "long" : `about ${duration(seconds)}`;
-        this.#progress(0, `${count(trials, "trial")} take ${time}: Run again begins them`);
+        const time = seconds === null ? said.long : said.about(duration(seconds));
+        this.#progress(0, said.warning(count(trials, said.trial), time));
     }
 
     finish(result: LabResult): void {
         const { note, seconds, rows } = result;
         if (this.panel) this.#outside = outsideOf(this.panel, result);
-        this.#progress(1, `${count(rows.length, "point")} in ${duration(seconds)}`);
-        this.#note(note);
+        this.#progress(1, said.finished(count(rows.length, said.point), duration(seconds)));
+        this.#note(ofLabs(note));
         this.#judge(result);
         this.#draw();
         this.#fillTable();
@@ -80,7 +84,7 @@ export class Result {
 
     stop(byReader: boolean): void {
         const kept = this.#finished.length;
-        this.#progress(0, byReader ? `stopped; ${count(kept, "point")} kept` : "");
+        this.#progress(0, byReader ? said.stopped(count(kept, said.point)) : "");
         this.#draw();
         this.#fillTable();
     }
@@ -90,7 +94,7 @@ export class Result {
         this.#draw();
         if (this.#finished.length === 0) return;
         this.#root.classList.add("stale");
-        this.#progress(0, "the settings have changed since: these are the numbers of before");
+        this.#progress(0, said.outdated);
     }
 
     get #root(): HTMLElement {
@@ -133,7 +137,7 @@ export class Result {
             const value = reading(row?.[y] ?? NaN);
             if (low === null || high === null) return `${label}: ${value}`;
             const [from, to] = [row?.[low] ?? NaN, row?.[high] ?? NaN];
-            return `${label}: ${value} (${reading(from)} to ${reading(to)})`;
+            return `${label}: ${value} (${said.range(reading(from), reading(to))})`;
         });
         find(document, "#readout", HTMLElement).textContent = row
             ? `${name} = ${short(row[0] ?? NaN, 6)}; ${values.join("; ")}`
@@ -155,9 +159,9 @@ export class Result {
         const block = find(document, "#verdict", HTMLElement);
         block.hidden = result === null;
         block.dataset.verdict = result?.verdict ?? "";
-        find(block, "dd.verdict", HTMLElement).textContent = result?.verdict ?? "";
-        find(block, "dd.sure", HTMLElement).textContent = result?.sure ?? "";
-        find(block, "dd.found", HTMLElement).textContent = result?.found ?? "";
+        find(block, "dd.verdict", HTMLElement).textContent = ofLabs(result?.verdict ?? "");
+        find(block, "dd.sure", HTMLElement).textContent = ofLabs(result?.sure ?? "");
+        find(block, "dd.found", HTMLElement).textContent = ofLabs(result?.found ?? "");
     }
 
     #fillTable(): void {
@@ -181,5 +185,5 @@ function reading(value: number): string {
 function duration(seconds: number): string {
     if (seconds < 100) return `${seconds < 10 ? significant(seconds, 2) : Math.round(seconds)} s`;
     if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
-    return count(Math.round(seconds / 3600), "hour");
+    return count(Math.round(seconds / 3600), said.hour);
 }

@@ -1,4 +1,5 @@
 import type { pages as english } from "../en/pages";
+import { labs } from "./labspage";
 import { page as index } from "./page";
 import { story } from "./storypage";
 import { thinking } from "./thinkingpage";
@@ -11,4 +12,5 @@ export const pages: { [Page in keyof Pages]: Record<keyof Pages[Page], string> }
     story,
     thinking,
     training,
+    labs,
 };

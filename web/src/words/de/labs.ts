@@ -1,0 +1,31 @@
+import type { labs as english } from "../en/labs";
+import { ofLabs } from "./labs/library";
+
+export const labs: typeof english = {
+    worker: ["Worker", "Worker"],
+    point: ["Punkt", "Punkte"],
+    points: ["Punkt", "Punkten"],
+    trial: ["Versuch", "Versuche"],
+    hour: ["Stunde", "Stunden"],
+    atMost: (workers) => `höchstens ${workers}`,
+    grid: (points, axis, from, to) => `${points}, ${axis} von ${from} bis ${to}.`,
+    withInterval: (label) => `${label}, mit Intervall`,
+    outside: "außerhalb der Voraussetzungen",
+    parameters: "Parameter",
+    over: (y, x) => `${y} über ${x}`,
+    doneOf: (done, points) => `${done} von ${points}`,
+    left: (time) => `noch etwa ${time}`,
+    long: "lange",
+    about: (time) => `etwa ${time}`,
+    warning: (trials, time) => `${trials} dauern ${time}: Noch einmal „Ausführen“ beginnt sie`,
+    finished: (points, time) => `${points} in ${time}`,
+    stopped: (points) => `angehalten; ${points} behalten`,
+    outdated: "die Einstellungen sind inzwischen andere: Das sind die Zahlen von vorher",
+    range: (low, high) => `${low} bis ${high}`,
+    noNumber: "das ist keine Zahl",
+    isOutside: (value, min, max) => `${value} liegt außerhalb von ${min} bis ${max}`,
+    notWhole: (value) => `${value} ist keine ganze Zahl`,
+    wrongSeed: "ein Seed ist eine ganze Zahl ab 0",
+    largestSeed: (most) => `der größte Seed ist ${most}`,
+    ofLabs,
+};

@@ -1,0 +1,24 @@
+/** What the library says of its experiments, in German. */
+
+import { translator } from "../translator";
+import { complexity } from "./complexity";
+import { constructions } from "./constructions";
+import { patterns } from "./findings";
+import { reasoning } from "./reasoning";
+import { regression } from "./regression";
+import { separation } from "./separation";
+import { sparsification } from "./sparsification";
+
+const verdicts = {
+    holds: "trifft zu",
+    fails: "trifft nicht zu",
+    undecided: "unentschieden",
+};
+
+export const ofLabs = translator(
+    {
+        ...{ ...verdicts, ...complexity, ...constructions, ...reasoning },
+        ...{ ...regression, ...separation, ...sparsification },
+    },
+    patterns,
+);

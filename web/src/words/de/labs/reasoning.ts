@@ -1,0 +1,26 @@
+/** What the lab of reasoning says of the figures that it has made: it takes hours, and runs on no page. */
+
+export const reasoning = {
+    "Transformers that learn dynamic programs": "Transformer, die dynamische Programme lernen",
+    "Do Efficient Transformers Really Save Computation?, section 6, Figures 1 to 3, Table 2":
+        "Do Efficient Transformers Really Save Computation?, Abschnitt 6, Abbildungen 1 bis 3, Tabelle 2",
+    "Decoders learn to write the chain of thought of LIS, edit distance and arithmetic. With sparse and linear attention they need to be wider as problems grow, unless each step looks back a little only.":
+        "Decoder lernen, die Gedankenkette zu LIS, Editierdistanz und Rechnen zu schreiben. Mit dünner und linearer Attention müssen sie breiter sein, wenn Aufgaben wachsen, es sei denn, jeder Schritt schaut nur wenig zurück.",
+    "Softmax attention on every task": "Softmax-Attention bei jeder Aufgabe",
+    "Softmax attention solves each task at each size at some width (Figure 1).":
+        "Softmax-Attention löst jede Aufgabe in jeder Größe bei irgendeiner Breite (Abbildung 1).",
+    "Right answers by width and size": "Richtige Antworten nach Breite und Größe",
+    "Linear and sparse attention need at least softmax's width for 90% of answers, and on LIS more for larger problems (Figures 1 and 3, Theorems 4.4 and 4.7).":
+        "Lineare und dünne Attention brauchen für 90 % der Antworten mindestens die Breite von Softmax, und bei LIS mehr für größere Aufgaben (Abbildungen 1 und 3, Theoreme 4.4 und 4.7).",
+    "Edit distance, banded and not": "Editierdistanz, im Band und ohne",
+    "Where each step looks back a little only, linear and sparse attention need no more width (Figure 2, Propositions 5.4 and 5.5).":
+        "Wo jeder Schritt nur wenig zurückschaut, brauchen lineare und dünne Attention nicht mehr Breite (Abbildung 2, Propositionen 5.4 und 5.5).",
+    "Edit distance with 5 layers": "Editierdistanz mit 5 Schichten",
+    "Least operations for 90% of answers": "Wenigste Operationen für 90 % der Antworten",
+    "Softmax attention needs the fewest operations for 90% of answers (Table 2).":
+        "Softmax-Attention braucht die wenigsten Operationen für 90 % der Antworten (Tabelle 2).",
+    "Least width by training, LIS": "Kleinste Breite durch Training, LIS",
+    "Least width by training, arithmetic": "Kleinste Breite durch Training, Rechnen",
+    "Linear and sparse attention need more width for larger problems (Table 1), and not less than a state that holds what a step may ask for: L numbers, of arithmetic sqrt L.":
+        "Lineare und dünne Attention brauchen mehr Breite für größere Aufgaben (Tabelle 1) und nicht weniger als ein Zustand, der hält, wonach ein Schritt fragen kann: L Zahlen, beim Rechnen sqrt L.",
+};

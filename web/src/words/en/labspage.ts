@@ -1,0 +1,27 @@
+/** Words of labs.html, which are put in when it is built. */
+
+export const labs = {
+    description: "What papers claim about attention, run as experiments in your browser",
+    documentTitle: "libattn labs: the papers' experiments",
+    title: "libattn labs",
+    intro: "What papers claim about attention, run as experiments in this page.",
+    experiment: "Experiment",
+    panel: "Panel",
+    run: "Run",
+    stop: "Stop",
+    defaults: "Defaults",
+    seed: "Seed",
+    seedHelp: "all random numbers come from it: the same seed gives the same numbers",
+    parameters: "Parameters",
+    figure: "Figure",
+    claim: "Claim",
+    criterion: "Judged by",
+    done: "Work done",
+    verdict: "Verdict",
+    sure: "How sure",
+    found: "Found",
+    download: "Download CSV",
+    table: "Table",
+    command: "Command line",
+    copy: "Copy",
+};
