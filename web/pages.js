@@ -4,7 +4,7 @@ export const pages = [
     { name: "story", languages: ["en", "de"] },
     { name: "thinking", languages: ["en", "de"] },
     { name: "training", languages: ["en", "de"] },
-    { name: "figures", languages: ["en"] },
+    { name: "figures", languages: ["en", "de"] },
     { name: "labs", languages: ["en", "de"] },
 ];
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { labs } from "libattn/labs";
-import { readFigures } from "../gallery.js";
+import { readFigures } from "../figures.js";
 import { openSite } from "./site.mjs";
 
 const site = openSite();
@@ -26,6 +26,32 @@ test("each figure that was run has its claim, its verdict, its picture and its c
         assert.match(await response.text(), new RegExp(`>${name}\\. `), "the picture of this card");
     }
     assert.deepEqual(missing, []);
+    await page.close();
+});
+
+test("the German gallery has the same cards, in German, and leads to German runs", async () => {
+    const page = await site.newPage();
+    const cards = async (file) => {
+        await page.goto(site.url + file);
+        return page.locator(".figures > li").evaluateAll((all) =>
+            all.map((card) => ({
+                name: card.id,
+                verdict: card.dataset.verdict,
+                said: card.querySelector(".verdict").textContent,
+                command: card.querySelector("code").textContent,
+                run: card.querySelector("a.button")?.getAttribute("href") ?? "",
+            })),
+        );
+    };
+    const german = { holds: "trifft zu", fails: "trifft nicht zu", undecided: "unentschieden" };
+    const wanted = (await cards("figures.html")).map(({ verdict, run, ...rest }) => ({
+        ...{ ...rest, verdict, said: german[verdict] },
+        run: run.replace("labs.html", "labs.de.html"),
+    }));
+    assert.deepEqual(await cards("figures.de.html#lang=de"), wanted);
+    await page.click(".language a");
+    await page.waitForURL(/figures\.html#lang=en/);
+    assert.equal(await page.evaluate(() => localStorage.getItem("language")), "en");
     await page.close();
 });
 

@@ -293,19 +293,40 @@ test("nothing is wider than the page, however long the words", async () => {
     await page.close();
 });
 
-test("only German readers load German words", async () => {
+/** Of each table a text that no other has. */
+const tables = {
+    "index, German": "Verlorenes Gewicht",
+    "thinking, English": "reads no tokens one by one",
+    "thinking, German": "liest Token nicht einzeln",
+    "training, English": "Loss of the last",
+    "training, German": "Verlust im letzten",
+    "labs, English": "Run again begins them",
+    "labs, German": "Noch einmal „Ausführen“",
+};
+
+test("a page loads its own words alone, and German ones only if it is German", async () => {
     const loaded = async (address) => {
         const page = await site.newPage();
         const texts = [];
-        page.on("response", async (response) => {
-            if (/\/words-\S+\.js$/.test(response.url())) texts.push(response.text());
+        page.on("response", (response) => {
+            if (response.url().endsWith(".js")) texts.push(response.text());
         });
         await page.goto(site.url + address);
-        await settled(page);
+        await page.waitForLoadState("networkidle");
         const all = (await Promise.all(texts)).join();
         await page.close();
-        return all.includes("Verlorenes Gewicht");
+        return Object.keys(tables).filter((name) => all.includes(tables[name]));
     };
-    assert.equal(await loaded("index.html"), false);
-    assert.equal(await loaded("index.de.html"), true);
+    const common = ["index, German"];
+    for (const name of ["index", "story", "figures"]) {
+        assert.deepEqual(await loaded(fileOf(name)), [], name);
+        const german = name === "figures" ? [] : common;
+        assert.deepEqual(await loaded(fileOf(name, "de")), german, name);
+    }
+    for (const name of ["thinking", "training", "labs"]) {
+        const own = `${name}, English`;
+        assert.deepEqual(await loaded(fileOf(name)), [own], name);
+        const both = [...common, own, `${name}, German`];
+        assert.deepEqual(await loaded(fileOf(name, "de")), both, name);
+    }
 });

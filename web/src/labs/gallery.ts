@@ -2,5 +2,7 @@
 
 import "../shell/trusted"; // first: what follows starts a worker
 import { keep } from "../shell/keep";
+import { takeAlong } from "../shell/language";
 
+takeAlong();
 keep();

@@ -1,4 +1,5 @@
 import type { pages as english } from "../en/pages";
+import { figures } from "./figurespage";
 import { labs } from "./labspage";
 import { page as index } from "./page";
 import { story } from "./storypage";
@@ -12,5 +13,6 @@ export const pages: { [Page in keyof Pages]: Record<keyof Pages[Page], string> }
     story,
     thinking,
     training,
+    figures,
     labs,
 };
