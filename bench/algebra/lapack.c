@@ -1,6 +1,5 @@
 /*
- * algebra/lapack.c: solver.h by LAPACK, whose matrices are column-major: a row-major lower triangle is its
- * upper one, and R of A is L^T of the transposed A = L Q.
+ * algebra/lapack.c: solver.h by LAPACK, whose matrices are column-major: R of A is L^T of the transposed A = L Q.
  */
 #include "algebra/solver.h"
 
@@ -12,7 +11,6 @@
 #include <limits.h>
 #include <string.h>
 
-typedef void potrf_t(const char *uplo, const int *n, double *a, const int *lda, int *info);
 typedef void gelqf_t(const int *m, const int *n, double *a, const int *lda, double *tau,
                      double *work, const int *lwork, int *info);
 typedef void syevd_t(const char *job, const char *uplo, const int *n, double *a, const int *lda,
@@ -20,17 +18,9 @@ typedef void syevd_t(const char *job, const char *uplo, const int *n, double *a,
                      int *info);
 
 static struct {
-    potrf_t *potrf;
     gelqf_t *gelqf;
     syevd_t *syevd;
 } lapack;
-
-static int cholesky(double *s, int64_t n) {
-    const int order = (int)n;
-    int info = -1;
-    if (n <= INT_MAX) lapack.potrf("U", &order, s, &order, &info);
-    return info == 0;
-}
 
 static int triangle(double *a, int64_t rows, int64_t columns, double *r) {
     const int m = (int)columns, n = (int)rows, query = -1;
@@ -78,6 +68,11 @@ static int find(void *library, const char *name, void *function) {
     return found != NULL;
 }
 
+typedef char *config_t(void);
+
+static algebra_solver_t solver = {
+    .name = "lapack", .library = ATTN_LAPACK_LIBRARY, .triangle = triangle, .eigen = eigen};
+
 /* OpenBLAS asks for a buffer of 128 MB when it multiplies: for ever, where it gets none. */
 static int has_room(void) {
     void *volatile room = malloc((size_t)256 << 20);
@@ -87,19 +82,23 @@ static int has_room(void) {
 }
 
 /*
+ * OpenBLAS tells its version and the processor that it takes this one for; others are known by their file.
+ *
  * Threads of OpenBLAS wait for each other at the program's end, for ever where a limit of memory has let some of them not
  * start; and sums are in the order of their number. What is asked for here is small, and one core's.
  */
 static int load(void) {
     setenv("OPENBLAS_NUM_THREADS", "1", 0);
     void *library = has_room() ? dlopen(ATTN_LAPACK_LIBRARY, RTLD_NOW | RTLD_LOCAL) : NULL;
-    return library && find(library, "dpotrf_", &lapack.potrf) &&
-           find(library, "dgelqf_", &lapack.gelqf) && find(library, "dsyevd_", &lapack.syevd);
+    if (!library || !find(library, "dgelqf_", &lapack.gelqf) ||
+        !find(library, "dsyevd_", &lapack.syevd))
+        return 0;
+    config_t *config;
+    if (find(library, "openblas_get_config", &config)) solver.library = config();
+    return 1;
 }
 
 const algebra_solver_t *algebra_lapack(void) {
-    static const algebra_solver_t solver = {
-        .name = "lapack", .cholesky = cholesky, .triangle = triangle, .eigen = eigen};
     static int loaded = -1;
     if (loaded < 0) loaded = load();
     return loaded ? &solver : NULL;

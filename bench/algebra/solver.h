@@ -9,11 +9,10 @@
 
 #include <stdint.h>
 
-/** Functions return 1, or 0 for no memory or, as each says, for a matrix that has no such factors. */
+/** Functions return 1, or 0 for no memory or, as one says, for a matrix that has no such factors. */
 typedef struct algebra_solver {
     const char *name;
-    /** s = L L^T, in place of the lower triangle of s (n x n); 0 too where it is not positive definite. */
-    int (*cholesky)(double *s, int64_t n);
+    const char *library; /**< what it comes from, in that library's words, or its file */
     /**
      * R of a = Q R, `rows` >= `columns` >= 1: upper triangular with a diagonal of no number below 0, zeros
      * below; r is columns x columns. Destroys a. By Householder's reflections, for any rank.
@@ -26,11 +25,11 @@ typedef struct algebra_solver {
     int (*eigen)(double *a, int64_t n, double *values);
 } algebra_solver_t;
 
-/** Plain C, everywhere: Householder's QR, Cholesky row by row, Jacobi's rotations. */
+/** Plain C, everywhere: Householder's QR, Jacobi's rotations. */
 extern const algebra_solver_t algebra_plain;
 
 /**
- * The LAPACK that CMake found, with 32-bit integers (dpotrf, dgelqf, dsyevd); NULL where there is none, it
+ * The LAPACK that CMake found, with 32-bit integers (dgelqf, dsyevd); NULL where there is none, it
  * cannot be loaded, or there are no 256 MB for it. It is loaded by the first call, which no other thread may make at that time.
  */
 const algebra_solver_t *algebra_lapack(void);

@@ -5,6 +5,7 @@
 #include "support/test.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { N = 7 };
 
@@ -38,6 +39,24 @@ static void eigenvalues_keep_trace_and_squares(void **state) {
     assert_true(fabs(squares) < 1e-8);
 }
 
+/** L L^T = S within rounding of N terms, and a matrix that is not positive definite is refused. */
+static void cholesky_factors(void **state) {
+    (void)state;
+    double b[N * N], s[N * N], l[N * N];
+    fill(b, (int64_t)(N * N), 5);
+    gram(b, 0, s);
+    memcpy(l, s, sizeof l);
+    assert_true(algebra_cholesky(l, N));
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j <= i; j++) {
+            const double sum = algebra_dot(l + i * N, l + j * N, j + 1);
+            assert_true(fabs(sum - s[i * N + j]) <=
+                        2 * (N + 1) * 0x1p-53 * sqrt(s[i * N + i] * s[j * N + j]));
+        }
+    s[N * N - 1] = -1;
+    assert_false(algebra_cholesky(s, N));
+}
+
 static void spectral_norm_of_a_product(void **state) {
     (void)state;
     double u[5], v[N], a[5 * N], scratch[N * (N + 1)];
@@ -65,6 +84,6 @@ static void distortion_is_the_largest_deviation(void **state) {
     assert_true(isinf(algebra_distortion(zero, t, N, scratch)));
 }
 
-TEST_MAIN(cmocka_unit_test(eigenvalues_keep_trace_and_squares),
+TEST_MAIN(cmocka_unit_test(eigenvalues_keep_trace_and_squares), cmocka_unit_test(cholesky_factors),
           cmocka_unit_test(spectral_norm_of_a_product),
           cmocka_unit_test(distortion_is_the_largest_deviation))

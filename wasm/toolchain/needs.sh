@@ -51,6 +51,10 @@ wasi_runtime() {
     [ -e "$("$ATTN_WASI_CC" --target=wasm32-wasi -print-libgcc-file-name)" ]
 }
 
+has_lapack() {
+    [ "$(uname)" = Darwin ] || pkg-config --exists openblas || pkg-config --exists lapack
+}
+
 want_c() {
     want_program gcc gcc
     want_program g++ g++
@@ -59,6 +63,7 @@ want_c() {
     want_program git git
     want_program pkg-config pkg-config
     want cmocka libcmocka-dev pkg-config --exists cmocka
+    want "LAPACK (OpenBLAS or any)" libopenblas-dev has_lapack
     ! has_apt || want "definitions of locales" locales test -e /usr/share/i18n/locales/de_DE
     [ "$(uname -m)" = x86_64 ] || want_simde # the kernels are written in x86's intrinsics
 }
