@@ -2,11 +2,13 @@
 #include "support/backends.h"
 #include "support/test.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct counter {
     int64_t requests, live, fail_at; /**< fail_at: number of the request that fails; 0: none */
+    int64_t bytes;                   /**< of all requests */
 } counter_t;
 
 static void *allocate(void *user, size_t size) {
@@ -15,6 +17,7 @@ static void *allocate(void *user, size_t size) {
     void *memory = aligned_alloc(64, (size / 64 + 1) * 64);
     if (!memory) return NULL;
     counter->live++;
+    counter->bytes += (int64_t)size;
     memset(memory, 0xA5, size); // "contents undefined"
     return memory;
 }
@@ -76,6 +79,38 @@ static void every_failure(const subject_t *subject, int threads) {
 static void every_request_may_fail(void **state) {
     (void)state;
     for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++) every_failure(&SUBJECTS[s], 1);
+}
+
+/** Of a plan that also does attn_backward(), with self-attention of n tokens, and of its workspace. */
+static int64_t gradient_bytes(const subject_t *subject, int64_t n) {
+    counter_t counter = {.fail_at = 0};
+    const attn_ext_memory_t memory = {
+        .struct_size = sizeof memory, .user = &counter, .allocate = allocate, .release = release};
+    const attn_context_options_t options = {.struct_size = sizeof options, .memory = &memory};
+    attn_problem_t problem = fixture_problem(1, 1, n, n, 16, 16);
+    attn_context_t *context = NULL;
+    assert_int_equal(attn_context_create(&options, &context, NULL), ATTN_OK);
+    const int64_t before = counter.bytes;
+    problem.backward = 1;
+    attn_plan_t *plan = fixture_plan(context, subject->backend, &problem, subject->settings);
+    const int64_t bytes = counter.bytes - before + (int64_t)attn_plan_workspace_size(plan);
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+    return bytes;
+}
+
+/** a + b n bytes are at most doubled by twice as many tokens, but for the arrays' alignment: never n m. */
+static void gradients_take_memory_linear_in_length(void **state) {
+    (void)state;
+    enum { LENGTH = 1 << 14, ARRAYS = 64 }; /* where blocks of rows are as large as they get */
+    for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++) {
+        const int64_t one = gradient_bytes(&SUBJECTS[s], LENGTH);
+        const int64_t two = gradient_bytes(&SUBJECTS[s], 2 * LENGTH);
+        test_label("%s %s", SUBJECTS[s].backend, SUBJECTS[s].settings);
+        if (!(one > 0 && two <= 2 * one + ARRAYS * ATTN_ALIGNMENT &&
+              two < (int64_t)LENGTH * LENGTH))
+            test_fail("%" PRId64 " bytes, and %" PRId64 " for twice as many tokens", one, two);
+    }
 }
 
 static void with_threads_too(void **state) {
@@ -166,5 +201,6 @@ static void allocator_must_be_whole(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(every_request_may_fail), cmocka_unit_test(with_threads_too),
+          cmocka_unit_test(gradients_take_memory_linear_in_length),
           cmocka_unit_test(registering_is_all_or_nothing),
           cmocka_unit_test(refused_plans_leak_nothing), cmocka_unit_test(allocator_must_be_whole))
