@@ -165,6 +165,49 @@ static void divergence(void **state) {
     attn_context_destroy(context);
 }
 
+static void mark(const nn_linear_t *linear, char *marks) {
+    memset(marks + linear->weight, 1, (size_t)(linear->in * linear->out));
+}
+
+/* All matrices decay, the embedding among them; no bias and no norm. */
+static void decay(void **state) {
+    (void)state;
+    static const double rate = 0.01, share = 0.5;
+    attn_context_t *context = fixture_context(1);
+    nn_trainer_t with, without;
+    make(&with, context, "softmax", 0);
+    make(&without, context, "softmax", 0);
+    with.training.decay = share, without.training.decay = 0;
+    const nn_layout_t *layout = &with.net.layout;
+    const size_t count = (size_t)layout->count;
+    float *before = malloc(count * sizeof *before);
+    char *marks = calloc(count, 1);
+    assert_true(before && marks);
+    for (size_t i = 0; i < count; i++) with.weights[i] += 0.25f; /* of a bias of 0 nothing decays */
+    memcpy(without.weights, with.weights, count * sizeof *before);
+    memcpy(before, with.weights, count * sizeof *before);
+    memset(marks + layout->embedding, 1, (size_t)(VOCABULARY * small("softmax").width));
+    for (int64_t l = 0; l < small("softmax").layers; l++) {
+        const nn_block_t *block = &layout->blocks[l];
+        mark(&block->qkv, marks), mark(&block->out, marks);
+        mark(&block->up, marks), mark(&block->down, marks);
+    }
+    mark(&layout->head, marks);
+    train(&with, 1, rate);
+    train(&without, 1, rate);
+    for (size_t i = 0; i < count; i++) {
+        const double was = (double)before[i], less = (double)(without.weights[i] - with.weights[i]);
+        /* A step, of the rate's size at most, and a weight, each in a few roundings. */
+        const double rounding = marks[i] ? 8 * 0x1p-24 * (fabs(was) + rate) : 0;
+        test_label("weight %zu of %zu", i, count);
+        if (!(fabs(less - (marks[i] ? rate * share * was : 0)) <= rounding))
+            test_fail("%.9g decays by %.9g", was, less);
+    }
+    free(before), free(marks);
+    nn_trainer_destroy(&with), nn_trainer_destroy(&without);
+    attn_context_destroy(context);
+}
+
 /* The loss that a step finds, without the step. */
 static void loss_alone(void **state) {
     (void)state;
@@ -244,5 +287,6 @@ static void rates(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(threads_change_nothing), cmocka_unit_test(padding_changes_nothing),
-          cmocka_unit_test(learns), cmocka_unit_test(divergence), cmocka_unit_test(loss_alone),
-          cmocka_unit_test(refusals), cmocka_unit_test(embeddings), cmocka_unit_test(rates))
+          cmocka_unit_test(learns), cmocka_unit_test(divergence), cmocka_unit_test(decay),
+          cmocka_unit_test(loss_alone), cmocka_unit_test(refusals), cmocka_unit_test(embeddings),
+          cmocka_unit_test(rates))
