@@ -21,6 +21,7 @@ enum {
     BATCH,
     RATE,
     WARM,
+    SCHEDULE,
     DROPOUT,
     EMBEDDING,
     MODULUS,
@@ -31,6 +32,8 @@ enum {
     PARAMS
 };
 
+static const char *const schedules[] = {"linear", "constant", NULL};
+
 static const attn_param_info_t params[PARAMS] = {
     [LAYERS] = LAB_INTEGER("layers", "layers", "", 1, NN_MOST_LAYERS, 3, "blocks of the decoder"),
     [HEADS] = LAB_INTEGER("heads", "heads", "", 1, 16, 4, "of attention"),
@@ -39,13 +42,22 @@ static const attn_param_info_t params[PARAMS] = {
               .type = ATTN_PARAM_NUMBER,
               .name = "rate",
               .label = "learning rate",
-              .help = "the highest; it falls linearly to 0; the paper's is 0.0001",
+              .help = "the highest; the paper's is 0.0001",
               .unit = "",
               .minimum = 1e-6,
               .maximum = 1,
               .automatic = "the task's"},
-    [WARM] =
-        LAB_NUMBER("warm", "warm-up", "", 0, 1, 0.05, "part of the steps; the paper's is 0.05"),
+    [WARM] = LAB_NUMBER("warm", "warm-up", "", 0, 1, STUDY_WARM,
+                        "part of the steps; the paper's is 0.05"),
+    [SCHEDULE] = {.struct_size = sizeof(attn_param_info_t),
+                  .type = ATTN_PARAM_CHOICE,
+                  .name = "schedule",
+                  .label = "schedule",
+                  .help =
+                      "after warm-up the rate falls linearly to 0, as the paper's, or is constant",
+                  .unit = "",
+                  .maximum = 1,
+                  .choices = schedules},
     [DROPOUT] = LAB_NUMBER("dropout", "dropout", "", 0, 0.9, 0, "the paper's is 0.1"),
     [EMBEDDING] = {.struct_size = sizeof(attn_param_info_t),
                    .type = ATTN_PARAM_NUMBER,
@@ -270,6 +282,7 @@ static attn_status_t settings_of(const lab_run_t *run, const reasoning_cell_t *c
         .rate = values[RATE],
         .embedding = values[EMBEDDING],
         .warm = values[WARM],
+        .constant = values[SCHEDULE] != 0,
         .dropout = values[DROPOUT],
         .seed = cell->seed,
     };

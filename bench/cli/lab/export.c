@@ -9,6 +9,7 @@
 #include "number/format.h"
 #include "number/number.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,14 @@ static void add_number(export_t *e, const char *name, double value) {
     add(e, " --%s %s", name, attn_number_text(value, text));
 }
 
+/* What is not its default: it makes steps of warm-up of a part of all, rounded down. */
+static void add_schedule(export_t *e, const study_settings_t *s) {
+    const double steps = (double)s->steps, part = (double)s->warm / steps;
+    if (s->warm != (int64_t)(STUDY_WARM * steps))
+        add_number(e, "warm", (int64_t)(part * steps) < s->warm ? nextafter(part, 1) : part);
+    if (s->constant) add(e, " --schedule constant");
+}
+
 /* `attn lab train` with all that the settings say, whatever its defaults may once be. */
 static void write_command(export_t *e) {
     const study_settings_t *s = &e->description.settings;
@@ -57,6 +66,7 @@ static void write_command(export_t *e) {
     add_number(e, "batch", (double)s->training.batch);
     add_number(e, "samples", (double)(s->steps * s->training.batch / 1000));
     add_number(e, "rate", s->rate);
+    add_schedule(e, s);
     if (s->training.embedding > 0) add_number(e, "embedding", s->training.embedding);
     if (s->training.dropout > 0) add_number(e, "dropout", (double)s->training.dropout);
     add_number(e, "seed", (double)s->training.seed);

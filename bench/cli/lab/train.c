@@ -19,7 +19,7 @@
 
 typedef struct training {
     settings_t settings;
-    const char *task, *backend, *path;
+    const char *task, *backend, *path, *schedule;
     int64_t size, modulus, band, samples, seed;
     study_choice_t choice; /* the rest of it */
     int restart, bench;
@@ -47,6 +47,15 @@ static int choose_backend(training_t *t) {
     t->choice.params = t->parameters.params;
     t->choice.param_count = t->parameters.count;
     return CLI_OK;
+}
+
+static int choose_schedule(training_t *t) {
+    t->choice.constant = strcmp(t->schedule, "constant") == 0;
+    if (!t->choice.constant && strcmp(t->schedule, "linear") != 0)
+        return cli_complain(CLI_USAGE, "lab train: no schedule '%s': there are linear, constant",
+                            t->schedule);
+    if (t->choice.warm >= 0 && t->choice.warm <= 1) return CLI_OK;
+    return cli_complain(CLI_USAGE, "lab train: --warm is from 0 to 1");
 }
 
 static int make_settings(training_t *t) {
@@ -155,6 +164,7 @@ int lab_command_train(int argc, char **argv) {
     training_t t = {
         .settings = {.threads = 1},
         .backend = "softmax",
+        .schedule = "linear",
         .size = 6,
         .modulus = 5,
         .band = 2,
@@ -165,7 +175,7 @@ int lab_command_train(int argc, char **argv) {
                    .batch = 64,
                    .rate = NAN,
                    .embedding = NAN,
-                   .warm = 0.05},
+                   .warm = STUDY_WARM},
     };
     store_make(&t.store, NULL);
     const option_t options[] = {
@@ -185,6 +195,11 @@ int lab_command_train(int argc, char **argv) {
          &t.samples, 1, 1000000000},
         {"rate", 0, OPTION_NUMBER, "R", "highest learning rate (default: the task's)",
          &t.choice.rate, 0, 0},
+        {"schedule", 0, OPTION_TEXT, "S",
+         "after warm-up the rate falls linearly to 0 (linear, the default), or is constant",
+         &t.schedule, 0, 0},
+        {"warm", 0, OPTION_NUMBER, "P", "part of the steps that are warm-up (default 0.05)",
+         &t.choice.warm, 0, 0},
         {"embedding", 0, OPTION_NUMBER, "S",
          "standard deviation that the embedding begins with (default: the task's)",
          &t.choice.embedding, 0, 0},
@@ -209,7 +224,7 @@ int lab_command_train(int argc, char **argv) {
         !(t.choice.dropout >= 0 && t.choice.dropout < 1))
         return cli_complain(CLI_USAGE, "lab train: --rate is above 0, --embedding, too, --dropout "
                                        "from 0 to below 1");
-    if (store_check(&t.store)) return CLI_USAGE;
+    if (choose_schedule(&t) || store_check(&t.store)) return CLI_USAGE;
     if (!t.path && !t.bench)
         return cli_complain(CLI_USAGE,
                             "lab train: --output is missing (see attn lab train --help)");

@@ -231,10 +231,11 @@ attn_status_t nn_trainer_loss(nn_trainer_t *trainer, const int32_t *tokens, cons
 
 /* ---- what is known of steps ------------------------------------------------------------------------ */
 
-double nn_rate(double peak, int64_t step, int64_t warm, int64_t total) {
-    if (step < warm) return peak * (double)(step + 1) / (double)warm;
-    if (step >= total) return 0;
-    return peak * (double)(total - step) / (double)attn_max(1, total - warm);
+double nn_rate(const nn_schedule_t *s, int64_t step) {
+    if (step < s->warm) return s->peak * (double)(step + 1) / (double)s->warm;
+    if (s->constant) return s->peak;
+    if (step >= s->total) return 0;
+    return s->peak * (double)(s->total - step) / (double)attn_max(1, s->total - s->warm);
 }
 
 double nn_step_flops(const nn_trainer_t *trainer) {

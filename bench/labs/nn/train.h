@@ -58,8 +58,15 @@ attn_status_t nn_trainer_step(nn_trainer_t *trainer, const int32_t *tokens, cons
 attn_status_t nn_trainer_loss(nn_trainer_t *trainer, const int32_t *tokens, const int32_t *targets,
                               double *loss, attn_error_t *error);
 
-/** The peak after `warm` steps of linear warm-up, then linearly to 0 at step `total`; steps count from 0. */
-double nn_rate(double peak, int64_t step, int64_t warm, int64_t total);
+/** How a learning rate goes, in steps that count from 0: linearly up to its peak, then linearly to 0, or it stays. */
+typedef struct nn_schedule {
+    double peak;
+    int64_t warm;  /**< steps of warm-up */
+    int64_t total; /**< steps at whose end it is 0 */
+    int constant;  /**< 1: after warm-up it is the peak */
+} nn_schedule_t;
+
+double nn_rate(const nn_schedule_t *schedule, int64_t step);
 
 /** Floating-point operations of a step: both ways, for a batch. */
 double nn_step_flops(const nn_trainer_t *trainer);

@@ -63,6 +63,7 @@ static void describe(const study_t *study, header_t *header) {
     add_number(header, "rate", s->rate);
     add_number(header, "warm", (double)s->warm);
     add_number(header, "steps", (double)s->steps);
+    if (s->constant) add_number(header, "constant", 1); /* else as in files without this line */
     if (header->rest != CHECKSUM_BASIS)
         attn_format(header->text + header->size, HEADER - header->size, "rest=%llx\n",
                     (unsigned long long)header->rest);

@@ -155,11 +155,15 @@ static attn_status_t read_training(description_t *description, attn_error_t *err
     for (size_t i = 0; i < sizeof lines / sizeof *lines && !status; i++)
         if (!lines[i].optional || is_next(description, lines[i].name))
             status = read_double(description, lines[i].name, lines[i].value, error);
+    int64_t constant = 0;
     training->dropout = (float)dropout;
     if (!status)
         status = description_integer(description, "warm", INT64_MAX / 2, &settings->warm, error);
     if (!status)
         status = description_integer(description, "steps", INT64_MAX / 2, &settings->steps, error);
+    if (!status && is_next(description, "constant"))
+        status = description_integer(description, "constant", 1, &constant, error);
+    settings->constant = (int)constant;
     return status;
 }
 

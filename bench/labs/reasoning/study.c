@@ -66,6 +66,7 @@ attn_status_t study_settings_make(const study_choice_t *choice, study_settings_t
     settings->training.dropout = (float)choice->dropout;
     settings->training.embedding = either(choice->embedding, learning.embedding);
     settings->warm = (int64_t)(choice->warm * (double)settings->steps);
+    settings->constant = choice->constant;
     return ATTN_OK;
 }
 
@@ -163,10 +164,12 @@ attn_status_t study_check(study_t *study, attn_error_t *error) {
 attn_status_t study_train(study_t *study, int64_t steps, attn_error_t *error) {
     const study_settings_t *settings = &study->settings;
     nn_trainer_t *trainer = &study->trainer;
+    const nn_schedule_t schedule = {settings->rate, settings->warm, settings->steps,
+                                    settings->constant};
     const int64_t end = trainer->step + steps;
     attn_status_t status = ATTN_OK;
     while (!status && trainer->step < end && !study_is_done(study)) {
-        const double rate = nn_rate(settings->rate, trainer->step, settings->warm, settings->steps);
+        const double rate = nn_rate(&schedule, trainer->step);
         draw_batch(study);
         status = nn_trainer_step(trainer, study->tokens, study->targets, rate, &study->loss, error);
         if (!status) status = look(study, error);

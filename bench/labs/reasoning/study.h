@@ -15,6 +15,8 @@
 #include "labs/reasoning/task.h"
 #include "labs/store.h"
 
+#define STUDY_WARM 0.05 /**< part of the steps that are warm-up: the paper's */
+
 /** A cell as a person asks for it. */
 typedef struct study_choice {
     int32_t kind, size, modulus, band; /**< reasoning_make()'s */
@@ -25,7 +27,8 @@ typedef struct study_choice {
     double samples;   /**< thousands to train on, at most; the task's unless above 0 */
     double rate;      /**< the highest learning rate; likewise */
     double embedding; /**< nn_weights_draw()'s; likewise */
-    double warm;      /**< part of the steps that are warm-up; the paper's is 0.05 */
+    double warm;      /**< part of the steps that are warm-up */
+    int constant;     /**< nn_schedule_t's */
     double dropout;
     uint64_t seed;
 } study_choice_t;
@@ -39,7 +42,8 @@ typedef struct study_settings {
     nn_training_t training;
     double rate;   /**< the highest learning rate */
     int64_t warm;  /**< steps of warm-up */
-    int64_t steps; /**< at most; the rate is 0 at their end */
+    int64_t steps; /**< at most */
+    int constant;  /**< after warm-up the rate stays; else it falls to 0 at the end of the steps */
     double enough; /**< stop early at this share of test samples wholly right; above 1: never */
 } study_settings_t;
 

@@ -277,13 +277,17 @@ static void embeddings(void **state) {
 
 static void rates(void **state) {
     (void)state;
-    assert_true(nn_rate(2, 0, 4, 12) == 0.5);
-    assert_true(nn_rate(2, 3, 4, 12) == 2);
-    assert_true(nn_rate(2, 4, 4, 12) == 2);
-    assert_true(nn_rate(2, 8, 4, 12) == 1);
-    assert_true(nn_rate(2, 12, 4, 12) == 0);
-    assert_true(nn_rate(2, 99, 4, 12) == 0);
-    assert_true(nn_rate(2, 0, 0, 4) == 2);
+    static const nn_schedule_t linear = {2, 4, 12, 0}, constant = {2, 4, 12, 1};
+    static const struct {
+        int64_t step;
+        double linear, constant;
+    } steps[] = {{0, 0.5, 0.5}, {3, 2, 2}, {4, 2, 2}, {8, 1, 2}, {12, 0, 2}, {99, 0, 2}};
+    for (size_t i = 0; i < TEST_COUNT(steps); i++) {
+        test_label("step %" PRId64, steps[i].step);
+        assert_true(nn_rate(&linear, steps[i].step) == steps[i].linear);
+        assert_true(nn_rate(&constant, steps[i].step) == steps[i].constant);
+    }
+    assert_true(nn_rate(&(nn_schedule_t){.peak = 2, .total = 4}, 0) == 2);
 }
 
 TEST_MAIN(cmocka_unit_test(threads_change_nothing), cmocka_unit_test(padding_changes_nothing),

@@ -114,6 +114,7 @@ static void other_size(study_settings_t *settings) {
 static void other_width(study_settings_t *settings) { settings->width = 32; }
 static void other_backend(study_settings_t *settings) { settings->backend = "linear"; }
 static void other_rate(study_settings_t *settings) { settings->rate = 0.25; }
+static void other_schedule(study_settings_t *settings) { settings->constant = 1; }
 static void other_embedding(study_settings_t *settings) { settings->training.embedding = 0.5; }
 static void other_epsilon(study_settings_t *settings) { settings->training.epsilon = 0.125; }
 
@@ -134,7 +135,7 @@ static void refuses_others(void **state) {
         {other_task, "task=lis|task=ed"},     {other_size, "size=4|size=3"},
         {other_width, "width=16|width=32"},   {other_backend, "attention=softmax|attention=linear"},
         {other_rate, "rate=0.005|rate=0.25"}, {other_epsilon, "epsilon=0.125"},
-        {other_embedding, "embedding=0.5"},
+        {other_embedding, "embedding=0.5"},   {other_schedule, "constant=1"},
     };
     attn_context_t *context = fixture_context(1);
     const study_settings_t settings = small_study("softmax");
