@@ -7,7 +7,7 @@ import { copyFileSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
-import { program, withFiles } from "./command.mjs";
+import { attnAfter, contents, isWasi, program, withFiles } from "./command.mjs";
 import { nativeOnly, refuse, succeed } from "./lab.mjs";
 
 const little = ["train", "lis", "--n", "3", "--d", "8", "--layers", "2", "--heads", "2"];
@@ -78,6 +78,60 @@ describe("attn lab train", () => {
         });
     });
 
+    it("tells a loss that stays far above a guess's, and keeps the checkpoint", () => {
+        withFiles({}, (folder) => {
+            const file = join(folder, "a.study");
+            succeed([...little, ...samples, "-o", "a.study"], folder);
+            const bytes = readFileSync(file);
+            const wild = [...little, ...samples, "--rate", "100", "--restart", "-o", "a.study"];
+            const why =
+                /a\.study: training diverged: the loss of steps 0 to 19 is (\S+), a guess has (\S+)/;
+            refuse(wild, folder, why);
+            assert.deepEqual(readFileSync(file), bytes);
+        });
+    });
+
+    // The file's limit stands for a full disk.
+    const limits = { skip: isWasi && "SKIPPED: WASI has no such limits" };
+    it("tells a disk that is full while it trains, and loses nothing", limits, () => {
+        withFiles({}, (folder) => {
+            const half = [...little, "--samples", "4", "--batch", "50", "-o", "a.study"];
+            const full = "trap '' XFSZ\nulimit -f 4";
+            const first = attnAfter(full, ["lab", ...half], folder); // at once, not after hours
+            assert.equal(first.status, 1, first.stderr);
+            assert.match(first.stderr, /^attn: a\.study: cannot be written: [^\n]+\n$/);
+            assert.deepEqual(contents(folder), {});
+            succeed(half, folder);
+            const before = contents(folder);
+            const again = [...half, "--restart", "--seed", "2", "--keep", "0"];
+            const later = attnAfter(full, ["lab", ...again], folder);
+            assert.equal(later.status, 1, later.stderr);
+            assert.match(later.stderr, /^attn: a\.study: cannot be written: [^\n]+\n$/);
+            assert.equal(later.stdout, ""); // it ended with the first checkpoint that could not be kept
+            assert.deepEqual(contents(folder), before);
+            assert.match(last(succeed(again, folder)), /^step 80 of 80, /);
+        });
+    });
+
+    it("has a rate that stays, another warm-up, and a model's command says so", () => {
+        withFiles({}, (folder) => {
+            const make = (file, ...more) => {
+                succeed([...little, ...samples, "-o", file, ...more], folder);
+                return readFileSync(join(folder, file));
+            };
+            const linear = make("linear.study");
+            assert.deepEqual(make("same.study", "--schedule", "linear", "--warm", "0.05"), linear);
+            assert.notDeepEqual(make("warm.study", "--warm", "0.3"), linear);
+            const constant = make("a.study", "--schedule", "constant", "--warm", "0.3");
+            assert.match(constant.toString("latin1"), /\nwarm=12\nsteps=40\nconstant=1\n/);
+            const told = succeed(["export", "a.study", "-o", "a.model", "--tests", "1"], folder);
+            const command = last(told).split(" ").slice(2);
+            assert.match(command.join(" "), / --warm 0\.3 --schedule constant /);
+            succeed([...command, "-o", "again.study"], folder);
+            assert.deepEqual(readFileSync(join(folder, "again.study")), constant);
+        });
+    });
+
     it("goes on from where it was killed, to the same bytes", nativeOnly, async () => {
         await withFiles({}, async (folder) => {
             const args = [...little, "--samples", "20", "--batch", "50", "--keep", "0.05"];
@@ -140,6 +194,12 @@ describe("attn lab train", () => {
         ["no such folder, at once", ["train", "lis", "-o", "no/x"], /no\/x: cannot be written/],
         ["no prime", ["train", "arithmetic", "--modulus", "9", "-o", "x"], /modulus 9.*prime/],
         ["too many heads", ["train", "lis", "--heads", "64", "-o", "x"], /heads: 64.*1 to 32/],
+        [
+            "no schedule",
+            ["train", "lis", "--schedule", "cosine", "-o", "x"],
+            /'cosine': there are linear, constant/,
+        ],
+        ["no part", ["train", "lis", "--warm", "1.5", "-o", "x"], /--warm is from 0 to 1/],
         ["no rate", ["train", "lis", "--rate", "0", "-o", "x"], /--rate is above 0/],
     ];
     for (const [name, args, message] of cases)

@@ -4,10 +4,19 @@
 #include "attn/support.h"
 #include "measure/measure.h"
 #include "number/format.h"
+#include "number/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { STEPS = 20, SAMPLES = 512 };
+
+/*
+ * A loss of ln V is a guess among V tokens, one of 2 ln V gives the right token 1/V of a guess's chance. Drawn weights
+ * stay below: logits of a normed row have a variance of at most 2, so that they begin with ln V + 1 at most on average,
+ * and a vocabulary has at least 12 tokens. What is above for STEPS steps has lost what it had learned.
+ */
+static const double lost = 2; /* times ln V */
 
 attn_status_t study_resume(study_t *study, const lab_store_t *store, const char *name,
                            attn_error_t *error) {
@@ -51,6 +60,25 @@ attn_status_t study_tell(study_t *study, const lab_store_t *store, const char *n
     return ATTN_OK;
 }
 
+/* STEPS steps. Errors: study_train()'s; a loss that is far above what a guess has (ATTN_ERROR_RANGE). */
+static attn_status_t train(study_t *study, attn_error_t *error) {
+    const int64_t from = study->trainer.step;
+    double sum = 0;
+    attn_status_t status = ATTN_OK;
+    while (!status && !study_is_done(study) && study->trainer.step < from + STEPS) {
+        status = study_train(study, 1, error);
+        sum += study->loss;
+    }
+    const double guess = log((double)study->trainer.net.shape.vocabulary);
+    const double mean = sum / (double)(study->trainer.step - from);
+    if (status || !(mean > lost * guess)) return status;
+    char means[32], guesses[32];
+    return attn_fail(error, ATTN_ERROR_RANGE,
+                     "training diverged: the loss of steps %lld to %lld is %s, a guess has %s",
+                     (long long)from, (long long)study->trainer.step - 1,
+                     attn_number_digits(mean, 3, means), attn_number_digits(guess, 3, guesses));
+}
+
 attn_status_t study_work(study_t *study, const lab_store_t *store, const char *name,
                          attn_error_t *error) {
     const double began = measure_clock();
@@ -59,7 +87,7 @@ attn_status_t study_work(study_t *study, const lab_store_t *store, const char *n
     attn_status_t status = ATTN_OK;
     while (!status && !study_is_done(study)) {
         const int stops = store->stop(store->data);
-        if (!stops) status = study_train(study, STEPS, error);
+        if (!stops) status = train(study, error);
         const double now = measure_clock();
         if (status || (!stops && !study_is_done(study) && now - kept < store->seconds)) continue;
         kept = now;
