@@ -145,14 +145,14 @@ static const lab_column_t width_columns[REASONING_WIDTH_COLUMNS] = {
                  "as large on ED_LOCAL as on ED, against it where surely larger."
 #define FEWEST                                                                                     \
     .claim = "Softmax attention needs the fewest operations for 90% of answers (Table 2).",        \
-    .criterion = "Each size: for it where linear and sparse need at least as many, or reach 90% "  \
-                 "at no width."
+    .criterion = "Each size, of the narrowest model with surely 90%: for it where linear and "     \
+                 "sparse need at least as many operations, or reach it at no width."
 
 #define GROWS                                                                                      \
     .claim = "Linear and sparse attention need more width for larger problems (Table 1), and not " \
              "less than a state that holds what a step may ask for: L numbers, of arithmetic "     \
              "sqrt L.",                                                                            \
-    .criterion = "The least trained width with 90% of answers right, of linear and of sparse: "    \
+    .criterion = "The least trained width with surely 90% of answers, of linear and of sparse: "   \
                  "each size against it where it is below the state's; the largest size also "      \
                  "where it is not above the smallest's; else for it. A width beyond the grid is "  \
                  "more than those in it."
@@ -391,18 +391,18 @@ static void name_error(const lab_run_t *run, const reasoning_cell_t *cell, attn_
     attn_fail(error, of.status, "%s: %s", name, of.message);
 }
 
-/* The mean of a cell's seeds; and its GFLOP. */
-static attn_status_t compute_seeds(const lab_run_t *run, uint32_t number, double *right,
+/* What a cell surely has right, the mean of its seeds, as figures compare widths; and its GFLOP. */
+static attn_status_t compute_seeds(const lab_run_t *run, uint32_t number, double *low,
                                    double *gflop, attn_error_t *error) {
     const uint32_t seeds = (uint32_t)run->values[SEEDS];
-    *right = 0;
+    *low = 0;
     for (uint32_t s = 0; s < seeds; s++) {
         double row[REASONING_COLUMNS];
         const reasoning_cell_t cell = reasoning_cell_at(grid_of(run), number, run->seed + s);
         const attn_status_t status = compute_cell(run, &cell, row, error);
         if (status == LAB_SPOILT) name_error(run, &cell, error);
         if (status) return status;
-        *right += row[REASONING_RIGHT] / seeds;
+        *low += row[REASONING_LOW] / seeds;
         *gflop = row[REASONING_GFLOP];
     }
     return ATTN_OK;
@@ -432,11 +432,11 @@ static attn_status_t compute_row(const lab_point_t *point, double *row, attn_err
     if (is_width) row[REASONING_CAPACITY] = capacity(run, (int32_t)point->x);
     for (uint32_t c = 0; c < reasoning_cell_count(grid_of(run)); c++) {
         const reasoning_cell_t cell = reasoning_cell_at(grid_of(run), c, run->seed);
-        double *least = &row[1 + cell.attention], right, gflop;
+        double *least = &row[1 + cell.attention], low, gflop;
         if (cell.size != (int32_t)point->x || !isnan(*least)) continue;
-        const attn_status_t status = compute_seeds(run, c, &right, &gflop, error);
+        const attn_status_t status = compute_seeds(run, c, &low, &gflop, error);
         if (status) return status;
-        if (right >= REASONING_ENOUGH) *least = is_width ? cell.width : gflop;
+        if (low >= REASONING_ENOUGH) *least = is_width ? cell.width : gflop;
     }
     return ATTN_OK;
 }
