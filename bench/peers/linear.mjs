@@ -52,6 +52,9 @@ const columns = {
     "PyTorch, chunks": (name) => name.startsWith("PyTorch"),
 };
 
+/** Which of the loops, or which version of a library. */
+const peerOf = (best) => (best.contender.startsWith(LOOPS) ? best.contender : nameOf(best));
+
 function line(one, { own, peers }) {
     const aim = aimOf(one);
     const single = own.find(({ contender }) => contender === "libattn, 1 thread");
@@ -64,7 +67,7 @@ function line(one, { own, peers }) {
         heldAgainst(one.percent_of_peak, aim.peak, percent),
         single ? times(single.ms / one.ms, aim.threads) : "",
         ...others.map((peer) => (peer ? digits(peer.ms) : "")),
-        best ? `${nameOf(best)}: ${times(best.ms / one.ms, TIMES_PEER)}` : "",
+        best ? `${peerOf(best)}: ${times(best.ms / one.ms, TIMES_PEER)}` : "",
     ];
 }
 
