@@ -23,12 +23,13 @@ typedef struct mixing {
 
 static void fill_hadamard(const attn_sketch_srht_t *srht, const attn_sketch_part_t *part,
                           float *matrix) {
-    for (int64_t j = 0; j < part->count; j++)
-        for (int64_t t = 0; t < part->size; t++) {
-            const uint32_t common = (uint32_t)(part->first + j) & (uint32_t)srht->columns[t];
-            const float weight = srht->weights[part->first + j];
-            matrix[j * part->size + t] = __builtin_parity(common) ? -weight : weight;
-        }
+    for (int64_t j = 0; j < part->count; j++) {
+        const int64_t feature = part->first + j;
+        const float weight = srht->weights[feature];
+        for (int64_t t = 0; t < part->size; t++)
+            matrix[j * part->size + t] =
+                attn_sketch_is_turned(feature, srht->columns[t]) ? -weight : weight;
+    }
 }
 
 /* Y += features of a block times their rows of T. */

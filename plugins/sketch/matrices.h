@@ -83,6 +83,11 @@ typedef struct attn_sketch_srht {
     float *weights;   /**< dim: +-1/sqrt(size) */
 } attn_sketch_srht_t;
 
+/** Whether the entry of D H P in this row has the other sign than D: by the ones that both numbers have in common. */
+static inline int attn_sketch_is_turned(int64_t feature, int32_t column) {
+    return __builtin_parity((uint32_t)feature & (uint32_t)column);
+}
+
 /** The least power of two that is not below dim. */
 int64_t attn_sketch_order(int64_t dim);
 

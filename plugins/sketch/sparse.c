@@ -51,14 +51,12 @@ void attn_sparse_chain(const sketch_plan_t *plan, const sketch_space_t *space, i
 
 /* ---- elements into a sketch ---------------------------------------------------------------------- */
 
-/* Entry (feature, column) of D H P has the sign of the ones that both have in common. */
 static void add_hadamard(const attn_sketch_srht_t *srht, const sketch_elements_t *row) {
     for (int64_t i = 0; i < row->count; i++) {
         const int64_t feature = row->features[i];
         const float value = row->values[i] * srht->weights[feature];
         for (int64_t t = 0; t < row->size; t++)
-            row->out[t] +=
-                __builtin_parity((unsigned)(feature & srht->columns[t])) ? -value : value;
+            row->out[t] += attn_sketch_is_turned(feature, srht->columns[t]) ? -value : value;
     }
 }
 
