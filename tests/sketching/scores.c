@@ -76,22 +76,31 @@ static void exact_scores_are_those_of_an_isotropic_basis(void **state) {
     }
 }
 
+enum { KINDS = 4 };
+
+/** Whether X has more rows than Algorithm 2's JL matrix has columns: else that is the identity. */
+static int is_projected(const input_t *input, double factor, double delta) {
+    const double embedded = sketching_embedded_factor(input->x.rows, factor, delta);
+    return sketching_jl_columns(input->x.columns, factor / embedded, delta) < input->rank;
+}
+
 /**
- * Algorithm 2 over 200 seeds: all scores within the factor, but for a part delta of the seeds; here none is
- * expected to fail. Their sum, whose mean is about the rank, is within the same factor. X has too few rows for a
- * JL matrix: `most` is 3, and where the embedding is small what it alone may be off by.
+ * Algorithm 2 over 200 seeds: all scores within the factor, but for a part delta of the seeds, half of it for each
+ * matrix. Their sum, whose mean is about the rank, is within the same factor. Where X has too few rows for a JL matrix,
+ * `most` is what the embedding alone may be off by.
  */
-static void keep_their_factor(double factor) {
-    enum { ROWS = 12, COLUMNS = 1500, SEEDS = 200 };
+static void keep_their_factor(int64_t rows, int64_t columns, double factor, size_t count) {
+    enum { SEEDS = 200 };
     static const double delta = 0.1;
-    const double most =
-        factor > SKETCHING_FACTOR ? sketching_embedded_factor(ROWS, factor, delta) : factor;
-    static const enum input_kind kinds[] = {INPUT_RANDOM, INPUT_SPIKED, INPUT_DEFICIENT,
-                                            INPUT_SPARSE};
-    double *exact = room(COLUMNS), *near = room(COLUMNS);
-    for (size_t k = 0; k < TEST_COUNT(kinds); k++) {
-        input_t input = input_create(kinds[k], ROWS, COLUMNS, 0.05);
-        sketching_features_t features = features_of(&input.csr);
+    static const enum input_kind kinds[KINDS] = {INPUT_RANDOM, INPUT_SPIKED, INPUT_DEFICIENT,
+                                                 INPUT_SPARSE};
+    double *exact = room(columns), *near = room(columns);
+    for (size_t k = 0; k < count; k++) {
+        input_t input = input_create(kinds[k], rows, columns, 0.05);
+        const int projected = is_projected(&input, factor, delta / 2);
+        const double most = projected ? factor : sketching_embedded_factor(rows, factor, delta / 2);
+        sketching_features_t features =
+            features_of(kinds[k] == INPUT_SPARSE ? &input.csr : &input.x);
         sketching_basis_t basis;
         double worst = 1;
         int failed = 0, refused = 0, seeds = 0;
@@ -104,14 +113,14 @@ static void keep_their_factor(double factor) {
             if (!test_takes_case()) continue;
             seeds++;
             sketching_triangle_t triangle;
-            if (sketching_triangle_embedded(&features, factor, delta, seed, &triangle)) {
+            if (sketching_triangle_embedded(&features, factor, delta / 2, seed, &triangle)) {
                 refused++; /* and exact ones are taken */
                 continue;
             }
             assert_int_equal(triangle.rank, input.rank);
             assert_true(
-                sketching_scores_projected(&features, &triangle, factor, delta, seed, near));
-            for (int64_t j = 0; j < COLUMNS; j++) {
+                sketching_scores_projected(&features, &triangle, factor, delta / 2, seed, near));
+            for (int64_t j = 0; j < columns; j++) {
                 total += near[j];
                 if (exact[j] > 0) off = fmax(off, fmax(near[j] / exact[j], exact[j] / near[j]));
                 assert_true(exact[j] > 0 || near[j] == 0);
@@ -122,8 +131,9 @@ static void keep_their_factor(double factor) {
             sketching_triangle_destroy(&triangle);
         }
         print_message(
-            "%s: off by a factor of %.3g at most, above %g for %d of %d seeds; %d refused\n",
-            input_names[kinds[k]], worst, most, failed, seeds, refused);
+            "%s%s: off by a factor of %.3g at most, above %g for %d of %d seeds; %d refused\n",
+            input_names[kinds[k]], projected ? ", projected" : "", worst, most, failed, seeds,
+            refused);
         assert_true(failed <= (seeds - refused) * delta && refused < seeds / 2);
         sketching_features_destroy(&features);
         input_destroy(&input);
@@ -134,13 +144,20 @@ static void keep_their_factor(double factor) {
 
 static void approximate_scores_keep_their_factor(void **state) {
     (void)state;
-    keep_their_factor(SKETCHING_FACTOR);
+    static const double factors[] = {SKETCHING_FACTOR, 8, 360};
+    for (size_t k = 0; k < TEST_COUNT(factors); k++) keep_their_factor(12, 1500, factors[k], KINDS);
 }
 
-static void small_embeddings_keep_theirs(void **state) {
+/** Algorithm 2 whole, an embedding and a JL matrix: of fewer columns than X has rows, at F = 3 of some 300. */
+static void projected_scores_keep_their_factor(void **state) {
     (void)state;
-    static const double factors[] = {8, 360};
-    for (size_t k = 0; k < TEST_COUNT(factors); k++) keep_their_factor(factors[k]);
+    static const struct {
+        int64_t rows, columns;
+        double factor;
+        size_t kinds;
+    } cases[] = {{60, 1500, 16, KINDS}, {60, 1500, 360, KINDS}, {340, 5600, SKETCHING_FACTOR, 1}};
+    for (size_t c = 0; c < TEST_COUNT(cases); c++)
+        keep_their_factor(cases[c].rows, cases[c].columns, cases[c].factor, cases[c].kinds);
 }
 
 /**
@@ -504,7 +521,7 @@ static void projections_keep_their_factor(void **state) {
 
 TEST_MAIN(cmocka_unit_test(exact_scores_are_those_of_an_isotropic_basis),
           cmocka_unit_test(approximate_scores_keep_their_factor),
-          cmocka_unit_test(small_embeddings_keep_theirs),
+          cmocka_unit_test(projected_scores_keep_their_factor),
           cmocka_unit_test(scores_that_exploded_are_exact),
           cmocka_unit_test(few_rows_keep_a_small_delta), cmocka_unit_test(pivots_alone_do_not_tell),
           cmocka_unit_test(sums_tell_of_a_missed_factor),
