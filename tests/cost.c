@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 /** The sequences of the large problems: one array of them still fits in an address space. */
@@ -147,6 +148,29 @@ static void long_patterns(void **state) {
     attn_context_destroy(context);
 }
 
+/** What a plan does not count it does not know: pairs of dense attention are no pattern's. */
+static void more_queries_than_are_counted(void **state) {
+    (void)state;
+    static const char *const patterns[] = {"fixed",   "strided", "window", "longformer",
+                                           "bigbird", "dilated", "topk",   "topkeys"};
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 1, (1 << 24) + 1, 64, 1, 1);
+    for (size_t p = 0; p < TEST_COUNT(patterns); p++) {
+        char settings[64];
+        attn_cost_t cost = {.struct_size = sizeof cost};
+        snprintf(settings, sizeof settings, "pattern=%s", patterns[p]);
+        test_label("%s", settings);
+        attn_plan_t *plan = fixture_plan(context, "sparse", &problem, settings);
+        assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+        attn_plan_destroy(plan);
+        if (!isnan(cost.pairs) || !isnan(cost.touched) || !isnan(cost.flops))
+            test_fail("%.17g pairs, %.17g touched", cost.pairs, cost.touched);
+    }
+    if (!ATTN_COMPACT) // Eq. 6 has a formula: key j is seen by the first j + 64 queries
+        expect_pairs(context, "sparse", &problem, "block=64,global=0", 64.0 * 64 + 64.0 * 63 / 2);
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(windows_pair_by_pair), cmocka_unit_test(patterns_pair_by_pair),
           cmocka_unit_test(causal_pair_by_pair), cmocka_unit_test(long_sequences),
-          cmocka_unit_test(long_patterns))
+          cmocka_unit_test(long_patterns), cmocka_unit_test(more_queries_than_are_counted))

@@ -36,10 +36,10 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
     const attn_head_t head = {.problem = &problem};
     const double heads = (double)(problem.batch * problem.heads);
     const int64_t p = attn_query_position(&problem, problem.keys, 0);
-    const int is_known = problem.queries <= MOST_ROWS;
-    if (pattern->buckets || (pattern->kind->next && !pattern->kind->choose)) /* no plan knows */
-        return (sparse_count_t){NAN, NAN};
-    for (int64_t i = 0, end; is_known && i < problem.queries; i = end) {
+    if (problem.queries > MOST_ROWS || pattern->buckets ||
+        (pattern->kind->next && !pattern->kind->choose)) /* no plan knows */
+        count.pairs = count.touched = NAN;
+    for (int64_t i = 0, end; !isnan(count.pairs) && i < problem.queries; i = end) {
         end = (sparse_floor(p + i, pattern->block) + 1) * pattern->block - p;
         if (end > i + WALK_ROWS) end = i + WALK_ROWS;
         if (end > problem.queries) end = problem.queries;
@@ -48,7 +48,6 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
     }
     count.pairs *= heads;
     count.touched *= heads;
-    if (!is_known) count.pairs = count.touched = attn_problem_pairs(&problem);
     if (pattern->kind->pairs) count.pairs = pattern->kind->pairs(pattern, &problem);
     return count;
 }
