@@ -16,9 +16,9 @@ static const char *const names[PATTERN_COUNT] = {"band",       "fixed",   "strid
 static const char *settings_of(const formula_t *formula, char text[160]) {
     snprintf(text, 160,
              "pattern=%s,block=%" PRId64 ",local=%" PRId64 ",global=%" PRId64 ",stride=%" PRId64
-             ",random=%" PRId64,
+             ",random=%" PRId64 ",seed=%" PRIu64,
              names[formula->pattern], formula->block, formula->local, formula->global,
-             formula->stride, formula->random);
+             formula->stride, formula->random, formula->seed);
     return text;
 }
 
@@ -66,6 +66,7 @@ static formula_t drawn_formula(const attn_problem_t *problem, uint64_t number) {
                    .global = fixture_draw(8 * number + 2, 4),
                    .stride = 1 + fixture_draw(8 * number + 3, 5),
                    .random = fixture_draw(8 * number + 4, 4),
+                   .seed = number / PATTERN_COUNT,
                    .causal = problem->causal != ATTN_CAUSAL_NONE};
     f.among = (problem->keys - 1) / f.block + 1;
     return f;

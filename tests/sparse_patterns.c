@@ -23,9 +23,9 @@ static void check(const attn_context_t *context, const attn_problem_t *problem,
                   const formula_t *formula, uint64_t number) {
     scene_t s = scene_create(problem, number);
     snprintf(s.settings, sizeof s.settings,
-             "pattern=%s,block=%d,local=%d,global=%d,stride=%d,random=%d", names[formula->pattern],
-             (int)formula->block, (int)formula->local, (int)formula->global, (int)formula->stride,
-             (int)formula->random);
+             "pattern=%s,block=%d,local=%d,global=%d,stride=%d,random=%d,seed=%d",
+             names[formula->pattern], (int)formula->block, (int)formula->local,
+             (int)formula->global, (int)formula->stride, (int)formula->random, (int)formula->seed);
     keep(formula, &s);
     scene_check(context, &s);
 }
@@ -49,6 +49,7 @@ static void equals_a_mask(void **state) {
                                            .global = shapes[k][2],
                                            .stride = shapes[k][3],
                                            .random = 2,
+                                           .seed = number,
                                            .causal = problem.causal != ATTN_CAUSAL_NONE,
                                            .among = (problem.keys - 1) / shapes[k][0] + 1};
                 if (test_takes_case()) check(context, &problem, &formula, number);

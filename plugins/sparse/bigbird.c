@@ -6,24 +6,71 @@
 #include "attn/random.h"
 #include "pattern.h"
 
-enum { TRIES = 64 /* a block, after which as many as were found have to do */ };
+#include <string.h>
 
-static void draw(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept) {
-    int64_t among = pattern->columns, left = pattern->random;
-    if (pattern->is_causal && row < among) among = row;
-    for (int64_t t = 0; among > 0 && left > 0 && t < pattern->random * TRIES; t++) {
-        const uint64_t bits = attn_random_u64(pattern->seed, (uint64_t)row, (uint64_t)t);
-        uint8_t *block = &kept[bits % (uint64_t)among];
-        left -= !*block;
-        *block = 1;
+/* Blocks that a row may be given: [first, near) and [behind, end), none of which it sees anyway. */
+typedef struct others {
+    int64_t first, near, behind, end;
+} others_t;
+
+static others_t others_of(const sparse_pattern_t *pattern, int64_t row) {
+    const int64_t first = pattern->global;
+    others_t others = {.first = first, .end = pattern->columns};
+    if (pattern->is_causal) others.end = attn_min(others.end, row);
+    if (row < pattern->global) others.end = 0;
+    others.near = attn_max(first, attn_min(row - pattern->local + 1, others.end));
+    others.behind = attn_max(first, row + pattern->local);
+    return others;
+}
+
+/* As many as are asked for, or all: each set of so many as likely as another, by one draw a block (Floyd's
+ * sampling: Bentley, "Programming Pearls: A Sample of Brilliance", 1987). */
+static void draw_row(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept) {
+    const others_t others = others_of(pattern, row);
+    const int64_t before = others.near - others.first;
+    const int64_t count = before + attn_max(0, others.end - others.behind);
+    for (int64_t i = attn_max(0, count - pattern->random); i < count; i++) {
+        const uint64_t bits = attn_random_u64(pattern->seed, (uint64_t)row, (uint64_t)i);
+        int64_t ranks[2] = {(int64_t)(bits % (uint64_t)(i + 1)), i};
+        for (int k = 0; k < 2; k++)
+            ranks[k] += ranks[k] < before ? others.first : others.behind - before;
+        kept[ranks[kept[ranks[0]]]] = 1;
     }
 }
 
-static void mark(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept) {
-    for (int64_t c = 0; c < pattern->columns; c++)
-        kept[c] = c < pattern->global || row < pattern->global ||
-                  (c - row < pattern->local && row - c < pattern->local);
-    draw(pattern, row, kept);
+/* For each row the blocks in ascending order, and behind them `columns`. */
+static void draw(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena) {
+    const int64_t columns = pattern->columns, most = pattern->random;
+    int64_t *drawn = attn_arena_take(arena, pattern->rows, (uint64_t)most * sizeof *drawn);
+    uint8_t *kept = attn_arena_take(arena, columns + 1, 1);
+    (void)dim;
+    pattern->drawn = drawn;
+    for (int64_t row = 0; kept && row < pattern->rows; row++) {
+        memset(kept, 0, (size_t)columns);
+        kept[columns] = 1;
+        draw_row(pattern, pattern->first_row + row, kept);
+        for (int64_t i = 0, c = 0; i < most; i++, c += c < columns) {
+            c = (const uint8_t *)memchr(&kept[c], 1, (size_t)(columns + 1 - c)) - kept;
+            *drawn++ = c;
+        }
+    }
 }
 
-const sparse_kind_t attn_sparse_bigbird = {.mark = mark, .cost = "n (k + c + random) B (d + dv)"};
+static int64_t from(const sparse_pattern_t *pattern, int64_t row, int64_t column) {
+    if (row < pattern->global || column < pattern->global) return column;
+    const int64_t most = pattern->random;
+    const int64_t *drawn = pattern->drawn + (row - pattern->first_row) * most;
+    int64_t low = 0, high = most;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (drawn[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const int64_t near = attn_sparse_near(pattern, row, column);
+    return low < most && drawn[low] < near ? drawn[low] : near;
+}
+
+const sparse_kind_t attn_sparse_bigbird = {
+    .from = from, .draw = draw, .cost = "n (k + c + random) B (d + dv)"};

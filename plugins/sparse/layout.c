@@ -1,7 +1,5 @@
-/* Lists of blocks: made of marks when a plan is, walked over by runs. */
+/* Patterns of blocks as runs, and lists of blocks. */
 #include "pattern.h"
-
-#include <string.h>
 
 void attn_sparse_extent(sparse_pattern_t *pattern, const attn_problem_t *problem) {
     const int64_t keys = problem->keys, block = pattern->block;
@@ -13,22 +11,6 @@ void attn_sparse_extent(sparse_pattern_t *pattern, const attn_problem_t *problem
     pattern->columns = (keys - 1) / block + 1;
     pattern->first_row = first / block;
     pattern->rows = last < first ? 0 : last / block - first / block + 1;
-}
-
-int64_t attn_sparse_compile(const sparse_pattern_t *pattern, uint8_t *kept, int64_t *starts,
-                            int64_t *listed) {
-    int64_t count = 0;
-    for (int64_t row = 0; row < pattern->rows; row++) {
-        memset(kept, 0, (size_t)pattern->columns);
-        pattern->kind->mark(pattern, pattern->first_row + row, kept);
-        if (starts) starts[row] = count;
-        for (int64_t c = 0; c < pattern->columns; c++) {
-            if (kept[c] && listed) listed[count] = c;
-            count += kept[c];
-        }
-    }
-    if (starts) starts[pattern->rows] = count;
-    return count;
 }
 
 int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_run_t *run) {
@@ -46,18 +28,26 @@ int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_run_t
     return 1;
 }
 
+int64_t attn_sparse_near(const sparse_pattern_t *pattern, int64_t row, int64_t column) {
+    return column < row + pattern->local ? attn_max(column, row - pattern->local + 1) : INT64_MAX;
+}
+
 int attn_sparse_next(const attn_pattern_t *base, const attn_head_t *head,
                      const attn_queries_t *queries, attn_run_t *run) {
     const sparse_pattern_t *pattern = (const sparse_pattern_t *)base;
     const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
-    const int64_t p = attn_query_position(head->problem, keys, queries->first);
-    const sparse_list_t list = {.starts = pattern->starts,
-                                .listed = pattern->listed,
-                                .starts_stride = 1,
-                                .listed_stride = 1,
-                                .row = sparse_floor(p, pattern->block) - pattern->first_row};
-    if (list.row < 0 || list.row >= pattern->rows) return 0;
-    return attn_sparse_next_listed(&list, pattern->block, run);
+    const int64_t block = pattern->block;
+    const int64_t row =
+        sparse_floor(attn_query_position(head->problem, keys, queries->first), block);
+    int64_t end = pattern->columns;
+    if (row < pattern->first_row || row >= pattern->first_row + pattern->rows) return 0;
+    if (pattern->is_causal) end = attn_min(end, row + 1);
+    const int64_t first = pattern->kind->from(pattern, row, run->last / block);
+    if (first >= end) return 0;
+    int64_t last = first + 1;
+    while (last < end && pattern->kind->from(pattern, row, last) == last) last++;
+    *run = (attn_run_t){.first = first * block, .last = last * block};
+    return 1;
 }
 
 void attn_sparse_see_all(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,

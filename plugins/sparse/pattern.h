@@ -2,8 +2,7 @@
  * pattern.h: which keys a query sees, chosen by the parameter `pattern`.
  *
  * A pattern is a file of its own, and a line in SPARSE_PATTERNS. It says in closed form which ranges of
- * keys a query sees, or marks the blocks of keys that a block of queries sees, out of which layout.c
- * makes the lists that the driver walks over. Positions and blocks are counted from 0; p is a query's
+ * keys a query sees, or which blocks of keys a block of queries sees, which layout.c makes runs of. Positions and blocks are counted from 0; p is a query's
  * position among the keys, B the parameter block, k local, c global.
  */
 #ifndef ATTN_SPARSE_PATTERN_H
@@ -43,8 +42,9 @@ typedef struct sparse_kind {
     /* How many keys are gathered, and the position of number g; NULL: none. */
     int64_t (*gathered)(const sparse_pattern_t *pattern);
     int64_t (*key)(const sparse_pattern_t *pattern, int64_t g);
-    /* Instead of ranges: set kept[c] of the blocks of keys that block `row` of positions sees. */
-    void (*mark)(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept);
+    /* Instead of ranges: of the blocks of keys that block `row` of positions sees the first from `column` on;
+     * pattern->columns or more: there is none. */
+    int64_t (*from)(const sparse_pattern_t *pattern, int64_t row, int64_t column);
     /* Instead of both: the runs themselves. Blocks of queries are counted by their numbers, or, where the
      * pattern chooses, by their positions. */
     int (*next)(const attn_pattern_t *pattern, const attn_head_t *head,
@@ -63,13 +63,13 @@ typedef struct sparse_kind {
     /* attn_sparse_pairs().pairs in closed form; NULL: they are counted. */
     double (*pairs)(const sparse_pattern_t *pattern, const attn_problem_t *problem);
     const char *cost; /* asymptotic form */
+    /* What a plan has drawn for all its runs, in the plan's memory. */
+    void (*draw)(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena);
 #if ATTN_LSH
-    /* Instead of ranges, marks and runs: buckets, which choose() finds. attn_pattern_t's. One query of a head has
+    /* Instead of ranges, blocks and runs: buckets, which choose() finds. attn_pattern_t's. One query of a head has
      * runs. */
     attn_buckets_t (*buckets)(const attn_pattern_t *pattern, const attn_head_t *head,
                               int64_t query_head);
-    /* What a plan has drawn for all its runs, in the plan's memory. */
-    void (*draw)(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena);
 #endif
 } sparse_kind_t;
 
@@ -85,8 +85,7 @@ struct sparse_pattern {
     uint64_t seed;
     int is_causal;
     int64_t first_row, rows, columns; /* blocks: of positions from first_row on, and of keys */
-    const int64_t *starts;            /* [rows + 1]: where a row's blocks begin in the list */
-    const int64_t *listed;            /* blocks of keys, ascending in each row */
+    const int64_t *drawn;             /* bigbird: [rows][random], the row's blocks of keys */
     uint64_t room;                    /* where in a workspace choices are */
     int64_t buckets, rounds;          /* lsh: buckets of a round, 1 or even */
     int shared;                       /* lsh: keys are the queries, whose own logits are lowered */
@@ -105,7 +104,7 @@ typedef struct sparse_list {
 /** attn_pattern_t.next over such a list: neighbours of one kind are one run. */
 int attn_sparse_next_listed(const sparse_list_t *list, int64_t block, attn_run_t *run);
 
-/** attn_pattern_t.next and .see of a pattern that marks blocks. */
+/** attn_pattern_t.next and .see of a pattern of blocks. */
 int attn_sparse_next(const attn_pattern_t *pattern, const attn_head_t *head,
                      const attn_queries_t *queries, attn_run_t *run);
 void attn_sparse_see_all(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,
@@ -114,9 +113,8 @@ void attn_sparse_see_all(const attn_pattern_t *pattern, const attn_problem_t *pr
 /** Set first_row, rows and columns of a pattern of blocks. */
 void attn_sparse_extent(sparse_pattern_t *pattern, const attn_problem_t *problem);
 
-/** List the blocks that are marked, or (NULL) count them; `kept` is room for pattern->columns bytes. */
-int64_t attn_sparse_compile(const sparse_pattern_t *pattern, uint8_t *kept, int64_t *starts,
-                            int64_t *listed);
+/** sparse_kind_t.from of the nearest k blocks alone. */
+int64_t attn_sparse_near(const sparse_pattern_t *pattern, int64_t row, int64_t column);
 
 /** The last c keys of every block: how many there are below position `end`, and where number g is. */
 int64_t attn_sparse_globals(const sparse_pattern_t *pattern, int64_t end);

@@ -15,7 +15,7 @@ typedef struct sparse_plan {
     flash_plan_t flash;
     sparse_pattern_t pattern;
     int64_t entries; /* room of block_columns */
-    uint64_t bytes;  /* of memory, with the pattern's lists */
+    uint64_t bytes;  /* of memory, with what the pattern has behind it */
     attn_status_t (*run)(const attn_backend_plan_t *plan, const attn_io_t *io, attn_error_t *error);
 } sparse_plan_t;
 
@@ -179,7 +179,8 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
     if (pattern.top > most) pattern.top = most;
     if (kind->by_logits) pattern.base.top = pattern.top;
     if (kind->key && pattern.global > pattern.block) pattern.global = pattern.block;
-    if (!pattern.stride) pattern.stride = kind->mark ? sparse_root(pattern.columns) : 2;
+    if (pattern.random > pattern.columns) pattern.random = pattern.columns;
+    if (!pattern.stride) pattern.stride = kind->from ? sparse_root(pattern.columns) : 2;
     if (kind->gathered) pattern.base.gathered = kind->gathered(&pattern);
     if (kind->see) return pattern;
 #if ATTN_LSH
@@ -188,9 +189,9 @@ static sparse_pattern_t pattern_of(const attn_problem_t *problem, const attn_val
     pattern.base.ranges = pattern.base.in_place = 1;
     pattern.base.see = attn_sparse_see_all;
     pattern.base.block = pattern.buckets ? 1 : pattern.block;
-    pattern.base.by_position = kind->mark || kind->choose;
-    pattern.base.by_head = !kind->mark;
-    pattern.base.next = kind->mark ? attn_sparse_next : kind->next;
+    pattern.base.by_position = kind->from || kind->choose;
+    pattern.base.by_head = !kind->from;
+    pattern.base.next = kind->from ? attn_sparse_next : kind->next;
     return pattern;
 }
 
@@ -290,55 +291,26 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
     return attn_sparse_check_inputs(listed, problem->own_inputs, error);
 }
 
-/* What lies behind a plan: positions of gathered keys, lists of blocks, and what is drawn. */
-typedef struct lists {
-    int64_t *map, *starts, *listed;
-} lists_t;
-
-static lists_t lay_out(sparse_pattern_t *pattern, int64_t dim, int64_t rows, int64_t count,
-                       attn_arena_t *arena) {
+/* Behind a plan are positions of gathered keys, which are returned, and what is drawn. */
+static int64_t *lay_out(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena) {
     attn_arena_take(arena, 1, sizeof(sparse_plan_t));
-    lists_t lists;
-    lists.map = attn_arena_take(arena, pattern->base.gathered, sizeof(int64_t));
-    lists.starts = attn_arena_take(arena, rows + 1, sizeof(int64_t));
-    lists.listed = attn_arena_take(arena, count, sizeof(int64_t));
-#if ATTN_LSH
+    int64_t *map = attn_arena_take(arena, pattern->base.gathered, sizeof(int64_t));
     if (pattern->kind->draw) pattern->kind->draw(pattern, dim, arena);
-#else
-    (void)dim;
-#endif
-    return lists;
+    return map;
 }
 
 static sparse_plan_t *allocate(const attn_host_t *host, sparse_pattern_t *pattern, int64_t dim) {
-    const int64_t gathered = pattern->base.gathered,
-                  rows = pattern->kind->mark ? pattern->rows : -1;
     attn_arena_t room = {.base = NULL};
-    uint8_t *kept = NULL;
-    int64_t count = 0;
-    attn_arena_take(&room, rows + 1, sizeof(int64_t));
-    if (room.overflow) return NULL;
-    if (rows >= 0) {
-        kept = attn_host_allocate(host, (size_t)pattern->columns);
-        if (!kept) return NULL;
-        count = attn_sparse_compile(pattern, kept, NULL, NULL);
-    }
-    room.used = 0;
-    lay_out(pattern, dim, rows, count, &room);
+    lay_out(pattern, dim, &room);
     sparse_plan_t *plan = room.overflow ? NULL : attn_host_allocate(host, (size_t)room.used);
-    if (plan) {
-        attn_arena_t arena = {.base = (char *)plan};
-        const lists_t lists = lay_out(pattern, dim, rows, count, &arena);
-        for (int64_t g = 0; pattern->kind->key && g < gathered; g++)
-            lists.map[g] = pattern->kind->key(pattern, g);
-        if (kept) attn_sparse_compile(pattern, kept, lists.starts, lists.listed);
-        plan->pattern = *pattern;
-        plan->pattern.base.map = lists.map;
-        plan->pattern.starts = lists.starts;
-        plan->pattern.listed = lists.listed;
-        plan->bytes = room.used;
-    }
-    attn_host_release(host, kept);
+    if (!plan) return NULL;
+    attn_arena_t arena = {.base = (char *)plan};
+    int64_t *map = lay_out(pattern, dim, &arena);
+    for (int64_t g = 0; pattern->kind->key && g < pattern->base.gathered; g++)
+        map[g] = pattern->kind->key(pattern, g);
+    pattern->base.map = map;
+    plan->pattern = *pattern;
+    plan->bytes = room.used;
     return plan;
 }
 

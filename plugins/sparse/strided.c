@@ -5,13 +5,13 @@
  */
 #include "pattern.h"
 
-static void mark(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept) {
-    for (int64_t c = row % pattern->stride; c < pattern->columns; c += pattern->stride) kept[c] = 1;
-    for (int64_t c = row - pattern->local + 1; c < row + pattern->local; c++)
-        if (c >= 0 && c < pattern->columns) kept[c] = 1;
+static int64_t from(const sparse_pattern_t *pattern, int64_t row, int64_t column) {
+    const int64_t stride = pattern->stride, past = (column - row) % stride;
+    const int64_t multiple = column + (past > 0 ? stride - past : -past);
+    return attn_min(multiple, attn_sparse_near(pattern, row, column));
 }
 
 static int64_t period(const sparse_pattern_t *pattern) { return pattern->block * pattern->stride; }
 
 const sparse_kind_t attn_sparse_strided = {
-    .mark = mark, .period = period, .cost = "n (k B + m / stride) (d + dv)"};
+    .from = from, .period = period, .cost = "n (k B + m / stride) (d + dv)"};

@@ -12,6 +12,7 @@
 #include "reference.h"
 
 #include "attn/random.h"
+#include "test.h"
 #include "typed.h"
 
 #include <float.h>
@@ -34,17 +35,31 @@ void reference_destroy(reference_t *reference) { exact_destroy(&reference->exact
 
 static int64_t floor_of(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-/** Whether a block of keys is among those that are drawn for a block of queries; the seed is 1. */
+/** What bigbird's blocks of queries see whatever is drawn. */
+static int is_seen_anyway(const formula_t *f, int64_t row, int64_t block) {
+    const int64_t apart = row > block ? row - block : block - row;
+    return apart < f->local || block < f->global || row < f->global;
+}
+
+/** Whether a block of keys is drawn for a block of queries: by lot among all that are left, the ranks of
+ * `random` different ones (tests/sparse_bigbird.c has what must hold whichever they are). */
 static int is_drawn(const formula_t *f, int64_t row, int64_t block) {
-    int64_t drawn[64], count = 0;
-    const int64_t among = f->causal && row < f->among ? row : f->among;
-    for (uint64_t t = 0; count < f->random && among > 0 && t < 64 * (uint64_t)f->random; t++) {
-        const int64_t next = (int64_t)(attn_random_u64(1, (uint64_t)row, t) % (uint64_t)among);
-        int is_new = next >= f->global && (next <= row - f->local || next >= row + f->local);
-        for (int64_t i = 0; i < count; i++) is_new &= drawn[i] != next;
-        if (is_new && next == block) return 1;
-        if (is_new) drawn[count++] = next;
+    enum { MOST = 256 };
+    int64_t left[MOST], count = 0;
+    int is_taken[MOST] = {0};
+    const int64_t end = f->causal && row < f->among ? row : f->among;
+    for (int64_t c = 0; c < end; c++) {
+        if (is_seen_anyway(f, row, c)) continue;
+        if (count == MOST) test_fail("more than %d blocks to draw from", MOST);
+        left[count++] = c;
     }
+    for (int64_t i = f->random < count ? count - f->random : 0; i < count; i++) {
+        const uint64_t bits = attn_random_u64(f->seed, (uint64_t)row, (uint64_t)i);
+        const uint64_t rank = bits % (uint64_t)(i + 1);
+        is_taken[is_taken[rank] ? i : (int64_t)rank] = 1;
+    }
+    for (int64_t i = 0; i < count; i++)
+        if (left[i] == block) return is_taken[i];
     return 0;
 }
 
@@ -66,8 +81,7 @@ int reference_keeps(const formula_t *f, int64_t position, int64_t key) {
     case PATTERN_LONGFORMER:
         return is_near || key < f->global || position < f->global;
     case PATTERN_BIGBIRD:
-        return row >= 0 && (blocks < f->local || block < f->global || row < f->global ||
-                            is_drawn(f, row, block));
+        return row >= 0 && (is_seen_anyway(f, row, block) || is_drawn(f, row, block));
     case PATTERN_DILATED:
         return distance % f->stride == 0 && distance / f->stride < f->local * f->block;
     default: /* Eq. 6 */

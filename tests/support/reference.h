@@ -39,6 +39,7 @@ typedef struct formula {
     int64_t stride;
     int64_t random, among; /**< bigbird: blocks a row, drawn among the first so many */
     int causal;            /**< bigbird: those before its own alone */
+    uint64_t seed;         /**< bigbird: of the draws */
 } formula_t;
 
 /** One row of the exact result, and the bound on each number's error. */
