@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static formula_t pattern(int64_t block, int64_t local, int64_t global) {
     return (formula_t){.form = FORM_SPARSE, .block = block, .local = local, .global = global};
@@ -191,6 +192,37 @@ static void automatic_block(void **state) {
     attn_context_destroy(context);
 }
 
+/** What means nothing to a pattern is none of its plan's facts. */
+static void facts_are_the_patterns(void **state) {
+    (void)state;
+    static const struct {
+        const char *settings, *facts;
+    } cases[] = {{"pattern=band", " block=8 local=1 global=1"},
+                 {"pattern=fixed,block=16,global=20", " block=16 local=1 global=16"},
+                 {"pattern=strided", " block=8 local=1 stride=2"},
+                 {"pattern=window,local=3", " block=8 local=3"},
+                 {"pattern=longformer", " block=8 local=1 global=1"},
+                 {"pattern=bigbird,random=99", " block=8 local=1 global=1 random=8"},
+                 {"pattern=dilated", " block=8 local=1 stride=2"},
+                 {"pattern=topk,top=3", " block=8 local=1 top=3"},
+                 {"pattern=topkeys,top=65", " top=64"}};
+    attn_context_t *context = fixture_context(1);
+    const attn_problem_t problem = fixture_problem(1, 1, 64, 64, 4, 4);
+    for (size_t c = 0; c < TEST_COUNT(cases); c++) {
+        char told[160] = "";
+        attn_plan_t *plan = fixture_plan(context, "sparse", &problem, cases[c].settings);
+        attn_fact_t fact = {.struct_size = sizeof fact};
+        for (uint32_t i = 0; attn_plan_fact(plan, i, &fact); i++) {
+            const size_t used = strlen(told);
+            snprintf(told + used, sizeof told - used, " %s=%g", fact.name, fact.number);
+        }
+        test_label("%s", cases[c].settings);
+        if (strcmp(told, cases[c].facts) != 0) test_fail("%s, not%s", told, cases[c].facts);
+        attn_plan_destroy(plan);
+    }
+    attn_context_destroy(context);
+}
+
 /** A band of the whole sequence is dense attention. */
 static void band_of_everything_is_dense(void **state) {
     (void)state;
@@ -346,7 +378,8 @@ static void stream_of_a_window_is_bounded(void **state) {
 TEST_MAIN(cmocka_unit_test(all_patterns), cmocka_unit_test(patterns_of_all_kinds),
           cmocka_unit_test(long_sequences), cmocka_unit_test(few_queries_of_long_sequences),
           cmocka_unit_test(maximum_in_any_segment), cmocka_unit_test(automatic_block),
-          cmocka_unit_test(band_of_everything_is_dense), cmocka_unit_test(cost_counts_kept_pairs),
-          cmocka_unit_test(cost_counts_all_kinds), cmocka_unit_test(touched_grows_with_kept),
+          cmocka_unit_test(facts_are_the_patterns), cmocka_unit_test(band_of_everything_is_dense),
+          cmocka_unit_test(cost_counts_kept_pairs), cmocka_unit_test(cost_counts_all_kinds),
+          cmocka_unit_test(touched_grows_with_kept),
           cmocka_unit_test(stream_of_a_window_is_bounded),
           cmocka_unit_test(grows_slower_than_dense))

@@ -66,6 +66,7 @@ static double pairs_of(const sparse_pattern_t *pattern, const attn_problem_t *pr
 }
 
 const sparse_kind_t attn_sparse_band = {
+    .facts = SPARSE_BLOCK | SPARSE_LOCAL | SPARSE_GLOBAL,
     .ranges = 3,
     .in_place = 1,
     .see = see,

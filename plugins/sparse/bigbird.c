@@ -72,5 +72,8 @@ static int64_t from(const sparse_pattern_t *pattern, int64_t row, int64_t column
     return low < most && drawn[low] < near ? drawn[low] : near;
 }
 
-const sparse_kind_t attn_sparse_bigbird = {
-    .from = from, .draw = draw, .cost = "n (k + c + random) B (d + dv)"};
+const sparse_kind_t attn_sparse_bigbird = {.facts = SPARSE_BLOCK | SPARSE_LOCAL | SPARSE_GLOBAL |
+                                                    SPARSE_RANDOM,
+                                           .from = from,
+                                           .draw = draw,
+                                           .cost = "n (k + c + random) B (d + dv)"};

@@ -138,4 +138,5 @@ attn_status_t attn_sparse_check_lists(const sparse_pattern_t *pattern, const att
     return ATTN_OK;
 }
 
-const sparse_kind_t attn_sparse_blocks = {.next = next, .cost = "the listed blocks B B (d + dv)"};
+const sparse_kind_t attn_sparse_blocks = {
+    .facts = SPARSE_BLOCK, .next = next, .cost = "the listed blocks B B (d + dv)"};

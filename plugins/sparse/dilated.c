@@ -54,7 +54,8 @@ static int64_t key(const sparse_pattern_t *pattern, int64_t g) {
 
 static int64_t period(const sparse_pattern_t *pattern) { return pattern->stride; }
 
-const sparse_kind_t attn_sparse_dilated = {.ranges = STRETCHES,
+const sparse_kind_t attn_sparse_dilated = {.facts = SPARSE_BLOCK | SPARSE_LOCAL | SPARSE_STRIDE,
+                                           .ranges = STRETCHES,
                                            .in_place = 0,
                                            .see = see,
                                            .gathered = gathered,

@@ -20,6 +20,7 @@ static int64_t gathered(const sparse_pattern_t *pattern) {
 }
 
 const sparse_kind_t attn_sparse_fixed = {
+    .facts = SPARSE_BLOCK | SPARSE_LOCAL | SPARSE_GLOBAL,
     .ranges = 3,
     .in_place = 1,
     .see = see,

@@ -16,5 +16,8 @@ static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64
         attn_sparse_clamp(0, pattern->global, (attn_range_t){at.seen.first, ranges[1].first});
 }
 
-const sparse_kind_t attn_sparse_longformer = {
-    .ranges = 2, .in_place = 2, .see = see, .cost = "n (k B + c) (d + dv)"};
+const sparse_kind_t attn_sparse_longformer = {.facts = SPARSE_BLOCK | SPARSE_LOCAL | SPARSE_GLOBAL,
+                                              .ranges = 2,
+                                              .in_place = 2,
+                                              .see = see,
+                                              .cost = "n (k B + c) (d + dv)"};

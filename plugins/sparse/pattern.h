@@ -33,8 +33,20 @@
 
 typedef struct sparse_pattern sparse_pattern_t;
 
+/* Parameters that a pattern goes by. */
+enum {
+    SPARSE_BLOCK = 1,
+    SPARSE_LOCAL = 2,
+    SPARSE_GLOBAL = 4,
+    SPARSE_STRIDE = 8,
+    SPARSE_RANDOM = 16,
+    SPARSE_TOP = 32,
+    SPARSE_BUCKETS = 64
+};
+
 /* One pattern. `ranges` and `see` are attn_pattern_t's. */
 typedef struct sparse_kind {
+    uint32_t facts; /* which of those a plan tells */
     int32_t ranges, in_place;
     int32_t by_logits; /* of what is seen the `top` largest logits are kept */
     void (*see)(const attn_pattern_t *pattern, const attn_problem_t *problem, int64_t keys,

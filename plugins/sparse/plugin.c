@@ -37,28 +37,6 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     cost->form = plan->pattern.kind->cost;
 }
 
-static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t *fact) {
-    const sparse_pattern_t *pattern = &((const sparse_plan_t *)base)->pattern;
-    switch (index) {
-    case 0:
-        fact->name = "block", fact->label = "block size B", fact->number = (double)pattern->block;
-        return 1;
-    case 1:
-        fact->name = "local", fact->label = "local blocks k", fact->number = (double)pattern->local;
-        return 1;
-    case 2:
-        fact->name = "global", fact->label = "global c", fact->number = (double)pattern->global;
-        return 1;
-    case 3:
-        fact->name = "top", fact->label = "chosen", fact->number = (double)pattern->top;
-        if (ATTN_LSH && pattern->buckets)
-            fact->name = fact->label = "buckets", fact->number = (double)pattern->buckets;
-        return pattern->kind->choose || pattern->kind->by_logits;
-    default:
-        return 0;
-    }
-}
-
 /* What a run's arrays say of the pattern: checked, and of `heads` query heads from `first` on chosen. */
 static attn_status_t look(const sparse_plan_t *plan, const attn_io_t *io, int64_t first,
                           int64_t heads, attn_error_t *error) {
@@ -108,12 +86,12 @@ static void own_shape(const attn_backend_plan_t *base, uint32_t index, int64_t s
 enum { BLOCK, LOCAL, GLOBAL, PATTERN, STRIDE, RANDOM, SEED, ENTRIES, TOP, BUCKETS, ROUNDS, SHARED };
 enum { PARAMETERS = ATTN_LSH ? SHARED + 1 : BUCKETS };
 static const attn_param_info_t params[PARAMETERS] = {
-    [BLOCK] = PARAM(INTEGER, "block", "block size", "B: keys a block", "keys", 0, 65536, 0,
+    [BLOCK] = PARAM(INTEGER, "block", "block size B", "B: keys a block", "keys", 0, 65536, 0,
                     "2^floor(log2 sqrt m)", NULL),
-    [LOCAL] = PARAM(INTEGER, "local", "local blocks", "k: each query sees the nearest k*B keys",
+    [LOCAL] = PARAM(INTEGER, "local", "local blocks k", "k: each query sees the nearest k*B keys",
                     "blocks", 1, 65536, 1, NULL, NULL),
-    [GLOBAL] = PARAM(INTEGER, "global", "global keys", "c: keys (bigbird: blocks) that all see",
-                     "keys", 0, 65536, 1, NULL, NULL),
+    [GLOBAL] = PARAM(INTEGER, "global", "global c", "c: keys (bigbird: blocks) that all see", "", 0,
+                     65536, 1, NULL, NULL),
     [PATTERN] = PARAM(CHOICE, "pattern", "pattern", names_help, "", 0, KINDS - 1, 0, NULL, names),
     [STRIDE] = PARAM(INTEGER, "stride", "stride", "strided: blocks; dilated: keys", "", 0, 65536, 0,
                      "2^floor(log2 sqrt(m / B)); dilated: 2", NULL),
@@ -135,6 +113,23 @@ static const attn_param_info_t params[PARAMETERS] = {
 #endif
 };
 #undef PARAM
+
+/* By the parameters' names: what those became that the pattern goes by. */
+static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t *fact) {
+    enum { TOLD = 6 + ATTN_LSH };
+    static const uint32_t told[] = {BLOCK, LOCAL, GLOBAL, STRIDE, RANDOM, TOP, BUCKETS};
+    const sparse_pattern_t *pattern = &((const sparse_plan_t *)base)->pattern;
+    const int64_t numbers[] = {pattern->block,  pattern->local, pattern->global, pattern->stride,
+                               pattern->random, pattern->top,   pattern->buckets};
+    for (int i = 0; i < TOLD; i++)
+        if (pattern->kind->facts & 1u << i && index-- == 0) {
+            fact->name = params[told[i]].name;
+            fact->label = params[told[i]].label;
+            fact->number = (double)numbers[i];
+            return 1;
+        }
+    return 0;
+}
 
 static const attn_backend_t sparse_backend;
 

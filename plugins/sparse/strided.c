@@ -13,5 +13,7 @@ static int64_t from(const sparse_pattern_t *pattern, int64_t row, int64_t column
 
 static int64_t period(const sparse_pattern_t *pattern) { return pattern->block * pattern->stride; }
 
-const sparse_kind_t attn_sparse_strided = {
-    .from = from, .period = period, .cost = "n (k B + m / stride) (d + dv)"};
+const sparse_kind_t attn_sparse_strided = {.facts = SPARSE_BLOCK | SPARSE_LOCAL | SPARSE_STRIDE,
+                                           .from = from,
+                                           .period = period,
+                                           .cost = "n (k B + m / stride) (d + dv)"};

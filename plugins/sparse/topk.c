@@ -217,5 +217,8 @@ static int next(const attn_pattern_t *base, const attn_head_t *head, const attn_
     return attn_sparse_next_listed(&list, pattern->block, run);
 }
 
-const sparse_kind_t attn_sparse_topk = {
-    .next = next, .room = room, .choose = choose, .cost = "n (k + top) B (d + dv) + n m d / B^2"};
+const sparse_kind_t attn_sparse_topk = {.facts = SPARSE_BLOCK | SPARSE_LOCAL | SPARSE_TOP,
+                                        .next = next,
+                                        .room = room,
+                                        .choose = choose,
+                                        .cost = "n (k + top) B (d + dv) + n m d / B^2"};

@@ -5,6 +5,7 @@
 #include "pattern.h"
 
 const sparse_kind_t attn_sparse_topkeys = {
+    .facts = SPARSE_TOP,
     .ranges = 1,
     .in_place = 1,
     .see = attn_sparse_see_all,

@@ -14,7 +14,8 @@ static int64_t reach(const sparse_pattern_t *pattern) {
     return pattern->local * pattern->block - 1;
 }
 
-const sparse_kind_t attn_sparse_window = {.ranges = 1,
+const sparse_kind_t attn_sparse_window = {.facts = SPARSE_BLOCK | SPARSE_LOCAL,
+                                          .ranges = 1,
                                           .in_place = 1,
                                           .see = see,
                                           .reach = reach,

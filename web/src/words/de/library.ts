@@ -43,15 +43,12 @@ const linear = {
 };
 
 const sparse = {
-    "block size": "Blockgröße",
     "block size B": "Blockgröße B",
     "B: keys a block": "B: Keys je Block",
     keys: "Keys",
     blocks: "Blöcke",
-    "local blocks": "lokale Blöcke",
     "local blocks k": "lokale Blöcke k",
     "k: each query sees the nearest k*B keys": "k: Jede Query sieht die nächsten k*B Keys",
-    "global keys": "globale Keys",
     "global c": "globale c",
     "c: keys (bigbird: blocks) that all see": "c: Keys (bigbird: Blöcke), die alle sehen",
     pattern: "Muster",
