@@ -76,7 +76,7 @@ linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_are
 attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
                                     linear_state_t *states, int keep, attn_error_t *error);
 
-/** Whether no decay of a key/value head is above 0. */
+/** Whether no decay of a key/value head is above 0, of a run or an append; else an error that says which. */
 attn_status_t attn_linear_check_decay(const linear_plan_t *plan, const attn_io_t *io,
                                       int64_t kv_index, attn_error_t *error);
 

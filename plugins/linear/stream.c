@@ -73,25 +73,11 @@ static void take_gates(attn_io_t *result, const attn_cache_t *gates, const attn_
     }
 }
 
-static attn_status_t check_decay(const float *decay, int64_t stride, int64_t count,
-                                 attn_error_t *error) {
-    for (int64_t k = 0; k < count; k++)
-        if (decay[k * stride] > 0.0f)
-            return attn_fail(error, ATTN_ERROR_RANGE,
-                             "decay: a token has one above 0; it is the log of what a state keeps, "
-                             "0 or below");
-    return ATTN_OK;
-}
-
 /* Before anything has changed. */
 static attn_status_t check_gates(const stream_t *stream, const attn_io_t *io, attn_error_t *error) {
-    const attn_tensor_t *decay = attn_own_array(io, LINEAR_DECAY);
     attn_status_t status = attn_linear_arrays_check(stream->plan, io, error);
-    for (int64_t b = 0; decay && b < decay->shape[0]; b++)
-        for (int64_t h = 0; h < decay->shape[1]; h++)
-            for (int64_t j = 0; status == ATTN_OK && j < decay->shape[2]; j++)
-                status =
-                    check_decay(attn_row(decay, b, h, j), decay->stride[3], decay->shape[3], error);
+    for (int64_t h = 0; status == ATTN_OK && h < head_count(&stream->problem); h++)
+        status = attn_linear_check_decay(stream->plan, io, h, error);
     return status;
 }
 
@@ -338,8 +324,7 @@ static attn_status_t check_saved_gates(const stream_t *stream, const char *bytes
     for (int64_t i = 0; i < count; i++) {
         float decay;
         memcpy(&decay, bytes + (uint64_t)i * sizeof decay, sizeof decay);
-        const attn_status_t status = check_decay(&decay, 1, 1, error);
-        if (status != ATTN_OK)
+        if (decay > 0.0f)
             return attn_fail(error, ATTN_ERROR_ARGUMENT,
                              "linear: these bytes are damaged: a decay is above 0");
     }

@@ -329,7 +329,7 @@ static void bad_gates_are_refused(void **state) {
     typed_set(&trial.own[DECAY], 0, 1, 12, 3, 0.25);
     attn_error_t error = {0};
     fixture_expect(trial_append(&trial, stream, 9, 5, &error), &error, ATTN_ERROR_RANGE,
-                   "decay|above 0");
+                   "decay|batch 0|head 1|key 3|above 0");
     typed_set(&trial.own[DECAY], 0, 1, 12, 3, decay);
     assert_int_equal(attn_stream_length(stream), 9);
     expect(&trial, stream, 9, 2);
