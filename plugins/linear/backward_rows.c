@@ -10,7 +10,7 @@
 
 /* x = scale * phi'(x) gradient */
 static void slopes(linear_map_t map, const features_back_rows_t *rows, int64_t dim, float scale) {
-#define SLOPE_ROWS(NAME, name, help, feature, slope)                                               \
+#define SLOPE_ROWS(NAME, name, help, signs, feature, slope)                                        \
     case LINEAR_##NAME:                                                                            \
         for (int64_t r = 0; r < rows->count; r++)                                                  \
             for (int64_t k = 0; k < dim; k += VF_LANES) {                                          \

@@ -13,7 +13,7 @@
 
 void features_map(linear_map_t map, float *to, int64_t to_stride, const float *from,
                   int64_t from_stride, int64_t rows, int64_t count) {
-#define MAP_ROWS(NAME, name, help, phi, slope)                                                     \
+#define MAP_ROWS(NAME, name, help, signs, phi, slope)                                              \
     case LINEAR_##NAME:                                                                            \
         for (; rows > 0; rows--, to += to_stride, from += from_stride)                             \
             for (int64_t i = 0; i < count; i += VF_LANES) {                                        \

@@ -91,8 +91,8 @@ ATTN_SMALL_STEP walk_t begin(const attn_head_t *head, const linear_form_t *form,
     attn_arena_t arena = {.base = scratch_memory};
     walk_t walk = lay_out(head->problem, form, &arena);
     walk.head = head;
-    walk.signs = form->normalise && (form->map == LINEAR_LIN || form->map == LINEAR_TAYLOR2 ||
-                                     attn_own_array(head->io, LINEAR_STATE_Z));
+    walk.signs = form->normalise &&
+                 (linear_map_is_signed(form->map) || attn_own_array(head->io, LINEAR_STATE_Z));
     walk.keys = attn_keys_of(head->problem, head->io, head->batch);
     walk.known = known;
     walk.state = *state;

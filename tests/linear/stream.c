@@ -139,13 +139,15 @@ static void splits_do_not_matter(void **state) {
         for (int rule = 0; rule < RULES_COUNT; rule++)
             for (int normalise = 0; normalise <= !is_delta(rule); normalise++, number++) {
                 if (!test_takes_case()) continue;
-                attn_problem_t problem = fixture_problem(2, 4, 60, 60, map == 6 ? 4 : 11, 9);
+                const int64_t dim = map == ATTN_ORACLE_TAYLOR2 ? 4 : 11;
+                attn_problem_t problem = fixture_problem(2, 4, 60, 60, dim, 9);
                 problem.kv_heads = 2;
                 problem.causal = rule || number % 2 ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_NONE;
                 problem.kv_dtype = number % 3 ? ATTN_F32 : ATTN_F16;
                 trial_t trial = trial_of(context, &problem, map, rule, normalise);
                 trial.decay_by = (int)(number % 4);
-                if (map >= ATTN_ORACLE_FAVOR && trial.decay_by == 0) trial.decay_by = 1;
+                if (is_wide(map) && trial.decay_by == DECAY_BY_COLUMN)
+                    trial.decay_by = DECAY_BY_HEAD;
                 walk(&trial, number);
                 decode(&trial, number);
             }

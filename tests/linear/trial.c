@@ -44,7 +44,7 @@ trial_t trial_draw(const attn_context_t *context, int map, int rule, int normali
     trial.layout = (layout_t)DRAW(LAYOUT_COUNT);
     trial.with_state = DRAW(2) == 0;
     trial.decay_by = (int)DRAW(4);
-    if (map >= ATTN_ORACLE_FAVOR && trial.decay_by == 0) trial.decay_by = 1;
+    if (is_wide(map) && trial.decay_by == DECAY_BY_COLUMN) trial.decay_by = DECAY_BY_HEAD;
 #undef DRAW
     return trial;
 }

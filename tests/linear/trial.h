@@ -15,7 +15,14 @@ static inline int is_gated(int rule) {
     return rule == ATTN_ORACLE_RULE_GATED || rule == ATTN_ORACLE_RULE_GATED_DELTA;
 }
 
-static inline int is_delta(int rule) { return rule >= ATTN_ORACLE_RULE_DELTA; }
+static inline int is_delta(int rule) {
+    return rule == ATTN_ORACLE_RULE_DELTA || rule == ATTN_ORACLE_RULE_GATED_DELTA;
+}
+
+/** Whether phi(x) has another length than x, so that decays are by head. */
+static inline int is_wide(int map) {
+    return map == ATTN_ORACLE_FAVOR || map == ATTN_ORACLE_TAYLOR2;
+}
 
 /** The backend's own arrays, in its order. */
 enum { DECAY, BETA, STATE, STATE_Z, STATE_OUT, STATE_Z_OUT, OWN };
