@@ -263,7 +263,8 @@ typedef struct saved {
     int64_t batch, kv_heads, dim, value_dim, dtype, length;
 } saved_t;
 
-static const char magic[8] = "attnst3";
+static const char magic[8] = "attnst3"; /* the digit is the version of the format */
+enum { VERSION = sizeof magic - 2 };
 static const char no_stream[] = "stream: these bytes are no saved stream";
 
 static saved_t header(const attn_stream_t *stream) {
@@ -295,9 +296,14 @@ uint64_t attn_stream_save(const attn_stream_t *stream, void *buffer, uint64_t si
 static attn_status_t check_header(const attn_stream_t *stream, const saved_t *saved,
                                   attn_error_t *error) {
     const saved_t own = header(stream);
-    if (memcmp(saved->magic, magic, sizeof magic) != 0 || saved->length < 0 ||
-        saved->backend[sizeof saved->backend - 1])
+    const int is_other = saved->magic[VERSION] != magic[VERSION]; /* the rest may stand elsewhere */
+    if (memcmp(saved->magic, magic, VERSION) != 0 || saved->magic[VERSION + 1] ||
+        (!is_other && (saved->length < 0 || saved->backend[sizeof saved->backend - 1])))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, no_stream);
+    if (is_other)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "stream: these bytes are of version %d of a saved stream, not %d",
+                         saved->magic[VERSION] - '0', magic[VERSION] - '0');
     if (memcmp(saved->backend, own.backend, sizeof own.backend) != 0)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: saved by backend '%s', this one is of '%s'", saved->backend,

@@ -72,7 +72,7 @@ static void refuse(attn_stream_t *stream, const void *bytes, uint64_t size, attn
     fixture_expect(attn_stream_restore(stream, bytes, size, &error), &error, status, words);
 }
 
-enum { LENGTH = 80, HEADER = 88 }; /* of the header: where its length stands, and its size */
+enum { VERSION = 6, LENGTH = 80, HEADER = 88 }; /* of the header: where these stand, and its size */
 
 /* A byte that is not what it was is refused, or is one of the tokens' own. */
 static void flip_bytes(const tape_t *tape, const char *bytes, uint64_t size) {
@@ -145,6 +145,10 @@ static void what_is_no_saved_stream_changes_nothing(void **state) {
         label(subject, "garbage");
         memset(longer, 0xC3, (size_t)size);
         refuse(tape.stream, longer, size, ATTN_ERROR_ARGUMENT, "no saved stream");
+        label(subject, "another version");
+        memcpy(longer, bytes, (size_t)size);
+        longer[VERSION] = '2';
+        refuse(tape.stream, longer, size, ATTN_ERROR_ARGUMENT, "version 2|not 3");
         label(subject, "a length below 0, and one past all memory");
         for (int i = 0; i < 2; i++) {
             const int64_t lengths[] = {-1, INT64_MAX};
