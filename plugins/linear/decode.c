@@ -92,9 +92,8 @@ ATTN_SMALL_STEP void answer(work_t *work, int64_t query_head) {
     store_rows(work, query_head, 0, 1, 0, &factor);
 }
 
-linear_result_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *first, const linear_form_t *form,
-                                              linear_state_t *states, int64_t count,
-                                              void *scratch_memory) {
+int64_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *first, const linear_form_t *form,
+                                      linear_state_t *states, int64_t count, void *scratch_memory) {
     attn_head_t head = *first;
     work_t work = begin(&head, form, states, scratch_memory);
     const int64_t group = head.problem->heads / head.problem->kv_heads;
@@ -108,5 +107,5 @@ linear_result_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *first, const li
         head.kv_head = 0;
         head.batch++;
     }
-    return work.result;
+    return work.degenerate;
 }

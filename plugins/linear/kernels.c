@@ -11,7 +11,7 @@
 #include "finite.h"
 #include "simd/convert.h"
 
-enum { CHUNK = LINEAR_CHUNK, BLOCK = 4 /* rows whose products are taken together */ };
+enum { CHUNK = LINEAR_CHUNK, NORMALISERS = 4 /* of rows, read together */ };
 
 /* One head on its way. */
 typedef struct walk {
@@ -160,7 +160,7 @@ static void load_queries(const walk_t *walk, int64_t query_head, const linear_ro
     const attn_head_t *head = walk->head;
     features_load(walk->form, &head->io->query, head->batch, query_head, rows->first, rows->count,
                   walk->form->query_scale, walk->rows, walk->key_stride,
-                  tile_round_up(rows->count, BLOCK), walk->wide);
+                  tile_round_up(rows->count, NORMALISERS), walk->wide);
     if (!is_by_rows(rows))
         tile_pack(walk->queries, rows->stride, rows->count, walk->form->features, walk->rows,
                   walk->key_stride, 1, 1.0f);
@@ -217,13 +217,13 @@ static void read_normalisers(const walk_t *walk, const linear_rows_t *rows, cons
                              int signs, float *to) {
     const int64_t stride = walk->key_stride;
     const int64_t depth = walk->state.keys ? (int64_t)walk->state.width : 0;
-    for (int64_t i = 0; i < rows->count; i += BLOCK) {
-        vf sums[BLOCK] = {vf_zero(), vf_zero(), vf_zero(), vf_zero()};
+    for (int64_t i = 0; i < rows->count; i += NORMALISERS) {
+        vf sums[NORMALISERS] = {vf_zero(), vf_zero(), vf_zero(), vf_zero()};
         const float *queries = walk->rows + i * stride;
         for (int64_t k = 0; k < depth; k += VF_LANES) {
             const vf sum = vf_load(z + k);
             ATTN_UNROLL
-            for (int r = 0; r < BLOCK; r++) {
+            for (int r = 0; r < NORMALISERS; r++) {
                 const vf query = vf_load(queries + r * stride + k);
                 sums[r] = vf_mul_add(sum, signs ? absolute(query) : query, sums[r]);
             }

@@ -63,9 +63,10 @@ attn_status_t attn_linear_stream(const attn_host_t *host, const attn_problem_t *
 
 /* ---- rules.c: states, and the other rules, by recurrence.h ------------------------------------------------- */
 
-/* The workspace of these runs: a result for each head, a state and scratch for each worker. */
+/* The workspace of these runs: for each head how many rows are degenerate, and a key whose decay is above 0
+ * or -1; a state and scratch for each worker. */
 typedef struct linear_rules_space {
-    linear_result_t *results;
+    int64_t *degenerate, *bad_key;
     char *states, *scratch;
     uint64_t state_size, scratch_size;
 } linear_rules_space_t;

@@ -115,8 +115,8 @@ ATTN_SMALL_STEP int64_t rows_of_state(const work_t *work, int64_t keys, int64_t 
     return count;
 }
 
-static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
-                           linear_state_t *state, int keep, void *scratch_memory) {
+static int64_t run(const attn_head_t *head, const linear_form_t *form, linear_state_t *state,
+                   int keep, void *scratch_memory) {
     const attn_problem_t *problem = head->problem;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
     const int64_t group = problem->heads / problem->kv_heads;
@@ -145,7 +145,7 @@ static linear_result_t run(const attn_head_t *head, const linear_form_t *form,
         if (!rows && !linear_has_delta(form)) multiply_rows(&work, work.k, tokens);
         add_tokens(&work, tokens);
     }
-    return work.result;
+    return work.degenerate;
 }
 
 /* ---- weights ------------------------------------------------------------------------------------- */

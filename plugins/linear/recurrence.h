@@ -10,12 +10,6 @@
 #include "simd/tiers.h"
 #include "state.h"
 
-/* What a head's run has to say. */
-typedef struct linear_result {
-    int64_t degenerate; /* rows */
-    int64_t bad;        /* a key whose decay is above 0, or -1: found before the run */
-} linear_result_t;
-
 typedef struct linear_recurrence {
     const char *name;
     int64_t rows; /* tokens of a step, which a stream leaves beside its state before it adds them */
@@ -27,17 +21,17 @@ typedef struct linear_recurrence {
     /*
      * All tokens of a head behind those of the state, and the outputs of all query heads that read it.
      * With `keep` the state is in the end what all tokens come to, else what is left in it is of no use,
-     * or, where all tokens are one step, as it was.
+     * or, where all tokens are one step, as it was. Returns how many rows were degenerate.
      */
-    linear_result_t (*run)(const attn_head_t *head, const linear_form_t *form,
-                           linear_state_t *state, int keep, void *scratch);
+    int64_t (*run)(const attn_head_t *head, const linear_form_t *form, linear_state_t *state,
+                   int keep, void *scratch);
     /*
      * One query of each query head that reads the states of `count` key/value heads, from `head` on: it sees them
      * and all keys. These stay beside the states as pending, except that each time when there are `rows` of them,
-     * and another, they join these.
+     * and another, they join these. Returns the same.
      */
-    linear_result_t (*step)(const attn_head_t *head, const linear_form_t *form,
-                            linear_state_t *states, int64_t count, void *scratch);
+    int64_t (*step)(const attn_head_t *head, const linear_form_t *form, linear_state_t *states,
+                    int64_t count, void *scratch);
     /*
      * Weights of the queries: rows[r*stride + j], all of them written.
      */

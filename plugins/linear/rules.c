@@ -109,7 +109,8 @@ linear_rules_space_t attn_linear_rules_space(const linear_plan_t *plan, attn_are
     plan->recurrence->take_state(&plan->problem, &plan->form, 0, &state);
     arena->overflow |= scratch.overflow | state.overflow;
     linear_rules_space_t space = {.state_size = state.used, .scratch_size = scratch.used};
-    space.results = attn_arena_take(arena, head_count(plan), sizeof *space.results);
+    space.degenerate = attn_arena_take(arena, head_count(plan), sizeof(int64_t));
+    space.bad_key = attn_arena_take(arena, head_count(plan), sizeof(int64_t));
     space.states = attn_arena_take(arena, attn_host_workers(plan->host), state.used);
     space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
     return space;
@@ -124,7 +125,7 @@ typedef struct run {
 } run_t;
 
 /* Whether a run that does not keep its state leaves it alone: its tokens are one step. */
-static int is_one_step(const linear_plan_t *plan) {
+static int leaves_state(const linear_plan_t *plan) {
     return plan->problem.keys <= plan->recurrence->rows;
 }
 
@@ -132,7 +133,7 @@ static int is_one_step(const linear_plan_t *plan) {
 static linear_state_t begin(const run_t *run, int64_t task, const attn_head_t *head,
                             linear_state_t own) {
     const linear_state_t *given = run->states ? &run->states[task] : NULL;
-    if (given && (run->keep || (!run->tell && is_one_step(run->plan)))) return *given;
+    if (given && (run->keep || (!run->tell && leaves_state(run->plan)))) return *given;
     if (given) {
         memcpy(own.s, given->s, (size_t)own.size * sizeof *own.s);
         own.keys = given->keys;
@@ -150,7 +151,7 @@ static void run_head(void *data, int64_t task, uint32_t worker) {
     attn_arena_t arena = {.base = run->space.states + worker * run->space.state_size};
     linear_state_t state = begin(
         run, task, &head, plan->recurrence->take_state(&plan->problem, &plan->form, 0, &arena));
-    run->space.results[task] =
+    run->space.degenerate[task] =
         plan->recurrence->run(&head, &plan->form, &state, run->keep || run->tell,
                               run->space.scratch + worker * run->space.scratch_size);
     if (run->keep) run->states[task] = state;
@@ -189,7 +190,7 @@ attn_status_t attn_linear_check_decay(const linear_plan_t *plan, const attn_io_t
 static void check_head(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     (void)worker;
-    run->space.results[task].bad = bad_decay(run->plan, run->io, task);
+    run->space.bad_key[task] = bad_decay(run->plan, run->io, task);
 }
 
 /* Before anything is written. */
@@ -197,7 +198,7 @@ static attn_status_t check_decays(run_t *run, attn_error_t *error) {
     if (!attn_own_array(run->io, LINEAR_DECAY)) return ATTN_OK;
     attn_host_parallel_for(run->plan->host, head_count(run->plan), check_head, run);
     for (int64_t t = 0; t < head_count(run->plan); t++)
-        if (run->space.results[t].bad >= 0)
+        if (run->space.bad_key[t] >= 0)
             return attn_linear_check_decay(run->plan, run->io, t, error);
     return ATTN_OK;
 }
@@ -215,7 +216,7 @@ static void step_heads(void *data, int64_t task, uint32_t worker) {
     const int64_t first = task * head_count(plan) / parts;
     const int64_t count = (task + 1) * head_count(plan) / parts - first;
     const attn_head_t head = attn_linear_head(plan, run->io, first / kv_heads, first % kv_heads);
-    run->space.results[task] =
+    run->space.degenerate[task] =
         plan->recurrence->step(&head, &plan->form, &run->states[first], count,
                                run->space.scratch + worker * run->space.scratch_size);
 }
@@ -227,7 +228,7 @@ void attn_linear_rules_step(const linear_plan_t *plan, const attn_io_t *io,
     run.space = attn_linear_rules_space(plan, &arena);
     attn_host_parallel_for(plan->host, step_parts(plan), step_heads, &run);
     for (int64_t t = 0; io->report && t < step_parts(plan); t++)
-        io->report->degenerate_rows += run.space.results[t].degenerate;
+        io->report->degenerate_rows += run.space.degenerate[t];
 }
 
 attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *io,
@@ -240,6 +241,6 @@ attn_status_t attn_linear_rules_run(const linear_plan_t *plan, const attn_io_t *
     if (status != ATTN_OK) return status;
     attn_host_parallel_for(plan->host, head_count(plan), run_head, &run);
     for (int64_t t = 0; io->report && t < head_count(plan); t++)
-        io->report->degenerate_rows += run.space.results[t].degenerate;
+        io->report->degenerate_rows += run.space.degenerate[t];
     return ATTN_OK;
 }

@@ -368,7 +368,7 @@ static attn_status_t run_plain(const linear_plan_t *plan, const attn_io_t *io,
 }
 
 /* A stream's few tokens: the recurrence answers their queries and leaves the state where it is. */
-static int is_one_step(const linear_plan_t *plan) {
+static int is_decoding(const linear_plan_t *plan) {
     const attn_problem_t *problem = &plan->problem;
     return problem->keys <= plan->recurrence->rows &&
            (problem->causal != ATTN_CAUSAL_NONE || problem->queries == 1);
@@ -378,7 +378,7 @@ attn_status_t attn_linear_run_from(const linear_plan_t *plan, const attn_io_t *i
                                    linear_state_t *states, int keep, attn_error_t *error) {
     const attn_status_t status = attn_linear_arrays_check(plan, io, error);
     if (status != ATTN_OK) return status;
-    return plan->form.rule == LINEAR_RULE_LINEAR && !(states && !keep && is_one_step(plan))
+    return plan->form.rule == LINEAR_RULE_LINEAR && !(states && !keep && is_decoding(plan))
                ? run_plain(plan, io, states, keep)
                : attn_linear_rules_run(plan, io, states, keep, error);
 }

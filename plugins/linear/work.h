@@ -26,7 +26,7 @@
 
 enum {
     STEP = LINEAR_STEP, /* tokens: whole blocks */
-    BLOCK = 4,          /* of those whose products are taken together */
+    BLOCK = 4,          /* of those whose products with a key are taken together */
 };
 
 /* One head on its way. Rows that are left factors have a tile's more behind them. */
@@ -34,7 +34,7 @@ typedef struct work {
     const attn_head_t *head;
     const linear_form_t *form;
     linear_state_t *state;
-    linear_result_t result;
+    int64_t degenerate;    /* rows so far */
     int64_t width, stride; /* features and value_dim in whole vectors */
     int64_t known;         /* keys in the state */
     uint64_t drowned;      /* bit i: the normaliser of row i is degenerate */
@@ -88,7 +88,6 @@ ATTN_SMALL_STEP work_t begin(const attn_head_t *head, const linear_form_t *form,
     work_t work = lay_out(head->problem, form, &arena);
     work.head = head;
     work.state = state;
-    work.result = (linear_result_t){.degenerate = 0};
     return work;
 }
 
@@ -315,14 +314,13 @@ WORK_STEP void store_rows(work_t *work, int64_t query_head, int64_t first, int64
         give_row((char *)out->data + offset * attn_dtype_size(out->dtype), out->dtype,
                  out->stride[3], row, columns);
     }
-    work->result.degenerate += count_rows(
+    work->degenerate += count_rows(
         work->drowned >> lead | rows_not_finite(work->out + lead * stride, stride, count, columns));
     work->drowned = 0;
 }
 
 /* linear_recurrence_t.step, of decode.c. */
-linear_result_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *first, const linear_form_t *form,
-                                              linear_state_t *states, int64_t count,
-                                              void *scratch_memory);
+int64_t ATTN_KERNEL(attn_linear_step)(const attn_head_t *first, const linear_form_t *form,
+                                      linear_state_t *states, int64_t count, void *scratch_memory);
 
 #endif
