@@ -25,6 +25,21 @@ test("results do not depend on how many threads there are", async () => {
     }
 });
 
+test("parts of one head come to the bits of one thread", async () => {
+    const { query, key, value, sizes } = makeProblem({ queries: 10000, dim: 16 }, 3);
+    for (const causal of [true, false]) {
+        const options = { ...sizes, backend: "linear", causal };
+        const wanted = libraries.get("simd").attention(query, key, value, options);
+        for (const threads of [1, 2, 3, 5]) {
+            const attn = await init(null, { build: "threads", threads });
+            for (let i = 0; i < 3; i++) {
+                assert.deepEqual(attn.attention(query, key, value, options), wanted);
+            }
+            attn.dispose();
+        }
+    }
+});
+
 test("memory that grows is seen by all threads", async () => {
     const attn = await init(null, { threads: 2 });
     for (const queries of [10, 1000, 4000]) {
