@@ -7,10 +7,14 @@
  * passes, of which there is no more than one a token, and, where states decay, 6 times a token (exp within
  * 2 ulp, one product). With T the state of absolute terms, its error E follows the recurrence of S:
  *     E_t = A E_{t-1} + 6 u A T_{t-1} + (err + 3) u |phi v| + u T_t.
- * Delta rules take absolute terms beyond all measure, but their transition I - b k k^T does not grow
- * while b |k|^2 <= 2; columns of S are on their own, so that the 2-norm e of a column's error follows
- *     e_t = max(1, |1 - b |k|^2|) max(A) e_{t-1} + what this token rounds,
- * where what may be rounded is as large as the terms of the last tokens that are taken together: at most
+ * Delta rules take absolute terms beyond all measure, but their transition T = (I - b k k^T) A does not grow
+ * while b |k|^2 <= 2; columns of S are on their own, so that the 2-norm of a column's error is at most
+ *     e_t = |T_t ... T_{r+1}| e_r + d_t,   d_t = |T_t| d_{t-1} + what this token rounds,   d_r = 0,
+ * for any token r before. |T| is at most max(1, |1 - b |k|^2|) max(A), and of a product it is no more than what
+ * these multiply to, and than the product's Frobenius norm, which falls below 1 where keys point everywhere. r is the
+ * last token at which it had halved since the r before: so errors that are forgotten are forgotten in e, and
+ * however many tokens there are, e is about what is rounded from one r to the next.
+ * What a token may round is as large as the terms of the last tokens that are taken together: at most
  * 16, M_t = |s_t| + sum over those of |k| |u|, for which a leaking sum stands.
  * Last, a row adds features terms, and within the tokens taken together 16 more.
  */
@@ -35,6 +39,10 @@ static double *take(double **scratch, int64_t count) {
     return piece;
 }
 
+static int corrects(const attn_oracle_linear_t *form) {
+    return form->rule == ATTN_ORACLE_RULE_DELTA || form->rule == ATTN_ORACLE_RULE_GATED_DELTA;
+}
+
 static int64_t lay_out(work_t *w, double *scratch) {
     double *const first = scratch;
     const int64_t dim = w->problem->dim, features = w->features, dv = w->dv;
@@ -49,6 +57,9 @@ static int64_t lay_out(work_t *w, double *scratch) {
     w->e = take(&scratch, features * dv);
     w->value = take(&scratch, dv);
     w->leak = take(&scratch, dv);
+    w->old = take(&scratch, dv);
+    w->since = take(&scratch, dv);
+    w->maps = take(&scratch, w->has_delta ? features * features : 0);
     return scratch - first;
 }
 
@@ -62,9 +73,10 @@ int64_t attn_oracle_linear_scratch(const attn_oracle_linear_t *form,
                                    const attn_problem_t *problem) {
     work_t w = {.form = form, .problem = problem, .dv = problem->value_dim};
     w.features = attn_oracle_linear_features(form, problem->dim);
-    const int64_t vectors = 8 * w.features + 2 * w.dv + problem->dim;
+    const int64_t vectors = 8 * w.features + 4 * w.dv + problem->dim;
     const int64_t directions = form->map == ATTN_ORACLE_FAVOR ? w.features * problem->dim : 0;
-    return vectors + directions + 3 * w.features * w.dv;
+    const int64_t maps = corrects(form) ? w.features * w.features : 0;
+    return vectors + directions + maps + 3 * w.features * w.dv;
 }
 
 /* ---- features ------------------------------------------------------------------------------------ */
@@ -201,6 +213,32 @@ static double norm(const double *row, int64_t count, int64_t stride) {
     return sqrt(sum);
 }
 
+/* From here on errors are followed anew. */
+static void begin_maps(work_t *w) {
+    w->growth = 1;
+    for (int64_t i = 0; i < w->features * w->features; i++) w->maps[i] = i % (w->features + 1) == 0;
+    for (int64_t c = 0; c < w->dv; c++) w->old[c] = w->e[c], w->since[c] = 0;
+}
+
+/* maps = (I - b k k^T) A maps. Returns how much larger an error from its beginning may be now. */
+static double follow_maps(work_t *w, double grows) {
+    const int64_t features = w->features;
+    double square = 0;
+    for (int64_t j = 0; j < features; j++) {
+        double *column = w->maps + j * features, found = 0;
+        for (int64_t k = 0; k < features; k++) {
+            column[k] *= w->a[k];
+            found += w->key[k] * column[k];
+        }
+        for (int64_t k = 0; k < features; k++) {
+            column[k] -= w->beta * found * w->key[k];
+            square += column[k] * column[k];
+        }
+    }
+    w->growth *= grows;
+    return fmin(w->growth, sqrt(square));
+}
+
 work_t attn_oracle_work_begin(const attn_oracle_linear_t *form, const attn_problem_t *problem,
                               const attn_io_t *io, int64_t batch, int64_t head, double *scratch) {
     const int32_t rule = form->rule;
@@ -209,7 +247,7 @@ work_t attn_oracle_work_begin(const attn_oracle_linear_t *form, const attn_probl
     w.features = attn_oracle_linear_features(form, problem->dim);
     w.dv = problem->value_dim;
     w.has_decay = rule == ATTN_ORACLE_RULE_GATED || rule == ATTN_ORACLE_RULE_GATED_DELTA;
-    w.has_delta = rule == ATTN_ORACLE_RULE_DELTA || rule == ATTN_ORACLE_RULE_GATED_DELTA;
+    w.has_delta = corrects(form);
     lay_out(&w, scratch);
     if (form->map == ATTN_ORACLE_FAVOR) draw_directions(&w);
     for (int64_t k = 0; k < w.features; k++) {
@@ -227,6 +265,7 @@ work_t attn_oracle_work_begin(const attn_oracle_linear_t *form, const attn_probl
         w.leak[c] = 0;
         w.t[c] = norm(w.s + c, w.features, w.dv);
     }
+    if (w.has_delta) begin_maps(&w);
     return w;
 }
 
@@ -247,12 +286,13 @@ static void add_terms(const work_t *w) {
     }
 }
 
-static void add_delta(const work_t *w) {
+static void add_delta(work_t *w) {
     const double size = norm(w->key, w->features, 1), off = norm(w->key_err, w->features, 1);
     const double beta = fabs(w->beta), reach = (double)w->features + 2 * TOGETHER;
     double largest = 0;
     for (int64_t k = 0; k < w->features; k++) largest = fmax(largest, w->a[k]);
     const double grows = largest * fmax(1, fabs(1 - w->beta * size * size));
+    const double kept = follow_maps(w, grows);
     for (int64_t c = 0; c < w->dv; c++) {
         double found = 0;
         for (int64_t k = 0; k < w->features; k++) {
@@ -266,8 +306,10 @@ static void add_delta(const work_t *w) {
         const double rounded =
             8 * w->t[c] + (off + 4 * size) * fabs(u) +
             beta * size * ((reach * size + 2 * off) * w->t[c] + 8 * fabs(w->value[c]));
-        w->e[c] = grows * w->e[c] + U * rounded + TINY;
+        w->since[c] = grows * w->since[c] + U * rounded + TINY;
+        w->e[c] = kept * w->old[c] + w->since[c];
     }
+    if (kept <= 0.5) begin_maps(w);
 }
 
 static void absorb(work_t *w, int64_t key) {

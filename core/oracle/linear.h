@@ -19,6 +19,9 @@ typedef struct attn_oracle_work {
     double *s, *t, *e;    /* [features][dv]; of delta rules t and e are [dv], norms of columns */
     double *z, *zt, *ze;  /* [features] */
     double *value, *leak; /* [dv] */
+    /* Of delta rules: errors of columns at some token, [dv], errors since then, [dv], and what the tokens
+     * since then make of a state, [features][features], with a bound of its norm */
+    double *old, *since, *maps, growth;
 } attn_oracle_work_t;
 
 /** A head before its first key. */
