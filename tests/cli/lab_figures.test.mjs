@@ -1,0 +1,45 @@
+// The figures of the lab reasoning that are committed: a folder that gets their cells draws them again, and judges as
+// they say.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { it } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { attn, withFiles } from "./command.mjs";
+import { nativeOnly } from "./lab.mjs";
+
+const figures = fileURLToPath(new URL("../../bench/labs/figures/", import.meta.url));
+const names = readdirSync(figures).filter((name) => /^reasoning-.*\.csv$/.test(name));
+
+it("committed figures of trained cells follow from their cells", nativeOnly, () => {
+    withFiles({}, (folder) => {
+        const run = (...more) => {
+            const args = ["run", "reasoning", "--preset", "laptop", "--minutes", "0", "-o", "out"];
+            const { status, stderr } = attn(["lab", ...args, ...more], folder);
+            assert.equal(status, 1, stderr); // it is not complete
+        };
+        const give = () =>
+            execFileSync(process.execPath, [join(figures, "points.mjs"), "out"], {
+                cwd: folder,
+                encoding: "utf8",
+            });
+        const made = (name) => readFileSync(join(folder, "out", name), "utf8");
+        run();
+        assert.doesNotMatch(give(), / 0 points|left alone/);
+        assert.equal(give().match(/ 0 points/g).length, names.length); // each cell once
+        run();
+        for (const csv of names) {
+            assert.equal(made(csv), readFileSync(join(figures, csv), "utf8"), csv);
+            const json = csv.replace("csv", "json");
+            const now = JSON.parse(made(json));
+            const then = JSON.parse(readFileSync(join(figures, json), "utf8"));
+            for (const key of ["verdict", "sure", "found"]) assert.equal(then[key], now[key], json);
+            assert.equal(then.panel.criterion, now.panel.criterion, json);
+        }
+        run("--set", "rate=0.5", "--restart");
+        assert.match(give(), /left alone, as the figure is of set rate=auto/);
+    });
+});
