@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=wasm/toolchain/needs.sh
 . wasm/toolchain/needs.sh
+# shellcheck source=bench/measure/openblas.sh
+. bench/measure/openblas.sh
 
 readonly SOURCE=bench/peers
 readonly PEERS=build/peers
@@ -65,14 +67,6 @@ build_before() {
     (cd "$before/source" && ./dev web && ./dev step addon) \
         >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
     echo "$1" >"$before/.complete"
-}
-
-# By itself OpenBLAS knows no processor that is younger than its release, and takes a very old one.
-openblas_core_type() {
-    case " $(grep -m 1 ^flags /proc/cpuinfo 2>/dev/null) " in
-    *" avx512vl "*) echo SkylakeX ;;
-    *" avx2 "*) echo Haswell ;;
-    esac
 }
 
 # Relaxed SIMD needs Node.js 22 or newer.

@@ -36,8 +36,32 @@ double rows_time(measure_call_t *call, void *data) {
     return measure.median;
 }
 
-void rows_say(const char *what, double seconds, const char *beside) {
-    printf("| %s | %.3g ms | %s |\n", what, seconds * 1e3, beside);
+static double time_once(const turn_t *turn) {
+    const double start = measure_processor_clock();
+    if (turn->call(turn->data)) {
+        fputs("a call failed\n", stderr);
+        exit(1);
+    }
+    return measure_processor_clock() - start;
+}
+
+void rows_take_turns(turn_t *turns, int count) {
+    double times[ROWS_TURNS][ROWS_MOST], spent = 0;
+    int rounds = 0;
+    while (rounds < ROWS_LEAST || (rounds < ROWS_MOST && spent < budget * count)) {
+        for (int i = 0; i < count; i++) spent += times[i][rounds] = time_once(&turns[i]);
+        rounds++;
+    }
+    for (int i = 0; i < count; i++) turns[i].seconds = measure_interval(times[i], rounds).median;
+}
+
+const char *rows_verdict(int is_reached) { return is_reached ? "reached" : "missed"; }
+
+void rows_say(const char *what, double seconds, double most, const char *beside) {
+    char asked[64] = "";
+    if (!isnan(most))
+        snprintf(asked, sizeof asked, "%.3g ms: %s", most * 1e3, rows_verdict(seconds <= most));
+    printf("| %s | %.3g ms | %s | %s |\n", what, seconds * 1e3, asked, beside);
     fflush(stdout);
 }
 
@@ -81,17 +105,43 @@ static const struct subject {
     {"sketched", rows_sketched},
 };
 
+enum { SUBJECTS = sizeof subjects / sizeof *subjects };
+
 static int is_wanted(const struct subject *subject, int count, char **names) {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], subject->name) == 0) return 1;
     return count == 0;
 }
 
+static int is_subject(const char *name) {
+    for (int i = 0; i < SUBJECTS; i++)
+        if (strcmp(name, subjects[i].name) == 0) return 1;
+    return 0;
+}
+
+/* Whether the first word is a number of seconds. */
+static int reads_budget(const char *word) {
+    char *end;
+    const double seconds = strtod(word, &end);
+    if (end == word || *end || !(seconds > 0)) return 0;
+    budget = seconds;
+    return 1;
+}
+
+static int refuse(const char *name) {
+    fprintf(stderr, "'%s' is no number of seconds, and none of", name);
+    for (int i = 0; i < SUBJECTS; i++) fprintf(stderr, " %s", subjects[i].name);
+    fputc('\n', stderr);
+    return 2;
+}
+
 int main(int argc, char **argv) {
-    int first = 1;
-    if (argc > 1 && atof(argv[1]) > 0) budget = atof(argv[first++]);
-    printf("algebra by %s\n\n| work | time | beside |\n|---|---|---|\n", algebra_best()->name);
-    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+    const int first = argc > 1 && reads_budget(argv[1]) ? 2 : 1;
+    for (int i = first; i < argc; i++)
+        if (!is_subject(argv[i])) return refuse(argv[i]);
+    printf("algebra by %s: %s\n\n| work | time | asked | beside |\n|---|---|---|---|\n",
+           algebra_best()->name, algebra_best()->library);
+    for (int i = 0; i < SUBJECTS; i++)
         if (is_wanted(&subjects[i], argc - first, argv + first)) subjects[i].rows();
     return 0;
 }

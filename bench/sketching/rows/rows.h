@@ -17,7 +17,26 @@ float *rows_normals(int64_t count, uint64_t stream);
 /** Seconds of processor time: median of the calls that the budget pays. */
 double rows_time(measure_call_t *call, void *data);
 
-void rows_say(const char *what, double seconds, const char *beside);
+/** A row; `most` seconds are asked for, NAN where nothing is. */
+void rows_say(const char *what, double seconds, double most, const char *beside);
+
+/** "reached" or "missed". */
+const char *rows_verdict(int is_reached);
+
+/** One of several calls that are timed by turns. */
+typedef struct turn {
+    measure_call_t *call;
+    void *data;
+    double seconds; /* the median of its rounds */
+} turn_t;
+
+/**
+ * Medians of calls by turns, so that what else the machine does is alike for all: rounds for as many budgets as there
+ * are calls, ROWS_LEAST to ROWS_MOST.
+ */
+void rows_take_turns(turn_t *turns, int count);
+
+enum { ROWS_LEAST = 5, ROWS_MOST = 21, ROWS_TURNS = 8 };
 
 /** An X, and what is done with it. */
 typedef struct problem {

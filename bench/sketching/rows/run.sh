@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The table of plugins/sketch/README.md on one core, and with --scipy the same by NumPy and SciPy, which are
-# installed then.
+# The table of plugins/sketch/README.md on one core, and with --scipy the same by NumPy and SciPy on OpenBLAS, which
+# are installed then.
 #
 # usage: run.sh [--scipy] [SECONDS] [SUBJECT...]
 set -euo pipefail
@@ -8,21 +8,35 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 # shellcheck source=wasm/toolchain/needs.sh
 . wasm/toolchain/needs.sh
+# shellcheck source=bench/measure/openblas.sh
+. bench/measure/openblas.sh
 
 # Debian's, whichever else there is.
 has_scipy() { /usr/bin/python3 -c "import scipy.sparse, scipy.linalg"; }
+# Debian's NumPy takes it in the place of the reference's BLAS and LAPACK, once it is there.
+has_openblas() { [[ $(PATH=$PATH:/sbin:/usr/sbin ldconfig -p) == *libopenblas* ]]; }
+
+# The last of those that this process may run on.
+last_core() { taskset -cp $$ | grep -o '[0-9]*$'; }
 
 scipy=false
 if [ "${1:-}" = --scipy ]; then
     scipy=true
     shift
     want SciPy "python3-numpy python3-scipy" has_scipy
-    install_missing
+    want OpenBLAS libopenblas0-pthread has_openblas
 fi
-export OPENBLAS_NUM_THREADS=1
-if command -v taskset >/dev/null; then pinned=(taskset -c 1); else pinned=(); fi
-"${pinned[@]}" build/native/bench/sketching/attn_sketch_rows "$@"
+want_c
+install_missing
+{ cmake --preset native && cmake --build --preset native --target attn_sketch_rows; } \
+    >build/log/rows.log 2>&1 || { tail -n 20 build/log/rows.log >&2 && exit 1; }
+
+on=(env -u OPENBLAS_L2_SIZE -u OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS=1)
+core_type=$(openblas_core_type)
+[ -z "$core_type" ] || on+=("OPENBLAS_CORETYPE=$core_type")
+if command -v taskset >/dev/null; then on+=(taskset -c "$(last_core)"); fi
+"${on[@]}" build/native/bench/sketching/attn_sketch_rows "$@"
 if $scipy; then
     echo
-    "${pinned[@]}" /usr/bin/python3 bench/sketching/rows/beside.py "${1:-1}"
+    "${on[@]}" /usr/bin/python3 bench/sketching/rows/beside.py "$@"
 fi
