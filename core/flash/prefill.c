@@ -224,12 +224,13 @@ static void attend_round(const run_t *run, attn_queries_t queries) {
     run->plan->kernels->attend(&run->head, &queries);
 }
 
-/* The last queries first: under a causal mask they see most, and small tasks at the end leave no
- * thread waiting for long. */
+/* Queries that see most first, as small tasks at the end leave no thread waiting for long: the last under a causal
+ * mask, else those of a pattern that lets its first queries see all. */
 static void attend_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
     const attn_io_t *io = run->head.head.io;
-    attn_queries_t queries = queries_of(run, run->tasks - 1 - task);
+    const int is_causal = run->plan->problem.causal != ATTN_CAUSAL_NONE;
+    attn_queries_t queries = queries_of(run, is_causal ? run->tasks - 1 - task : task);
     if (!ATTN_SMALL && queries.count <= 0) return;
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
     if (rounds_of(run->plan))
