@@ -129,11 +129,16 @@ export interface ErrorOptions<D extends OutDtype = "f32", K extends Dtype = D> e
 /** How much work one run of a plan is. */
 export interface PlanCost {
     /** Additions and multiplications that the result needs; exp is not counted. */
-    readonly flops: number;
+    readonly flops: number | null;
     /** Read and written at least once: inputs and output. */
     readonly bytes: number;
-    /** (query, key) pairs with a weight, all heads together; NaN where a run's arrays decide. */
-    readonly pairs: number;
+    /**
+     * (query, key) pairs with a weight, all heads together; null, like flops and touched, where a run's
+     * arrays decide or there are too many to count.
+     */
+    readonly pairs: number | null;
+    /** Pairs of the blocks that are computed for those; 0 where the backend does not say. */
+    readonly touched: number | null;
     /** Asymptotic form for one head, e.g. "n m (d + dv)". */
     readonly form: string;
 }

@@ -31,7 +31,7 @@ export interface Findings {
 }
 
 export function numberLines({ numbers: told, accuracy, look, timing, ended }: Findings): Line[] {
-    const { flops, kept, workspaceBytes } = told;
+    const { flops, kept, touched, workspaceBytes } = told;
     const gflops = timing && flops && flops / timing.milliseconds / 1e6;
     const pending = ended === null ? "…" : numbers.notComputed;
     const line = lineWith(pending);
@@ -49,6 +49,7 @@ export function numberLines({ numbers: told, accuracy, look, timing, ended }: Fi
             flops === null ? numbers.notTold : pending,
         ),
         line("kept", numbers.kept, kept, percent, numbers.notTold),
+        ...(touched === null ? [] : [line("touched", numbers.touched, touched, percent)]),
         line("workspace", numbers.workspace, workspaceBytes, bytes),
     ];
 }

@@ -44,6 +44,10 @@ const terms: Record<string, Term> = {
         ...told.kept,
         formula: () => formula(fraction(pairs, row("n", "·", "m"))),
     },
+    touched: {
+        ...told.touched,
+        formula: () => formula(fraction(pairs, row("n", "·", "m"))),
+    },
     workspace: {
         ...told.workspace,
     },

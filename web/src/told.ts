@@ -8,16 +8,19 @@ export function numbersOf(
     { cost, workspaceBytes, kernel, facts }: Inline | Remote,
     { batch, heads, queries, keys }: Shape,
 ): Numbers {
+    const all = batch * heads * queries * keys;
     const pairs = known(cost?.pairs);
+    const touched = known(cost?.touched) || null;
     return {
         flops: known(cost?.flops),
-        kept: pairs && pairs / (batch * heads * queries * keys),
+        kept: pairs && pairs / all,
+        touched: touched && touched / all,
         form: cost && cost.form,
         ...{ workspaceBytes, kernel, facts },
     };
 }
 
 /** Where the arrays of a run decide, a plan does not know. */
-function known(count = NaN): number | null {
-    return Number.isFinite(count) ? count : null;
+function known(count?: number | null): number | null {
+    return count ?? null;
 }

@@ -100,6 +100,8 @@ export interface Numbers {
     flops: number | null;
     /** Share of the (query, key) pairs that have a weight. */
     kept: number | null;
+    /** Share of those that are computed for them; null where all are, or none knows. */
+    touched: number | null;
     workspaceBytes: number;
     kernel: string;
     form: string | null;

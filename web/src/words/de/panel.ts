@@ -42,6 +42,7 @@ export const numbers: typeof english.numbers = {
     spread: "Ihre Spanne",
     tooLong: "zu lang für weitere",
     kept: "Behaltene Paare",
+    touched: "Berechnete Paare",
     workspace: "Arbeitsspeicher",
     cost: "Kosten",
     kernel: "Kernel",

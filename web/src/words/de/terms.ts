@@ -40,6 +40,11 @@ export const terms: typeof english.terms = {
             "Anteil der Paare aus Query und Key, die ein Gewicht bekommen; die Nullen der Maske zählen nicht dazu.",
         unit: "Prozent von n Queries mal m Keys, alle Köpfe zusammen",
     },
+    touched: {
+        definition:
+            "Anteil der Paare, die für die behaltenen berechnet werden: ganze Läufe von Keys, für alle Queries eines Blocks zusammen.",
+        unit: "Prozent von n Queries mal m Keys, alle Köpfe zusammen",
+    },
     workspace: {
         definition: "Speicher, den ein Lauf neben Eingaben und Ausgabe braucht und zurückgibt.",
         unit: "Byte, in Potenzen von 1024",

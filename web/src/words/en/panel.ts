@@ -48,6 +48,7 @@ export const numbers = {
     spread: "Their range",
     tooLong: "too long for more",
     kept: "Pairs kept",
+    touched: "Pairs computed",
     workspace: "Workspace",
     cost: "Cost",
     kernel: "Kernel",

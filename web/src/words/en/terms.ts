@@ -37,6 +37,11 @@ export const terms = {
             "Share of the pairs of a query and a key that get a weight; the mask's zeros are not among them.",
         unit: "percent of n queries times m keys, all heads together",
     },
+    touched: {
+        definition:
+            "Share of the pairs that are computed for those that are kept: whole runs of keys, for all queries of a block together.",
+        unit: "percent of n queries times m keys, all heads together",
+    },
     workspace: {
         definition: "Memory that a run needs beside its inputs and its output, and gives back.",
         unit: "bytes, by powers of 1024",
