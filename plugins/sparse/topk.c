@@ -91,7 +91,8 @@ static uint32_t rank_of(float score) {
     return bits & sign ? ~bits : bits | sign;
 }
 
-/* As many sums side by side as a vector may have. */
+/* Compiled once, not for each tier, whose sums would go in other orders: near ties all tiers have to choose the same
+ * blocks. Eight sums side by side are what compilers make vectors of. */
 static float product(const float *a, const float *b, int64_t dim) {
     float sums[8] = {0}, sum = 0.0f;
     int64_t k = 0;

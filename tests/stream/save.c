@@ -242,7 +242,7 @@ static void other_parameters_are_another_method(void **state) {
 
 /**
  * What is said of parameters is alike in all builds, whether they have them all, and where in their lists: FNV-1a of
- * those that are not as by default (modules leave out softmax's precision, and lsh).
+ * those that are not as by default (a build may lack softmax's precision, or lsh).
  */
 static void parameters_are_saved_by_name(void **state) {
     (void)state;
