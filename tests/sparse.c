@@ -349,6 +349,7 @@ static void touched_grows_with_kept(void **state) {
 static void stream_of_a_window_is_bounded(void **state) {
     (void)state;
     static const char *const settings[] = {"pattern=window,block=8,local=2",
+                                           "pattern=longformer,block=8,local=2,global=5",
                                            "pattern=dilated,block=4,local=2,stride=2"};
     attn_context_t *context = fixture_context(1);
     for (size_t s = 0; s < TEST_COUNT(settings); s++) {

@@ -89,7 +89,13 @@ void attn_cache_shrink(attn_cache_t *cache, int64_t tokens) {
     if (capacity < cache->capacity) resize(cache, capacity, NULL);
 }
 
-void attn_cache_drop(attn_cache_t *cache, int64_t count) {
+void attn_cache_drop(attn_cache_t *cache, int64_t kept, int64_t count) {
+    for (int a = 0; kept && a < CACHE_ARRAYS; a++) {
+        const uint64_t row = cache->arrays[a].row;
+        char *rows = rows_of(cache, a);
+        copy_rows(cache, row, rows + (uint64_t)count * row, cache->capacity, rows, cache->capacity,
+                  kept);
+    }
     cache->length -= count;
     cache->first = cache->length ? cache->first + count : 0;
     cache->known = attn_max(0, cache->known - count);

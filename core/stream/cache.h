@@ -40,8 +40,8 @@ void attn_cache_shrink(attn_cache_t *cache, int64_t tokens);
 /** Put the tokens of io->key, io->value and scales behind the others; there is room. */
 void attn_cache_store(attn_cache_t *cache, const attn_io_t *io);
 
-/** Forget the first `count` tokens, or all from number `length` on. */
-void attn_cache_drop(attn_cache_t *cache, int64_t count);
+/** Forget `count` tokens behind the first `kept`, or all from number `length` on. */
+void attn_cache_drop(attn_cache_t *cache, int64_t kept, int64_t count);
 void attn_cache_truncate(attn_cache_t *cache, int64_t length);
 
 /** Make io->key, io->value and scales those of all `keys` tokens that there are or will be room for. */

@@ -78,10 +78,12 @@ static void destroy(attn_backend_stream_t *base) {
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
-/* How many of the first tokens no token from the next one on sees. */
+/* How many tokens there are at least once one was dropped: what a token sees before itself. */
+static int64_t seen_of(const stream_t *stream) { return stream->made.first + stream->made.reach; }
+
+/* How many behind the first no token from the next one on sees. */
 static int64_t spare(const stream_t *stream) {
-    const int64_t left = stream->problem.window_left;
-    const int64_t unseen = left < 0 ? 0 : stream->cache.length - left;
+    const int64_t unseen = stream->made.reach < 0 ? 0 : stream->cache.length - seen_of(stream);
     return unseen > 0 ? unseen - unseen % stream->made.period : 0;
 }
 
@@ -92,7 +94,7 @@ static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *io, at
     attn_status_t status = attn_cache_reserve(cache, cache->length - unseen + tokens, error);
     if (status != ATTN_OK) return status;
     if (cache->length + tokens > cache->capacity) {
-        attn_cache_drop(cache, unseen);
+        attn_cache_drop(cache, stream->made.first, unseen);
         stream->dropped += unseen;
     }
     attn_cache_store(cache, io);
@@ -102,7 +104,7 @@ static attn_status_t append(attn_backend_stream_t *base, const attn_io_t *io, at
 static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
     if (length == 0) stream->dropped = 0;
-    if (stream->dropped && length - stream->problem.window_left < stream->dropped)
+    if (stream->dropped && length - seen_of(stream) < stream->dropped)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "stream: cannot truncate to %lld tokens: of the window before them the "
                          "first are no longer kept (%lld are dropped)",
@@ -117,7 +119,7 @@ static attn_status_t query(attn_backend_stream_t *base, const attn_io_t *given,
                            attn_error_t *error) {
     stream_t *stream = (stream_t *)base;
     const int64_t queries = given->query.shape[2], length = stream->cache.length;
-    if (stream->dropped && length - queries < stream->problem.window_left)
+    if (stream->dropped && length - queries < seen_of(stream))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "stream: of the last %lld tokens' windows the first keys are no longer "
                          "kept; queries of the last append are answered",
@@ -213,9 +215,9 @@ static uint64_t save(const attn_backend_stream_t *base, void *bytes) {
 
 /* What is there has to be all that the next token sees. */
 static int is_whole(const stream_t *stream, int64_t dropped, int64_t length) {
-    const int64_t left = stream->problem.window_left;
-    return dropped == 0 || (dropped > 0 && dropped <= length && left >= 0 &&
-                            dropped % stream->made.period == 0 && length - dropped >= left);
+    return dropped == 0 ||
+           (dropped > 0 && dropped <= length && stream->made.reach >= 0 &&
+            dropped % stream->made.period == 0 && length - dropped >= seen_of(stream));
 }
 
 static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uint64_t size,

@@ -2,9 +2,9 @@
  * stream/cached.h: streams of backends whose plans take key lengths: a KV cache, and a plan for its
  * capacity with lengths that say how many keys count, so that it lasts until the cache grows.
  *
- * With a window to the left the cache is bounded: when it is full, tokens that no later one sees
- * are dropped. It then holds at least the window before the last append, so that all queries of
- * that append are answered.
+ * Where tokens see no farther than `reach` before their own, but for the `first` of all, the cache is bounded: when
+ * it is full, tokens that no later one sees are dropped. It then holds at least those before the last append that it
+ * sees, so that all queries of that append are answered.
  */
 #ifndef ATTN_STREAM_CACHED_H
 #define ATTN_STREAM_CACHED_H
@@ -27,6 +27,8 @@ typedef struct attn_cached {
     const attn_value_t *values; /* of the plans' parameters, `count` of them; copied; NULL: 0 */
     uint32_t count;
     uint64_t (*plan_bytes)(const attn_backend_plan_t *plan); /* of memory that a plan takes */
+    int64_t reach;                                           /* negative: all tokens are seen */
+    int64_t first;                                           /* that are seen from anywhere */
     int64_t period; /* tokens are dropped by whole multiples: a pattern repeats after so many */
     int64_t kept;   /* numbers a token and key/value head; 0: none */
     void (*lend)(attn_backend_plan_t *plan, const attn_kept_t *kept); /* for the next run */

@@ -104,8 +104,8 @@ static void shrink(stream_t *stream, int64_t tokens) {
 
 /* The first `count` of the recent tokens are in the states. */
 static void drop_first(stream_t *stream, int64_t count) {
-    attn_cache_drop(&stream->recent, count);
-    attn_cache_drop(&stream->gates, count);
+    attn_cache_drop(&stream->recent, 0, count);
+    attn_cache_drop(&stream->gates, 0, count);
     stream->before += count;
 }
 

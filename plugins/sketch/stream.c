@@ -141,6 +141,7 @@ static attn_status_t make_inner(stream_t *stream, attn_error_t *error) {
                                   .backend = &attn_softmax_backend,
                                   .problem = &small,
                                   .plan_bytes = attn_softmax_plan_bytes,
+                                  .reach = small.window_left,
                                   .period = 1};
     return attn_cached_stream(&cached, &stream->inner, error);
 }

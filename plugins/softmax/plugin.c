@@ -72,6 +72,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
                                   .values = values,
                                   .count = ATTN_QUANTISED ? 1 : 0,
                                   .plan_bytes = attn_softmax_plan_bytes,
+                                  .reach = problem->window_left,
                                   .period = 1};
     return attn_cached_stream(&cached, stream, error);
 }

@@ -24,6 +24,10 @@ int64_t attn_sparse_globals(const sparse_pattern_t *pattern, int64_t end) {
 
 int64_t attn_sparse_period(const sparse_pattern_t *pattern) { return pattern->block; }
 
+int64_t attn_sparse_width(const sparse_pattern_t *pattern) {
+    return pattern->local * pattern->block - 1;
+}
+
 int64_t attn_sparse_global_key(const sparse_pattern_t *pattern, int64_t g) {
     return g / pattern->global * pattern->block + pattern->block - pattern->global +
            g % pattern->global;

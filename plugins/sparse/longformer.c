@@ -16,8 +16,17 @@ static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64
         attn_sparse_clamp(0, pattern->global, (attn_range_t){at.seen.first, ranges[1].first});
 }
 
+/* Of the first keys none goes, and others are the same from one key to the next. */
+static int64_t period(const sparse_pattern_t *pattern) {
+    (void)pattern;
+    return 1;
+}
+
 const sparse_kind_t attn_sparse_longformer = {.facts = SPARSE_BLOCK | SPARSE_LOCAL | SPARSE_GLOBAL,
                                               .ranges = 2,
                                               .in_place = 2,
                                               .see = see,
+                                              .reach = attn_sparse_width,
+                                              .sees_first = 1,
+                                              .period = period,
                                               .cost = "n (k B + c) (d + dv)"};

@@ -68,8 +68,9 @@ typedef struct sparse_kind {
                    int64_t heads);
     void (*room)(const sparse_pattern_t *pattern, const attn_host_t *host,
                  const attn_problem_t *problem, attn_arena_t *arena);
-    /* How many keys before its own a query sees at most; NULL: all. */
+    /* How many keys before its own a query sees at most, but for the first c of all where it sees these; NULL: all. */
     int64_t (*reach)(const sparse_pattern_t *pattern);
+    int32_t sees_first;
     /* After how many keys it repeats itself; NULL: it does not, but depends on where the first key is. */
     int64_t (*period)(const sparse_pattern_t *pattern);
     /* attn_sparse_pairs().pairs in closed form; NULL: they are counted. */
@@ -143,8 +144,9 @@ typedef struct sparse_count {
 } sparse_count_t;
 sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *problem);
 
-/** A period of B keys. */
+/** A period of B keys; a reach of k B keys, the query's own among them. */
 int64_t attn_sparse_period(const sparse_pattern_t *pattern);
+int64_t attn_sparse_width(const sparse_pattern_t *pattern);
 
 /** A query's position, and the keys that the problem's rules let it see. */
 typedef struct sparse_place {

@@ -195,8 +195,8 @@ static void lend(attn_backend_plan_t *base, const attn_kept_t *kept) {
 }
 
 /* What depends on how many tokens there are is that of the most, so that it stays what it is. Only causal lets
- * queries stand at the last tokens' places. Tokens that no pattern reaches back to need not be kept: with a window
- * of as many the same keys are seen. */
+ * queries stand at the last tokens' places. Tokens that no pattern reaches back to need not be kept, but for the first c,
+ * which must not come so near by that that the problem's window lets them be seen. */
 static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *given,
                                  const attn_value_t *values, attn_backend_stream_t **stream,
                                  attn_error_t *error) {
@@ -212,10 +212,9 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "sparse: pattern %s is of all tokens at once",
                          names[values[PATTERN].integer]);
-    if (pattern.kind->reach) {
-        const int64_t reach = pattern.kind->reach(&pattern);
-        if (problem.window_left < 0 || reach < problem.window_left) problem.window_left = reach;
-    }
+    int64_t reach = pattern.kind->reach ? pattern.kind->reach(&pattern) : problem.window_left;
+    if (problem.window_left >= 0 && (pattern.kind->sees_first || problem.window_left < reach))
+        reach = problem.window_left;
     const attn_cached_t cached = {
         .host = host,
         .backend = &sparse_backend,
@@ -223,6 +222,8 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
         .values = fixed,
         .count = PARAMETERS,
         .plan_bytes = plan_bytes,
+        .reach = reach,
+        .first = pattern.kind->sees_first ? pattern.global : 0,
         .period = pattern.kind->period ? pattern.kind->period(&pattern) : INT64_MAX,
         .kept = pattern.rounds,
         .lend = ATTN_LSH ? lend : NULL,

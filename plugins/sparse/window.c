@@ -10,14 +10,10 @@ static void see(const attn_pattern_t *base, const attn_problem_t *problem, int64
     ranges[0] = attn_sparse_clamp(p - width + 1, p + width, at.seen);
 }
 
-static int64_t reach(const sparse_pattern_t *pattern) {
-    return pattern->local * pattern->block - 1;
-}
-
 const sparse_kind_t attn_sparse_window = {.facts = SPARSE_BLOCK | SPARSE_LOCAL,
                                           .ranges = 1,
                                           .in_place = 1,
                                           .see = see,
-                                          .reach = reach,
+                                          .reach = attn_sparse_width,
                                           .period = attn_sparse_period,
                                           .cost = "n k B (d + dv)"};

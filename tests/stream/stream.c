@@ -33,7 +33,9 @@ static void label(const subject_t *subject, const char *what) {
 /* How many queries a stream answers for sure: all, or those of the last append. */
 static int64_t answered(const subject_t *subject, const attn_problem_t *problem, int64_t length,
                         int64_t last) {
-    const int bounded = strstr(subject->settings, "window") || strstr(subject->settings, "dilated");
+    const int bounded = strstr(subject->settings, "window") ||
+                        strstr(subject->settings, "dilated") ||
+                        strstr(subject->settings, "longformer");
     const int keeps_all = problem->window_left < 0 && !bounded &&
                           (strcmp(subject->backend, "linear") != 0 || !problem->causal);
     const int64_t most = keeps_all ? length : last;
