@@ -27,6 +27,8 @@ static void check(const attn_context_t *context, const attn_problem_t *problem,
              names[formula->pattern], (int)formula->block, (int)formula->local,
              (int)formula->global, (int)formula->stride, (int)formula->random, (int)formula->seed);
     keep(formula, &s);
+    scene_spoil_values(&s);
+    scene_spoil_keys(&s);
     scene_check(context, &s);
 }
 

@@ -36,6 +36,36 @@ static void draw_options(scene_t *s) {
     s->value_scales = scene_draw(ATTN_F32, tokens, from + 6, 2, 1, 1);
 }
 
+void scene_spoil_values(scene_t *s) {
+    const attn_problem_t *p = &s->problem;
+    if (p->kv_dtype == ATTN_I8 || s->number % 4 != 3) return;
+    for (int64_t j = 2; j < p->keys; j += 5)
+        typed_set(&s->value, j % p->batch, j % p->kv_heads, j, j % p->value_dim, NAN);
+    typed_seal(&s->value);
+}
+
+static int any_row_keeps(const scene_t *s, int64_t batch, int64_t kv_head, int64_t key) {
+    const int64_t group = s->problem.heads / s->problem.kv_heads;
+    for (int64_t h = kv_head * group; h < (kv_head + 1) * group; h++)
+        for (int64_t i = 0; i < s->problem.queries; i++)
+            if (typed_get(&s->kept.tensor, batch, h, i, key) != 0) return 1;
+    return 0;
+}
+
+void scene_spoil_keys(scene_t *s) {
+    const attn_problem_t *p = &s->problem;
+    if (p->kv_dtype == ATTN_I8 || s->io.scores.data) return;
+    for (int64_t b = 0; b < p->batch; b++)
+        for (int64_t h = 0; h < p->kv_heads; h++)
+            for (int64_t j = 0; j < p->keys; j++) {
+                if (any_row_keeps(s, b, h, j)) continue;
+                typed_set(&s->key, b, h, j, j % p->dim, j % 2 ? NAN : (double)INFINITY);
+                typed_set(&s->value, b, h, j, j % p->value_dim, NAN);
+            }
+    typed_seal(&s->key);
+    typed_seal(&s->value);
+}
+
 scene_t scene_create(const attn_problem_t *p, uint64_t number) {
     const uint64_t from = 100 * number;
     const int64_t *pairs = SHAPE(p->batch, p->heads, p->queries, p->keys);

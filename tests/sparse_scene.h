@@ -25,6 +25,13 @@ typedef struct scene {
 scene_t scene_create(const attn_problem_t *problem, uint64_t number);
 void scene_destroy(scene_t *scene);
 
+/** In a quarter of the scenes make values of some tokens NaN, which rows that keep the token have to show, and no
+ * others; no weight may be 0. */
+void scene_spoil_values(scene_t *scene);
+
+/** Keys that no row keeps, where they choose nothing, may be anything: make them NaN or infinite, their values, too. */
+void scene_spoil_keys(scene_t *scene);
+
 /** Number `number` of many problems of these sizes: other types, inputs, causal, past, window, grouped heads. */
 attn_problem_t scene_problem(uint64_t number, const int64_t sizes[2], int64_t dim);
 

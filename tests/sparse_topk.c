@@ -99,6 +99,7 @@ static void check(const attn_context_t *context, const attn_problem_t *problem, 
              "pattern=topk,block=%" PRId64 ",local=%" PRId64 ",top=%" PRId64, block, topk.local,
              topk.top);
     fill_mask(&topk, &s);
+    scene_spoil_values(&s);
     scene_check(context, &s);
 }
 

@@ -59,6 +59,7 @@ static float unit_scale(void) {
 
 static void check(const attn_context_t *context, scene_t *s, int64_t top) {
     choose_all(s, top);
+    scene_spoil_values(s);
     scene_check(context, s);
 }
 

@@ -101,9 +101,9 @@ static void patterns_of_sparse(void **state) {
     (void)state;
 #define PATTERN(name, which)                                                                       \
     {                                                                                              \
-        "sparse", "pattern=" name ",block=8,local=2,global=3,stride=3", 1, {                       \
-            .form = FORM_SPARSE, .block = 8, .local = 2, .global = 3, .stride = 3,                 \
-            .pattern = PATTERN_##which                                                             \
+        "sparse", "pattern=" name ",block=8,local=2,global=3,stride=3,random=2,seed=5", 1, {       \
+            .form = FORM_SPARSE, .block = 8, .local = 2, .global = 3, .stride = 3, .random = 2,    \
+            .seed = 5, .causal = 1, .among = INT64_MAX, .pattern = PATTERN_##which                 \
         }                                                                                          \
     }
     static const subject_t subjects[] = {
@@ -111,6 +111,7 @@ static void patterns_of_sparse(void **state) {
         PATTERN("strided", STRIDED),
         PATTERN("window", WINDOW),
         PATTERN("longformer", LONGFORMER),
+        PATTERN("bigbird", BIGBIRD),
         PATTERN("dilated", DILATED),
         {"sparse", "pattern=topkeys,top=5", 0, {.form = FORM_SOFTMAX}},
         {"sparse", "pattern=lsh,buckets=6,rounds=2", 0, {.form = FORM_SOFTMAX}},
@@ -118,13 +119,17 @@ static void patterns_of_sparse(void **state) {
 #undef PATTERN
     if (!attn_backend_find(context, "sparse")) return;
     for (size_t s = 0; s < TEST_COUNT(subjects); s++)
-        for (int rule = 0; rule < 3; rule++) {
+        for (int number = 0; number < 4 * (int)TEST_COUNT(types); number++) {
+            const int rule = number % 4, type = number / 4;
             attn_problem_t problem = tape_problem(150);
+            problem.dtype = types[type].dtype, problem.kv_dtype = types[type].kv_dtype;
             problem.causal = rule ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_NONE;
             if (rule == 2) problem.window_left = 40;
-            test_label("%s, rule %d", subjects[s].settings, rule);
+            if (rule == 3) problem.softcap = 2.5f, problem.scale = 0.3f;
+            test_label("%s, %s, rule %d", subjects[s].settings, types[type].name, rule);
+            if (!test_takes_case()) continue;
             if (tape_can(context, &subjects[s], &problem))
-                walk(&subjects[s], &problem, (uint64_t)rule);
+                walk(&subjects[s], &problem, (uint64_t)number);
             else
                 refused_without_causal(&subjects[s], &problem);
         }
