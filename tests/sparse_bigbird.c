@@ -91,6 +91,15 @@ static void as_many_as_asked(void **state) {
     attn_context_destroy(context);
 }
 
+/* Each row draws for itself: of 31 rows that see a block each with probability 3/31, more than half do once in 2e8. */
+static void expect_different_rows(const drawing_t *l) {
+    for (int64_t c = 0; c < l->blocks; c++) {
+        int64_t times = 0;
+        for (int64_t row = 0; row < l->blocks; row++) times += row != c && l->kept[row][c];
+        if (times > 15) test_fail("block %" PRId64 " is drawn by %" PRId64 " rows", c, times);
+    }
+}
+
 /* The seed alone decides. */
 static void seeds(void **state) {
     (void)state;
@@ -100,6 +109,7 @@ static void seeds(void **state) {
     for (size_t s = 0; s < TEST_COUNT(many); s++) {
         drawn[s] = (drawing_t){.blocks = 32, .block = 1, .local = 1, .random = 3, .seed = many[s]};
         look(context, &drawn[s]);
+        expect_different_rows(&drawn[s]);
         drawing_t again = drawn[s];
         look(context, &again);
         assert_memory_equal(again.kept, drawn[s].kept, sizeof again.kept);
