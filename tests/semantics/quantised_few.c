@@ -6,16 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Solves and compares; `rounded`: weights are. The trial is then gone. */
-static void check(const attn_context_t *context, trial_t *trial, const char *precision,
-                  int rounded) {
+/* Solves and compares; the trial is then gone. */
+static void check(const attn_context_t *context, trial_t *trial, const char *precision) {
     trial_label(trial, precision);
     attn_plan_t *plan = fixture_plan(context, "softmax", &trial->problem, precision);
     assert_non_null(strstr(attn_plan_kernel(plan), "int"));
     trial_run(plan, trial);
     attn_plan_destroy(plan);
     quantised_t expected = quantised_create(trial, 1);
-    if (!rounded) expected.unit = 0;
     quantised_compare(&expected, trial);
     quantised_destroy(&expected);
     trial_destroy(trial);
@@ -46,7 +44,7 @@ static void crowds(void **state) {
         trial_t trial = trial_create(&problem, &look);
         for (int64_t c = number % 16 == 7 ? dim - 1 : 0; number % 8 == 7 && c < dim; c++)
             typed_set(&trial.query, 0, heads - 1, 0, c, (double)NAN); /* one number, or all */
-        check(context, &trial, number % 2 ? "precision=int16" : "precision=int8", 1);
+        check(context, &trial, number % 2 ? "precision=int16" : "precision=int8");
     }
     attn_context_destroy(context);
 }
@@ -63,7 +61,7 @@ static void equal_weights(void **state) {
         typed_fill(&trial.query, 1, 0);
         for (int64_t j = 0; j < problem.kv_heads * keys; j++)
             typed_set(&trial.value_scales, 0, j / keys, j % keys, 0, 0.25);
-        check(context, &trial, "precision=int8", 0);
+        check(context, &trial, "precision=int8");
     }
     attn_context_destroy(context);
 }
@@ -87,7 +85,7 @@ static void largest_sums(void **state) {
             for (int64_t c = 0; c < dims[k]; c++) typed_set(&trial.key, 0, 0, j, c, -128);
             for (int64_t c = 0; c < 64; c++) typed_set(&trial.value, 0, 0, j, c, -128);
         }
-        check(context, &trial, "precision=int8", 0);
+        check(context, &trial, "precision=int8");
     }
     attn_context_destroy(context);
 }

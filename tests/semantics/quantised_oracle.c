@@ -142,9 +142,12 @@ static void make_head(quantised_t *q, const trial_t *trial, int64_t b, int64_t h
 quantised_t quantised_create(const trial_t *trial, int bytes) {
     const attn_problem_t *p = &trial->problem;
     const int few = quantised_is_few(trial);
-    const double weight_level = few ? 16383 : bytes == 1 ? 255 : 4096;
-    quantised_t q = {
-        .problem = *p, .io = trial->io, .unit = 0.5 / weight_level + 4 * U, .few = few};
+    quantised_t q = {.problem = *p,
+                     .io = trial->io,
+                     .weight_level = few          ? 16383
+                                     : bytes == 1 ? 255
+                                                  : 4096,
+                     .few = few};
     const int64_t most = 2147483647 / 128 / p->dim; /* whose products with bytes do so */
     const float key_level =
         few ? (float)(most < 32767 ? most : 32767) : level_of(bytes == 1 ? 127 : 32767, p->dim);
@@ -171,52 +174,141 @@ void quantised_destroy(quantised_t *q) {
     free(q->value);
 }
 
-/* The largest logit that a row sees in the block of a key; -inf where it sees none. */
-static double largest_in_block(const exact_t *exact, int64_t keys, int64_t key) {
-    double largest = (double)-INFINITY;
-    const int64_t first = key / BLOCK * BLOCK;
-    for (int64_t j = first; j < keys && j < first + BLOCK; j++)
-        largest = fmax(largest, exact->score[ATTN_SCORES_MASKED][j]);
+/* ---- rounded weights ------------------------------------------------------------------------------ */
+
+/* Keys whose weights share a scale. */
+typedef struct share {
+    int64_t first, last;
+} share_t;
+
+/* Of a few queries as core/flash/decode_scratch.h has it: one row takes a split at a time, where keys and values are
+ * read in place; several rows take 32 kB of keys. */
+static int64_t few_keys(const trial_t *trial) {
+    const attn_problem_t *p = &trial->problem;
+    const int in_place =
+        !ATTN_COMPACT && trial->io.key.stride[3] == 1 && trial->io.value.stride[3] == 1;
+    if (p->heads / p->kv_heads * p->queries == 1 && in_place) return SPLIT;
+    const int64_t keys = 32768 / p->dim / 32 * 32;
+    return keys < 32 ? 32 : keys > 128 ? 128 : keys;
+}
+
+/* What some query of the heads that share keys may see of from <= j < to, by ranges alone: blocks of a few queries
+ * begin where that does. */
+static share_t span_of(const trial_t *trial, int64_t batch, int64_t from, int64_t to) {
+    const attn_problem_t *p = &trial->problem;
+    share_t span = {to, from};
+    attn_problem_t ranges = *p;
+    ranges.inputs &= ATTN_INPUT_KV_LENGTHS;
+    for (int64_t i = 0; i < p->queries; i++)
+        for (int64_t j = from; j < to; j++) {
+            if (!exact_sees(&ranges, &trial->io, batch, 0, i, j)) continue;
+            if (j < span.first) span.first = j;
+            if (j >= span.last) span.last = j + 1;
+        }
+    return span;
+}
+
+/* The share that begins at `first`, or at the first key behind it that is in any. */
+static share_t share_at(const quantised_t *q, const trial_t *trial, int64_t batch, int64_t first) {
+    const int64_t keys = q->problem.keys, whole = q->few ? SPLIT : BLOCK;
+    const int64_t end = first - first % whole + whole;
+    share_t share = {first, end < keys ? end : keys};
+    if (!q->few) return share;
+    share = span_of(trial, batch, share.first, share.last);
+    if (share.last - share.first > few_keys(trial)) share.last = share.first + few_keys(trial);
+    return share;
+}
+
+/* A weight before it is divided, in logarithms, and what it may be off by. */
+typedef struct weight {
+    double log, off, sign;
+} weight_t;
+
+/* Weights of a few queries have the scales of values in them. */
+static weight_t weight_of(const quantised_t *q, const trial_t *trial, const exact_t *exact,
+                          const int64_t at[4], int64_t key) {
+    const attn_problem_t *p = &q->problem;
+    const double score = exact->score[ATTN_SCORES_MASKED][key];
+    const double below = exact->lse - score; /* at least as far as below the largest */
+    weight_t weight = {score, exact->score_bound[ATTN_SCORES_MASKED][key] + 6 * U, 1};
+    weight.off += EXACT_F32.exponent * U * fabs(below);
+    if (!q->few || score == (double)-INFINITY) return weight;
+    const int64_t kv_head = at[1] / (p->heads / p->kv_heads);
+    const double scale = typed_get(&trial->value_scales.tensor, at[0], kv_head, key, 0);
+    weight.log += log(fabs(scale));
+    weight.sign = scale < 0 ? -1 : 1;
+    return weight;
+}
+
+/* The largest of a share, and what it may be off by. */
+static weight_t largest_of(const quantised_t *q, const trial_t *trial, const exact_t *exact,
+                           const int64_t at[4], share_t share) {
+    double low = (double)-INFINITY, high = low;
+    weight_t largest = {low, 0, 1};
+    for (int64_t j = share.first; j < share.last; j++) {
+        const weight_t weight = weight_of(q, trial, exact, at, j);
+        largest.log = fmax(largest.log, weight.log);
+        low = fmax(low, weight.log - weight.off);
+        high = fmax(high, weight.log + weight.off);
+    }
+    largest.off = fmax(high - largest.log, largest.log - low);
     return largest;
 }
 
-/* A weight is rounded to a whole number of steps, of which the largest in its block has weight_level: off
- * by half a step, and by what the product with weight_level is rounded. */
-static void add_rounding(const quantised_t *q, exact_t *exact, const int64_t at[4]) {
+/* How many roundings the sum over all shares takes: a conversion, two products and an addition each, and the
+ * exponential of what has become of the largest. */
+static double roundings(const quantised_t *q) {
+    return 24 + 8 * ceil((double)q->problem.keys / (q->few ? 32 : BLOCK));
+}
+
+/*
+ * A share's weights are whole numbers, of which the largest is the level: what the double is nearest to, or, where it
+ * stands as near to the middle between two as f32 may be wrong, either. Their sums with values are exact; what they are
+ * worth is wrong as the largest weight and the row's sum are.
+ */
+static void add_share(const quantised_t *q, const trial_t *trial, exact_t *exact,
+                      const int64_t at[4], share_t share) {
     const attn_problem_t *p = &q->problem;
     const int64_t kv_head = at[1] / (p->heads / p->kv_heads);
-    if (!isfinite(exact->lse)) return;
-    for (int64_t j = 0; j < p->keys; j++) {
-        if (exact->score[ATTN_SCORES_MASKED][j] == (double)-INFINITY) continue;
-        const double largest = largest_in_block(exact, p->keys, j);
-        const double step = q->unit * exp(largest - exact->lse + exact->lse_bound);
-        const float *row =
-            q->value + ((at[0] * p->kv_heads + kv_head) * p->keys + j) * p->value_dim;
-        for (int64_t c = 0; c < p->value_dim; c++)
-            if (isfinite(row[c])) exact->out_bound[c] += step * fabs((double)row[c]);
+    const attn_tensor_t *values = q->few ? &trial->value.tensor : &q->io.value;
+    const weight_t largest = largest_of(q, trial, exact, at, share);
+    if (largest.log == (double)-INFINITY) return;
+    const double worth = exp(largest.log - exact->lse) / q->weight_level;
+    const double off =
+        expm1(largest.off + exact->lse_bound + roundings(q) * U +
+              (EXACT_F32.exponent + EXACT_F32.rescale) * U * (fabs(largest.log - exact->lse) + 12));
+    for (int64_t j = share.first; j < share.last; j++) {
+        const weight_t weight = weight_of(q, trial, exact, at, j);
+        if (weight.log == (double)-INFINITY) continue;
+        const double exactly = q->weight_level * exp(weight.log - largest.log);
+        const double error = expm1(weight.off + largest.off);
+        const double steps = rint(exactly), high = floor(exactly * (1 + error) + 0.5);
+        const double low = ceil(exactly * (1 - error) - 0.5);
+        const double step = fmax(fmin(high, q->weight_level) - steps, steps - fmax(low, 0));
+        for (int64_t c = 0; c < p->value_dim; c++) {
+            const double value = typed_get(values, at[0], kv_head, j, c);
+            if (!isfinite(value)) {
+                exact->out[c] += value;
+                continue;
+            }
+            exact->out[c] += weight.sign * worth * steps * value;
+            exact->out_bound[c] +=
+                (worth * (step * (1 + off) + steps * off) + EXACT_F32.tiny) * fabs(value) +
+                0x1p-148;
+        }
     }
 }
 
-/* A few queries' weights are rounded with the scales of the values in them. */
-static void add_few_rounding(const quantised_t *q, const trial_t *trial, exact_t *exact,
-                             const int64_t at[4]) {
+/* A row's output by weights that are rounded. */
+static void mix_rounded(const quantised_t *q, const trial_t *trial, exact_t *exact,
+                        const int64_t at[4]) {
     const attn_problem_t *p = &q->problem;
-    const int64_t kv_head = at[1] / (p->heads / p->kv_heads);
     if (!isfinite(exact->lse)) return;
-    for (int64_t first = 0; first < p->keys; first += SPLIT) {
-        const int64_t last = first + SPLIT < p->keys ? first + SPLIT : p->keys;
-        double largest = 0;
-        for (int64_t j = first; j < last; j++) {
-            const double score = exact->score[ATTN_SCORES_MASKED][j];
-            const typed_t *scales = &trial->value_scales;
-            const double scale =
-                scales->block ? typed_get(&scales->tensor, at[0], kv_head, j, 0) : 1;
-            largest = fmax(largest, exp(score - exact->lse + exact->lse_bound) * fabs(scale));
-        }
-        for (int64_t j = first; j < last; j++)
-            for (int64_t c = 0; c < p->value_dim; c++)
-                exact->out_bound[c] +=
-                    q->unit * largest * fabs(typed_get(&trial->value.tensor, at[0], kv_head, j, c));
+    for (int64_t c = 0; c < p->value_dim; c++) exact->out[c] = exact->out_bound[c] = 0;
+    for (int64_t first = 0; first < p->keys;) {
+        const share_t share = share_at(q, trial, at[0], first);
+        add_share(q, trial, exact, at, share);
+        first = share.last > first ? share.last : first - first % SPLIT + SPLIT;
     }
 }
 
@@ -232,10 +324,7 @@ void quantised_compare(const quantised_t *q, const trial_t *trial) {
     exact_t exact = exact_create(&q->problem);
     FOR_EACH_ROW(&trial->problem, at) {
         exact_row(&exact, &q->problem, &q->io, &EXACT_F32, at[0], at[1], at[2]);
-        if (q->few)
-            add_few_rounding(q, trial, &exact, at);
-        else
-            add_rounding(q, &exact, at);
+        mix_rounded(q, trial, &exact, at);
         compare_exact_row(&exact, &trial->problem, &trial->io, at);
         if (trial->scores.block) compare_scores(&exact, trial, at);
     }

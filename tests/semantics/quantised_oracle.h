@@ -15,8 +15,7 @@ typedef struct quantised {
     attn_problem_t problem;
     attn_io_t io;
     float *query, *key, *value;
-    double
-        unit; /**< what rounding a weight to an integer may change it by, of the largest in its block */
+    double weight_level; /**< the largest integer that a weight becomes */
     int few;
 } quantised_t;
 
