@@ -67,23 +67,6 @@ static void set_levels(trial_t *trial, const pattern_t *pattern, double step) {
         typed_set(&trial->key, 0, 0, j, 0, step * (double)pattern->level(j, p->keys));
 }
 
-/* The same from a stream that holds the trial's keys and values. */
-static void solve_by_stream(const attn_context_t *context, trial_t *trial) {
-    attn_error_t error = {0};
-    attn_stream_t *stream = NULL;
-    typed_reset(&trial->out);
-    typed_reset(&trial->lse);
-    const attn_io_t *io = &trial->io;
-    const attn_io_t tokens = {.struct_size = sizeof tokens, .key = io->key, .value = io->value};
-    const attn_io_t asked = {
-        .struct_size = sizeof asked, .query = io->query, .out = io->out, .lse = io->lse};
-    if (fixture_try_stream(context, trial_subject()->backend, &trial->problem,
-                           trial_subject()->settings, KEYS, &stream, &error) ||
-        attn_stream_append(stream, &tokens, &error) || attn_stream_query(stream, &asked, &error))
-        test_fail("stream: %s", error.message);
-    attn_stream_destroy(stream);
-}
-
 static void check(const attn_context_t *context, const attn_problem_t *problem,
                   const pattern_t *pattern, double step, double sink) {
     if (!test_takes_case()) return;
@@ -98,7 +81,7 @@ static void check(const attn_context_t *context, const attn_problem_t *problem,
     trial_solve(context, &trial);
     trial_compare(&trial);
     if (!problem->inputs && trial_is_dense()) { /* a stream has no settings */
-        solve_by_stream(context, &trial);
+        trial_run_stream(context, &trial, trial_subject()->settings);
         trial_compare(&trial);
     }
     trial_destroy(&trial);

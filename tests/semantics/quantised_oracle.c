@@ -330,3 +330,9 @@ void quantised_compare(const quantised_t *q, const trial_t *trial) {
     }
     exact_destroy(&exact);
 }
+
+void quantised_check_weights(const quantised_t *q, const attn_plan_t *plan, trial_t *trial) {
+    exact_t exact = exact_create(&q->problem);
+    trial_compare_weights(plan, trial, &exact, &q->problem, &q->io);
+    exact_destroy(&exact);
+}

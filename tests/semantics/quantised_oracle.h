@@ -29,4 +29,7 @@ void quantised_destroy(quantised_t *quantised);
 /** Fail unless out, lse and scores of the trial, which was run, are those. */
 void quantised_compare(const quantised_t *quantised, const trial_t *trial);
 
+/** Fail unless attn_weights() of a plan gives those weights. */
+void quantised_check_weights(const quantised_t *quantised, const attn_plan_t *plan, trial_t *trial);
+
 #endif

@@ -274,6 +274,44 @@ void trial_solve(const attn_context_t *context, trial_t *trial) {
     attn_plan_destroy(plan);
 }
 
+/* Tokens first <= j < last of keys, values and their scales. */
+static attn_io_t tokens_of(const attn_io_t *all, int64_t first, int64_t last) {
+    attn_io_t io = {.struct_size = sizeof io,
+                    .key = all->key,
+                    .value = all->value,
+                    .key_scales = all->key_scales,
+                    .value_scales = all->value_scales};
+    attn_tensor_t *const arrays[] = {&io.key, &io.value, &io.key_scales, &io.value_scales};
+    for (size_t i = 0; i < TEST_COUNT(arrays) && arrays[i]->data; i++) {
+        arrays[i]->data = (char *)arrays[i]->data +
+                          first * arrays[i]->stride[2] * attn_dtype_size(arrays[i]->dtype);
+        arrays[i]->shape[2] = last - first;
+    }
+    return io;
+}
+
+void trial_run_stream(const attn_context_t *context, trial_t *trial, const char *settings) {
+    const int64_t keys = trial->problem.keys, half = keys / 2;
+    const attn_io_t *io = &trial->io;
+    const attn_io_t asked = {
+        .struct_size = sizeof asked, .query = io->query, .out = io->out, .lse = io->lse};
+    attn_error_t error = {0};
+    attn_stream_t *stream = NULL;
+    typed_reset(&trial->out);
+    if (trial->lse.block) typed_reset(&trial->lse);
+    attn_status_t status = fixture_try_stream(context, trial_subject()->backend, &trial->problem,
+                                              settings, keys, &stream, &error);
+    for (int part = half ? 0 : 1; part < 2 && status == ATTN_OK; part++) {
+        const attn_io_t tokens = tokens_of(io, part ? half : 0, part ? keys : half);
+        status = attn_stream_append(stream, &tokens, &error);
+    }
+    if (status != ATTN_OK || attn_stream_query(stream, &asked, &error) != ATTN_OK)
+        test_fail("stream: %s", error.message);
+    attn_stream_destroy(stream);
+    typed_check(&trial->out, "out");
+    typed_check(&trial->lse, "lse");
+}
+
 void trial_check(const attn_context_t *context, const attn_problem_t *problem, const look_t *look,
                  const char *what) {
     if (!test_takes_case()) return;

@@ -77,6 +77,9 @@ void trial_solve(const attn_context_t *context, trial_t *trial);
 /** The same with a plan that is there. */
 void trial_run(const attn_plan_t *plan, trial_t *trial);
 
+/** Out and lse anew, from a stream of these settings that the trial's keys and values come to in two parts. */
+void trial_run_stream(const attn_context_t *context, trial_t *trial, const char *settings);
+
 /** Give the io a guarded workspace of exactly the plan's size; trial_run() does it by itself. */
 void trial_give_workspace(const attn_plan_t *plan, trial_t *trial);
 
@@ -89,8 +92,12 @@ void trial_check_workspace(const trial_t *trial);
  */
 void trial_compare(const trial_t *trial);
 
-/** Fail unless attn_weights() gives exact attention's weights. */
-void trial_compare_weights(const attn_context_t *context, trial_t *trial);
+/** Fail unless attn_weights() of a plan gives exact attention's weights. */
+void trial_check_weights(const attn_plan_t *plan, trial_t *trial);
+
+/** The same where what they are exact of is another problem with as many rows and keys, and its arrays. */
+void trial_compare_weights(const attn_plan_t *plan, trial_t *trial, exact_t *exact,
+                           const attn_problem_t *problem, const attn_io_t *io);
 
 /** Whether the subject has gradients of this problem. */
 int trial_has_gradients(const attn_context_t *context, const attn_problem_t *problem);

@@ -62,24 +62,27 @@ void trial_compare(const trial_t *trial) {
     exact_destroy(&exact);
 }
 
-void trial_compare_weights(const attn_context_t *context, trial_t *trial) {
-    const attn_problem_t *p = &trial->problem;
-    attn_plan_t *plan = trial_plan(context, p);
-    exact_t exact = trial_exact(trial);
-    float *row = malloc((size_t)p->keys * sizeof *row);
+void trial_compare_weights(const attn_plan_t *plan, trial_t *trial, exact_t *exact,
+                           const attn_problem_t *problem, const attn_io_t *io) {
+    const int64_t keys = problem->keys;
+    float *row = malloc((size_t)keys * sizeof *row);
     if (!row) test_fail("the test itself has no memory");
     trial_give_workspace(plan, trial);
     attn_error_t error = {0};
-    FOR_EACH_ROW(p, at) {
-        if (attn_weights(plan, &trial->io, at[0], at[1], at[2], 1, row, p->keys, &error) != ATTN_OK)
+    FOR_EACH_ROW(problem, at) {
+        if (attn_weights(plan, &trial->io, at[0], at[1], at[2], 1, row, keys, &error) != ATTN_OK)
             test_fail("attn_weights: %s", error.message);
-        exact_row(&exact, p, &trial->io, &EXACT_F32, at[0], at[1], at[2]);
-        for (int64_t j = 0; j < p->keys; j++)
-            compare_number((double)row[j], exact.weight[j], exact.weight_bound[j], "weights",
+        exact_row(exact, problem, io, &EXACT_F32, at[0], at[1], at[2]);
+        for (int64_t j = 0; j < keys; j++)
+            compare_number((double)row[j], exact->weight[j], exact->weight_bound[j], "weights",
                            (int64_t[]){at[0], at[1], at[2], j});
     }
     trial_check_workspace(trial);
     free(row);
+}
+
+void trial_check_weights(const attn_plan_t *plan, trial_t *trial) {
+    exact_t exact = trial_exact(trial);
+    trial_compare_weights(plan, trial, &exact, &trial->problem, &trial->io);
     exact_destroy(&exact);
-    attn_plan_destroy(plan);
 }
