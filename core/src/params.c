@@ -119,7 +119,7 @@ static attn_status_t refuse_name(const attn_backend_t *backend, const char *name
     for (uint32_t i = 0; attn_backend_param(backend, i, &info); i++)
         attn_list_name(names, sizeof names, info.name);
     return attn_fail(error, ATTN_ERROR_NOT_FOUND, "backend '%.30s' has no parameter '%.30s' (%s%s)",
-                     backend->id, name, *names ? "there are " : "it has none", names);
+                     backend->id, name, *names ? "there are " : "none in this build", names);
 }
 
 attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t *params,

@@ -126,6 +126,30 @@ describe("attn compare", () => {
         });
     });
 
+    test("--set precision: softmax in integers, with the error that they have", () => {
+        withFiles(inputFiles(sizes, 3), (folder) => {
+            const exact = attention(sizes, ...arrays(sizes)).out;
+            const errors = ["f32", "int16", "int8"].map((precision) => {
+                const set = ["--set", `precision=${precision}`];
+                const args = ["compare", ...INPUTS, "--json", ...quick, ...set];
+                const { rows } = JSON.parse(succeed(args, folder));
+                assert.deepEqual(
+                    rows.map((row) => row.backend),
+                    BUILT_IN,
+                ); // the others have no such parameter
+                assert.equal(/int\d+/.exec(rows[0].kernel)?.[0] ?? "f32", precision);
+                succeed(["run", "softmax", ...INPUTS, "-o", "o.npy", ...set], folder);
+                const out = read(folder, "o.npy").data;
+                const error =
+                    Math.hypot(...out.map((x, i) => x - exact[i])) / Math.hypot(...exact);
+                const doubles = 4 * (48 + 16 + 16) * 2 ** -53; // as above
+                assert.ok(Math.abs(rows[0].error - error) <= PRINTED * error + doubles, precision);
+                return error;
+            });
+            assert.ok(errors[0] < errors[1] && errors[1] < errors[2], errors.join());
+        });
+    });
+
     test("degenerate rows are counted, and what is not a number is null", () => {
         const files = inputFiles({ n: 6, d: 4 }, 2);
         files["q.npy"] = npy([6, 4], new Array(24).fill(0));

@@ -181,6 +181,16 @@ const commands = [
         /'sparse' has no parameter 'blocks'/,
     ],
     [
+        "a precision that there is not",
+        ["run", "softmax", ...ok, "--set", "precision=int4"],
+        /'precision': 'int4' is not one of f32, int16, int8/,
+    ],
+    [
+        "a precision of a backend that has none",
+        ["run", "linear", ...ok, "--set", "precision=int8"],
+        /'linear' has no parameter 'precision'/,
+    ],
+    [
         "a parameter of nobody",
         ["compare", ...inputs(), "--set", "blocks=4"],
         /none of the backends has a parameter/,

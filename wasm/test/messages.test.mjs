@@ -187,7 +187,7 @@ for (const build of ["simd", "native"]) {
             const { code, message } = refusal({ backend, params: { blok: 3 } });
             assert.equal(code, "ATTN_ERROR_NOT_FOUND");
             const list = params.map(({ name }) => name).join(", ");
-            const there = params.length > 0 ? `there are ${list}` : "it has none";
+            const there = params.length > 0 ? `there are ${list}` : "none in this build";
             assert.equal(message, `backend '${backend}' has no parameter 'blok' (${there})`);
         }
     });
