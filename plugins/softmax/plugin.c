@@ -32,13 +32,20 @@ static const attn_param_info_t param_infos[] = {
     },
 };
 
-/* What integers are not there for. */
+static const attn_ext_params_t params = {
+    .struct_size = sizeof(attn_ext_params_t),
+    .count = sizeof param_infos / sizeof param_infos[0],
+    .params = param_infos,
+};
+
+/* What integers are not there for; a few queries are multiplied as floats, unless keys are in i8. */
 static attn_status_t check(const char *precision, const attn_problem_t *problem,
                            attn_error_t *error) {
+    const int floats = attn_decode_fits(problem, NULL) && problem->kv_dtype != ATTN_I8;
     if (problem->backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "softmax: precision %s has no gradients",
                          precision);
-    if (problem->dim > QUANTISED_MOST_DIM)
+    if (!floats && problem->dim > QUANTISED_MOST_DIM)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "softmax: precision %s takes d up to %d, not %" PRId64, precision,
                          QUANTISED_MOST_DIM, problem->dim);
@@ -56,6 +63,8 @@ static attn_status_t choose(const attn_host_t *host, const attn_problem_t *probl
     *kernels = precision == INT8 ? &quantised->int8 : &quantised->int16;
     return check(precisions[precision], problem, error);
 }
+#else
+static const attn_ext_params_t params = {.struct_size = sizeof(attn_ext_params_t)};
 #endif
 
 uint64_t attn_softmax_plan_bytes(const attn_backend_plan_t *plan) {
@@ -70,7 +79,7 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
                                   .backend = &attn_softmax_backend,
                                   .problem = problem,
                                   .values = values,
-                                  .count = ATTN_QUANTISED ? 1 : 0,
+                                  .count = params.count,
                                   .plan_bytes = attn_softmax_plan_bytes,
                                   .reach = problem->window_left,
                                   .period = 1};
@@ -79,12 +88,6 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
 
 static const void *get_extension(const char *id) {
     static const attn_ext_cost_t costs = {.struct_size = sizeof costs, .cost = cost};
-#if ATTN_QUANTISED
-    static const attn_ext_params_t params = {
-        .struct_size = sizeof params, .count = 1, .params = param_infos};
-#else
-    static const attn_ext_params_t params = {.struct_size = sizeof params, .count = 0};
-#endif
     static const attn_ext_stream_t streams = {.struct_size = sizeof streams, .create = make_stream};
     if (ATTN_GRADIENTS && strcmp(id, ATTN_EXT_BACKWARD) == 0) return &attn_flash_backward;
     if (!ATTN_SMALL && strcmp(id, ATTN_EXT_STREAM) == 0) return &streams;

@@ -216,9 +216,15 @@ static void hidden_keys(void **state) {
 static void refusals(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
-    attn_problem_t problem = fixture_problem(1, 1, 4, 4, 65537, 8);
+    attn_problem_t problem = fixture_problem(1, 1, 17, 4, 65537, 8);
     fixture_refuse_plan(context, "softmax", &problem, "precision=int8", ATTN_ERROR_UNSUPPORTED,
                         "int8|65536|65537");
+    problem.queries = 4;
+    attn_plan_destroy(fixture_plan(context, "softmax", &problem, "precision=int8")); /* of floats */
+    problem.kv_dtype = ATTN_I8;
+    fixture_refuse_plan(context, "softmax", &problem, "precision=int16", ATTN_ERROR_UNSUPPORTED,
+                        "int16|65536|65537");
+    problem.kv_dtype = ATTN_F32;
     problem.dim = 8;
     fixture_refuse_plan(context, "softmax", &problem, "precision=int4", ATTN_ERROR_RANGE,
                         "precision|int4");
