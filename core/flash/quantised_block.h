@@ -75,35 +75,52 @@ typedef struct part {
     uint8_t seen[QUANTISED_KEYS];
 } part_t;
 
-/* Adds those that query `query` of a head sees of from <= j < to; returns how many are new. */
-static int64_t see(const attn_head_t *head, int64_t query_head, int64_t query, int64_t from,
-                   int64_t to, part_t *part) {
-    const flash_mods_t mods = flash_mods_of(head, query_head, query);
-    int64_t added = 0;
-    to = tile_min(to, part->first + part->count);
-    for (int64_t j = tile_max(from, part->first); j < to; j++) {
-        const int masked = mods.mask && !mods.mask[j * mods.mask_key];
-        const int hidden = masked || (mods.bias && mods.bias[j * mods.bias_key] == -INFINITY);
-        added += !hidden && !part->seen[j - part->first];
-        part->seen[j - part->first] |= !hidden;
-    }
-    return added;
+/* Marks what a row of a mask, whose numbers stand `step` apart, hides, or of a bias. Side by side compilers make vectors
+ * of them: where a key is hidden from all queries, all n m numbers of a head are looked at. */
+ATTN_INLINE void hide_masked(uint8_t *restrict hidden, const uint8_t *restrict mask, int64_t step,
+                             int64_t count) {
+    for (int64_t j = 0; j < count; j++) hidden[j] |= mask[j * step] == 0;
 }
 
-/* Where mask and bias, if any, are the same for all queries, the first stands for them all. */
+ATTN_INLINE void hide_biased(uint8_t *restrict hidden, const float *restrict bias, int64_t step,
+                             int64_t count) {
+    for (int64_t j = 0; j < count; j++) hidden[j] |= bias[j * step] == -INFINITY;
+}
+
+/* Adds those that query `query` of a head sees of from <= j < to. */
+static void see(const attn_head_t *head, int64_t query_head, int64_t query, int64_t from,
+                int64_t to, part_t *part) {
+    const flash_mods_t mods = flash_mods_of(head, query_head, query);
+    uint8_t hidden[QUANTISED_KEYS] = {0};
+    from = tile_max(from, part->first);
+    const int64_t count = tile_min(to, part->first + part->count) - from;
+    if (mods.mask && mods.mask_key == 1)
+        hide_masked(hidden, mods.mask + from, 1, count);
+    else if (mods.mask)
+        hide_masked(hidden, mods.mask + from * mods.mask_key, mods.mask_key, count);
+    if (mods.bias && mods.bias_key == 1)
+        hide_biased(hidden, mods.bias + from, 1, count);
+    else if (mods.bias)
+        hide_biased(hidden, mods.bias + from * mods.bias_key, mods.bias_key, count);
+    for (int64_t j = 0; j < count; j++) part->seen[from - part->first + j] |= !hidden[j];
+}
+
+/* Where mask and bias, if any, are the same for all queries or heads, the first stands for them all. */
 static void find_seen(const attn_head_t *head, part_t *part) {
     const attn_problem_t *problem = head->problem;
+    const attn_tensor_t *mask = &head->io->mask, *bias = &head->io->bias;
     const int64_t group = problem->heads / problem->kv_heads, last = problem->queries - 1;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
-    const int each = head->io->mask.shape[2] > 1 || head->io->bias.shape[2] > 1;
-    int64_t left = part->count;
+    const int each = mask->shape[2] > 1 || bias->shape[2] > 1;
+    const int64_t heads = mask->shape[1] > 1 || bias->shape[1] > 1 ? group : 1;
     memset(part->seen, 0, sizeof part->seen);
-    for (int64_t h = head->kv_head * group; h < (head->kv_head + 1) * group; h++)
-        for (int64_t i = each ? last : 0; left > 0 && i >= 0; i--) {
+    for (int64_t h = 0; h < heads; h++)
+        for (int64_t i = each ? last : 0; i >= 0; i--) {
             int64_t from, to, unused;
             attn_key_range(problem, keys, i, &from, &unused);
             attn_key_range(problem, keys, each ? i : last, &unused, &to);
-            left -= see(head, h, i, from, to, part);
+            see(head, head->kv_head * group + h, i, from, to, part);
+            if (!memchr(part->seen, 0, (size_t)part->count)) return;
         }
 }
 
