@@ -114,6 +114,29 @@ test("16,384 tokens: pictures first, a toggle answers at once, Stop stops", asyn
     assert.equal(await page.locator("[data-name=time] data[value]:not([value=''])").count(), 4);
 });
 
+test("zoomed after Stop, a picture is dimmed and labelled until it goes on", async () => {
+    await type(4096);
+    await page.waitForFunction(() => /outputs/.test(document.querySelector("#progress").innerText));
+    await page.click("#progress button");
+    assert.equal(await page.locator(".panel:not(.stale)").count(), 4);
+    await page.click("#zoom-in");
+    await page.waitForTimeout(500); // it would be computed by now
+    assert.match(await page.textContent("#zoom output"), /^queries 1024–3071 of 4096/);
+    for (const panel of await page.locator(".panel").all()) {
+        assert.ok(await panel.locator(".stale-note").isVisible());
+        const opacity = await panel
+            .locator("canvas")
+            .evaluate((it) => getComputedStyle(it).opacity);
+        assert.ok(Number(opacity) < 0.7, opacity);
+        assert.equal(await panel.locator(".readout").textContent(), "");
+    }
+    await page.click("#progress button");
+    await settled(page);
+    assert.equal(await page.locator(".stale-note:visible").count(), 0);
+    for (const reading of await page.locator(".readout").allTextContents())
+        assert.match(reading, /^largest/);
+});
+
 test("a picture of before is dimmed and labelled until the new one is there", async () => {
     await type(3000);
     await page.waitForTimeout(300);

@@ -243,7 +243,7 @@ export class Panel {
         if (this.step === null) return;
         this.#isStopped = true;
         this.#leave();
-        if (!this.grid || !this.#findings) this.#fail(stopped);
+        if (!this.#findings) this.#fail(stopped);
         else this.#show({ ...this.#findings, ended: stopped });
         this.#doing.begin(null);
     }

@@ -68,9 +68,9 @@ export class Picture {
         );
     }
 
-    /** The weights; null while there are none of the present input and controls. */
+    /** The weights; null while there are none of the present input, controls and region. */
     get grid(): Grid | null {
-        return this.#isStale ? null : this.#grid;
+        return this.#isStale || this.#isMoving ? null : this.#grid;
     }
 
     /** What is shown: the weights, or their difference from the reference's. */
@@ -96,13 +96,12 @@ export class Picture {
         return Math.max(0, ...errors.filter(Number.isFinite));
     }
 
-    /** Draw what there is of another region, until that is taken. */
+    /** Draw what there is of another region, marked as no more than that, until that is taken. */
     preview(region: Region): void {
-        if (!this.grid) return;
+        if (!this.#grid || this.#isStale) return;
         this.#isMoving = true;
-        this.#told.show(null);
         this.#heatmap.preview(region);
-        this.point(this.#cell);
+        this.#refresh();
     }
 
     /** What is shown is from before a change. */
@@ -132,13 +131,13 @@ export class Picture {
         this.#isDifference = isDifference;
         this.#values = isDifference ? difference(this.grid, this.#frame.reference()) : cells;
         this.#root.classList.toggle("stale", this.#grid !== null && this.#values === null);
+        this.#root.classList.toggle("moving", this.#isMoving);
         const [grid, values, tokens] = [this.grid, this.#values, this.#tokens];
-        const isThere = grid && values && !this.#isMoving;
-        this.#told.show(isThere ? { grid, values, tokens, isDifference } : null);
+        this.#told.show(grid && values ? { grid, values, tokens, isDifference } : null);
     }
 
     paint(max: number, theme: Theme, law: ColourLaw, mostError: number): void {
-        if (!this.grid || !this.#values || this.#isMoving) return;
+        if (!this.grid || !this.#values) return;
         const { grid } = this;
         const parts = this.#rowErrors().map((error) => {
             if (error === null) return null;
@@ -157,8 +156,7 @@ export class Picture {
         this.#cell = inside ? cell : null;
         this.#heatmap.point(this.#cell);
         this.#readout.classList.toggle("idle", !this.#cell);
-        if (this.#isMoving) return void (this.#readout.textContent = "");
-        showLine(this.#ofRow, this.#errorReading());
+        if (!this.#isMoving) showLine(this.#ofRow, this.#errorReading()); // else it is soon there again
         this.#readout.textContent = this.#cell ? this.#reading(this.#cell) : this.#largest();
     }
 
