@@ -53,6 +53,8 @@ export class Engine {
     /** There will be another input: what was computed is stale at once. */
     drop(): void {
         this.stop();
+        for (const work of this.#works.values()) work.end();
+        this.#works.clear();
         this.#held?.release();
         if (this.#held) this.#source.forget(this.#held.input);
         this.#held = null;
@@ -157,14 +159,12 @@ export class Engine {
         }
     }
 
-    /** All that is under way is stale. */
+    /** What is computed for all backends is not wanted any more. */
     stop(): void {
         this.#timing.abort();
         this.#counting.abort();
         this.#reference?.end();
         this.#reference = null;
-        for (const work of this.#works.values()) work.end();
-        this.#works.clear();
     }
 
     /** What the library in its worker says, before all else. */

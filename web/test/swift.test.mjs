@@ -137,6 +137,55 @@ test("zoomed after Stop, a picture is dimmed and labelled until it goes on", asy
         assert.match(reading, /^largest/);
 });
 
+/** In the page: weights are asked for only once `hold.end()` is called. */
+function holdWeights() {
+    const { postMessage } = Worker.prototype;
+    const held = [];
+    Worker.prototype.postMessage = function (letter, ...rest) {
+        const isHeld = letter[0] === "call" && letter[3] === "weights";
+        if (!isHeld) return postMessage.call(this, letter, ...rest);
+        held.push(() => postMessage.call(this, letter, ...rest));
+    };
+    globalThis.hold = {
+        end() {
+            Worker.prototype.postMessage = postMessage;
+            for (const send of held) send();
+        },
+    };
+}
+
+test("another region or pooling shows its progress, and Stop stops it", async () => {
+    await page.fill("#text", words(300));
+    await page.waitForTimeout(300);
+    await settled(page);
+    const times = () => page.locator("[data-name=time] data[value]:not([value=''])").count();
+    assert.equal(await times(), 4);
+    for (const act of [
+        () => page.click("#zoom-in"),
+        () => page.selectOption("#pooling-by", "largest"),
+    ]) {
+        await page.evaluate(holdWeights);
+        await act();
+        await page.locator("#progress:not(.idle)", { hasText: "Computing pictures" }).waitFor();
+        await page.evaluate(() => globalThis.hold.end());
+        await settled(page);
+        assert.equal(await page.locator("#progress.idle").count(), 1);
+        assert.equal(await page.locator(".stale-note:visible").count(), 0);
+    }
+    await page.evaluate(holdWeights);
+    await page.click("#zoom-out");
+    await page.locator("#progress:not(.idle)", { hasText: "Computing pictures" }).waitFor();
+    await page.click("#progress button");
+    await page.locator("#progress", { hasText: "Stopped" }).waitFor();
+    assert.equal(await page.locator(".panel[aria-busy=true]").count(), 0);
+    assert.equal(await page.locator(".stale-note:visible").count(), 4);
+    assert.equal(await times(), 4, "what was known is still there");
+    await page.evaluate(() => globalThis.hold.end());
+    await page.click("#progress button");
+    await settled(page);
+    assert.equal(await page.locator(".stale-note:visible").count(), 0);
+});
+
 test("a picture of before is dimmed and labelled until the new one is there", async () => {
     await type(3000);
     await page.waitForTimeout(300);

@@ -11,6 +11,8 @@ export class Doing {
     #step: Step | null = null;
     /** How much of it is done. */
     #part = 0;
+    /** The same of another picture of what is computed; null: none is under way. */
+    #view: number | null = null;
 
     /** `element`: is busy meanwhile. */
     constructor(element: HTMLElement, onChange: () => void) {
@@ -19,24 +21,42 @@ export class Doing {
     }
 
     get step(): Step | null {
-        return this.#step;
+        return this.#view === null ? this.#step : "picture";
+    }
+
+    /** Is there no output yet that will be? */
+    get isSolving(): boolean {
+        return this.#step !== null && this.#step !== "time";
     }
 
     /** How much of all steps is done, from 0 to 1. */
     get progress(): number {
-        if (this.#step === null) return 1;
+        if (this.#step === null) return this.#view ?? 1;
         return (steps.indexOf(this.#step) + this.#part) / steps.length;
     }
 
     begin(step: Step | null): void {
         this.#step = step;
         this.#part = 0;
-        this.#element.ariaBusy = String(step !== null);
+        this.#change();
+    }
+
+    /** Another picture of what is computed is under way, as far as that; null: it is not any more. */
+    look(part: number | null): void {
+        if (part === this.#view) return;
+        this.#view = part;
+        this.#change();
+    }
+
+    /** Of the first picture, or another one, so much is done. */
+    advance(part: number): void {
+        if (this.#view !== null) this.#view = part;
+        else if (this.#step === "picture") this.#part = part;
         this.#onChange();
     }
 
-    advance(part: number): void {
-        this.#part = part;
+    #change(): void {
+        this.#element.ariaBusy = String(this.step !== null);
         this.#onChange();
     }
 }

@@ -31,6 +31,7 @@ export class Panel {
     #work: Work | null = null;
     #findings: Findings | null = null;
     #isStopped = false;
+    #asked = 0; // other pictures of what is computed
     #doing: Doing;
 
     /** `place`: among all panels. */
@@ -89,7 +90,7 @@ export class Panel {
     }
 
     get isSolving(): boolean {
-        return this.step !== null && this.step !== "time";
+        return this.#doing.isSolving;
     }
 
     /** How far the output is from exact; null: not known. */
@@ -209,11 +210,15 @@ export class Panel {
     /** Show more of what is computed; nothing where that was stopped, or is to come. */
     async #whileNew(show: (work: Work) => Promise<void>): Promise<void> {
         const work = this.#work;
+        if (!work) return;
+        const asked = ++this.#asked;
+        this.#doing.look(0);
         try {
-            if (work) await show(work);
+            await show(work);
         } catch (error) {
             if (work === this.#work && !isAbort(error)) this.#fail(message(error));
         }
+        if (asked === this.#asked) this.#doing.look(null);
     }
 
     /** Rows of the head that is shown, closely; null: it is not shown any more. */
@@ -242,6 +247,7 @@ export class Panel {
     stop(): void {
         if (this.step === null) return;
         this.#isStopped = true;
+        this.#work?.end();
         this.#leave();
         if (!this.#findings) this.#fail(stopped);
         else this.#show({ ...this.#findings, ended: stopped });
@@ -259,6 +265,8 @@ export class Panel {
     /** What is under way is not shown. */
     #leave(): void {
         this.#work = null;
+        this.#asked++;
+        this.#doing.look(null);
         this.#parts.row.leave();
     }
 
@@ -267,7 +275,7 @@ export class Panel {
         const viewport = this.#around.viewport();
         if (!viewport) return;
         const onProgress = (part: number) => {
-            if (work === this.#work && this.step === "picture") this.#doing.advance(part);
+            if (work === this.#work) this.#doing.advance(part);
         };
         const grid = await work
             .picture(batch, head, viewport, onProgress)
