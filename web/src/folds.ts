@@ -23,6 +23,8 @@ interface Around {
     onView(view: View): void;
     onPin(pin: Pin): void;
     onSettings(): void;
+    /** What was made of what is shown is of something else now. */
+    onStale(): void;
 }
 
 type Settings = Pick<Link, "costs" | "streaming" | "token" | "heads" | "strands">;
@@ -86,6 +88,7 @@ export class Folds {
 
     /** A backend has other parameters. */
     outdate(): void {
+        this.#around.onStale();
         this.#costs.outdate();
         this.#streaming.clear();
         this.#heads.clear();
@@ -93,6 +96,7 @@ export class Folds {
 
     /** The input or the problem is another: nothing that was tried and played is of it. */
     clear(): void {
+        this.#around.onStale();
         this.#costs.clear();
         this.#streaming.clear();
         this.#heads.clear();
@@ -109,6 +113,7 @@ export class Folds {
 
     /** Another batch or head is shown. */
     refreshView(): void {
+        this.#around.onStale();
         this.#streaming.clear();
         this.#streaming.refresh();
         this.#heads.mark();

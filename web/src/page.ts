@@ -49,6 +49,7 @@ export class Page {
         this.#paint();
     });
     #folds: Folds;
+    #share: Share;
     #zoom = new Zoom({
         onMove: (region) => this.#panels.preview(region),
         onRest: () => {
@@ -79,6 +80,7 @@ export class Page {
             },
             onPin: (pin) => this.#setPin(pin),
             onSettings: () => this.#remember(),
+            onStale: () => this.#share.outdate(),
         });
         this.#input = new InputPanel({
             onTyping: () => this.#loading.leave(),
@@ -106,7 +108,7 @@ export class Page {
             onNone: () => this.#empty(),
             onChange: () => this.#remember(),
         });
-        new Share(
+        this.#share = new Share(
             () => this.#address?.written() ?? Promise.resolve(),
             () => this.#saved,
             () => (this.#input.source.kind === "text" ? this.#input.text : null),

@@ -199,8 +199,6 @@ test("what is too large for one file is said", async () => {
     await page.locator("#share [role=status]", { hasText: /has \d\.\d MB, and 1 MB is/ }).waitFor();
 });
 
-testOrigins();
-
 test("elements compute the weights of their panels, of a text and of arrays", async () => {
     const views = "#share attn-view";
     const weights = () =>
@@ -249,3 +247,21 @@ test("elements compute the weights of their panels, of a text and of arrays", as
     await page.click("[data-share=elements]");
     await page.locator("#share [role=status]", { hasText: /Causal and the scale alone/ }).waitFor();
 });
+
+test("elements go as soon as they are of another text, preset, problem or parameter", async () => {
+    await page.click("#share summary");
+    for (const act of [
+        () => page.fill("#text", "another text"),
+        () => page.check("#causal"),
+        () => page.fill("#sketch-size", "9"),
+        () => page.click("[data-preset=copy]"),
+    ]) {
+        await copy("elements");
+        assert.equal(await page.locator("#share attn-view").count(), 4);
+        await change(act);
+        assert.equal(await page.locator("#share attn-view").count(), 0);
+        assert.equal(await page.isVisible("#share textarea"), false);
+    }
+});
+
+testOrigins();

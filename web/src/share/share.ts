@@ -37,6 +37,13 @@ export class Share {
         whole.addEventListener("focus", () => (whole.href = addressOf(null)));
     }
 
+    /** What is shown is another now: nothing that was made of it stays. */
+    outdate(): void {
+        this.#elements.replaceChildren();
+        this.#text.hidden = true;
+        this.#status.textContent = "";
+    }
+
     get #without(): Part[] {
         return allParts.filter((part) => !this.#boxes.get(part)?.checked);
     }
