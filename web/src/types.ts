@@ -71,6 +71,8 @@ export interface WorstRow {
     query: number;
     key: number;
     error: number;
+    /** So many rows were looked at; null: all. */
+    some: number | null;
 }
 
 /** How far an output is from exact attention. */

@@ -201,15 +201,17 @@ export class Work {
     /** The row that is farthest off, of those that errors are taken over; null: none has a size. */
     async worst(): Promise<WorstRow | null> {
         const exact = await this.#reference.exact();
-        const { heads, queries, valueDim } = this.#held.input.shape;
+        const { batch, heads, queries, valueDim } = this.#held.input.shape;
+        const { rows } = this.#reference;
         const worst = this.#rows && worstOf(this.#rows, exact, valueDim);
         if (!worst) return null;
-        const row = this.#reference.rows[worst.place] ?? NaN;
+        const row = rows[worst.place] ?? NaN;
         const head = Math.floor(row / queries); // of all batches
         const place = { batch: Math.floor(head / heads), head: head % heads };
         const query = row % queries;
         const weights = await this.#weights({ ...place, first: query, count: 1 }, this.signal);
-        return { ...place, query, key: largestOf(weights), error: worst.error };
+        const some = rows.length < batch * heads * queries ? rows.length : null;
+        return { ...place, query, key: largestOf(weights), error: worst.error, some };
     }
 
     /** What the backend does for one query, and what exact attention does. */

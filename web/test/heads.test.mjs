@@ -223,6 +223,23 @@ test("many heads have room, and by keyboard one is chosen after the other", asyn
     assert.equal(await page.inputValue("#head"), "3");
 });
 
+test("numbers of some rows say of how many", async () => {
+    await openHeads("sparse");
+    const told = () => page.locator("#heads .figure > p").allTextContents();
+    const reading = () => panel("sparse").locator(".of-row").textContent();
+    const worst = () => panel("sparse").locator(".worst").textContent();
+    assert.deepEqual(await told(), []);
+    assert.match(await reading(), /most \S+$/);
+    assert.match(await worst(), /^Worst row: /);
+    const shape = [2, 600, 4]; // of 1200 rows 64 are compared, of a head 300 and 100 looked at
+    await change(() => drop({ "x.npy": npy(shape, randomNumbers(shape, 1)) }));
+    await page.locator('#heads [data-head="0.1"]').waitFor();
+    await page.locator("#heads .figure > p").waitFor();
+    assert.deepEqual(await told(), ["Of each head 100 of 600 rows are looked at."]);
+    assert.match(await reading(), /most \S+, of 300 rows$/);
+    assert.match(await worst(), /^Worst of 64 rows: /);
+});
+
 test("as many heads as are shown are looked at in short tasks", async () => {
     const shape = [12, 12, 256, 4];
     await change(() => drop({ "x.npy": npy(shape, randomNumbers(shape, 1)) }));

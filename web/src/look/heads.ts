@@ -149,13 +149,22 @@ export class Heads {
             : { columns, rows, about: { backend: this.#backend.value } };
     }
 
+    /** What numbers are means of, where that is not all rows. */
+    #sampled(): Node[] {
+        const [{ look } = {}] = this.#heads;
+        if (!look || look.queries.length === look.total) return [];
+        const all = count(look.total, words.nouns.row);
+        return [element("p", {}, words.heads.some(look.queries.length, all))];
+    }
+
     /** The grid is always the same one: who has come to a head by keyboard stays there. */
     #draw(): Node[] {
         const { batch = 1, heads = 1 } = this.#around.shape() ?? {};
         const all = batch * heads;
-        const some = words.heads.first(mostHeads, count(all, words.nouns.head));
+        const first = words.heads.first(mostHeads, count(all, words.nouns.head));
         return [
-            ...(all > mostHeads ? [element("p", {}, some)] : []),
+            ...(all > mostHeads ? [element("p", {}, first)] : []),
+            ...this.#sampled(),
             ...(this.#problem ? [element("p", { className: "problem" }, this.#problem)] : []),
             this.#grid,
         ];

@@ -215,7 +215,9 @@ export class Picture {
         const known = errors.filter((error) => error !== null).sort((one, other) => one - other);
         const [middle, most] = [known[known.length >> 1], known.at(-1)];
         if (middle === undefined || most === undefined) return null;
-        return told.rowErrors(significant(middle, 3), significant(most, 3));
+        const { queries, total } = this.#look ?? { queries: [], total: 0 };
+        const some = queries.length < total ? words.numbers.ofRows(queries.length) : "";
+        return told.rowErrors(significant(middle, 3), significant(most, 3)) + some;
     }
 
     #refresh(): void {

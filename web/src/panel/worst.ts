@@ -23,6 +23,6 @@ export class Worst {
         if (!row) return;
         const error = element("data", { value: String(row.error) }, significant(row.error, 3));
         this.#button.dataset.query = String(row.query);
-        this.#button.replaceChildren(words.panel.worst(name(row.query)), error);
+        this.#button.replaceChildren(words.panel.worst(name(row.query), row.some), error);
     }
 }

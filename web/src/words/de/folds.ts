@@ -34,6 +34,7 @@ export const heads: typeof english.heads = {
     head: (head) => `Kopf ${head}`,
     headOf: (batch, index, head) => `${batch} ${index}, Kopf ${head}`,
     first: (some, all) => `Die ersten ${some}; es gibt ${all}.`,
+    some: (some, all) => `Betrachtet sind von jedem Kopf ${some} von ${all}.`,
     error: "Fehler",
     entropy: "Entropie",
     distance: "Abstand",

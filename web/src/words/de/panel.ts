@@ -22,7 +22,8 @@ export const panel: typeof english.panel = {
     auto: "auto",
     automatic: (what) => `automatisch: ${what}`,
     slider: (label) => `${label}, Regler`,
-    worst: (query) => `Schlechteste Zeile: ${query}, Fehler `,
+    worst: (query, some) =>
+        `Schlechteste ${some === null ? "Zeile" : `von ${some} Zeilen`}: ${query}, Fehler `,
     stopped: "angehalten, bevor alles berechnet war",
     tooMuch: (what, gigaFlops) =>
         `${what === "run" ? "ein Lauf" : "exakte Attention"} braucht ${gigaFlops} GFLOP, zu lange für eine Seite: Die Kommandozeile hat keine Grenze`,

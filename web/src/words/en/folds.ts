@@ -36,6 +36,7 @@ export const heads = {
     head: (head: number) => `head ${head}`,
     headOf: (batch: string, index: number, head: number) => `${batch} ${index}, head ${head}`,
     first: (some: number, all: string) => `The first ${some} of ${all}.`,
+    some: (some: number, all: string) => `Of each head ${some} of ${all} are looked at.`,
     error: "error",
     entropy: "entropy",
     distance: "distance",

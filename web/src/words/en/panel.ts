@@ -27,7 +27,9 @@ export const panel = {
     auto: "auto",
     automatic: (what: string) => `automatic: ${what}`,
     slider: (label: string) => `${label}, slider`,
-    worst: (query: string) => `Worst row: ${query}, error `,
+    /** `some`: so many rows were looked at; null: all. */
+    worst: (query: string, some: number | null) =>
+        `Worst ${some === null ? "row" : `of ${some} rows`}: ${query}, error `,
     stopped: "stopped before all was computed",
     tooMuch: (what: "run" | "exact", gigaFlops: number) =>
         `${what === "run" ? "a run" : "exact attention"} takes ${gigaFlops} GFLOP, which is too long for a page: the command line has no limit`,
