@@ -94,6 +94,7 @@ test("the switch takes along what is shown, and is remembered", async () => {
 async function unfold(page) {
     await settled(page);
     await page.click("[data-preset=lis-softmax]");
+    await page.selectOption("#colours", "own");
     await page.waitForFunction(() => !document.querySelector("#pareto[hidden]"));
     await settled(page);
     await page.$$eval("details", (all) => all.forEach((fold) => (fold.open = true)));
@@ -121,6 +122,7 @@ const textsOf = (page) =>
             "aria-valuetext",
             "aria-roledescription",
         ];
+        const parts = ["::before", "::after"]; // style sheets have words, too
         const texts = [document.title];
         const code =
             "script, style, pre, textarea, math, .controls option, .strands text, #feature_map, #chain, #numbers th";
@@ -131,11 +133,12 @@ const textsOf = (page) =>
                 if (!(node instanceof Element)) continue;
                 texts.push(...names.map((name) => node.getAttribute(name) ?? ""));
                 if (node.matches(foreign)) continue;
+                texts.push(...parts.map((part) => getComputedStyle(node, part).content));
                 walk(node instanceof HTMLTemplateElement ? node.content : node);
             }
         };
         walk(document.body);
-        const isText = (text) => /\p{L}{3}/u.test(text);
+        const isText = (text) => /\p{L}{3}/u.test(text) && !["none", "normal"].includes(text);
         return [...new Set(texts.map((text) => text.trim().replace(/\s+/g, " ")))].filter(isText);
     });
 

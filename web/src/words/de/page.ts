@@ -53,6 +53,7 @@ export const page: Record<keyof typeof english, string> = {
     log: "logarithmisch",
     weight: "Gewicht",
     weightDifference: "Gewicht − Softmax-Gewicht",
+    ofOwn: ", vom Größten jedes Felds",
     cell: "Eine Zelle ist",
     mean: "das Mittel ihrer Gewichte",
     largest: "das größte ihrer Gewichte",

@@ -51,6 +51,7 @@ export const page = {
     log: "logarithmic",
     weight: "weight",
     weightDifference: "weight − softmax weight",
+    ofOwn: ", of each panel's largest",
     cell: "A cell is",
     mean: "the mean of its weights",
     largest: "the largest of its weights",
