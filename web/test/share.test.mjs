@@ -149,6 +149,8 @@ test("one file computes the same view from a disk: numbers, readings and paramet
         () => +document.querySelector("[data-backend=sketch] [data-name=error] data").value < 1e-4,
     );
     assert.match(await opened.getAttribute("h1 + p a", "href"), /#preset=sink&/);
+    const label = await opened.getAttribute(".panel canvas", "aria-label");
+    assert.match(label, /arrows move$/, "no steps are promised: there are none");
     await opened.close();
 });
 

@@ -146,7 +146,7 @@ class OnePanel {
             hasErrors: false,
             zoom: null,
             onPoint: (cell) => view.point(cell),
-            onPin: () => undefined,
+            onPin: null,
         });
         this.#figures = new Figures(this.element, ({ label }) => document.createTextNode(label));
         const fields = find(this.element, ".controls", HTMLElement);

@@ -26,7 +26,8 @@ export interface Frame {
     /** What gestures do; null: nothing. */
     zoom: Zooming | null;
     onPoint(cell: Cell | null): void;
-    onPin(pin: Pin): void;
+    /** A query is to be shown step by step; null: it cannot be here. */
+    onPin: ((pin: Pin) => void) | null;
 }
 
 export class Picture {
@@ -54,7 +55,7 @@ export class Picture {
         this.#readout = find(root, ".readout", HTMLElement);
         this.#ofRow = find(root, ".of-row", HTMLElement);
         const canvas = find(root, "canvas", HTMLCanvasElement);
-        canvas.setAttribute("aria-label", told.label(name));
+        canvas.setAttribute("aria-label", told.label(name, frame.onPin !== null));
         const id = `told-${root.dataset.backend}`;
         this.#told = new Told(root, id);
         canvas.setAttribute("aria-describedby", id);
@@ -228,7 +229,7 @@ export class Picture {
     #pinCell({ row, column }: Cell): void {
         if (!this.grid) return;
         const { rowsPerCell, columnsPerCell, queries, keys } = this.grid;
-        this.#frame.onPin({
+        this.#frame.onPin?.({
             query: this.grid.query + Math.min(queries - 1, row * rowsPerCell),
             key: this.grid.key + Math.min(keys - 1, column * columnsPerCell),
         });

@@ -59,8 +59,8 @@ export const picture: typeof english.picture = {
     queries: "Queries",
     keys: "Keys",
     error: "Fehler",
-    label: (backend) =>
-        `${backend}: Gewichte nach Query und Key; Pfeile bewegen, Eingabetaste: Schritt für Schritt`,
+    label: (backend, hasSteps) =>
+        `${backend}: Gewichte nach Query und Key; Pfeile bewegen${hasSteps ? ", Eingabetaste: Schritt für Schritt" : ""}`,
     quoted: (token) => `„${token}“`,
     weights: "Gewichte",
     difference: "Differenz",

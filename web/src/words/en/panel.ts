@@ -67,8 +67,8 @@ export const picture = {
     queries: "queries",
     keys: "keys",
     error: "error",
-    label: (backend: string) =>
-        `${backend}: weights by query and key; arrows move, Enter: step by step`,
+    label: (backend: string, hasSteps: boolean) =>
+        `${backend}: weights by query and key; arrows move${hasSteps ? ", Enter: step by step" : ""}`,
     quoted: (token: string) => `“${token}”`,
     weights: "weights",
     difference: "difference",
