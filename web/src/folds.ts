@@ -92,6 +92,7 @@ export class Folds {
         this.#costs.outdate();
         this.#streaming.clear();
         this.#heads.clear();
+        this.#strands.outdate();
     }
 
     /** The input or the problem is another: nothing that was tried and played is of it. */
@@ -117,6 +118,7 @@ export class Folds {
         this.#streaming.clear();
         this.#streaming.refresh();
         this.#heads.mark();
+        this.#strands.outdate();
     }
 
     /** A panel's picture is another. */

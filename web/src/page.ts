@@ -51,7 +51,10 @@ export class Page {
     #folds: Folds;
     #share: Share;
     #zoom = new Zoom({
-        onMove: (region) => this.#panels.preview(region),
+        onMove: (region) => {
+            this.#panels.preview(region);
+            this.#folds.refreshPictures();
+        },
         onRest: () => {
             this.#remember();
             this.#panels.refreshRegion();

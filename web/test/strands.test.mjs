@@ -99,6 +99,51 @@ test("by pointer and keyboard a token's lines stand alone, and its steps are a c
     await page.keyboard.press("Enter");
     await page.locator("#pin:visible").waitFor();
     assert.match(await page.textContent("#pin span"), /“cat”, number 1,/);
+    assert.equal(await focused(), "cat, query 1", "as the pin says");
+});
+
+const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+
+test("keys are reached by keyboard, too, and counted as queries are", async () => {
+    await reopen(`#text=${encodeURIComponent(text)}&strands=softmax&region=4-9.6-12`);
+    await drawn(6 + 7);
+    await page.locator("#strands text").first().focus();
+    assert.equal(await focused(), "the, query 4");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await focused(), "the, key 7");
+    const said = page.locator("#strands .figure [role=status]");
+    assert.match(await said.textContent(), /^“the” is looked at most by “/);
+    const ends = await page
+        .locator("#strands line.seen")
+        .evaluateAll((all) => all.map(({ dataset }) => dataset.key));
+    assert.ok(ends.length > 0 && ends.every((key) => key === "1"), ends.join());
+    await page.keyboard.press("Enter");
+    await page.locator("#pin:visible").waitFor();
+    const [best] = (await lines())
+        .filter(({ key }) => key === 1)
+        .sort((one, other) => other.weight - one.weight);
+    const [, number] = /number (\d+),/.exec(await page.textContent("#pin span"));
+    assert.equal(Number(number), 4 + best.query);
+    assert.match(page.url(), new RegExp(`row=${number}.7`));
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await focused(), "mat, query 5");
+});
+
+test("lines are gone as soon as they are of another region or parameter", async () => {
+    for (const act of [() => page.click("#zoom-in"), () => page.fill("#sparse-block", "2")]) {
+        await reopen(`#text=${encodeURIComponent(text)}&strands=sparse`);
+        await drawn(2 * count);
+        await page.evaluate(() => {
+            const { postMessage } = Worker.prototype; // from now on no weights are computed
+            Worker.prototype.postMessage = function (letter, ...rest) {
+                if (letter[0] === "call" && letter[3] === "weights") return;
+                return postMessage.call(this, letter, ...rest);
+            };
+        });
+        await act();
+        await page.waitForFunction(() => !document.querySelector("#strands svg"));
+    }
 });
 
 test("too many tokens have no room, and zoomed in they have", async () => {

@@ -67,6 +67,11 @@ export class HeadView {
         if (this.#drawn !== this.#grid) this.#fold.draw();
     }
 
+    /** The weights that are drawn are of before a change by now. */
+    outdate(): void {
+        this.#fold.draw();
+    }
+
     get #grid(): Grid | null {
         return this.#around.grid(this.#backend.value);
     }
@@ -87,11 +92,7 @@ export class HeadView {
             onLook: (side, at) => {
                 this.#words.textContent = at === null ? "" : sentence(grid, tokens, side, at);
             },
-            onChoice: (at) => {
-                const [key] = topKeys(rowOf(grid, at), 1);
-                const query = grid.query + at;
-                this.#around.onPin({ query, key: grid.key + (key?.key ?? 0) });
-            },
+            onChoice: (side, at) => this.#around.onPin(pinOf(grid, side, at)),
         });
         return [strands.element, this.#words];
     }
@@ -114,6 +115,7 @@ function weightsOf(grid: Grid, tokens: string[]): Weights {
     return {
         queries: Array.from({ length: grid.queries }, name(grid.query)),
         keys: Array.from({ length: grid.keys }, name(grid.key)),
+        first: { query: grid.query, key: grid.key },
         weights: grid.cells,
     };
 }
@@ -122,12 +124,22 @@ function rowOf({ cells, columns }: Grid, row: number): Float32Array {
     return cells.subarray(row * columns, (row + 1) * columns);
 }
 
+function columnOf(grid: Grid, column: number): Float32Array {
+    return Float32Array.from({ length: grid.rows }, (_, i) => rowOf(grid, i)[column] ?? NaN);
+}
+
+/** A token with the one on the other side with which it has the largest weight. */
+function pinOf(grid: Grid, side: Side, at: number): Pin {
+    const [top] = topKeys(side === "query" ? rowOf(grid, at) : columnOf(grid, at), 1);
+    const [query, key] = side === "query" ? [at, top?.key ?? 0] : [top?.key ?? 0, at];
+    return { query: grid.query + query, key: grid.key + key };
+}
+
 /** What a query looks at most, or who looks most at a key. */
 function sentence(grid: Grid, tokens: string[], side: Side, at: number): string {
     const isQuery = side === "query";
-    const column = Float32Array.from({ length: grid.rows }, (_, i) => rowOf(grid, i)[at] ?? NaN);
     const [own, other] = isQuery ? [grid.query, grid.key] : [grid.key, grid.query];
-    const top = topKeys(isQuery ? rowOf(grid, at) : column, named);
+    const top = topKeys(isQuery ? rowOf(grid, at) : columnOf(grid, at), named);
     const list = top.map(
         ({ key, weight }) => `${nameOf(other + key, tokens)} ${significant(weight, 3)}`,
     );

@@ -8,6 +8,8 @@ export type Side = "query" | "key";
 export interface Weights {
     queries: string[];
     keys: string[];
+    /** The first one's number on each side. */
+    first: Record<Side, number>;
     /** By query and key. */
     weights: Float32Array;
 }
@@ -15,8 +17,8 @@ export interface Weights {
 interface Events {
     /** A token is pointed at; null: none. */
     onLook(side: Side, at: number | null): void;
-    /** A query is chosen. */
-    onChoice(query: number): void;
+    /** A token is chosen. */
+    onChoice(side: Side, at: number): void;
 }
 
 const [width, room, line] = [480, 150, 18]; // of the picture, its words, and a word's height
@@ -25,19 +27,23 @@ const least = 0.02; // of the largest weight: thinner lines are not drawn
 
 export class Strands {
     readonly element: SVGElement;
-    #queries: SVGElement[] = [];
+    #words: Record<Side, SVGElement[]> = { query: [], key: [] };
     #lines: SVGElement[] = [];
+    #first: Record<Side, number>;
     #events: Events;
 
-    constructor({ queries, keys, weights }: Weights, events: Events) {
+    constructor({ queries, keys, first, weights }: Weights, events: Events) {
         this.#events = events;
+        this.#first = first;
         const height = line * Math.max(queries.length, keys.length);
         this.element = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "strands" });
         this.element.setAttribute("role", "group");
         this.element.setAttribute("aria-label", words.strands.label);
         this.#addLines(keys.length, weights);
-        this.#queries = queries.map((token, at) => this.#word("query", token, at));
-        keys.forEach((token, at) => this.#word("key", token, at));
+        this.#words = {
+            query: queries.map((token, at) => this.#word("query", token, at)),
+            key: keys.map((token, at) => this.#word("key", token, at)),
+        };
         this.element.addEventListener("pointerleave", () => this.#look("query", null));
     }
 
@@ -64,30 +70,39 @@ export class Strands {
         const word = svg("text", { x, y: middle(at), "text-anchor": anchor });
         word.setAttribute("dominant-baseline", "middle");
         word.textContent = token.length > longest ? `${token.slice(0, longest)}…` : token;
-        word.addEventListener("pointerenter", () => this.#look(side, at));
-        if (isQuery) this.#makeButton(word, token, at);
+        word.setAttribute("role", "button");
+        word.setAttribute("aria-label", words.strands[side](token, this.#first[side] + at));
+        word.setAttribute("tabindex", isQuery && at === 0 ? "0" : "-1");
+        this.#listen(word, side, at);
         this.element.append(word);
         return word;
     }
 
-    /** Arrows lead from one to the next: only one of them is a stop of the Tab key. */
-    #makeButton(word: SVGElement, token: string, at: number): void {
-        word.setAttribute("role", "button");
-        word.setAttribute("aria-label", words.strands.query(token, at + 1));
-        word.setAttribute("tabindex", at === 0 ? "0" : "-1");
-        word.addEventListener("focus", () => this.#look("query", at));
-        word.addEventListener("blur", () => this.#look("query", null));
-        word.addEventListener("click", () => this.#events.onChoice(at));
+    /** Arrows lead from one to the next and to the other side: only one of them all is a stop of the Tab key. */
+    #listen(word: SVGElement, side: Side, at: number): void {
+        word.addEventListener("pointerenter", () => this.#look(side, at));
+        word.addEventListener("focus", () => this.#look(side, at));
+        word.addEventListener("blur", () => this.#look(side, null));
+        word.addEventListener("click", () => this.#events.onChoice(side, at));
         word.addEventListener("keydown", (event) => {
-            if (event.key === "Enter") return this.#events.onChoice(at);
-            const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-            const next = by && this.#queries[at + by];
+            if (event.key === "Enter") return this.#events.onChoice(side, at);
+            const next = this.#beside(event.key, side, at);
             if (!next) return;
             event.preventDefault();
             word.setAttribute("tabindex", "-1");
             next.setAttribute("tabindex", "0");
             next.focus();
         });
+    }
+
+    /** Where an arrow leads. */
+    #beside(key: string, side: Side, at: number): SVGElement | undefined {
+        const { query, key: keys } = this.#words;
+        if (key === "ArrowUp" || key === "ArrowDown")
+            return this.#words[side][key === "ArrowUp" ? at - 1 : at + 1];
+        if (key === "ArrowRight" && side === "query") return keys[Math.min(at, keys.length - 1)];
+        if (key === "ArrowLeft" && side === "key") return query[Math.min(at, query.length - 1)];
+        return undefined;
     }
 
     /** Its lines alone are strong. */

@@ -43,6 +43,7 @@ export const heads: typeof english.heads = {
 export const strands: typeof english.strands = {
     label: "Queries links, Keys rechts",
     query: (token, number) => `${token}, Query ${number}`,
+    key: (token, number) => `${token}, Key ${number}`,
     zoomIn: (most) => `Bis auf ${most} Token oder weniger vergrößern: Linien brauchen Platz.`,
     looksAt: (query, keys) => `${query} schaut am meisten auf ${keys}.`,
     isLookedAt: (key, queries) => `Auf ${key} schauen am meisten ${queries}.`,

@@ -70,7 +70,7 @@ export const page: Record<keyof typeof english, string> = {
     loading: "libattn wird geladen …",
     strands: "Linien: worauf jedes Token schaut",
     strandsHint:
-        "Queries links, Keys rechts, und Linien so stark wie die Gewichte, die das Feld zeigt; was unter 2 % des größten liegt, hat keine. Zeigen auf ein Token zeigt nur dessen Linien, ein Klick auf eine Query ihre Schritte. Orange Linien sind negative Gewichte.",
+        "Queries links, Keys rechts, und Linien so stark wie die Gewichte, die das Feld zeigt; was unter 2 % des größten liegt, hat keine. Zeigen auf ein Token zeigt nur dessen Linien, ein Klick darauf die Schritte dieser Query oder jener, die am meisten auf diesen Key schaut. Orange Linien sind negative Gewichte.",
     backend: "Verfahren",
     heads: "Köpfe: alle nebeneinander",
     headsHint:

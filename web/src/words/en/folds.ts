@@ -45,6 +45,7 @@ export const heads = {
 export const strands = {
     label: "Queries on the left, keys on the right",
     query: (token: string, number: number) => `${token}, query ${number}`,
+    key: (token: string, number: number) => `${token}, key ${number}`,
     zoomIn: (most: number) => `Zoom in to ${most} tokens or fewer: lines need room.`,
     looksAt: (query: string, keys: string) => `${query} looks most at ${keys}.`,
     isLookedAt: (key: string, queries: string) => `${key} is looked at most by ${queries}.`,

@@ -68,7 +68,7 @@ export const page = {
     loading: "Loading libattn…",
     strands: "Lines: what each token looks at",
     strandsHint:
-        "Queries on the left, keys on the right, and lines as strong as the weights that the panel shows; what is below 2 % of the largest has none. Pointing at a token shows its lines alone, and a click on a query its steps. Orange lines are negative weights.",
+        "Queries on the left, keys on the right, and lines as strong as the weights that the panel shows; what is below 2 % of the largest has none. Pointing at a token shows its lines alone, and a click on it the steps of that query, or of the one that looks at that key most. Orange lines are negative weights.",
     backend: "Backend",
     heads: "Heads: all of them side by side",
     headsHint:
