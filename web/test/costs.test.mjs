@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, failCall, page, reopen, site, testOrigins } from "./panels.mjs";
+import {
+    backends,
+    change,
+    failCall,
+    page,
+    reopen,
+    site,
+    testOrigins,
+    withhold,
+} from "./panels.mjs";
 import { settled } from "./browser.mjs";
 import { longestTask, words } from "./watch.mjs";
 
@@ -224,6 +233,16 @@ test("opening them holds the page up for no task over 50 ms", async (t) => {
     });
     t.diagnostic(`longest task ${longest.toFixed(0)} ms`);
     assert.ok(longest <= 50, `${longest} ms`);
+});
+
+test("counts of other parameters are dimmed and say so", async () => {
+    await reopen("#open=longer&quantity=flops");
+    const isDone = () => document.querySelector("#longer").ariaBusy === "false";
+    await page.waitForFunction(isDone, null, { timeout: 120_000 });
+    assert.equal(await page.locator("#longer .stale-note").isVisible(), false);
+    await withhold();
+    await page.fill("#sparse-block", "2");
+    await page.locator("#longer .stale-note").waitFor();
 });
 
 testOrigins();

@@ -112,6 +112,16 @@ export function failCall(method, after = 0) {
     );
 }
 
+/** From now on the library's worker is asked for nothing: what is under way never comes. */
+export function withhold() {
+    return page.evaluate(() => {
+        const { postMessage } = Worker.prototype;
+        Worker.prototype.postMessage = function (letter, ...rest) {
+            if (letter[0] !== "call") postMessage.call(this, letter, ...rest);
+        };
+    });
+}
+
 /** A number as the page writes it, such as −1.234 × 10⁻⁷. */
 export function readNumber(text) {
     const [mantissa, exponent] = text.replace("−", "-").split(" × 10");

@@ -14,6 +14,7 @@ import {
     reopen,
     site,
     testOrigins,
+    withhold,
     write,
 } from "./panels.mjs";
 import { templatePlugin } from "./plugin.mjs";
@@ -355,6 +356,22 @@ test("no query is said to be shown while there is none", async () => {
     });
     assert.equal(isHidden, true);
     await page.locator("#pin", { hasText: "“epsilon”, number 1" }).waitFor();
+});
+
+test("steps of the last row are dimmed and say so, until the new ones are there", async () => {
+    await pin(3, 1);
+    assert.equal(await page.locator(".row .stale-note:visible").count(), 0);
+    await withhold();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page
+        .locator(".row .stale-note")
+        .nth(backends.length - 1)
+        .waitFor();
+    const opacity = await panel("linear")
+        .locator(".row .steps")
+        .evaluate((steps) => Number(getComputedStyle(steps).opacity));
+    assert.ok(opacity < 0.5, `${opacity}`);
 });
 
 test("what a row fails of is told, and by the latest one only", async () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readNpy } from "libattn/data";
 import { randomNpy } from "./npy.mjs";
-import { change, drop, page, panel, reopen, testOrigins, write } from "./panels.mjs";
+import { change, drop, page, panel, reopen, testOrigins, withhold, write } from "./panels.mjs";
 import { words } from "./watch.mjs";
 
 const text = "the cat sat on the mat and the dog sat on the cat";
@@ -134,13 +134,7 @@ test("lines are gone as soon as they are of another region or parameter", async 
     for (const act of [() => page.click("#zoom-in"), () => page.fill("#sparse-block", "2")]) {
         await reopen(`#text=${encodeURIComponent(text)}&strands=sparse`);
         await drawn(2 * count);
-        await page.evaluate(() => {
-            const { postMessage } = Worker.prototype; // from now on no weights are computed
-            Worker.prototype.postMessage = function (letter, ...rest) {
-                if (letter[0] === "call" && letter[3] === "weights") return;
-                return postMessage.call(this, letter, ...rest);
-            };
-        });
+        await withhold();
         await act();
         await page.waitForFunction(() => !document.querySelector("#strands svg"));
     }

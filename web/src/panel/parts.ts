@@ -49,7 +49,7 @@ export function makeParts(
     return {
         picture,
         figures: new Figures(root, (line) => around.term(line, backend)),
-        row: new Row(part(".row"), {
+        row: new Row(part(".row"), part(".stale-note").cloneNode(true), {
             name: (index) => picture.nameOf(index),
             label: (text, term) => around.label(text, term),
         }),

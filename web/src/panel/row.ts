@@ -10,15 +10,18 @@ export const { stopped } = words.panel;
 
 export class Row {
     #holder: HTMLElement;
+    #note: Node;
     #words: Words;
     #asked = 0;
 
-    constructor(holder: HTMLElement, words: Words) {
+    /** `note`: says that what stands there is from before a change. */
+    constructor(holder: HTMLElement, note: Node, words: Words) {
         this.#holder = holder;
+        this.#note = note;
         this.#words = words;
     }
 
-    /** null: none are wanted. What is shown meanwhile is dimmed, or nothing where none can be had. */
+    /** null: none are wanted. What is shown meanwhile is dimmed and says so, or nothing where none can be had. */
     async show(
         place: Place | null,
         compute: ((place: Place) => Promise<Steps>) | null,
@@ -27,6 +30,7 @@ export class Row {
         this.#holder.hidden = place === null;
         this.#holder.classList.toggle("old", place !== null && compute !== null);
         if (!place || !compute) return this.#holder.replaceChildren();
+        if (this.#holder.hasChildNodes()) this.#holder.append(this.#note);
         const shown = await this.#view(compute(place));
         if (asked !== this.#asked) return;
         this.#holder.classList.remove("old");
