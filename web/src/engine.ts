@@ -82,6 +82,11 @@ export class Engine {
         return summary && coming;
     }
 
+    /** What is being read is not wanted any more. */
+    leaveReading(): void {
+        this.#source.leave();
+    }
+
     listTensors(files: readonly ArrayFile[]): Promise<TensorInfo[]> {
         return this.#source.list(files);
     }

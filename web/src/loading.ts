@@ -11,6 +11,7 @@ import { presetOf, type Preset } from "./presets/list";
 import { saveArrays } from "./saving";
 import type { Link } from "./state";
 import type { ArrayFile, Summary, TensorInfo } from "./types";
+import { words } from "./words/words";
 
 /** What comes with an input. */
 export type Settings = Pick<Preset, "problem"> & Partial<Pick<Preset, "params" | "pin">>;
@@ -26,6 +27,8 @@ interface Around {
     onLeave(): void;
     /** Pose what comes with an input. */
     onSettings(settings: Settings): void;
+    /** Something is read, or no longer. */
+    onReading(): void;
     /** There is another input. */
     onInput(): void;
     /** There is none. */
@@ -38,6 +41,7 @@ export class Loading {
     #around: Around;
     #summary: Summary | null = null;
     #latest = 0; // input asked for
+    #isReading = false;
     #picker = new Picker((files) => void this.#load(fromFiles(files)));
     #presets: PresetBar;
 
@@ -72,8 +76,45 @@ export class Loading {
         await Promise.allSettled([loading, offering]); // loading says what is wrong with them
     }
 
-    /** There will be another text: what there is is not its. */
+    /** Is an input asked for that is not there yet? */
+    get isReading(): boolean {
+        return this.#isReading;
+    }
+
+    /** Read no further. What was there before files were opened stays. */
+    stop(): void {
+        this.#supersede();
+        if (this.#summary) this.#around.input.fail(words.progress.notRead);
+        else this.#empty(words.progress.notRead);
+        this.#end();
+    }
+
+    /** Another input is asked for from now on; its number. */
+    #begin(): number {
+        this.#supersede();
+        this.#isReading = true;
+        this.#around.onReading();
+        return this.#latest;
+    }
+
+    #supersede(): void {
+        this.#latest++;
+        this.#around.engine.leaveReading();
+    }
+
+    #end(): void {
+        this.#isReading = false;
+        this.#around.onReading();
+    }
+
+    /** There will be another text: what there is and what is read is not its. */
     leave(): void {
+        this.#supersede();
+        this.#isReading = false;
+        this.#clear();
+    }
+
+    #clear(): void {
         const { engine, onLeave } = this.#around;
         engine.drop();
         this.#summary = null;
@@ -86,7 +127,7 @@ export class Loading {
 
     /** Compute on what is in these files. */
     async open(files: ArrayFile[]): Promise<void> {
-        const ticket = ++this.#latest;
+        const ticket = this.#begin();
         const isStale = () => ticket !== this.#latest;
         try {
             const tensors = await this.#offer(files, null, isStale);
@@ -95,7 +136,9 @@ export class Loading {
             const [q, k, v] = [query, key, value].map((tensor) => fileOf(files, tensor));
             if (q && k && v) await this.#load(fromFiles({ query: q, key: k, value: v }));
         } catch (error) {
-            if (!isStale()) this.#around.input.fail(message(error));
+            if (isStale()) return;
+            this.#around.input.fail(message(error));
+            this.#end();
         }
     }
 
@@ -122,15 +165,15 @@ export class Loading {
         settings: Settings | null = null,
     ): Promise<void> {
         const { input, keeping, ready, onSettings, onInput, onChange } = this.#around;
-        const ticket = ++this.#latest;
+        const ticket = this.#begin();
         const isFiles = origin.kind === "files";
         try {
             await ready;
             onChange();
-            if (!isFiles) this.leave();
+            if (!isFiles) this.#clear();
             if (!isFiles) this.#picker.hide();
             const summary = await this.#use(origin);
-            if (!summary) return;
+            if (!summary || ticket !== this.#latest) return;
             this.#summary = summary;
             if (isFiles) keeping.files = key;
             else keeping.leaveFiles();
@@ -139,11 +182,13 @@ export class Loading {
             input.accept(summary, origin);
             this.#presets.show(origin.kind === "preset" ? origin.preset : null);
             onInput();
+            this.#end();
             if (!isFiles || key) return;
             await keeping.keepFiles(origin.files, () => ticket !== this.#latest);
             if (ticket === this.#latest) onChange();
         } catch (error) {
             if (ticket !== this.#latest) return;
+            this.#end();
             if (isFiles)
                 input.fail(message(error)); // what was there before stays
             else this.#empty(message(error));

@@ -39,6 +39,7 @@ export class Page {
     #panels: Panels;
     #progress = new Progress(
         () => {
+            if (this.#loading.isReading) return this.#loading.stop();
             this.#engine.stop();
             this.#panels.stop();
         },
@@ -102,6 +103,7 @@ export class Page {
             keeping: this.#keeping,
             ready: this.#ready,
             onLeave: () => this.#leave(),
+            onReading: () => this.#tell(),
             onSettings: (settings) => this.#set(settings),
             onInput: () => {
                 this.#pinning.show();
@@ -197,9 +199,14 @@ export class Page {
                 this.#remember();
             },
             onPoint: (cell) => this.#panels.point(cell),
-            onProgress: () => this.#progress.show(this.#panels.all, this.#loading.summary),
+            onProgress: () => this.#tell(),
             onSolved: () => void this.#time(),
         };
+    }
+
+    #tell(): void {
+        const { summary, isReading } = this.#loading;
+        this.#progress.show(this.#panels.all, summary, isReading);
     }
 
     get #viewport(): Viewport | null {

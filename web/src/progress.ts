@@ -22,16 +22,18 @@ export class Progress {
         this.#root.classList.add("idle");
     }
 
-    show(panels: readonly Panel[], input: Summary | null): void {
+    /** `input`: that is there; null: none is yet. `isReading`: is another one asked for? */
+    show(panels: readonly Panel[], input: Summary | null, isReading: boolean): void {
         const step = steps.find((each) => panels.some((panel) => panel.step === each));
-        const isBusy = step !== undefined;
+        const isBusy = isReading || step !== undefined;
         const isStopped = !isBusy && panels.some((panel) => panel.isStopped);
         this.#root.classList.toggle("idle", !isBusy && !isStopped);
         this.#button.textContent = isStopped ? told.goOn : told.stop;
-        const done = panels.reduce((sum, { progress }) => sum + progress, 0);
+        const done = isReading ? 0 : panels.reduce((sum, { progress }) => sum + progress, 0);
         this.#bar.value = done / Math.max(1, panels.length);
-        this.#button.disabled = isBusy && !input; // there is nothing to stop yet
-        const doing = input ? told.computing[step ?? "picture"] : told.reading;
+        this.#button.disabled = isBusy && !input && !isReading; // there is nothing to stop yet
+        const isReadFirst = isReading || !input;
+        const doing = isReadFirst ? told.reading : told.computing[step ?? "picture"];
         this.#words.textContent = isBusy ? doing : isStopped ? told.stopped : "";
         if (this.#wasBusy && !isBusy) this.#status.textContent = sentence(panels, input);
         this.#wasBusy = isBusy;

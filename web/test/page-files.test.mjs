@@ -36,6 +36,44 @@ test("a file that is dropped while the page still loads is what it shows", async
     assert.match(await page.textContent("#summary"), /12 queries, 12 keys/);
 });
 
+/** An archive that takes seconds to read: 160 MB of integers, which are zeros. */
+function slowArchive() {
+    const zeros = npyOf("<i8", [100_000, 64], Buffer.alloc(8 * 64 * 100_000));
+    return Buffer.from(zipSync({ "q.npy": zeros, "k.npy": zeros, "v.npy": zeros }));
+}
+
+test("a text that is typed while files are read does not wait for them", async () => {
+    const started = [];
+    page.on("worker", (worker) => started.push(worker.url()));
+    await drop({ "x.npz": slowArchive() });
+    await page.locator("#progress:not(.idle)", { hasText: "Reading" }).waitFor();
+    await write("one two three");
+    assert.match(await page.textContent("#summary"), /^3 tokens/);
+    assert.equal(started.length, 1, `${started}: the worker that read is ended, and another began`);
+    const kept = await errors();
+    await page.waitForTimeout(3000); // the files would be there
+    assert.match(await page.textContent("#summary"), /^3 tokens/);
+    assert.deepEqual(await errors(), kept);
+});
+
+test("Stop ends the reading of files, and what was there stays", async () => {
+    const before = await errors();
+    await drop({ "x.npz": slowArchive() });
+    await page.locator("#progress:not(.idle)", { hasText: "Reading" }).waitFor();
+    await page.click("#progress button");
+    await page.locator("#input-problem", { hasText: "Stopped before it was read." }).waitFor();
+    assert.equal(await page.locator("#progress.idle").count(), 1);
+    assert.deepEqual(await errors(), before);
+    await page.locator("[data-backend=sparse] canvas").focus(); // what the ended worker had is known
+    for (const key of ["ArrowDown", "Enter"]) await page.keyboard.press(key);
+    await page
+        .locator(".row:not(.old) .row-error")
+        .nth(backends.length - 1)
+        .waitFor();
+    await change(() => page.check("#causal"));
+    assert.match(await page.textContent("#summary"), /^58 tokens/);
+});
+
 describe("files", () => {
     const heads = { batch: 1, query: 4, key: 2 };
 

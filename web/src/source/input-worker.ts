@@ -18,12 +18,19 @@ export type Request =
     | { kind: "list"; files: readonly ArrayFile[] }
     | { kind: "exact"; input: number; problem: Problem; rows: readonly number[] }
     | { kind: "look"; input: number; problem: Problem; head: number; rows: HeadRows }
+    | { kind: "hold"; held: Held }
     | { kind: "forget"; input: number };
+
+/** An input that another worker has read, and its number. */
+export interface Held {
+    input: Input;
+    number: number;
+}
 
 /** Those that an input comes of. */
 type Making = Extract<Request, { kind: "text" | "files" | "preset" }>;
 
-/** To the worker; an input is called by the number of the request that it came of. */
+/** To the worker; an input is called by the number of the request that it came of. 0: nobody waits for an answer. */
 export type Letter = Request & { number: number };
 export type Answer = { number: number } & ({ value: unknown } | { problem: string });
 
@@ -41,6 +48,10 @@ async function answer(letter: Letter): Promise<void> {
 async function carryOut(letter: Letter): Promise<unknown> {
     if (letter.kind === "list") {
         return letter.files.flatMap(({ name, bytes }) => listTensors(name, bytes));
+    }
+    if (letter.kind === "hold") {
+        inputs.set(letter.held.number, letter.held.input);
+        return null;
     }
     if (letter.kind === "forget") {
         inputs.delete(letter.input);

@@ -8,24 +8,58 @@ import type { Answer, Letter, Request } from "./input-worker";
 import { words } from "../words/words";
 
 interface Waiting {
+    request: Request;
+    /** Is its answer still of use? */
+    isWanted: boolean;
     resolve(value: unknown): void;
     reject(reason: Error): void;
 }
 
 const mostLetters = 1 << 20; // some hundred thousand tokens
+const patience = 100; // milliseconds for what is not wanted any more
+
+/** What takes as long as its input is large; exact attention is asked for in small pieces. */
+const reading: readonly Request["kind"][] = ["text", "files", "preset", "thought", "list"];
 
 export class Source {
     /** null: it has to be started. */
     #worker: Worker | null = null;
     #waiting = new Map<number, Waiting>();
     #count = 0;
-    /** What the worker calls them. */
-    #inputs = new WeakMap<Input, number>();
+    /** Those that the worker has, and what it calls them. */
+    #inputs = new Map<Input, number>();
 
     constructor() {
         this.#worker = this.#started();
     }
 
+    /** What is being read is not wanted any more: where that goes on, the worker is ended and started anew. */
+    leave(): void {
+        const left = [...this.#waiting.values()].filter(
+            ({ request, isWanted }) => isWanted && reading.includes(request.kind),
+        );
+        if (left.length === 0) return;
+        for (const each of left) each.isWanted = false;
+        const isUnderWay = () => [...this.#waiting.values()].some((each) => left.includes(each));
+        setTimeout(() => {
+            if (isUnderWay()) this.#restart();
+        }, patience);
+    }
+
+    /** Another worker is asked for what is still wanted. */
+    #restart(): void {
+        this.#worker?.terminate();
+        this.#worker = this.#started();
+        for (const [number, { request, isWanted, reject }] of this.#waiting) {
+            if (isWanted) this.#post(request, number);
+            else {
+                this.#waiting.delete(number);
+                reject(new DOMException("", "AbortError"));
+            }
+        }
+    }
+
+    /** It has what the last one had. */
     #started(): Worker {
         const worker = new Worker(new URL("./input-worker.ts", import.meta.url), {
             type: "module",
@@ -35,6 +69,13 @@ export class Source {
             worker.terminate();
             if (worker === this.#worker) this.#fail(message);
         };
+        for (const [input, number] of this.#inputs) {
+            worker.postMessage({
+                kind: "hold",
+                held: { input, number },
+                number: 0,
+            } satisfies Letter);
+        }
         return worker;
     }
 
@@ -95,6 +136,7 @@ export class Source {
 
     forget(input: Input): void {
         void this.#ask({ kind: "forget", input: this.#inputs.get(input) ?? 0 });
+        this.#inputs.delete(input);
     }
 
     async #input(request: Request): Promise<Input> {
@@ -107,9 +149,13 @@ export class Source {
     #ask(request: Request): Promise<unknown> {
         const number = ++this.#count;
         return new Promise((resolve, reject) => {
-            this.#waiting.set(number, { resolve, reject });
+            this.#waiting.set(number, { request, isWanted: true, resolve, reject });
             this.#worker ??= this.#started();
-            this.#worker.postMessage({ ...request, number } satisfies Letter);
+            this.#post(request, number);
         });
+    }
+
+    #post(request: Request, number: number): void {
+        this.#worker?.postMessage({ ...request, number } satisfies Letter);
     }
 }

@@ -69,6 +69,7 @@ export const progress: typeof english.progress = {
     goOn: "Weiter",
     nothing: "Nichts ist berechnet.",
     notAll: "Angehalten, bevor alles berechnet war.",
+    notRead: "Angehalten, bevor alles gelesen war.",
     done: (queries, keys, errors) =>
         `Berechnet auf ${queries} mal ${keys}, mit den Fehlern ${errors}`,
     unknown: "unbekannt",

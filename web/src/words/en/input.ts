@@ -66,6 +66,7 @@ export const progress = {
     goOn: "Go on",
     nothing: "Nothing is computed.",
     notAll: "Stopped before all was computed.",
+    notRead: "Stopped before it was read.",
     done: (queries: string, keys: string, errors: string) =>
         `Computed on ${queries} by ${keys}, with the errors ${errors}`,
     unknown: "unknown",
