@@ -2,6 +2,7 @@
 
 import { Address } from "./address";
 import { find, message } from "./dom";
+import { keptMask } from "./rules/maskfile";
 import { words } from "./words/words";
 import { defaultSettings, readLink, type Link, type Settings } from "./state";
 
@@ -11,7 +12,7 @@ interface Opening {
     address: Address;
 }
 
-/** `demo`: the text where the link has none; `onText`: told what the reader should know of the text. */
+/** `demo`: the text where the link has none; `onText`: told what the reader should know of the text and what else is not there. */
 export async function openLink(
     demo: string,
     onText: (note: string | null) => void,
@@ -19,11 +20,16 @@ export async function openLink(
     const defaults = defaultSettings(demo);
     const link = readLink(location.hash, defaults);
     const address = new Address(defaults, onText);
-    const text = await address.read(link.text).catch((error: unknown) => {
-        onText(message(error));
-        return demo;
-    });
-    return { link, settings: { ...link, text }, address };
+    const orElse =
+        <T>(other: T) =>
+        (error: unknown) => {
+            onText(message(error));
+            return other;
+        };
+    const text = await address.read(link.text).catch(orElse(demo));
+    const query = new URLSearchParams(location.hash.slice(1));
+    const mask = await keptMask(query).catch(orElse(undefined));
+    return { link, settings: { ...link, text, ...(mask && { mask }) }, address };
 }
 
 /** Say which program it is. */

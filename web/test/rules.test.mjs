@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { exactAttention, largestError } from "../../tests/exact/exact.mjs";
+import { settled } from "./browser.mjs";
 import { npy, randomNumbers } from "./npy.mjs";
 import {
     change,
@@ -221,7 +222,10 @@ test("a mask from a file hides what is false, with hidden keys and without", asy
     const most = await mostOfText({ mask });
     const error = await number("softmax", "error");
     assert.ok(error <= most, `${error}, and ${most} is the most`);
-    assert.match(await page.textContent("#rules .mask"), /^seen by.npy, 16 × 16; no link has it/);
+    assert.match(
+        await page.textContent("#rules .mask"),
+        /^seen by.npy, 16 × 16; this browser keeps it/,
+    );
     assert.equal(await page.textContent("#rules summary span"), " (1)");
     assert.match(await panel("linear").locator(".problem").textContent(), /mask/);
     const rounding = 2 * (64 + tokens) * 2 ** -24 + 0.5e-8;
@@ -232,6 +236,15 @@ test("a mask from a file hides what is false, with hidden keys and without", asy
     const [found, bound] = [await number("softmax", "error"), await mostOfText({ mask: both })];
     assert.ok(found <= bound, `${found}, and ${bound} is the most`);
     await change(() => page.fill("#rules [name=hidden]", ""));
+    await page.waitForURL(/mask=/);
+    await page.reload();
+    await settled(page);
+    assert.match(await page.textContent("#rules .mask"), /^seen by.npy, 16 × 16/);
+    assert.equal(await number("softmax", "error"), error, "kept across a reload");
+    await reopen(page.url()); // by another reader: it has a context of its own
+    await page.locator("#text-note", { hasText: /^The link's mask is kept in another/ }).waitFor();
+    assert.equal(await page.locator("#rules .mask").isVisible(), false);
+    await choose("seen by.npy", file);
     await change(() => page.click("#rules .mask button"));
     assert.deepEqual(await errors(), without);
 });

@@ -64,7 +64,7 @@ export class RuleFields {
 
     get #fitting(): Mask | null {
         const [mask, shape] = [this.#mask, this.#shape];
-        return mask && shape && fits(mask, shape) ? mask : null;
+        return mask && (!shape || fits(mask, shape)) ? mask : null; // of what is to come nobody knows yet
     }
 
     /** What is wrong with the mask; null: nothing. */
@@ -126,7 +126,7 @@ export class RuleFields {
         const mask = find(this.#root, ".mask", HTMLElement);
         mask.hidden = !this.#mask;
         find(mask, "span", HTMLElement).textContent = this.#mask
-            ? told.mask(this.#mask.name, this.#mask.shape.join(" × "))
+            ? told.mask(this.#mask.name, this.#mask.shape.join(" × "), this.#mask.isKept ?? false)
             : "";
         const wrong = this.#wrongMask();
         if (wrong) problems.push(wrong);

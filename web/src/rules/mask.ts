@@ -3,13 +3,15 @@
 import type { Problem, Shape } from "../types";
 
 export interface Mask {
-    /** Of its own: what is computed by it is known by that. */
+    /** Of its own: what is computed by it is known by that, and links have it. */
     key: string;
     name: string;
     /** (batch, head, query, key) or the last of these; an axis of 1 is the same for all. */
     shape: number[];
     /** 0: hidden. */
     seen: Uint8Array;
+    /** Does the browser keep it, under its key? */
+    isKept?: boolean;
 }
 
 type Sizes = Pick<Shape, "batch" | "heads" | "queries" | "keys">;

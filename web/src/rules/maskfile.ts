@@ -1,8 +1,8 @@
-/** Reads the file of a mask. */
+/** Reads the file of a mask, and keeps it for a reload. */
 
 import { message } from "../dom";
 import { readFile } from "../files";
-import { newKey } from "../store";
+import { isKey, keep, kept, newKey } from "../store";
 import type { Mask } from "./mask";
 import { words } from "../words/words";
 
@@ -11,8 +11,18 @@ export async function readMask(file: File): Promise<Mask> {
     const { name, bytes } = await readFile(file);
     try {
         const { readBooleans } = await import("../source/tensors");
-        return { key: newKey(), name, ...readBooleans(name, bytes) };
+        const mask = { key: newKey(), name, ...readBooleans(name, bytes) };
+        return { ...mask, isKept: await keep(mask.key, mask) };
     } catch (error) {
         throw new Error(`${name}: ${message(error)}`, { cause: error });
     }
+}
+
+/** The mask of a link, as far as this browser has it; undefined: the link has none. */
+export async function keptMask(query: URLSearchParams): Promise<Mask | undefined> {
+    const key = query.get("mask") ?? "";
+    if (!isKey(key)) return undefined;
+    const mask = await kept<Partial<Mask>>(key);
+    if (!(mask?.seen instanceof Uint8Array)) throw new Error(words.keeping.maskElsewhere);
+    return { ...(mask as Mask), isKept: true };
 }

@@ -15,7 +15,7 @@ export interface Rules {
     length?: number;
     /** Keys that no query sees. */
     hidden?: readonly Run[];
-    /** From a file, which no link has. */
+    /** From a file, which a link has as the key under which the browser keeps it. */
     mask?: Mask;
 }
 
@@ -85,4 +85,5 @@ export function writeRules(query: URLSearchParams, rules: Rules): void {
         const text = ruleText(rules, name);
         if (text !== null) query.set(linkNames[name], text);
     }
+    if (rules.mask?.isKept) query.set("mask", rules.mask.key);
 }

@@ -30,7 +30,8 @@ export const files: typeof english.files = {
 export const rules: typeof english.rules = {
     doesNotFit: (name, shape, wanted) =>
         `${name} (${shape}) passt nicht zu Gewichten von (${wanted}): Sie verdeckt nichts.`,
-    mask: (name, shape) => `${name}, ${shape}; kein Link enthält sie, Neuladen verliert sie`,
+    mask: (name, shape, isKept) =>
+        `${name}, ${shape}; ${isKept ? "dieser Browser behält sie für ein Neuladen, und ein Link hat sie nur hier" : "kein Link enthält sie, Neuladen verliert sie"}`,
     wrongKeys: (text) => `„${text}“: Keys sind Zahlen und Bereiche, etwa 0, 4-9.`,
     wrongNumber: (label, isWhole, min, max) =>
         `${label}: eine ${isWhole ? "ganze " : ""}Zahl von ${min} bis ${max}.`,
@@ -47,6 +48,8 @@ export const keeping: typeof english.keeping = {
     pluginLost: "Dieser Browser behält das Plugin nicht: Neuladen verliert es",
     pluginElsewhere:
         "Das Plugin des Links liegt in einem anderen Browser oder nirgends mehr: bitte neu öffnen",
+    maskElsewhere:
+        "Die Maske des Links liegt in einem anderen Browser oder nirgends mehr: bitte neu öffnen",
     textKept: (most) =>
         `Zu lang für einen Link, der höchstens ${most} hat: Dieser Browser behält den Text, und nur hier zeigt ihn der Link`,
     textLost: (most) =>

@@ -31,7 +31,8 @@ export const files = {
 export const rules = {
     doesNotFit: (name: string, shape: string, wanted: string) =>
         `${name} (${shape}) does not fit weights of (${wanted}): it hides nothing.`,
-    mask: (name: string, shape: string) => `${name}, ${shape}; no link has it, a reload loses it`,
+    mask: (name: string, shape: string, isKept: boolean) =>
+        `${name}, ${shape}; ${isKept ? "this browser keeps it for a reload, and a link has it only here" : "no link has it, a reload loses it"}`,
     wrongKeys: (text: string) => `“${text}”: keys are numbers and ranges, such as 0, 4-9.`,
     wrongNumber: (label: string, isWhole: boolean, min: string, max: string) =>
         `${label}: a ${isWhole ? "whole " : ""}number from ${min} to ${max}.`,
@@ -45,6 +46,7 @@ export const keeping = {
     pluginKept: "This browser keeps the plugin for a reload: a link to this page has it only here",
     pluginLost: "This browser does not keep the plugin: a reload loses it",
     pluginElsewhere: "The link's plugin is kept in another browser, or no longer: open it again",
+    maskElsewhere: "The link's mask is kept in another browser, or no longer: open it again",
     textKept: (most: string) =>
         `Too long for a link, which has ${most} at most: this browser keeps the text, and only here the link shows it`,
     textLost: (most: string) =>
