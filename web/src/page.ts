@@ -22,6 +22,7 @@ import { Share } from "./share/share";
 import type { Link } from "./state";
 import { termOf } from "./terms";
 import type { ArrayFile } from "./types";
+import { onUnfold, unfold, unfolded } from "./unfolded";
 import { ViewingControls } from "./viewing";
 import { Zoom, type Viewport } from "./zoom/zoom";
 
@@ -147,6 +148,8 @@ export class Page {
             this.#panels.show(await this.#engine.loadPlugin(file), link.params);
         });
         this.#folds.set(link);
+        unfold(link.unfolded);
+        onUnfold(() => this.#remember());
         leaveOutFolds(); // but for those that the link has opened
         this.#panels.enlarge(link.enlarged);
         this.#address = address;
@@ -302,6 +305,7 @@ export class Page {
             ...this.#viewing.values,
             pin: this.#pinning.asked,
             ...this.#folds.settings,
+            unfolded: unfolded(),
             ...this.#zoom.settings,
             ...this.#asked,
             ...this.#keeping.settings,

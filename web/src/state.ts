@@ -38,6 +38,8 @@ export interface Settings extends Problem {
     /** The backend whose weights are lines between tokens; null: none's. */
     strands: string | null;
     token: number;
+    /** What is open beside figures, by name. */
+    unfolded: readonly string[];
     /** What pictures show of a head; null: all. */
     region: Region | null;
     pooling: Pooling;
@@ -69,6 +71,7 @@ export function defaultSettings(text: string): Settings {
         streaming: false,
         heads: null,
         strands: null,
+        unfolded: [],
         token: 1,
         region: null,
         pooling: "mean",
@@ -111,6 +114,7 @@ export function readLink(hash: string, defaults: Settings): Link {
         text: null,
         costs: readCosts(query, base.costs),
         streaming: query.getAll("open").includes("streaming"),
+        unfolded: query.getAll("open"), // of other names there are none
         params: new Map(base.params),
         without: readWithout(query),
         difference: (query.get("difference") ?? "0") !== "0", // any other value counts
@@ -167,6 +171,7 @@ export function writeLink(link: Link, defaults: Settings): string {
     if (link.region) query.set("region", regionText(link.region));
     if (link.pooling !== "mean") query.set("pooling", link.pooling);
     if (enlarged !== null) query.set("enlarged", enlarged);
+    for (const name of link.unfolded) query.append("open", name);
     writeWithout(query, link.without);
     if (link.lang !== null) query.set("lang", link.lang);
     for (const [backend, values] of params) {

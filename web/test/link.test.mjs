@@ -103,6 +103,18 @@ test("text too long for a link is kept by the browser, and the page says so", as
     assert.equal(await page.locator("#text-note").isVisible(), false);
 });
 
+test("what is folded out is in the link: rules, table, command and what is saved", async () => {
+    const folds = ["#rules", "[data-backend=sparse] .rows", "[data-backend=softmax] .saving"];
+    for (const fold of folds) await page.click(`${fold} > summary`);
+    const open = await page.locator("details[open]").count();
+    assert.equal(open, folds.length);
+    await elsewhere(await written());
+    for (const fold of folds) assert.equal(await page.getAttribute(fold, "open"), "", fold);
+    assert.equal(await page.locator("details[open]").count(), open);
+    for (const fold of folds) await page.click(`${fold} > summary`);
+    assert.equal(await written(), site.url);
+});
+
 test("links with plain text stay readable; one that was cut short says so", async () => {
     await elsewhere(`${site.url}#text=${encodeURIComponent("old & plain + text")}`);
     assert.equal(await page.inputValue("#text"), "old & plain + text");
