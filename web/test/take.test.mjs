@@ -171,6 +171,42 @@ test("figures are saved with the colours of the page, and their numbers", async 
     assert.equal(longest[flops], 4 * 2 ** 40 * 64);
 });
 
+test("lines are saved as they are drawn, with their numbers", async () => {
+    await reopen("#text=one two three four&strands=linear");
+    const root = page.locator("#strands");
+    await root.locator("svg text").nth(7).waitFor();
+    const svg = await take(root, "svg");
+    assert.equal(svg.name, "strands.svg");
+    for (const word of ["one", "two", "three", "four"])
+        assert.equal(String(svg.bytes).split(`>${word}</text>`).length, 3, word);
+    assert.equal(
+        String(svg.bytes).split("<line ").length - 1,
+        await root.locator("svg line").count(),
+    );
+    assert.ok((await look(await take(root, "png"), "image/png")).colours > 5);
+    assert.equal(lines(await take(root, "csv")).length, 1 + 4 * 4);
+});
+
+test("heads are saved as one picture, and their numbers", async () => {
+    await change(() => page.click("[data-preset=lis-softmax]"));
+    const root = page.locator("#heads");
+    await root.locator("summary").click();
+    await root.locator("[data-head]").nth(11).waitFor();
+    const svg = await take(root, "svg");
+    assert.equal(svg.name, "heads.svg");
+    const text = String(svg.bytes);
+    assert.equal(text.split('href="data:image/png;base64,').length - 1, 12);
+    assert.doesNotMatch(text.replace("http://www.w3.org/2000/svg", ""), /http|url\(|var\(/);
+    for (const word of ["Layer 0, head 0", "Layer 2, head 3"]) assert.ok(text.includes(word), word);
+    const shown = await root.locator('[data-head="2.3"] [data-name=entropy]').textContent();
+    assert.ok(text.includes(`>${shown}</text>`), shown);
+    const drawn = await look(svg, "image/svg+xml");
+    assert.ok(drawn.colours > 20, `${drawn.colours} colours`);
+    const png = await look(await take(root, "png"), "image/png");
+    assert.deepEqual([png.width, png.height], [2 * drawn.width, 2 * drawn.height]);
+    assert.equal(lines(await take(root, "csv")).length, 1 + 12);
+});
+
 test("without an input there is nothing to save, which is said", async () => {
     const root = await saving("sparse");
     await page.fill("#text", "");

@@ -14,21 +14,26 @@ export class Fold {
     #timer = 0;
     #asked = 0;
 
-    /** `make`: what stands in it, for a width in pixels; `table`: its numbers, to be saved. */
+    /**
+     * `make`: what stands in it, for a width in pixels; `table`: its numbers, to be saved; `picture`: the same, as
+     * SVG, where it is not in an <svg>.
+     */
     constructor(
         id: string,
         onToggle: () => void,
         make: (width: number) => Promise<Node[]>,
         table: () => Table | null,
+        picture?: (title: string) => string | null,
     ) {
         this.#details = find(document, `#${id}`, HTMLDetailsElement);
         this.#holder = find(this.#details, ".figure", HTMLElement);
         this.#make = make;
         const name = this.#details.querySelector("summary")?.textContent ?? id;
-        const svg = () => {
-            const picture = this.#holder.querySelector("svg");
-            return picture && standaloneSvg(picture);
+        const drawn = () => {
+            const drawing = this.#holder.querySelector("svg");
+            return drawing && standaloneSvg(drawing);
         };
+        const svg = () => (picture ? picture(name) : drawn());
         this.#details.append(takeMenu(name, { name: () => id, svg, table }));
         this.#details.addEventListener("toggle", () => {
             onToggle();

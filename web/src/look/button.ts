@@ -4,6 +4,7 @@ import type { Theme } from "../colors";
 import { element } from "../dom";
 import { significant } from "../format";
 import type { HeadRows, Look } from "./look";
+import type { Tile } from "./sheet";
 import { paintSmall, shrink, type Small } from "./thumbnail";
 import { words } from "../words/words";
 
@@ -17,11 +18,13 @@ export class HeadButton {
     readonly look: Look;
     readonly element: HTMLButtonElement;
     #canvas = document.createElement("canvas");
+    #name: string;
     #small: Small;
 
     constructor(view: View, look: Look, rows: HeadRows, name: string) {
         this.view = view;
         this.look = look;
+        this.#name = name;
         this.#small = shrink(rows);
         const parts = [this.#canvas, element("b", {}, name), ...numbers(look)];
         this.element = element("button", { type: "button" }, ...parts);
@@ -32,17 +35,29 @@ export class HeadButton {
         paintSmall(this.#canvas, this.#small, theme);
     }
 
+    /** As part of a picture of all. */
+    get tile(): Tile {
+        const lines = values(this.look).map(({ name, text }) => `${words.heads[name]} ${text}`);
+        return { image: this.#canvas, lines: [this.#name, ...lines] };
+    }
+
     /** Is it the one that is shown? */
     mark({ batch, head }: View): void {
         this.element.ariaPressed = String(batch === this.view.batch && head === this.view.head);
     }
 }
 
-function numbers({ error, entropy, distance }: Look): HTMLElement[] {
-    const values = { error, entropy, distance };
-    return (["error", "entropy", "distance"] as const).map((name) => {
-        const value = values[name];
-        const text = Number.isNaN(value) ? "–" : significant(value, 3);
+const told = ["error", "entropy", "distance"] as const;
+
+function values(look: Look) {
+    return told.map((name) => {
+        const value = look[name];
+        return { name, value, text: Number.isNaN(value) ? "–" : significant(value, 3) };
+    });
+}
+
+function numbers(look: Look): HTMLElement[] {
+    return values(look).map(({ name, value, text }) => {
         const data = element("data", { value: String(value) }, text);
         const line = element("span", {}, `${words.heads[name]} `, data);
         line.dataset.name = name;

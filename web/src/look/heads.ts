@@ -8,6 +8,7 @@ import type { Table } from "../take/menu";
 import type { Shape } from "../types";
 import type { Work } from "../work";
 import { HeadButton, type View } from "./button";
+import { sheet } from "./sheet";
 import { words } from "../words/words";
 
 const mostHeads = 144; // of them all: those of twelve layers of twelve
@@ -51,6 +52,7 @@ export class Heads {
             changed,
             () => Promise.resolve(this.#draw()),
             () => this.#table(),
+            (title) => this.#picture(title),
         );
         this.#backend.addEventListener("change", () => {
             this.clear();
@@ -136,6 +138,13 @@ export class Heads {
         const known = [...this.#backend.options].map(({ value }) => value);
         const added = backends.filter((backend) => !known.includes(backend));
         this.#backend.append(...added.map((backend) => new Option(backend)));
+    }
+
+    #picture(title: string): string | null {
+        const tiles = this.#heads.map(({ tile }) => tile);
+        const { heads = 1 } = this.#around.shape() ?? {};
+        const perRow = Math.min(heads, mostInLine); // where there is room a row is a layer
+        return tiles.length === 0 ? null : sheet(tiles, perRow, readTheme(), title);
     }
 
     #table(): Table | null {
