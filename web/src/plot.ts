@@ -12,3 +12,19 @@ export function finish(plot: Element): Element {
     for (const part of plot.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     return plot;
 }
+
+const tickRoom = 56; // pixels of a label and what is between it and the next
+
+/** Of a logarithmic axis so many pixels long: what was measured, as far as labels have room beside each other. */
+export function measuredTicks(values: readonly number[], extent: number): number[] {
+    const sorted = values.filter((value) => value > 0).sort((one, other) => one - other);
+    const [least = 1, most = 1] = [sorted[0], sorted.at(-1)];
+    const rounding = 1e-9; // what is evenly spaced has gaps that differ by that
+    const gap = ((1 - rounding) * Math.log(most / least) * tickRoom) / extent;
+    let last = -Infinity;
+    return sorted.filter((value) => {
+        const hasRoom = Math.log(value) >= last + gap;
+        if (hasRoom) last = Math.log(value);
+        return hasRoom;
+    });
+}

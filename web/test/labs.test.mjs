@@ -140,6 +140,29 @@ test("rows outside of the claim's premises are shaded, and only they", async () 
     assert.equal(await page.locator("#outside").isVisible(), false);
 });
 
+test("a logarithmic axis has its ticks where something is measured, as far as there is room", async () => {
+    const lengths = [512, 1024, 2048, 4096, 8192, 16384].map(String);
+    const ticks = async () => {
+        const texts = await page.locator("#figure svg text").allTextContents();
+        return texts.filter((text) => lengths.includes(text));
+    };
+    await open("lab=complexity&panel=work");
+    assert.deepEqual(await ticks(), lengths);
+    await page.context().close();
+    await open("lab=complexity&panel=work", { viewport: { width: 360, height: 800 } });
+    const few = await ticks();
+    assert.ok(few.length >= 3 && few.length < lengths.length, few.join());
+    const boxes = await page.locator("#figure svg text").evaluateAll(
+        (all, known) =>
+            all
+                .filter(({ textContent }) => known.includes(textContent))
+                .map((text) => text.getBoundingClientRect())
+                .map(({ left, right }) => [left, right]),
+        lengths,
+    );
+    for (const [i, [left]] of boxes.slice(1).entries()) assert.ok(boxes[i][1] < left, `${boxes}`);
+});
+
 test("numbers that are counted stand whole in the table and under the pointer", async () => {
     await open("lab=complexity&panel=memory");
     await page.click("#numbers summary");

@@ -2,8 +2,8 @@
 
 import * as Plot from "@observablehq/plot";
 import { tick } from "../format";
-import { finish, seriesColour as colour } from "../plot";
-import type { LengthPoint, Quantity } from "./lengths";
+import { finish, measuredTicks, seriesColour as colour } from "../plot";
+import { lengths, type LengthPoint, type Quantity } from "./lengths";
 import { settingOf, type Cost, type Point } from "./trials";
 import { words } from "../words/words";
 
@@ -81,7 +81,7 @@ export function lengthsFigure(
                 ...byTwo,
                 ...centred,
                 label: told.tokens,
-                ticks: lengthTicks,
+                ticks: measuredTicks(lengths, width - marginLeft - marginRight),
                 tickFormat: inPowers,
             },
             y: { ...costScale(quantity, known), label: told.axes[quantity], grid: true },
@@ -110,7 +110,6 @@ export function lengthsFigure(
 const scale = { type: "log" as const, tickFormat: tick, labelArrow: "none" as const };
 /** Lengths and bytes go by powers of two. */
 const byTwo = { ...scale, base: 2 };
-const lengthTicks = [6, 10, 14, 18, 20].map((power) => 2 ** power);
 const bytesTicks = Array.from({ length: 14 }, (_, i) => 2 ** (3 * i));
 const bytesFormat = (value: number) => `${inPowers(value)}B`;
 
@@ -130,7 +129,9 @@ function inPowers(value: number): string {
 
 const centred = { labelAnchor: "center" as const };
 
+const [marginLeft, marginRight] = [64, 72];
+
 export function frame(width: number, ariaLabel: string) {
-    const margins = { marginLeft: 64, marginBottom: 42, marginTop: 26, marginRight: 72 };
+    const margins = { marginLeft, marginBottom: 42, marginTop: 26, marginRight };
     return { className: "plot", width, height: Math.min(420, 0.7 * width), ariaLabel, ...margins };
 }

@@ -3,11 +3,13 @@
 import * as Plot from "@observablehq/plot";
 import type { LabAxis, LabPanel, LabResult } from "libattn/labs";
 import { tick } from "../format";
+import { measuredTicks } from "../plot";
 import type { Curve } from "./curves";
 import { said } from "./words";
 
 export type Row = readonly number[];
 
+const [marginLeft, marginRight] = [56, 16];
 const decadesWithSteps = 2; // up to so many, a logarithmic axis has ticks between powers of ten
 
 /** From one x to another. */
@@ -32,17 +34,18 @@ export function drawFigure(picture: Picture): Element & { value?: Row } {
         className: "plot",
         width,
         height: Math.round(Math.min(460, Math.max(260, width * 0.58))),
-        marginLeft: 56,
+        marginLeft,
         marginBottom: 42,
         marginTop: 26,
-        marginRight: 16,
+        marginRight,
         ariaLabel: panel.title,
         ariaDescription: said.over(panel.y.label, panel.x.label),
-        x: { ...axis(panel.x, xs), nice: false, labelAnchor: "center", labelArrow: "none" },
+        x: { ...axis(panel.x, xs), ...centred, nice: false, ...(panel.x.log && { axis: null }) },
         y: { ...axis(panel.y, valuesOf(curves, rows)), grid: true, labelArrow: "none" },
         marks: [
             shade(outside),
             Plot.frame({ stroke: "var(--line)" }),
+            ...(panel.x.log ? [measuredAxis(panel.x, xs, width)] : []),
             ...curves.flatMap((curve) => band(curve, rows, panel)),
             ...curves.flatMap((curve) => line(curve, rows, panel)),
             Plot.ruleX(rows, Plot.pointerX({ x: (row: Row) => row[0], stroke: "var(--edge)" })),
@@ -54,6 +57,18 @@ export function drawFigure(picture: Picture): Element & { value?: Row } {
     plot.setAttribute("role", "img");
     for (const part of plot.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     return plot;
+}
+
+const centred = { labelAnchor: "center", labelArrow: "none" } as const;
+
+/** A logarithmic axis leaves out the words of ticks that are no few times a power of ten, but not given ones. */
+function measuredAxis({ label, unit }: LabAxis, xs: readonly number[], width: number) {
+    const ticks = measuredTicks(xs, width - marginLeft - marginRight);
+    return Plot.axisX(ticks, { ...centred, text: tick, label: axisLabel(label, unit) });
+}
+
+function axisLabel(label: string, unit: string): string {
+    return unit ? `${label} (${unit})` : label;
 }
 
 /** All values that are drawn: the y axis is made for them. */
@@ -68,7 +83,7 @@ function axis({ label, unit, log, low, high }: LabAxis, values: readonly number[
     const decades = Math.log10(domain[1] / domain[0]);
     return {
         type: log ? ("log" as const) : ("linear" as const),
-        label: unit ? `${label} (${unit})` : label,
+        label: axisLabel(label, unit),
         domain,
         tickFormat: tick,
         ...(log && decades > decadesWithSteps && { ticks: powersOfTen(domain) }),
