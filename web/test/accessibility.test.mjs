@@ -1,9 +1,13 @@
 /** All pages by axe-core's rules, in light and dark, as they open and as they are after some use. */
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { zipSync } from "fflate";
 import { fileOf, pageOf } from "../pages.js";
 import { settled } from "./browser.mjs";
 import { randomNpy } from "./npy.mjs";
@@ -98,15 +102,58 @@ const uses = {
     },
 };
 
+/** In the page: from now on the library's worker is asked for nothing. */
+function withhold() {
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (letter, ...rest) {
+        if (letter[0] !== "call") postMessage.call(this, letter, ...rest);
+    };
+}
+
+/** States that come and go. */
+const passing = {
+    async "enlarged and zoomed"(page) {
+        await settled(page);
+        const enlarge = page.locator("[data-backend=linear] .enlarge");
+        if (await enlarge.isVisible()) await enlarge.click();
+        await page.click("#zoom-in");
+        await page.locator("#zoom output", { hasText: "queries" }).waitFor();
+        await settled(page);
+    },
+    async "with an explanation"(page) {
+        await page.locator("[data-backend=sparse] .numbers .term").first().click();
+        await page.locator("#explanation:popover-open").waitFor();
+    },
+    async "with arrays to pick from"(page) {
+        const arrays = ["a", "b", "k", "v"].map((name, i) => [`${name}.npy`, randomNpy([9, 8], i)]);
+        const npz = Buffer.from(zipSync({ ...Object.fromEntries(arrays), "q.npy": arrays[0][1] }));
+        await change(page, () => drop(page, { "x.npz": npz }));
+        await page.locator("#picker").waitFor();
+    },
+    async "as it computes, with pictures of before"(page) {
+        await change(page, () => page.locator(".use-text:visible").click());
+        await page.evaluate(withhold);
+        await page.fill("#text", "other words");
+        await page.locator(".stale-note:visible").first().waitFor();
+        await page.locator("#progress:not(.idle)", { hasText: "Computing" }).waitFor();
+    },
+    async stopped(page) {
+        await page.click("#progress button");
+        await page.locator("#progress", { hasText: "Stopped" }).waitFor();
+    },
+};
+
 const inAllLanguages = Object.entries(uses).flatMap(([address, steps]) => {
     const [file, hash = ""] = address.split(/(?=#)/);
     const { name, languages } = pageOf(file);
     return languages.map((language) => [fileOf(name, language) + hash, steps]);
 });
 
+const all = [...inAllLanguages, ["index.html#dim=16", passing]];
+
 for (const colorScheme of ["light", "dark"]) {
     for (const width of [390, 1366]) {
-        for (const [address, steps] of inAllLanguages) {
+        for (const [address, steps] of all) {
             test(`${address}, ${colorScheme}, ${width} pixels wide: axe finds nothing`, async () => {
                 const viewport = { width, height: 900 };
                 const page = await site.newPage({ colorScheme, viewport });
@@ -120,3 +167,21 @@ for (const colorScheme of ["light", "dark"]) {
         }
     }
 }
+
+for (const colorScheme of ["light", "dark"])
+    test(`a view in one file, ${colorScheme}: axe finds nothing`, async () => {
+        const page = await site.newPage({ colorScheme });
+        await page.goto(`${site.url}index.html`);
+        await settled(page);
+        await page.click("#share summary");
+        const coming = page.waitForEvent("download");
+        await page.click("[data-share=file]");
+        const folder = await mkdtemp(join(tmpdir(), "attn-axe-"));
+        const path = join(folder, "attention.html");
+        await (await coming).saveAs(path);
+        await page.goto(pathToFileURL(path).href);
+        await page.locator(".panel [data-name=error] data").nth(3).waitFor();
+        assert.deepEqual(await violations(page), []);
+        await page.close();
+        await rm(folder, { recursive: true });
+    });

@@ -24,6 +24,8 @@ test("on a phone pictures stand side by side, and a swipe leads from one to the 
     await openAs({ viewport: { width: 390, height }, hasTouch: true, isMobile: true });
     const all = await boxes();
     assert.equal(new Set(all.map(({ top }) => Math.round(top))).size, 1, "in one line");
+    const [{ bottom: end }] = all;
+    assert.ok(end <= 2 * height, `two screens lead to all four, not ${end / height}`);
     assert.ok(all.every(({ left }, i) => i === 0 || left > all[i - 1].right));
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
     const panels = page.locator("#panels");

@@ -5,7 +5,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { serve } from "../serve.mjs";
 import { settled } from "./browser.mjs";
 import {
     mostOfText,
@@ -30,6 +29,7 @@ import {
     web,
     write,
 } from "./panels.mjs";
+import { servePlainly } from "./plain.mjs";
 
 test("four panels have their numbers and no complaint", async () => {
     assert.equal(await page.locator(".panel").count(), backends.length);
@@ -206,12 +206,17 @@ test("the command line shown gives the numbers shown", { skip: cli ? false : noC
     }
 });
 
-test("the built page works from a folder of a plain server", async () => {
-    const plain = await serve({ root: web });
+test("the built page works from a folder of a plain server, without any header of its own", async () => {
+    const plain = await servePlainly(join(web, "dist"), "/some/folder/");
     try {
         await page.close();
-        show(await openPage({}, `${plain.url}dist/`));
+        show(await openPage({}, plain.url));
+        assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), false);
         assert.equal((await errors()).length, backends.length);
+        await change(() => page.click("[data-preset=lis-softmax]")); // of a file of its own
+        assert.equal((await errors()).length, backends.length);
+        await page.goto(`${plain.url}labs.html`);
+        await page.locator("#figure svg").waitFor();
     } finally {
         await page.close();
         await plain.close();

@@ -78,6 +78,37 @@ test("4096 tokens have picture, time and error in all panels, and no task is lon
     );
 });
 
+test("the first view has its numbers within a second", async (t) => {
+    const start = performance.now(); // the server has packed its files by now
+    const first = await site.newPage({ viewport: { width: 1400, height: 900 } });
+    await first.goto(site.url);
+    await first.waitForFunction(() => {
+        const all = [...document.querySelectorAll(".panel")];
+        const has = (panel) => panel.querySelector("[data-name=error] data")?.value;
+        return all.length === 4 && all.every(has);
+    });
+    const took = performance.now() - start;
+    t.diagnostic(`${took.toFixed(0)} ms`);
+    assert.ok(took < slack * seconds, `${took} ms`);
+    await first.close();
+});
+
+test("16,384 tokens have picture, time and error in all panels", async (t) => {
+    const start = await type(16384);
+    await page.waitForTimeout(300);
+    await settled(page, slack * 20 * seconds);
+    const took = performance.now() - start;
+    t.diagnostic(`all in ${(took / seconds).toFixed(1)} s`);
+    for (const name of ["error", "time"])
+        assert.equal(
+            await page.locator(`[data-name=${name}] data[value]:not([value=''])`).count(),
+            4,
+            name,
+        );
+    assert.equal(await page.locator(".panel:not(.stale)").count(), 4);
+    assert.ok(took < slack * 20 * seconds, `${took} ms`);
+});
+
 test("16,384 tokens: pictures first, a toggle answers at once, Stop stops", async (t) => {
     const start = await type(16384);
     await current(slack * 3 * seconds);
