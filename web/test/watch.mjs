@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 
-/** The most CPU time of a task on the page's main thread while `action` lasts, in milliseconds. */
-export async function longestTask(browser, page, action) {
+/** CPU time of the tasks on the page's main thread while `action` lasts, in milliseconds: { longest, sum }. */
+export async function mainThread(browser, page, action) {
     await browser.startTracing(page, { categories: ["toplevel"] });
     await action();
     const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
@@ -14,7 +14,25 @@ export async function longestTask(browser, page, action) {
         return pid === main.pid && tid === main.tid && tdur !== undefined;
     });
     assert.ok(tasks.length > 20, `${tasks.length} tasks`);
-    return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
+    const times = outermost(tasks).map(({ tdur }) => tdur / 1000);
+    return { longest: Math.max(...times), sum: times.reduce((sum, time) => sum + time, 0) };
+}
+
+/** What is traced within another one is part of it. */
+function outermost(tasks) {
+    let end = -Infinity;
+    const outer = [];
+    for (const task of tasks.toSorted((one, other) => one.ts - other.ts)) {
+        if (task.ts < end) continue;
+        outer.push(task);
+        end = task.ts + task.dur;
+    }
+    return outer;
+}
+
+/** The most that one of them takes. */
+export async function longestTask(browser, page, action) {
+    return (await mainThread(browser, page, action)).longest;
 }
 
 /** Words that are not all the same. */
