@@ -34,6 +34,7 @@ export class HeadView {
     #fold: Fold;
     #around: Around;
     #drawn: Grid | null = null;
+    #made: Node[] = [];
 
     constructor(around: Around) {
         this.#around = around;
@@ -82,8 +83,15 @@ export class HeadView {
         this.#backend.append(...added.map((backend) => new Option(backend)));
     }
 
+    /** The same ones of the same weights: who has come to a token by keyboard stays there. */
     #draw(): Node[] {
-        const [grid, tokens] = [(this.#drawn = this.#grid), this.#around.tokens()];
+        const grid = this.#grid;
+        if (!grid || grid !== this.#drawn) this.#made = this.#drawAnew(grid, this.#around.tokens());
+        this.#drawn = grid;
+        return this.#made;
+    }
+
+    #drawAnew(grid: Grid | null, tokens: string[] | null): Node[] {
         this.#words.textContent = "";
         if (!grid || !tokens) return [];
         if (Math.max(grid.queries, grid.keys) > most)
