@@ -106,8 +106,8 @@ static attn_status_t truncate_to(attn_backend_stream_t *base, int64_t length, at
     if (length == 0) stream->dropped = 0;
     if (stream->dropped && length - seen_of(stream) < stream->dropped)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "stream: cannot truncate to %lld tokens: of the window before them the "
-                         "first are no longer kept (%lld are dropped)",
+                         "stream: cannot truncate to %lld tokens: of what these see some is no "
+                         "longer kept (%lld are dropped)",
                          (long long)length, (long long)stream->dropped);
     attn_cache_truncate(&stream->cache, length - stream->dropped);
     return ATTN_OK;
@@ -121,8 +121,8 @@ static attn_status_t query(attn_backend_stream_t *base, const attn_io_t *given,
     const int64_t queries = given->query.shape[2], length = stream->cache.length;
     if (stream->dropped && length - queries < seen_of(stream))
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "stream: of the last %lld tokens' windows the first keys are no longer "
-                         "kept; queries of the last append are answered",
+                         "stream: %lld queries: of what these see some is no longer kept; those "
+                         "of the last append are answered",
                          (long long)queries);
     attn_status_t status = attn_cache_reserve(&stream->cache, 1, error); /* a plan has a key */
     if (status == ATTN_OK) status = prepare(stream, queries, error);

@@ -50,7 +50,7 @@ static void draw(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena) {
         kept[columns] = 1;
         draw_row(pattern, pattern->first_row + row, kept);
         for (int64_t i = 0, c = 0; i < most; i++, c += c < columns) {
-            c = (const uint8_t *)memchr(&kept[c], 1, (size_t)(columns + 1 - c)) - kept;
+            while (!kept[c]) c++;
             *drawn++ = c;
         }
     }
