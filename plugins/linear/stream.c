@@ -225,12 +225,11 @@ static attn_status_t fork_it(const attn_backend_stream_t *base, attn_backend_str
 }
 
 /* What stands before the saved numbers and recent tokens: the form, and how many tokens the states and the last
- * append have. Of states that are compensated each number's remainder (add.h) was saved, too: earlier versions, with
- * 0 in its place, lost them. */
+ * append have. */
 typedef struct saved {
     int64_t map, rule, normalise, features, seed, retnet, own_inputs;
     float key_scale;
-    int32_t compensated;
+    int32_t reserved;
     int64_t before, last;
 } saved_t;
 
@@ -246,51 +245,51 @@ static saved_t header(const stream_t *stream) {
         .retnet = form->retnet,
         .own_inputs = stream->problem.own_inputs,
         .key_scale = form->key_scale,
-        .compensated = 1,
         .before = stream->before,
         .last = stream->last,
     };
 }
 
-/* Bytes of the saved states: of each head s, z, zabs, and where they are compensated the same again. */
-static uint64_t saved_states_bytes(const stream_t *stream, const saved_t *saved) {
-    const int64_t floats = stream->plan->form.features * (stream->problem.value_dim + 2);
-    if (!saved->before) return 0;
-    return (uint64_t)(head_count(&stream->problem) * floats * (1 + saved->compensated)) *
-           sizeof(float);
+/* Floats of a head's saved state: s, z, zabs. */
+static int64_t saved_floats(const stream_t *stream) {
+    return stream->plan->form.features * (stream->problem.value_dim + 2);
 }
 
-/* The heads' numbers in an order that no tier decides; to or from the states. */
-static void copy_states(const stream_t *stream, const saved_t *saved, char *bytes, int is_saved) {
+static uint64_t saved_states_bytes(const stream_t *stream) {
+    return (uint64_t)(head_count(&stream->problem) * saved_floats(stream)) * sizeof(float);
+}
+
+/* One head's numbers in an order that no tier decides; to or from its state. */
+static void copy_state(const stream_t *stream, linear_state_t *state, char *bytes, int is_saved) {
     const int64_t features = stream->plan->form.features, dv = stream->problem.value_dim;
-    const int64_t parts = head_count(&stream->problem) * (1 + saved->compensated);
-    for (int64_t part = 0; saved->before && part < parts; part++) {
-        linear_state_t *state = &stream->states[part / (1 + saved->compensated)];
-        const int64_t shift = part % (1 + saved->compensated) * state->rest;
-        if (is_saved) state->whole = 0;
-        for (int64_t k = 0; k < features + 2; k++) {
-            float *piece = k < features    ? state->s + k * state->stride
-                           : k == features ? state->z
-                                           : state->zabs;
-            const size_t size = (size_t)(k < features ? dv : features) * sizeof(float);
-            if (is_saved)
-                memcpy(piece + shift, bytes, size);
-            else
-                memcpy(bytes, piece + shift, size);
-            bytes += size;
-        }
+    for (int64_t k = 0; k < features + 2; k++) {
+        float *piece = k < features    ? state->s + k * state->stride
+                       : k == features ? state->z
+                                       : state->zabs;
+        const size_t size = (size_t)(k < features ? dv : features) * sizeof(float);
+        if (is_saved)
+            memcpy(piece, bytes, size);
+        else
+            memcpy(bytes, piece, size);
+        bytes += size;
     }
+}
+
+static void copy_states(const stream_t *stream, char *bytes, int is_saved) {
+    for (int64_t h = 0; h < head_count(&stream->problem); h++)
+        copy_state(stream, &stream->states[h],
+                   bytes + (uint64_t)(h * saved_floats(stream)) * sizeof(float), is_saved);
 }
 
 static uint64_t save(const attn_backend_stream_t *base, void *bytes) {
     const stream_t *stream = (const stream_t *)base;
     const saved_t saved = header(stream);
-    const uint64_t numbers = saved_states_bytes(stream, &saved);
+    const uint64_t numbers = stream->before ? saved_states_bytes(stream) : 0;
     const uint64_t recent = attn_cache_bytes(&stream->recent, stream->recent.length);
     if (bytes) {
         char *at = (char *)bytes + sizeof saved;
         memcpy(bytes, &saved, sizeof saved);
-        copy_states(stream, &saved, at, 0);
+        if (numbers) copy_states(stream, at, 0);
         attn_cache_save(&stream->recent, at + numbers);
         attn_cache_save(&stream->gates, at + numbers + recent);
     }
@@ -311,7 +310,7 @@ static attn_status_t check_header(const stream_t *stream, const saved_t *saved, 
                         : saved->key_scale != own.key_scale   ? "scale"
                                                               : NULL;
     if (saved->before < 0 || saved->before > length || saved->last < 0 ||
-        saved->last > length - saved->before || saved->compensated >> 1)
+        saved->last > length - saved->before)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: these bytes are damaged");
     if (!other) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: saved with another %s", other);
@@ -340,7 +339,7 @@ static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uin
     attn_status_t status = check_header(stream, &saved, length, error);
     if (status != ATTN_OK) return status;
     const int64_t tokens = length - saved.before;
-    const uint64_t numbers = saved_states_bytes(stream, &saved);
+    const uint64_t numbers = saved.before ? saved_states_bytes(stream) : 0;
     const uint64_t recent = attn_cache_bytes(&stream->recent, tokens);
     const uint64_t needed =
         sizeof saved + numbers + recent + attn_cache_bytes(&stream->gates, tokens);
@@ -354,7 +353,7 @@ static attn_status_t restore(attn_backend_stream_t *base, const void *bytes, uin
     if (status != ATTN_OK) return status;
     attn_cache_restore(&stream->gates, gates, tokens, NULL); /* has the room, and no scales */
     forget(stream);
-    copy_states(stream, &saved, (char *)(uintptr_t)at, 1);
+    if (numbers) copy_states(stream, (char *)(uintptr_t)at, 1);
     set_before(stream, saved.before);
     stream->last = saved.last;
     shrink(stream, tokens);

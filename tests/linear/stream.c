@@ -315,78 +315,6 @@ static void other_forms_are_refused(void **state) {
     attn_context_destroy(context);
 }
 
-/* As a version without remainders saved it, of one head of 4 x 4. */
-static uint64_t without_remainders(char *bytes, uint64_t size) {
-    enum { FLAG = 88 + 7 * 8 + 4, NUMBERS = FLAG + 4 + 2 * 8, BYTES = 4 * (4 + 2) * 4 };
-    assert_int_equal(bytes[FLAG], 1);
-    bytes[FLAG] = 0;
-    memmove(bytes + NUMBERS + BYTES, bytes + NUMBERS + 2 * BYTES, size - NUMBERS - 2 * BYTES);
-    return size - BYTES;
-}
-
-static void answer_of(const trial_t *trial, attn_stream_t *stream, float out[4]) {
-    const attn_io_t io = {.struct_size = sizeof io,
-                          .query = trial_rows(&trial->query.tensor, 0, 1),
-                          .out = attn_tensor_bhnd(out, 1, 1, 1, 4)};
-    assert_int_equal(attn_stream_query(stream, &io, NULL), ATTN_OK);
-    for (int c = 0; c < 4; c++) assert_true(isfinite(out[c]));
-}
-
-/* Of one head of 4 x 4. Where states decay, they forget all at first, and in the middle for some tokens. */
-static void make_small(trial_t *trial, const attn_context_t *context, int rule, int normalise,
-                       int64_t tokens) {
-    attn_problem_t problem = fixture_problem(1, 1, tokens, tokens, 4, 4);
-    problem.causal = ATTN_CAUSAL_TOP_LEFT;
-    *trial = trial_of(context, &problem, ATTN_ORACLE_ELU1, rule, normalise);
-    trial_make(trial);
-    trial_label(trial);
-    for (int64_t j = 0; is_gated(rule) && j < tokens; j++)
-        for (int64_t k = 0; k < 4; k++)
-            typed_set(&trial->own[DECAY], 0, 0, j, k, j % (tokens / 2) < 50 ? -2 : -1e-4);
-}
-
-/**
- * What rounding left out of the sums is saved, too: the bits that follow are those of the stream itself and of its
- * copy, whatever the restored one had before. Of bytes of earlier versions the sums are the same.
- */
-static void remainders_are_saved(void **state) {
-    (void)state;
-    enum { N = 1000, HALF = N / 2 };
-    attn_context_t *context = fixture_context(1);
-    for (int rule = 0; rule < RULES_COUNT; rule++)
-        for (int normalise = 0; normalise <= !is_delta(rule); normalise++) {
-            char settings[160];
-            float answer[4], expected[4], at_half[4];
-            trial_t trial;
-            make_small(&trial, context, rule, normalise, N);
-            attn_stream_t *stream = open_stream(&trial, trial_settings(&trial, settings));
-            attn_stream_t *fork = NULL, *other = open_stream(&trial, settings);
-            for (int64_t j = 0; j < HALF; j++) append(&trial, stream, j, 1);
-            for (int64_t j = 0; j < 40; j++) append(&trial, other, j, 1);
-            answer_of(&trial, stream, at_half);
-            uint64_t size = attn_stream_save(stream, NULL, 0);
-            char *bytes = malloc(size);
-            assert_non_null(bytes);
-            attn_stream_save(stream, bytes, size);
-            assert_int_equal(attn_stream_fork(stream, &fork, NULL), ATTN_OK);
-            assert_int_equal(attn_stream_restore(other, bytes, size, NULL), ATTN_OK);
-            attn_stream_t *const streams[] = {stream, fork, other};
-            for (int i = 0; i < 3; i++) {
-                for (int64_t j = HALF; j < N; j++) append(&trial, streams[i], j, 1);
-                answer_of(&trial, streams[i], i ? answer : expected);
-                if (i) assert_memory_equal(answer, expected, sizeof answer);
-            }
-            size = without_remainders(bytes, size);
-            assert_int_equal(attn_stream_restore(other, bytes, size, NULL), ATTN_OK);
-            answer_of(&trial, other, answer);
-            assert_memory_equal(answer, at_half, sizeof answer);
-            free(bytes);
-            for (int i = 0; i < 3; i++) attn_stream_destroy(streams[i]);
-            trial_drop(&trial);
-        }
-    attn_context_destroy(context);
-}
-
 /** A decay above 0 changes nothing; a state cannot be given to begin with. */
 static void bad_gates_are_refused(void **state) {
     (void)state;
@@ -492,5 +420,5 @@ static void arrays_have_their_shapes(void **state) {
 TEST_MAIN(cmocka_unit_test(arrays_have_their_shapes), cmocka_unit_test(splits_do_not_matter),
           cmocka_unit_test(memory_does_not_grow), cmocka_unit_test(room_is_given_back),
           cmocka_unit_test(only_the_last_append_is_promised),
-          cmocka_unit_test(other_forms_are_refused), cmocka_unit_test(remainders_are_saved),
-          cmocka_unit_test(bad_gates_are_refused), cmocka_unit_test(nan_gates_are_remembered))
+          cmocka_unit_test(other_forms_are_refused), cmocka_unit_test(bad_gates_are_refused),
+          cmocka_unit_test(nan_gates_are_remembered))
