@@ -140,8 +140,7 @@ describe("attn compare", () => {
                 assert.equal(/int\d+/.exec(rows[0].kernel)?.[0] ?? "f32", precision);
                 succeed(["run", "softmax", ...INPUTS, "-o", "o.npy", ...set], folder);
                 const out = read(folder, "o.npy").data;
-                const error =
-                    Math.hypot(...out.map((x, i) => x - exact[i])) / Math.hypot(...exact);
+                const error = Math.hypot(...out.map((x, i) => x - exact[i])) / Math.hypot(...exact);
                 const doubles = 4 * (48 + 16 + 16) * 2 ** -53; // as above
                 assert.ok(Math.abs(rows[0].error - error) <= PRINTED * error + doubles, precision);
                 return error;
