@@ -1,43 +1,24 @@
 // Exact attention.
 
-import { inCache, oneQuery, row, square, two, units, withOne } from "./tasks.mjs";
+import { causal, decode, full, ofReading, row, square, two, units, withOne } from "./tasks.mjs";
 
-const exact = [
-    "libattn",
-    "onnxruntime MultiHeadAttention",
-    "onnxruntime Attention",
-    "onnxruntime MatMul, Softmax, MatMul",
-    "oneDNN",
-    "OpenBLAS",
-    "oneDNN, newest",
-    "OpenBLAS, newest",
-    "PyTorch",
-    "ggml",
+const operators = ["onnxruntime MultiHeadAttention", "onnxruntime Attention"];
+const graph = "onnxruntime MatMul, Softmax, MatMul";
+const shared = "onnxruntime GroupQueryAttention"; // always causal
+const libraries = ["oneDNN", "OpenBLAS", "oneDNN, newest", "OpenBLAS, newest", "PyTorch"];
+const caches = [
+    ...["f16", "bf16", "i8"].map((type) => `libattn, ${type} keys and values`),
+    "libattn, i8 keys and values, int8",
 ];
-const causal = [
-    "libattn",
-    "onnxruntime MultiHeadAttention",
-    "onnxruntime Attention",
-    "onnxruntime GroupQueryAttention",
-    "oneDNN",
-    "OpenBLAS",
-    "oneDNN, newest",
-    "OpenBLAS, newest",
-    "PyTorch",
-];
-const caches = ["f16", "bf16", "i8"].map((type) => `libattn, ${type} keys and values`);
-const decode = [
+
+const all = ["libattn", ...operators, graph, ...libraries, "ggml"];
+const masked = ["libattn", ...operators, shared, ...libraries];
+const one = [
     "libattn",
     ...caches,
-    "libattn, i8 keys and values, int8",
-    "onnxruntime MultiHeadAttention",
-    "onnxruntime Attention",
-    "onnxruntime GroupQueryAttention",
-    "oneDNN",
-    "OpenBLAS",
-    "oneDNN, newest",
-    "OpenBLAS, newest",
-    "PyTorch",
+    ...operators,
+    shared,
+    ...libraries,
     "ggml",
     "ggml, f16 keys and values",
 ];
@@ -45,14 +26,9 @@ const grouped = [
     "libattn",
     "libattn, 1 query head",
     ...caches,
-    "libattn, i8 keys and values, int8",
     "onnxruntime Attention",
-    "onnxruntime GroupQueryAttention",
-    "oneDNN",
-    "OpenBLAS",
-    "oneDNN, newest",
-    "OpenBLAS, newest",
-    "PyTorch",
+    shared,
+    ...libraries,
     "ggml",
 ];
 const native = ["libattn", "libattn/native in Node", "libattn/native in Node, runAsync"];
@@ -64,13 +40,13 @@ export const families = [
         unit: units.flops,
         peak: "flops",
         rows: [
-            row("full-1024-64", "n = 1024, d = 64", square(1024, 64), exact),
+            row("full-1024-64", "n = 1024, d = 64", square(1024, 64), all),
             row("full-4096-64", "n = 4096, d = 64", square(4096, 64), [
                 "libattn",
                 "libattn, AVX2",
-                ...exact.slice(1),
+                ...all.slice(1),
             ]),
-            row("full-4096-128", "n = 4096, d = 128", square(4096, 128), exact),
+            row("full-4096-128", "n = 4096, d = 128", square(4096, 128), all),
         ],
     },
     {
@@ -79,8 +55,8 @@ export const families = [
         unit: units.flops,
         peak: "flops",
         rows: [
-            row("causal-4096-64", "n = 4096, d = 64", square(4096, 64, { causal: 1 }), causal),
-            row("causal-4096-128", "n = 4096, d = 128", square(4096, 128, { causal: 1 }), causal),
+            row("causal-4096-64", "n = 4096, d = 64", square(4096, 64, { causal: 1 }), masked),
+            row("causal-4096-128", "n = 4096, d = 128", square(4096, 128, { causal: 1 }), masked),
         ],
     },
     {
@@ -103,7 +79,7 @@ export const families = [
         peak: "flops",
         rows: [
             row("small-128-64", "n = 128, d = 64", square(128, 64), [
-                ...exact,
+                ...all,
                 "onnxruntime, an empty call",
             ]),
         ],
@@ -111,23 +87,16 @@ export const families = [
     {
         id: "decode",
         title: "One query, a cache of keys and values, 1 thread",
-        note: inCache,
-        unit: units.bytes,
-        peak: "read",
-        rows: [
-            row("decode-4096", "m = 4096, d = 128", oneQuery(4096), decode),
-            row("decode-32768", "m = 32768, d = 128", oneQuery(32768), decode),
-        ],
+        ...ofReading,
+        rows: [decode("decode-4096", 4096, one), decode("decode-32768", 32768, one)],
     },
     {
         id: "grouped",
         title: "One query, 8 query heads to a key/value head, 1 thread",
-        note: inCache,
-        unit: units.bytes,
-        peak: "read",
+        ...ofReading,
         rows: [
-            row("grouped-4096", "m = 4096, d = 128", oneQuery(4096, { kv_heads: 1 }), grouped),
-            row("grouped-32768", "m = 32768, d = 128", oneQuery(32768, { kv_heads: 1 }), grouped),
+            decode("grouped-4096", 4096, grouped, { kv_heads: 1 }),
+            decode("grouped-32768", 32768, grouped, { kv_heads: 1 }),
         ],
     },
     {
@@ -136,13 +105,8 @@ export const families = [
         unit: units.flops,
         peak: "flops2",
         rows: [
-            row("threads-full", "full, n = 4096, d = 64", square(4096, 64, two), withOne(exact)),
-            row(
-                "threads-causal",
-                "causal, n = 4096, d = 64",
-                square(4096, 64, { ...two, causal: 1 }),
-                withOne(causal),
-            ),
+            full("threads-full", 4096, withOne(all), two),
+            causal("threads-causal", 4096, withOne(masked), two),
         ],
     },
     {
@@ -150,7 +114,7 @@ export const families = [
         title: "One query, 2 threads",
         unit: units.bytes,
         peak: "read2",
-        rows: [row("threads-decode", "m = 32768, d = 128", oneQuery(32768, two), withOne(decode))],
+        rows: [decode("threads-decode", 32768, withOne(one), two)],
     },
     {
         id: "native",
@@ -158,14 +122,9 @@ export const families = [
         unit: units.flops,
         peak: "flops",
         rows: [
-            row("native-1024", "full, n = 1024, d = 64", square(1024, 64), native),
-            row("native-4096", "full, n = 4096, d = 64", square(4096, 64), native),
-            row(
-                "native-causal",
-                "causal, n = 4096, d = 64",
-                square(4096, 64, { causal: 1 }),
-                native,
-            ),
+            full("native-1024", 1024, native),
+            full("native-4096", 4096, native),
+            causal("native-causal", 4096, native),
         ],
     },
 ];

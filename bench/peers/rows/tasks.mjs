@@ -14,8 +14,20 @@ export const row = (id, label, task, names) => ({ id, label, task, names });
 export const two = { threads: 2 };
 export const withOne = (names) => ["libattn", "libattn, 1 thread", ...names.slice(1)];
 
-export const inCache =
-    "Keys and values of 34 MB and less may lie in the last cache: then more than the peak of memory.";
+/** Rows of exact attention at usual sizes: every query sees every key, those before it, or there is one. */
+export const full = (id, n, names, more) =>
+    row(id, `full, n = ${n}, d = 64`, square(n, 64, more), names);
+export const causal = (id, n, names, more) =>
+    row(id, `causal, n = ${n}, d = 64`, square(n, 64, { ...more, causal: 1 }), names);
+export const decode = (id, keys, names, more) =>
+    row(id, `m = ${keys}, d = 128`, oneQuery(keys, more), names);
+
+/** What families of one query are told in. */
+export const ofReading = {
+    note: "Keys and values of 34 MB and less may lie in the last cache: then more than the peak of memory.",
+    unit: units.bytes,
+    peak: "read",
+};
 
 /** Names of contenders but those with such words. */
 export const without = (names, ...left) =>

@@ -1,6 +1,6 @@
 // Exact attention in WebAssembly.
 
-import { inCache, oneQuery, ownWeb, row, square, two, units, without } from "./tasks.mjs";
+import { causal, decode, full, ofReading, ownWeb, two, units, without } from "./tasks.mjs";
 
 const web = [
     ...ownWeb,
@@ -17,34 +17,26 @@ const page = [
     "tfjs-backend-wasm, Chromium",
 ];
 
+/** Rows of exact attention by `names`, some thousand tokens. */
+const usual = (place, names) => [
+    full(`${place}-full-1024`, 1024, names),
+    full(`${place}-full-4096`, 4096, names),
+    causal(`${place}-causal-4096`, 4096, without(names, "MatMul")),
+];
+
 export const families = [
     {
         id: "wasm",
         title: "WebAssembly in Node, 1 thread",
         unit: units.flops,
         peak: "wasm",
-        rows: [
-            row("wasm-full-1024", "full, n = 1024, d = 64", square(1024, 64), web),
-            row("wasm-full-4096", "full, n = 4096, d = 64", square(4096, 64), web),
-            row("wasm-full-16384", "full, n = 16384, d = 64", square(16384, 64), ownWeb),
-            row(
-                "wasm-causal-4096",
-                "causal, n = 4096, d = 64",
-                square(4096, 64, { causal: 1 }),
-                without(web, "MatMul"),
-            ),
-        ],
+        rows: [...usual("wasm", web), full("wasm-full-16384", 16384, ownWeb)],
     },
     {
         id: "wasm-decode",
         title: "WebAssembly in Node, one query, 1 thread",
-        note: inCache,
-        unit: units.bytes,
-        peak: "read",
-        rows: [
-            row("wasm-decode-4096", "m = 4096, d = 128", oneQuery(4096), web),
-            row("wasm-decode-32768", "m = 32768, d = 128", oneQuery(32768), web),
-        ],
+        ...ofReading,
+        rows: [decode("wasm-decode-4096", 4096, web), decode("wasm-decode-32768", 32768, web)],
     },
     {
         id: "wasm-threads",
@@ -52,11 +44,16 @@ export const families = [
         unit: units.flops,
         peak: "wasm",
         rows: [
-            row("wasm-threads-4096", "full, n = 4096, d = 64", square(4096, 64, two), [
-                "libattn, SIMD128 and threads",
-                "libattn, SIMD128",
-                "onnxruntime-web MatMul, Softmax, MatMul",
-            ]),
+            full(
+                "wasm-threads-4096",
+                4096,
+                [
+                    "libattn, SIMD128 and threads",
+                    "libattn, SIMD128",
+                    "onnxruntime-web MatMul, Softmax, MatMul",
+                ],
+                two,
+            ),
         ],
     },
     {
@@ -64,23 +61,12 @@ export const families = [
         title: "WebAssembly in Chromium, 1 thread",
         unit: units.flops,
         peak: "chromium",
-        rows: [
-            row("chromium-full-1024", "full, n = 1024, d = 64", square(1024, 64), page),
-            row("chromium-full-4096", "full, n = 4096, d = 64", square(4096, 64), page),
-            row(
-                "chromium-causal-4096",
-                "causal, n = 4096, d = 64",
-                square(4096, 64, { causal: 1 }),
-                without(page, "MatMul"),
-            ),
-        ],
+        rows: usual("chromium", page),
     },
     {
         id: "chromium-decode",
         title: "WebAssembly in Chromium, one query, 1 thread",
-        note: inCache,
-        unit: units.bytes,
-        peak: "read",
-        rows: [row("chromium-decode-4096", "m = 4096, d = 128", oneQuery(4096), page)],
+        ...ofReading,
+        rows: [decode("chromium-decode-4096", 4096, page)],
     },
 ];
