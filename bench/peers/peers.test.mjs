@@ -23,8 +23,9 @@ const peaks = { flops: 200, flops2: 400, read: 15, read2: 30, avx2: 100, wasm: 4
 const [full] = selectRows(["full-4096-64"]);
 const [row] = full.rows;
 
-/** A measured row in which contender number i takes i + 1 seconds and the last one fails. */
-function measured() {
+/** The family's first row, measured: contender number i takes i + 1 seconds and the last one fails. */
+function measured(family = full) {
+    const [row] = family.rows;
     const entries = row.names.map((name, i) => ({
         contender: contenderOf(name, row),
         about: `${name} 1.0`,
@@ -32,7 +33,7 @@ function measured() {
         failure: i === row.names.length - 1 ? 'wrong: "much", and more' : "",
         times: [i + 1, i + 1, i + 2, i + 1],
     }));
-    return resultsOf({ family: full, row, entries }, peaks);
+    return resultsOf({ family, row, entries }, peaks);
 }
 
 test("the interval of the median is that of the order statistics", () => {
@@ -117,6 +118,15 @@ test("tables of READMEs: own lines and peers of a row, the fastest peer, what mi
         ["1.27", "1.27 (1.2)", "1.06 (1.15: missed)"],
     );
     assert.equal(labelOf(own[1]), "n = 4096, d = 64; AVX2");
+});
+
+test("a call that computes nothing is no peer", () => {
+    const empty = "onnxruntime, an empty call";
+    const [small] = selectRows(["small"]);
+    const names = [small.rows[0].names[0], empty, "oneDNN", "OpenBLAS"];
+    const results = measured({ ...small, rows: [{ ...small.rows[0], names }] });
+    const [{ peers }] = rowsOf(JSON.parse(JSON.stringify(results)), ["small"]);
+    assert.equal(fastestOf(peers).contender, "oneDNN");
 });
 
 test("numbers keep so many digits", () => {

@@ -4,9 +4,14 @@ import { digits } from "./table.mjs";
 
 const isOwn = ({ contender }) => contender.startsWith("libattn");
 
-/** Rows of these families in the order of the results: {id, family, own, peers}, without what failed. */
+/**
+ * Rows of these families in the order of the results: {id, family, own, peers}, without what has no speed: it failed,
+ * or is an empty call, which no time is to be held against.
+ */
 export function rowsOf(results, families) {
-    const chosen = results.filter(({ family, failure }) => families.includes(family) && !failure);
+    const chosen = results.filter(
+        ({ family, gflops }) => families.includes(family) && Number.isFinite(gflops),
+    );
     return [...new Set(chosen.map(({ row }) => row))].map((id) => {
         const all = chosen.filter(({ row }) => row === id);
         return {
