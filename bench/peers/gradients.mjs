@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { npyBytes, readNpy } from "./npy.mjs";
 import { dataFile, inRoot } from "./paths.mjs";
 import { Contender } from "./process.mjs";
-import { table, writeMarked } from "./readme.mjs";
+import { benchReadme, table, writeMarked } from "./readme.mjs";
 import { summarize } from "./statistics.mjs";
 import { digits } from "./table.mjs";
 
@@ -254,4 +254,4 @@ const text = [
         training,
     ),
 ].join("\n\n");
-writeMarked(join(here, "..", "README.md"), { gradients: text });
+writeMarked(benchReadme, { gradients: text });

@@ -2,23 +2,11 @@
 //
 // usage: ATTN_PEERS=FOLDER node linear.mjs
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { inRoot } from "./paths.mjs";
-import { table, writeMarked } from "./readme.mjs";
-import {
-    fastestOf,
-    headOf,
-    heldAgainst,
-    labelOf,
-    nameOf,
-    percent,
-    rowsOf,
-    times,
-} from "./report.mjs";
+import { benchReadme, table, writeMarked } from "./readme.mjs";
+import { beginningOf, fastestOf, headOf, lastRun, nameOf, rowsOf, times } from "./report.mjs";
 import { digits } from "./table.mjs";
 
-const about = JSON.parse(readFileSync(inRoot("results.json")));
+const about = lastRun();
 const families = ["linear", "linear-rules", "linear-decode", "linear-threads", "linear-wasm"];
 const rows = rowsOf(about.results, families);
 
@@ -61,10 +49,7 @@ function line(one, { own, peers }) {
     const best = fastestOf(peers);
     const others = Object.values(columns).map((is) => peers.find(({ contender }) => is(contender)));
     return [
-        labelOf(one),
-        digits(one.ms),
-        percent(one.percent_of_peak),
-        heldAgainst(one.percent_of_peak, aim.peak, percent),
+        ...beginningOf(one, aim),
         single ? times(single.ms / one.ms, aim.threads) : "",
         ...others.map((peer) => (peer ? digits(peer.ms) : "")),
         best ? `${peerOf(best)}: ${times(best.ms / one.ms, TIMES_PEER)}` : "",
@@ -109,4 +94,4 @@ const text = [
     table([...titles, ...Object.keys(columns), `best peer: its time / libattn's (aim)`], lines),
     growth(),
 ].join("\n\n");
-writeMarked(join(import.meta.dirname, "..", "README.md"), { linear: text });
+writeMarked(benchReadme, { linear: text });

@@ -1,6 +1,9 @@
 // Tables that are measured and stand in a README, between marks.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const benchReadme = join(import.meta.dirname, "..", "README.md");
 
 /** A table in Markdown: `titles` and `rows` of texts. */
 export const table = (titles, rows) =>
@@ -8,7 +11,7 @@ export const table = (titles, rows) =>
         .map((cells) => `| ${cells.join(" | ")} |`)
         .join("\n");
 
-/** Puts each text of `texts` between the marks of its name in the file. */
+/** Puts each text of `texts` between the marks of its name in the file, all of them or none. */
 export function writeMarked(file, texts) {
     let readme = readFileSync(file, "utf8");
     for (const [name, text] of Object.entries(texts)) {
@@ -16,5 +19,6 @@ export function writeMarked(file, texts) {
         if (!marked.test(readme)) throw new Error(`${file} has no marks for ${name}`);
         readme = readme.replace(marked, (_, begin, end) => `${begin}\n${text}\n${end}`);
     }
-    writeFileSync(file, readme);
+    writeFileSync(`${file}.new`, readme, { flush: true });
+    renameSync(`${file}.new`, file);
 }

@@ -1,6 +1,11 @@
 // What tables of the READMEs are made of: the results of the last run, row by row.
 
+import { readFileSync } from "node:fs";
+import { inRoot } from "./paths.mjs";
 import { digits } from "./table.mjs";
+
+/** What the last `./dev bench --peers` found: where and when, peaks, results. */
+export const lastRun = () => JSON.parse(readFileSync(inRoot("results.json")));
 
 const isOwn = ({ contender }) => contender.startsWith("libattn");
 
@@ -49,6 +54,14 @@ export function times(value, aim) {
     const tell = (number) => String(number);
     return digits(value) + (aim === undefined ? "" : ` (${heldAgainst(value, aim, tell)})`);
 }
+
+/** What a line of the library's begins with: its work, ms, percent of the peak, and those asked for. */
+export const beginningOf = (one, { peak }) => [
+    labelOf(one),
+    digits(one.ms),
+    percent(one.percent_of_peak),
+    heldAgainst(one.percent_of_peak, peak, percent),
+];
 
 /** Where and when it was measured, and the peaks that shares are of. */
 export function headOf({ cpu, system, date, commit, peaks }, names) {

@@ -2,24 +2,12 @@
 //
 // usage: ATTN_PEERS=FOLDER node softmax.mjs
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { inRoot } from "./paths.mjs";
-import { table, writeMarked } from "./readme.mjs";
-import {
-    fastestOf,
-    headOf,
-    heldAgainst,
-    labelOf,
-    nameOf,
-    percent,
-    rowsOf,
-    times,
-} from "./report.mjs";
+import { benchReadme, table, writeMarked } from "./readme.mjs";
+import { beginningOf, fastestOf, headOf, lastRun, nameOf, rowsOf, times } from "./report.mjs";
 import { families } from "./rows.mjs";
 import { digits } from "./table.mjs";
 
-const about = JSON.parse(readFileSync(inRoot("results.json")));
+const about = lastRun();
 const own = families.map(({ id }) => id).filter((id) => !/^(linear|sparse|native)/.test(id));
 const rows = rowsOf(about.results, own);
 
@@ -86,10 +74,7 @@ function line(one, row) {
     const peer = fastestBeside(one, row);
     const [beside, name] = besideOf(one, row);
     return [
-        labelOf(one),
-        digits(one.ms),
-        percent(one.percent_of_peak),
-        heldAgainst(one.percent_of_peak, aim.peak, percent),
+        ...beginningOf(one, aim),
         beside ? `${name}: ${times(beside.ms / one.ms, aim.own)}` : "",
         peer ? nameOf(peer) : "",
         peer ? digits(peer.ms) : "",
@@ -128,4 +113,4 @@ const text = [
         [...new Set(rows.map(({ family }) => family))].flatMap(sectionOf),
     ),
 ].join("\n\n");
-writeMarked(join(import.meta.dirname, "..", "README.md"), { softmax: text });
+writeMarked(benchReadme, { softmax: text });

@@ -3,16 +3,16 @@
 //
 // usage: ATTN_PEERS=FOLDER node sparse.mjs
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keptTable } from "./kept.mjs";
-import { inRoot } from "./paths.mjs";
 import { table, writeMarked } from "./readme.mjs";
+import { lastRun } from "./report.mjs";
 import { overDensity, overLength } from "./sparse_plot.mjs";
 import { digits } from "./table.mjs";
 
 const plugin = join(import.meta.dirname, "..", "..", "plugins", "sparse");
-const { results, cpu, date, commit, peaks } = JSON.parse(readFileSync(inRoot("results.json")));
+const { results, cpu, date, commit, peaks } = lastRun();
 
 const percent = (share, count = 2) => `${digits(100 * share, count)}%`;
 
@@ -120,6 +120,11 @@ const times = [
     threadsTable(),
     webTable(),
 ].join("\n\n");
-writeFileSync(join(plugin, "times-n.svg"), overLength(rowsOf("sparse-growth")));
-writeFileSync(join(plugin, "times-density.svg"), overDensity(rowsOf("sparse-density")));
-writeMarked(join(plugin, "README.md"), { times, kept: await keptTable() });
+// All of it or nothing: whatever fails does so before the first is written.
+const kept = await keptTable();
+const figures = {
+    "times-n.svg": overLength(rowsOf("sparse-growth")),
+    "times-density.svg": overDensity(rowsOf("sparse-density")),
+};
+writeMarked(join(plugin, "README.md"), { times, kept });
+for (const [name, figure] of Object.entries(figures)) writeFileSync(join(plugin, name), figure);
