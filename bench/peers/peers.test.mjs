@@ -2,6 +2,7 @@
 // read back where onnx-proto is. `node --test bench/peers/*.test.mjs`
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,6 +63,20 @@ test("rows are selected by family and by the beginning of their id, and ids are 
     assert.equal(selectRows(["nothing"]).length, 0);
     const ids = families.flatMap(({ rows }) => rows.map(({ id }) => id));
     assert.equal(new Set(ids).size, ids.length);
+});
+
+test("what nobody can do is refused in words, before anything is installed for it", () => {
+    const said = (...words) => {
+        const script = join(import.meta.dirname, "options.mjs");
+        const { status, stderr } = spawnSync(process.execPath, [script, ...words]);
+        return [status, String(stderr)];
+    };
+    assert.deepEqual(said("--quick", "--seconds", "0.05", "full", "decode-4"), [0, ""]);
+    const [status, text] = said("full", "nothing");
+    assert.equal(status, 2);
+    assert.match(text, /^bench --peers: no family or row is called nothing\n$/);
+    assert.match(said("--seconds", "0")[1], /^bench --peers: --seconds 0: not a number above 0\n$/);
+    assert.match(said("--quik")[1], /^bench --peers: .*--quik/);
 });
 
 test("speed, share of the peak and ratio", () => {

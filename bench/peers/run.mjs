@@ -8,42 +8,15 @@
 import { execFile } from "node:child_process";
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
 import { makeInputs } from "./inputs.mjs";
 import { measureRow } from "./measure.mjs";
+import { options } from "./options.mjs";
 import { attn, inRoot, program } from "./paths.mjs";
 import { raisePeaks } from "./peaks.mjs";
 import { plot } from "./plot.mjs";
 import { resultsOf } from "./results.mjs";
-import { selectRows } from "./rows.mjs";
 import { csv, digits, markdown } from "./table.mjs";
-
-function die(message) {
-    console.error(`bench --peers: ${message}`);
-    process.exit(2);
-}
-
-/** Rounds, and seconds for each contender in each row; which rows, and against which peers. */
-function readOptions() {
-    try {
-        const { values, positionals } = parseArgs({
-            allowPositionals: true,
-            options: {
-                quick: { type: "boolean" },
-                seconds: { type: "string" },
-                newest: { type: "boolean" },
-                own: { type: "boolean" },
-                against: { type: "string" },
-            },
-        });
-        const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 4.8));
-        if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds}: not a number above 0`);
-        const rounds = values.quick ? 2 : 6;
-        return { ...values, seconds, rounds, words: positionals };
-    } catch (error) {
-        return die(error.message);
-    }
-}
 
 async function aboutThisRun() {
     const git = ["-C", import.meta.dirname, "describe", "--always", "--dirty"];
@@ -81,9 +54,7 @@ function write(about, families, measured) {
     for (const family of done) put(`${family.id}.svg`, plot(family, results, about.peaks));
 }
 
-const { words, ...budget } = readOptions();
-const families = selectRows(words);
-if (families.length === 0) die(`no family or row is called ${words.join(" or ")}`);
+const { families, ...budget } = options;
 const about = await aboutThisRun();
 const log = openSync(inRoot("stderr.log"), "w");
 const measured = [];

@@ -78,6 +78,7 @@ install_newer_node() {
 }
 
 before=$(commit_before "$@")
+! attn_has_node || node "$SOURCE/options.mjs" "$@"
 want_c
 want_node
 want_browser

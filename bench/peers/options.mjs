@@ -1,0 +1,37 @@
+// What is asked of `./dev bench --peers`; refused, where nobody can do it, as soon as this module is loaded. run.sh does
+// so by itself before it installs anything.
+//
+// usage: node options.mjs [--quick] [--seconds S] [--newest | --own] [--against COMMIT] [FAMILY or ROW...]
+
+import { parseArgs } from "node:util";
+import { selectRows } from "./rows.mjs";
+
+/** Rounds, and seconds for each contender in each row; the families, and against which peers. */
+function readOptions() {
+    const { values, positionals: words } = parseArgs({
+        allowPositionals: true,
+        options: {
+            quick: { type: "boolean" },
+            seconds: { type: "string" },
+            newest: { type: "boolean" },
+            own: { type: "boolean" },
+            against: { type: "string" },
+        },
+    });
+    const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 4.8));
+    if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds}: not a number above 0`);
+    const unknown = words.filter((word) => selectRows([word]).length === 0);
+    if (unknown.length > 0) throw new Error(`no family or row is called ${unknown.join(" or ")}`);
+    return { ...values, seconds, rounds: values.quick ? 2 : 6, families: selectRows(words) };
+}
+
+function optionsOrEnd() {
+    try {
+        return readOptions();
+    } catch (error) {
+        console.error(`bench --peers: ${error.message}`);
+        return process.exit(2);
+    }
+}
+
+export const options = optionsOrEnd();
