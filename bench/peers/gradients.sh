@@ -12,6 +12,9 @@ readonly SOURCE=bench/peers
 readonly PEERS=build/peers
 readonly LOG=build/log/peers-newest.log
 
+[[ $# -eq 0 || "$*" == --quick ]] ||
+    { echo "bench --gradients: '$*' is not --quick, the one option that there is" >&2 && exit 2; }
+want_node
 want_program debootstrap debootstrap
 install_missing
 mkdir -p "$PEERS" build/log
