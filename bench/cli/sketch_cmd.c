@@ -216,7 +216,7 @@ static void tell(const sketch_run_t *run) {
         {"distortion", "spectral distortion", distance->distortion, run->report},
         {"entry", "max |A' - A| of the attention matrix", distance->entry, run->report},
         {"r", "r, max |X X^T|", run->largest, 1},
-        {"bound", "12 r", 12 * run->largest, 1},
+        {"bound", "12 r, where the distortion is below 1", 12 * run->largest, 1},
     };
     if (run->json) {
         printf("{\n  \"method\": \"%s\",\n  \"algebra\": \"%s\"", run->method,

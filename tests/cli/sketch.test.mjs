@@ -133,7 +133,9 @@ describe("attn sketch", () => {
                 }
                 const { stderr: near } = attn(["sketch", "near.npy", "--size", "300"], folder);
                 assert.match(near, /12 r is 1\.1\d*, and no weight moves by more than 1/);
-                assert.equal(attn(["sketch", "x.npy", "--size", "300"], folder).stderr, "");
+                const small = attn(["sketch", "x.npy", "--size", "300"], folder);
+                assert.equal(small.stderr, "");
+                assert.match(small.stdout, /^12 r, where the distortion is below 1 +0\.\d+$/m);
                 const { stderr } = attn(["sketch", "large.npy", "--size", "700"], folder);
                 assert.equal(stderr, "", "Y is X, and nothing moves");
             },
@@ -367,6 +369,7 @@ describe("attn sketch", () => {
             [["x.npy", "--eps", e], /eps is -?[01], has to be 0\.001 to 0\.999/],
             [["x.npy", "--delta", e], /delta is -?[01], has to be 1e-06 to 0\.999/],
         ]),
+        [["x.npy", "--eps", "0.99900001"], /--eps is 0\.99900001, has to be 0\.001 to 0\.999/],
         [["x.npy", "--size", "0"], /--size/],
         [["x.npy", "--eps", "5"], /^attn: --eps is 5/],
         [["x.npy", "--seed", "18446744073709551616"], /--seed: 18446744073709551616 is outside 0/],
