@@ -255,7 +255,7 @@ static attn_status_t take_all(const work_t *work) {
 static attn_status_t check_share(const char *name, double value, double least,
                                  attn_error_t *error) {
     if (value >= least && value <= ATTN_SKETCH_MOST) return ATTN_OK;
-    return attn_fail(error, ATTN_ERROR_RANGE, "%s is %g, has to be %g to %g", name, value, least,
+    return attn_fail(error, ATTN_ERROR_RANGE, "%s is %.10g, has to be %g to %g", name, value, least,
                      ATTN_SKETCH_MOST);
 }
 
@@ -264,7 +264,7 @@ attn_status_t sketching_check_options(const sketching_options_t *options, attn_e
     if (!status) status = check_share("delta", options->delta, ATTN_SKETCH_LEAST_DELTA, error);
     if (status) return status;
     if (!(options->factor >= 0 && factor_of(options) >= 2 && factor_of(options) <= 1000))
-        return attn_fail(error, ATTN_ERROR_RANGE, "factor is %g, has to be 2 to 1000",
+        return attn_fail(error, ATTN_ERROR_RANGE, "factor is %.10g, has to be 2 to 1000",
                          options->factor);
     if (options->size < 0 || options->size > SKETCHING_MOST_COLUMNS)
         return attn_fail(error, ATTN_ERROR_RANGE, "size is %lld, has to be 1 to 2^31",
