@@ -116,8 +116,17 @@ want_emscripten() {
     has_emcc || want_program python3 python3
 }
 
+# Debian has Chromium without its windows as a package of its own, which opens a page in two thirds of the time.
 want_browser() {
-    want "Chromium" "chromium fonts-liberation" command -v "$ATTN_BROWSER"
+    if is_debian; then
+        want_program chromium-headless-shell "chromium-headless-shell fonts-liberation"
+    else
+        want "Chromium" "chromium fonts-liberation" command -v "$ATTN_BROWSER"
+    fi
+}
+
+is_debian() {
+    has_apt && grep -qx 'ID=debian' /etc/os-release 2>/dev/null
 }
 
 has_apt() {

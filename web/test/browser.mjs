@@ -4,7 +4,13 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
 
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const names = [
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
 
 const flags = [
     "--disable-gpu",
@@ -15,11 +21,11 @@ const flags = [
     "--disable-sync",
 ];
 
-/** The path of Chromium: the environment's CHROMIUM, or the first on PATH. */
+/** The path of Chromium: the environment's CHROMIUM, or the first name that is on PATH. */
 export function findChromium() {
     if (process.env.CHROMIUM) return process.env.CHROMIUM;
     const folders = ["/usr/bin", ...(process.env.PATH ?? "").split(delimiter)];
-    const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)));
+    const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
     const found = paths.find(isExecutable);
     if (!found) throw new Error("no Chromium: install it, or set CHROMIUM to its path");
     return found;
