@@ -10,8 +10,8 @@ const lab = {
     "Sketches of symmetric attention": "Sketches symmetrischer Attention",
     "arXiv:2304.04397, Theorems 3.5 and 3.6, Lemmas 3.1 to 3.4 and 5.4":
         "arXiv:2304.04397, Theoreme 3.5 und 3.6, Lemmata 3.1 bis 3.4 und 5.4",
-    "Fewer features, nearly the same attention matrix: where the sketch keeps the spectrum of X X^T, no weight moves by more than 12 r. Measured through the sketch plugin, for each of its methods, and for deterministic weights.":
-        "Weniger Features, fast dieselbe Attention-Matrix: Wo der Sketch das Spektrum von X X^T erhält, bewegt sich kein Gewicht um mehr als 12 r. Gemessen mit dem Plugin sketch, für jede seiner Methoden, und für deterministische Gewichte.",
+    "Fewer features, nearly the same attention matrix: where the sketch keeps the spectrum of X X^T, no weight moves by more than 12 r. Measured through the sketch plugin, for each of its methods; the least sizes, times of CSR and deterministic weights by the algorithms on X itself.":
+        "Weniger Features, fast dieselbe Attention-Matrix: Wo der Sketch das Spektrum von X X^T erhält, bewegt sich kein Gewicht um mehr als 12 r. Gemessen mit dem Plugin sketch, für jede seiner Methoden; die kleinsten Größen, die Zeiten von CSR und deterministische Gewichte mit den Algorithmen auf X selbst.",
 };
 
 const titles = {
