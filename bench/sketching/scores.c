@@ -49,6 +49,29 @@ static double solve_full(const double *r, const double *inverse, int64_t n, doub
     return sqrt(square);
 }
 
+/*
+ * N L^-T in the place of N, L being of (R N)^T R N = L L^T: R N is orthonormal but for what R^T R, whose condition is
+ * the square of R's, has lost of small eigenvalues, and a second time that is not lost (CholeskyQR2).
+ */
+static int straighten(const double *r, int64_t n, sketching_basis_t *basis) {
+    const int64_t k = basis->rank;
+    double *l = numbers(k + 1, k), *row = l + k * k;
+    for (int64_t i = 0; i < n && l; i++) {
+        memset(row, 0, (size_t)k * sizeof *row);
+        for (int64_t j = i; j < n; j++)
+            algebra_add_multiple(row, r[i * n + j], basis->matrix + j * k, k);
+        for (int64_t c = 0; c < k; c++) algebra_add_multiple(l + c * k, row[c], row, k);
+    }
+    const int done = l && algebra_cholesky(l, k);
+    for (int64_t i = 0; i < n && done; i++)
+        for (int64_t c = 0; c < k; c++) {
+            double *at = basis->matrix + i * k;
+            at[c] = (at[c] - algebra_dot(l + c * k, at, c)) / l[c * k + c];
+        }
+    free(l);
+    return done;
+}
+
 /* matrix = D V / sqrt(values), of the eigenvalues of R^T R that are none of rounding. */
 static int solve_deficient(const algebra_solver_t *solver, const double *r, const double *inverse,
                            int64_t n, sketching_basis_t *basis) {
@@ -63,10 +86,12 @@ static int solve_deficient(const algebra_solver_t *solver, const double *r, cons
     for (int64_t i = 0; i < n && done; i++)
         for (int64_t k = 0; k < basis->rank; k++) {
             const int64_t from = n - basis->rank + k;
-            basis->matrix[i * basis->rank + k] =
-                inverse[i] * gram[from * n + i] / sqrt(values[from]);
+            basis->matrix[i * basis->rank + k] = gram[from * n + i] / sqrt(values[from]);
         }
     free(gram);
+    done = done && straighten(r, n, basis);
+    for (int64_t i = 0; i < n && done; i++)
+        for (int64_t k = 0; k < basis->rank; k++) basis->matrix[i * basis->rank + k] *= inverse[i];
     return done;
 }
 

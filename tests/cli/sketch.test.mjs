@@ -230,6 +230,21 @@ describe("attn sketch", () => {
         });
     });
 
+    test("exact scores add up to the rank, however near to each other rows are", () => {
+        const [first, ...others] = Array.from({ length: 8 }, (_, i) => random(40, 50 + i));
+        const near = others.map((row, i) =>
+            row.map((x, j) => first[j] + x * 10 ** (-8 * ((i + 1) / 7))),
+        );
+        withFiles({ "near.npy": npy([8, 40], [first, ...near].flat()) }, (folder) => {
+            for (const algebra of ["plain", "best"]) {
+                const args = ["sketch", "near.npy", "--method", "exact", "--size", "20", "--json"];
+                const told = JSON.parse(attn([...args, "--algebra", algebra], folder).stdout);
+                assert.ok(told.rank < 8 && told.rank > 3);
+                assert.ok(Math.abs(told.score_sum / told.rank - 1) < 1e-8, "the digits told");
+            }
+        });
+    });
+
     test("rows of K go below those of Q", () => {
         withFiles(files, (folder) => {
             const to = ["--method", "exact", "--size", "100", "-o", "y.npy", "--json"];
