@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { inRoot } from "./paths.mjs";
+import { families } from "./rows.mjs";
 import { digits } from "./table.mjs";
 
 /** What the last `./dev bench --peers` found: where and when, peaks, results. */
@@ -62,6 +63,18 @@ export const beginningOf = (one, { peak }) => [
     percent(one.percent_of_peak),
     heldAgainst(one.percent_of_peak, peak, percent),
 ];
+
+const titles = new Map(families.map(({ id, title, unit }) => [id, `${title}; of ${unit.peak}`]));
+
+/** The lines that `linesOf` makes of each row, below the names of their families. */
+export function sectionsOf(rows, linesOf) {
+    return [...new Set(rows.map(({ family }) => family))].flatMap((family) => {
+        const lines = rows.filter((row) => row.family === family).flatMap(linesOf);
+        return lines.length
+            ? [[`**${titles.get(family)}**`, ...lines[0].slice(1).fill("")], ...lines]
+            : [];
+    });
+}
 
 /** Where and when it was measured, and the peaks that shares are of. */
 export function headOf({ cpu, system, date, commit, peaks }, names) {

@@ -3,7 +3,16 @@
 // usage: ATTN_PEERS=FOLDER node softmax.mjs
 
 import { benchReadme, table, writeMarked } from "./readme.mjs";
-import { beginningOf, fastestOf, headOf, lastRun, nameOf, rowsOf, times } from "./report.mjs";
+import {
+    beginningOf,
+    fastestOf,
+    headOf,
+    lastRun,
+    nameOf,
+    rowsOf,
+    sectionsOf,
+    times,
+} from "./report.mjs";
 import { families } from "./rows.mjs";
 import { digits } from "./table.mjs";
 
@@ -84,15 +93,7 @@ function line(one, row) {
     ];
 }
 
-const titles = new Map(families.map(({ id, title, unit }) => [id, `${title}; of ${unit.peak}`]));
-
-/** A family's name above its lines. */
-function sectionOf(family) {
-    const lines = rows
-        .filter((row) => row.family === family)
-        .flatMap((row) => row.own.filter((one) => !isReference(one)).map((one) => line(one, row)));
-    return [[`**${titles.get(family)}**`, ...Array(9).fill("")], ...lines];
-}
+const linesOf = (row) => row.own.filter((one) => !isReference(one)).map((one) => line(one, row));
 
 const head = headOf(about, {
     flops: "GFLOP/s",
@@ -110,7 +111,7 @@ const text = [
             ...["work", "ms", "of the peak", "aim", "beside libattn's own (aim)"],
             ...["best peer", "its ms", "its time / libattn's (aim)", "error", "its error"],
         ],
-        [...new Set(rows.map(({ family }) => family))].flatMap(sectionOf),
+        sectionsOf(rows, linesOf),
     ),
 ].join("\n\n");
 writeMarked(benchReadme, { softmax: text });
