@@ -33,8 +33,8 @@ export function rowsOf(results, families) {
 export const fastestOf = (results) =>
     results.filter(({ ms }) => ms > 0).reduce((a, b) => (a && a.ms <= b.ms ? a : b), undefined);
 
-/** "oneDNN 3.12.1": how a contender calls itself, with its version. */
-export const nameOf = ({ about }) => about.split(",")[0];
+/** "oneDNN 3.12.1": how a contender calls itself, with its version and without how it was built. */
+export const nameOf = ({ about }) => about.split(/,| NO_/)[0];
 
 /** What a line is called: the row's work, and what is special about this one of the library's contenders. */
 export const labelOf = ({ work, contender }) =>
