@@ -2,7 +2,8 @@
 
 import type { Timing } from "./types";
 
-const budget = 600; // milliseconds for all turns, half of them to warm up
+/** Milliseconds for all turns, half of them to warm up; less where tests of other things say so. */
+const budget = () => (globalThis as { timingBudget?: number }).timingBudget ?? 600;
 const shortest = 2; // milliseconds a turn should last, well above the clock's resolution
 const leastRounds = 6; // where they take no more than
 const longest = 2400; // milliseconds for all turns
@@ -44,7 +45,7 @@ export async function timeByTurns(candidates: readonly Candidate[]): Promise<Tim
 
 function isNeeded(round: number, spent: number): boolean {
     if (round <= 2) return true; // one to warm up, one that counts
-    return spent < budget || (round <= leastRounds && spent < longest);
+    return spent < budget() || (round <= leastRounds && spent < longest);
 }
 
 /** Returns how long it took. */

@@ -15,6 +15,7 @@ export function openSite() {
         site.newContext = async (options) => {
             const context = await site.browser.newContext(options);
             await context.addInitScript(forgoServiceWorker);
+            await context.addInitScript(() => (globalThis.timingBudget = 60));
             return context;
         };
         site.newPage = async (options) => (await site.newContext(options)).newPage();

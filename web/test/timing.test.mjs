@@ -37,7 +37,8 @@ function moveClock(usual, cold, disturbed) {
 }
 
 test("times are of warm code, by turns, with their range", async () => {
-    const page = await site.newPage();
+    const context = await site.browser.newContext({ serviceWorkers: "block" }); // with all its turns
+    const page = await context.newPage();
     await page.route("**/assets/served-*.js", async (route) => {
         const response = await route.fetch();
         const settings = [usual, cold, disturbed].map((value) => JSON.stringify(value));
