@@ -199,8 +199,8 @@ test("a difference of 0 in a link is none", async () => {
 test("files, batch and head are there after a reload, and a link elsewhere says they are not", async () => {
     const shape = [2, 3, 20, 8];
     await change(page, () => drop(page, { "x.npy": randomNpy(shape, 1) }));
-    await page.selectOption("#head", "2");
-    await page.selectOption("#batch", "1");
+    await change(page, () => page.selectOption("#head", "2"));
+    await change(page, () => page.selectOption("#batch", "1"));
     assert.match(await page.textContent("#files-note"), /This browser keeps the files/);
     await page.waitForTimeout(200);
     const shown = [await values(), await readouts()];
