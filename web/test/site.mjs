@@ -4,8 +4,11 @@ import { after, before } from "node:test";
 import { serve } from "../serve.mjs";
 import { launchChromium } from "./browser.mjs";
 
-/** { url, browser, newContext(options), newPage(options) }, which are there once the tests begin. */
-export function openSite() {
+/**
+ * { url, browser, newContext(options), newPage(options) }, which are there once the tests begin. `timingBudget`: for how
+ * many milliseconds pages time their backends; null: as long as they do for a visitor.
+ */
+export function openSite({ timingBudget = 60 } = {}) {
     const site = {};
     let server;
     before(async () => {
@@ -15,7 +18,7 @@ export function openSite() {
         site.newContext = async (options) => {
             const context = await site.browser.newContext(options);
             await context.addInitScript(forgoServiceWorker);
-            await context.addInitScript(() => (globalThis.timingBudget = 60));
+            if (timingBudget !== null) await context.addInitScript(timeFor, timingBudget);
             return context;
         };
         site.newPage = async (options) => (await site.newContext(options)).newPage();
@@ -30,4 +33,9 @@ export function openSite() {
 /** In the page: one would fetch all files anew for each test. */
 function forgoServiceWorker() {
     delete Navigator.prototype.serviceWorker;
+}
+
+/** In the page. */
+function timeFor(milliseconds) {
+    globalThis.timingBudget = milliseconds;
 }

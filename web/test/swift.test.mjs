@@ -9,7 +9,7 @@ import { longestTask, words } from "./watch.mjs";
 const slack = 3; // what is asked of a quiet machine may take so much longer on one that tests
 const seconds = 1000;
 
-const site = openSite();
+const site = openSite({ timingBudget: null }); // what a visitor waits for
 let page, started;
 let complaints = [];
 
@@ -71,7 +71,7 @@ test("4096 tokens have picture, time and error in all panels, and no task is lon
     assert.equal(await page.locator(".panel:not(.stale)").count(), 4);
     assert.equal(await page.evaluate(() => globalThis.exactRows), 64, "once for all panels");
     assert.ok(took < slack * 10 * seconds, `${took} ms`);
-    assert.ok(longest <= slack * 50, `a task of ${longest} ms`);
+    assert.ok(longest <= 50, `a task of ${longest} ms`);
     assert.match(
         await page.textContent("#status"),
         /^Computed on 4.096 queries by 4.096 keys, with the errors softmax .*linear .*sparse .*sketch [^.]*\.[^.]*\.$/,

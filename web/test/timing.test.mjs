@@ -9,7 +9,7 @@ const usual = [0.5, 0.6, 0.7, 0.8]; // milliseconds of a run, by plan
 const cold = { runs: 8, factor: 6 }; // the first runs of a plan, and how much longer they take
 const disturbed = { every: 10, factor: 3 };
 
-const site = openSite();
+const site = openSite({ timingBudget: null });
 
 /** Goes before the worker's own code. */
 function moveClock(usual, cold, disturbed) {
@@ -37,8 +37,7 @@ function moveClock(usual, cold, disturbed) {
 }
 
 test("times are of warm code, by turns, with their range", async () => {
-    const context = await site.browser.newContext({ serviceWorkers: "block" }); // with all its turns
-    const page = await context.newPage();
+    const page = await site.newPage();
     await page.route("**/assets/served-*.js", async (route) => {
         const response = await route.fetch();
         const settings = [usual, cold, disturbed].map((value) => JSON.stringify(value));
