@@ -87,7 +87,7 @@ double sketching_largest(const sketching_x_t *x) {
 
 static int create_dense(sketching_features_t *features) {
     const int64_t n = features->x->rows;
-    features->rows = malloc((size_t)n * sizeof *features->rows);
+    features->rows = sketching_allocate(n, 1, sizeof *features->rows);
     for (int64_t i = 0; features->rows && i < n; i++) features->rows[i] = (int32_t)i;
     return features->rows != NULL;
 }
