@@ -227,7 +227,7 @@ int barrier_weights(const sketching_features_t *features, const sketching_basis_
                     int64_t steps, double *weights, barrier_end_t *end) {
     const double k = (double)basis->rank, root = sqrt((double)steps / k);
     sparsifier_t what = {
-        .features = features,
+        .features = sketching_basis_features(basis, features),
         .basis = basis,
         .upper = {.sign = 1,
                   .place = k * (root * root + root) / (root - 1),

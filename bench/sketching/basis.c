@@ -17,11 +17,13 @@ static double *numbers(int64_t rows, int64_t columns) {
 
 /* ---- from a triangle to a basis ---------------------------------------------------------------------- */
 
-/* 1 / the length of each row; 0 for a row of zeros. */
+/* D. A tall X, of d features, has sqrt(n / d) times the singular values of so many rows, and of their rounding. */
 static void invert_lengths(const sketching_x_t *x, double *inverse) {
+    const int is_tall = x->rows > x->columns;
+    const double one = is_tall ? sqrt((double)x->columns / (double)x->rows) : 1;
     for (int64_t i = 0; i < x->rows; i++) {
         const double square = sketching_square(x, i);
-        inverse[i] = square > 0 ? 1 / sqrt(square) : 0;
+        inverse[i] = square > 0 ? one / sqrt(square) : 0;
     }
 }
 
@@ -105,7 +107,7 @@ static int solve(const algebra_solver_t *solver, const double *r, const double *
     return 1;
 }
 
-/* ---- exactly ---------------------------------------------------------------------------------------- */
+/* ---- no more rows than features ---------------------------------------------------------------------- */
 
 /* Features of D X, one a row. */
 static void put_features(const sketching_block_t *block, const double *inverse, int64_t n,
@@ -137,13 +139,95 @@ static int find_wide(const sketching_features_t *features, const algebra_solver_
     return done;
 }
 
-int sketching_basis_exact(const sketching_features_t *features, const algebra_solver_t *solver,
-                          sketching_basis_t *basis) {
-    *basis = (sketching_basis_t){.matrix = NULL};
+/* Where two solvers may differ, by plain C. */
+static int find_agreed(const sketching_features_t *features, const algebra_solver_t *solver,
+                       sketching_basis_t *basis) {
     if (!find_wide(features, solver, basis)) return 0;
     if (solver == &algebra_plain || basis->inverse_norm <= SKETCHING_AGREED) return 1;
     sketching_basis_destroy(basis);
     return find_wide(features, &algebra_plain, basis);
+}
+
+/* ---- more rows than features --------------------------------------------------------------------------- */
+
+/* A row of X, and m numbers of Y behind it, times `scale`. */
+static void put_row(const sketching_x_t *x, int64_t i, const float *y, int64_t m, double scale,
+                    double *row) {
+    const int64_t start = x->dense ? i * x->columns : x->starts[i];
+    const int64_t count = x->dense ? x->columns : x->starts[i + 1] - start;
+    const float *values = (x->dense ? x->dense : x->data) + start;
+    for (int64_t at = 0; at < count; at++)
+        row[x->dense ? at : x->indices[start + at]] = scale * (double)values[at];
+    for (int64_t t = 0; t < m; t++) row[x->columns + t] = scale * (double)y[t];
+}
+
+/* [R S; 0 .], d + m columns, of D [X Y] = [Q .] [R S; 0 .], by plain C. */
+static int find_triangle(const sketching_x_t *x, const float *y, int64_t m,
+                         sketching_pile_t *pile) {
+    double *inverse = numbers(x->rows, 1), *row;
+    int done = sketching_pile_create(&algebra_plain, x->columns + m, pile) && inverse;
+    if (done) invert_lengths(x, inverse);
+    for (int64_t i = 0; i < x->rows && done; i++) {
+        done = (row = sketching_pile_rows(pile, 1)) != NULL;
+        if (done) put_row(x, i, m ? y + i * m : NULL, m, inverse[i], row);
+    }
+    free(inverse);
+    return done && sketching_pile_reduce(pile);
+}
+
+/* The basis of R itself, whose rows' lengths tell of nothing: those of a deficient X end in rounding. */
+static int solve_triangle(const sketching_pile_t *pile, int64_t d, sketching_basis_t *basis) {
+    double *turned = numbers(2 * d + 1, d), *r = turned + d * d, *ones = r + d * d;
+    int done = turned != NULL;
+    for (int64_t i = 0; i < d && done; i++) {
+        for (int64_t j = i; j < d; j++) turned[j * d + i] = pile->triangle[i * pile->columns + j];
+        ones[i] = 1;
+    }
+    done =
+        done && algebra_plain.triangle(turned, d, d, r) && solve(&algebra_plain, r, ones, d, basis);
+    free(turned);
+    return done;
+}
+
+/* N^T times columns [first, first + count) of R and what is beside it: rank x count. */
+static double *project(const sketching_pile_t *pile, const sketching_basis_t *basis, int64_t first,
+                       int64_t count) {
+    double *projected = numbers(basis->rank, count);
+    for (int64_t i = 0; i < basis->rows && projected; i++)
+        for (int64_t c = 0; c < basis->rank; c++)
+            algebra_add_multiple(projected + c * count, basis->matrix[i * basis->rank + c],
+                                 pile->triangle + i * pile->columns + first, count);
+    return projected;
+}
+
+/* X' (rank x d), orthonormal rows that span what X's do. */
+static sketching_isotropic_t *rotate(const sketching_pile_t *pile, const sketching_basis_t *basis) {
+    const int64_t rank = basis->rank, d = basis->rows;
+    sketching_isotropic_t *isotropic = sketching_allocate(1, 1, sizeof *isotropic);
+    double *projected = isotropic ? project(pile, basis, 0, d) : NULL;
+    float *dense = projected ? sketching_allocate(rank, d, sizeof *dense) : NULL;
+    for (int64_t at = 0; at < rank * d && dense; at++) dense[at] = (float)projected[at];
+    free(projected);
+    if (isotropic) isotropic->x = (sketching_x_t){.rows = rank, .columns = d, .dense = dense};
+    if (dense && sketching_features_create(&isotropic->x, &isotropic->features)) return isotropic;
+    free(dense);
+    free(isotropic);
+    return NULL;
+}
+
+static int find_tall(const sketching_features_t *features, const algebra_solver_t *solver,
+                     sketching_basis_t *basis) {
+    const sketching_x_t *x = features->x;
+    sketching_basis_t of_triangle = {.matrix = NULL};
+    sketching_isotropic_t *isotropic = NULL;
+    sketching_pile_t pile;
+    if (find_triangle(x, NULL, 0, &pile) && solve_triangle(&pile, x->columns, &of_triangle))
+        isotropic = rotate(&pile, &of_triangle);
+    sketching_pile_destroy(&pile);
+    sketching_basis_destroy(&of_triangle);
+    const int done = isotropic && find_agreed(&isotropic->features, solver, basis);
+    basis->isotropic = isotropic;
+    return done;
 }
 
 /* ---- Y beside X ---------------------------------------------------------------------------------------- */
@@ -161,17 +245,36 @@ static double *multiply(const sketching_basis_t *basis, const float *y, int64_t 
 
 double *sketching_images(const sketching_features_t *features, const algebra_solver_t *solver,
                          const float *y, int64_t m, int64_t *rank) {
-    sketching_basis_t basis;
+    const sketching_x_t *x = features->x;
+    sketching_basis_t basis = {.matrix = NULL};
+    sketching_pile_t pile = {.rows = NULL};
     double *images = NULL;
-    if (sketching_basis_exact(features, solver, &basis)) images = multiply(&basis, y, m);
+    if (x->rows <= x->columns) {
+        if (sketching_basis_exact(features, solver, &basis)) images = multiply(&basis, y, m);
+    } else if (find_triangle(x, y, m, &pile) && solve_triangle(&pile, x->columns, &basis)) {
+        images = project(&pile, &basis, x->columns, m);
+    }
     *rank = basis.rank;
+    sketching_pile_destroy(&pile);
     sketching_basis_destroy(&basis);
     return images;
 }
 
-/* ---------------------------------------------------------------------------------------------------- */
+/* ---- exactly ---------------------------------------------------------------------------------------- */
+
+int sketching_basis_exact(const sketching_features_t *features, const algebra_solver_t *solver,
+                          sketching_basis_t *basis) {
+    const int is_tall = features->x->rows > features->x->columns;
+    *basis = (sketching_basis_t){.matrix = NULL};
+    return (is_tall ? find_tall : find_agreed)(features, solver, basis);
+}
 
 void sketching_basis_destroy(sketching_basis_t *basis) {
+    if (basis->isotropic) {
+        sketching_features_destroy(&basis->isotropic->features);
+        free((void *)basis->isotropic->x.dense);
+    }
+    free(basis->isotropic);
     free(basis->matrix);
     *basis = (sketching_basis_t){.matrix = NULL};
 }

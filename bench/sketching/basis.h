@@ -9,6 +9,15 @@
 #include "sketching/x.h"
 
 /**
+ * X' of a tall X (more rows than features): orthonormal rows that span what X's do. D X = Q R with Q^T Q = I, so that the rows
+ * of R (d x d) span it, and nothing of n x n is needed. In float, which of orthonormal rows takes no more than rounding.
+ */
+typedef struct sketching_isotropic {
+    sketching_x_t x;
+    sketching_features_t features;
+} sketching_isotropic_t;
+
+/**
  * A matrix N (n x rank) for which the vectors N^T x_j of all features are isotropic: their outer products sum to
  * the identity. Its columns span what the rows of X do; where X has rank n, N = D R^-1 with the triangle R
  * of X^T D, D being 1 / the length of each row.
@@ -18,7 +27,14 @@ typedef struct sketching_basis {
     int64_t rows, rank;
     double *matrix;      /**< n x rank, row-major */
     double inverse_norm; /**< Frobenius norm of R^-1; INFINITY where X has not rank n */
+    sketching_isotropic_t *isotropic; /**< of a tall X: all of this is of X' then; else NULL */
 } sketching_basis_t;
+
+/** The features that N goes with: X's, or those of X'. */
+static inline const sketching_features_t *
+sketching_basis_features(const sketching_basis_t *basis, const sketching_features_t *features) {
+    return basis->isotropic ? &basis->isotropic->features : features;
+}
 
 /**
  * Two solvers find scores within d 2^-54 |R^-1| of each other, relative to them: n 2^-52 |R^-1| for each piece of 4 n

@@ -33,12 +33,13 @@ static void add_squares(const sketching_block_t *block, const double *matrix, in
 
 int sketching_scores(const sketching_features_t *features, const sketching_basis_t *basis,
                      double *scores) {
-    const int64_t d = features->x->columns;
+    const sketching_features_t *vectors = sketching_basis_features(basis, features);
+    const int64_t d = vectors->x->columns;
     double *room = sketching_allocate(basis->rank, 1, sizeof *room);
     if (!room) return 0;
     memset(scores, 0, (size_t)d * sizeof *scores);
     for (int64_t first = 0; first < d;) {
-        const sketching_block_t block = sketching_block(features, first);
+        const sketching_block_t block = sketching_block(vectors, first);
         first += block.width;
         add_squares(&block, basis->matrix, basis->rank, room, scores);
     }

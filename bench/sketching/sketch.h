@@ -63,7 +63,7 @@ attn_status_t sketching_sketch(const sketching_features_t *features,
 
 void sketching_result_destroy(sketching_result_t *result);
 
-/** How near Y is to X; memory for some n x n. */
+/** How near Y is to X; memory for n d numbers, whether n or d is larger. */
 typedef struct sketching_distance {
     double
         distortion; /**< of (X X^T)^+/2 Y Y^T (X X^T)^+/2 - I on the rows of X: its spectral norm */

@@ -29,6 +29,10 @@ const arrays = {
         [3, 40],
         random(120, 4).map((x) => x / 25),
     ),
+    "tall.npy": npy(
+        [6, 4],
+        Array.from({ length: 24 }, (_, at) => ((at >> 2) + 1) * ((at & 3) + 1) * 0.005), // rank 1
+    ),
     "data.npy": npy([3], [0.01, 0.02, 0.03]),
     "p.npy": npy([3], [0, 1, 3], { descr: "<i8" }),
     "i.npy": npy([3], [2, 0, 4], { descr: "<i4" }),
@@ -70,6 +74,10 @@ const commands = [
             ...["--report", "--algebra", "plain"],
         ],
     ]),
+    [
+        "sketch of more rows than features",
+        ["sketch", "tall.npy", "--method", "exact", "--size=3", "--report", "--algebra", "plain"],
+    ],
     [
         "sketch of CSR",
         [

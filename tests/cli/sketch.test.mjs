@@ -285,6 +285,40 @@ describe("attn sketch", () => {
         });
     });
 
+    test(
+        "of more rows than features memory is for those",
+        { skip: !fits && "no such limit" },
+        () => {
+            const [many, few] = [6000, 8]; // many^2 doubles would be three times the limit
+            const [left, right] = [random(many * 3, 1), random(3 * few, 2)];
+            const product = Array.from({ length: many * few }, (_, at) =>
+                [0, 1, 2].reduce(
+                    (sum, k) =>
+                        sum +
+                        (left[Math.floor(at / few) * 3 + k] * right[k * few + (at % few)]) / 99,
+                    0,
+                ),
+            );
+            withFiles({ "tall.npy": npy([many, few], product) }, (folder) => {
+                for (const method of methods) {
+                    const args = [
+                        "sketch",
+                        "tall.npy",
+                        "--method",
+                        method,
+                        "--size",
+                        "6",
+                        "--report",
+                    ];
+                    const done = attnAfter(limited, [...args, "--json"], folder);
+                    assert.equal(done.status, 0, `${method}: ${done.stderr}`);
+                    const { rank, m, entry, bound } = JSON.parse(done.stdout);
+                    assert.ok(rank === 3 && m <= 6 && entry > 0 && entry < bound, method);
+                }
+            });
+        },
+    );
+
     test("algebra that is not needed is not loaded", () => {
         withFiles(files, (folder) => {
             for (const [method, algebra] of [

@@ -44,14 +44,14 @@ static double distortion_of_kept(int64_t rank) {
 /**
  * Rows h_0 and h_0 + part h_i, h being rows of Hadamard's matrix, and Y of some columns twice: all are exact in float, and
  * the distortion is that of rows of h, whatever the part. A condition of 1 / part times the rounding of a row is what may be
- * lost of it, where by X X^T it would be the square.
+ * lost of it, where by X X^T it would be the square. More rows than features repeat others, times a power of 2.
  */
 static void nearly_dependent_rows_have_their_distortion(void **state) {
     (void)state;
     static const int64_t ranks[] = {2, 5, 16};
     for (int bits = 0; bits <= 17; bits++)
-        for (size_t c = 0; c < TEST_COUNT(ranks); c++) {
-            const int64_t rank = ranks[c], rows = rank;
+        for (size_t c = 0; c < 2 * TEST_COUNT(ranks); c++) {
+            const int64_t rank = ranks[c / 2], rows = c % 2 ? MOST_ROWS : rank;
             float x[MOST_ROWS * FEATURES], y[MOST_ROWS * KEPT];
             for (int64_t i = 0; i < rows; i++)
                 for (int64_t j = 0; j < FEATURES; j++) {
