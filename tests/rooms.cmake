@@ -5,6 +5,7 @@ cmake_minimum_required(VERSION 3.22)
 
 # folder: prefixes of the headers
 set(rooms
+    "core/algebra: algebra"
     "core/include: attn"
     "core/flash: flash attn simd"
     "core/json: json number attn"
@@ -16,7 +17,7 @@ set(rooms
     "core/stream: stream attn"
     "core/text: text attn"
     "plugins/linear: attn simd stream"
-    "plugins/sketch: attn number simd softmax stream" # softmax with other keys
+    "plugins/sketch: algebra attn number simd softmax stream" # softmax with other keys
     "plugins/softmax: attn flash stream"
     "plugins/sparse: attn flash simd stream"
     "plugins/template: attn"
