@@ -169,7 +169,7 @@ attn_status_t sparsification_fixed(const lab_point_t *point, double *row, attn_e
         row[DRAWN_ERROR] = fmax(row[DRAWN_ERROR], drawn.error);
         row[FIXED_KEPT] = fmax(row[FIXED_KEPT], fixed.size);
     }
-    row[FIXED_BOUND] = barrier_distortion(rows, size);
+    row[FIXED_BOUND] = attn_barrier_distortion(rows, size);
     row[FIXED_TWELVE] = 12 * point->values[R];
     return ATTN_OK;
 }

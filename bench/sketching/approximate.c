@@ -195,7 +195,7 @@ attn_status_t sketching_triangle_embedded(const sketching_features_t *features, 
                                : ATTN_ERROR_MEMORY;
     free(panels);
     for (int64_t i = 0; i < n && !status; i++) /* rows that an embedding in float has lost */
-        if (triangle->scale[i] == 0 && sketching_square(x, i) > 0) status = ATTN_ERROR_RANGE;
+        if (triangle->scale[i] == 0 && attn_x_square(x, i) > 0) status = ATTN_ERROR_RANGE;
     if (status) sketching_triangle_destroy(triangle);
     return status;
 }
@@ -222,7 +222,7 @@ static void fill(double *b, int64_t n, int64_t columns, uint64_t seed) {
 }
 
 /* What the kernel does, for a feature of few elements: the same sums in the same order, without zeros. */
-static float square_of(const sketching_block_t *block, const float *matrix, int64_t columns,
+static float square_of(const attn_block_t *block, const float *matrix, int64_t columns,
                        float *sums) {
     float square = 0;
     memset(sums, 0, (size_t)columns * sizeof *sums);
@@ -257,7 +257,7 @@ static int square_features(const sketching_features_t *features, const double *f
     if (done && x->dense)
         sketching_kernels()->squares(x->dense, d, d, matrix, n, last, columns, copy, scores);
     for (int64_t j = 0; j < d && done && !x->dense; j++) {
-        const sketching_block_t block = sketching_block(features, j);
+        const attn_block_t block = attn_block(features, j);
         scores[j] = (double)square_of(&block, matrix, columns, matrix + n * columns);
     }
     free(matrix);

@@ -34,18 +34,18 @@ static int find_distortion(const sketching_features_t *features, const algebra_s
 typedef struct gram_rows {
     int64_t first, count, n;
     double *rows;  /* count x n */
-    double *panel; /* SKETCHING_WIDTH x n */
+    double *panel; /* ATTN_BLOCK_WIDTH x n */
 } gram_rows_t;
 
 /* The first of a block's rows that is not below `row`. */
-static int64_t find_row(const sketching_block_t *block, int64_t row) {
+static int64_t find_row(const attn_block_t *block, int64_t row) {
     int64_t r = 0;
     while (r < block->count && block->rows[r] < row) r++;
     return r;
 }
 
 /* A feature of few elements. */
-static void add_elements(const gram_rows_t *gram, const sketching_block_t *block) {
+static void add_elements(const gram_rows_t *gram, const attn_block_t *block) {
     for (int64_t r = find_row(block, gram->first); r < block->count; r++) {
         const int64_t row = block->rows[r] - gram->first;
         const double value = (double)block->values[r];
@@ -56,7 +56,7 @@ static void add_elements(const gram_rows_t *gram, const sketching_block_t *block
 }
 
 /* Some features of a dense X, which the panel has one a row: products of four at a time. */
-static void add_panel(const gram_rows_t *gram, const sketching_block_t *block) {
+static void add_panel(const gram_rows_t *gram, const attn_block_t *block) {
     enum { STEP = 4 };
     const int64_t n = gram->n, width = attn_round_up(block->width, STEP);
     memset(gram->panel, 0, (size_t)(width * n) * sizeof *gram->panel);
@@ -76,7 +76,7 @@ static void add_panel(const gram_rows_t *gram, const sketching_block_t *block) {
 static void fill_gram(const sketching_features_t *features, const gram_rows_t *gram) {
     memset(gram->rows, 0, (size_t)(gram->count * gram->n) * sizeof *gram->rows);
     for (int64_t first = 0; first < features->x->columns;) {
-        const sketching_block_t block = sketching_block(features, first);
+        const attn_block_t block = attn_block(features, first);
         first += block.width;
         (features->x->dense ? add_panel : add_elements)(gram, &block);
     }
@@ -99,7 +99,7 @@ static int find_entry(const sketching_features_t *features, const sketching_feat
     const int64_t n = features->x->rows;
     const int64_t most = attn_min(n, attn_max(features->x->columns, LEAST_ROWS));
     gram_rows_t exact = {.n = n}, near = {.n = n};
-    double *room = sketching_allocate(2 * most + SKETCHING_WIDTH, n, sizeof *room);
+    double *room = sketching_allocate(2 * most + ATTN_BLOCK_WIDTH, n, sizeof *room);
     if (!room) return 0;
     exact.rows = room;
     near.rows = exact.rows + most * n;

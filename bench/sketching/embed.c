@@ -71,7 +71,7 @@ static int embed_all(const sketching_embedding_t *s, const sketching_x_t *x, flo
 }
 
 /* What the kernel does, for a feature of few elements. */
-static void embed_feature(const sketching_embedding_t *s, const sketching_block_t *block,
+static void embed_feature(const sketching_embedding_t *s, const attn_block_t *block,
                           const attn_sketch_entry_t *entries, float *result) {
     for (int64_t i = 0; i < s->sparsity; i++)
         for (int64_t r = 0; r < block->count; r++)
@@ -89,7 +89,7 @@ static int embed_sparse(const sketching_embedding_t *s, const sketching_features
         const attn_sketch_part_t part = part_of(s, first, attn_min(PART, x->columns - first));
         kernels->draw(entries, &part, s->sparsity);
         for (int64_t j = 0; j < part.count; j++) {
-            const sketching_block_t block = sketching_block(features, first + j);
+            const attn_block_t block = attn_block(features, first + j);
             embed_feature(s, &block, entries + j * s->sparsity, result);
         }
     }

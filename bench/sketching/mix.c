@@ -33,7 +33,7 @@ static void fill_hadamard(const attn_sketch_srht_t *srht, const attn_sketch_part
 }
 
 /* Y += features of a block times their rows of T. */
-static void mix(const mixing_t *work, const sketching_block_t *block) {
+static void mix(const mixing_t *work, const attn_block_t *block) {
     const sketching_options_t *options = work->options;
     const int64_t size = work->result->size;
     const attn_sketch_part_t part = {block->first, block->width, size, options->seed};
@@ -58,7 +58,7 @@ static int make_room(mixing_t *work) {
     const int64_t d = work->features->x->columns;
     work->sums = sketching_allocate(n, size, sizeof *work->sums);
     work->result->y = sketching_allocate(n, size, sizeof *work->result->y);
-    work->matrix = sketching_allocate(SKETCHING_WIDTH, size, sizeof(float));
+    work->matrix = sketching_allocate(ATTN_BLOCK_WIDTH, size, sizeof(float));
     if (work->options->method == SKETCHING_SRHT) {
         work->srht.columns =
             sketching_allocate(attn_sketch_order(d), 1, sizeof *work->srht.columns);
@@ -74,7 +74,7 @@ static int mix_dense(mixing_t *work) {
     const int64_t elements = work->result->rows * work->result->size;
     if (!make_room(work)) return 0;
     for (int64_t first = 0; first < work->features->x->columns;) {
-        const sketching_block_t block = sketching_block(work->features, first);
+        const attn_block_t block = attn_block(work->features, first);
         first += block.width;
         if (block.count) mix(work, &block);
     }

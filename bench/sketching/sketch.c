@@ -57,7 +57,7 @@ static double asked_by(const work_t *work) {
     case SKETCHING_UNIFORM:
         return NAN;
     case SKETCHING_DETERMINISTIC:
-        return barrier_steps(work->result->rank, options->eps);
+        return attn_barrier_steps(work->result->rank, options->eps);
     case SKETCHING_LEVERAGE:
         promise.method = ATTN_SKETCH_LEVERAGE;
         promise.delta /= 2;
@@ -96,10 +96,10 @@ static attn_status_t choose_size(const work_t *work) {
 
 /* LAPACK is loaded here at the earliest. */
 static int find_exact_basis(work_t *work) {
-    const algebra_solver_t *solver = work->options->solver;
-    const int done =
-        sketching_basis_exact(work->features, solver ? solver : algebra_best(), &work->basis);
-    work->result->solver = work->basis.solver;
+    const algebra_solver_t *asked = work->options->solver;
+    const algebra_solver_t *solver = asked ? asked : algebra_best();
+    const int done = sketching_basis_exact(work->features, solver, &work->basis);
+    work->result->solver = work->basis.is_plain ? &algebra_plain : solver;
     work->result->rank = work->basis.rank;
     return done;
 }
@@ -160,18 +160,18 @@ static attn_status_t draw(work_t *work) {
 static attn_status_t weigh(work_t *work) {
     const int64_t d = work->features->x->columns, steps = work->result->size;
     int64_t kept = 0;
-    barrier_end_t end;
+    attn_barrier_end_t end;
     work->weights = sketching_allocate(d, 1, sizeof *work->weights);
     work->draws = sketching_allocate(steps, 1, sizeof *work->draws);
     if (!work->weights || !work->draws ||
-        !barrier_weights(work->features, &work->basis, steps, work->weights, &end))
+        !sketching_barrier(work->features, &work->basis, steps, work->weights, &end))
         return no_memory(work);
     if (!end.keeps)
         return attn_fail(work->error, ATTN_ERROR_RANGE,
                          "deterministic: rounding has ended it after %lld of %lld features, at a "
                          "distortion of %.3g, not the %.3g that is promised",
                          (long long)end.steps, (long long)steps, end.distortion,
-                         barrier_distortion(work->basis.rank, steps));
+                         attn_barrier_distortion(work->basis.rank, steps));
     for (int64_t j = 0; j < d; j++)
         if (work->weights[j] > 0)
             work->draws[kept++] = (attn_sketch_draw_t){j, (float)sqrt(work->weights[j])};
@@ -217,7 +217,7 @@ static int take_dense(const work_t *work) {
 static void take_sparse(const work_t *work) {
     const int64_t size = work->result->size;
     for (int64_t t = 0; t < size; t++) {
-        const sketching_block_t block = sketching_block(work->features, work->draws[t].feature);
+        const attn_block_t block = attn_block(work->features, work->draws[t].feature);
         for (int64_t r = 0; r < block.count; r++)
             work->result->y[block.rows[r] * size + t] = work->draws[t].weight * block.values[r];
     }

@@ -17,6 +17,10 @@ void *sketching_allocate(int64_t rows, int64_t columns, size_t size) {
     return calloc((size_t)(rows * columns) + 1, size);
 }
 
+void *sketching_room(const attn_arena_t *arena) {
+    return arena->overflow ? NULL : sketching_allocate(1, (int64_t)arena->used, 1);
+}
+
 attn_status_t sketching_no_memory(const sketching_x_t *x, attn_error_t *error) {
     return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a sketch of %lld x %lld",
                      (long long)x->rows, (long long)x->columns);
@@ -64,22 +68,9 @@ attn_status_t sketching_check_places(const sketching_x_t *x, const int64_t *plac
 
 /* ---- by rows ---------------------------------------------------------------------------------------- */
 
-double sketching_square(const sketching_x_t *x, int64_t i) {
-    enum { LANES = 8 };
-    const float *row = x->dense ? x->dense + i * x->columns : x->data + x->starts[i];
-    const int64_t count = x->dense ? x->columns : x->starts[i + 1] - x->starts[i];
-    double squares[LANES] = {0}, square = 0;
-    int64_t k = 0;
-    for (; k + LANES <= count; k += LANES)
-        for (int l = 0; l < LANES; l++) squares[l] += (double)row[k + l] * (double)row[k + l];
-    for (; k < count; k++) square += (double)row[k] * (double)row[k];
-    for (int l = 0; l < LANES; l++) square += squares[l];
-    return square;
-}
-
 double sketching_largest(const sketching_x_t *x) {
     double largest = 0;
-    for (int64_t i = 0; i < x->rows; i++) largest = fmax(largest, sketching_square(x, i));
+    for (int64_t i = 0; i < x->rows; i++) largest = fmax(largest, attn_x_square(x, i));
     return largest;
 }
 
@@ -124,23 +115,4 @@ void sketching_features_destroy(sketching_features_t *features) {
     free(features->rows);
     free(features->values);
     *features = (sketching_features_t){.x = NULL};
-}
-
-sketching_block_t sketching_block(const sketching_features_t *features, int64_t first) {
-    const sketching_x_t *x = features->x;
-    const int64_t left = x->columns - first;
-    if (x->dense)
-        return (sketching_block_t){.first = first,
-                                   .width = left < SKETCHING_WIDTH ? left : SKETCHING_WIDTH,
-                                   .count = x->rows,
-                                   .rows = features->rows,
-                                   .values = x->dense + first,
-                                   .stride = x->columns};
-    const int64_t start = features->starts[first];
-    return (sketching_block_t){.first = first,
-                               .width = 1,
-                               .count = features->starts[first + 1] - start,
-                               .rows = features->rows + start,
-                               .values = features->values + start,
-                               .stride = 1};
 }

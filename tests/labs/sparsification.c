@@ -88,7 +88,7 @@ static void deterministic_sketches_keep_their_bound(void **state) {
         assert_true(result.size > 0 && result.size <= (double)size);
         /* Logits are read in float, within 8 * 2^-23, against entries of r. */
         const double rounding = 6 * 8 * 0x1p-23 / (symmetric.largest / 2);
-        const double bound = barrier_distortion(6, size) + rounding;
+        const double bound = attn_barrier_distortion(6, size) + rounding;
         if (!(result.distortion <= bound)) test_fail("%g, not %g", result.distortion, bound);
         assert_true(result.error <= 12 * symmetric.largest && result.share <= 1);
     }

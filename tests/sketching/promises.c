@@ -92,8 +92,8 @@ static void barriers_keep_the_spectrum(void **state) {
                 assert_int_equal(sketches[way].rank, input.rank);
                 assert_true((double)sketches[way].size <= ceil(4 * ROWS / (bounds[e] * bounds[e])));
                 const double off = distance_of(&features, &sketches[way]).distortion;
-                const double bound =
-                    barrier_distortion(input.rank, (int64_t)barrier_steps(input.rank, bounds[e]));
+                const double bound = attn_barrier_distortion(
+                    input.rank, (int64_t)attn_barrier_steps(input.rank, bounds[e]));
                 assert_true(bound <= bounds[e]);
                 /* Y is in float: 2^-23 of each of its entries, twice in a square. */
                 if (!(off <= bound + 0x1p-20)) test_fail("off by %g, not %g", off, bound);
@@ -122,14 +122,14 @@ static void barriers_tell_of_a_closed_way(void **state) {
     const sketching_x_t xs[] = {input.x, {.rows = ROWS, .columns = COLUMNS, .dense = lost}};
     sketching_features_t features[] = {features_of(&xs[0]), features_of(&xs[1])};
     sketching_basis_t basis;
-    barrier_end_t ends[2];
+    attn_barrier_end_t ends[2];
     assert_true(sketching_basis_exact(&features[0], &algebra_plain, &basis));
     for (int x = 0; x < 2; x++)
-        assert_true(barrier_weights(&features[x], &basis, STEPS, weights, &ends[x]));
+        assert_true(sketching_barrier(&features[x], &basis, STEPS, weights, &ends[x]));
     assert_true(ends[0].keeps && ends[0].steps == STEPS);
-    assert_true(ends[0].distortion <= barrier_distortion(ROWS, STEPS));
+    assert_true(ends[0].distortion <= attn_barrier_distortion(ROWS, STEPS));
     assert_false(ends[1].keeps);
-    assert_true(ends[1].steps < STEPS && ends[1].distortion > barrier_distortion(ROWS, STEPS));
+    assert_true(ends[1].steps < STEPS && ends[1].distortion > attn_barrier_distortion(ROWS, STEPS));
     for (int x = 0; x < 2; x++) sketching_features_destroy(&features[x]);
     sketching_basis_destroy(&basis);
     input_destroy(&input);

@@ -397,7 +397,7 @@ static double inverse_of(const sketching_features_t *features, const algebra_sol
 
 /**
  * Whatever the condition of X, from the best to a rank of 1 as far as float can tell: LAPACK and plain C find scores
- * within d 2^-54 |R^-1| of each other, the same beyond SKETCHING_AGREED, and keep the same features. The third is at the edge.
+ * within d 2^-54 |R^-1| of each other, the same beyond ATTN_BASIS_AGREED, and keep the same features. The third is at the edge.
  */
 static void solvers_choose_the_same_at_any_condition(void **state) {
     (void)state;
@@ -414,10 +414,10 @@ static void solvers_choose_the_same_at_any_condition(void **state) {
         const double norm = inverse_of(&features, &algebra_plain, exact);
         test_label("rows that differ by %g, |R^-1| = %g", parts[p], norm);
         inverse_of(&features, algebra_best(), best);
-        const double off = norm > SKETCHING_AGREED ? 0 : COLUMNS * 0x1p-54 * norm;
+        const double off = norm > ATTN_BASIS_AGREED ? 0 : COLUMNS * 0x1p-54 * norm;
         for (int64_t j = 0; j < COLUMNS; j++)
             assert_true(fabs(best[j] - exact[j]) <= off * exact[j]);
-        if (p == 2) assert_true(norm > 0.8 * SKETCHING_AGREED && norm < SKETCHING_AGREED);
+        if (p == 2) assert_true(norm > 0.8 * ATTN_BASIS_AGREED && norm < ATTN_BASIS_AGREED);
         for (uint64_t run = 0; run < TEST_COUNT(methods) * SEEDS; run++) {
             sketching_options_t options = {
                 methods[run / SEEDS], &algebra_plain, 0.5, 0.1, SIZE, 0, run % SEEDS, 0};

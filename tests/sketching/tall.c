@@ -153,7 +153,7 @@ static void barriers_keep_the_spectrum(void **state) {
             sketching_measure(&features, &algebra_plain, sketch.y, sketch.size, &distance, NULL),
             ATTN_OK);
         test_label("rank %d", (int)rank);
-        assert_true(distance.distortion <= barrier_distortion(rank, SIZE) + 0x1p-20);
+        assert_true(distance.distortion <= attn_barrier_distortion(rank, SIZE) + 0x1p-20);
         sketching_result_destroy(&sketch);
         sketching_features_destroy(&features);
     }
