@@ -229,7 +229,9 @@ enum sketch_measure sketch_promise(const char *method) {
     if (strcmp(method, "gaussian") == 0) return SKETCH_LOGIT;
     if (strcmp(method, "ams") == 0 || strcmp(method, "osnap") == 0 || strcmp(method, "srht") == 0)
         return SKETCH_FROBENIUS;
-    return strcmp(method, "leverage") == 0 ? SKETCH_DISTORTION : SKETCH_MEASURES;
+    if (strcmp(method, "leverage") == 0 || strcmp(method, "deterministic") == 0)
+        return SKETCH_DISTORTION;
+    return SKETCH_MEASURES;
 }
 
 const char *const *sketch_methods(const attn_context_t *context) {

@@ -8,6 +8,7 @@ target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COM
                                                   ATTN_SMALL=$<BOOL:${ATTN_SMALL}>
                                                   ATTN_GRADIENTS=$<BOOL:${ATTN_GRADIENTS}>
                                                   ATTN_SKETCH_CSR=$<BOOL:${ATTN_SKETCH_CSR}>
+                                                  ATTN_SKETCH_FACTORS=$<BOOL:${ATTN_SKETCH_FACTORS}>
                                                   ATTN_LSH=$<BOOL:${ATTN_LSH}>
                                                   ATTN_QUANTISED=$<BOOL:${ATTN_QUANTISED}>)
 # The first FPU of this family rounds to 64 bits where a float or a double is meant, and then again.

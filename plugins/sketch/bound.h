@@ -18,6 +18,9 @@
  *               random matrices", 2012, Theorem 1.1, for 0 < eps <= 1.) Where also every entry of
  *               scale X X^T is within r < 0.1, each attention weight moves by at most 12 r
  *               (Lemmas 3.1 to 3.4).
+ *   deterministic
+ *               the same, always: s = 4 r / eps^2 (Theorem 4.2), and for s > r features eps = 2 sqrt(q) / (q + 1), q = s / r
+ *               (barrier.h).
  */
 #ifndef ATTN_SKETCH_BOUND_H
 #define ATTN_SKETCH_BOUND_H
@@ -34,7 +37,7 @@
 typedef struct attn_sketch_promise {
     enum attn_sketch_method method;
     int64_t queries, keys; /**< n, m of a head */
-    int64_t rank;          /**< r: at least the rank of any [Q; K]; leverage's alone */
+    int64_t rank;          /**< r: at least the rank of any [Q; K]; of leverage and deterministic */
     double delta;          /**< in (0, 1) */
 } attn_sketch_promise_t;
 

@@ -36,6 +36,19 @@ static inline int attn_sketch_is_sparse(const sketch_plan_t *plan) {
     return ATTN_SKETCH_CSR && plan->elements;
 }
 
+/** Whether features are chosen by a factorisation of [Q; K] (choose.h), which modules that are downloaded do without. */
+#if ATTN_SKETCH_FACTORS
+static inline int attn_sketch_chooses(const sketch_plan_t *plan) {
+    return (int)plan->method > ATTN_SKETCH_SRHT;
+}
+#else
+#define attn_sketch_chooses(plan) 0
+#endif
+
+/** Whether T is of the run's arrays: features drawn or chosen. */
+#define attn_sketch_samples(plan)                                                                  \
+    ((plan)->method == ATTN_SKETCH_LEVERAGE || attn_sketch_chooses(plan))
+
 /** Whether T has a few entries a feature: osnap's, or one of all features that are kept of a CSR. */
 static inline int attn_sketch_scatters(const sketch_plan_t *plan) {
     return plan->exact || plan->method == ATTN_SKETCH_OSNAP;

@@ -9,6 +9,7 @@
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
 #include "bound.h"
+#include "choose.h"
 #include "listed.h"
 #include "number/format.h"
 #include "plan.h"
@@ -23,7 +24,15 @@ enum { MAX_SIZE = 65536 };
 
 enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK, SPARSITY, ELEMENTS };
 
-static const char *const methods[] = {"gaussian", "ams", "osnap", "leverage", "srht", NULL};
+static const char *const methods[] = {"gaussian",
+                                      "ams",
+                                      "osnap",
+                                      "leverage",
+                                      "srht",
+#if ATTN_SKETCH_FACTORS
+                                      "deterministic",
+#endif
+                                      NULL};
 
 static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
     [METHOD] =
@@ -32,9 +41,11 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_CHOICE,
             .name = "method",
             .label = "method",
-            .help = "how features are mixed, or sampled (leverage)",
+            .help = ATTN_SKETCH_FACTORS
+                        ? "how features are mixed, sampled (leverage) or weighed (deterministic)"
+                        : "how features are mixed, or sampled (leverage)",
             .unit = "",
-            .maximum = 4,
+            .maximum = 4 + ATTN_SKETCH_FACTORS,
             .choices = methods,
         },
     [SIZE] =
@@ -88,7 +99,9 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_INTEGER,
             .name = "rank",
             .label = "rank",
-            .help = "leverage: of [Q; K] at most, n where Q = K",
+            .help = ATTN_SKETCH_FACTORS
+                        ? "leverage, deterministic: of [Q; K] at most, n where Q = K"
+                        : "leverage: of [Q; K] at most, n where Q = K",
             .unit = "",
             .maximum = 2147483647.0,
             .automatic = "rows of [Q; K], at most d",
@@ -132,6 +145,8 @@ static int64_t choose_size(const sketch_plan_t *plan, const attn_value_t *values
         const attn_sketch_promise_t promise = promise_of(plan, values);
         double bound = attn_sketch_bound(&promise, values[EPS].number);
         size = bound < (double)dim ? (int64_t)bound : dim > 1 ? dim / 2 : 1;
+        if (attn_sketch_chooses(plan) && bound >= (double)dim)
+            size = dim; /* half may be none too many */
         if (size > MAX_SIZE) size = MAX_SIZE;
     }
     return size < dim ? size : dim;
@@ -144,6 +159,9 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
         [ATTN_SKETCH_OSNAP] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_SRHT] = {"||S' - S||_F <=", "scale ||Q||_F ||K||_F in a head"},
         [ATTN_SKETCH_LEVERAGE] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
+#if ATTN_SKETCH_FACTORS
+        [ATTN_SKETCH_DETERMINISTIC] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
+#endif
     };
     const attn_sketch_promise_t promise = promise_of(plan, values);
     double eps = attn_sketch_attained(&promise, plan->size), asked = 1.0;
@@ -155,6 +173,11 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
     const size_t room = sizeof plan->guarantee;
     if (plan->exact)
         attn_format(text, room, "exact: all %lld features are kept", (long long)plan->problem.dim);
+#if ATTN_SKETCH_FACTORS
+    else if (eps > 0.0 && attn_sketch_chooses(plan))
+        attn_format(text, room, "%s %.3g %s, always", promises[plan->method][0],
+                    attn_sketch_round_up(eps, 3), promises[plan->method][1]);
+#endif
     else if (eps > 0.0)
         attn_format(text, room, "%s %.3g %s, with probability %.9g", promises[plan->method][0],
                     attn_sketch_round_up(eps, 3), promises[plan->method][1],
@@ -226,6 +249,9 @@ static int draw(sketch_plan_t *plan) {
         attn_sketch_srht(&plan->srht, all.count, all.size, all.seed);
         return 1;
     case ATTN_SKETCH_LEVERAGE:
+#if ATTN_SKETCH_FACTORS
+    case ATTN_SKETCH_DETERMINISTIC:
+#endif
         return 1; /* in each run */
     default:
         plan->matrix = allocate(host, all.count, (uint64_t)all.size * sizeof *plan->matrix);
@@ -277,6 +303,13 @@ static attn_status_t read_elements(const attn_problem_t *problem, const attn_val
     if (!named) *elements = 0;
     if (named && all.backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sketch: a sparse X has no gradients");
+#if ATTN_SKETCH_FACTORS
+    if (named && values[METHOD].integer > ATTN_SKETCH_SRHT)
+        return attn_fail(
+            error, ATTN_ERROR_UNSUPPORTED,
+            "sketch: method %s takes dense queries and keys; `attn sketch` has it for a sparse X",
+            methods[values[METHOD].integer]);
+#endif
     return ATTN_OK;
 }
 
@@ -353,6 +386,9 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
         [ATTN_SKETCH_OSNAP] = "(n + m) d + n m (s + dv)",
         [ATTN_SKETCH_SRHT] = "(n + m) d log d + n m (s + dv)",
         [ATTN_SKETCH_LEVERAGE] = "d min(n + m, d)^2 + n m (s + dv)",
+#if ATTN_SKETCH_FACTORS
+        [ATTN_SKETCH_DETERMINISTIC] = "s d min(n + m, d)^2 + n m (s + dv)",
+#endif
     };
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
     const attn_problem_t *problem = &plan->problem;
@@ -376,12 +412,15 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
         cost->flops += rows * (dim + hadamard_flops(problem->dim));
     else if (plan->method == ATTN_SKETCH_LEVERAGE)
         cost->flops += rows * size + kv_heads * attn_leverage_flops(problem);
+    else if (attn_sketch_chooses(plan))
+        cost->flops += rows * size + kv_heads * attn_choose_flops(plan);
     else
         cost->flops += 2.0 * rows * dim * size;
     if (!ATTN_GRADIENTS) return;
     cost->gradient_flops += 2.0 * (cost->flops - reduced); /* there and back, but drawn once */
     if (plan->method == ATTN_SKETCH_LEVERAGE)
         cost->gradient_flops -= kv_heads * attn_leverage_flops(problem);
+    if (attn_sketch_chooses(plan)) cost->gradient_flops -= kv_heads * attn_choose_flops(plan);
 }
 
 static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t *fact) {

@@ -18,6 +18,8 @@ static uint64_t worker_scratch_size(const sketch_plan_t *plan, attn_arena_t *are
     attn_arena_t one = {.base = NULL};
     if (attn_sketch_is_sparse(plan)) {
         attn_sparse_scratch(plan, &one);
+    } else if (attn_sketch_chooses(plan)) {
+        attn_choose_take(&one, plan);
     } else if (plan->method == ATTN_SKETCH_LEVERAGE) {
         attn_leverage_scratch_t scratch;
         lay_out_leverage(plan, &one, &scratch);
@@ -40,7 +42,7 @@ sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena)
         space.query = attn_arena_take(arena, heads * problem->queries, row);
     if (!plan->exact && !attn_sketch_is_sparse(plan))
         space.key = attn_arena_take(arena, kv_heads * problem->keys, row);
-    if (!plan->exact && plan->method == ATTN_SKETCH_LEVERAGE) {
+    if (!plan->exact && attn_sketch_samples(plan)) {
         space.draws = attn_arena_take(arena, kv_heads * plan->size, sizeof *space.draws);
         space.ranks = attn_arena_take(arena, kv_heads, sizeof *space.ranks);
     }
@@ -74,6 +76,13 @@ static void sample_features(void *data, int64_t task, uint32_t worker) {
     const int64_t head = sampling->first_head + task, kv_heads = plan->problem.kv_heads;
     attn_arena_t arena = {.base = space->scratch + worker * space->scratch_size};
     attn_leverage_scratch_t scratch;
+#if ATTN_SKETCH_FACTORS
+    if (attn_sketch_chooses(plan)) {
+        attn_sketch_draw_t *draws = space->draws + head * plan->size;
+        space->ranks[head] = attn_choose(plan, sampling->io, head, &arena, draws);
+        return;
+    }
+#endif
     if (attn_sketch_is_sparse(plan)) {
         space->ranks[head] = attn_sparse_scores(plan, sampling->io, head, &arena, &scratch.scores);
     } else {
@@ -101,7 +110,8 @@ attn_status_t attn_sketch_sample(const sketch_plan_t *plan, const attn_io_t *io,
             return attn_fail(error, ATTN_ERROR_RANGE,
                              "sketch: rank is %lld, [Q; K] of key/value head %lld has rank %lld",
                              (long long)plan->rank, (long long)head, (long long)space->ranks[head]);
-    return ATTN_OK;
+    return attn_sketch_chooses(plan) ? attn_choose_check(plan, space->ranks, first, count, error)
+                                     : ATTN_OK;
 }
 
 /* ---- sketching ---------------------------------------------------------------------------------- */
@@ -150,6 +160,9 @@ static void sketch_block(void *data, int64_t task, uint32_t worker) {
         plan->kernels->hadamard(&rows, &plan->srht);
         return;
     case ATTN_SKETCH_LEVERAGE:
+#if ATTN_SKETCH_FACTORS
+    case ATTN_SKETCH_DETERMINISTIC:
+#endif
         plan->kernels->sample(&rows, sketching->space->draws +
                                          head / sketching->heads_per_draw * plan->size);
         return;
@@ -191,7 +204,7 @@ static attn_status_t sketch_dense(const sketch_plan_t *plan, const attn_io_t *io
     const int64_t first_kv = first_head / group;
     const int64_t kv_heads = (first_head + heads - 1) / group - first_kv + 1;
     attn_status_t status = ATTN_OK;
-    if (plan->method == ATTN_SKETCH_LEVERAGE)
+    if (attn_sketch_samples(plan))
         status = attn_sketch_sample(plan, io, space, first_kv, kv_heads, error);
     if (status) return status;
     sketching_t queries = {

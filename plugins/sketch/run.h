@@ -2,7 +2,7 @@
 #ifndef ATTN_SKETCH_RUN_H
 #define ATTN_SKETCH_RUN_H
 
-#include "plan.h"
+#include "choose.h"
 
 typedef struct sketch_space {
     float *query, *key;        /* sketches: (B, H, n, size) and (B, Hkv, m, size) */
@@ -18,7 +18,8 @@ typedef struct sketch_space {
 sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena);
 
 /**
- * Leverage: the draws of `count` key/value heads. The guarantee is void where their rank is above the plan's: an error.
+ * Leverage, deterministic: the draws of `count` key/value heads. The guarantee is void where their rank is above the plan's: an
+ * error.
  */
 attn_status_t attn_sketch_sample(const sketch_plan_t *plan, const attn_io_t *io,
                                  const sketch_space_t *space, int64_t first, int64_t count,

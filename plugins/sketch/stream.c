@@ -153,8 +153,11 @@ static attn_status_t prepare(stream_t *stream, attn_error_t *error) {
     attn_status_t status = attn_sketch_plan(stream->host, &all, stream->values, &plan, error);
     if (status != ATTN_OK) return status;
     stream->plan = (sketch_plan_t *)plan;
-    if (stream->plan->method == ATTN_SKETCH_LEVERAGE && !stream->plan->exact)
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sketch: leverage sees all tokens at once");
+    if (attn_sketch_samples(stream->plan) && !stream->plan->exact)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         ATTN_SKETCH_FACTORS
+                             ? "sketch: leverage and deterministic see all tokens at once"
+                             : "sketch: leverage sees all tokens at once");
     attn_arena_t arena = {.base = NULL};
     attn_sketch_scratch(stream->plan, &arena);
     stream->scratch_size = arena.used;

@@ -142,6 +142,37 @@ describe("attn sketch", () => {
         );
     });
 
+    test("attn run sketch by deterministic is attention on the Y that attn sketch makes", () => {
+        const q = rows(2).map((row) => row.map((value) => value * 3));
+        const k = rows(1.5).map((row, i) => row.map((_, j) => row[(j * 7 + i) % d]));
+        const v = random(2 * n, 4);
+        const arrays = {
+            "q.npy": npy([n, d], q.flat()),
+            "k.npy": npy([n, d], k.flat()),
+            "v.npy": npy([n, 2], v),
+        };
+        withFiles(arrays, (folder) => {
+            const of = ["--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "-o", "o.npy"];
+            const set = ["--set", "method=deterministic", "--set", "size=50"];
+            const told = succeed(["run", "sketch", ...of, ...set], folder);
+            assert.match(told, /within 1 \+- 0\.791 of X X\^T, X = \[Q; K\], always/); // q = 50 / 12
+            const method = ["--method", "deterministic", "--size", "50", "-o", "y.npy"];
+            attn(["sketch", "q.npy", "--k", "k.npy", ...method], folder); // warns of r
+            const { data: y, shape } = read(folder, "y.npy");
+            const out = read(folder, "o.npy").data;
+            const row = (i) => y.slice(i * shape[1], (i + 1) * shape[1]);
+            const dot = (a, b) => a.reduce((total, value, i) => total + value * b[i], 0);
+            for (let i = 0; i < n; i++) {
+                const weights = k.map((_, j) => Math.exp(dot(row(i), row(n + j)) / Math.sqrt(d)));
+                const total = weights.reduce((a, b) => a + b, 0);
+                for (let c = 0; c < 2; c++) {
+                    const sum = weights.reduce((s, w, j) => s + (w / total) * v[2 * j + c], 0);
+                    assert.ok(Math.abs(out[2 * i + c] - sum) < 2 ** -18, `${i}, ${c}`);
+                }
+            }
+        });
+    });
+
     test("attn run sketch tells r of Q and K, or of X, times the scale", () => {
         const v = npy([n, 2], random(2 * n, 4));
         const nan = npy([n, d], [NaN, ...rows(2).flat().slice(1)]);

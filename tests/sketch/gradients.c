@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const METHODS[] = {"gaussian", "ams", "osnap", "leverage", "srht"};
-enum { METHOD_COUNT = 5 };
+static const char *const METHODS[] = {"gaussian", "ams",  "osnap",
+                                      "leverage", "srht", "deterministic"};
+enum { METHOD_COUNT = 5 /* that take any size */ };
 static const double U = 0x1p-24;
 
 /* ---- one head in double precision ------------------------------------------------------------------ */
@@ -289,6 +290,29 @@ static void against_the_oracle(void **state) {
     attn_context_destroy(context);
 }
 
+#ifdef TEST_SKETCHING
+/* The same of a method whose size is more than the rank of [Q; K], with heads that share keys. */
+static void weighed_features_against_the_oracle(void **state) {
+    (void)state;
+    static const int64_t cases[][5] = {{1, 1, 9, 5, 1}, {5, 7, 64, 40, 3}, {20, 33, 128, 110, 20}};
+    attn_context_t *context = fixture_context(2);
+    for (size_t s = 0; s < TEST_COUNT(cases); s++) {
+        char text[96];
+        attn_problem_t problem =
+            fixture_problem(2, 4, cases[s][0], cases[s][1], cases[s][2], cases[s][4]);
+        problem.kv_heads = 2;
+        problem.causal = (int32_t)s;
+        settings_of(text, ATTN_SKETCH_DETERMINISTIC, cases[s][3]);
+        way_back_t way = way_create(&problem, (layout_t)s);
+        run_back(context, "sketch", text, &way);
+        for (int64_t head = 0; head < 4; head++)
+            check_kv_head(&way, ATTN_SKETCH_DETERMINISTIC, cases[s][3], head / 2, head % 2);
+        way_destroy(&way);
+    }
+    attn_context_destroy(context);
+}
+#endif
+
 /* ---- the oracle's derivative ------------------------------------------------------------------------- */
 
 static double loss_of(const arrays_t *arrays, const array_t *loss, const double *t, int64_t size) {
@@ -434,6 +458,12 @@ static void hidden_keys_leave_no_trace(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(against_the_oracle), cmocka_unit_test(by_central_differences),
+#ifdef TEST_SKETCHING
+#define WEIGHED cmocka_unit_test(weighed_features_against_the_oracle),
+#else
+#define WEIGHED
+#endif
+
+TEST_MAIN(cmocka_unit_test(against_the_oracle), WEIGHED cmocka_unit_test(by_central_differences),
           cmocka_unit_test(threads_change_nothing), cmocka_unit_test(exact_when_all_is_kept),
           cmocka_unit_test(hidden_keys_leave_no_trace))

@@ -4,7 +4,11 @@
 #include "sketch/leverage.h"
 #include "sketch/matrices.h"
 #include "support/test.h"
+#ifdef TEST_SKETCHING
+#include "sketching/barrier.h"
+#endif
 
+#include <math.h>
 #include <stdlib.h>
 
 void *sketch_numbers(int64_t count, size_t size) {
@@ -30,6 +34,39 @@ static void add_draws(const arrays_t *arrays, int64_t batch, int64_t kv_head, in
     free(draws);
     free(memory);
 }
+
+#ifdef TEST_SKETCHING
+/* Theorem 4.2's weights, by `attn sketch`. */
+static void add_weights(const arrays_t *arrays, int64_t batch, int64_t kv_head, int64_t size,
+                        double *t) {
+    const attn_problem_t *p = &arrays->problem;
+    const int64_t group = p->heads / p->kv_heads, queries = group * p->queries;
+    const int64_t rows = queries + p->keys, d = p->dim;
+    float *x = sketch_numbers(rows * d, sizeof *x);
+    double *weights = sketch_numbers(d, sizeof *weights);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < d; j++)
+            x[i * d + j] = i < queries
+                               ? array_get(&arrays->query, batch, kv_head * group + i / p->queries,
+                                           i % p->queries, j)
+                               : array_get(&arrays->key, batch, kv_head, i - queries, j);
+    const sketching_x_t dense = {.rows = rows, .columns = d, .dense = x};
+    sketching_features_t features;
+    sketching_basis_t basis;
+    attn_barrier_end_t end;
+    int64_t kept = 0;
+    if (!sketching_features_create(&dense, &features) ||
+        !sketching_basis_exact(&features, &algebra_plain, &basis) ||
+        !sketching_barrier(&features, &basis, size, weights, &end) || !end.keeps)
+        test_fail("no weights");
+    for (int64_t j = 0; j < d; j++)
+        if (weights[j] > 0) t[j * size + kept++] = (double)(float)sqrt(weights[j]);
+    sketching_basis_destroy(&basis);
+    sketching_features_destroy(&features);
+    free(weights);
+    free(x);
+}
+#endif
 
 static void add_entries(int64_t dim, int64_t size, double *t) {
     const attn_sketch_part_t all = {0, dim, size, SKETCH_SEED};
@@ -66,6 +103,9 @@ double *sketch_matrix(const arrays_t *arrays, int method, int64_t batch, int64_t
     for (int64_t i = 0; i < dim * size; i++) t[i] = (double)floats[i];
     if (method == ATTN_SKETCH_OSNAP) add_entries(dim, size, t);
     if (method == ATTN_SKETCH_SRHT) add_hadamard(dim, size, t);
+#ifdef TEST_SKETCHING
+    if (method == ATTN_SKETCH_DETERMINISTIC) add_weights(arrays, batch, kv_head, size, t);
+#endif
     if (method == ATTN_SKETCH_LEVERAGE) add_draws(arrays, batch, kv_head, size, t);
     free(floats);
     return t;
