@@ -94,7 +94,7 @@ static uint32_t pack(attn_sketch_entry_t entry) {
 
 static int draw_packed(const attn_sketch_part_t *all, int64_t sparsity, uint32_t *packed) {
     enum { PART = 1024 };
-    const sketching_kernels_t *kernels = sketching_kernels();
+    const embedding_kernels_t *kernels = sketching_kernels();
     attn_sketch_entry_t *entries = sketching_allocate(PART, sparsity, sizeof *entries);
     for (int64_t first = 0; entries && first < all->count; first += PART) {
         const attn_sketch_part_t part = {first, attn_min(PART, all->count - first), all->size,

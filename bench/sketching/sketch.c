@@ -23,7 +23,6 @@ typedef struct work {
     const sketching_options_t *options;
     sketching_result_t *result;
     attn_error_t *error;
-    sketching_triangle_t triangle; /* of Algorithm 2, or */
     sketching_basis_t basis;
     double *weights;           /* d: of features, or running sums of scores */
     attn_sketch_draw_t *draws; /* m */
@@ -34,7 +33,7 @@ static attn_status_t no_memory(const work_t *work) {
 }
 
 static double factor_of(const sketching_options_t *options) {
-    return options->factor > 0 ? options->factor : SKETCHING_FACTOR;
+    return options->factor > 0 ? options->factor : ATTN_SCORES_FACTOR;
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------- */
@@ -110,22 +109,11 @@ static double sum_of_scores(const work_t *work) {
     return total;
 }
 
-/*
- * Scores that are off by a factor of at most F add up to rank / F at least and F rank at most: where they do not, the
- * embedding has failed, as it may for a part of delta. ATTN_ERROR_RANGE then, and where float is too coarse for X.
- */
+/* A quarter of delta for each matrix. */
 static attn_status_t find_scores_embedded(work_t *work) {
     const sketching_options_t *options = work->options;
-    const double factor = factor_of(options), delta = options->delta / 4;
-    const attn_status_t status =
-        sketching_triangle_embedded(work->features, factor, delta, options->seed, &work->triangle);
-    if (status) return status;
-    if (!sketching_scores_projected(work->features, &work->triangle, factor, delta, options->seed,
-                                    work->result->scores))
-        return ATTN_ERROR_MEMORY;
-    const double total = sum_of_scores(work), rank = (double)work->triangle.rank;
-    work->result->rank = work->triangle.rank;
-    return total >= rank / factor && total <= factor * rank ? ATTN_OK : ATTN_ERROR_RANGE;
+    return sketching_scores_embedded(work->features, factor_of(options), options->delta / 4,
+                                     options->seed, &work->result->rank, work->result->scores);
 }
 
 static attn_status_t find_scores(work_t *work) {
@@ -316,7 +304,6 @@ attn_status_t sketching_sketch(const sketching_features_t *features,
     *result = (sketching_result_t){.rows = features->x->rows, .rank = -1, .total = NAN};
     attn_status_t status = make(&work);
     if (!status) status = check_range(&work);
-    sketching_triangle_destroy(&work.triangle);
     sketching_basis_destroy(&work.basis);
     free(work.weights);
     free(work.draws);

@@ -33,7 +33,7 @@ static void kernels_draw_the_same(void **state) {
                            (long long)sparsity);
                 attn_sketch_osnap(one, &part, sparsity);
                 for (uint32_t t = 0; t < tier_count; t++) {
-                    attn_sketching_kernels(tiers[t])->draw(many, &part, sparsity);
+                    attn_embedding_kernels(tiers[t])->draw(many, &part, sparsity);
                     assert_memory_equal(one, many, (size_t)(COUNT * sparsity) * sizeof *one);
                 }
             }
@@ -68,7 +68,7 @@ static void products_are_by_definition(void **state) {
     (void)state;
     enum { ROWS = 37, COLUMNS = 700, SIZE = 64 };
     input_t input = input_create(INPUT_SPARSE, ROWS, COLUMNS, 0.05);
-    enum { PANELS = (ROWS + SKETCHING_ROWS - 1) / SKETCHING_ROWS * SKETCHING_ROWS };
+    enum { PANELS = (ROWS + ATTN_EMBED_ROWS - 1) / ATTN_EMBED_ROWS * ATTN_EMBED_ROWS };
     float *turned = room(ROWS * COLUMNS, sizeof *turned),
           *panels = room(SIZE * PANELS, sizeof *panels),
           *result = room(SIZE * ROWS, sizeof *result);
@@ -85,7 +85,7 @@ static void products_are_by_definition(void **state) {
             assert_true(sketching_embed_features(&s, &features, panels));
             for (int64_t t = 0; t < SIZE; t++)
                 for (int64_t c = 0; c < PANELS; c++) {
-                    const float sum = panels[sketching_panel(SIZE, c) + t * SKETCHING_ROWS];
+                    const float sum = panels[attn_embed_panel(SIZE, c) + t * ATTN_EMBED_ROWS];
                     if (c < ROWS) result[t * ROWS + c] = sum;
                     assert_true(c < ROWS || sum == 0);
                 }
@@ -106,7 +106,7 @@ static float normal(uint64_t stream, int64_t at) {
 enum { TERMS = 19, FACTORS = 24 };
 
 static int64_t place(int r, int c) {
-    enum { C = SKETCHING_COLUMNS };
+    enum { C = ATTN_EMBED_COLUMNS };
     return (c / C * TERMS + r) * C + c % C;
 }
 
@@ -131,9 +131,9 @@ static void check_squares(const float *x, int64_t width, const float *n, const d
 /** Squares of x_j^T N, N a triangle or full, by definition and on every tier to the bit. */
 static void squares_are_by_definition(void **state) {
     (void)state;
-    enum { MOST = 3 * SKETCHING_COPIED };
-    static const int64_t widths[] = {1, 15, 33, SKETCHING_COPIED, MOST};
-    static float x[TERMS * MOST], copy[TERMS * SKETCHING_COPIED];
+    enum { MOST = 3 * ATTN_EMBED_COPIED };
+    static const int64_t widths[] = {1, 15, 33, ATTN_EMBED_COPIED, MOST};
+    static float x[TERMS * MOST], copy[TERMS * ATTN_EMBED_COPIED];
     attn_tier_t tiers[16];
     const uint32_t tier_count = attn_available_tiers(tiers, 16);
     for (int i = 0; i < TERMS * MOST; i++) x[i] = normal(3, i);
@@ -151,7 +151,7 @@ static void squares_are_by_definition(void **state) {
                 double *to = t ? result : first;
                 test_label("%s, %lld features, tier %u", is_triangle ? "triangle" : "full",
                            (long long)width, (unsigned)t);
-                attn_sketching_kernels(tiers[t])->squares(x, width, width, n, TERMS, last, FACTORS,
+                attn_embedding_kernels(tiers[t])->squares(x, width, width, n, TERMS, last, FACTORS,
                                                           copy, to);
                 assert_memory_equal(to, first, (size_t)width * sizeof *first);
             }
@@ -163,7 +163,7 @@ static void squares_are_by_definition(void **state) {
 /** A tile of a Gram matrix, on every tier to the bit; a product and a sum in float for each term. */
 static void gram_is_by_definition(void **state) {
     (void)state;
-    enum { COUNT = 37, R = SKETCHING_ROWS };
+    enum { COUNT = 37, R = ATTN_EMBED_ROWS };
     float a[COUNT * R], b[COUNT * R];
     double first[R * R], tile[R * R];
     attn_tier_t tiers[16];
@@ -173,7 +173,7 @@ static void gram_is_by_definition(void **state) {
         double *to = t ? tile : first;
         test_label("tier %u", (unsigned)t);
         for (int i = 0; i < R * R; i++) to[i] = i;
-        attn_sketching_kernels(tiers[t])->gram(a, b, COUNT, to);
+        attn_embedding_kernels(tiers[t])->gram(a, b, COUNT, to);
         assert_memory_equal(to, first, sizeof first);
     }
     for (int i = 0; i < R * R; i++) {
@@ -200,7 +200,7 @@ static void elimination_is_by_definition(void **state) {
             double *to = t ? row : first;
             test_label("%d terms, tier %u", (int)terms, (unsigned)t);
             for (int i = 0; i < STRIDE; i++) to[i] = i;
-            attn_sketching_kernels(tiers[t])->eliminate(to, above, STRIDE, terms, STRIDE - 1);
+            attn_embedding_kernels(tiers[t])->eliminate(to, above, STRIDE, terms, STRIDE - 1);
             assert_memory_equal(to, first, sizeof first);
         }
         for (int i = 0; i < STRIDE; i++) {

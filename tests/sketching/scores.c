@@ -80,8 +80,8 @@ enum { KINDS = 4 };
 
 /** Whether X has more rows than Algorithm 2's JL matrix has columns: else that is the identity. */
 static int is_projected(const input_t *input, double factor, double delta) {
-    const double embedded = sketching_embedded_factor(input->x.rows, factor, delta);
-    return sketching_jl_columns(input->x.columns, factor / embedded, delta) < input->rank;
+    const double embedded = attn_embedded_factor(input->x.rows, factor, delta);
+    return attn_jl_columns(input->x.columns, factor / embedded, delta) < input->rank;
 }
 
 /**
@@ -98,7 +98,7 @@ static void keep_their_factor(int64_t rows, int64_t columns, double factor, size
     for (size_t k = 0; k < count; k++) {
         input_t input = input_create(kinds[k], rows, columns, 0.05);
         const int projected = is_projected(&input, factor, delta / 2);
-        const double most = projected ? factor : sketching_embedded_factor(rows, factor, delta / 2);
+        const double most = projected ? factor : attn_embedded_factor(rows, factor, delta / 2);
         sketching_features_t features =
             features_of(kinds[k] == INPUT_SPARSE ? &input.csr : &input.x);
         sketching_basis_t basis;
@@ -144,7 +144,7 @@ static void keep_their_factor(int64_t rows, int64_t columns, double factor, size
 
 static void approximate_scores_keep_their_factor(void **state) {
     (void)state;
-    static const double factors[] = {SKETCHING_FACTOR, 8, 360};
+    static const double factors[] = {ATTN_SCORES_FACTOR, 8, 360};
     for (size_t k = 0; k < TEST_COUNT(factors); k++) keep_their_factor(12, 1500, factors[k], KINDS);
 }
 
@@ -155,7 +155,7 @@ static void projected_scores_keep_their_factor(void **state) {
         int64_t rows, columns;
         double factor;
         size_t kinds;
-    } cases[] = {{60, 1500, 16, KINDS}, {60, 1500, 360, KINDS}, {340, 5600, SKETCHING_FACTOR, 1}};
+    } cases[] = {{60, 1500, 16, KINDS}, {60, 1500, 360, KINDS}, {340, 5600, ATTN_SCORES_FACTOR, 1}};
     for (size_t c = 0; c < TEST_COUNT(cases); c++)
         keep_their_factor(cases[c].rows, cases[c].columns, cases[c].factor, cases[c].kinds);
 }
@@ -287,7 +287,7 @@ static void pivots_alone_do_not_tell(void **state) {
             for (int64_t j = 0; j < COLUMNS; j++)
                 if (exact[j] > 0)
                     off = fmax(off, fmax(sketch.scores[j] / exact[j], exact[j] / sketch.scores[j]));
-            failed += off > SKETCHING_FACTOR;
+            failed += off > ATTN_SCORES_FACTOR;
             sketching_result_destroy(&sketch);
         }
         print_message("kind %d: %d of %d seeds failed\n", kind, failed, SEEDS);
@@ -485,15 +485,15 @@ static void projections_keep_their_factor(void **state) {
     assert_non_null(panels);
     for (int64_t j = 0; j < COLUMNS; j++)
         for (int64_t i = 0; i < ROWS; i++)
-            panels[sketching_panel(COLUMNS, i) + j * SKETCHING_ROWS] =
+            panels[attn_embed_panel(COLUMNS, i) + j * ATTN_EMBED_ROWS] =
                 input.x.dense[i * COLUMNS + j];
     assert_int_equal(sketching_triangle_of(panels, COLUMNS, ROWS, &triangle), ATTN_OK);
     free(panels);
     assert_true(sketching_basis_exact(&features, algebra_best(), &basis));
     assert_true(sketching_scores(&features, &basis, exact));
     for (size_t k = 0; k < TEST_COUNT(factors); k++) {
-        const double u = factors[k] / sketching_embedded_factor(ROWS, factors[k], delta);
-        const int columns = (int)sketching_jl_columns(COLUMNS, u, delta);
+        const double u = factors[k] / attn_embedded_factor(ROWS, factors[k], delta);
+        const int columns = (int)attn_jl_columns(COLUMNS, u, delta);
         double worst = 1;
         int failed = 0;
         assert_true(columns < ROWS);

@@ -2,8 +2,8 @@
  * rows/rows.h: times of the algorithms, one core, beside what is known, as rows of Markdown tables: a subject a
  * file.
  */
-#ifndef ATTN_SKETCHING_ROWS_H
-#define ATTN_SKETCHING_ROWS_H
+#ifndef ATTN_ATTN_EMBED_ROWS_H
+#define ATTN_ATTN_EMBED_ROWS_H
 
 #include "attn/attn.h"
 #include "measure/measure.h"

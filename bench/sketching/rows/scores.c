@@ -12,9 +12,9 @@ static attn_status_t scores_approximately(void *data) {
     problem_t *problem = data;
     sketching_triangle_t triangle;
     const attn_status_t status =
-        sketching_triangle_embedded(&problem->features, SKETCHING_FACTOR, 0.1, 1, &triangle);
+        sketching_triangle_embedded(&problem->features, ATTN_SCORES_FACTOR, 0.1, 1, &triangle);
     if (status) return status;
-    const int done = sketching_scores_projected(&problem->features, &triangle, SKETCHING_FACTOR,
+    const int done = sketching_scores_projected(&problem->features, &triangle, ATTN_SCORES_FACTOR,
                                                 0.1, 1, problem->scores);
     sketching_triangle_destroy(&triangle);
     return done ? ATTN_OK : ATTN_ERROR_MEMORY;

@@ -1,20 +1,20 @@
 /*
- * sketching/kernels.h: what Algorithm 2 spends its time on, as tables of kernels, one per tier. Without fused
+ * embedding_kernels.h: what Algorithm 2 spends its time on, as tables of kernels, one per tier. Without fused
  * operations, and each sum in the order of its terms: every tier gives the same bits, so that the same seed
  * draws the same features on every machine.
  */
-#ifndef ATTN_SKETCHING_KERNELS_H
-#define ATTN_SKETCHING_KERNELS_H
+#ifndef ATTN_SKETCH_EMBEDDING_KERNELS_H
+#define ATTN_SKETCH_EMBEDDING_KERNELS_H
 
+#include "matrices.h"
 #include "simd/tiers.h"
-#include "sketch/matrices.h"
 
 #include <stdint.h>
 
 /** Rows of X that go into their buckets together: a line of the cache, and whole vectors of any tier. */
-enum { SKETCHING_ROWS = 16 };
+enum { ATTN_EMBED_ROWS = 16 };
 
-typedef struct sketching_kernels {
+typedef struct embedding_kernels {
     /** attn_sketch_osnap(), many features at a time. */
     void (*draw)(attn_sketch_entry_t *entries, const attn_sketch_part_t *part, int64_t sparsity);
     /**
@@ -23,26 +23,26 @@ typedef struct sketching_kernels {
      */
     void (*embed)(const float *rows, int64_t count, int64_t columns,
                   const attn_sketch_entry_t *entries, int64_t sparsity, float *embedded);
-    /** panel[f SKETCHING_ROWS + r] = values[r stride + f], 0 from `rows` on. */
+    /** panel[f ATTN_EMBED_ROWS + r] = values[r stride + f], 0 from `rows` on. */
     void (*turn)(const float *values, int64_t stride, int64_t width, int64_t rows, float *panel);
-    /** tile[r C + c] += sum_t a[t C + r] b[t C + c] for t < `count` and C = SKETCHING_ROWS, in float. */
+    /** tile[r C + c] += sum_t a[t C + r] b[t C + c] for t < `count` and C = ATTN_EMBED_ROWS, in float. */
     void (*gram)(const float *a, const float *b, int64_t count, double *tile);
     /** row[c] -= sum_k above[k stride] above[k stride + c] for k < `terms` and c < `columns`: a step of Cholesky's. */
     void (*eliminate)(double *row, const double *above, int64_t stride, int64_t terms,
                       int64_t columns);
     /**
      * squares[f] = sum_c (sum_r values[r stride + f] N_rc)^2 for `width` features; N, of a multiple of
-     * SKETCHING_COLUMNS = C columns, lies C columns after C: N_rc = matrix[(c / C rows + r) C + c % C]. `last[c]` is the
-     * last r for which there is a term that is not 0; `copy` has room for SKETCHING_COPIED numbers of each row.
+     * ATTN_EMBED_COLUMNS = C columns, lies C columns after C: N_rc = matrix[(c / C rows + r) C + c % C]. `last[c]` is the
+     * last r for which there is a term that is not 0; `copy` has room for ATTN_EMBED_COPIED numbers of each row.
      */
     void (*squares)(const float *values, int64_t stride, int64_t width, const float *matrix,
                     int64_t rows, const int32_t *last, int64_t columns, float *copy,
                     double *squares);
-} sketching_kernels_t;
+} embedding_kernels_t;
 
-enum { SKETCHING_COLUMNS = 8 /* whose sums are made together */ };
-enum { SKETCHING_COPIED = 128 /* features: some blocks of any tier */ };
+enum { ATTN_EMBED_COLUMNS = 8 /* whose sums are made together */ };
+enum { ATTN_EMBED_COPIED = 128 /* features: some blocks of any tier */ };
 
-ATTN_KERNEL_TABLES(sketching_kernels_t, attn_sketching_kernels)
+ATTN_KERNEL_TABLES(embedding_kernels_t, attn_embedding_kernels)
 
 #endif

@@ -1,10 +1,10 @@
-/* sketching/kernels.c: see kernels.h. Compiled once per tier. */
-#include "sketching/kernels.h"
+/* See embedding_kernels.h. Compiled once per tier. */
+#include "embedding_kernels.h"
 
+#include "draw.h"
 #include "simd/tile.h"
-#include "sketching/draw.h"
 
-enum { LANES = VF_LANES, COLUMNS = SKETCHING_COLUMNS, LINE = 16 };
+enum { LANES = VF_LANES, COLUMNS = ATTN_EMBED_COLUMNS, LINE = 16 };
 enum { GRAM_ROWS = VF_LANES < 16 ? 4 : 16 /* whose sums fit the registers */ };
 
 /*
@@ -85,11 +85,11 @@ static float square_of(const float *values, int64_t stride, const float *matrix,
 static void squares(const float *values, int64_t stride, int64_t width, const float *matrix,
                     int64_t rows, const int32_t *last, int64_t columns, float *copy,
                     double *result) {
-    const int64_t most = SKETCHING_COPIED / LANES, whole = width / LANES;
+    const int64_t most = ATTN_EMBED_COPIED / LANES, whole = width / LANES;
     for (int64_t done = 0; done < whole; done += most) {
         const int64_t blocks = tile_min(most, whole - done);
         const float *chunk = values + done * LANES;
-        const uintptr_t ahead = (uintptr_t)chunk + SKETCHING_COPIED * sizeof *chunk;
+        const uintptr_t ahead = (uintptr_t)chunk + ATTN_EMBED_COPIED * sizeof *chunk;
         copy_blocks(chunk, stride, rows, blocks, copy);
         for (int64_t b = 0; b < blocks; b++)
             all_columns(copy + b * rows * LANES, matrix, rows, last, columns,
@@ -130,28 +130,28 @@ ATTN_INLINE void add_rows(const float *rows, int64_t count, int64_t columns,
 
 static void embed(const float *rows, int64_t count, int64_t columns,
                   const attn_sketch_entry_t *entries, int64_t sparsity, float *embedded) {
-    if (columns == SKETCHING_ROWS)
-        add_rows(rows, count, SKETCHING_ROWS, entries, sparsity, embedded);
+    if (columns == ATTN_EMBED_ROWS)
+        add_rows(rows, count, ATTN_EMBED_ROWS, entries, sparsity, embedded);
     else
         add_rows(rows, count, columns, entries, sparsity, embedded);
 }
 
 static void turn(const float *values, int64_t stride, int64_t width, int64_t rows, float *panel) {
     ask(values + width, stride, width, rows);
-    tile_pack(panel, SKETCHING_ROWS, rows, width, values, stride, 1, 1.0f);
+    tile_pack(panel, ATTN_EMBED_ROWS, rows, width, values, stride, 1, 1.0f);
 }
 
 /* Some rows of the tile, and all columns. */
 ATTN_INLINE void gram_rows(const float *a, const float *b, int64_t count, double *tile) {
-    enum { V = SKETCHING_ROWS / LANES };
+    enum { V = ATTN_EMBED_ROWS / LANES };
     vf sums[GRAM_ROWS][V];
-    float results[SKETCHING_ROWS];
+    float results[ATTN_EMBED_ROWS];
     ATTN_UNROLL
     for (int r = 0; r < GRAM_ROWS; r++) {
         ATTN_UNROLL
         for (int v = 0; v < V; v++) sums[r][v] = vf_zero();
     }
-    for (int64_t t = 0; t < count; t++, a += SKETCHING_ROWS, b += SKETCHING_ROWS) {
+    for (int64_t t = 0; t < count; t++, a += ATTN_EMBED_ROWS, b += ATTN_EMBED_ROWS) {
         ATTN_UNROLL
         for (int r = 0; r < GRAM_ROWS; r++) {
             const vf factor = vf_set1(a[r]);
@@ -164,13 +164,14 @@ ATTN_INLINE void gram_rows(const float *a, const float *b, int64_t count, double
     for (int r = 0; r < GRAM_ROWS; r++) {
         ATTN_UNROLL
         for (int v = 0; v < V; v++) vf_store(results + v * LANES, sums[r][v]);
-        for (int c = 0; c < SKETCHING_ROWS; c++) tile[r * SKETCHING_ROWS + c] += (double)results[c];
+        for (int c = 0; c < ATTN_EMBED_ROWS; c++)
+            tile[r * ATTN_EMBED_ROWS + c] += (double)results[c];
     }
 }
 
 static void gram(const float *a, const float *b, int64_t count, double *tile) {
-    for (int r = 0; r < SKETCHING_ROWS; r += GRAM_ROWS)
-        gram_rows(a + r, b, count, tile + r * SKETCHING_ROWS);
+    for (int r = 0; r < ATTN_EMBED_ROWS; r += GRAM_ROWS)
+        gram_rows(a + r, b, count, tile + r * ATTN_EMBED_ROWS);
 }
 
 /* Some terms at a time, one after the other, so that `row` is read and written once for them. */
@@ -193,7 +194,7 @@ static void draw(attn_sketch_entry_t *entries, const attn_sketch_part_t *part, i
     draw_embedding(entries, part, sparsity);
 }
 
-const sketching_kernels_t ATTN_KERNEL(attn_sketching_kernels) = {.draw = draw,
+const embedding_kernels_t ATTN_KERNEL(attn_embedding_kernels) = {.draw = draw,
                                                                  .embed = embed,
                                                                  .turn = turn,
                                                                  .gram = gram,

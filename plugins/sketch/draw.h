@@ -1,13 +1,13 @@
 /*
- * sketching/draw.h: attn_sketch_osnap() for some features at a time, for kernels: loops over counters of
+ * draw.h: attn_sketch_osnap() for some features at a time, for kernels: loops over counters of
  * attn/random.h are what compilers make vectors of. The backend, which is downloaded, takes one at a time; a test
  * holds both to the same bits.
  */
-#ifndef ATTN_SKETCHING_DRAW_H
-#define ATTN_SKETCHING_DRAW_H
+#ifndef ATTN_SKETCH_DRAW_H
+#define ATTN_SKETCH_DRAW_H
 
 #include "attn/random.h"
-#include "sketch/matrices.h"
+#include "matrices.h"
 
 #include <math.h>
 
