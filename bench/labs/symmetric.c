@@ -229,7 +229,8 @@ enum sketch_measure sketch_promise(const char *method) {
     if (strcmp(method, "gaussian") == 0) return SKETCH_LOGIT;
     if (strcmp(method, "ams") == 0 || strcmp(method, "osnap") == 0 || strcmp(method, "srht") == 0)
         return SKETCH_FROBENIUS;
-    if (strcmp(method, "leverage") == 0 || strcmp(method, "deterministic") == 0)
+    if (strcmp(method, "leverage") == 0 || strcmp(method, "approximate") == 0 ||
+        strcmp(method, "deterministic") == 0)
         return SKETCH_DISTORTION;
     return SKETCH_MEASURES;
 }

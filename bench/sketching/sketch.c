@@ -42,11 +42,6 @@ static int samples(enum sketching_method method) {
     return method == SKETCHING_LEVERAGE || method == SKETCHING_EXACT || method == SKETCHING_UNIFORM;
 }
 
-/*
- * Sampling by scores that are off by a factor of at most F is sampling with p_j >= score_j / (F total): Lemma
- * 5.4's size, F total in the place of the rank. Half of delta is for the scores: a quarter for
- * the embedding and one for the JL matrix.
- */
 static double asked_by(const work_t *work) {
     const sketching_options_t *options = work->options;
     const int64_t n = work->features->x->rows;
@@ -58,10 +53,8 @@ static double asked_by(const work_t *work) {
     case SKETCHING_DETERMINISTIC:
         return attn_barrier_steps(work->result->rank, options->eps);
     case SKETCHING_LEVERAGE:
-        promise.method = ATTN_SKETCH_LEVERAGE;
-        promise.delta /= 2;
-        return ceil(attn_sketch_bound(&promise, options->eps) * factor_of(options) *
-                    work->result->total / (double)promise.rank);
+        return attn_sketch_bound_approximate(&promise, factor_of(options), work->result->total,
+                                             options->eps);
     case SKETCHING_EXACT:
         promise.method = ATTN_SKETCH_LEVERAGE;
         return attn_sketch_bound(&promise, options->eps);
@@ -251,7 +244,8 @@ attn_status_t sketching_check_options(const sketching_options_t *options, attn_e
     attn_status_t status = check_share("eps", options->eps, ATTN_SKETCH_LEAST_EPS, error);
     if (!status) status = check_share("delta", options->delta, ATTN_SKETCH_LEAST_DELTA, error);
     if (status) return status;
-    if (!(options->factor >= 0 && factor_of(options) >= 2 && factor_of(options) <= 1000))
+    if (!(options->factor >= 0 && factor_of(options) >= ATTN_SCORES_LEAST_FACTOR &&
+          factor_of(options) <= ATTN_SCORES_MOST_FACTOR))
         return attn_fail(error, ATTN_ERROR_RANGE, "factor is %.10g, has to be 2 to 1000",
                          options->factor);
     if (options->size < 0 || options->size > SKETCHING_MOST_COLUMNS)

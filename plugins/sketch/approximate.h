@@ -14,6 +14,8 @@
  * probability 1 - delta.
  */
 #define ATTN_SCORES_FACTOR 3.0
+#define ATTN_SCORES_LEAST_FACTOR 2.0
+#define ATTN_SCORES_MOST_FACTOR 1000.0
 
 /**
  * Features of the embedding of n rows: 16 n, 8 n for a factor from 8 on and 4 n from 256 on, and as many as a normal matrix

@@ -29,9 +29,19 @@ double attn_sketch_bound(const attn_sketch_promise_t *promise, double eps) {
 #if ATTN_SKETCH_FACTORS
     case ATTN_SKETCH_DETERMINISTIC:
         return attn_barrier_steps(promise->rank, eps);
+    case ATTN_SKETCH_APPROXIMATE:
+        return attn_sketch_bound_approximate(promise, promise->factor, promise->sum, eps);
 #endif
     }
     return INFINITY;
+}
+
+double attn_sketch_bound_approximate(const attn_sketch_promise_t *promise, double factor,
+                                     double sum, double eps) {
+    attn_sketch_promise_t exact = *promise;
+    exact.method = ATTN_SKETCH_LEVERAGE;
+    exact.delta /= 2;
+    return ceil(attn_sketch_bound(&exact, eps) * factor * sum / (double)promise->rank);
 }
 
 double attn_sketch_attained(const attn_sketch_promise_t *promise, int64_t size) {

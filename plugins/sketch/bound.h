@@ -21,6 +21,9 @@
  *   deterministic
  *               the same, always: s = 4 r / eps^2 (Theorem 4.2), and for s > r features eps = 2 sqrt(q) / (q + 1), q = s / r
  *               (barrier.h).
+ *   approximate leverage's for delta / 2, times factor sum / r: sampling by scores that are off by a factor of at most F is
+ *               sampling with p_j >= score_j / (F sum). Half of delta is for the scores: a quarter for the embedding and one
+ *               for the JL matrix. The sum of such scores is F r at most, and of exact ones r.
  */
 #ifndef ATTN_SKETCH_BOUND_H
 #define ATTN_SKETCH_BOUND_H
@@ -37,8 +40,12 @@
 typedef struct attn_sketch_promise {
     enum attn_sketch_method method;
     int64_t queries, keys; /**< n, m of a head */
-    int64_t rank;          /**< r: at least the rank of any [Q; K]; of leverage and deterministic */
+    int64_t rank;          /**< r: at least the rank of any [Q; K]; of methods that keep features */
     double delta;          /**< in (0, 1) */
+#if ATTN_SKETCH_FACTORS
+    double factor; /**< approximate: what scores may be off by */
+    double sum;    /**< approximate: of the scores, at most */
+#endif
 } attn_sketch_promise_t;
 
 /** The most that the rank of [Q; K] can be: min(d, its rows) and, above 0, the `known` rank. */
@@ -46,6 +53,10 @@ int64_t attn_sketch_rank(const attn_problem_t *problem, int64_t known);
 
 /** Features that are needed for eps; a whole number, perhaps huge. Up to 1, where a promise has nothing left. */
 double attn_sketch_bound(const attn_sketch_promise_t *promise, double eps);
+
+/** That of leverage by scores that are off by a factor of at most `factor` and add up to `sum`. */
+double attn_sketch_bound_approximate(const attn_sketch_promise_t *promise, double factor,
+                                     double sum, double eps);
 
 /** The smallest eps in (0, 1] that `size` features are enough for, or 0 when there is none. */
 double attn_sketch_attained(const attn_sketch_promise_t *promise, int64_t size);

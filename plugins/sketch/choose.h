@@ -1,14 +1,19 @@
 /*
  * choose.h: methods that choose features by a factorisation of the stacked X = [Q; K] of a (batch, kv head), as `attn sketch`
- * does of a matrix: the barrier method (barrier.h). With ATTN_SKETCH_FACTORS alone, which modules that are downloaded do without.
+ * does of a matrix: the barrier method (barrier.h), and sampling by approximate scores (approximate.h) or, where these are none,
+ * exact ones (basis.h). With ATTN_SKETCH_FACTORS alone, which modules that are downloaded do without.
  *
  * Rows that hold a NaN or an infinity count as zeros.
  */
 #ifndef ATTN_SKETCH_CHOOSE_H
 #define ATTN_SKETCH_CHOOSE_H
 
+#include "approximate.h"
 #include "barrier.h"
 #include "plan.h"
+
+/** approximate: the sum of scores at most, of a rank that is the plan's; of exact ones, which are taken for few features, the rank. */
+double attn_choose_sum(const sketch_plan_t *plan);
 
 /** Working memory for one (batch, kv head): numbers for (n + m) d and for k^2, k = min(n + m, d). */
 void attn_choose_take(attn_arena_t *arena, const sketch_plan_t *plan);

@@ -19,6 +19,7 @@ enum attn_sketch_method {
     ATTN_SKETCH_SRHT = 4,
 #if ATTN_SKETCH_FACTORS
     ATTN_SKETCH_DETERMINISTIC = 5, /**< choose.h */
+    ATTN_SKETCH_APPROXIMATE = 6,   /**< the same */
 #endif
 };
 

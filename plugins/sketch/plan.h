@@ -7,7 +7,7 @@
 #include "csr.h"
 #include "kernels.h"
 
-enum { SKETCH_PARAMETERS = 7 + ATTN_SKETCH_CSR };
+enum { SKETCH_PARAMETERS = 7 + ATTN_SKETCH_FACTORS + ATTN_SKETCH_CSR };
 
 typedef struct sketch_plan {
     attn_backend_plan_t base;
@@ -17,6 +17,9 @@ typedef struct sketch_plan {
     enum attn_sketch_method method;
     int64_t size;
     int64_t rank; /* leverage: what the guarantee takes the rank of [Q; K] to be at most */
+#if ATTN_SKETCH_FACTORS
+    double factor, delta; /* approximate: what its scores may be off by, but for a part delta */
+#endif
     uint64_t seed;
     int exact; /* size == dim: T = I, and the softmax plan runs on the caller's own arrays */
     int64_t

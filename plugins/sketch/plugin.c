@@ -22,7 +22,17 @@ enum { MAX_SIZE = 65536 };
 
 /* ---- parameters ----------------------------------------------------------------------------------- */
 
-enum parameter { METHOD, SIZE, EPS, DELTA, SEED, RANK, SPARSITY, ELEMENTS };
+enum parameter {
+    METHOD,
+    SIZE,
+    EPS,
+    DELTA,
+    SEED,
+    RANK,
+    SPARSITY,
+    FACTOR, /* ATTN_SKETCH_FACTORS */
+    ELEMENTS = FACTOR + ATTN_SKETCH_FACTORS
+};
 
 static const char *const methods[] = {"gaussian",
                                       "ams",
@@ -31,6 +41,7 @@ static const char *const methods[] = {"gaussian",
                                       "srht",
 #if ATTN_SKETCH_FACTORS
                                       "deterministic",
+                                      "approximate",
 #endif
                                       NULL};
 
@@ -41,11 +52,11 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .type = ATTN_PARAM_CHOICE,
             .name = "method",
             .label = "method",
-            .help = ATTN_SKETCH_FACTORS
-                        ? "how features are mixed, sampled (leverage) or weighed (deterministic)"
-                        : "how features are mixed, or sampled (leverage)",
+            .help = ATTN_SKETCH_FACTORS ? "how features are mixed, sampled (leverage, approximate) "
+                                          "or weighed (deterministic)"
+                                        : "how features are mixed, or sampled (leverage)",
             .unit = "",
-            .maximum = 4 + ATTN_SKETCH_FACTORS,
+            .maximum = 4 + 2 * ATTN_SKETCH_FACTORS,
             .choices = methods,
         },
     [SIZE] =
@@ -100,7 +111,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .name = "rank",
             .label = "rank",
             .help = ATTN_SKETCH_FACTORS
-                        ? "leverage, deterministic: of [Q; K] at most, n where Q = K"
+                        ? "of [Q; K] at most, n where Q = K: leverage, approximate, deterministic"
                         : "leverage: of [Q; K] at most, n where Q = K",
             .unit = "",
             .maximum = 2147483647.0,
@@ -117,6 +128,20 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .maximum = ATTN_SKETCH_MOST_SPARSITY,
             .automatic = "4, or all where there are fewer",
         },
+#if ATTN_SKETCH_FACTORS
+    [FACTOR] =
+        {
+            .struct_size = sizeof(attn_param_info_t),
+            .type = ATTN_PARAM_NUMBER,
+            .name = "factor",
+            .label = "factor",
+            .help = "approximate: what scores may be off by, faster and of more features",
+            .unit = "",
+            .minimum = ATTN_SCORES_LEAST_FACTOR,
+            .maximum = ATTN_SCORES_MOST_FACTOR,
+            .initial = ATTN_SCORES_FACTOR,
+        },
+#endif
 #if ATTN_SKETCH_CSR
     [ELEMENTS] =
         {
@@ -135,9 +160,21 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
 /* ---- size and guarantee ---------------------------------------------------------------------------- */
 
 static attn_sketch_promise_t promise_of(const sketch_plan_t *plan, const attn_value_t *values) {
-    return (attn_sketch_promise_t){plan->method, plan->problem.queries, plan->problem.keys,
-                                   plan->rank, values[DELTA].number};
+    return (attn_sketch_promise_t) {
+        plan->method, plan->problem.queries, plan->problem.keys, plan->rank, values[DELTA].number,
+#if ATTN_SKETCH_FACTORS
+            plan->factor, attn_choose_sum(plan)
+#endif
+    };
 }
+
+#if ATTN_SKETCH_FACTORS
+static int is_deterministic(const sketch_plan_t *plan) {
+    return plan->method == ATTN_SKETCH_DETERMINISTIC;
+}
+#else
+#define is_deterministic(plan) 0
+#endif
 
 static int64_t choose_size(const sketch_plan_t *plan, const attn_value_t *values) {
     int64_t size = values[SIZE].integer, dim = plan->problem.dim;
@@ -145,8 +182,7 @@ static int64_t choose_size(const sketch_plan_t *plan, const attn_value_t *values
         const attn_sketch_promise_t promise = promise_of(plan, values);
         double bound = attn_sketch_bound(&promise, values[EPS].number);
         size = bound < (double)dim ? (int64_t)bound : dim > 1 ? dim / 2 : 1;
-        if (attn_sketch_chooses(plan) && bound >= (double)dim)
-            size = dim; /* half may be none too many */
+        if (is_deterministic(plan) && bound >= (double)dim) size = dim; /* half may be too few */
         if (size > MAX_SIZE) size = MAX_SIZE;
     }
     return size < dim ? size : dim;
@@ -161,6 +197,7 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
         [ATTN_SKETCH_LEVERAGE] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
 #if ATTN_SKETCH_FACTORS
         [ATTN_SKETCH_DETERMINISTIC] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
+        [ATTN_SKETCH_APPROXIMATE] = {"X' X'^T within 1 +-", "of X X^T, X = [Q; K]"},
 #endif
     };
     const attn_sketch_promise_t promise = promise_of(plan, values);
@@ -174,7 +211,7 @@ static void describe_guarantee(sketch_plan_t *plan, const attn_value_t *values) 
     if (plan->exact)
         attn_format(text, room, "exact: all %lld features are kept", (long long)plan->problem.dim);
 #if ATTN_SKETCH_FACTORS
-    else if (eps > 0.0 && attn_sketch_chooses(plan))
+    else if (eps > 0.0 && is_deterministic(plan))
         attn_format(text, room, "%s %.3g %s, always", promises[plan->method][0],
                     attn_sketch_round_up(eps, 3), promises[plan->method][1]);
 #endif
@@ -251,6 +288,7 @@ static int draw(sketch_plan_t *plan) {
     case ATTN_SKETCH_LEVERAGE:
 #if ATTN_SKETCH_FACTORS
     case ATTN_SKETCH_DETERMINISTIC:
+    case ATTN_SKETCH_APPROXIMATE:
 #endif
         return 1; /* in each run */
     default:
@@ -322,14 +360,15 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
     if (status != ATTN_OK) return status;
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
-    *plan = (sketch_plan_t){
-        .host = host,
-        .kernels = attn_sketch_kernels(attn_host_tier(host)),
+    *plan = (sketch_plan_t) {
+        .host = host, .kernels = attn_sketch_kernels(attn_host_tier(host)),
         .problem = attn_problem_copy(problem),
         .method = (enum attn_sketch_method)values[METHOD].integer,
         .rank = rank_of(problem, values[RANK].integer, elements),
-        .seed = (uint64_t)values[SEED].integer,
-        .elements = elements,
+        .seed = (uint64_t)values[SEED].integer, .elements = elements,
+#if ATTN_SKETCH_FACTORS
+        .factor = values[FACTOR].number, .delta = values[DELTA].number,
+#endif
     };
     plan->size = choose_size(plan, values);
     plan->exact = plan->size == problem->dim;
@@ -388,6 +427,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
         [ATTN_SKETCH_LEVERAGE] = "d min(n + m, d)^2 + n m (s + dv)",
 #if ATTN_SKETCH_FACTORS
         [ATTN_SKETCH_DETERMINISTIC] = "s d min(n + m, d)^2 + n m (s + dv)",
+        [ATTN_SKETCH_APPROXIMATE] = "(n + m) d min(n + m, log d) + (n + m)^3 + n m (s + dv)",
 #endif
     };
     const sketch_plan_t *plan = (const sketch_plan_t *)base;
@@ -488,7 +528,9 @@ static const attn_backend_t attn_sketch_backend = {
     .name = "Sketch",
     .version = "0.1.0",
     .description = "Softmax attention on fewer features: S ~ scale (Q T)(K T)^T, T random.",
-    .reference = "arXiv:2304.04397, Definitions 2.4 to 2.6 and Algorithm 1",
+    .reference = ATTN_SKETCH_FACTORS
+                     ? "arXiv:2304.04397, Definitions 2.4 to 2.6, Algorithms 1 and 2, Theorem 4.2"
+                     : "arXiv:2304.04397, Definitions 2.4 to 2.6 and Algorithm 1",
     .plan = attn_sketch_plan,
     .get_extension = get_extension,
 };

@@ -162,6 +162,7 @@ static void sketch_block(void *data, int64_t task, uint32_t worker) {
     case ATTN_SKETCH_LEVERAGE:
 #if ATTN_SKETCH_FACTORS
     case ATTN_SKETCH_DETERMINISTIC:
+    case ATTN_SKETCH_APPROXIMATE:
 #endif
         plan->kernels->sample(&rows, sketching->space->draws +
                                          head / sketching->heads_per_draw * plan->size);

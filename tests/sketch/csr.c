@@ -283,6 +283,8 @@ static void what_factorises_takes_dense_inputs(void **state) {
     problem.own_inputs = (1u << OWN) - 1;
     fixture_refuse_plan(context, "sketch", &problem, "elements=5,method=deterministic",
                         ATTN_ERROR_UNSUPPORTED, "deterministic takes dense queries and keys");
+    fixture_refuse_plan(context, "sketch", &problem, "elements=5,method=approximate",
+                        ATTN_ERROR_UNSUPPORTED, "approximate takes dense queries and keys");
     attn_context_destroy(context);
 #endif
 }

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const METHODS[] = {"gaussian", "ams",  "osnap",
-                                      "leverage", "srht", "deterministic"};
+static const char *const METHODS[] = {"gaussian", "ams",           "osnap",      "leverage",
+                                      "srht",     "deterministic", "approximate"};
 enum { METHOD_COUNT = 5 /* that take any size */ };
 static const double U = 0x1p-24;
 
@@ -291,24 +291,26 @@ static void against_the_oracle(void **state) {
 }
 
 #ifdef TEST_SKETCHING
-/* The same of a method whose size is more than the rank of [Q; K], with heads that share keys. */
-static void weighed_features_against_the_oracle(void **state) {
+/* The same of methods that factorise [Q; K], of which one takes more features than its rank, with heads that share keys. */
+static void chosen_features_against_the_oracle(void **state) {
     (void)state;
-    static const int64_t cases[][5] = {{1, 1, 9, 5, 1}, {5, 7, 64, 40, 3}, {20, 33, 128, 110, 20}};
+    static const int64_t cases[][5] = {
+        {1, 1, 9, 5, 1}, {5, 7, 64, 40, 3}, {20, 33, 128, 110, 20}, {2, 3, 300, 40, 4}};
     attn_context_t *context = fixture_context(2);
-    for (size_t s = 0; s < TEST_COUNT(cases); s++) {
-        char text[96];
-        attn_problem_t problem =
-            fixture_problem(2, 4, cases[s][0], cases[s][1], cases[s][2], cases[s][4]);
-        problem.kv_heads = 2;
-        problem.causal = (int32_t)s;
-        settings_of(text, ATTN_SKETCH_DETERMINISTIC, cases[s][3]);
-        way_back_t way = way_create(&problem, (layout_t)s);
-        run_back(context, "sketch", text, &way);
-        for (int64_t head = 0; head < 4; head++)
-            check_kv_head(&way, ATTN_SKETCH_DETERMINISTIC, cases[s][3], head / 2, head % 2);
-        way_destroy(&way);
-    }
+    for (int method = ATTN_SKETCH_DETERMINISTIC; method <= ATTN_SKETCH_APPROXIMATE; method++)
+        for (size_t s = 0; s < TEST_COUNT(cases); s++) {
+            char text[96];
+            attn_problem_t problem =
+                fixture_problem(2, 4, cases[s][0], cases[s][1], cases[s][2], cases[s][4]);
+            problem.kv_heads = 2;
+            problem.causal = (int32_t)(s % 3);
+            settings_of(text, method, cases[s][3]);
+            way_back_t way = way_create(&problem, (layout_t)s);
+            run_back(context, "sketch", text, &way);
+            for (int64_t head = 0; head < 4; head++)
+                check_kv_head(&way, method, cases[s][3], head / 2, head % 2);
+            way_destroy(&way);
+        }
     attn_context_destroy(context);
 }
 #endif
@@ -459,11 +461,11 @@ static void hidden_keys_leave_no_trace(void **state) {
 }
 
 #ifdef TEST_SKETCHING
-#define WEIGHED cmocka_unit_test(weighed_features_against_the_oracle),
+#define CHOSEN cmocka_unit_test(chosen_features_against_the_oracle),
 #else
-#define WEIGHED
+#define CHOSEN
 #endif
 
-TEST_MAIN(cmocka_unit_test(against_the_oracle), WEIGHED cmocka_unit_test(by_central_differences),
+TEST_MAIN(cmocka_unit_test(against_the_oracle), CHOSEN cmocka_unit_test(by_central_differences),
           cmocka_unit_test(threads_change_nothing), cmocka_unit_test(exact_when_all_is_kept),
           cmocka_unit_test(hidden_keys_leave_no_trace))

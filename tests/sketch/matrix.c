@@ -5,7 +5,9 @@
 #include "sketch/matrices.h"
 #include "support/test.h"
 #ifdef TEST_SKETCHING
+#include "sketching/approximate.h"
 #include "sketching/barrier.h"
+#include "sketching/scores.h"
 #endif
 
 #include <math.h>
@@ -36,35 +38,69 @@ static void add_draws(const arrays_t *arrays, int64_t batch, int64_t kv_head, in
 }
 
 #ifdef TEST_SKETCHING
-/* Theorem 4.2's weights, by `attn sketch`. */
-static void add_weights(const arrays_t *arrays, int64_t batch, int64_t kv_head, int64_t size,
-                        double *t) {
+/* [Q; K] of a key/value head. */
+static float *stack(const arrays_t *arrays, int64_t batch, int64_t kv_head, sketching_x_t *x) {
     const attn_problem_t *p = &arrays->problem;
-    const int64_t group = p->heads / p->kv_heads, queries = group * p->queries;
-    const int64_t rows = queries + p->keys, d = p->dim;
-    float *x = sketch_numbers(rows * d, sizeof *x);
-    double *weights = sketch_numbers(d, sizeof *weights);
-    for (int64_t i = 0; i < rows; i++)
+    const int64_t group = p->heads / p->kv_heads, queries = group * p->queries, d = p->dim;
+    float *rows = sketch_numbers((queries + p->keys) * d, sizeof *rows);
+    for (int64_t i = 0; i < queries + p->keys; i++)
         for (int64_t j = 0; j < d; j++)
-            x[i * d + j] = i < queries
-                               ? array_get(&arrays->query, batch, kv_head * group + i / p->queries,
-                                           i % p->queries, j)
-                               : array_get(&arrays->key, batch, kv_head, i - queries, j);
-    const sketching_x_t dense = {.rows = rows, .columns = d, .dense = x};
-    sketching_features_t features;
+            rows[i * d + j] = i < queries
+                                  ? array_get(&arrays->query, batch,
+                                              kv_head * group + i / p->queries, i % p->queries, j)
+                                  : array_get(&arrays->key, batch, kv_head, i - queries, j);
+    *x = (sketching_x_t){.rows = queries + p->keys, .columns = d, .dense = rows};
+    return rows;
+}
+
+/* Theorem 4.2's weights, as `attn sketch` has them. */
+static void add_weights(const sketching_features_t *features, int64_t size, double *t) {
+    const int64_t d = features->x->columns;
+    double *weights = sketch_numbers(d, sizeof *weights);
     sketching_basis_t basis;
     attn_barrier_end_t end;
     int64_t kept = 0;
-    if (!sketching_features_create(&dense, &features) ||
-        !sketching_basis_exact(&features, &algebra_plain, &basis) ||
-        !sketching_barrier(&features, &basis, size, weights, &end) || !end.keeps)
+    if (!sketching_basis_exact(features, &algebra_plain, &basis) ||
+        !sketching_barrier(features, &basis, size, weights, &end) || !end.keeps)
         test_fail("no weights");
     for (int64_t j = 0; j < d; j++)
         if (weights[j] > 0) t[j * size + kept++] = (double)(float)sqrt(weights[j]);
     sketching_basis_destroy(&basis);
-    sketching_features_destroy(&features);
     free(weights);
-    free(x);
+}
+
+/* Draws by Algorithm 2's scores, or exact ones where it has none, for the default factor and delta. */
+static void add_approximate(const sketching_features_t *features, int64_t head, int64_t size,
+                            double *t) {
+    double *scores = sketch_numbers(features->x->columns, sizeof *scores);
+    attn_sketch_draw_t *draws = sketch_numbers(size, sizeof *draws);
+    sketching_basis_t basis = {.matrix = NULL};
+    int64_t rank;
+    if (sketching_scores_embedded(features, ATTN_SCORES_FACTOR, 0.1 / 4, SKETCH_SEED, &rank,
+                                  scores) &&
+        (!sketching_basis_exact(features, &algebra_plain, &basis) ||
+         !sketching_scores(features, &basis, scores)))
+        test_fail("no scores");
+    attn_leverage_draw(scores, features->x->columns, size, SKETCH_SEED,
+                       attn_sketch_stream(ATTN_SKETCH_LEVERAGE, head), draws);
+    for (int64_t c = 0; c < size; c++) t[draws[c].feature * size + c] += (double)draws[c].weight;
+    sketching_basis_destroy(&basis);
+    free(draws);
+    free(scores);
+}
+
+static void add_choices(const arrays_t *arrays, int method, int64_t batch, int64_t kv_head,
+                        int64_t size, double *t) {
+    sketching_x_t x;
+    sketching_features_t features;
+    float *rows = stack(arrays, batch, kv_head, &x);
+    if (!sketching_features_create(&x, &features)) test_fail("no features");
+    if (method == ATTN_SKETCH_DETERMINISTIC)
+        add_weights(&features, size, t);
+    else
+        add_approximate(&features, batch * arrays->problem.kv_heads + kv_head, size, t);
+    sketching_features_destroy(&features);
+    free(rows);
 }
 #endif
 
@@ -104,7 +140,7 @@ double *sketch_matrix(const arrays_t *arrays, int method, int64_t batch, int64_t
     if (method == ATTN_SKETCH_OSNAP) add_entries(dim, size, t);
     if (method == ATTN_SKETCH_SRHT) add_hadamard(dim, size, t);
 #ifdef TEST_SKETCHING
-    if (method == ATTN_SKETCH_DETERMINISTIC) add_weights(arrays, batch, kv_head, size, t);
+    if (method > ATTN_SKETCH_SRHT) add_choices(arrays, method, batch, kv_head, size, t);
 #endif
     if (method == ATTN_SKETCH_LEVERAGE) add_draws(arrays, batch, kv_head, size, t);
     free(floats);

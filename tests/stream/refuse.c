@@ -59,6 +59,8 @@ static void settings_that_cannot_be(void **state) {
 #if ATTN_SKETCH_FACTORS
         refuse_settings(context, "method=deterministic,size=4", ATTN_ERROR_UNSUPPORTED,
                         "deterministic");
+        refuse_settings(context, "method=approximate,size=4", ATTN_ERROR_UNSUPPORTED,
+                        "approximate");
 #endif
     }
     attn_context_destroy(context);
