@@ -55,11 +55,10 @@ attn_set_environment() {
     fi
     EMSDK_PYTHON=${EMSDK_PYTHON:-$(attn_python)} || EMSDK_PYTHON=
     ATTN_NODE=$(attn_first_program node)
-    ATTN_BROWSER=${ATTN_BROWSER:-$(attn_first_program chromium-headless-shell chromium chromium-browser google-chrome)}
     ATTN_WASI_CC=${ATTN_WASI_CC:-clang-19}
     ATTN_SIMDE_INCLUDE=${ATTN_SIMDE_INCLUDE:-$attn_own_simde/include}
     ATTN_EMSCRIPTEN=$(dirname "$(attn_first_program emcc)")
-    export EMSDK_PYTHON ATTN_NODE ATTN_BROWSER ATTN_WASI_CC ATTN_SIMDE_INCLUDE ATTN_EMSCRIPTEN
+    export EMSDK_PYTHON ATTN_NODE ATTN_WASI_CC ATTN_SIMDE_INCLUDE ATTN_EMSCRIPTEN
 }
 
 attn_set_environment

@@ -117,12 +117,18 @@ want_emscripten() {
 }
 
 # Debian has Chromium without its windows as a package of its own, which opens a page in two thirds of the time.
+# Whoever names a browser in CHROMIUM has one (web/test/browser.mjs).
 want_browser() {
+    [ -z "${CHROMIUM:-}" ] || return 0
     if is_debian; then
         want_program chromium-headless-shell "chromium-headless-shell fonts-liberation"
     else
-        want "Chromium" "chromium fonts-liberation" command -v "$ATTN_BROWSER"
+        want "Chromium" "chromium fonts-liberation" has_chromium
     fi
+}
+
+has_chromium() {
+    command -v "$(attn_first_program chromium-headless-shell chromium chromium-browser google-chrome)"
 }
 
 is_debian() {
