@@ -241,6 +241,37 @@ static void infinite_sinks(void **state) {
     attn_context_destroy(context);
 }
 
+/* A logit that no float holds is an infinity: below, its key is as good as hidden; above, the row is NaN. */
+static void beyond_floats(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (size_t q = 0; q < TEST_COUNT(QUERIES); q++)
+        for (int seen = 0; seen <= 1; seen++)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                const attn_problem_t problem = problem_of(QUERIES[q], BY_PRODUCTS);
+                double logits[KEYS];
+                for (int j = 0; j < KEYS; j++) logits[j] = sign * 0x1p180;
+                if (seen) logits[WINNER] = -0x1p100;
+                test_label("%d queries, logits of %g, %d of -2^100", (int)QUERIES[q], logits[0],
+                           seen);
+                trial_t trial = trial_of(&problem, logits);
+                trial_solve(context, &trial);
+                for (int64_t i = 0; i < QUERIES[q]; i++) {
+                    const double out = typed_get(&trial.out.tensor, 0, 0, i, 0);
+                    const double lse = typed_get(&trial.lse.tensor, 0, 0, i, 0);
+                    const int wins = seen && trial_sees(&trial, 0, 0, i, WINNER);
+                    if (sign > 0)
+                        assert_true(isnan(out));
+                    else if (wins)
+                        require_value(&trial, i, WINNER);
+                    else
+                        assert_true(out == 0 && lse == (double)-INFINITY);
+                }
+                trial_destroy(&trial);
+            }
+    attn_context_destroy(context);
+}
+
 /* Scores come back from the kernel's base as finite as they were. */
 static void scores(void **state) {
     (void)state;
@@ -270,4 +301,4 @@ static void scores(void **state) {
 
 SEMANTICS_MAIN(cmocka_unit_test(largest_products_and_biases), cmocka_unit_test(softcaps),
                cmocka_unit_test(slopes), cmocka_unit_test(sinks), cmocka_unit_test(infinite_sinks),
-               cmocka_unit_test(scores))
+               cmocka_unit_test(beyond_floats), cmocka_unit_test(scores))
