@@ -48,7 +48,7 @@ export async function settled(page, timeout = 60_000) {
             return panels.length > 0 && panels.every((panel) => panel.ariaBusy === "false");
         },
         undefined,
-        { timeout },
+        { timeout, polling: 50 }, // each frame, which is the default, keeps the browser drawing
     );
 }
 

@@ -31,17 +31,13 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-    await page?.context().close();
+    await page?.close();
     page = null;
     assert.deepEqual(complaints, []);
 });
 
 async function open(hash, options = {}) {
-    const context = await site.newContext({
-        viewport: { width: 1400, height: 900 },
-        ...options,
-    });
-    page = await context.newPage();
+    page = await site.newPage({ viewport: { width: 1400, height: 900 }, ...options });
     page.on("request", (request) => {
         const url = request.url();
         if (!url.startsWith(site.url) && !url.startsWith("blob:")) complaints.push(url);
@@ -148,7 +144,7 @@ test("a logarithmic axis has its ticks where something is measured, as far as th
     };
     await open("lab=complexity&panel=work");
     assert.deepEqual(await ticks(), lengths);
-    await page.context().close();
+    await page.close();
     await open("lab=complexity&panel=work", { viewport: { width: 360, height: 800 } });
     const few = await ticks();
     assert.ok(few.length >= 3 && few.length < lengths.length, few.join());

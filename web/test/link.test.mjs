@@ -14,7 +14,7 @@ import { openSite } from "./site.mjs";
 const web = fileURLToPath(new URL("..", import.meta.url));
 
 const site = openSite();
-let context, page;
+let page;
 let complaints = [];
 
 beforeEach(async () => {
@@ -23,15 +23,14 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-    await context.close();
+    await page.close();
     assert.deepEqual(complaints, []);
 });
 
 /** Opens an address as somebody else would, with a browser that has kept nothing. */
 async function elsewhere(url) {
-    await context?.close();
-    context = await site.newContext({ viewport: { width: 1600, height: 1000 } });
-    page = await context.newPage();
+    await page?.close();
+    page = await site.newPage({ viewport: { width: 1600, height: 1000 } });
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (line) => {
         if (["error", "warning"].includes(line.type())) complaints.push(line.text());
@@ -237,7 +236,7 @@ test("a plugin is there after a reload, with its parameters", async () => {
 });
 
 test("a browser that keeps nothing says that a reload loses it", async () => {
-    await context.addInitScript(() => {
+    await page.addInitScript(() => {
         Object.defineProperty(globalThis, "indexedDB", {
             get() {
                 throw new DOMException("not here", "SecurityError");

@@ -19,7 +19,7 @@ export const web = fileURLToPath(new URL("..", import.meta.url));
 export const pictures = fileURLToPath(new URL("../../build/", import.meta.url));
 export const run = promisify(execFile);
 
-export const closings = []; // of contexts: they end with their page, and before the browser
+export const closings = []; // of contexts that tests make: they end with their page, and before the browser
 after(() => Promise.all(closings));
 export const site = openSite();
 export let page;
@@ -44,12 +44,7 @@ export function show(opened) {
 }
 
 export async function openPage(options = {}, url = site.url) {
-    const context = await site.newContext({
-        viewport: { width: 1600, height: 1000 },
-        ...options,
-    });
-    const opened = await context.newPage();
-    opened.on("close", () => closings.push(context.close()));
+    const opened = await site.newPage({ viewport: { width: 1600, height: 1000 }, ...options });
     opened.on("request", (request) => requests.push(request.url()));
     opened.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
     opened.on("pageerror", (error) => complaints.push(String(error)));

@@ -3,10 +3,11 @@
 import { after, before } from "node:test";
 import { serve } from "../serve.mjs";
 import { launchChromium } from "./browser.mjs";
+import { Spares } from "./spares.mjs";
 
 /**
  * { url, browser, newContext(options), newPage(options) }, which are there once the tests begin. `timingBudget`: for how
- * many milliseconds pages time their backends; null: as long as they do for a visitor.
+ * many milliseconds pages time their backends; null: as long as they do for a visitor, who opens each for the first time.
  */
 export function openSite({ timingBudget = 60 } = {}) {
     const site = {};
@@ -21,7 +22,9 @@ export function openSite({ timingBudget = 60 } = {}) {
             if (timingBudget !== null) await context.addInitScript(timeFor, timingBudget);
             return context;
         };
-        site.newPage = async (options) => (await site.newContext(options)).newPage();
+        const spares = new Spares(server.url, site.newContext);
+        const open = async (options) => (await site.newContext(options)).newPage();
+        site.newPage = timingBudget === null ? open : (options) => spares.take(options);
     });
     after(async () => {
         await site.browser?.close();

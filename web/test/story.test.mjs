@@ -17,14 +17,13 @@ let page;
 let complaints = [];
 
 afterEach(async () => {
-    await page?.context().close();
+    await page?.close();
     assert.deepEqual(complaints, []);
 });
 
 async function open(hash = "") {
     complaints = [];
-    const context = await site.newContext({ viewport: { width: 1200, height: 900 } });
-    page = await context.newPage();
+    page = await site.newPage({ viewport: { width: 1200, height: 900 } });
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (line) => {
         if (["error", "warning"].includes(line.type())) complaints.push(line.text());

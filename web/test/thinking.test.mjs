@@ -18,15 +18,14 @@ let complaints = [];
 let asked = []; // addresses of models
 
 afterEach(async () => {
-    await page?.context().close();
+    await page?.close();
     assert.deepEqual(complaints, []);
 });
 
 async function open(choice = {}) {
     complaints = [];
     asked = [];
-    const context = await site.newContext({ viewport: { width: 1400, height: 900 } });
-    page = await context.newPage();
+    page = await site.newPage({ viewport: { width: 1400, height: 900 } });
     page.on("request", (request) => {
         if (request.url().endsWith(".model")) asked.push(request.url());
         if (!request.url().startsWith(site.url)) complaints.push(request.url());
@@ -168,7 +167,7 @@ test("a link has model, question, token and head, and shows them again", async (
     assert.match(await page.textContent("#views-title"), /^Layer 2, head 3/);
     const choice = await link();
     assert.deepEqual(Object.keys(choice), ["model", "question", "token", "layer", "head"]);
-    await page.context().close();
+    await page.close();
     await open(choice);
     assert.deepEqual(
         [await words(), await page.textContent(".view.own .readout"), await sizes()],

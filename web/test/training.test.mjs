@@ -10,14 +10,13 @@ let page;
 let complaints = [];
 
 afterEach(async () => {
-    await page?.context().close();
+    await page?.close();
     assert.deepEqual(complaints, []);
 });
 
 async function open(hash = "") {
     complaints = [];
-    const context = await site.newContext({ viewport: { width: 1400, height: 900 } });
-    page = await context.newPage();
+    page = await site.newPage({ viewport: { width: 1400, height: 900 } });
     page.on("request", (request) => {
         if (!request.url().startsWith(site.url)) complaints.push(request.url());
     });
@@ -112,7 +111,7 @@ test("a link has task and seed; commands follow them", async () => {
     const command = await page.textContent(".command code");
     assert.match(command, /^attn lab train lis --n 5 --attention softmax .* --seed 17 -o/);
     assert.equal(command.split("\n").length, 2);
-    await page.context().close();
+    await page.close();
     await open("task=lis&seed=17");
     assert.equal(await page.inputValue("#task"), "lis");
     assert.equal(await page.inputValue("#seed"), "17");
