@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import { settled } from "./browser.mjs";
-import { openSite } from "./site.mjs";
-import { longestTask, words } from "./watch.mjs";
+import { settled } from "../browser.mjs";
+import { openSite } from "../site.mjs";
+import { longestTask, words } from "../watch.mjs";
 
 const slack = 3; // what is asked of a quiet machine may take so much longer on one that tests
 const seconds = 1000;
