@@ -75,32 +75,39 @@ export function colorize(
     palette: Uint8ClampedArray,
     pixels: Uint8ClampedArray,
 ): void {
+    const colours = inPixels(palette);
+    const none = inPixels(new Uint8ClampedArray([...notFinite, 255]))[0] ?? 0;
+    const drawn = inPixels(pixels);
     for (let i = 0; i < values.length; i++) {
         const value = values[i] ?? NaN;
-        if (Number.isFinite(value)) {
-            const entry = 4 * (half + Math.round(half * shade(value, max, law)));
-            pixels.set(palette.subarray(entry, entry + 4), 4 * i);
-        } else {
-            pixels.set([...notFinite, 255], 4 * i);
-        }
+        const entry = half + Math.round(half * shade(value, max, law));
+        drawn[i] = Number.isFinite(value) ? (colours[entry] ?? 0) : none;
     }
+}
+
+/** Four bytes are one number: a picture of 512 x 512 cells is a quarter of a million of them. */
+function inPixels({ buffer, byteOffset, byteLength }: Uint8ClampedArray): Uint32Array {
+    return new Uint32Array(buffer, byteOffset, byteLength / 4);
 }
 
 function makePalette(ramps: { above: string[]; below: string[] }): Uint8ClampedArray {
     const palette = new Uint8ClampedArray(4 * (2 * half + 1));
+    const [above, below] = [ramps.above, ramps.below].map(stopsOf) as [Color[], Color[]];
     for (let step = -half; step <= half; step++) {
-        const color = along(step < 0 ? ramps.below : ramps.above, Math.abs(step) / half);
+        const color = along(step < 0 ? below : above, Math.abs(step) / half);
         palette.set([...color, 255], 4 * (half + step));
     }
     return palette;
 }
 
-/** The colour at `t` in [0, 1] along the stops, mixed in Oklab so that steps look even. */
-function along(stops: string[], t: number): Color {
+/** In Oklab, in which steps look even. */
+const stopsOf = (colours: string[]): Color[] => colours.map((colour) => toOklab(parse(colour)));
+
+/** The colour at `t` in [0, 1] along the stops. */
+function along(stops: Color[], t: number): Color {
     const place = t * (stops.length - 1);
     const index = Math.min(stops.length - 2, Math.floor(place));
-    const from = toOklab(parse(stops[index] ?? ""));
-    const to = toOklab(parse(stops[index + 1] ?? ""));
+    const [from, to] = stops.slice(index, index + 2) as [Color, Color];
     const mix = (axis: 0 | 1 | 2) => from[axis] + (to[axis] - from[axis]) * (place - index);
     return toRgb([mix(0), mix(1), mix(2)]);
 }

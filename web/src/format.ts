@@ -68,5 +68,6 @@ export function bytes(count: number): string {
 /** `noun`: of one, and of several. */
 export function count(number: number, one: string | Noun, many = `${String(one)}s`): string {
     if (typeof one !== "string") return count(number, ...one);
-    return `${number.toLocaleString("en").replaceAll(",", "\u202f")} ${number === 1 ? one : many}`;
+    const digits = String(number).replaceAll(/\B(?=(\d{3})+$)/g, "\u202f"); // toLocaleString() takes 50 ms once
+    return `${digits} ${number === 1 ? one : many}`;
 }
