@@ -34,8 +34,13 @@ export function keepPlace(anchor: Element, change: () => void): void {
 
 /** A line of trouble: shown with its text, or hidden with none. */
 export function showLine(line: HTMLElement, text: string | null): void {
-    line.textContent = text ?? "";
+    setText(line, text ?? "");
     line.hidden = !text;
+}
+
+/** The same text again is no change, for which a browser would lay out the page. */
+export function setText(node: HTMLElement, text: string): void {
+    if (node.textContent !== text) node.textContent = text;
 }
 
 /** In the page's language, where the page has words for it. */

@@ -2,6 +2,7 @@
 
 import { colorize, type ColourLaw, type Theme } from "./colors";
 import { Drawing, type Cell, type Layout, type Strip } from "./drawing";
+import { Frame } from "./frame";
 import { SvgSurface } from "./take/surface";
 import type { Grid } from "./types";
 import { listen } from "./zoom/gestures";
@@ -46,7 +47,7 @@ export class Heatmap {
     #layout: Layout | null = null;
     #cell: Cell | null = null;
     #pinned: number | null = null;
-    #frame = 0;
+    #frame = new Frame(() => this.#draw());
 
     constructor(
         canvas: HTMLCanvasElement,
@@ -64,7 +65,9 @@ export class Heatmap {
             const by = (factor: number, at: Place) => zoom.by(factor, at);
             listen(canvas, { placeAt, zoom: by, move: (place) => zoom.move(place) });
         }
-        new ResizeObserver(() => this.#draw()).observe(canvas);
+        new ResizeObserver(() => {
+            if (canvas.clientWidth !== this.#layout?.width) this.#draw(); // its height is drawing's own
+        }).observe(canvas);
 
         const follow = (event: PointerEvent) => onPoint(this.#cellAt(event.offsetX, event.offsetY));
         canvas.addEventListener("pointermove", follow);
@@ -96,7 +99,7 @@ export class Heatmap {
         const image = new ImageData(grid.columns, grid.rows);
         colorize(values, max, law, theme.palette, image.data);
         this.#layers.take(grid, image);
-        this.#draw();
+        this.#frame.ask();
         this.#make = (region) => {
             const meanwhile = { ...grid, ...region };
             return new Drawing(this.#context, meanwhile, tokens, theme, strip && { parts: [] });
@@ -116,7 +119,7 @@ export class Heatmap {
         this.#drawing = this.#make(region);
         this.#region = region;
         this.#isMoving = true;
-        this.#draw();
+        this.#frame.ask();
     }
 
     /** What has been drawn is of other weights than what will be. */
@@ -131,20 +134,23 @@ export class Heatmap {
 
     /** Put the crosshair on a cell, which another heatmap may have chosen. */
     point(cell: Cell | null): void {
+        if (cell?.row === this.#cell?.row && cell?.column === this.#cell?.column) return;
         this.#cell = cell;
-        cancelAnimationFrame(this.#frame);
-        this.#frame = requestAnimationFrame(() => this.#draw());
+        this.#frame.ask();
     }
 
     /** Mark a row of cells. */
     pin(row: number | null): void {
+        if (row === this.#pinned) return;
         this.#pinned = row;
-        this.point(this.#cell);
+        this.#frame.ask();
     }
 
     #draw(): void {
         const canvas = this.#canvas;
-        if (!this.#drawing || canvas.clientWidth === 0) return;
+        if (!this.#drawing) return;
+        this.#layout = null;
+        if (canvas.clientWidth === 0) return; // hidden
         const layout = (this.#layout = this.#drawing.layout(canvas.clientWidth));
         canvas.style.height = `${layout.height}px`;
         canvas.width = Math.round(layout.width * devicePixelRatio);

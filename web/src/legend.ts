@@ -3,6 +3,7 @@
 import { colorize, valueAt, type ColourLaw, type Theme } from "./colors";
 import { element, find } from "./dom";
 import { percent, short } from "./format";
+import { Drawn } from "./frame";
 
 const steps = 256;
 const stops = [0, 0.25, 0.5, 0.75, 1];
@@ -16,8 +17,13 @@ export interface LegendScale {
     clipped: boolean;
 }
 
+const drawn = new WeakMap<HTMLElement, Drawn>(); // by figure
+
 export function drawLegend(figure: HTMLElement, scale: LegendScale, theme: Theme): void {
     const { signed, clipped, law } = scale;
+    const before = drawn.get(figure) ?? new Drawn();
+    drawn.set(figure, before);
+    if (!before.changes(scale.max, signed, clipped, law, theme)) return;
     const max = law === "own" ? 1 : scale.max; // of each its own: they have no number in common
     const canvas = find(figure, "canvas", HTMLCanvasElement);
     const from = signed ? -1 : 0;

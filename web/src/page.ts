@@ -7,6 +7,7 @@ import { find, message } from "./dom";
 import type { Engine } from "./engine";
 import { Explainer } from "./explainer";
 import { Folds } from "./folds";
+import { Frame } from "./frame";
 import { InputPanel } from "./input";
 import { Keeping } from "./keeping";
 import { Loading, type Settings } from "./loading";
@@ -46,6 +47,11 @@ export class Page {
         },
         () => this.#panels.goOn(),
     );
+    /** Those of panels: one that comes can change the scale of all. */
+    #pictures = new Frame(() => {
+        this.#paint();
+        this.#folds.refreshPictures();
+    });
     #viewing = new ViewingControls(() => {
         this.#remember();
         this.#paint();
@@ -189,10 +195,7 @@ export class Page {
             term: ({ name, label }, of) => this.#explainer.label(label, termOf(name, label, of)),
             onFindings: ({ id, changedParams }, found) =>
                 this.#folds.note(id, changedParams, found),
-            onPicture: () => {
-                this.#paint();
-                this.#folds.refreshPictures();
-            },
+            onPicture: () => this.#pictures.ask(),
             onEnlarge: ({ id }) => {
                 this.#panels.enlarge(id === this.#panels.enlarged ? null : id);
                 this.#remember();

@@ -1,6 +1,6 @@
 /** How far the panels are, a button that stops them or goes on, and one sentence when they are done. */
 
-import { find } from "./dom";
+import { find, setText } from "./dom";
 import { count, significant } from "./format";
 import { steps } from "./panel/doing";
 import type { Panel } from "./panel/panel";
@@ -28,13 +28,13 @@ export class Progress {
         const isBusy = isReading || step !== undefined;
         const isStopped = !isBusy && panels.some((panel) => panel.isStopped);
         this.#root.classList.toggle("idle", !isBusy && !isStopped);
-        this.#button.textContent = isStopped ? told.goOn : told.stop;
+        setText(this.#button, isStopped ? told.goOn : told.stop);
         const done = isReading ? 0 : panels.reduce((sum, { progress }) => sum + progress, 0);
         this.#bar.value = done / Math.max(1, panels.length);
         this.#button.disabled = isBusy && !input && !isReading; // there is nothing to stop yet
         const isReadFirst = isReading || !input;
         const doing = isReadFirst ? told.reading : told.computing[step ?? "picture"];
-        this.#words.textContent = isBusy ? doing : isStopped ? told.stopped : "";
+        setText(this.#words, isBusy ? doing : isStopped ? told.stopped : "");
         if (this.#wasBusy && !isBusy) this.#status.textContent = sentence(panels, input);
         this.#wasBusy = isBusy;
     }

@@ -2,9 +2,10 @@
 
 import { keyAxis, nameOf, queryAxis, quotedName } from "../axes";
 import { shade, type ColourLaw, type Theme } from "../colors";
-import { find, showLine } from "../dom";
+import { find, setText, showLine } from "../dom";
 import type { Cell } from "../drawing";
 import { significant } from "../format";
+import { Drawn } from "../frame";
 import { Heatmap, type Zooming } from "../heatmap";
 import type { Look } from "../look/look";
 import type { Pin } from "../row/place";
@@ -47,6 +48,7 @@ export class Picture {
     #isDifference = false;
     /** What is drawn is of another region than the grid. */
     #isMoving = false;
+    #painted = new Drawn();
 
     /** `root`: the panel, which is marked as what its picture is. */
     constructor(root: HTMLElement, name: string, frame: Frame) {
@@ -101,6 +103,7 @@ export class Picture {
     preview(region: Region): void {
         if (!this.#grid || this.#isStale) return;
         this.#isMoving = true;
+        this.#painted.forget();
         this.#heatmap.preview(region);
         this.#refresh();
     }
@@ -110,6 +113,7 @@ export class Picture {
         this.#isStale = true;
         this.#isMoving = false;
         this.#look = null;
+        this.#painted.forget();
         this.#heatmap.forget();
         this.#refresh();
     }
@@ -119,6 +123,7 @@ export class Picture {
         this.#grid = null;
         this.#look = null;
         this.#isStale = this.#isMoving = false;
+        this.#painted.forget();
         this.#heatmap.forget();
         this.#refresh();
         this.#root.classList.add("failed");
@@ -140,11 +145,13 @@ export class Picture {
     paint(max: number, theme: Theme, law: ColourLaw, mostError: number): void {
         if (!this.grid || !this.#values) return;
         const { grid } = this;
-        const parts = this.#rowErrors().map((error) => {
+        const parts = [grid, this.#values, this.#tokens, this.#look];
+        if (!this.#painted.changes(...parts, max, theme, law, mostError)) return;
+        const bars = this.#rowErrors().map((error) => {
             if (error === null) return null;
             return Number.isFinite(error) ? shade(error, mostError, law) : 1;
         });
-        const strip = this.#frame.hasErrors ? { parts } : null;
+        const strip = this.#frame.hasErrors ? { parts: bars } : null;
         const shown = { grid, values: this.#values, max, law, tokens: this.#tokens, strip };
         this.#heatmap.show(shown, theme);
         this.point(this.#cell);
@@ -158,7 +165,7 @@ export class Picture {
         this.#heatmap.point(this.#cell);
         this.#readout.classList.toggle("idle", !this.#cell);
         if (!this.#isMoving) showLine(this.#ofRow, this.#errorReading()); // else it is soon there again
-        this.#readout.textContent = this.#cell ? this.#reading(this.#cell) : this.#largest();
+        setText(this.#readout, this.#cell ? this.#reading(this.#cell) : this.#largest());
     }
 
     /** As an SVG picture; null: there is none of the present input and controls. */

@@ -2,7 +2,7 @@
 
 import { summarize, topKeys } from "libattn/view/words";
 import { keyAxis, queryAxis, quotedName } from "../axes";
-import { element, find } from "../dom";
+import { element, find, setText } from "../dom";
 import { percent, significant } from "../format";
 import type { Grid } from "../types";
 import { isSame, wholeOf } from "../zoom/region";
@@ -45,7 +45,7 @@ export class Told {
     }
 
     #tell(): void {
-        this.#words.textContent = this.#shown && summary(this.#shown);
+        setText(this.#words, this.#shown ? summary(this.#shown) : "");
         this.#fill();
     }
 

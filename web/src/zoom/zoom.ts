@@ -1,6 +1,7 @@
 /** What part of the weights all panels show, and what a cell of several weights has of them. */
 
 import { find } from "../dom";
+import { Frame } from "../frame";
 import { cellLimit, poolings, type Pooling } from "../types";
 import {
     contains,
@@ -41,7 +42,11 @@ export class Zoom {
     /** As asked for, between queries, too; null: all. */
     #asked: Region | null = null;
     #timer = 0;
-    #frame = 0;
+    #frame = new Frame(() => {
+        if (!this.#of) return;
+        this.#events.onMove(this.viewport(this.#of).region);
+        this.#tell();
+    });
 
     constructor(events: Events) {
         this.#events = events;
@@ -104,11 +109,7 @@ export class Zoom {
         const next = change(isKnown && this.#asked ? this.#asked : region, of);
         this.#asked = isSame(rounded(next), wholeOf(of)) ? null : next;
         if (isSame(rounded(next), region)) return; // at an edge, or not yet a query further
-        cancelAnimationFrame(this.#frame);
-        this.#frame = requestAnimationFrame(() => {
-            this.#events.onMove(this.viewport(of).region);
-            this.#tell();
-        });
+        this.#frame.ask();
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => this.#events.onRest(), pause);
     }
