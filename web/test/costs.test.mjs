@@ -2,18 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-    backends,
-    change,
-    failCall,
-    page,
-    reopen,
-    site,
-    testOrigins,
-    withhold,
-} from "./panels.mjs";
+import { change, failCall, page, reopen, testOrigins, withhold } from "./panels.mjs";
 import { settled } from "./browser.mjs";
-import { longestTask, words } from "./watch.mjs";
+import { words } from "./watch.mjs";
 
 /** The table of what was tried. */
 async function tried() {
@@ -227,17 +218,6 @@ test("a run that fails is told, not tried again, and leaves nothing in the worke
     await change(() => page.fill("#sketch-size", "8"));
     await counted();
     await page.locator("#longer .problem").waitFor({ state: "detached" });
-});
-
-test("opening them holds the page up for no task over 50 ms", async (t) => {
-    const longest = await longestTask(site.browser, page, async () => {
-        await page.click("#pareto summary");
-        await count(backends.length);
-        await page.click("#longer summary");
-        await counted();
-    });
-    t.diagnostic(`longest task ${longest.toFixed(0)} ms`);
-    assert.ok(longest <= 50, `${longest} ms`);
 });
 
 test("counts of other parameters are dimmed and say so", async () => {

@@ -19,10 +19,8 @@ import {
     readNumber,
     reopen,
     run,
-    site,
     testOrigins,
 } from "./panels.mjs";
-import { longestTask } from "./watch.mjs";
 
 const [heads, queries, dim] = [3, 20, 8];
 const eps = 2 ** -23;
@@ -238,16 +236,6 @@ test("numbers of some rows say of how many", async () => {
     assert.deepEqual(await told(), ["Of each head 100 of 600 rows are looked at."]);
     assert.match(await reading(), /most \S+, of 300 rows$/);
     assert.match(await worst(), /^Worst of 64 rows: /);
-});
-
-test("as many heads as are shown are looked at in short tasks", async () => {
-    const shape = [12, 12, 256, 4];
-    await change(() => drop({ "x.npy": npy(shape, randomNumbers(shape, 1)) }));
-    const longest = await longestTask(site.browser, page, async () => {
-        await page.click("#heads summary");
-        await page.locator("#heads [data-head]").nth(143).waitFor();
-    });
-    assert.ok(longest <= 50, `${longest} ms`);
 });
 
 testOrigins();

@@ -142,6 +142,14 @@ export async function openSlowly(url) {
     return arrive;
 }
 
+/** Pictures are those of the region that is asked for. */
+export async function rested() {
+    await page.waitForTimeout(400);
+    await page.waitForFunction(() =>
+        [...document.querySelectorAll(".readout")].every(({ textContent }) => textContent),
+    );
+}
+
 /** The last test of a file. */
 export function testOrigins() {
     test("no request ever left the page's origin", () => {

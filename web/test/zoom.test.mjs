@@ -15,13 +15,13 @@ import {
     panel,
     readNumber,
     reopen,
+    rested,
     run,
     show,
-    site,
     testOrigins,
     write,
 } from "./panels.mjs";
-import { longestTask, words } from "./watch.mjs";
+import { words } from "./watch.mjs";
 
 const [count, dim] = [300, 16]; // two queries and keys in a cell, where all are seen
 const text = words(count);
@@ -62,14 +62,6 @@ const mean = (all) => all.reduce((sum, each) => sum + each, 0) / all.length;
 const largest = (all) =>
     all.reduce((most, each) => (Math.abs(each) > Math.abs(most) ? each : most));
 const seen = () => page.textContent("#zoom output");
-
-/** Pictures are those of the region that is asked for. */
-async function rested() {
-    await page.waitForTimeout(400);
-    await page.waitForFunction(() =>
-        [...document.querySelectorAll(".readout")].every(({ textContent }) => textContent),
-    );
-}
 
 for (const backend of ["softmax", "sparse"])
     test(
@@ -232,20 +224,6 @@ test("a row keeps its place in a region, and a difference is of the same one", a
     assert.match(await page.textContent("#pin span"), /number 100,/);
     await change(() => page.click("[data-preset=copy]")); // which has not got so many
     assert.equal(await seen(), "");
-});
-
-test("4096 tokens are zoomed and moved in short tasks", async (t) => {
-    await write(words(4096));
-    const canvas = panel("softmax").locator("canvas");
-    await canvas.focus();
-    const longest = await longestTask(site.browser, page, async () => {
-        for (const key of ["+", "+", "+", "Control+ArrowDown", "Control+ArrowRight", "-"]) {
-            await page.keyboard.press(key);
-            await rested();
-        }
-    });
-    t.diagnostic(`longest task ${longest.toFixed(0)} ms`);
-    assert.ok(longest <= 50, `a task of ${longest} ms`);
 });
 
 testOrigins();
