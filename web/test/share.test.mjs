@@ -103,7 +103,7 @@ async function openFile(panels = 4) {
     const folder = await mkdtemp(join(tmpdir(), "attn-view-"));
     const path = join(folder, "attention.html");
     await file.saveAs(path);
-    const opened = await site.newPage({ offline: true });
+    const opened = await (await site.newContext({ offline: true })).newPage();
     const wrong = [];
     opened.on("pageerror", (error) => wrong.push(String(error)));
     opened.on("console", (line) => line.type() === "error" && wrong.push(line.text()));
