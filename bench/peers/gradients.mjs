@@ -11,7 +11,7 @@ import { dataFile, inRoot } from "./paths.mjs";
 import { Contender } from "./process.mjs";
 import { benchReadme, table, writeMarked } from "./readme.mjs";
 import { summarize } from "./statistics.mjs";
-import { digits } from "./table.mjs";
+import { digits, percent } from "./table.mjs";
 
 const [attn, ...options] = process.argv.slice(2);
 const quick = options.includes("--quick");
@@ -130,9 +130,9 @@ async function exactRow(n, d, causal) {
         ...(right && { peer: timeOfPeer(peer) }),
     });
     await peer.end();
-    const percent = summarize(own.map((one) => one.percent_of_peak)).median;
+    const ofPeak = summarize(own.map((one) => one.percent_of_peak)).median;
     const work = `${causal ? "causal" : "full"}, n = ${n}, d = ${d}`;
-    const cells = [work, digits(ms.own), `${digits(percent)}%`];
+    const cells = [work, digits(ms.own), percent(ofPeak)];
     const beside = right ? [digits(ms.peer), digits(ms.peer / ms.own)] : ["wrong", ""];
     return { about, own: own[0], cells: [...cells, ...beside] };
 }
@@ -173,7 +173,7 @@ async function sparseRow([name, settings]) {
     });
     const density = own[0].pairs / ((4096 + 1) / (2 * 4096));
     const ratio = ms.sparse / (density * ms.dense);
-    return [name, digits(ms.sparse), digits(ms.dense), `${digits(100 * density)}%`, digits(ratio)];
+    return [name, digits(ms.sparse), digits(ms.dense), percent(100 * density), digits(ratio)];
 }
 
 const patterns = {
@@ -214,9 +214,9 @@ async function trainingRow([numbers, width, threads]) {
         peer: timeOfPeer(peer),
     });
     await peer.end();
-    const percent = summarize(own.map((one) => one.percent)).median;
+    const ofPeak = summarize(own.map((one) => one.percent)).median;
     const work = `D = ${width}, L = ${length}, ${threads === 1 ? "1 thread" : `${threads} threads`}`;
-    const cells = [work, digits(ms.own), `${digits(percent)}%`, digits(ms.peer)];
+    const cells = [work, digits(ms.own), percent(ofPeak), digits(ms.peer)];
     return [...cells, digits(ms.peer / ms.own)];
 }
 

@@ -9,7 +9,7 @@ import { makeInputs } from "./inputs.mjs";
 import { npyBytes, readNpy } from "./npy.mjs";
 import { dataFile } from "./paths.mjs";
 import { table } from "./readme.mjs";
-import { digits } from "./table.mjs";
+import { percent } from "./table.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const [LENGTH, DIM] = [2048, 64];
@@ -88,8 +88,6 @@ async function kept() {
     }
 }
 
-const percent = (share) => `${digits(100 * share, 2)}%`;
-
 /** What kept() says, as a table. */
 export async function keptTable() {
     const inputs = await kept();
@@ -97,8 +95,8 @@ export async function keptTable() {
         [name, ...long.split(",").filter(Boolean)].join(", "),
         ...inputs.flatMap((all, of) => [
             ...(of === 2 ? [short.replaceAll(",", ", ")] : []),
-            percent(all[i].pairs),
-            percent(all[i].weight),
+            percent(100 * all[i].pairs),
+            percent(100 * all[i].weight),
             all[i].error.toPrecision(2),
         ]),
     ]);

@@ -11,12 +11,12 @@ import { compress } from "./layouts.mjs";
 import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { plot } from "./plot.mjs";
-import { fastestOf, heldAgainst, labelOf, percent, rowsOf, times } from "./report.mjs";
+import { fastestOf, heldAgainst, labelOf, rowsOf, times } from "./report.mjs";
 import { resultsOf } from "./results.mjs";
 import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows.mjs";
 import { units } from "./rows/tasks.mjs";
 import { summarize } from "./statistics.mjs";
-import { csv, digits, markdown } from "./table.mjs";
+import { csv, digits, markdown, percent } from "./table.mjs";
 import { wasmPeak } from "./wasm_peak.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
@@ -148,6 +148,10 @@ test("numbers keep so many digits", () => {
     assert.deepEqual(
         [1088.2, 45.678, 0.01234, NaN].map((x) => digits(x)),
         ["1088", "45.7", "0.0123", ""],
+    );
+    assert.deepEqual(
+        [156.2, 84.6, 8.66, 0, NaN, null].map((x) => percent(x)),
+        ["156%", "85%", "8.7%", "0.0%", "", ""],
     );
 });
 

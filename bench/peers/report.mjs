@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { inRoot } from "./paths.mjs";
 import { families } from "./rows.mjs";
-import { digits } from "./table.mjs";
+import { digits, percent } from "./table.mjs";
 
 /** What the last `./dev bench --peers` found: where and when, peaks, results. */
 export const lastRun = () => JSON.parse(readFileSync(inRoot("results.json")));
@@ -39,9 +39,6 @@ export const nameOf = ({ about }) => about.split(/,| NO_/)[0];
 /** What a line is called: the row's work, and what is special about this one of the library's contenders. */
 export const labelOf = ({ work, contender }) =>
     [work, contender.replace(/^libattn(, |$)/, "")].filter(Boolean).join("; ");
-
-/** A percentage with as many digits as it has a use for. */
-export const percent = (number) => (Number.isFinite(number) ? `${Math.round(number)}%` : "");
 
 /** A number beside what it should be at least: "88%", "85%: missed", "" where nothing is asked. */
 export function heldAgainst(value, aim, tell) {

@@ -9,12 +9,10 @@ import { keptTable } from "./kept.mjs";
 import { table, writeMarked } from "./readme.mjs";
 import { lastRun } from "./report.mjs";
 import { overDensity, overLength } from "./sparse_plot.mjs";
-import { digits } from "./table.mjs";
+import { digits, percent } from "./table.mjs";
 
 const plugin = join(import.meta.dirname, "..", "..", "plugins", "sparse");
 const { results, cpu, date, commit, peaks } = lastRun();
-
-const percent = (share, count = 2) => `${digits(100 * share, count)}%`;
 
 /** As if it had as many heads as `one`, where dense attention of all takes minutes. */
 const ofHeads = (dense, { heads }) =>
@@ -56,9 +54,9 @@ const beside = (one) => [digits(one.ms), one.dense ? digits(one.dense.ms) : ""];
 const line = (one) => [
     one.work,
     ...beside(one),
-    one.dense ? percent(one.density) : "",
+    one.dense ? percent(100 * one.density) : "",
     one.dense ? digits(ratio(one)) : "",
-    percent(one.percent_of_peak / 100),
+    percent(one.percent_of_peak),
     one.blocks ? digits(one.blocks.ms) : "",
     one.peer ? digits(one.peer.ms) : "",
 ];
@@ -78,7 +76,7 @@ function timesNotes() {
     const rest = 1 - keys.dense.ms / 2 / keys.ms;
     return (
         `Time of the window grows as n to the power of ${digits(exponentOf(windows))}. Of topkeys' time ` +
-        `${percent(rest)} is more than half of dense attention's, which its logits take: choosing keys, ` +
+        `${percent(100 * rest)} is more than half of dense attention's, which its logits take: choosing keys, ` +
         "and reading the values of those."
     );
 }

@@ -7,6 +7,9 @@ export const digits = (value, count = 3) => {
     return value.toFixed(Math.max(0, count - 1 - exponent));
 };
 
+/** "85%", "8.7%" of a number in per cent; "" for what is no number. */
+export const percent = (number) => (Number.isFinite(number) ? `${digits(number, 2)}%` : "");
+
 /** One line a result, its names on top; what is not a number stays empty. */
 export function csv(results) {
     const names = Object.keys(results[0] ?? {});
