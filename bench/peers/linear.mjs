@@ -5,6 +5,7 @@
 import { benchReadme, table, writeMarked } from "./readme.mjs";
 import {
     beginningOf,
+    failuresOf,
     fastestOf,
     headOf,
     lastRun,
@@ -73,11 +74,12 @@ const linesOf = (row) =>
 
 /** How many times as long 16 times the tokens take. */
 function growth() {
-    const found = rows
-        .filter(({ id }) => id.endsWith("-65536"))
-        .map(({ id, own: [long] }) => {
-            const short = rows.find((row) => row.id === id.replace("-65536", "-4096"));
-            return short && [long.work.replace(/, n = \d+/, ""), long.ms / short.own[0].ms];
+    const plain = rows.flatMap(({ own }) => own.filter(({ contender }) => contender === "libattn"));
+    const found = plain
+        .filter(({ row }) => row.endsWith("-65536"))
+        .map((long) => {
+            const short = plain.find(({ row }) => row === long.row.replace("-65536", "-4096"));
+            return short && [long.work.replace(/, n = \d+/, ""), long.ms / short.ms];
         })
         .filter(Boolean);
     return table(
@@ -99,11 +101,14 @@ const head = headOf(about, {
 });
 const titles = ["work", "ms", "of the peak", "aim", "times one thread (aim)"];
 const text = [
-    `${head} 8 heads, d = 64. Peers: ${versions}; what is empty does not compute the row or was not asked for.`,
+    `${head} 8 heads, d = 64. Peers: ${versions}; what is empty does not compute the row, was not asked for, or failed.`,
     table(
         [...titles, ...Object.keys(columns), `best peer: its time / libattn's (aim)`],
         sectionsOf(rows, linesOf),
     ),
     growth(),
-].join("\n\n");
+    failuresOf(about.results.filter(({ family }) => families.includes(family))),
+]
+    .filter(Boolean)
+    .join("\n\n");
 writeMarked(benchReadme, { linear: text });

@@ -73,6 +73,14 @@ export function sectionsOf(rows, linesOf) {
     });
 }
 
+/** What has no time among these results, and why, as a sentence; "" where all have one. */
+export function failuresOf(results) {
+    const failed = results
+        .filter(({ failure }) => failure)
+        .map(({ contender, work, failure }) => `${contender}, ${work} (${failure})`);
+    return failed.length > 0 ? `Not timed: ${failed.join("; ")}.` : "";
+}
+
 /** Where and when it was measured, and the peaks that shares are of. */
 export function headOf({ cpu, system, date, commit, peaks }, names) {
     const told = Object.entries(names)

@@ -5,6 +5,7 @@
 import { benchReadme, table, writeMarked } from "./readme.mjs";
 import {
     beginningOf,
+    failuresOf,
     fastestOf,
     headOf,
     lastRun,
@@ -113,5 +114,8 @@ const text = [
         ],
         sectionsOf(rows, linesOf),
     ),
-].join("\n\n");
+    failuresOf(about.results.filter(({ family }) => own.includes(family))),
+]
+    .filter(Boolean)
+    .join("\n\n");
 writeMarked(benchReadme, { softmax: text });

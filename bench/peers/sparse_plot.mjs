@@ -57,11 +57,11 @@ function figureOf(points, title, options) {
 
 const point = (name, x, { ms, heads }) => ({ name, x, y: ms / heads });
 
-/** Rows of Eq. 6 over n, on logarithmic axes. */
+/** Rows of Eq. 6 over n, on logarithmic axes; dense attention where it has a time. */
 export function overLength(rows) {
     const points = rows.flatMap((one) => [
         point("sparse", one.keys, one),
-        point("dense", one.keys, one.dense),
+        ...(one.dense ? [point("dense", one.keys, one.dense)] : []),
     ]);
     const ticks = rows.map(({ keys }) => keys);
     return figureOf(points, "Eq. 6 (B = sqrt n, k = c = 1), causal, d = 64, one core", {
@@ -80,9 +80,12 @@ export function overLength(rows) {
     });
 }
 
-/** Rows of one length by the share of pairs that they keep; dashed what that share of dense would take. */
+/**
+ * Rows of one length by the share of pairs that they keep, which is known beside dense attention; dashed what that share
+ * of dense would take.
+ */
 export function overDensity(rows) {
-    const ordered = rows.toSorted((a, b) => a.density - b.density);
+    const ordered = rows.filter(({ dense }) => dense).toSorted((a, b) => a.density - b.density);
     const points = ordered.flatMap((one) => [
         point("sparse", 100 * one.density, one),
         point("dense", 100 * one.density, one.dense),

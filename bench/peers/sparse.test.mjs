@@ -1,0 +1,54 @@
+// Tables of sparse attention from results in which something failed: all else is in them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resultsOf } from "./results.mjs";
+import { contenderOf, families } from "./rows.mjs";
+import { timesOfSparse } from "./sparse_tables.mjs";
+
+const peaks = { flops: 200, flops2: 400, wasm: 40 };
+const sparse = families.filter(({ id }) => id.startsWith("sparse-"));
+
+/** All rows, measured: every contender takes a second, and those fail of which `fails(row, name)` says so. */
+const measured = (fails) =>
+    sparse.flatMap((family) =>
+        family.rows.flatMap((row) => {
+            const entries = row.names.map((name) => ({
+                contender: contenderOf(name, row),
+                about: "libattn 1.0, 1000000 pairs",
+                error: 0,
+                failure: fails(row.id, name) ? "ended by SIGKILL" : "",
+                times: [1],
+            }));
+            return JSON.parse(JSON.stringify(resultsOf({ family, row, entries }, peaks)));
+        }),
+    );
+
+const linesOf = (text) => text.split("\n").filter((line) => line.startsWith("| "));
+
+test("nothing is said of failures where there are none", () => {
+    const text = timesOfSparse(measured(() => false));
+    assert.doesNotMatch(text, /Not timed|NaN|undefined/);
+    assert.match(text, /\| Eq\. 6 \| 1000 \| 1000 \| 1\.00 \|/);
+});
+
+test("a contender that fails leaves its cells empty and is named, and all other rows are as they were", () => {
+    const whole = linesOf(timesOfSparse(measured(() => false)));
+    for (const family of sparse)
+        for (const row of family.rows)
+            for (const name of row.names) {
+                const one = (id, contender) => id === row.id && contender === name;
+                const text = timesOfSparse(measured(one));
+                assert.ok(text.includes(`Not timed: ${name}, ${row.label} (ended by SIGKILL).`));
+                assert.doesNotMatch(text, /NaN|undefined|Infinity/, `${row.id}: ${name}`);
+                const gone = whole.filter((line) => !linesOf(text).includes(line));
+                assert.ok(gone.length <= 1, `${row.id}: ${name}`);
+            }
+});
+
+test("where all of a kind fail, the rest is a table", () => {
+    for (const word of ["dense", "SparseAttention", "SIMD128", "1 thread", "libattn"]) {
+        const text = timesOfSparse(measured((_, name) => name.includes(word)));
+        assert.doesNotMatch(text, /NaN|undefined|Infinity| 0\.0+% /, word);
+    }
+});
