@@ -12,6 +12,7 @@ import { Contender } from "./process.mjs";
 import { benchReadme, table, writeMarked } from "./readme.mjs";
 import { summarize } from "./statistics.mjs";
 import { digits, percent } from "./table.mjs";
+import { byTurns, eachRow } from "./turns.mjs";
 
 const [attn, ...options] = process.argv.slice(2);
 const quick = options.includes("--quick");
@@ -19,13 +20,28 @@ const rounds = quick ? 3 : 7;
 const seconds = quick ? 0.2 : 0.8; // of a contender in a round
 const log = openSync(inRoot("stderr.log"), "w");
 const here = import.meta.dirname;
+const host = {}; // of `attn bench`, by the first row that it prints
+const failures = [];
+
+/** Keeps in mind, and tells at once, what failed: what there is no time of is said below the tables. */
+function failed(what, error) {
+    const [why] = (error.stderr || error.message).trim().split("\n");
+    failures.push(`${what} (${why})`);
+    console.error(`failed: ${failures.at(-1)}`);
+}
+
+/** Rows of such numbers by what they are called. */
+function byName(nameOf, rows) {
+    return Object.fromEntries(rows.map((row) => [nameOf(...row), row]));
+}
 
 /** A row of `attn bench` with these options. */
 async function bench(...more) {
     const words = ["bench", "--json", "--time", String(seconds), ...more];
     const { stdout } = await promisify(execFile)(attn, words.map(String));
-    const { host, commit, peak_gflops: peak, rows } = JSON.parse(stdout);
-    return { ...rows[0], host, commit, peak };
+    const { host: cpu, commit, peak_gflops: peak, rows } = JSON.parse(stdout);
+    if (!host.cpu) Object.assign(host, { cpu, commit, peak });
+    return rows[0];
 }
 
 /** An array of gates between `low` and `low + 1`, as .npy. */
@@ -38,26 +54,26 @@ function gate(name, shape, low) {
     return file;
 }
 
-/** Medians over the rounds of what each contender takes by turns: {name: () => [milliseconds]}. */
-async function byTurns(contenders) {
-    const times = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]));
-    for (let round = 0; round < rounds; round++)
-        for (const [name, time] of Object.entries(contenders)) times[name].push(...(await time()));
-    return Object.fromEntries(
-        Object.entries(times).map(([name, all]) => [name, summarize(all).median]),
-    );
-}
+/** Medians of what each contender takes by turns; one that fails is told of. */
+const turns = (work, contenders) =>
+    byTurns(contenders, rounds, (name, error) => failed(`${name}, ${work}`, error));
 
 const timeOf =
     (...more) =>
     async () => [(await bench(...more)).ms];
 
-/** PyTorch's process for this task. */
-async function torch(script, task) {
+/** What `measure` makes of PyTorch's process for this task; of undefined where that does not start, which is told. */
+async function withTorch(work, script, task, measure) {
     const command = [join(here, "newest", "enter.sh"), inRoot("sid"), "python3"];
     const words = Object.entries(task).map(([name, value]) => `${name}=${value}`);
     const peer = new Contender([...command, join(here, "newest", script), ...words], {}, log);
-    return { peer, about: await peer.ready() };
+    try {
+        const about = await peer.ready().catch((error) => failed(`PyTorch, ${work}`, error));
+        host.torch ??= about;
+        return await measure(about && peer);
+    } finally {
+        await peer.end();
+    }
 }
 
 const timeOfPeer = (peer) => async () => (await peer.time(seconds)).map((time) => 1e3 * time);
@@ -113,35 +129,34 @@ async function unitsOff(n, causal, file) {
     return Math.max(...ratios);
 }
 
-async function exactRow(n, d, causal) {
+async function exactRow(work, [n, d, causal]) {
     const sizes = ["--backend", "softmax", "--backward", "--n", n, "--d", d];
     if (causal) sizes.push("--causal");
     writeNormals(n, d);
     const files = Object.fromEntries(arrays.map((name) => [name, fileOf(name)]));
     const task = { ...files, out: dataFile("gradients"), causal, threads: 1 };
-    const { peer, about } = await torch("torch_gradients.py", task);
-    const right = (await unitsOff(n, causal, task.out)) <= 1;
-    const own = [];
-    const ms = await byTurns({
-        own: async () => {
-            own.push(await bench(...sizes));
-            return [own.at(-1).ms];
-        },
-        ...(right && { peer: timeOfPeer(peer) }),
+    return withTorch(work, "torch_gradients.py", task, async (peer) => {
+        const right = peer && (await unitsOff(n, causal, task.out)) <= 1;
+        const own = [];
+        const ms = await turns(work, {
+            libattn: async () => {
+                own.push(await bench(...sizes));
+                return [own.at(-1).ms];
+            },
+            ...(right && { PyTorch: timeOfPeer(peer) }),
+        });
+        const ofPeak = summarize(own.map((one) => one.percent_of_peak)).median;
+        const beside = right ? [digits(ms.PyTorch), digits(ms.PyTorch / ms.libattn)] : ["", ""];
+        if (peer && !right) beside[0] = "wrong";
+        return [work, digits(ms.libattn), percent(ofPeak), ...beside];
     });
-    await peer.end();
-    const ofPeak = summarize(own.map((one) => one.percent_of_peak)).median;
-    const work = `${causal ? "causal" : "full"}, n = ${n}, d = ${d}`;
-    const cells = [work, digits(ms.own), percent(ofPeak)];
-    const beside = right ? [digits(ms.peer), digits(ms.peer / ms.own)] : ["wrong", ""];
-    return { about, own: own[0], cells: [...cells, ...beside] };
 }
 
 const linearForms = {
-    "elu1, normalised": [],
-    gated: ["rule=gated", "normaliser=off", ["decay", [8, 4096, 64], -1]],
-    delta: ["rule=delta", "feature_map=lin", ["beta", [8, 4096, 1], 0]],
-    "gated delta": [
+    "linear, elu1, normalised": [],
+    "linear, gated": ["rule=gated", "normaliser=off", ["decay", [8, 4096, 64], -1]],
+    "linear, delta": ["rule=delta", "feature_map=lin", ["beta", [8, 4096, 1], 0]],
+    "linear, gated delta": [
         "rule=gated_delta",
         "feature_map=lin",
         ["decay_of_heads", [8, 4096, 1], -1],
@@ -154,24 +169,25 @@ const wordsOf = (one) =>
         ? ["--set", one]
         : ["--input", `${one[0].split("_")[0]}=${gate(...one)}`];
 
-async function linearRow([name, form]) {
+async function linearRow(name, form) {
     const words = ["--backend", "linear", "--causal", "--n", 4096, ...form.flatMap(wordsOf)];
-    const ms = await byTurns({ run: timeOf(...words), back: timeOf(...words, "--backward") });
-    return [`linear, ${name}`, digits(ms.back), digits(ms.run), digits(ms.back / ms.run)];
+    const back = timeOf(...words, "--backward");
+    const ms = await turns(name, { run: timeOf(...words), back });
+    return [name, digits(ms.back), digits(ms.run), digits(ms.back / ms.run)];
 }
 
-async function sparseRow([name, settings]) {
+async function sparseRow(name, settings) {
     const words = ["--causal", "--n", 4096, "--backward"];
     const sparse = ["--backend", "sparse", ...settings.flatMap((one) => ["--set", one])];
     const own = [];
-    const ms = await byTurns({
+    const ms = await turns(name, {
         sparse: async () => {
             own.push(await bench(...words, ...sparse));
             return [own.at(-1).ms];
         },
         dense: timeOf(...words, "--backend", "softmax"),
     });
-    const density = own[0].pairs / ((4096 + 1) / (2 * 4096));
+    const density = own[0]?.pairs / ((4096 + 1) / (2 * 4096));
     const ratio = ms.sparse / (density * ms.dense);
     return [name, digits(ms.sparse), digits(ms.dense), percent(100 * density), digits(ratio)];
 }
@@ -182,12 +198,15 @@ const patterns = {
 };
 
 /** Steps of models that learn LIS: its numbers, the model's width, threads. */
-const trainings = [
-    [40, 32, 1],
-    [40, 64, 1],
-    [110, 128, 1],
-    [110, 128, 2],
-];
+const trainings = byName(
+    (numbers, width, threads) => `LIS of ${numbers}, D = ${width}, ${threads}`,
+    [
+        [40, 32, 1],
+        [40, 64, 1],
+        [110, 128, 1],
+        [110, 128, 2],
+    ],
+);
 
 /** What `attn lab train --bench` says. */
 async function trainingStep(numbers, width, threads) {
@@ -201,49 +220,47 @@ async function trainingStep(numbers, width, threads) {
     return { vocabulary, length, ms, percent };
 }
 
-async function trainingRow([numbers, width, threads]) {
+async function trainingRow(name, [numbers, width, threads]) {
     const own = [await trainingStep(numbers, width, threads)];
     const { vocabulary, length } = own[0];
     const task = { vocabulary, length, width, heads: 4, layers: 3, batch: 64, threads };
-    const { peer } = await torch("torch_training.py", task);
-    const ms = await byTurns({
-        own: async () => {
-            own.push(await trainingStep(numbers, width, threads));
-            return [own.at(-1).ms];
-        },
-        peer: timeOfPeer(peer),
-    });
-    await peer.end();
-    const ofPeak = summarize(own.map((one) => one.percent)).median;
     const work = `D = ${width}, L = ${length}, ${threads === 1 ? "1 thread" : `${threads} threads`}`;
-    const cells = [work, digits(ms.own), percent(ofPeak), digits(ms.peer)];
-    return [...cells, digits(ms.peer / ms.own)];
+    return withTorch(work, "torch_training.py", task, async (peer) => {
+        const ms = await turns(work, {
+            libattn: async () => {
+                own.push(await trainingStep(numbers, width, threads));
+                return [own.at(-1).ms];
+            },
+            ...(peer && { PyTorch: timeOfPeer(peer) }),
+        });
+        const ofPeak = summarize(own.map((one) => one.percent)).median;
+        const cells = [work, digits(ms.libattn), percent(ofPeak), digits(ms.PyTorch)];
+        return [...cells, digits(ms.PyTorch / ms.libattn)];
+    });
 }
 
 async function each(rows, measure) {
-    const done = [];
-    for (const row of rows) {
-        done.push(await measure(row));
-        console.error((done.at(-1).cells ?? done.at(-1)).join("  "));
-    }
-    return done;
+    const tell = async (name, row) => {
+        const cells = await measure(name, row);
+        console.error(cells.join("  "));
+        return cells;
+    };
+    return eachRow(rows, tell, failed);
 }
 
-const sizes = [1024, 4096].flatMap((n) =>
-    [64, 128].flatMap((d) => [0, 1].map((causal) => [n, d, causal])),
+const sizes = byName(
+    (n, d, causal) => `${causal ? "causal" : "full"}, n = ${n}, d = ${d}`,
+    [1024, 4096].flatMap((n) => [64, 128].flatMap((d) => [0, 1].map((causal) => [n, d, causal]))),
 );
-const exact = await each(sizes, (size) => exactRow(...size));
-const linear = await each(Object.entries(linearForms), linearRow);
-const sparse = await each(Object.entries(patterns), sparseRow);
+const exact = await each(sizes, exactRow);
+const linear = await each(linearForms, linearRow);
+const sparse = await each(patterns, sparseRow);
 const training = await each(trainings, trainingRow);
 closeSync(log);
-const { host, commit, peak } = exact[0].own;
+if (!host.cpu) throw new Error("nothing was measured");
 const text = [
-    `${host}, commit ${commit}, one core of ${digits(peak)} GFLOP/s; f32, 8 heads; ${exact[0].about}.`,
-    table(
-        ["softmax", "ms", "of the peak", "PyTorch, ms", "times as fast"],
-        exact.map(({ cells }) => cells),
-    ),
+    `${host.cpu}, commit ${host.commit}, one core of ${digits(host.peak)} GFLOP/s; f32, 8 heads; ${host.torch ?? "no PyTorch"}.`,
+    table(["softmax", "ms", "of the peak", "PyTorch, ms", "times as fast"], exact),
     table(["causal, n = 4096, d = 64", "ms", "its run, ms", "times its run"], linear),
     table(
         ["causal, n = 4096, d = 64", "ms", "dense, ms", "density", "time / (density × dense)"],
@@ -253,5 +270,8 @@ const text = [
         ["a training step, batch 64", "ms", "of one core's peak", "PyTorch, ms", "times as fast"],
         training,
     ),
-].join("\n\n");
+    failures.length > 0 ? `Not timed: ${failures.join("; ")}.` : "",
+]
+    .filter(Boolean)
+    .join("\n\n");
 writeMarked(benchReadme, { gradients: text });
