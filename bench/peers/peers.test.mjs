@@ -20,7 +20,7 @@ import { csv, digits, markdown, percent } from "./table.mjs";
 import { wasmPeak } from "./wasm_peak.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
-const peaks = { flops: 200, flops2: 400, read: 15, read2: 30, avx2: 100, wasm: 40 };
+const peaks = { flops: 200, flops2: 400, read: 15, read2: 30, avx2: 100, wasm: 40, wasm2: 80 };
 const [full] = selectRows(["full-4096-64"]);
 const [row] = full.rows;
 
@@ -85,6 +85,21 @@ test("speed, share of the peak and ratio", () => {
     assert.equal(libattn.percent_of_peak, libattn.gflops / 2);
     assert.equal(avx2.percent_of_peak, avx2.gflops);
     assert.equal(other.times_libattn, 3);
+});
+
+test("who has two threads is held against what two do, in WebAssembly too, and who has one against one", () => {
+    for (const id of ["threads", "threads-decode", "linear-threads", "wasm-threads"]) {
+        const [family] = families.filter((one) => one.id === id);
+        const { quantity } = family.unit;
+        assert.match(family.peak, /2$/, id);
+        for (const one of measured(family).filter(({ failure }) => failure === "")) {
+            const peak = peaks[family.peak] / (/1 thread$/.test(one.contender) ? 2 : 1);
+            assert.ok(
+                Math.abs(one.percent_of_peak / ((100 * one[quantity]) / peak) - 1) < 1e-12,
+                id,
+            );
+        }
+    }
 });
 
 test("an earlier commit stands behind each contender of the library, and is compared with it", () => {

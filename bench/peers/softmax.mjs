@@ -56,6 +56,7 @@ const aimOf = ({ row, family, contender }) =>
 const references = {
     "libattn, 1 thread": "1 thread",
     "libattn, 1 query head": "1 query head",
+    "libattn, SIMD128, 1 thread": "SIMD128, 1 thread",
 };
 const isReference = ({ contender }) => contender in references;
 
@@ -65,9 +66,7 @@ function besideOf(one, { own: ours }) {
     if (one.contender.endsWith("AVX2")) return [];
     if (one !== first) return [first, nameIn(first)];
     const reference = rest.find(isReference);
-    if (reference) return [reference, references[reference.contender]];
-    const single = rest.find(() => first.contender.endsWith("and threads"));
-    return single ? [single, nameIn(single)] : [];
+    return reference ? [reference, references[reference.contender]] : [];
 }
 
 const nameIn = ({ contender }) => contender.replace(/^libattn, /, "").replace("libattn", "f32");
@@ -103,6 +102,7 @@ const head = headOf(about, {
     read: "GB/s of reading",
     read2: "by two threads",
     wasm: "GFLOP/s of SIMD128",
+    wasm2: "by two threads",
     chromium: "in Chromium",
 });
 const text = [

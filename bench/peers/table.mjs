@@ -72,6 +72,7 @@ function peakLines({ peaks, threads }) {
         ["float arithmetic, AVX2", peaks.avx2, "GFLOP/s"],
         [`float arithmetic, ${threads} processes at once`, peaks.flops2, "GFLOP/s"],
         ["float arithmetic, WebAssembly SIMD128", peaks.wasm, "GFLOP/s"],
+        [`float arithmetic, the same by ${threads} threads at once`, peaks.wasm2, "GFLOP/s"],
         ["float arithmetic, the same in Chromium", peaks.chromium, "GFLOP/s"],
         ["reading memory", peaks.read, "GB/s"],
         ["reading and writing 128 kB", peaks.state, "GB/s"],

@@ -53,6 +53,10 @@ export const contenders = {
     "oneDNN, newest": newest("onednn"),
     "OpenBLAS, newest": newest("openblas"),
     "libattn, SIMD128": { command: ["node", "wasm.mjs", "build=simd"] },
+    "libattn, SIMD128, 1 thread": {
+        command: ["node", "wasm.mjs", "build=simd"],
+        task: { threads: 1 },
+    },
     "libattn, SIMD128, dense": {
         command: ["node", "wasm.mjs", "build=simd"],
         task: { sparse: "" },

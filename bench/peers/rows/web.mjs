@@ -42,14 +42,14 @@ export const families = [
         id: "wasm-threads",
         title: "WebAssembly in Node, 2 threads",
         unit: units.flops,
-        peak: "wasm",
+        peak: "wasm2",
         rows: [
             full(
                 "wasm-threads-4096",
                 4096,
                 [
                     "libattn, SIMD128 and threads",
-                    "libattn, SIMD128",
+                    "libattn, SIMD128, 1 thread",
                     "onnxruntime-web MatMul, Softmax, MatMul",
                 ],
                 two,
