@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=wasm/toolchain/needs.sh
 . wasm/toolchain/needs.sh
+# shellcheck source=bench/peers/alone.sh
+. bench/peers/alone.sh
 
 readonly SOURCE=bench/peers
 readonly PEERS=build/peers
@@ -14,6 +16,7 @@ readonly LOG=build/log/peers-newest.log
 
 [[ $# -eq 0 || "$*" == --quick ]] ||
     { echo "bench --gradients: '$*' is not --quick, the one option that there is" >&2 && exit 2; }
+alone_in_peers "$SOURCE/gradients.sh" "$@"
 want_node
 want_program debootstrap debootstrap
 install_missing

@@ -20,6 +20,8 @@ function readOptions() {
     });
     const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 4.8));
     if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds}: not a number above 0`);
+    if (values.newest && values.own)
+        throw new Error("--newest is of peers, which --own leaves out");
     const unknown = words.filter((word) => selectRows([word]).length === 0);
     if (unknown.length > 0) throw new Error(`no family or row is called ${unknown.join(" or ")}`);
     return { ...values, seconds, rounds: values.quick ? 2 : 6, families: selectRows(words) };

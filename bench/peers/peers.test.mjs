@@ -76,6 +76,7 @@ test("what nobody can do is refused in words, before anything is installed for i
     assert.equal(status, 2);
     assert.match(text, /^bench --peers: no family or row is called nothing\n$/);
     assert.match(said("--seconds", "0")[1], /^bench --peers: --seconds 0: not a number above 0\n$/);
+    assert.match(said("--own", "--newest")[1], /^bench --peers: --newest is of peers, which --own/);
     assert.match(said("--quik")[1], /^bench --peers: .*--quik/);
 });
 

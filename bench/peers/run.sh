@@ -9,6 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . wasm/toolchain/needs.sh
 # shellcheck source=bench/measure/openblas.sh
 . bench/measure/openblas.sh
+# shellcheck source=bench/peers/alone.sh
+. bench/peers/alone.sh
 
 readonly SOURCE=bench/peers
 readonly PEERS=build/peers
@@ -46,12 +48,19 @@ build_newest() {
         "$PWD/$SOURCE/newest/build.sh" "$PWD/$PEERS/c"
 }
 
-# The commit after --against.
+# The commit of --against, in either form of the option, the last one as options.mjs has it.
 commit_before() {
-    while [ $# -gt 0 ] && [ "$1" != --against ]; do shift; done
-    [ $# -eq 0 ] && return
-    git rev-parse --quiet --verify "${2:-}^{commit}" ||
-        { echo "bench --peers: --against ${2:-}: this clone has no such commit" >&2 && exit 2; }
+    local commit=
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --against) commit=${2:- } ;;
+        --against=*) commit=${1#*=} commit=${commit:- } ;;
+        esac
+        shift
+    done
+    [ -n "$commit" ] || return 0
+    git rev-parse --quiet --verify "$commit^{commit}" ||
+        { echo "bench --peers: --against $commit: this clone has no such commit" >&2 && exit 2; }
 }
 
 # An earlier commit beside this one: its sources, its own contenders' programs, package and addon.
@@ -79,6 +88,7 @@ install_newer_node() {
 
 before=$(commit_before "$@")
 ! attn_has_node || node "$SOURCE/options.mjs" "$@"
+alone_in_peers "$SOURCE/run.sh" "$@"
 want_c
 want_node
 want_browser
