@@ -165,7 +165,7 @@ function testStates(address, steps, colorScheme, width) {
     });
 }
 
-/* What axe asks of colours knows no widths, and the other way round. */
+/* Each scheme and each layout once. What is shown in dark and narrow alone, or in light and wide, is not seen. */
 for (const [address, steps] of all) {
     testStates(address, steps, "light", 390);
     testStates(address, steps, "dark", 1366);
