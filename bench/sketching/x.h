@@ -1,12 +1,12 @@
 /*
  * sketching/x.h: X (n rows, d features), which symmetric attention exp(X X^T) is of, as the backend has it
- * (sketch/features.h), and what is one.
+ * (sketch/x.h), and what is one.
  */
 #ifndef ATTN_SKETCHING_X_H
 #define ATTN_SKETCHING_X_H
 
 #include "attn/support.h"
-#include "sketch/features.h"
+#include "sketch/x.h"
 
 typedef attn_x_t sketching_x_t;
 

@@ -5,8 +5,8 @@
 #ifndef ATTN_SKETCH_BASIS_H
 #define ATTN_SKETCH_BASIS_H
 
-#include "features.h"
 #include "pile.h"
+#include "x.h"
 
 /**
  * A matrix N (n x rank) for which the vectors N^T x_j of all features are isotropic: their outer products sum to

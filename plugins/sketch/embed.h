@@ -6,7 +6,7 @@
 #define ATTN_SKETCH_EMBED_H
 
 #include "embedding_kernels.h"
-#include "features.h"
+#include "x.h"
 
 /** S (size x rows), `sparsity` entries in a column: attn_sketch_sparsity() of what is wanted. */
 typedef struct attn_embedding {

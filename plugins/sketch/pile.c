@@ -1,7 +1,7 @@
 #include "pile.h"
 
 #include "algebra/dense.h"
-#include "features.h"
+#include "x.h"
 
 static int64_t room_of(int64_t columns) { return 4 * columns + ATTN_BLOCK_WIDTH; }
 

@@ -1,10 +1,10 @@
 /*
- * features.h: X (n rows, d features), dense or as the three arrays of CSR (compressed sparse rows), never both. What goes over
+ * x.h: X (n rows, d features), dense or as the three arrays of CSR (compressed sparse rows), never both. What goes over
  * its features takes them a block at a time, so that a dense X is read in pieces of its rows and a sparse one by its
  * elements alone.
  */
-#ifndef ATTN_SKETCH_FEATURES_H
-#define ATTN_SKETCH_FEATURES_H
+#ifndef ATTN_SKETCH_X_H
+#define ATTN_SKETCH_X_H
 
 #include <stdint.h>
 
