@@ -528,7 +528,7 @@ static const attn_backend_t attn_sketch_backend = {
     .name = "Sketch",
     .version = "0.1.0",
     .description = "Softmax attention on fewer features: S ~ scale (Q T)(K T)^T, T random.",
-    .reference = "arXiv:2304.04397, Sections 2.3, 4 and 5",
+    .reference = "arXiv:2304.04397, Definitions 2.4 to 2.6 and Algorithm 1",
     .plan = attn_sketch_plan,
     .get_extension = get_extension,
 };

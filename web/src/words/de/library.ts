@@ -16,7 +16,8 @@ const backends = {
     "elu1: arXiv:2006.16236, Eq. 7; lin: arXiv:2310.11685, Def. 3.2; favor: arXiv:2009.14794; taylor2: arXiv:2402.18668; rules: ONNX LinearAttention":
         "elu1: arXiv:2006.16236, Gl. 7; lin: arXiv:2310.11685, Def. 3.2; favor: arXiv:2009.14794; taylor2: arXiv:2402.18668; Regeln: ONNX LinearAttention",
     "arXiv:2402.13934, Eq. 6": "arXiv:2402.13934, Gl. 6",
-    "arXiv:2304.04397, Sections 2.3, 4 and 5": "arXiv:2304.04397, Abschnitte 2.3, 4 und 5",
+    "arXiv:2304.04397, Definitions 2.4 to 2.6 and Algorithm 1":
+        "arXiv:2304.04397, Definitionen 2.4 bis 2.6 und Algorithmus 1",
 };
 
 const linear = {
