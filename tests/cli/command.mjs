@@ -15,11 +15,17 @@ export const plugin = process.env.ATTN_TEMPLATE_PLUGIN && resolve(process.env.AT
 export const shim = process.env.ATTN_SHIM && resolve(process.env.ATTN_SHIM);
 export const isWasi = program.endsWith(".wasm");
 
-const wasiCommand = [process.execPath, join(root, "wasm/toolchain/run-wasi.mjs")];
+const wasiCommand = [process.execPath, join(root, "wasm/toolchain/run-wasi.mjs"), program];
+const runInModule = isWasi && (await import("../wasi/run.mjs")).wasiProgram(program);
 
-/** {status, stdout, stderr} of `attn ...args`, run in `folder`. */
+/**
+ * {status, stdout, stderr} of `attn ...args`, run in `folder`. Under WASI in this process, and in one of
+ * its own if it has `input`.
+ */
 export function attn(args, folder, options = {}) {
-    const command = isWasi ? [...wasiCommand, program] : [program];
+    if (isWasi && options.input === undefined)
+        return runInModule(args, { ...options, cwd: folder });
+    const command = isWasi ? wasiCommand : [program];
     return run([...command, ...args], folder, options);
 }
 

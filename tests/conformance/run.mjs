@@ -4,7 +4,7 @@
 // usage: node run.mjs OPERATOR[,OPERATOR] PROGRAM [ARGUMENT...]
 //
 // The command is called once for each case, with the case as further arguments (attention.c,
-// linear_attention.c). The folder is $ATTN_CONFORMANCE, or ../shared/conformance beside the repository; its manifest.json
+// linear_attention.c); a PROGRAM.wasm in this process, under WASI. The folder is $ATTN_CONFORMANCE, or ../shared/conformance beside the repository; its manifest.json
 // lists the cases. Exit status: 0 all agree, 1 one does not, 77 there is no such folder or tier.
 
 import { spawnSync } from "node:child_process";
@@ -12,6 +12,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+
+import { wasiProgram } from "../wasi/run.mjs";
 
 const SKIPPED = 77;
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -52,11 +54,12 @@ const manifest = resolve(folder, "manifest.json");
 if (!existsSync(manifest)) skip(`${manifest} does not exist; ATTN_CONFORMANCE names its folder`);
 const cases = JSON.parse(readFileSync(manifest, "utf8")).cases.filter(isWanted);
 
+const start = program.endsWith(".wasm")
+    ? wasiProgram(program)
+    : (args) => spawnSync(program, args, { encoding: "utf8" });
 let failures = 0;
 for (const example of cases) {
-    const run = spawnSync(program, [...programArguments, ...argumentsOf(example)], {
-        encoding: "utf8",
-    });
+    const run = start([...programArguments, ...argumentsOf(example)]);
     if (run.status === SKIPPED) skip(run.stdout.trim());
     if (run.status !== 0) failures++;
     console.log(`${run.status === 0 ? "ok  " : "FAIL"} ${example.name}: ${run.stdout?.trim()}`);
