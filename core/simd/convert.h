@@ -9,8 +9,8 @@
 #include <string.h>
 
 /** to[i] = factor * element i of a row at `from`, `stride` elements apart. */
-ATTN_SMALL_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype, int64_t stride,
-                                 int64_t count, float factor) {
+ATTN_SHARED_SMALL_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype,
+                                        int64_t stride, int64_t count, float factor) {
     if (dtype == ATTN_F32) { /* rows are short: a call of memcpy() would take as long */
         const float *row = from;
         int64_t i = 0;
@@ -36,8 +36,8 @@ ATTN_SMALL_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype
 }
 
 /** Element i of a row at `to` = from[i], rounded to nearest even. */
-ATTN_SMALL_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t stride, const float *from,
-                                  int64_t count) {
+ATTN_SHARED_SMALL_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t stride,
+                                         const float *from, int64_t count) {
     int64_t i = 0;
     for (; dtype == ATTN_F32 && stride == 1 && i + VF_LANES <= count; i += VF_LANES)
         vf_store((float *)to + i, vf_load(from + i));

@@ -95,8 +95,8 @@ ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *s
 }
 
 /* What changes the logits of a head's queries from number `row` on. */
-ATTN_SMALL_STEP flash_mods_t flash_mods_of(const attn_head_t *head, int64_t query_head,
-                                           int64_t row) {
+ATTN_SHARED_SMALL_STEP flash_mods_t flash_mods_of(const attn_head_t *head, int64_t query_head,
+                                                  int64_t row) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
     const attn_tensor_t *bias = &io->bias, *mask = &io->mask;
