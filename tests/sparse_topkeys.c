@@ -98,6 +98,22 @@ static void orders(void **state) {
     attn_context_destroy(context);
 }
 
+/* Logits of all sizes, so that the search for a bound halves ranges of them, and of their bits; many are equal. */
+static void sizes(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 1, 3, MOST_KEYS, 1, 3);
+    problem.scale = 1;
+    for (int64_t top = 1; top < 700; top += 1 + top * 2) {
+        scene_t s = create(&problem, 1, top);
+        for (int64_t i = 0; i < 3; i++) typed_set(&s.query, 0, 0, i, 0, i ? 1 : -1);
+        for (int64_t j = 0; j < MOST_KEYS; j++)
+            typed_set(&s.key, 0, 0, j, 0, ldexp(j % 3 ? 1 : -1, (int)(j * 37 % 101) - 10));
+        check(context, &s, top);
+    }
+    attn_context_destroy(context);
+}
+
 /* ---- numbers that are not finite ---------------------------------------------------------------------- */
 
 /* A NaN is as large as infinity: it is chosen, and tells. A key that is not chosen tells nothing. */
@@ -144,6 +160,10 @@ static void cost_and_facts(void **state) {
     attn_plan_destroy(plan);
     fixture_refuse_plan(context, "sparse", &problem, "pattern=topkeys,top=0", ATTN_ERROR_RANGE,
                         "top|at least 1");
+    problem.keys = INT64_C(1) << 31;
+    if (sizeof(void *) > 4) /* else there is no memory for as many */
+        fixture_refuse_plan(context, "sparse", &problem, "pattern=topkeys,top=1", ATTN_ERROR_RANGE,
+                            "topkeys|2147483648 keys|at most 2147483647");
     attn_context_destroy(context);
 }
 
@@ -158,5 +178,6 @@ static void no_gradients(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(equals_a_mask), cmocka_unit_test(orders), cmocka_unit_test(poison),
-          cmocka_unit_test(cost_and_facts), cmocka_unit_test(no_gradients))
+TEST_MAIN(cmocka_unit_test(equals_a_mask), cmocka_unit_test(orders), cmocka_unit_test(sizes),
+          cmocka_unit_test(poison), cmocka_unit_test(cost_and_facts),
+          cmocka_unit_test(no_gradients))

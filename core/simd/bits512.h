@@ -45,6 +45,12 @@ typedef __m512i vi;
 ATTN_INLINE vi vi_zero(void) { return _mm512_setzero_si512(); }
 ATTN_INLINE vi vi_set1(int32_t x) { return _mm512_set1_epi32(x); }
 ATTN_INLINE vi vi_load(const int32_t *p) { return _mm512_loadu_si512(p); }
+/* Not straight to memory, which takes processors that do it in microcode 100 times as long. */
+ATTN_INLINE void vf_pack(float *p, vf v, int32_t *q, const int32_t *w, uint32_t lanes) {
+    const vi integers = _mm512_maskz_compress_epi32((__mmask16)lanes, vi_load(w));
+    _mm512_storeu_ps(p, _mm512_maskz_compress_ps((__mmask16)lanes, v));
+    _mm512_storeu_si512(q, integers);
+}
 ATTN_INLINE vf vi_to_vf(vi v) { return _mm512_cvtepi32_ps(v); }
 #if defined(__AVX512VNNI__)
 ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) { return _mm512_dpwssd_epi32(sum, a, b); }

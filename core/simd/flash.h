@@ -28,7 +28,7 @@
 #define FLASH_RESCALE_THRESHOLD 4.0f
 
 enum {
-    FLASH_KEYS = 256 / PANEL * PANEL, /* logits a row at a time */
+    FLASH_KEYS = SELECT_OFFER / PANEL * PANEL, /* logits a row at a time */
     GATHER_VECTORS = 4, /* of columns at a time, whose sums do not wait for each other */
     FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
@@ -340,7 +340,7 @@ ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segme
 /* out = rescale * out + sum weights[i] * row keys[i] of values, for `vectors` (a constant) vectors of
  * columns, of which `columns` are there. */
 ATTN_INLINE void flash_gather_columns(int vectors, float *out, float rescale, const float *weights,
-                                      const int64_t *keys, int64_t count, const float *values,
+                                      const int32_t *keys, int64_t count, const float *values,
                                       int64_t stride, int64_t columns) {
     vf sums[GATHER_VECTORS];
     ATTN_UNROLL
@@ -362,7 +362,7 @@ ATTN_INLINE void flash_gather_columns(int vectors, float *out, float rescale, co
 
 /* A row's weights, of which the first is that of keys[0], times its keys' values. */
 ATTN_SMALL_STEP void flash_gather(const flash_tile_t *tile, const attn_segment_t *segment, int r,
-                                  float rescale, const int64_t *keys, int64_t count) {
+                                  float rescale, const int32_t *keys, int64_t count) {
     const float *weights = tile->scores + r * FLASH_KEYS;
     const int64_t columns = tile->value_dim, stride = segment->values_stride;
     float *out = tile->out + r * tile->out_stride;
@@ -376,15 +376,17 @@ ATTN_SMALL_STEP void flash_gather(const flash_tile_t *tile, const attn_segment_t
                              columns - c);
 }
 
-/* Let a tile's rows see FLASH_KEYS of the keys that they chose, from number `from` on. */
+/* Let a tile's rows see FLASH_KEYS of the keys that they chose, `most` at most, from number `from` on. */
 ATTN_SMALL_STEP void flash_chosen_step(flash_tile_t *tile, const attn_segment_t *segment,
-                                       int64_t from) {
+                                       int64_t from, int64_t most) {
     float rescale[FLASH_ROWS];
-    for (int r = 0; r < tile->rows; r++)
+    for (int r = 0; r < tile->rows; r++) {
+        const float *logits = tile->select[r].logits + from;
+        const int64_t count = tile->select[r].count - from;
         for (int64_t i = 0; i < FLASH_KEYS; i++)
-            tile->scores[r * FLASH_KEYS + i] =
-                from + i < tile->select[r].count ? tile->select[r].logits[from + i] : -INFINITY;
-    flash_softmax(tile, FLASH_KEYS, rescale);
+            tile->scores[r * FLASH_KEYS + i] = i < count ? logits[i] : -INFINITY;
+    }
+    flash_softmax(tile, tile_min(most - from, FLASH_KEYS), rescale);
     for (int r = 0; tile->out && r < tile->rows; r++)
         flash_gather(tile, segment, r, rescale[r], tile->select[r].keys + from,
                      tile_min(FLASH_KEYS, tile->select[r].count - from));
@@ -394,10 +396,11 @@ ATTN_SMALL_STEP void flash_chosen_step(flash_tile_t *tile, const attn_segment_t 
 ATTN_SMALL_STEP void flash_attend_chosen(flash_tile_t *tile, const attn_segment_t *segment) {
     int64_t most = 0;
     for (int r = 0; r < tile->rows; r++) {
-        select_narrow(&tile->select[r]);
+        select_narrow(&tile->select[r], tile->select[r].top);
         most = tile_max(most, tile->select[r].count);
     }
-    for (int64_t from = 0; from < most; from += FLASH_KEYS) flash_chosen_step(tile, segment, from);
+    for (int64_t from = 0; from < most; from += FLASH_KEYS)
+        flash_chosen_step(tile, segment, from, most);
 }
 
 /* ---- results --------------------------------------------------------------------------------------- */

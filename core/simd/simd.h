@@ -22,6 +22,10 @@
  *     vf_reduce_add(v) vf_reduce_max(v)        over the lanes
  *     vf_reduce_add4(to, v)                    to[i] = the sum over the lanes of v[i], for 4 vectors
  *
+ *     vf_pack(p, v, q, w, lanes)               of the floats v to p, of VF_LANES integers at w to q, not behind w, the
+ *                                              lanes that have a bit, side by side; behind them the rest of a vector
+ *                                              may be written
+ *
  *     vi                                       VF_LANES integers of 32 bits
  *     vi_zero() vi_set1(x) vi_load(p)          constants, and VF_LANES of them, any alignment
  *     vi_to_vf(v)                              as floats, rounded to nearest even
@@ -172,6 +176,17 @@ ATTN_INLINE void vf_reduce_add4(float *to, const vf v[4]) {
     const vf cd = vf_add(VF_(unpacklo)(v[2], v[3]), VF_(unpackhi)(v[2], v[3]));
     const vf abcd = vf_add(VF_(shuffle)(ab, cd, 0x44), VF_(shuffle)(ab, cd, 0xee));
     _mm_storeu_ps(to, vf_quarter_(abcd));
+}
+#endif
+
+#if ATTN_SIMD_BITS < 512 /* where no instruction does it */
+ATTN_INLINE void vf_pack(float *p, vf v, int32_t *q, const int32_t *w, uint32_t lanes) {
+    float floats[VF_LANES];
+    if (lanes) vf_store(floats, v);
+    for (; lanes; lanes &= lanes - 1) {
+        const int l = __builtin_ctz(lanes);
+        *p++ = floats[l], *q++ = w[l];
+    }
 }
 #endif
 

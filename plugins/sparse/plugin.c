@@ -280,6 +280,11 @@ static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t
                          (long long)pattern->buckets);
     if (pattern->kind->by_logits && !pattern->top)
         return attn_fail(error, ATTN_ERROR_RANGE, "sparse: top must be at least 1 key");
+    /* Where addresses have 32 bits there is no memory for as many. */
+    if (sizeof(void *) > 4 && pattern->kind->by_logits && problem->keys > INT32_MAX)
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "sparse: topkeys chooses among %lld keys, must be at most %lld",
+                         (long long)problem->keys, (long long)INT32_MAX);
     const int listed = pattern->kind->next && !pattern->kind->choose;
     if (listed && pattern->block > problem->keys)
         return attn_fail(error, ATTN_ERROR_RANGE, "sparse: block is %lld, there are %lld keys",

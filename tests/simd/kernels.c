@@ -85,6 +85,10 @@ static void reduce_add4(float *to, const float *v) {
 
 static void load_i8(const int8_t *p, float *result) { vf_store(result, vf_load_i8(p)); }
 
+static void pack_lanes(float *p, const float *v, int32_t *q, const int32_t *w, uint32_t lanes) {
+    vf_pack(p, vf_load(v), q, w, lanes);
+}
+
 static void pack(float *panel, int64_t width, int64_t count, int64_t d, const float *source,
                  int64_t row_stride, int64_t column_stride, float factor) {
     tile_pack(panel, width, count, d, source, row_stride, column_stride, factor);
@@ -127,6 +131,7 @@ const simd_kernels_t ATTN_KERNEL(attn_test_simd) = {
     .reduce_max = reduce_max,
     .reduce_add4 = reduce_add4,
     .load_i8 = load_i8,
+    .pack_lanes = pack_lanes,
     .rows = TILE_ROWS,
     .panel = PANEL,
     .one = TILE_HAS_ONE ? VF_LANES : 0,

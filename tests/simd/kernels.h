@@ -21,6 +21,7 @@ typedef struct simd_kernels {
     float (*reduce_max)(const float *v);
     void (*reduce_add4)(float *to, const float *v); /* v: 4 vectors one after another */
     void (*load_i8)(const int8_t *p, float *result);
+    void (*pack_lanes)(float *p, const float *v, int32_t *q, const int32_t *w, uint32_t lanes);
 
     /* Tiles (simd/tile.h). */
     int64_t rows, panel, one; /* one: lanes that have a product of their own, 0: none */

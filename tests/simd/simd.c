@@ -226,6 +226,25 @@ static void bytes(void **state) {
     }
 }
 
+/** Whatever lanes there are bits for, in order; nothing is written behind a vector. */
+static void packed_lanes(void **state) {
+    (void)state;
+    const simd_kernels_t *k = kernels();
+    for (uint32_t lanes = 0; lanes < UINT32_C(1) << k->lanes; lanes++) {
+        float v[LANES], floats[LANES + 1];
+        int32_t w[LANES], integers[LANES + 1];
+        for (int l = 0; l < LANES; l++) v[l] = (float)(l + 1), w[l] = INT32_MAX - l * l;
+        floats[k->lanes] = MARK, integers[k->lanes] = -1;
+        k->pack_lanes(floats, v, integers, w, lanes);
+        for (int l = 0, at = 0; l < k->lanes; l++) {
+            if (!(lanes >> l & 1)) continue;
+            check_lane(floats[at], v[l], l, "pack");
+            assert_int_equal(integers[at++], w[l]);
+        }
+        assert_true(floats[k->lanes] == MARK && integers[k->lanes] == -1);
+    }
+}
+
 /** Runs one function on one number in all lanes. */
 static float apply(const simd_kernels_t *k, int operation, float x) {
     float v[LANES], result[LANES];
@@ -301,4 +320,5 @@ TEST_MAIN(cmocka_unit_test(lane_by_lane), cmocka_unit_test(one_by_one),
           cmocka_unit_test(multiply_and_add), cmocka_unit_test(selects_by_sign),
           cmocka_unit_test(keeps_a_range), cmocka_unit_test(first_lanes),
           cmocka_unit_test(reductions), cmocka_unit_test(four_reductions), cmocka_unit_test(bytes),
-          cmocka_unit_test(exponentials), cmocka_unit_test(ends_of_exponentials))
+          cmocka_unit_test(packed_lanes), cmocka_unit_test(exponentials),
+          cmocka_unit_test(ends_of_exponentials))
