@@ -3,9 +3,10 @@
 // Cells are speed / error, natively and for the same sources in WebAssembly under node:wasi; and errors on the heads of a
 // trained model.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeMarked } from "../peers/readme.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const shape = ["--n", "1024", "--d", "64", "--heads", "8", "--json"];
@@ -62,10 +63,5 @@ const table = [
         `${native.peak_gflops.toFixed(0)} GFLOP/s, in WebAssembly ${wasm.peak_gflops.toFixed(0)}.`,
 ].join("\n");
 
-const file = join(root, "README.md");
-const readme = readFileSync(file, "utf8");
-const marked = /(<!-- table: [^>]*-->\n)[^]*?(\n<!-- end of table -->)/;
-if (!marked.test(readme)) throw new Error("README.md has no marks for the table");
-writeFileSync(`${file}.new`, readme.replace(marked, `$1\n${table}\n$2`), { flush: true });
-renameSync(`${file}.new`, file);
+writeMarked(join(root, "README.md"), { table });
 console.log(table);

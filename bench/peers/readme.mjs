@@ -19,6 +19,11 @@ export function writeMarked(file, texts) {
         if (!marked.test(readme)) throw new Error(`${file} has no marks for ${name}`);
         readme = readme.replace(marked, (_, begin, end) => `${begin}\n${text}\n${end}`);
     }
-    writeFileSync(`${file}.new`, readme, { flush: true });
+    replaceFile(file, readme);
+}
+
+/** Writes a file anew: whoever reads it meanwhile, or after a failure, has the old one or the new one. */
+export function replaceFile(file, text) {
+    writeFileSync(`${file}.new`, text, { flush: true });
     renameSync(`${file}.new`, file);
 }
