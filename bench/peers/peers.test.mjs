@@ -3,10 +3,11 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { commitOf } from "./commit.mjs";
 import { compress } from "./layouts.mjs";
 import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
@@ -248,5 +249,26 @@ test("models are ONNX files", { skip: hasNo("onnx-proto") }, () => {
             const dims = input.type.tensorType.shape.dim.map(({ dimValue }) => Number(dimValue));
             assert.deepEqual(dims, model.inputs[input.name].dims, `${name}: ${input.name}`);
         }
+    }
+});
+
+test("a commit is dirty by its sources, not by the tables that measuring writes", () => {
+    const folder = mkdtempSync(join(tmpdir(), "attn-commit-"));
+    const git = (...args) => spawnSync("git", ["-C", folder, ...args]).status;
+    const put = (name, text) => writeFileSync(join(folder, name), text);
+    const who = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    try {
+        assert.equal(commitOf(folder), "unknown");
+        git("init", "--quiet");
+        ["a.c", "README.md"].forEach((name) => put(name, "1"));
+        git("add", ".");
+        assert.equal(git(...who, "commit", "--quiet", "--message", "1"), 0);
+        assert.match(commitOf(folder), /^[0-9a-f]{7,}$/);
+        ["README.md", "new.c"].forEach((name) => put(name, "2"));
+        assert.match(commitOf(folder), /^[0-9a-f]{7,}$/);
+        put("a.c", "2");
+        assert.match(commitOf(folder), /^[0-9a-f]{7,}-dirty$/);
+    } finally {
+        rmSync(folder, { recursive: true });
     }
 });

@@ -6,24 +6,21 @@
 // Writes results.md, results.csv, results.json and FAMILY.svg into the folder, after every family.
 
 import { execFile } from "node:child_process";
-import { closeSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { cpus } from "node:os";
 import { promisify } from "node:util";
+import { thisCommit } from "./commit.mjs";
 import { makeInputs } from "./inputs.mjs";
 import { measureRow } from "./measure.mjs";
 import { options } from "./options.mjs";
 import { attn, inRoot, program } from "./paths.mjs";
 import { raisePeaks } from "./peaks.mjs";
 import { plot } from "./plot.mjs";
+import { replaceFile } from "./readme.mjs";
 import { resultsOf } from "./results.mjs";
 import { csv, digits, markdown } from "./table.mjs";
 
 async function aboutThisRun() {
-    const git = ["-C", import.meta.dirname, "describe", "--always", "--dirty"];
-    const commit = await promisify(execFile)("git", git).then(
-        ({ stdout }) => stdout.trim(),
-        () => "unknown",
-    );
     const calibrate = ["bench", "--calibrate", "--backend=softmax", "--md"];
     const { stdout: calibration } = await promisify(execFile)(attn, calibrate);
     return {
@@ -31,7 +28,7 @@ async function aboutThisRun() {
         cpu: `${cpus()[0].model}, ${cpus().length} CPUs`,
         system: `${process.platform} ${process.arch}, Node ${process.versions.node}`,
         date: new Date().toISOString().slice(0, 10),
-        commit,
+        commit: thisCommit(),
         peaks: {},
     };
 }
@@ -47,7 +44,7 @@ function tell(results) {
 function write(about, families, measured) {
     const results = measured.flatMap((row) => resultsOf(row, about.peaks));
     const done = families.filter(({ id }) => results.some(({ family }) => family === id));
-    const put = (name, text) => writeFileSync(inRoot(name), text);
+    const put = (name, text) => replaceFile(inRoot(name), text);
     put("results.json", `${JSON.stringify({ ...about, results }, null, 2)}\n`);
     put("results.csv", csv(results));
     put("results.md", markdown(about, done, results));

@@ -26,8 +26,10 @@ if [ "${1:-}" = --scipy ]; then
     want SciPy "python3-numpy python3-scipy" has_scipy
     want OpenBLAS libopenblas0-pthread has_openblas
 fi
+[[ " $*" != *" -"* ]] || { echo "bench --sketch: no such option: '$*'" >&2 && exit 2; }
 want_c
 install_missing
+mkdir -p build/log
 { cmake --preset native && cmake --build --preset native --target attn_sketch_rows; } \
     >build/log/rows.log 2>&1 || { tail -n 20 build/log/rows.log >&2 && exit 1; }
 
