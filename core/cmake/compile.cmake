@@ -21,6 +21,17 @@ if(ATTN_SANITIZE)
   target_compile_options(attn_options INTERFACE -fsanitize=address,undefined
                                                 -fno-sanitize-recover=undefined)
   target_link_options(attn_options INTERFACE -fsanitize=address,undefined)
+  # Programs start thousands of times: relocations of what sanitizers say of each place took half of that, and
+  # looking for leaks reads what each sanitizer's library has of memory.
+  set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
+  target_link_options(attn_options INTERFACE $<${program}:-no-pie>)
+  include(CheckCSourceCompiles)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -fsanitize=address,undefined -static-libubsan)
+  check_c_source_compiles("int main(void) { return 0; }" ATTN_HAS_STATIC_UBSAN)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(ATTN_HAS_STATIC_UBSAN)
+    target_link_options(attn_options INTERFACE $<${program}:-static-libubsan>)
+  endif()
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^wasm" OR EMSCRIPTEN)
   set(ATTN_WASM ON)

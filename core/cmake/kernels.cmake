@@ -82,7 +82,12 @@ function(attn_add_kernels target file)
         set(level -O3)
       endif()
       target_compile_options(${object} PRIVATE ${level})
-    elseif(CMAKE_C_COMPILER_ID STREQUAL GNU)
+    else()
+      # Kernels are inlined: what the sanitizer would say of each of a hundred thousand places takes longer to
+      # load than most programs take to run. They trap; ASAN_OPTIONS=handle_sigill=1 says where.
+      target_compile_options(${object} PRIVATE -fsanitize-undefined-trap-on-error)
+    endif()
+    if(ATTN_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL GNU)
       # Before 12.4 the frames that it takes from a heap, to find what is used after a return, are not
       # aligned as vectors of 64 bytes need it (gcc.gnu.org/PR110027).
       target_compile_options(${object} PRIVATE --param=asan-use-after-return=0)
