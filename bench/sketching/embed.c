@@ -29,7 +29,8 @@ int sketching_embed_features(const sketching_embedding_t *s, const sketching_fea
                              float *result) {
     attn_sketch_entry_t *entries =
         sketching_allocate(attn_embed_entries(s, features->x), 1, sizeof *entries);
-    if (entries) attn_embed_features(sketching_kernels(), s, features, entries, result);
+    const attn_embedded_t embedded = {*s, entries, result};
+    if (entries) attn_embed_features(sketching_kernels(), features, &embedded, 1);
     free(entries);
     return entries != NULL;
 }

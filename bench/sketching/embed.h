@@ -14,7 +14,7 @@ typedef attn_embedding_t sketching_embedding_t;
 int sketching_embed_rows(const sketching_embedding_t *s, const float *a, int64_t rows,
                          int64_t columns, float *result);
 
-/** attn_embed_features(). 0 when there is no memory. */
+/** attn_embed_features() of one. 0 when there is no memory. */
 int sketching_embed_features(const sketching_embedding_t *s, const sketching_features_t *features,
                              float *result);
 

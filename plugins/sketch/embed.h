@@ -8,10 +8,14 @@
 #include "embedding_kernels.h"
 #include "x.h"
 
-/** S (size x rows), `sparsity` entries in a column: attn_sketch_sparsity() of what is wanted. */
+/**
+ * S (size x rows), `sparsity` entries in a column: attn_sketch_sparsity() of what is wanted. Row j of what it is for has the draws of
+ * feature first + j: other ones are independent.
+ */
 typedef struct attn_embedding {
     int64_t size, sparsity;
     uint64_t seed;
+    int64_t first;
 } attn_embedding_t;
 
 enum { ATTN_EMBED_PART = 256 /* rows that are drawn at a time, where not all are */ };
@@ -28,9 +32,15 @@ static inline int64_t attn_embed_panel(int64_t rows, int64_t i) {
     return (i / ATTN_EMBED_ROWS * rows) * ATTN_EMBED_ROWS + i % ATTN_EMBED_ROWS;
 }
 
-/** result = S X^T (size x n) in panels, the last filled up with zeros. */
-void attn_embed_features(const embedding_kernels_t *kernels, const attn_embedding_t *s,
-                         const attn_features_t *features, attn_sketch_entry_t *entries,
-                         float *result);
+/** S and S X^T (size x n) in panels, the last filled up with zeros; room for attn_embed_entries(). */
+typedef struct attn_embedded {
+    attn_embedding_t s;
+    attn_sketch_entry_t *entries;
+    float *panels;
+} attn_embedded_t;
+
+/** S X^T for each of `count` S; a dense X is read once for all of them. */
+void attn_embed_features(const embedding_kernels_t *kernels, const attn_features_t *features,
+                         const attn_embedded_t *all, int count);
 
 #endif

@@ -130,7 +130,9 @@ ATTN_INLINE void add_rows(const float *rows, int64_t count, int64_t columns,
 
 static void embed(const float *rows, int64_t count, int64_t columns,
                   const attn_sketch_entry_t *entries, int64_t sparsity, float *embedded) {
-    if (columns == ATTN_EMBED_ROWS)
+    if (columns == ATTN_EMBED_ROWS && sparsity == ATTN_EMBED_PLACES)
+        add_rows(rows, count, ATTN_EMBED_ROWS, entries, ATTN_EMBED_PLACES, embedded);
+    else if (columns == ATTN_EMBED_ROWS)
         add_rows(rows, count, ATTN_EMBED_ROWS, entries, sparsity, embedded);
     else
         add_rows(rows, count, columns, entries, sparsity, embedded);

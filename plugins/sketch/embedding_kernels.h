@@ -14,6 +14,9 @@
 /** Rows of X that go into their buckets together: a line of the cache, and whole vectors of any tier. */
 enum { ATTN_EMBED_ROWS = 16 };
 
+/** Buckets of a feature in Algorithm 2's embeddings. */
+enum { ATTN_EMBED_PLACES = 4 };
+
 typedef struct embedding_kernels {
     /** attn_sketch_osnap(), many features at a time. */
     void (*draw)(attn_sketch_entry_t *entries, const attn_sketch_part_t *part, int64_t sparsity);

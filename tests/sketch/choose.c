@@ -208,7 +208,7 @@ static void sizes_and_guarantees_are_those_of_the_bounds(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     static const struct {
-        int64_t dim; /* of 16 rows, which an embedding takes 256 features for */
+        int64_t dim; /* of 16 rows, which an embedding takes 310 features for */
         const char *settings;
         double size;
         const char *says;
@@ -226,9 +226,9 @@ static void sizes_and_guarantees_are_those_of_the_bounds(void **state) {
         {20000, "method=approximate,eps=0.9", 9 * 383,
          "within 1 +- 0.9 of X X^T, X = [Q; K], with probability 0.9"},
         {20000, "method=approximate,eps=0.9,factor=4", 16 * 383, "within 1 +- 0.9 "},
-        {256, "method=approximate,eps=0.9,rank=1", 3 * 14, "within 1 +- 0.9 "},
-        {257, "method=approximate,eps=0.9,rank=1", 9 * 14, "within 1 +- 0.9 "},
-        {300, "method=approximate,eps=0.9", 150, "none: the bound asks for 3447 of 300 features"}};
+        {310, "method=approximate,eps=0.9,rank=1", 3 * 14, "within 1 +- 0.9 "},
+        {311, "method=approximate,eps=0.9,rank=1", 9 * 14, "within 1 +- 0.9 "},
+        {330, "method=approximate,eps=0.9", 165, "none: the bound asks for 3447 of 330 features"}};
     for (size_t c = 0; c < TEST_COUNT(cases); c++) {
         const attn_problem_t problem = fixture_problem(1, 2, 5, 11, cases[c].dim, 4);
         test_label("%s", cases[c].settings);

@@ -75,7 +75,7 @@ static void products_are_by_definition(void **state) {
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < COLUMNS; j++) turned[j * ROWS + i] = input.x.dense[i * COLUMNS + j];
     for (size_t i = 0; i < TEST_COUNT(sparsities); i++) {
-        const sketching_embedding_t s = {SIZE, sparsities[i], test_seed()};
+        const sketching_embedding_t s = {SIZE, sparsities[i], test_seed(), 0};
         test_label("%lld entries", (long long)sparsities[i]);
         assert_true(sketching_embed_rows(&s, turned, COLUMNS, ROWS, result));
         check_product(&s, turned, COLUMNS, ROWS, result);

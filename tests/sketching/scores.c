@@ -2,6 +2,7 @@
 #include "sketching/scores.h"
 #include "attn/random.h"
 #include "inputs.h"
+#include "sketch/matrices.h"
 #include "sketching/approximate.h"
 #include "sketching/embed.h"
 #include "sketching/sketch.h"
@@ -78,16 +79,10 @@ static void exact_scores_are_those_of_an_isotropic_basis(void **state) {
 
 enum { KINDS = 4 };
 
-/** Whether X has more rows than Algorithm 2's JL matrix has columns: else that is the identity. */
-static int is_projected(const input_t *input, double factor, double delta) {
-    const double embedded = attn_embedded_factor(input->x.rows, factor, delta);
-    return attn_jl_columns(input->x.columns, factor / embedded, delta) < input->rank;
-}
-
 /**
  * Algorithm 2 over 200 seeds: all scores within the factor, but for a part delta of the seeds, half of it for each
- * matrix. Their sum, whose mean is about the rank, is within the same factor. Where X has too few rows for a JL matrix,
- * `most` is what the embedding alone may be off by.
+ * matrix. Their sum, whose mean is about the rank, is within the same factor. Where X has too few rows for a JL matrix
+ * to save operations the factor is the embedding's.
  */
 static void keep_their_factor(int64_t rows, int64_t columns, double factor, size_t count) {
     enum { SEEDS = 200 };
@@ -97,8 +92,9 @@ static void keep_their_factor(int64_t rows, int64_t columns, double factor, size
     double *exact = room(columns), *near = room(columns);
     for (size_t k = 0; k < count; k++) {
         input_t input = input_create(kinds[k], rows, columns, 0.05);
-        const int projected = is_projected(&input, factor, delta / 2);
-        const double most = projected ? factor : attn_embedded_factor(rows, factor, delta / 2);
+        const attn_scores_way_t way = attn_scores_way(rows, columns, factor, delta / 2);
+        const int projected = way.columns < input.rank;
+        const double most = projected ? factor : way.embedded;
         sketching_features_t features =
             features_of(kinds[k] == INPUT_SPARSE ? &input.csr : &input.x);
         sketching_basis_t basis;
@@ -298,15 +294,17 @@ static void pivots_alone_do_not_tell(void **state) {
 }
 
 /**
- * The scores of a single row x are x_j^2 / |S x|^2, and 16 |S x|^2 / |x|^2 of 16 buckets is chi squared of 16 degrees: above 32
- * or below 8 for 1 and 5 of 100 seeds. Then a factor of 2 is missed, and scores add up to less than 1/2 or more than 2.
+ * The scores of a single row x are x_j^2 / |S1 x|^2. With as large a delta as this a factor of 2 has few buckets, which miss it for
+ * some seeds: another embedding does not confirm them, or else scores add up to less than 1/2 or more than 2, and what is taken is within
+ * the factor.
  */
-static void sums_tell_of_a_missed_factor(void **state) {
+static void what_misses_the_factor_is_not_taken(void **state) {
     (void)state;
     enum { COLUMNS = 1000, SEEDS = 1000 };
+    static const double delta = 0.9, factor = 2;
     static float x[COLUMNS];
     double exact[COLUMNS], near[COLUMNS], square = 0;
-    int low = 0, high = 0;
+    int refused = 0, off = 0;
     for (int j = 0; j < COLUMNS; j++) {
         x[j] = (float)attn_random_normal(1, 7, (uint64_t)j);
         square += (double)x[j] * (double)x[j];
@@ -316,24 +314,28 @@ static void sums_tell_of_a_missed_factor(void **state) {
     sketching_features_t features = features_of(&dense);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         const sketching_options_t options = {
-            SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.9, 10, 0, seed, 2};
+            SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.9, 10, 0, seed, factor};
         sketching_triangle_t triangle;
         sketching_result_t sketch;
         test_label("seed %d", (int)seed);
-        assert_int_equal(sketching_triangle_embedded(&features, 2, 0.9, seed, &triangle), ATTN_OK);
-        assert_true(sketching_scores_projected(&features, &triangle, 2, 0.9, seed, near));
-        sketching_triangle_destroy(&triangle);
-        const double total = sum_of(near, COLUMNS);
-        low += total < 0.5;
-        high += total > 2;
+        if (sketching_triangle_embedded(&features, factor, delta, seed, &triangle)) {
+            refused++;
+        } else {
+            assert_true(
+                sketching_scores_projected(&features, &triangle, factor, delta, seed, near));
+            const double total = sum_of(near, COLUMNS);
+            off += total < 1 / factor || total > factor;
+            sketching_triangle_destroy(&triangle);
+        }
         assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);
-        assert_true(sketch.total >= 0.5 && sketch.total <= 2);
+        assert_true(sketch.total >= 1 / factor && sketch.total <= factor);
         for (int j = 0; j < COLUMNS; j++)
             assert_true(fabs(sketch.scores[j] - sketch.total * exact[j]) <= 0x1p-18 * exact[j]);
         sketching_result_destroy(&sketch);
     }
-    print_message("%d and %d of %d seeds below and above a factor of 2\n", low, high, SEEDS);
-    assert_true(low > 0 && high > 0);
+    print_message("%d of %d seeds refused; %d of the others beyond a factor of 2\n", refused, SEEDS,
+                  off);
+    assert_true(off > 0 && off <= delta * SEEDS);
     sketching_features_destroy(&features);
 }
 
@@ -474,13 +476,14 @@ static void too_large_for_a_float(void **state) {
  */
 static void projections_keep_their_factor(void **state) {
     (void)state;
-    enum { ROWS = 300, PANELS = 304, COLUMNS = 400, SEEDS = 20 };
-    static const double delta = 0.1, factors[] = {3, 8, 16, 360};
+    enum { ROWS = 300, PANELS = 304, COLUMNS = 5600, SEEDS = 20 };
+    static const double delta = 0.1, factors[] = {16, 64, 360};
     input_t input = input_create(INPUT_RANDOM, ROWS, COLUMNS, 0.05);
     sketching_features_t features = features_of(&input.x);
     sketching_basis_t basis;
     sketching_triangle_t triangle;
-    double exact[COLUMNS], near[COLUMNS], spread = 1.05; // or nothing would be projected
+    static double exact[COLUMNS], near[COLUMNS];
+    double spread = 1.05; // or nothing would be projected
     float *panels = calloc(COLUMNS * PANELS, sizeof *panels);
     assert_non_null(panels);
     for (int64_t j = 0; j < COLUMNS; j++)
@@ -492,8 +495,9 @@ static void projections_keep_their_factor(void **state) {
     assert_true(sketching_basis_exact(&features, algebra_best(), &basis));
     assert_true(sketching_scores(&features, &basis, exact));
     for (size_t k = 0; k < TEST_COUNT(factors); k++) {
-        const double u = factors[k] / attn_embedded_factor(ROWS, factors[k], delta);
-        const int columns = (int)attn_jl_columns(COLUMNS, u, delta);
+        const attn_scores_way_t way = attn_scores_way(ROWS, COLUMNS, factors[k], delta);
+        const double u = factors[k] / way.embedded;
+        const int columns = (int)way.columns;
         double worst = 1;
         int failed = 0;
         assert_true(columns < ROWS);
@@ -519,12 +523,90 @@ static void projections_keep_their_factor(void **state) {
     input_destroy(&input);
 }
 
+/* Whether two features share 3 of their 4 buckets, with signs that are all the same or all opposite there. */
+static int shares_three(const attn_sketch_entry_t *entries, int64_t features) {
+    for (int64_t j = 0; j < features; j++)
+        for (int64_t k = 0; k < j; k++) {
+            double product = 0;
+            for (int a = 0; a < 4; a++)
+                for (int b = 0; b < 4; b++)
+                    if (entries[4 * j + a].column == entries[4 * k + b].column)
+                        product += (double)(entries[4 * j + a].weight * entries[4 * k + b].weight);
+            if (fabs(product) >= 0.75) return 1;
+        }
+    return 0;
+}
+
+/* What scores of `attn sketch --method leverage` are off by at most. */
+static double factor_of_seed(const sketching_features_t *features, const double *exact,
+                             uint64_t seed, double factor) {
+    const sketching_options_t options = {
+        SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 600, 0, seed, factor};
+    sketching_result_t sketch;
+    double off = 1;
+    assert_int_equal(sketching_sketch(features, &options, &sketch, NULL), ATTN_OK);
+    for (int64_t j = 0; j < features->x->columns; j++)
+        off = fmax(off, fmax(sketch.scores[j] / exact[j], exact[j] / sketch.scores[j]));
+    sketching_result_destroy(&sketch);
+    return off;
+}
+
+/**
+ * Of 64 features that stand alone, and all their pairs' sums and differences at 10^-4 of them, an embedding loses the difference
+ * of two that share 3 of their 4 buckets with the same signs: |S (e_j - e_k)|^2 is then a quarter of what it should be, and the score of
+ * that difference 4 times too large. At 1,024 buckets this befalls one of 2016 pairs in 1 of 22,000 seeds: 4 * 1020 of
+ * the (1024 over 4) ways to draw 4, and a quarter of the signs. 60,000 seeds' draws are looked through for them: whatever becomes of such
+ * a seed, its scores are within the factor. So they are for most of the others, for a factor of 2, which two shared buckets miss.
+ */
+static void features_that_stand_alone_keep_the_factor(void **state) {
+    (void)state;
+    enum { ROWS = 64, COLUMNS = ROWS * ROWS, SEEDS = 60000, MORE = 300 };
+    static float x[ROWS * COLUMNS];
+    int64_t j = ROWS;
+    memset(x, 0, sizeof x);
+    for (int64_t i = 0; i < ROWS; i++) x[i * COLUMNS + i] = 1;
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t k = 0; k < i; k++)
+            for (int sign = -1; sign <= 1; sign += 2, j++) {
+                x[i * COLUMNS + j] = 1e-4f;
+                x[k * COLUMNS + j] = 1e-4f * (float)sign;
+            }
+    const sketching_x_t dense = {.rows = ROWS, .columns = COLUMNS, .dense = x};
+    sketching_features_t features = features_of(&dense);
+    sketching_basis_t basis;
+    double *exact = room(COLUMNS);
+    assert_true(sketching_basis_exact(&features, &algebra_plain, &basis));
+    assert_true(sketching_scores(&features, &basis, exact));
+    sketching_basis_destroy(&basis);
+    int found = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        const attn_sketch_part_t part = {0, ROWS, 16 * ROWS, seed};
+        attn_sketch_entry_t entries[4 * ROWS];
+        attn_sketch_osnap(entries, &part, 4);
+        if (!shares_three(entries, ROWS)) continue;
+        found++;
+        test_label("seed %d", (int)seed);
+        assert_true(factor_of_seed(&features, exact, seed, 3) <= 3);
+    }
+    print_message("%d of %d seeds have features that share 3 buckets with the same signs\n", found,
+                  SEEDS);
+    assert_true(found > 0);
+    int failed = 0;
+    for (uint64_t seed = 0; seed < MORE; seed++)
+        failed += factor_of_seed(&features, exact, seed, 2) > 2;
+    print_message("a factor of 2: above it for %d of %d seeds\n", failed, MORE);
+    assert_int_equal(failed, 0);
+    sketching_features_destroy(&features);
+    free(exact);
+}
+
 TEST_MAIN(cmocka_unit_test(exact_scores_are_those_of_an_isotropic_basis),
+          cmocka_unit_test(features_that_stand_alone_keep_the_factor),
           cmocka_unit_test(approximate_scores_keep_their_factor),
           cmocka_unit_test(projected_scores_keep_their_factor),
           cmocka_unit_test(scores_that_exploded_are_exact),
           cmocka_unit_test(few_rows_keep_a_small_delta), cmocka_unit_test(pivots_alone_do_not_tell),
-          cmocka_unit_test(sums_tell_of_a_missed_factor),
+          cmocka_unit_test(what_misses_the_factor_is_not_taken),
           cmocka_unit_test(the_order_of_rows_changes_no_rank),
           cmocka_unit_test(solvers_choose_the_same_at_any_condition),
           cmocka_unit_test(too_large_for_a_float), cmocka_unit_test(projections_keep_their_factor))

@@ -30,7 +30,7 @@ static void apply(const tall_t *tall) {
 
 static attn_status_t embed(void *data) {
     const tall_t *tall = data;
-    const sketching_embedding_t s = {tall->size, tall->sparsity, 1};
+    const sketching_embedding_t s = {tall->size, tall->sparsity, 1, 0};
     return sketching_embed_rows(&s, tall->a, tall->rows, tall->columns, tall->out)
                ? ATTN_OK
                : ATTN_ERROR_MEMORY;

@@ -8,14 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* As a sketch does: a quarter of delta for each of the embedding and the JL matrix. */
 static attn_status_t scores_approximately(void *data) {
+    static const double delta = 0.1 / 4;
     problem_t *problem = data;
     sketching_triangle_t triangle;
     const attn_status_t status =
-        sketching_triangle_embedded(&problem->features, ATTN_SCORES_FACTOR, 0.1, 1, &triangle);
+        sketching_triangle_embedded(&problem->features, ATTN_SCORES_FACTOR, delta, 1, &triangle);
     if (status) return status;
     const int done = sketching_scores_projected(&problem->features, &triangle, ATTN_SCORES_FACTOR,
-                                                0.1, 1, problem->scores);
+                                                delta, 1, problem->scores);
     sketching_triangle_destroy(&triangle);
     return done ? ATTN_OK : ATTN_ERROR_MEMORY;
 }
