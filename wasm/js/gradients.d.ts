@@ -1,7 +1,8 @@
 /**
  * libattn/gradients: libattn with gradients of a loss through attention, as training needs them. A module of its
- * own, so that libattn stays small; the interface of libattn, and besides `gradients()`, and a sparse X for backend
- * "sketch". Needs WebAssembly SIMD128.
+ * own, so that libattn stays small; the interface of libattn, and besides `gradients()`, and what libattn leaves out:
+ * softmax's `precision`, and of backend "sketch" a sparse X and the methods "deterministic" and "approximate".
+ * Needs WebAssembly SIMD128.
  *
  * ```js
  * import { init } from "libattn/gradients";
