@@ -182,7 +182,7 @@ static int64_t choose_size(const sketch_plan_t *plan, const attn_value_t *values
         const attn_sketch_promise_t promise = promise_of(plan, values);
         double bound = attn_sketch_bound(&promise, values[EPS].number);
         size = bound < (double)dim ? (int64_t)bound : dim > 1 ? dim / 2 : 1;
-        if (is_deterministic(plan) && bound >= (double)dim) size = dim; /* half may be too few */
+        if (is_deterministic(plan) && bound >= (double)dim) return dim; /* half may be too few */
         if (size > MAX_SIZE) size = MAX_SIZE;
     }
     return size < dim ? size : dim;
