@@ -32,6 +32,17 @@ static uint64_t worker_scratch_size(const sketch_plan_t *plan, attn_arena_t *are
     return one.used;
 }
 
+#if ATTN_SKETCH_FACTORS
+/* Those that may be at work at a time; of methods that choose features for a whole head, no more than heads. */
+static uint32_t worker_count(const sketch_plan_t *plan) {
+    const uint32_t workers = attn_host_workers(plan->host);
+    const int64_t heads = plan->problem.batch * plan->problem.kv_heads;
+    return attn_sketch_chooses(plan) && heads < workers ? (uint32_t)heads : workers;
+}
+#else
+#define worker_count(plan) attn_host_workers((plan)->host)
+#endif
+
 sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t heads = problem->batch * problem->heads;
@@ -49,7 +60,7 @@ sketch_space_t attn_sketch_space(const sketch_plan_t *plan, attn_arena_t *arena)
     if (attn_sketch_is_sparse(plan)) attn_sparse_space(plan, arena, &space);
     if (!plan->exact) {
         space.scratch_size = worker_scratch_size(plan, arena);
-        space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), space.scratch_size);
+        space.scratch = attn_arena_take(arena, worker_count(plan), space.scratch_size);
     }
     space.softmax = attn_arena_take(arena, 1, plan->softmax->workspace_size);
     return space;
@@ -78,6 +89,9 @@ static void sample_features(void *data, int64_t task, uint32_t worker) {
     attn_leverage_scratch_t scratch;
 #if ATTN_SKETCH_FACTORS
     if (attn_sketch_chooses(plan)) {
+        /* Any worker may have one of few tasks. */
+        if (worker_count(plan) < attn_host_workers(plan->host))
+            arena.base = space->scratch + (uint64_t)task * space->scratch_size;
         attn_sketch_draw_t *draws = space->draws + head * plan->size;
         space->ranks[head] = attn_choose(plan, sampling->io, head, &arena, draws);
         return;

@@ -217,6 +217,8 @@ static void sizes_and_guarantees_are_those_of_the_bounds(void **state) {
          "X' X'^T within 1 +- 0.5 of X X^T, X = [Q; K], always"},
         {300, "method=deterministic,eps=0.5,rank=11", 176, "within 1 +- 0.5 "},
         {300, "method=deterministic,eps=0.4,delta=0.001", 300, "exact: all 300 features are kept"},
+        /* however many these are */
+        {70000, "method=deterministic,eps=0.02", 70000, "exact: all 70000 features are kept"},
         {300, "method=deterministic,size=64", 64, "within 1 +- 0.8 "},
         /* 2 sqrt(q) / (q + 1) = 0.9995: rounded up */
         {300, "method=deterministic,size=17", 17, "within 1 +- 1 "},
@@ -239,6 +241,33 @@ static void sizes_and_guarantees_are_those_of_the_bounds(void **state) {
         attn_plan_destroy(plan);
     }
     attn_context_destroy(context);
+}
+
+static int64_t workspace_of(int threads, const char *backend, const attn_problem_t *problem,
+                            const char *settings) {
+    attn_context_t *context = fixture_context(threads);
+    attn_plan_t *plan = fixture_plan(context, backend, problem, settings);
+    const int64_t size = (int64_t)attn_plan_workspace_size(plan);
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+    return size;
+}
+
+/** Heads are chosen for one by one: more threads than heads take no more workspace than those, but for the reduced problem's. */
+static void workspace_is_for_heads(void **state) {
+    (void)state;
+    static const char *const settings[] = {"method=approximate,size=40",
+                                           "method=deterministic,size=40"};
+    for (size_t s = 0; s < TEST_COUNT(settings); s++)
+        for (int heads = 1; heads <= 3; heads++) {
+            const attn_problem_t problem = fixture_problem(1, heads, 6, 6, 4000, 4);
+            const attn_problem_t small = fixture_problem(1, heads, 6, 6, 40, 4);
+            const int64_t reduced =
+                workspace_of(8, "softmax", &small, "") - workspace_of(heads, "softmax", &small, "");
+            test_label("%s, %d heads", settings[s], heads);
+            assert_int_equal(workspace_of(8, "sketch", &problem, settings[s]),
+                             workspace_of(heads, "sketch", &problem, settings[s]) + reduced);
+        }
 }
 
 static void expect(const attn_context_t *context, const attn_problem_t *problem, enum kind kind,
@@ -305,4 +334,5 @@ static void deficient_inputs(void **state) {
 TEST_MAIN(cmocka_unit_test(choices_are_those_of_attn_sketch),
           cmocka_unit_test(seeds_alone_change_draws),
           cmocka_unit_test(sizes_and_guarantees_are_those_of_the_bounds),
-          cmocka_unit_test(what_cannot_be_is_told), cmocka_unit_test(deficient_inputs))
+          cmocka_unit_test(workspace_is_for_heads), cmocka_unit_test(what_cannot_be_is_told),
+          cmocka_unit_test(deficient_inputs))
