@@ -157,6 +157,32 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
 #endif
 };
 
+#if ATTN_SKETCH_FACTORS
+/* A parameter that only some methods have, and which has another value than it has by itself. */
+static attn_status_t check_parameters(const attn_value_t *values, attn_error_t *error) {
+    enum { LEVERAGE = 1 << ATTN_SKETCH_LEVERAGE, APPROXIMATE = 1 << ATTN_SKETCH_APPROXIMATE };
+    enum { OSNAP = 1 << ATTN_SKETCH_OSNAP, DETERMINISTIC = 1 << ATTN_SKETCH_DETERMINISTIC };
+    static const struct {
+        enum parameter parameter;
+        int methods;
+    } some[] = {{DELTA, ~DETERMINISTIC},
+                {RANK, LEVERAGE | APPROXIMATE | DETERMINISTIC},
+                {SPARSITY, OSNAP},
+                {FACTOR, APPROXIMATE}};
+    const int64_t method = values[METHOD].integer;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const attn_param_info_t *info = &parameters[some[i].parameter];
+        const attn_value_t *value = &values[some[i].parameter];
+        const int is_given =
+            info->type == ATTN_PARAM_NUMBER ? value->number != info->initial : value->integer != 0;
+        if (is_given && !(some[i].methods >> method & 1))
+            return attn_fail(error, ATTN_ERROR_ARGUMENT, "sketch: method %s has no parameter '%s'",
+                             methods[method], info->name);
+    }
+    return ATTN_OK;
+}
+#endif
+
 /* ---- size and guarantee ---------------------------------------------------------------------------- */
 
 static attn_sketch_promise_t promise_of(const sketch_plan_t *plan, const attn_value_t *values) {
@@ -263,6 +289,23 @@ static int transpose(sketch_plan_t *plan) {
     return 1;
 }
 
+#if ATTN_SKETCH_FACTORS
+/* A dense T that takes minutes to draw. Modules have no room for it, nor for these words. */
+static attn_status_t check_matrix(const sketch_plan_t *plan, attn_error_t *error) {
+    const double bytes =
+        (double)plan->problem.dim * (double)plan->size * (double)sizeof *plan->matrix;
+    const int is_dense = plan->method == ATTN_SKETCH_GAUSSIAN || plan->method == ATTN_SKETCH_AMS;
+    if (!is_dense || plan->exact || bytes <= 0x1p32) return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_MEMORY,
+                     "sketch: T of %s, %lld x %lld numbers, would take %.3g GB, 4.29 at most: "
+                     "method osnap takes a few numbers a feature, a smaller size fewer",
+                     methods[plan->method], (long long)plan->problem.dim, (long long)plan->size,
+                     bytes / 1e9);
+}
+#else
+#define check_matrix(plan, error) ATTN_OK
+#endif
+
 static int draw(sketch_plan_t *plan) {
     const attn_host_t *host = plan->host;
     const attn_sketch_part_t all = {0, plan->problem.dim, plan->size, plan->seed};
@@ -312,8 +355,9 @@ uint64_t attn_sketch_plan_bytes(const sketch_plan_t *plan) {
 
 static attn_status_t prepare(sketch_plan_t *plan, attn_error_t *error) {
     const attn_problem_t small = attn_sketch_reduced(plan);
-    attn_status_t status =
-        attn_softmax_backend.plan(plan->host, &small, NULL, &plan->softmax, error);
+    attn_status_t status = check_matrix(plan, error);
+    if (status != ATTN_OK) return status;
+    status = attn_softmax_backend.plan(plan->host, &small, NULL, &plan->softmax, error);
     if (status != ATTN_OK) return status;
     attn_arena_t arena = {.base = NULL};
     attn_sketch_workspace(plan, &arena);
@@ -357,6 +401,9 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
     int64_t elements = 0;
     attn_status_t status = ATTN_OK;
     if (ATTN_SKETCH_CSR) status = read_elements(problem, values, &elements, error);
+#if ATTN_SKETCH_FACTORS
+    if (status == ATTN_OK) status = check_parameters(values, error);
+#endif
     if (status != ATTN_OK) return status;
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
@@ -470,7 +517,8 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
     switch (index) {
     case 0:
         fact->name = "size";
-        fact->label = "sketch size";
+        fact->label =
+            is_deterministic(plan) && !plan->exact ? "sketch size, at most" : "sketch size";
         fact->number = (double)plan->size;
         return 1;
     case 1:

@@ -108,7 +108,7 @@ function planOf(method, rows, d, eps) {
         const { stdout, stderr } = attn(["run", "sketch", ...args], folder);
         assert.match(stdout, /^sketch size/m, stderr);
         return {
-            size: Number(stdout.match(/^sketch size +(\d+)$/m)[1]),
+            size: Number(stdout.match(/^sketch size(?:, at most)? +(\d+)$/m)[1]),
             guarantee: stdout.match(/^guarantee +(.*)$/m)[1],
         };
     });
