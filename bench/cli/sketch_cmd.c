@@ -194,7 +194,10 @@ static void print_line(const line_t *line, int json) {
         json_number(stdout, line->number);
     } else {
         const int is_count = line->number == floor(line->number) && line->number < 0x1p53;
-        printf(is_count ? "%-46s %.0f\n" : "%-46s %.6g\n", line->title, line->number);
+        if (isnan(line->number))
+            printf("%-46s none\n", line->title);
+        else
+            printf(is_count ? "%-46s %.0f\n" : "%-46s %.6g\n", line->title, line->number);
     }
 }
 
@@ -240,6 +243,8 @@ static void warn(const sketch_run_t *run) {
         cli_warn("the distortion is not below 1: 12 r bounds nothing here");
 }
 
+#define DELTA 0.1 /* unless another is given */
+
 /* ---- the command ---------------------------------------------------------------------------------------------- */
 
 /* Refuses what a context would: what the environment says of tiers (sketching/embed.h). */
@@ -249,6 +254,20 @@ static int check_environment(void) {
     const int status = settings_context(&settings, &context);
     attn_context_destroy(context);
     return status;
+}
+
+/* An option that only other methods have. */
+static int check_given(const sketch_run_t *run) {
+    const sketching_options_t *options = &run->options;
+    const enum sketching_method method = options->method;
+    const char *name = NULL;
+    if (options->sparsity && method != SKETCHING_OSNAP) name = "sparsity";
+    if (options->factor > 0 && method != SKETCHING_LEVERAGE) name = "factor";
+    if (options->delta != DELTA &&
+        (method == SKETCHING_DETERMINISTIC || method == SKETCHING_UNIFORM))
+        name = "delta";
+    if (!name) return CLI_OK;
+    return cli_complain(CLI_USAGE, "--%s: method %s has no such parameter", name, run->method);
 }
 
 static int choose(sketch_run_t *run) {
@@ -263,6 +282,7 @@ static int choose(sketch_run_t *run) {
             "uniform, deterministic",
             run->method);
     run->options.method = (enum sketching_method)method;
+    if (check_given(run)) return CLI_USAGE;
     const char *algebra = run->algebra;
     if (strcmp(algebra, "plain") == 0)
         run->options.solver = &algebra_plain;
@@ -307,9 +327,8 @@ static const char details[] =
     "X.";
 
 int cli_sketch(int argc, char **argv) {
-    sketch_run_t run = {.method = "leverage",
-                        .algebra = "best",
-                        .options = {.eps = 0.5, .delta = 0.1, .factor = 3}};
+    sketch_run_t run = {
+        .method = "leverage", .algebra = "best", .options = {.eps = 0.5, .delta = DELTA}};
     int64_t seed = 0;
     const option_t options[] = {
         {"X", 0, OPTION_ARGUMENT, NULL,

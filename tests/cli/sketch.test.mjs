@@ -345,6 +345,14 @@ describe("attn sketch", () => {
         },
     );
 
+    test("what has no bound asks for none", () => {
+        withFiles(files, (folder) => {
+            const args = ["sketch", "x.npy", "--method", "uniform", "--size", "60"];
+            assert.match(succeed(args, folder), /^features that the bound .* asks +none$/m);
+            assert.equal(JSON.parse(succeed([...args, "--json"], folder)).asked, null);
+        });
+    });
+
     test("algebra that is not needed is not loaded", () => {
         withFiles(files, (folder) => {
             for (const [method, algebra] of [
@@ -450,6 +458,18 @@ describe("attn sketch", () => {
         [["x.npy", "--seed", "18446744073709551616"], /--seed: 18446744073709551616 is outside 0/],
         [["x.npy", "--seed", "9007199254740993"], /--seed: 9007199254740993 is outside 0/],
         [["x.npy", "--seed", "1.5"], /'1.5' is not a whole number/],
+        [
+            ["x.npy", "--method", "exact", "--factor", "8"],
+            /--factor: method exact has no such parameter/,
+        ],
+        [
+            ["x.npy", "--method", "gaussian", "--sparsity", "2"],
+            /--sparsity: method gaussian has no such/,
+        ],
+        [
+            ["x.npy", "--method", "deterministic", "--delta", "0.2"],
+            /--delta: method deterministic has no/,
+        ],
         [["x.npy", "--factor", "0"], /--factor: 0 is outside 2 to 1000/],
         [
             ["x.npy", "--method", "deterministic", "--size", "6"],
