@@ -19,10 +19,17 @@ const patience = 100; // milliseconds that stale work has to return
 
 export class Bench {
     /** null: it has to be started. */
-    #attn: Promise<Attn> | null = this.#started();
+    #attn: Promise<Attn> | null;
+    #isWhole: boolean;
     #plugins: ArrayFile[] = [];
     #waiting: Piece[] = [];
     #isWorking = false;
+
+    /** `isWhole`: by the module with all that the library has, which is half as large again. */
+    constructor(isWhole = false) {
+        this.#isWhole = isWhole;
+        this.#attn = this.#started();
+    }
 
     /** Rejects with the signal's reason, at once, when the work is stale. */
     async piece<T>(
@@ -102,10 +109,14 @@ export class Bench {
     }
 
     async #started(): Promise<Attn> {
-        const attn = await init();
+        const attn = this.#isWhole ? await initWhole() : await init();
         for (const file of this.#plugins) await load(attn, file);
         return attn;
     }
+}
+
+async function initWhole(): Promise<Attn> {
+    return (await import("libattn/gradients/worker")).init();
 }
 
 function load(attn: Attn, { name, bytes }: ArrayFile): Promise<Plugin> {

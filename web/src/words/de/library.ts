@@ -20,6 +20,12 @@ const backends = {
         "arXiv:2304.04397, Definitionen 2.4 bis 2.6 und Algorithmus 1",
 };
 
+const softmax = {
+    Precision: "Genauigkeit",
+    "what products are of: floats, or integers with scales (faster, less exact)":
+        "woraus Produkte sind: Gleitkommazahlen oder ganze Zahlen mit Skalen (schneller, ungenauer)",
+};
+
 const linear = {
     "feature map": "Feature-Map",
     "phi: elu1 elu(x)+1; lin x (signed weights); relu max(x, 0); relu2 max(x, 0)^2; exp e^x; favor random features with exp(x.y) on average (Performer); taylor2 1+x.y+(x.y)^2/2 (Based); applied to queries and keys":
@@ -78,6 +84,13 @@ const sketch = {
     method: "Methode",
     "how features are mixed, or sampled (leverage)":
         "wie Features gemischt oder gezogen werden (leverage)",
+    "how features are mixed, sampled (leverage, approximate) or weighed (deterministic)":
+        "wie Features gemischt, gezogen (leverage, approximate) oder gewichtet werden (deterministic)",
+    "of [Q; K] at most, n where Q = K: leverage, approximate, deterministic":
+        "von [Q; K] höchstens, n, wo Q = K: leverage, approximate, deterministic",
+    factor: "Faktor",
+    "approximate: what scores may be off by, faster and of more features":
+        "approximate: um welchen Faktor Scores abweichen dürfen, schneller und mit mehr Features",
     "sketch size": "Sketch-Größe",
     "features that are left; all of them, or more: exact":
         "Features, die bleiben; alle oder mehr: exakt",
@@ -136,6 +149,6 @@ const patterns: Pattern[] = [
 ];
 
 export const ofLibrary = translator(
-    { ...backends, ...linear, ...sparse, ...sketch, ...errors },
+    { ...backends, ...softmax, ...linear, ...sparse, ...sketch, ...errors },
     patterns,
 );
