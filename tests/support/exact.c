@@ -54,7 +54,7 @@ const arithmetic_t EXACT_F64 = {.u = 0x1p-53,
 
 exact_t exact_create(const attn_problem_t *problem) {
     const int64_t m = problem->keys, d = problem->dim, dv = problem->value_dim;
-    const int64_t count = (2 + 2 * EXACT_STAGES) * m + 3 * dv + 2 * d;
+    const int64_t count = (3 + 2 * EXACT_STAGES) * m + 3 * dv + 2 * d;
     exact_t exact = {.lse = 0};
     exact.memory = calloc((size_t)count, sizeof *exact.memory);
     if (!exact.memory) abort();
@@ -63,6 +63,7 @@ exact_t exact_create(const attn_problem_t *problem) {
     exact.out_bound = next, next += dv;
     exact.query = next, next += d;
     exact.row = next, next += d + dv;
+    exact.kept = next, next += m;
     exact.weight = next, next += m;
     exact.weight_bound = next, next += m;
     for (int s = 0; s < EXACT_STAGES; s++) {
@@ -94,18 +95,28 @@ int64_t exact_position(const attn_problem_t *problem, const attn_io_t *io, int64
     return position_of(problem, length_of(problem, io, batch), query);
 }
 
-int exact_sees(const attn_problem_t *problem, const attn_io_t *io, int64_t batch, int64_t head,
-               int64_t query, int64_t key) {
-    const int64_t length = length_of(problem, io, batch);
-    const int64_t ahead = key - position_of(problem, length, query);
+/* By where a key stands among `length`, as seen from a position. */
+static int reaches(const attn_problem_t *problem, int64_t length, int64_t position, int64_t key) {
+    const int64_t ahead = key - position;
     if (key >= length) return 0;
     if (problem->window_left >= 0 && -ahead > problem->window_left) return 0;
     if (problem->window_right >= 0 && ahead > problem->window_right) return 0;
-    if (problem->causal != ATTN_CAUSAL_NONE && ahead > 0) return 0;
+    return problem->causal == ATTN_CAUSAL_NONE || ahead <= 0;
+}
+
+static int shows(const attn_problem_t *problem, const attn_io_t *io, int64_t batch, int64_t head,
+                 int64_t query, int64_t key) {
     if (problem->inputs & ATTN_INPUT_MASK && typed_get(&io->mask, batch, head, query, key) == 0)
         return 0;
     return !(problem->inputs & ATTN_INPUT_BIAS) ||
            typed_get(&io->bias, batch, head, query, key) != (double)-INFINITY;
+}
+
+int exact_sees(const attn_problem_t *problem, const attn_io_t *io, int64_t batch, int64_t head,
+               int64_t query, int64_t key) {
+    const int64_t length = length_of(problem, io, batch);
+    return reaches(problem, length, position_of(problem, length, query), key) &&
+           shows(problem, io, batch, head, query, key);
 }
 
 /* ---- logits ---------------------------------------------------------------------------------- */
@@ -117,13 +128,15 @@ typedef struct place {
     const arithmetic_t *arithmetic;
     const exact_t *exact; /* its pattern */
     int64_t batch, head, kv_head, query;
+    int64_t length, position; /* of the keys, of the query among them */
+    double slope;
 } place_t;
 
 static int sees(const place_t *at, int64_t key) {
     const exact_t *e = at->exact;
-    return exact_sees(at->problem, at->io, at->batch, at->head, at->query, key) &&
-           (!e->has ||
-            e->has(e->pattern, exact_position(at->problem, at->io, at->batch, at->query), key));
+    return reaches(at->problem, at->length, at->position, key) &&
+           shows(at->problem, at->io, at->batch, at->head, at->query, key) &&
+           (!e->has || e->has(e->pattern, at->position, key));
 }
 
 /* A key or a value, times its scale where it is quantised. */
@@ -166,15 +179,13 @@ static void masked_score(exact_t *e, const place_t *at, int64_t key) {
     const attn_problem_t *problem = at->problem;
     e->score[2][key] = -INFINITY;
     e->score_bound[2][key] = 0;
-    if (!sees(at, key)) return;
+    e->kept[key] = sees(at, key);
+    if (e->kept[key] == 0) return;
     double bias = 0, distance = 0;
     if (problem->inputs & ATTN_INPUT_BIAS)
         bias = typed_get(&at->io->bias, at->batch, at->head, at->query, key);
-    if (problem->inputs & ATTN_INPUT_SLOPES) {
-        const int64_t length = length_of(problem, at->io, at->batch);
-        distance = typed_get(&at->io->slopes, 0, at->head, 0, 0) *
-                   fabs((double)(position_of(problem, length, at->query) - key));
-    }
+    if (problem->inputs & ATTN_INPUT_SLOPES)
+        distance = at->slope * fabs((double)(at->position - key));
     const double score = e->score[1][key] + bias - distance, u = at->arithmetic->u;
     e->score[2][key] = score;
     e->score_bound[2][key] =
@@ -199,11 +210,15 @@ typedef struct log_sum {
     double largest, second, rest; /* exp(largest) + rest exp(second) */
 } log_sum_t;
 
+/* fmax() and fmin() without a call: both take the number beside a NaN. */
+static double larger(double a, double b) { return a > b || isnan(b) ? a : b; }
+static double smaller(double a, double b) { return a < b || isnan(b) ? a : b; }
+
 static const log_sum_t NOTHING = {-INFINITY, -INFINITY, 0};
 
 static log_sum_t log_sum_add(log_sum_t to, double x) {
-    const double other = fmin(x, to.largest);
-    to.largest = fmax(x, to.largest);
+    const double other = smaller(x, to.largest);
+    to.largest = larger(x, to.largest);
     if (other == (double)-INFINITY) return to;
     if (other > to.second) {
         to.rest *= exp(to.second - other);
@@ -279,7 +294,7 @@ static void weigh(exact_t *e, const place_t *at) {
 static void mix(exact_t *e, const place_t *at) {
     for (int64_t c = 0; c < at->problem->value_dim; c++) e->out[c] = e->out_bound[c] = 0;
     for (int64_t j = 0; j < at->problem->keys; j++) {
-        if (!sees(at, j)) continue;
+        if (e->kept[j] == 0) continue;
         get_scaled(e, &at->io->value, &at->io->value_scales, at, j);
         for (int64_t c = 0; c < at->problem->value_dim; c++) {
             e->out[c] += e->weight[j] * e->row[c];
@@ -290,6 +305,8 @@ static void mix(exact_t *e, const place_t *at) {
 
 void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *io,
                const arithmetic_t *arithmetic, int64_t batch, int64_t head, int64_t query) {
+    const int64_t length = length_of(problem, io, batch);
+    const int sloped = (problem->inputs & ATTN_INPUT_SLOPES) != 0;
     const place_t at = {.problem = problem,
                         .io = io,
                         .arithmetic = arithmetic,
@@ -297,7 +314,10 @@ void exact_row(exact_t *exact, const attn_problem_t *problem, const attn_io_t *i
                         .batch = batch,
                         .head = head,
                         .kv_head = head / (problem->heads / problem->kv_heads),
-                        .query = query};
+                        .query = query,
+                        .length = length,
+                        .position = position_of(problem, length, query),
+                        .slope = sloped ? typed_get(&io->slopes, 0, head, 0, 0) : 0};
     exact->seen = 0;
     typed_get_row(&io->query, batch, head, query, exact->query);
     for (int64_t j = 0; j < problem->keys; j++) {

@@ -37,6 +37,7 @@ typedef struct exact {
     exact_pattern_t *has; /**< set by the caller: what the row is confined to; NULL: nothing */
     const void *pattern;  /**< its first argument */
     double *query, *row;  /**< the row's query; what of a key or value is being looked at */
+    double *kept;         /**< m: whether the query sees a key */
     double *memory;
 } exact_t;
 

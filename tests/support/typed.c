@@ -165,7 +165,10 @@ double typed_get(const attn_tensor_t *t, int64_t batch, int64_t head, int64_t ro
 void typed_get_row(const attn_tensor_t *t, int64_t batch, int64_t head, int64_t row, double *to) {
     const char *address = address_of(t, (int64_t[]){batch, head, row, 0});
     const int64_t step = t->stride[3] * attn_dtype_size(t->dtype);
-    for (int64_t c = 0; c < t->shape[3]; c++) to[c] = element(t->dtype, address + c * step);
+    if (t->dtype == ATTN_F32)
+        for (int64_t c = 0; c < t->shape[3]; c++) to[c] = element(ATTN_F32, address + c * step);
+    else
+        for (int64_t c = 0; c < t->shape[3]; c++) to[c] = element(t->dtype, address + c * step);
 }
 
 static double clamp(double x, double limit) { return fmin(fmax(x, -limit), limit); }
