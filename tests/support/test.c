@@ -3,8 +3,12 @@
 #include "attn/attn.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static char label[256] = "no case yet";
 static attn_tier_t tier = ATTN_TIER_SCALAR;
@@ -19,10 +23,20 @@ static void read_environment(void) {
     if (share_text && *share_text) share = strtod(share_text, NULL);
 }
 
+/* glibc returns blocks of more than 128 kB to the system, and has them cleared and mapped page by page the next time:
+ * a third of what some tests take. What is used again is not cleared, either. */
+static void keep_freed_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 25); /* the most that it takes */
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 uint64_t test_seed(void) { return seed; }
 
 int test_begin(void) {
     read_environment();
+    keep_freed_memory();
     attn_error_t error;
     attn_context_t *context = NULL;
     const attn_status_t status = attn_context_create(NULL, &context, &error);
