@@ -517,8 +517,7 @@ static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t
     switch (index) {
     case 0:
         fact->name = "size";
-        fact->label =
-            is_deterministic(plan) && !plan->exact ? "sketch size, at most" : "sketch size";
+        fact->label = is_deterministic(plan) && !plan->exact ? "size, at most" : "sketch size";
         fact->number = (double)plan->size;
         return 1;
     case 1:

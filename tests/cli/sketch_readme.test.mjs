@@ -106,9 +106,9 @@ function planOf(method, rows, d, eps) {
         const settings = [`method=${method}`, `eps=${eps}`, "delta=0.1"];
         const args = [...x, "--v", "v.npy", "-o", "o.npy", ...settings.map((s) => `--set=${s}`)];
         const { stdout, stderr } = attn(["run", "sketch", ...args], folder);
-        assert.match(stdout, /^sketch size/m, stderr);
+        assert.match(stdout, /^(?:sketch size|size, at most)/m, stderr);
         return {
-            size: Number(stdout.match(/^sketch size(?:, at most)? +(\d+)$/m)[1]),
+            size: Number(stdout.match(/^(?:sketch size|size, at most) +(\d+)$/m)[1]),
             guarantee: stdout.match(/^guarantee +(.*)$/m)[1],
         };
     });

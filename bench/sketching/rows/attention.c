@@ -56,12 +56,16 @@ static attn_context_t *create_context(void) {
     return context;
 }
 
-/* What is asked of scores: the factor F that they may be off by; 360: a JL matrix of 16 columns, 4 n features embedded. */
+/*
+ * What is asked of scores: the factor F that they may be off by. 3 has no JL matrix, 64 one of 41 columns and 4 n features
+ * embedded, 360 one of 24 columns.
+ */
 static const struct form {
     const char *name;
     enum sketching_method method;
     double factor;
 } forms[] = {{"leverage, F = 3", SKETCHING_LEVERAGE, 3},
+             {"leverage, F = 64", SKETCHING_LEVERAGE, 64},
              {"leverage, F = 360", SKETCHING_LEVERAGE, 360},
              {"osnap, s = 1", SKETCHING_OSNAP, 0}};
 
