@@ -8,6 +8,7 @@ import { sliderScale } from "./scale";
 import { words } from "./words/words";
 
 const { panel } = words;
+const mainOnes = 4; // backends declare what matters most first
 
 /** One parameter's control. */
 interface Control {
@@ -29,7 +30,7 @@ export interface Controls {
     reflect(facts: readonly PlanFact[]): void;
 }
 
-/** Fill `root` with controls, set to `initial` where that has a value. */
+/** Fill `root` with controls, set to `initial` where that has a value: the main ones, and the others folded away. */
 export function makeControls(
     root: HTMLElement,
     prefix: string,
@@ -37,21 +38,47 @@ export function makeControls(
     initial: Values,
     onChange: () => void,
 ): Controls {
+    const changes = () => {
+        further?.tell();
+        onChange();
+    };
     const controls = params.map((param) => {
         const id = `${prefix}-${param.name}`;
-        return make(param, id, initial[param.name] ?? param.default, onChange);
+        return make(param, id, initial[param.name] ?? param.default, changes);
     });
-    root.append(...controls.map((control) => control.element));
+    const rest = controls.slice(mainOnes);
+    const further = rest.length > 1 ? furtherOnes(rest) : null;
+    const shown = further ? controls.slice(0, mainOnes) : controls;
+    root.append(...shown.map((control) => control.element));
+    if (further) root.append(further.element);
 
     const pick = (wanted: Control[]) =>
         Object.fromEntries(wanted.map((control) => [control.param.name, control.value()]));
     return {
         values: () => pick(controls),
-        changed: () => pick(controls.filter((it) => it.value() !== it.param.default)),
-        set: (values) =>
-            controls.forEach(({ param, set }) => set(values[param.name] ?? param.default)),
+        changed: () => pick(controls.filter(isChanged)),
+        set(values) {
+            controls.forEach(({ param, set }) => set(values[param.name] ?? param.default));
+            further?.tell();
+        },
         reflect: (facts) => controls.forEach((control) => control.reflect(facts)),
     };
+}
+
+function isChanged({ param, value }: Control): boolean {
+    return value() !== param.default;
+}
+
+/** Controls in a fold that says how many there are, and how many of them are not as by default. */
+function furtherOnes(controls: Control[]): { element: HTMLElement; tell(): void } {
+    const summary = element("summary");
+    const tell = () => {
+        const changed = controls.filter(isChanged).length;
+        summary.textContent = panel.further(controls.length, changed);
+    };
+    tell();
+    const elements = controls.map((control) => control.element);
+    return { element: element("details", { className: "further" }, summary, ...elements), tell };
 }
 
 function make(param: Param, id: string, initial: Value, onChange: () => void): Control {

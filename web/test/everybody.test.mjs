@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openPage, page, show, site, testOrigins } from "./panels.mjs";
+import { change, openPage, page, show, site, testOrigins } from "./panels.mjs";
 
 const height = 844;
 
@@ -42,6 +42,51 @@ test("on a phone pictures stand side by side, and a swipe leads from one to the 
     const { bottom } = (await boxes())[3];
     const readout = await page.locator(".panel .readout").nth(3).boundingBox();
     assert.ok(readout.y >= bottom && readout.y < bottom + 20, "what is read stands under it");
+});
+
+for (const address of ["", "index.de.html"])
+    test(`two screens of a small phone lead to all pictures: ${address || "index.html"}`, async () => {
+        const [width, small] = [360, 640];
+        await page.close();
+        const options = { viewport: { width, height: small }, hasTouch: true, isMobile: true };
+        show(await openPage(options, site.url + address));
+        const ends = (await boxes()).map(({ bottom }) => bottom);
+        assert.equal(ends.length, 4);
+        for (const end of ends) assert.ok(end <= 2 * small, `not ${end / small} screens`);
+        const heights = await page.$$eval(".panel", (panels) =>
+            panels.map((panel) => {
+                const { bottom } = panel.querySelector(".readout").getBoundingClientRect();
+                return bottom - panel.getBoundingClientRect().top;
+            }),
+        );
+        for (const each of heights)
+            assert.ok(each <= small, `${each} pixels from a panel's top to what is read`);
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    });
+
+test("parameters that matter less are folded away, and open by keyboard and by a link", async () => {
+    const further = page.locator("[data-backend=sparse] .further");
+    const seed = page.locator("#sparse-seed");
+    for (const name of ["block", "local", "global", "pattern"])
+        assert.ok(await page.locator(`#sparse-${name}`).isVisible(), name);
+    assert.equal(await seed.isVisible(), false);
+    const controls = () => further.locator(".control").count();
+    assert.equal(
+        await further.locator("summary").textContent(),
+        `${await controls()} more parameters`,
+    );
+    await further.locator("summary").focus();
+    await page.keyboard.press("Enter");
+    assert.ok(await seed.isVisible());
+    await change(() => seed.fill("7"));
+    assert.match(await further.locator("summary").textContent(), /, 1 changed$/);
+    await page.waitForURL(/open=sparse\.further/);
+    const url = page.url();
+    await page.close();
+    show(await openPage({}, url));
+    assert.equal(await page.locator("#sparse-seed").inputValue(), "7");
+    assert.ok(await page.locator("#sparse-seed").isVisible());
+    assert.match(await page.locator(".further summary").nth(1).textContent(), /, 1 changed$/);
 });
 
 test("a panel that a link has enlarged, and a pinned row, fit a phone", async () => {

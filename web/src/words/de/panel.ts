@@ -22,6 +22,8 @@ export const panel: typeof english.panel = {
     auto: "auto",
     automatic: (what) => `automatisch: ${what}`,
     slider: (label) => `${label}, Regler`,
+    further: (count, changed) =>
+        `${count} weitere Parameter${changed > 0 ? `, ${changed} geändert` : ""}`,
     worst: (query, some) =>
         `Schlechteste ${some === null ? "Zeile" : `von ${some} Zeilen`}: ${query}, Fehler `,
     stopped: "angehalten, bevor alles berechnet war",

@@ -27,6 +27,8 @@ export const panel = {
     auto: "auto",
     automatic: (what: string) => `automatic: ${what}`,
     slider: (label: string) => `${label}, slider`,
+    further: (count: number, changed: number) =>
+        `${count} more parameters${changed > 0 ? `, ${changed} changed` : ""}`,
     /** `some`: so many rows were looked at; null: all. */
     worst: (query: string, some: number | null) =>
         `Worst ${some === null ? "row" : `of ${some} rows`}: ${query}, error `,
