@@ -157,32 +157,6 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
 #endif
 };
 
-#if ATTN_SKETCH_FACTORS
-/* A parameter that only some methods have, and which has another value than it has by itself. */
-static attn_status_t check_parameters(const attn_value_t *values, attn_error_t *error) {
-    enum { LEVERAGE = 1 << ATTN_SKETCH_LEVERAGE, APPROXIMATE = 1 << ATTN_SKETCH_APPROXIMATE };
-    enum { OSNAP = 1 << ATTN_SKETCH_OSNAP, DETERMINISTIC = 1 << ATTN_SKETCH_DETERMINISTIC };
-    static const struct {
-        enum parameter parameter;
-        int methods;
-    } some[] = {{DELTA, ~DETERMINISTIC},
-                {RANK, LEVERAGE | APPROXIMATE | DETERMINISTIC},
-                {SPARSITY, OSNAP},
-                {FACTOR, APPROXIMATE}};
-    const int64_t method = values[METHOD].integer;
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        const attn_param_info_t *info = &parameters[some[i].parameter];
-        const attn_value_t *value = &values[some[i].parameter];
-        const int is_given =
-            info->type == ATTN_PARAM_NUMBER ? value->number != info->initial : value->integer != 0;
-        if (is_given && !(some[i].methods >> method & 1))
-            return attn_fail(error, ATTN_ERROR_ARGUMENT, "sketch: method %s has no parameter '%s'",
-                             methods[method], info->name);
-    }
-    return ATTN_OK;
-}
-#endif
-
 /* ---- size and guarantee ---------------------------------------------------------------------------- */
 
 static attn_sketch_promise_t promise_of(const sketch_plan_t *plan, const attn_value_t *values) {
@@ -297,10 +271,10 @@ static attn_status_t check_matrix(const sketch_plan_t *plan, attn_error_t *error
     const int is_dense = plan->method == ATTN_SKETCH_GAUSSIAN || plan->method == ATTN_SKETCH_AMS;
     if (!is_dense || plan->exact || bytes <= 0x1p32) return ATTN_OK;
     return attn_fail(error, ATTN_ERROR_MEMORY,
-                     "sketch: T of %s, %lld x %lld numbers, would take %.3g GB, 4.29 at most: "
+                     "sketch: T of %s, %lld x %lld numbers, would take %.0f MB, 4295 at most: "
                      "method osnap takes a few numbers a feature, a smaller size fewer",
                      methods[plan->method], (long long)plan->problem.dim, (long long)plan->size,
-                     bytes / 1e9);
+                     bytes / 1e6);
 }
 #else
 #define check_matrix(plan, error) ATTN_OK
@@ -401,9 +375,6 @@ attn_status_t attn_sketch_plan(const attn_host_t *host, const attn_problem_t *pr
     int64_t elements = 0;
     attn_status_t status = ATTN_OK;
     if (ATTN_SKETCH_CSR) status = read_elements(problem, values, &elements, error);
-#if ATTN_SKETCH_FACTORS
-    if (status == ATTN_OK) status = check_parameters(values, error);
-#endif
     if (status != ATTN_OK) return status;
     sketch_plan_t *plan = attn_host_allocate(host, sizeof *plan);
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a plan");
