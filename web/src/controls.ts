@@ -168,7 +168,8 @@ function slider(param: NumberParam, id: string, initial: number, onChange: () =>
             if (param.automatic === null) return;
             const chosen = facts.find((fact) => fact.name === param.name)?.value;
             const text = typeof chosen === "number" ? short(chosen, 6) : chosen;
-            number.placeholder = isAutomatic() && text ? `${panel.auto} (${text})` : panel.auto;
+            const told = isAutomatic() && text ? `${panel.auto} (${text})` : panel.auto;
+            if (number.placeholder !== told) number.placeholder = told;
             if (isAutomatic()) show();
         },
     };

@@ -18,6 +18,31 @@ export class Frame {
     }
 }
 
+const patience = 100; // milliseconds that what is there waits for the rest
+
+/** As Frame, but what comes by parts is drawn when all of it is there, or when that takes long. */
+export class Gathering {
+    #frame: Frame;
+    #isWhole: () => boolean;
+    #timer = 0;
+
+    constructor(draw: () => void, isWhole: () => boolean) {
+        this.#frame = new Frame(draw);
+        this.#isWhole = isWhole;
+    }
+
+    ask(): void {
+        if (this.#isWhole()) this.#go();
+        else this.#timer ||= setTimeout(() => this.#go(), patience);
+    }
+
+    #go(): void {
+        clearTimeout(this.#timer);
+        this.#timer = 0;
+        this.#frame.ask();
+    }
+}
+
 /** What was drawn last: the same is there already. */
 export class Drawn {
     #from: readonly unknown[] = [];

@@ -153,12 +153,22 @@ export class Heatmap {
         if (canvas.clientWidth === 0) return; // hidden
         const layout = (this.#layout = this.#drawing.layout(canvas.clientWidth));
         canvas.style.height = `${layout.height}px`;
-        canvas.width = Math.round(layout.width * devicePixelRatio);
-        canvas.height = Math.round(layout.height * devicePixelRatio);
+        this.#clear(
+            Math.round(layout.width * devicePixelRatio),
+            Math.round(layout.height * devicePixelRatio),
+        );
         this.#context.scale(devicePixelRatio, devicePixelRatio);
         if (this.#isMoving && this.#region)
             this.#drawing.draw(layout, this.#layers.preview(this.#region), null, null);
         else this.#drawing.draw(layout, this.#layers.image, this.#cell, this.#pinned);
+    }
+
+    /** A size that is set again is a new canvas to the browser. */
+    #clear(width: number, height: number): void {
+        const canvas = this.#canvas;
+        if (canvas.width === width && canvas.height === height) return this.#context.reset();
+        canvas.width = width;
+        canvas.height = height;
     }
 
     /** What is drawn at a point of the canvas. */

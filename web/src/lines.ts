@@ -1,6 +1,6 @@
 /** What a panel has to say in figures. */
 
-import { element } from "./dom";
+import { element, find } from "./dom";
 import { bytes, count, milliseconds, percent, short, significant } from "./format";
 import { seed } from "./sample";
 import { topKeys } from "./look/measures";
@@ -131,23 +131,37 @@ export function warnings({ run, ended }: Findings, grid: Grid | null): string | 
     return parts.length > 0 ? parts.join("; ") : null;
 }
 
+/** What lists have, by their items. */
+const written = new WeakMap<Element, Line>();
+
 /** Write lines into a <dl>. Only what changed is touched: a screen reader then says only that. */
 export function fillList(list: HTMLElement, lines: Line[], label: (line: Line) => Node): void {
-    const items = lines.map((line) => {
-        const data = element("data", { value: line.value ?? "" }, line.text);
-        const item = element("div", {}, element("dt", {}, label(line)), element("dd", {}, data));
-        item.dataset.name = line.name;
+    const old = [...list.children];
+    const items = lines.map((line, i) => {
+        const item = old[i];
+        const last = item && written.get(item);
+        if (!item || last?.name !== line.name || last.label !== line.label)
+            return itemOf(line, label(line));
+        if (last.text !== line.text || last.value !== line.value)
+            find(item, "dd", HTMLElement).replaceChildren(dataOf(line));
+        written.set(item, line);
         return item;
     });
-    const old = [...list.children];
     if (old.length !== items.length) return list.replaceChildren(...items);
     items.forEach((item, i) => {
-        const parts = [...(old[i]?.children ?? [])];
-        [...item.children].forEach((part, j) => {
-            if (!part.isEqualNode(parts[j] ?? null)) parts[j]?.replaceWith(part);
-        });
-        (old[i] as HTMLElement).dataset.name = lines[i]?.name;
+        if (item !== old[i]) old[i]?.replaceWith(item);
     });
+}
+
+function itemOf(line: Line, label: Node): HTMLElement {
+    const item = element("div", {}, element("dt", {}, label), element("dd", {}, dataOf(line)));
+    item.dataset.name = line.name;
+    written.set(item, line);
+    return item;
+}
+
+function dataOf({ value = "", text }: Line): HTMLElement {
+    return element("data", { value }, text);
 }
 
 /** Why a page does not compute what takes so many operations. */

@@ -7,7 +7,7 @@ import { find, message } from "./dom";
 import type { Engine } from "./engine";
 import { Explainer } from "./explainer";
 import { Folds } from "./folds";
-import { Frame } from "./frame";
+import { Gathering } from "./frame";
 import { InputPanel } from "./input";
 import { Keeping } from "./keeping";
 import { Loading, type Settings } from "./loading";
@@ -49,10 +49,21 @@ export class Page {
         () => this.#panels.goOn(),
     );
     /** Those of panels: one that comes can change the scale of all. */
-    #pictures = new Frame(() => {
-        this.#paint();
-        this.#folds.refreshPictures();
-    });
+    #pictures = new Gathering(
+        () => {
+            this.#paint();
+            this.#folds.refreshPictures();
+        },
+        () => !this.#panels.isPicturing,
+    );
+    /** Of panels, with the errors of rows beside pictures, whose scale is that of all, too. */
+    #numbers = new Gathering(
+        () => {
+            this.#panels.drawNumbers();
+            this.#paint();
+        },
+        () => !this.#panels.isSolving,
+    );
     #viewing = new ViewingControls(() => {
         this.#remember();
         this.#paint();
@@ -206,6 +217,7 @@ export class Page {
             onFindings: ({ id, changedParams }, found) =>
                 this.#folds.note(id, changedParams, found),
             onPicture: () => this.#pictures.ask(),
+            onNumbers: () => this.#numbers.ask(),
             onEnlarge: ({ id }) => {
                 this.#panels.enlarge(id === this.#panels.enlarged ? null : id);
                 this.#remember();
@@ -216,7 +228,10 @@ export class Page {
             },
             onPoint: (cell) => this.#panels.point(cell),
             onProgress: () => this.#tell(),
-            onSolved: () => void this.#time(),
+            onSolved: () => {
+                this.#numbers.ask();
+                void this.#time();
+            },
         };
     }
 
@@ -293,6 +308,7 @@ export class Page {
         if (this.#panels.isSolving) return;
         const timings = await this.#engine.time();
         if (timings === null) return;
+        this.#paint();
         this.#panels.showTimings(timings);
         this.#folds.refresh();
     }

@@ -57,6 +57,11 @@ export class Panels {
         return this.#all.some((panel) => panel.isSolving);
     }
 
+    /** Is a picture on its way? */
+    get isPicturing(): boolean {
+        return this.#all.some(({ grid, step }) => grid === null && step === "picture");
+    }
+
     /** Each backend with its parameters of now. */
     get candidates(): Candidate[] {
         return this.#all.map(({ id, params }) => ({ backend: id, params }));
@@ -103,6 +108,10 @@ export class Panels {
 
     refreshRows(): void {
         for (const panel of this.#all) void panel.refreshRow();
+    }
+
+    drawNumbers(): void {
+        for (const panel of this.#all) panel.drawNumbers();
     }
 
     outdate(): void {

@@ -1,6 +1,7 @@
 /** A panel's numbers: what it found, what its plan tells, and what is wrong. */
 
 import { find, showLine } from "../dom";
+import { Drawn } from "../frame";
 import { factLines, fillList, numberLines, warnings, type Findings, type Line } from "../lines";
 import type { Grid } from "../types";
 
@@ -9,6 +10,7 @@ export class Figures {
     #numbers: HTMLElement;
     #facts: HTMLElement;
     #label: (line: Line) => Node;
+    #drawn = new Drawn();
 
     constructor(root: HTMLElement, label: (line: Line) => Node) {
         this.#problem = find(root, ".problem", HTMLElement);
@@ -23,6 +25,7 @@ export class Figures {
     }
 
     show(findings: Findings, grid: Grid | null): void {
+        if (!this.#drawn.changes(findings, grid)) return;
         showLine(this.#problem, warnings(findings, grid));
         fillList(this.#numbers, numberLines(findings), this.#label);
         fillList(this.#facts, factLines(findings.numbers), this.#label);
@@ -30,6 +33,7 @@ export class Figures {
 
     /** There are none, and why; null: there is no input. */
     clear(reason: string | null): void {
+        this.#drawn.forget();
         showLine(this.#problem, reason);
         this.#numbers.replaceChildren();
         this.#facts.replaceChildren();

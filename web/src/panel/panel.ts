@@ -150,7 +150,9 @@ export class Panel {
         const found: Findings = { numbers, ...none };
         this.#findings = found;
         const show = () => {
-            if (work === this.#work) this.#show({ ...found });
+            if (work !== this.#work) return;
+            this.#find({ ...found });
+            this.#around.onNumbers();
         };
         const early = setTimeout(show, patience);
         try {
@@ -229,7 +231,7 @@ export class Panel {
         const now = this.#around.view();
         if (work !== this.#work || now.batch !== batch || now.head !== head) return null;
         this.#parts.picture.takeLook(look);
-        this.#around.onPicture();
+        this.#around.onNumbers();
         return look;
     }
 
@@ -290,9 +292,18 @@ export class Panel {
     }
 
     #show(findings: Findings): void {
+        this.#find(findings);
+        this.drawNumbers();
+    }
+
+    #find(findings: Findings): void {
         this.#findings = findings;
         this.#around.onFindings(this, findings);
-        this.#parts.figures.show(findings, this.grid);
+    }
+
+    /** As far as there are any. */
+    drawNumbers(): void {
+        if (this.#findings) this.#parts.figures.show(this.#findings, this.grid);
     }
 
     #fail(reason: string | null): void {

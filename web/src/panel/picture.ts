@@ -84,6 +84,7 @@ export class Picture {
     /** Take these weights, which are drawn by paint(). */
     take(grid: Grid, tokens: string[] | null): void {
         this.#grid = grid;
+        this.#values = null; // those of before are no reading of it
         this.#isStale = this.#isMoving = false;
         this.#tokens = tokens;
         this.#root.classList.remove("failed");

@@ -24,6 +24,8 @@ export interface Surroundings {
     commandLine(panel: Panel): string;
     /** The panel's picture changed: colours are shared, so all may have to be drawn again. */
     onPicture(): void;
+    /** A panel has found numbers, which are to be drawn by drawNumbers(), or errors of rows. */
+    onNumbers(): void;
     showsDifference(): boolean;
     /** A label that explains itself. */
     term(line: Line, backend: Backend): Node;
