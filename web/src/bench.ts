@@ -4,6 +4,7 @@
  */
 
 import { AttnError, init, type Attn, type Plugin } from "libattn/worker";
+import { turn } from "./turn";
 import type { ArrayFile } from "./types";
 
 interface Piece {
@@ -160,16 +161,4 @@ async function isLate(done: Promise<void>, signal: AbortSignal): Promise<boolean
     const result = await Promise.race([done.then(() => false), late]);
     over.abort();
     return result;
-}
-
-/** Lets the page do what has waited meanwhile: timers are too slow for that. */
-function turn(): Promise<void> {
-    const { port1, port2 } = new MessageChannel();
-    return new Promise((resolve) => {
-        port1.onmessage = () => {
-            port1.close();
-            resolve();
-        };
-        port2.postMessage(null);
-    });
 }

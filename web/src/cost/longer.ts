@@ -15,6 +15,7 @@ import {
     type LengthPoint,
     type Quantity,
 } from "./lengths";
+import { turn } from "../turn";
 import { words } from "../words/words";
 
 const { costs: told } = words;
@@ -140,6 +141,7 @@ export class Longer {
 
     async #draw(width: number): Promise<Node[]> {
         const { lengthsFigure } = await import("./figures");
+        await turn(); // to load it is a task, to draw another
         const { quantity, length } = this;
         const lines = new Map(this.#lines);
         const backends = [...lines.keys()];

@@ -5,6 +5,7 @@ import type { Table } from "../take/menu";
 import { bytes, milliseconds, short, significant } from "../format";
 import { Fold } from "./fold";
 import { costs, pointsOf, settingOf, type Cost, type Point, type Trials } from "./trials";
+import { turn } from "../turn";
 import { words } from "../words/words";
 
 const text: Record<Cost, (value: number) => string> = {
@@ -64,6 +65,7 @@ export class Pareto {
 
     async #draw(width: number): Promise<Node[]> {
         const { paretoFigure } = await import("./figures");
+        await turn(); // to load it is a task, to draw another
         const points = pointsOf(this.#trials.all, this.against);
         if (points.length === 0) return [element("p", {}, told.nothingYet)];
         const figure = paretoFigure(points, this.#backends(), this.against, width);
