@@ -7,10 +7,10 @@ import { join } from "node:path";
 
 import { loadProgram } from "../../wasm/toolchain/wasi.mjs";
 
-/** Returns run(args, {cwd, env}), which returns {status, stdout, stderr}. */
+/** Returns run(args, {cwd, env, encoding}), which returns {status, stdout, stderr}; by null bytes. */
 export function wasiProgram(file) {
     const start = loadProgram(file);
-    return (args, { cwd, env } = {}) => {
+    return (args, { cwd, env, encoding = "utf8" } = {}) => {
         const folder = mkdtempSync(join(tmpdir(), "attn-wasi-"));
         const outputs = ["stdout", "stderr"].map((name) => join(folder, name));
         const stdin = openSync(devNull, "r");
@@ -24,8 +24,13 @@ export function wasiProgram(file) {
         } finally {
             [stdin, stdout, stderr].forEach(closeSync);
         }
-        const [printed, said] = outputs.map((path) => readFileSync(path, "utf8"));
+        const [printed, said] = outputs.map((path) => readFileSync(path));
         rmSync(folder, { recursive: true });
-        return { status, stdout: printed, stderr: said + trap };
+        const decoded = (bytes) => (encoding === null ? bytes : bytes.toString(encoding));
+        return {
+            status,
+            stdout: decoded(printed),
+            stderr: decoded(Buffer.concat([said, Buffer.from(trap)])),
+        };
     };
 }
