@@ -81,37 +81,37 @@ static void equals_a_mask(void **state) {
     attn_context_destroy(context);
 }
 
-/* Logits that rise from key to key, so that each is a candidate, and that fall, so that only the first are;
- * and all equal ones. */
-static void orders(void **state) {
-    (void)state;
+/* Three queries of one number over keys of one, for any number of them that is kept. */
+static void check_tops(double (*query)(int64_t), double (*key)(int64_t)) {
     attn_context_t *context = fixture_context(1);
     attn_problem_t problem = fixture_problem(1, 1, 3, MOST_KEYS, 1, 3);
     problem.scale = 1;
     for (int64_t top = 1; top < 700; top += 1 + top * 2) {
         scene_t s = create(&problem, 1, top);
-        for (int64_t i = 0; i < 3; i++) typed_set(&s.query, 0, 0, i, 0, (double)(i - 1));
-        for (int64_t j = 0; j < MOST_KEYS; j++)
-            typed_set(&s.key, 0, 0, j, 0, (double)(j - MOST_KEYS / 2) / 64);
+        for (int64_t i = 0; i < 3; i++) typed_set(&s.query, 0, 0, i, 0, query(i));
+        for (int64_t j = 0; j < MOST_KEYS; j++) typed_set(&s.key, 0, 0, j, 0, key(j));
         check(context, &s, top);
     }
     attn_context_destroy(context);
 }
 
+static double falls_stays_rises(int64_t query) { return (double)(query - 1); }
+static double step(int64_t key) { return (double)(key - MOST_KEYS / 2) / 64; }
+
+/* Logits that rise from key to key, so that each is a candidate, and that fall, so that only the first are;
+ * and all equal ones. */
+static void orders(void **state) {
+    (void)state;
+    check_tops(falls_stays_rises, step);
+}
+
+static double either_sign(int64_t query) { return query ? 1 : -1; }
+static double any_size(int64_t key) { return ldexp(key % 3 ? 1 : -1, (int)(key * 37 % 101) - 10); }
+
 /* Logits of all sizes, so that the search for a bound halves ranges of them, and of their bits; many are equal. */
 static void sizes(void **state) {
     (void)state;
-    attn_context_t *context = fixture_context(1);
-    attn_problem_t problem = fixture_problem(1, 1, 3, MOST_KEYS, 1, 3);
-    problem.scale = 1;
-    for (int64_t top = 1; top < 700; top += 1 + top * 2) {
-        scene_t s = create(&problem, 1, top);
-        for (int64_t i = 0; i < 3; i++) typed_set(&s.query, 0, 0, i, 0, i ? 1 : -1);
-        for (int64_t j = 0; j < MOST_KEYS; j++)
-            typed_set(&s.key, 0, 0, j, 0, ldexp(j % 3 ? 1 : -1, (int)(j * 37 % 101) - 10));
-        check(context, &s, top);
-    }
-    attn_context_destroy(context);
+    check_tops(either_sign, any_size);
 }
 
 /* ---- numbers that are not finite ---------------------------------------------------------------------- */
