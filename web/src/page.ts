@@ -282,6 +282,7 @@ export class Page {
         this.#pinning.show();
         this.#zoom.show(null);
         this.#panels.clear();
+        this.#paint(); // the legend goes with the pictures
         this.#folds.refresh();
         this.#remember();
     }

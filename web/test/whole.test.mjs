@@ -29,6 +29,7 @@ test("all methods are there once they are loaded, and gone with the larger modul
     assert.ok((await number("sketch", "error")) > 0);
 
     // All of it is in the link.
+    await page.waitForURL(/sketch\.method=deterministic/);
     await reopen(page.url());
     assert.equal(await number("softmax", "error"), errors.int8);
     assert.equal(await page.inputValue("#sketch-method"), "deterministic");
