@@ -1,15 +1,13 @@
 /* cli/host.c: see host.h. */
 #include "cli/host.h"
 
+#include "commit.h" /* of this build: see commit.cmake */
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifndef ATTN_COMMIT
-#define ATTN_COMMIT "unknown"
-#endif
 
 #if defined(__wasm__)
 
