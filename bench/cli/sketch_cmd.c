@@ -262,7 +262,7 @@ static int check_given(const sketch_run_t *run) {
     const enum sketching_method method = options->method;
     const char *name = NULL;
     if (options->sparsity && method != SKETCHING_OSNAP) name = "sparsity";
-    if (options->factor > 0 && method != SKETCHING_LEVERAGE) name = "factor";
+    if (options->factor > 0 && method != SKETCHING_APPROXIMATE) name = "factor";
     if (options->delta != DELTA &&
         (method == SKETCHING_DETERMINISTIC || method == SKETCHING_UNIFORM))
         name = "delta";
@@ -276,11 +276,10 @@ static int choose(sketch_run_t *run) {
     while (method < SKETCHING_METHODS && strcmp(run->method, sketching_names[method]) != 0)
         method++;
     if (method == SKETCHING_METHODS)
-        return cli_complain(
-            CLI_USAGE,
-            "--method: '%s' is none of gaussian, ams, osnap, leverage, srht, exact, "
-            "uniform, deterministic",
-            run->method);
+        return cli_complain(CLI_USAGE,
+                            "--method: '%s' is none of gaussian, ams, osnap, leverage, srht, "
+                            "approximate, uniform, deterministic",
+                            run->method);
     run->options.method = (enum sketching_method)method;
     if (check_given(run)) return CLI_USAGE;
     const char *algebra = run->algebra;
@@ -318,8 +317,8 @@ static int execute(sketch_run_t *run) {
 static const char summary[] =
     "Put X (n, d) on fewer features: Y (n, m), m < d, with Y Y^T near X X^T (arXiv:2304.04397).";
 static const char details[] =
-    "Methods: gaussian, ams, osnap and srht mix features; leverage (Algorithms 1 and 2), exact\n"
-    "(leverage by exact scores) and uniform sample them; deterministic (Theorem 4.2) weighs them.\n"
+    "Methods: gaussian, ams, osnap and srht mix features; leverage (by exact scores), approximate\n"
+    "(by those of Algorithm 2) and uniform sample them; deterministic (Theorem 4.2) weighs them.\n"
     "The size is what the method's bound asks for eps and delta, or --size.\n"
     "\n"
     "X is dense, or CSR: a .npz of SciPy's save_npz(), or X's data as the argument, beside\n"
@@ -328,13 +327,13 @@ static const char details[] =
 
 int cli_sketch(int argc, char **argv) {
     sketch_run_t run = {
-        .method = "leverage", .algebra = "best", .options = {.eps = 0.5, .delta = DELTA}};
+        .method = "approximate", .algebra = "best", .options = {.eps = 0.5, .delta = DELTA}};
     int64_t seed = 0;
     const option_t options[] = {
         {"X", 0, OPTION_ARGUMENT, NULL,
          "float32 or float64 (n, d) as .npy, or .npz, - for standard input; data of CSR", &run.path,
          0, 0},
-        {"method", 0, OPTION_TEXT, "M", "one of those below (leverage)", &run.method, 0, 0},
+        {"method", 0, OPTION_TEXT, "M", "one of those below (approximate)", &run.method, 0, 0},
         {"eps", 0, OPTION_NUMBER, "E", "error that the size is for (0.5)", &run.options.eps, 0, 0},
         {"delta", 0, OPTION_NUMBER, "D", "probability that it is missed (0.1)", &run.options.delta,
          0, 0},
@@ -343,7 +342,7 @@ int cli_sketch(int argc, char **argv) {
         {"sparsity", 0, OPTION_INTEGER, "S", "osnap: columns that each feature goes into (4)",
          &run.options.sparsity, 1, 64},
         {"factor", 0, OPTION_NUMBER, "F",
-         "leverage: what its scores may be off by, faster and of more features (3)",
+         "approximate: what its scores may be off by, faster and of more features (3)",
          &run.options.factor, 2, 1000},
         {"seed", 0, OPTION_INTEGER, "N", "of the draws (0)", &seed, 0, INT64_C(9007199254740991)},
         {"k", 0, OPTION_TEXT, "K.npy", "rows below X's: X is then [Q; K]", &run.keys, 0, 0},

@@ -18,9 +18,9 @@ uint64_t sketch_seed(uint64_t seed, uint64_t trial);
 
 /**
  * "time ~ nnz(X)^p, p: gaussian 0.98 (0.95 to 1.02), ...", fitted over rows of `width` numbers, `seconds` being the
- * first method's column.
+ * column of the first of so many `methods`.
  */
 void sketch_note_exponents(const double *rows, uint32_t count, uint32_t width, uint32_t seconds,
-                           uint32_t nonzero, char *text, size_t size);
+                           uint32_t methods, uint32_t nonzero, char *text, size_t size);
 
 #endif

@@ -45,8 +45,13 @@ enum {
 /** Of those about times. */
 enum { SECONDS = 1, NONZERO = SECONDS + SKETCHES, TIME_COLUMNS };
 
-/** Of those about times from CSR, where all methods but the last one are compared. */
-enum { CSR_METHODS = SKETCHING_METHODS - 1, CSR_NONZERO = SECONDS + CSR_METHODS, CSR_COLUMNS };
+/** Of those about times from CSR, where all methods but the last one are compared, and those that promise something are judged. */
+enum {
+    CSR_JUDGED = SKETCHING_APPROXIMATE + 1,
+    CSR_METHODS = SKETCHING_METHODS - 1,
+    CSR_NONZERO = SECONDS + CSR_METHODS,
+    CSR_COLUMNS
+};
 
 /** Of those about the least size: for each of sketching_names, at d and at d / 4. */
 enum {

@@ -63,9 +63,10 @@ void sparsification_note(const lab_run_t *run, const double *rows, uint32_t coun
     else if (columns == sparsification_lemma_columns)
         note_lemmas(rows, count, text, size);
     else if (columns == sparsification_csr_columns)
-        sketch_note_exponents(rows, count, CSR_COLUMNS, SECONDS, CSR_NONZERO, text, size);
+        sketch_note_exponents(rows, count, CSR_COLUMNS, SECONDS, CSR_JUDGED, CSR_NONZERO, text,
+                              size);
     else if (columns == sparsification_time_columns)
-        sketch_note_exponents(rows, count, TIME_COLUMNS, SECONDS, NONZERO, text, size);
+        sketch_note_exponents(rows, count, TIME_COLUMNS, SECONDS, SKETCHES, NONZERO, text, size);
     else if (columns == sparsification_error_columns)
         note_errors(rows, count, text, size);
     else if (columns == sparsification_rate_columns)
@@ -174,7 +175,8 @@ static void judge_lemmas(const double *rows, uint32_t count, lab_finding_t *find
 
 /* Sizes at d against those at d / 4, and what part of n ln(10 n) they are. */
 static void judge_least(const double *rows, uint32_t count, lab_finding_t *finding) {
-    static const int promised[] = {SKETCHING_LEVERAGE, SKETCHING_EXACT, SKETCHING_DETERMINISTIC};
+    static const int promised[] = {SKETCHING_APPROXIMATE, SKETCHING_LEVERAGE,
+                                   SKETCHING_DETERMINISTIC};
     double grown = 0, most = 0;
     uint32_t uniform = 0;
     tally_t tally = {0};
@@ -198,8 +200,9 @@ static void judge_least(const double *rows, uint32_t count, lab_finding_t *findi
 void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t count,
                           lab_finding_t *finding) {
     const lab_column_t *columns = run->panel->columns;
-    judged_exponent_t exponents[SKETCHES];
+    judged_exponent_t exponents[CSR_JUDGED];
     const int from_csr = columns == sparsification_csr_columns;
+    const uint32_t methods = from_csr ? CSR_JUDGED : SKETCHES;
     if (columns == sparsification_least_columns) {
         judge_least(rows, count, finding);
     } else if (columns == sparsification_lemma_columns) {
@@ -211,9 +214,9 @@ void sparsification_judge(const lab_run_t *run, const double *rows, uint32_t cou
     } else if (columns == sparsification_fixed_columns) {
         judge_fixed(run, rows, count, finding);
     } else {
-        for (uint32_t method = 0; method < SKETCHES; method++)
-            exponents[method] = (judged_exponent_t){sketch_names[method], SECONDS + method, 1};
-        judge_exponents(run, rows, count, from_csr ? CSR_NONZERO : NONZERO, exponents, SKETCHES,
+        for (uint32_t method = 0; method < methods; method++)
+            exponents[method] = (judged_exponent_t){sketching_names[method], SECONDS + method, 1};
+        judge_exponents(run, rows, count, from_csr ? CSR_NONZERO : NONZERO, exponents, methods,
                         finding);
     }
 }

@@ -60,7 +60,7 @@ const lab_column_t sparsification_time_columns[TIME_COLUMNS] = {
 const lab_column_t sparsification_csr_columns[CSR_COLUMNS] = {
     [X] = {"x", "", LAB_HIDDEN, 0},
     EACH("", ", measured", LAB_LINE),
-    {"exact", "exact scores, measured", LAB_LINE, 0},
+    {"approximate", "approximate scores, measured", LAB_LINE, 0},
     {"uniform", "uniform, measured", LAB_LINE, 0},
     [CSR_NONZERO] = {"nonzero", "elements of X that are not 0", LAB_HIDDEN, 0},
 };
@@ -69,7 +69,8 @@ const lab_column_t sparsification_csr_columns[CSR_COLUMNS] = {
 #define EACH_SKETCHING(NAME, LABEL, MARK)                                                          \
     {"gaussian" NAME, "gaussian" LABEL, MARK, 0}, {"ams" NAME, "ams" LABEL, MARK, 0},              \
         {"osnap" NAME, "osnap" LABEL, MARK, 0}, {"leverage" NAME, "leverage" LABEL, MARK, 0},      \
-        {"srht" NAME, "srht" LABEL, MARK, 0}, {"exact" NAME, "exact scores" LABEL, MARK, 0},       \
+        {"srht" NAME, "srht" LABEL, MARK, 0},                                                      \
+        {"approximate" NAME, "approximate scores" LABEL, MARK, 0},                                 \
         {"uniform" NAME, "uniform" LABEL, MARK, 0}, {                                              \
         "deterministic" NAME, "deterministic" LABEL, MARK, 0                                       \
     }
@@ -170,7 +171,7 @@ enum {
              "there are (Theorems 3.5 and 3.6).",                                                  \
     .criterion =                                                                                   \
         "The least m for which at most a twentieth of the sketches has a distortion of 1 "         \
-        "or more, in steps of a tenth: each of leverage, exact and deterministic counts "          \
+        "or more, in steps of a tenth: each of leverage, approximate and deterministic counts "    \
         "for it where it is at most twice that of d / 4, against it where not.",                   \
     .x_param = ROWS, .grid = LAB_GRID(few_tokens), .x = {"tokens n", "", 1, 0, 0},                 \
     .y = {"least sketch size m", "features", 1, 0, 0}, .fixed = (FIXED),                           \

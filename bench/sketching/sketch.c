@@ -15,7 +15,7 @@
 #include <string.h>
 
 const char *const sketching_names[SKETCHING_METHODS] = {
-    "gaussian", "ams", "osnap", "leverage", "srht", "exact", "uniform", "deterministic"};
+    "gaussian", "ams", "osnap", "leverage", "srht", "approximate", "uniform", "deterministic"};
 
 /* What is needed on the way to Y. */
 typedef struct work {
@@ -39,7 +39,8 @@ static double factor_of(const sketching_options_t *options) {
 /* ---- sizes ------------------------------------------------------------------------------------------- */
 
 static int samples(enum sketching_method method) {
-    return method == SKETCHING_LEVERAGE || method == SKETCHING_EXACT || method == SKETCHING_UNIFORM;
+    return method == SKETCHING_APPROXIMATE || method == SKETCHING_LEVERAGE ||
+           method == SKETCHING_UNIFORM;
 }
 
 static double asked_by(const work_t *work) {
@@ -52,10 +53,10 @@ static double asked_by(const work_t *work) {
         return NAN;
     case SKETCHING_DETERMINISTIC:
         return attn_barrier_steps(work->result->rank, options->eps);
-    case SKETCHING_LEVERAGE:
+    case SKETCHING_APPROXIMATE:
         return attn_sketch_bound_approximate(&promise, factor_of(options), work->result->total,
                                              options->eps);
-    case SKETCHING_EXACT:
+    case SKETCHING_LEVERAGE:
         promise.method = ATTN_SKETCH_LEVERAGE;
         return attn_sketch_bound(&promise, options->eps);
     default:
@@ -118,7 +119,7 @@ static attn_status_t find_scores(work_t *work) {
     if (method == SKETCHING_UNIFORM)
         for (int64_t j = 0; j < d; j++) scores[j] = 1;
     else
-        status = method == SKETCHING_EXACT ? ATTN_ERROR_RANGE : find_scores_embedded(work);
+        status = method == SKETCHING_LEVERAGE ? ATTN_ERROR_RANGE : find_scores_embedded(work);
     if (status == ATTN_ERROR_RANGE && find_exact_basis(work) &&
         sketching_scores(work->features, &work->basis, scores))
         status = ATTN_OK;

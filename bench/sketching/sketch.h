@@ -15,9 +15,9 @@ enum sketching_method {
     SKETCHING_GAUSSIAN,
     SKETCHING_AMS,
     SKETCHING_OSNAP,
-    SKETCHING_LEVERAGE, /**< Algorithm 1: sampling by the scores of Algorithm 2 */
+    SKETCHING_LEVERAGE, /**< Algorithm 1: sampling by exact scores */
     SKETCHING_SRHT,
-    SKETCHING_EXACT,         /**< the same by exact scores */
+    SKETCHING_APPROXIMATE,   /**< the same by the scores of Algorithm 2 */
     SKETCHING_UNIFORM,       /**< the same by equal ones: a baseline, which promises nothing */
     SKETCHING_DETERMINISTIC, /**< Theorem 4.2 */
     SKETCHING_METHODS
@@ -33,7 +33,8 @@ typedef struct sketching_options {
     int64_t size;                   /**< m; 0: what the method's bound asks for */
     int64_t sparsity;               /**< osnap; 0: 4 */
     uint64_t seed;
-    double factor; /**< leverage: what scores may be off by, 2 to 1000: fewer operations, and a size
+    double
+        factor; /**< approximate: what scores may be off by, 2 to 1000: fewer operations, and a size
                       that grows with it; 0: 3 */
 } sketching_options_t;
 

@@ -67,7 +67,7 @@ const commands = [
     ["bench", ["bench", "--backend=linear", "--n=8", "--d=4", "--heads=1", "--time=0"]],
     ["embed", ["embed", "text.txt", "--dim", "4", "-o", "o.npy"], true],
     ["embed --json", ["embed", "text.txt", "--dim", "4", "-o", "o.npy", "--json"], true],
-    ...["leverage", "deterministic", "srht"].map((method) => [
+    ...["approximate", "deterministic", "srht"].map((method) => [
         `sketch by ${method}`,
         [
             ...["sketch", "wide.npy", "--method", method, "--size", "30", "-o", "o.npy"],
@@ -76,7 +76,7 @@ const commands = [
     ]),
     [
         "sketch of more rows than features",
-        ["sketch", "tall.npy", "--method", "exact", "--size=3", "--report", "--algebra", "plain"],
+        ["sketch", "tall.npy", "--method", "leverage", "--size=3", "--report", "--algebra", "plain"],
     ],
     [
         "sketch of CSR",

@@ -20,7 +20,7 @@ const methods = [
     "osnap",
     "srht",
     "leverage",
-    "exact",
+    "approximate",
     "uniform",
     "deterministic",
 ];
@@ -77,7 +77,7 @@ describe("attn sketch", () => {
             );
             const { data: y, shape } = read(folder, "y.npy");
             const scores = read(folder, "s.npy").data;
-            assert.deepEqual([told.method, told.n, told.d, told.m], ["leverage", n, d, 150]);
+            assert.deepEqual([told.method, told.n, told.d, told.m], ["approximate", n, d, 150]);
             assert.deepEqual(shape, [n, 150]);
             assert.equal(told.stored, data.length);
             assert.equal(told.rank, n);
@@ -268,7 +268,7 @@ describe("attn sketch", () => {
         );
         withFiles({ "near.npy": npy([8, 40], [first, ...near].flat()) }, (folder) => {
             for (const algebra of ["plain", "best"]) {
-                const args = ["sketch", "near.npy", "--method", "exact", "--size", "20", "--json"];
+                const args = ["sketch", "near.npy", "--method", "leverage", "--size", "20", "--json"];
                 const told = JSON.parse(attn([...args, "--algebra", algebra], folder).stdout);
                 assert.ok(told.rank < 8 && told.rank > 3);
                 assert.ok(Math.abs(told.score_sum / told.rank - 1) < 1e-8, "the digits told");
@@ -278,7 +278,7 @@ describe("attn sketch", () => {
 
     test("rows of K go below those of Q", () => {
         withFiles(files, (folder) => {
-            const to = ["--method", "exact", "--size", "100", "-o", "y.npy", "--json"];
+            const to = ["--method", "leverage", "--size", "100", "-o", "y.npy", "--json"];
             const told = JSON.parse(succeed(["sketch", "x.npy", "--k", "x.npy", ...to], folder));
             assert.deepEqual([told.n, told.rank], [2 * n, n]);
             const { data: y } = read(folder, "y.npy");
@@ -357,8 +357,8 @@ describe("attn sketch", () => {
         withFiles(files, (folder) => {
             for (const [method, algebra] of [
                 ["osnap", /^none$/],
-                ["leverage", /^none$/],
-                ["exact", /^(lapack|plain)$/],
+                ["approximate", /^none$/],
+                ["leverage", /^(lapack|plain)$/],
             ]) {
                 const args = ["sketch", "x.npy", "--method", method, "--size", "200", "--json"];
                 assert.match(JSON.parse(succeed(args, folder)).algebra, algebra);
@@ -459,8 +459,8 @@ describe("attn sketch", () => {
         [["x.npy", "--seed", "9007199254740993"], /--seed: 9007199254740993 is outside 0/],
         [["x.npy", "--seed", "1.5"], /'1.5' is not a whole number/],
         [
-            ["x.npy", "--method", "exact", "--factor", "8"],
-            /--factor: method exact has no such parameter/,
+            ["x.npy", "--method", "leverage", "--factor", "8"],
+            /--factor: method leverage has no such parameter/,
         ],
         [
             ["x.npy", "--method", "gaussian", "--sparsity", "2"],

@@ -123,7 +123,7 @@ static void compare_shape(const attn_context_t *context, const shape_t *shape, e
     attn_problem_t problem = fixture_problem(2, 4, shape->queries, shape->keys, shape->dim, 6);
     problem.kv_heads = 2;
     problem.causal = (int32_t)layout % 3;
-    const sketching_options_t options = {.method = shape->factor > 0 ? SKETCHING_LEVERAGE
+    const sketching_options_t options = {.method = shape->factor > 0 ? SKETCHING_APPROXIMATE
                                                                      : SKETCHING_DETERMINISTIC,
                                          .solver = &algebra_plain,
                                          .eps = 0.5,

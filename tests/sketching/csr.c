@@ -59,12 +59,12 @@ static void wrong_options_are_refused(void **state) {
         {{SKETCHING_GAUSSIAN, &algebra_plain, NAN, 0.1, 5, 0, 0, 0}, "eps is"},
         {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0, 5, 0, 0, 0},
          "delta is 0, has to be 1e-06 to 0.999"},
-        {{SKETCHING_EXACT, &algebra_plain, 0.5, 1, 5, 0, 0, 0}, "delta is 1"},
+        {{SKETCHING_LEVERAGE, &algebra_plain, 0.5, 1, 5, 0, 0, 0}, "delta is 1"},
         {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0.1, -1, 0, 0, 0},
          "size is -1, has to be 1 to 2^31"},
         {{SKETCHING_GAUSSIAN, &algebra_plain, 0.5, 0.1, (int64_t)1 << 40, 0, 0, 0},
          "has to be 1 to 2^31"},
-        {{SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 5, 0, 0, 1.9},
+        {{SKETCHING_APPROXIMATE, &algebra_plain, 0.5, 0.1, 5, 0, 0, 1.9},
          "factor is 1.9, has to be 2 to 1000"},
         {{SKETCHING_UNIFORM, &algebra_plain, 0.5, 0.1, 0, 0, 0, 0}, "it has to be given a size"},
         {{SKETCHING_DETERMINISTIC, &algebra_plain, 0.5, 0.1, 6, 0, 0, 0},
@@ -184,8 +184,8 @@ static void features_are_the_same_everywhere(void **state) {
     static const struct {
         enum sketching_method method;
         int64_t sum; /* of (t + 1) kept[t] modulo a prime */
-    } cases[] = {{SKETCHING_LEVERAGE, 293481},
-                 {SKETCHING_EXACT, 293746},
+    } cases[] = {{SKETCHING_APPROXIMATE, 293481},
+                 {SKETCHING_LEVERAGE, 293746},
                  {SKETCHING_UNIFORM, 298831},
                  {SKETCHING_DETERMINISTIC, 35430}};
     static float x[LINES * COLUMNS];

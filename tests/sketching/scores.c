@@ -180,7 +180,7 @@ static void scores_that_exploded_are_exact(void **state) {
         assert_true(sketching_scores(&features, &basis, exact));
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             const sketching_options_t options = {
-                SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 600, 0, seed, 256};
+                SKETCHING_APPROXIMATE, &algebra_plain, 0.5, 0.1, 600, 0, seed, 256};
             sketching_result_t sketch;
             if (!test_takes_case()) continue;
             test_label("X times %g, seed %d", (double)scales[k], (int)seed);
@@ -218,7 +218,7 @@ static void few_rows_keep_a_small_delta(void **state) {
             int failed = 0;
             for (uint64_t seed = 0; seed < SEEDS; seed++) {
                 const sketching_options_t options = {
-                    SKETCHING_LEVERAGE, &algebra_plain, 0.5, delta, 64, 0, seed, factor};
+                    SKETCHING_APPROXIMATE, &algebra_plain, 0.5, delta, 64, 0, seed, factor};
                 sketching_result_t sketch;
                 double off = 1;
                 assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);
@@ -275,7 +275,7 @@ static void pivots_alone_do_not_tell(void **state) {
         int failed = 0;
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             const sketching_options_t options = {
-                SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 600, 0, seed, 0};
+                SKETCHING_APPROXIMATE, &algebra_plain, 0.5, 0.1, 600, 0, seed, 0};
             sketching_result_t sketch;
             double off = 1;
             assert_int_equal(sketching_sketch(&features, &options, &sketch, NULL), ATTN_OK);
@@ -314,7 +314,7 @@ static void what_misses_the_factor_is_not_taken(void **state) {
     sketching_features_t features = features_of(&dense);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         const sketching_options_t options = {
-            SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.9, 10, 0, seed, factor};
+            SKETCHING_APPROXIMATE, &algebra_plain, 0.5, 0.9, 10, 0, seed, factor};
         sketching_triangle_t triangle;
         sketching_result_t sketch;
         test_label("seed %d", (int)seed);
@@ -405,7 +405,7 @@ static void solvers_choose_the_same_at_any_condition(void **state) {
     (void)state;
     enum { ROWS = 8, COLUMNS = 4096, SEEDS = 25, SIZE = 200 };
     static const double parts[] = {1, 1e-2, 3.9e-3, 1e-3, 1e-5, 3e-6, 1e-6, 3e-7, 1e-8};
-    static const enum sketching_method methods[] = {SKETCHING_LEVERAGE, SKETCHING_EXACT,
+    static const enum sketching_method methods[] = {SKETCHING_APPROXIMATE, SKETCHING_LEVERAGE,
                                                     SKETCHING_DETERMINISTIC};
     static float x[ROWS * COLUMNS];
     const sketching_x_t dense = {.rows = ROWS, .columns = COLUMNS, .dense = x};
@@ -541,7 +541,7 @@ static int shares_three(const attn_sketch_entry_t *entries, int64_t features) {
 static double factor_of_seed(const sketching_features_t *features, const double *exact,
                              uint64_t seed, double factor) {
     const sketching_options_t options = {
-        SKETCHING_LEVERAGE, &algebra_plain, 0.5, 0.1, 600, 0, seed, factor};
+        SKETCHING_APPROXIMATE, &algebra_plain, 0.5, 0.1, 600, 0, seed, factor};
     sketching_result_t sketch;
     double off = 1;
     assert_int_equal(sketching_sketch(features, &options, &sketch, NULL), ATTN_OK);

@@ -105,7 +105,7 @@ static void scores_are_those_of_the_rows_space(void **state) {
  */
 static void choices_are_those_of_a_wide_basis(void **state) {
     (void)state;
-    static const enum sketching_method methods[] = {SKETCHING_LEVERAGE, SKETCHING_EXACT,
+    static const enum sketching_method methods[] = {SKETCHING_APPROXIMATE, SKETCHING_LEVERAGE,
                                                     SKETCHING_DETERMINISTIC};
     static product_t p;
     static float b[MOST_RANK * FEATURES];

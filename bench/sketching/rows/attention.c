@@ -64,9 +64,9 @@ static const struct form {
     const char *name;
     enum sketching_method method;
     double factor;
-} forms[] = {{"leverage, F = 3", SKETCHING_LEVERAGE, 3},
-             {"leverage, F = 64", SKETCHING_LEVERAGE, 64},
-             {"leverage, F = 360", SKETCHING_LEVERAGE, 360},
+} forms[] = {{"approximate, F = 3", SKETCHING_APPROXIMATE, 3},
+             {"approximate, F = 64", SKETCHING_APPROXIMATE, 64},
+             {"approximate, F = 360", SKETCHING_APPROXIMATE, 360},
              {"osnap, s = 1", SKETCHING_OSNAP, 0}};
 
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -93,7 +93,7 @@ static void say_form(const struct form *form, const attention_t *attention, doub
              "exact %.3g ms: %.3g times; distortion %.2g, an entry moves by %.2g at most%s",
              exact * 1e3, exact / seconds, distance.distortion, distance.entry,
              distance.distortion < 1 ? "" : ": 12 r bounds nothing");
-    rows_say(what, seconds, form->method == SKETCHING_LEVERAGE ? exact / 5 : NAN, beside);
+    rows_say(what, seconds, form->method == SKETCHING_APPROXIMATE ? exact / 5 : NAN, beside);
 }
 
 void rows_symmetric(void) {

@@ -112,7 +112,7 @@ void rows_csr(void) {
     static const struct {
         const char *name;
         enum sketching_method method;
-    } methods[] = {{"osnap s = 1", SKETCHING_OSNAP}, {"leverage", SKETCHING_LEVERAGE}};
+    } methods[] = {{"osnap s = 1", SKETCHING_OSNAP}, {"approximate", SKETCHING_APPROXIMATE}};
     problem_t problems[DENSITIES];
     double elements[DENSITIES];
     for (int i = 0; i < DENSITIES; i++) {

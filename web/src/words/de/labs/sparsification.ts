@@ -88,8 +88,8 @@ const criteria = {
         rates("ams, osnap und srht"),
     "Exponents of time over nnz(X): one counts for it where its interval comes within 0.05 of 1, against it where not, and is undecided where the interval is wider than 0.5.":
         "Exponenten der Zeit über nnz(X): Einer zählt dafür, wo sein Intervall bis auf 0.05 an 1 kommt, dagegen, wo nicht, und ist unentschieden, wo das Intervall breiter ist als 0.5.",
-    "The least m for which at most a twentieth of the sketches has a distortion of 1 or more, in steps of a tenth: each of leverage, exact and deterministic counts for it where it is at most twice that of d / 4, against it where not.":
-        "Das kleinste m, bei dem höchstens ein Zwanzigstel der Sketches eine Verzerrung von 1 oder mehr hat, in Schritten von einem Zehntel: leverage, exact und deterministic zählen je dafür, wo es höchstens doppelt so groß ist wie bei d / 4, sonst dagegen.",
+    "The least m for which at most a twentieth of the sketches has a distortion of 1 or more, in steps of a tenth: each of leverage, approximate and deterministic counts for it where it is at most twice that of d / 4, against it where not.":
+        "Das kleinste m, bei dem höchstens ein Zwanzigstel der Sketches eine Verzerrung von 1 oder mehr hat, in Schritten von einem Zehntel: leverage, approximate und deterministic zählen je dafür, wo es höchstens doppelt so groß ist wie bei d / 4, sonst dagegen.",
     "Each lemma counts for it at each sketch of distortion below 1 where its largest entry is within what it allows, and against it where not.":
         "Jedes Lemma zählt bei jedem Sketch mit Verzerrung unter 1 dafür, wo sein größter Eintrag innerhalb des Erlaubten liegt, sonst dagegen.",
 };
@@ -142,9 +142,9 @@ const columns = {
     "features with weight, most": "Features mit Gewicht, meiste",
     "what reading logits in float can add": "was das Lesen der Logits in float hinzufügen kann",
     "elements of X that are not 0": "Elemente von X, die nicht 0 sind",
-    "exact scores": "exakte Scores",
-    "exact scores, measured": "exakte Scores, gemessen",
-    "exact scores, d / 4": "exakte Scores, d / 4",
+    "approximate scores": "genäherte Scores",
+    "approximate scores, measured": "genäherte Scores, gemessen",
+    "approximate scores, d / 4": "genäherte Scores, d / 4",
     uniform: "gleichverteilt",
     "uniform, measured": "gleichverteilt, gemessen",
     "uniform, d / 4": "gleichverteilt, d / 4",
