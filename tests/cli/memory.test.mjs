@@ -76,7 +76,16 @@ const commands = [
     ]),
     [
         "sketch of more rows than features",
-        ["sketch", "tall.npy", "--method", "leverage", "--size=3", "--report", "--algebra", "plain"],
+        [
+            "sketch",
+            "tall.npy",
+            "--method",
+            "leverage",
+            "--size=3",
+            "--report",
+            "--algebra",
+            "plain",
+        ],
     ],
     [
         "sketch of CSR",

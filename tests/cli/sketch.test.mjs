@@ -268,7 +268,15 @@ describe("attn sketch", () => {
         );
         withFiles({ "near.npy": npy([8, 40], [first, ...near].flat()) }, (folder) => {
             for (const algebra of ["plain", "best"]) {
-                const args = ["sketch", "near.npy", "--method", "leverage", "--size", "20", "--json"];
+                const args = [
+                    "sketch",
+                    "near.npy",
+                    "--method",
+                    "leverage",
+                    "--size",
+                    "20",
+                    "--json",
+                ];
                 const told = JSON.parse(attn([...args, "--algebra", algebra], folder).stdout);
                 assert.ok(told.rank < 8 && told.rank > 3);
                 assert.ok(Math.abs(told.score_sum / told.rank - 1) < 1e-8, "the digits told");
