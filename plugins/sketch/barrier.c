@@ -23,6 +23,7 @@ typedef struct sparsifier {
     barrier_t upper, lower;
     const attn_barrier_work_t *work;
     int64_t blocks;
+    int is_triangle; /* N has nothing below its diagonal: D R^-1, where X has rank n */
 } sparsifier_t;
 
 /* ---- barriers ---------------------------------------------------------------------------------------- */
@@ -88,7 +89,7 @@ static void add_form(const sparsifier_t *what, const barrier_t *barrier, double 
     for (int64_t i = 0; i < k; i++)
         for (int64_t c = 0; c < k; c++)
             algebra_add_multiple(p + i * n, barrier->inverse[i * k + c], what->work->turned + c * n,
-                                 n);
+                                 what->is_triangle ? c + 1 : n);
     for (int64_t i = 0; i < k; i++)
         for (int64_t r = 0; r < n; r++)
             algebra_add_multiple(what->work->form + r * n,
@@ -231,6 +232,7 @@ void attn_barrier_weights(const attn_features_t *features, const attn_basis_t *b
                   .inverse = work->upper},
         .lower = {.sign = -1, .place = -k * root, .step = 1, .inverse = work->lower},
         .work = work,
+        .is_triangle = isfinite(basis->inverse_norm),
     };
     const int64_t count = features->x->columns;
     memset(weights, 0, (size_t)count * sizeof *weights);
@@ -246,7 +248,7 @@ void attn_barrier_weights(const attn_features_t *features, const attn_basis_t *b
 double attn_barrier_flops(int64_t rows, int64_t columns, double steps) {
     const double n = (double)attn_min(rows, columns), d = (double)columns;
     return steps *
-           (n * n * (d + 1) + 8 * n * n * n); /* forms of all features; two inverses, one form */
+           (n * n * (d + 1) + 6 * n * n * n); /* forms of all features; two inverses, one form */
 }
 
 double attn_barrier_distortion(int64_t rank, int64_t steps) {
