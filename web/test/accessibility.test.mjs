@@ -45,6 +45,21 @@ const uses = {
             await page.locator("#input-problem").waitFor();
         },
     },
+    "index.html#embed=1": {
+        async opens(page) {
+            await settled(page);
+        },
+        async "with parts folded out and no input"(page) {
+            for (const summary of await page.locator("summary:visible").all())
+                await summary.click();
+            await page.evaluate(() => {
+                const text = document.querySelector("#text");
+                text.value = "";
+                text.dispatchEvent(new Event("input"));
+            });
+            await page.locator("#input-problem").waitFor();
+        },
+    },
     "story.html": {
         async opens(page) {
             await page.locator("#scores .figure svg").waitFor();

@@ -1,5 +1,6 @@
 /** Parts of the page that an embedded one may be without. */
 
+import { element, find } from "../dom";
 import { words } from "../words/words";
 
 export const { parts } = words.share;
@@ -35,5 +36,12 @@ export function leaveOutFolds(): void {
 export function showWithout(without: readonly Part[] | null): void {
     for (const part of without ?? []) document.body.classList.add(`without-${part}`);
     document.body.classList.toggle("embedded", without !== null);
+    if (without?.includes("header")) keepHeading();
     leaveOutFolds();
+}
+
+/** The header had it, and those who cannot see the frame jump to it. */
+function keepHeading(): void {
+    const heading = element("h1", { className: "hidden" }, document.title);
+    find(document, "main", HTMLElement).prepend(heading);
 }
