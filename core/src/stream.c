@@ -31,14 +31,17 @@ static const char *input_name(uint32_t inputs) {
     return "of that bit";
 }
 
+/* What a query brings: no array over the keys, which grow, nor their lengths, which are the stream's. */
+enum { OF_QUERIES = ATTN_INPUT_SINKS | ATTN_INPUT_SLOPES };
+
 /* What the rules of a stream are, whose queries are those of the last tokens. */
 static attn_status_t pose(attn_problem_t *problem, int64_t max_keys, attn_error_t *error) {
     const bool has_window = problem->window_left >= 0 || problem->window_right >= 0;
     if (max_keys < 1)
         return attn_fail(error, ATTN_ERROR_RANGE, "stream: max_keys is %lld, must be at least 1",
                          (long long)max_keys);
-    if (problem->inputs)
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, no_input, input_name(problem->inputs));
+    const uint32_t over_keys = problem->inputs & ~(uint32_t)OF_QUERIES;
+    if (over_keys) return attn_fail(error, ATTN_ERROR_ARGUMENT, no_input, input_name(over_keys));
     if (problem->past)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
                          "stream: past is %lld, must be 0: what came before is appended",

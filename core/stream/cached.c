@@ -261,6 +261,8 @@ static attn_status_t create(const attn_cached_t *cached, stream_t **result, attn
         .cache = attn_cache_make(cached->host, cached->problem, cached->kept),
         .lengths = (int64_t *)(stream + 1),
     };
+    /* What is dropped behind the first brings them nearer, which ALiBi would see. */
+    if (cached->first && stream->problem.inputs & ATTN_INPUT_SLOPES) stream->made.reach = -1;
     stream->values = (attn_value_t *)(stream->lengths + stream->problem.batch);
     if (cached->count) memcpy(stream->values, cached->values, values_size(cached));
     stream->made.problem = &stream->problem;

@@ -24,6 +24,11 @@ function allowed({ m, d }) {
 const subjects = [
     { name: "softmax", args: ["softmax"], lse: true },
     { name: "softmax in a window", args: ["softmax", "--window=6,-1", "--softcap=3"], lse: true },
+    {
+        name: "softmax with sinks and slopes",
+        args: ["softmax", "--sinks=s.npy", "--alibi"],
+        lse: true,
+    },
     { name: "linear", args: ["linear"] },
     { name: "sparse", args: ["sparse", "--set", "block=4"], lse: true },
     { name: "sparse, automatic block", args: ["sparse"], lse: true },
@@ -34,7 +39,8 @@ describe("attn run --stream", () => {
     for (const { name, args, lse } of subjects) {
         for (const chunk of [1, 7, 100]) {
             test(`${name}, ${chunk} at a time`, () => {
-                withFiles(inputFiles(SIZES, 4), (folder) => {
+                const sinks = { "s.npy": npy([SIZES.H], [0.5, -1, 2, 0]) };
+                withFiles({ ...inputFiles(SIZES, 4), ...sinks }, (folder) => {
                     const run = [...args, ...INPUTS, "--causal=bottom-right"];
                     const more = lse ? ["--lse", "l.npy"] : [];
                     const outputs = () =>

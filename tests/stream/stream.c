@@ -72,7 +72,7 @@ static void equals_the_batch_plan(void **state) {
     (void)state;
     FOR_EACH_SUBJECT(subject)
     for (size_t t = 0; t < TEST_COUNT(types); t++)
-        for (int rule = 0; rule < 5; rule++) {
+        for (int rule = 0; rule < 6; rule++) {
             attn_problem_t problem = tape_problem(150);
             problem.dtype = types[t].dtype;
             problem.kv_dtype = types[t].kv_dtype;
@@ -80,6 +80,8 @@ static void equals_the_batch_plan(void **state) {
             if (rule == 2) problem.window_left = 9;
             if (rule == 3) problem.softcap = 2.5f, problem.scale = 0.3f;
             if (rule == 4) problem.window_left = 40, problem.window_right = 0;
+            if (rule == 5)
+                problem.inputs = ATTN_INPUT_SINKS | ATTN_INPUT_SLOPES, problem.window_left = 20;
             test_label("%s %s, %s, rule %d", subject->backend, subject->settings, types[t].name,
                        rule);
             if (!tape_can(context, subject, &problem) || !test_takes_case()) continue;
@@ -119,13 +121,14 @@ static void patterns_of_sparse(void **state) {
 #undef PATTERN
     if (!attn_backend_find(context, "sparse")) return;
     for (size_t s = 0; s < TEST_COUNT(subjects); s++)
-        for (int number = 0; number < 4 * (int)TEST_COUNT(types); number++) {
-            const int rule = number % 4, type = number / 4;
+        for (int number = 0; number < 5 * (int)TEST_COUNT(types); number++) {
+            const int rule = number % 5, type = number / 5;
             attn_problem_t problem = tape_problem(150);
             problem.dtype = types[type].dtype, problem.kv_dtype = types[type].kv_dtype;
             problem.causal = rule ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_NONE;
             if (rule == 2) problem.window_left = 40;
             if (rule == 3) problem.softcap = 2.5f, problem.scale = 0.3f;
+            if (rule == 4) problem.inputs = ATTN_INPUT_SINKS | ATTN_INPUT_SLOPES;
             test_label("%s, %s, rule %d", subjects[s].settings, types[type].name, rule);
             if (!test_takes_case()) continue;
             if (tape_can(context, &subjects[s], &problem))

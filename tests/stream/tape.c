@@ -66,6 +66,9 @@ tape_t tape_create(const attn_context_t *context, const subject_t *subject, cons
         tape.key_scales = scales(p, 0x1p-7);
         tape.value_scales = scales(p, 0x1p-6);
     }
+    const int64_t heads[4] = {1, p->heads, 1, 1};
+    if (p->inputs & ATTN_INPUT_SINKS) tape.sinks = filled(ATTN_F32, heads, 4, 1);
+    if (p->inputs & ATTN_INPUT_SLOPES) tape.slopes = filled(ATTN_F32, heads, 5, 0.1);
     if (!tape_can(context, subject, p)) tape.problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
     tape.stream = tape_open(context, subject, &tape.problem, max_keys);
     return tape;
@@ -75,8 +78,9 @@ void tape_destroy(tape_t *tape) {
     typed_destroy(&tape->query);
     typed_destroy(&tape->key);
     typed_destroy(&tape->value);
-    if (tape->key_scales.block) typed_destroy(&tape->key_scales);
-    if (tape->value_scales.block) typed_destroy(&tape->value_scales);
+    typed_t *const maybe[] = {&tape->key_scales, &tape->value_scales, &tape->sinks, &tape->slopes};
+    for (size_t i = 0; i < TEST_COUNT(maybe); i++)
+        if (maybe[i]->block) typed_destroy(maybe[i]);
     attn_stream_destroy(tape->stream);
 }
 
@@ -139,6 +143,8 @@ attn_status_t tape_try_ask(const tape_t *tape, attn_stream_t *stream, int64_t fi
                            int64_t queries, answer_t *answer, attn_error_t *error) {
     const attn_io_t io = {.struct_size = sizeof io,
                           .query = tape_part(&tape->query.tensor, first, queries),
+                          .sinks = tape->sinks.tensor,
+                          .slopes = tape->slopes.tensor,
                           .out = answer->out.tensor,
                           .lse = answer->lse.tensor};
     return attn_stream_query(stream, &io, error);
@@ -168,6 +174,8 @@ static attn_io_t batch_io(const tape_t *tape, int64_t length, int64_t queries,
         problem->causal = ATTN_CAUSAL_BOTTOM_RIGHT;
     attn_io_t io = tape_tokens(tape, 0, length);
     io.query = tape_part(&tape->query.tensor, length - queries, queries);
+    io.sinks = tape->sinks.tensor;
+    io.slopes = tape->slopes.tensor;
     return io;
 }
 

@@ -13,6 +13,7 @@ typedef struct tape {
     const subject_t *subject;
     attn_problem_t problem; /* keys: tokens on the tape */
     typed_t query, key, value, key_scales, value_scales;
+    typed_t sinks, slopes; /* where the problem names them */
     attn_stream_t *stream;
 } tape_t;
 

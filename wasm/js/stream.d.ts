@@ -31,10 +31,10 @@ export interface StreamOptions<D extends OutDtype = OutDtype, K extends Dtype = 
     /** As a plan's; what is automatic by the number of keys takes `maxKeys` for that. */
     params?: Params | null | undefined;
     /**
-     * Which of the backend's own arrays its calls bring ({@link OwnInputs}); none by default. Those with an axis of
-     * keys come with append(), all others with query().
+     * Which arrays its calls bring: sinks, slopes, and of the backend's own ({@link OwnInputs}); none by default. Those
+     * with an axis of keys come with append(), all others with query().
      */
-    inputs?: readonly (keyof OwnInputs)[] | null | undefined;
+    inputs?: readonly ("sinks" | "slopes" | keyof OwnInputs)[] | null | undefined;
 }
 
 /** Of {@link StreamOptions} those whose backend has an lse for sure. */
@@ -65,6 +65,10 @@ export interface QueryOptions<Out = unknown> extends OwnInputArrays, OwnOutputAr
     out?: Out | null | undefined;
     /** Of query and out; "bhnd" by default. */
     layout?: Layout | null | undefined;
+    /** For each head a logit more in the sum of weights, without a value. */
+    sinks?: Floats | null | undefined;
+    /** ALiBi's slope of each head. */
+    slopes?: Floats | null | undefined;
 }
 
 /** The queries of {@link Stream.query}, and its options. */

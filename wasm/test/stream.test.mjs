@@ -186,6 +186,27 @@ for (const [build, attn] of libraries) {
             stream.dispose();
         });
 
+        test("sinks and slopes come with queries", () => {
+            const inputs = {
+                sinks: Float32Array.of(1, -0.5, 0, 2),
+                slopes: Float32Array.of(0.5, 0.25, 0.125, 0.0625),
+            };
+            const rules = { causal: true, inputs: Object.keys(inputs) };
+            const stream = attn.stream({ ...SIZES, ...rules, maxKeys: 90 });
+            append(stream, 0, 90);
+            const sizes = { ...SIZES, queries: 4, keys: 90 };
+            const arrays = { query: queriesOf(86, 90), key: keysOf(0, 90), value: valuesOf(0, 90) };
+            const exact = exactAttention(
+                { sizes, ...arrays },
+                { causal: "bottom-right", ...inputs },
+            );
+            const { out, lse } = stream.query({ query: arrays.query, ...inputs });
+            assertClose(out, exact.out, exact.outBound, "out");
+            assertClose(lse, exact.lse, exact.lseBound, "lse");
+            assert.throws(() => stream.query(arrays.query), { message: "sinks is missing" });
+            stream.dispose();
+        });
+
         test("the other layout, and an array to write to", () => {
             const stream = attn.stream({ ...SIZES, maxKeys: 20 });
             const other = attn.stream({ ...SIZES, maxKeys: 20 });

@@ -302,10 +302,11 @@ typedef struct attn_stream attn_stream_t;
 
 /**
  * Make an empty stream. Of `problem` counts what does not change: batch, heads, kv_heads, dim,
- * value_dim, dtypes, causal or not, scale, softcap, window (without causal: one with 0 to the right), and
- * own_inputs; `queries` and `keys` are ignored, inputs, past and backward must be 0. Parameters as for a plan; where an automatic one
- * depends on the number of keys, that is `max_keys`, which is the most tokens that the stream may get.
- * Memory grows with the tokens, by doubling, where the backend keeps them all; with a window to the
+ * value_dim, dtypes, causal or not, scale, softcap, window (without causal: one with 0 to the right),
+ * own_inputs, and of the library's inputs sinks and slopes, which come with queries; others are refused, as a bias or a
+ * mask is over the keys, which grow. `queries` and `keys` are ignored, past and backward must be 0. Parameters as
+ * for a plan; where an automatic one depends on the number of keys, that is `max_keys`, which is the most tokens that
+ * the stream may get. Memory grows with the tokens, by doubling, where the backend keeps them all; with a window to the
  * left, and where it keeps sums (linear), it does not: beside those it has the last append's tokens. The caller destroys the stream, before the
  * context. Errors as attn_plan_create(); ATTN_ERROR_UNSUPPORTED for a backend, or a method of it, that
  * has no streams.
@@ -342,7 +343,7 @@ ATTN_API attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t
 
 /**
  * Answer the queries io->query (B, H, n, d) of the last n tokens, each standing at its token's position:
- * io->out (B, H, n, dv), io->lse where it is there, the backend's own inputs that do not come with tokens, its
+ * io->out (B, H, n, dv), io->lse where it is there, sinks, slopes and the backend's own inputs that do not come with tokens, its
  * own outputs where they are there, and io->report. Needs no workspace; allocates only
  * when n or the cache's capacity is not that of the call before. Where tokens are no longer kept (see
  * above) n may be that of the last append or less; ATTN_ERROR_UNSUPPORTED when a query sees tokens

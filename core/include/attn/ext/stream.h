@@ -4,7 +4,7 @@
  *
  * The host checks all arrays, counts the tokens and heads the saved bytes; it calls with the arrays
  * that belong to the call and no others: append() has the inputs with an axis of keys (key, value, scales,
- * the backend's own), query() those without, and outputs. Nothing is kept of the arrays. A stream is
+ * the backend's own), query() those without (sinks, slopes, the backend's own), and outputs. Nothing is kept of the arrays. A stream is
  * used by one thread at a time. A function that fails leaves the stream as it was.
  */
 #ifndef ATTN_EXT_STREAM_H
