@@ -43,17 +43,22 @@ export function onTheme(call: () => void): void {
         matchMedia(feature).addEventListener("change", call);
 }
 
-/** How values become colours: one scale for all panels, one for each, or one for all by powers of ten. */
-export const colourLaws = ["shared", "own", "log"] as const;
+/**
+ * How values become colours: one scale for all panels, one for each, one for all by powers of ten, or one colour for
+ * all that is not 0, which shows what a pattern keeps.
+ */
+export const colourLaws = ["shared", "own", "log", "kept"] as const;
 export type ColourLaw = (typeof colourLaws)[number];
 
 const decades = 6; // of a logarithmic scale: what is less than that looks like 0
+const kept = 0.6; // of the colours: that of all that is not 0
 
 /**
  * Where a value stands between -1 and 1. The root spreads small weights, which most weights are,
  * over more of the colours.
  */
 export function shade(value: number, max: number, law: ColourLaw): number {
+    if (law === "kept") return kept * Math.sign(value);
     if (max <= 0) return 0;
     const part = Math.min(1, Math.abs(value) / max);
     const size = law === "log" ? Math.max(0, 1 + Math.log10(part) / decades) : Math.sqrt(part);

@@ -7,6 +7,7 @@ import { Drawn } from "./frame";
 
 const steps = 256;
 const stops = [0, 0.25, 0.5, 0.75, 1];
+const signs = ["< 0", "0", "> 0"];
 
 export interface LegendScale {
     max: number;
@@ -28,7 +29,12 @@ export function drawLegend(figure: HTMLElement, scale: LegendScale, theme: Theme
     const canvas = find(figure, "canvas", HTMLCanvasElement);
     const from = signed ? -1 : 0;
     const places = Array.from({ length: steps }, (_, i) => from + ((1 - from) * i) / (steps - 1));
-    const values = Float32Array.from(places, (place) => valueAt(place, 1, law)); // equal steps of colour
+    const isKept = law === "kept"; // three colours, or two
+    const middles = signed ? [-2 / 3, 0, 2 / 3] : [0.25, 0.75];
+    const signAt = (place: number) => Math.round((place * middles.length) / 2);
+    const values = Float32Array.from(places, (place) =>
+        isKept ? signAt(place) : valueAt(place, 1, law),
+    ); // equal steps of colour
     canvas.width = steps;
     canvas.height = 1;
     const image = new ImageData(steps, 1);
@@ -36,11 +42,16 @@ export function drawLegend(figure: HTMLElement, scale: LegendScale, theme: Theme
     canvas.getContext("2d")?.putImageData(image, 0, 0);
 
     figure.querySelector(".ticks")?.remove();
-    const labels = (signed ? [-1, -0.5, 0, 0.5, 1] : stops).map((place) => {
+    const marks = isKept ? middles : signed ? [-1, -0.5, 0, 0.5, 1] : stops;
+    const labels = marks.map((place) => {
         const value = valueAt(place, max, law);
         const beyond = clipped && Math.abs(place) === 1 ? (place < 0 ? "≤ " : "≥ ") : "";
         const text = law === "own" ? percent(value) : short(value, 2);
-        const label = element("span", {}, beyond + text);
+        const label = element(
+            "span",
+            {},
+            isKept ? (signs[1 + signAt(place)] ?? "") : beyond + text,
+        );
         label.style.left = `${(100 * (place - from)) / (1 - from)}%`;
         return label;
     });

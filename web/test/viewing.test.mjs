@@ -7,8 +7,8 @@ import { backends, page, panel, picture, reopen, testOrigins } from "./panels.mj
 
 const ticks = (legend) => page.locator(`#${legend} .ticks span`).allTextContents();
 
-/** The darkest pixel of a picture's cells, from 0 to 255. */
-const darkest = (backend) =>
+/** The reds of a picture's cells, from 0 to 255. */
+const reds = (backend) =>
     panel(backend)
         .locator("canvas")
         .evaluate((canvas) => {
@@ -19,9 +19,9 @@ const darkest = (backend) =>
             const context = copy.getContext("2d", { willReadFrequently: true });
             context.drawImage(canvas, 0, 0);
             const image = context.getImageData(side, height / 6, side, side / 2);
-            const reds = image.data.filter((_, i) => i % 4 === 0);
-            return reds.reduce((least, red) => Math.min(least, red), 255);
+            return [...new Set(image.data.filter((_, i) => i % 4 === 0))];
         });
+const darkest = async (backend) => Math.min(...(await reds(backend)));
 
 test("one scale for all panels, or each its own", async () => {
     assert.ok((await darkest("linear")) > 128, "even weights are pale beside softmax's largest");
@@ -39,6 +39,20 @@ test("a logarithmic scale has powers of ten below the largest weight", async () 
     const [, , middle, , last] = await ticks("weights-legend");
     assert.equal(last, largest);
     assert.ok(Math.abs(Number(middle) / (Number(last) * 1e-3) - 1) < 0.1, `${middle}, ${last}`);
+});
+
+test("what a pattern keeps has one colour, and the rest is paper", async () => {
+    assert.ok((await reds("sparse")).length > 2);
+    await page.selectOption("#colours", "kept");
+    const [colour, ...others] = await reds("softmax");
+    assert.deepEqual(others, []);
+    const ofSparse = await reds("sparse");
+    assert.equal(ofSparse.length, 2);
+    assert.equal(Math.min(...ofSparse), colour);
+    assert.deepEqual(await ticks("weights-legend"), ["0", "> 0"]);
+    await page.check("#difference");
+    await page.locator("#difference-legend").waitFor();
+    assert.deepEqual(await ticks("difference-legend"), ["< 0", "0", "> 0"]);
 });
 
 test("one switch shows the differences of all panels but softmax's", async () => {

@@ -150,7 +150,9 @@ export class Picture {
         if (!this.#painted.changes(...parts, max, theme, law, mostError)) return;
         const bars = this.#rowErrors().map((error) => {
             if (error === null) return null;
-            return Number.isFinite(error) ? shade(error, mostError, law) : 1;
+            return Number.isFinite(error)
+                ? shade(error, mostError, law === "kept" ? "shared" : law)
+                : 1;
         });
         const strip = this.#frame.hasErrors ? { parts: bars } : null;
         const shown = { grid, values: this.#values, max, law, tokens: this.#tokens, strip };

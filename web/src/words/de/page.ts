@@ -52,6 +52,7 @@ export const page: Record<keyof typeof english, string> = {
     shared: "eine Skala für alle",
     own: "jedes Feld seine eigene",
     log: "logarithmisch",
+    kept: "was bleibt",
     weight: "Gewicht",
     weightDifference: "Gewicht − Softmax-Gewicht",
     ofOwn: ", vom Größten jedes Felds",

@@ -50,6 +50,7 @@ export const page = {
     shared: "one scale for all",
     own: "each panel its own",
     log: "logarithmic",
+    kept: "what is kept",
     weight: "weight",
     weightDifference: "weight − softmax weight",
     ofOwn: ", of each panel's largest",
