@@ -80,6 +80,10 @@ test("parameters that matter less are folded away, and open by keyboard and by a
     assert.ok(await seed.isVisible());
     await change(() => seed.fill("7"));
     assert.match(await further.locator("summary").textContent(), /, 1 changed$/);
+    const sizes = await page
+        .locator("[data-backend=sparse] .control input[type=number]")
+        .evaluateAll((all) => all.map((field) => getComputedStyle(field).fontSize));
+    assert.equal(new Set(sizes).size, 1, "folded or not, fields are alike");
     await page.waitForURL(/open=sparse\.further/);
     const url = page.url();
     await page.close();
