@@ -86,6 +86,9 @@ attn_status_t attn_params_read(const attn_backend_t *backend, const attn_param_t
 /* problem.c: a caller's problem as this library has it, checked. */
 attn_status_t attn_problem_read(attn_problem_t *problem, const attn_problem_t *given,
                                 attn_error_t *error);
+/* Whether its query, key, value and output can be addressed, but for arrays whose bits are in `replaced`. */
+attn_status_t attn_problem_fits(const attn_problem_t *problem, uint64_t replaced,
+                                attn_error_t *error);
 
 /* What a plan or a stream is asked for: a problem, whose backend it is for, and values of its parameters,
  * which the caller releases. */

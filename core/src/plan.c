@@ -16,14 +16,18 @@ struct attn_plan {
     attn_array_info_t own[];
 };
 
-/* Only inputs that the backend lets a problem name. */
-static attn_status_t check_own_inputs(const attn_backend_t *backend, uint32_t bits,
+/* Only inputs that the backend lets a problem name; for others they may stand. */
+static attn_status_t check_own_inputs(const attn_backend_t *backend, const attn_problem_t *problem,
                                       attn_error_t *error) {
     attn_array_info_t copy;
     const attn_array_info_t *info;
-    for (uint32_t i = ATTN_ARRAY_OWN; (info = attn_array_declared(backend, i, &copy)); i++)
+    uint32_t bits = problem->own_inputs;
+    uint64_t replaced = 0;
+    for (uint32_t i = ATTN_ARRAY_OWN; (info = attn_array_declared(backend, i, &copy)); i++) {
+        if (bits & info->bit) replaced |= info->replaces;
         bits &= ~info->bit;
-    if (!bits) return ATTN_OK;
+    }
+    if (!bits) return attn_problem_fits(problem, replaced, error);
     return attn_fail(error, ATTN_ERROR_ARGUMENT,
                      "problem: own_inputs 0x%x are none that backend '%.60s' declares", bits,
                      backend->id);
@@ -60,7 +64,7 @@ attn_status_t attn_request_read(const attn_context_t *context, const char *backe
     if (!request->backend) return refuse_id(context, backend, error);
     status = attn_features_check(request->backend, attn_problem_features(&request->problem), error);
     if (!ATTN_SMALL && status == ATTN_OK)
-        status = check_own_inputs(request->backend, request->problem.own_inputs, error);
+        status = check_own_inputs(request->backend, &request->problem, error);
     if (status == ATTN_OK && request->backend->supports)
         status = request->backend->supports(&request->problem, error);
     return status == ATTN_OK ? read_values(context, params, param_count, request, error) : status;

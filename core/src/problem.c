@@ -26,7 +26,7 @@ void attn_problem_init(attn_problem_t *problem, int64_t batch, int64_t heads, in
     };
 }
 
-/* All four arrays must be addressable: products below PTRDIFF_MAX bytes. */
+/* Arrays must be addressable: products below PTRDIFF_MAX bytes. */
 static bool product_fits(int64_t a, int64_t b, int64_t c, int64_t d) {
     int64_t product;
     return !__builtin_mul_overflow(a, b, &product) &&
@@ -86,6 +86,21 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
     return ATTN_OK;
 }
 
+static bool rows_fit(const attn_problem_t *problem, uint64_t replaced,
+                     enum attn_array_number number, int64_t heads, int64_t rows) {
+    const bool is_there = ATTN_SMALL || !(replaced >> number & 1);
+    return product_fits(problem->batch, heads, rows, problem->value_dim) &&
+           (!is_there || product_fits(problem->batch, heads, rows, problem->dim));
+}
+
+attn_status_t attn_problem_fits(const attn_problem_t *problem, uint64_t replaced,
+                                attn_error_t *error) {
+    if (rows_fit(problem, replaced, ATTN_ARRAY_QUERY, problem->heads, problem->queries) &&
+        rows_fit(problem, replaced, ATTN_ARRAY_KEY, problem->kv_heads, problem->keys))
+        return ATTN_OK;
+    return attn_fail(error, ATTN_ERROR_SHAPE, "problem: the arrays would not fit in memory");
+}
+
 static attn_status_t check(const attn_problem_t *problem, attn_error_t *error) {
     if (!is_float(problem->dtype))
         return attn_fail(error, ATTN_ERROR_DTYPE, "problem: dtype %d is not f32, f16 or bf16",
@@ -113,14 +128,10 @@ static attn_status_t check(const attn_problem_t *problem, attn_error_t *error) {
         return attn_fail(error, ATTN_ERROR_SHAPE,
                          "problem: heads (%lld) must be a multiple of kv_heads (%lld)",
                          (long long)problem->heads, (long long)problem->kv_heads);
-    attn_status_t status = check_rules(problem, error);
+    const attn_status_t status = check_rules(problem, error);
     if (status != ATTN_OK) return status;
-    if (!product_fits(problem->batch, problem->heads, problem->queries, problem->dim) ||
-        !product_fits(problem->batch, problem->heads, problem->queries, problem->value_dim) ||
-        !product_fits(problem->batch, problem->kv_heads, problem->keys, problem->dim) ||
-        !product_fits(problem->batch, problem->kv_heads, problem->keys, problem->value_dim))
-        return attn_fail(error, ATTN_ERROR_SHAPE, "problem: the arrays would not fit in memory");
-    return ATTN_OK;
+    /* Inputs may stand for queries and keys: the backend that declares them tells. */
+    return attn_problem_fits(problem, problem->own_inputs ? UINT64_MAX : 0, error);
 }
 
 attn_status_t attn_problem_read(attn_problem_t *problem, const attn_problem_t *given,

@@ -263,6 +263,50 @@ static void problems_that_have_none_are_refused(void **state) {
     attn_context_destroy(context);
 }
 
+static attn_tensor_t rows_of(float *data, int64_t rows, int64_t columns) {
+    return (attn_tensor_t){.data = data,
+                           .dtype = ATTN_F32,
+                           .shape = {1, 1, rows, columns},
+                           .stride = {rows * columns, rows * columns, columns, 1}};
+}
+
+/* Queries and keys that are not there need not be addressable: of 32 bits they would not be. */
+static void it_may_be_larger_than_memory(void **state) {
+    (void)state;
+    enum { N = 512, D = 1000000, DV = 2 };
+    static int64_t starts[N + 1], indices[N];
+    static float data[N], value[N * DV], out[N * DV];
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t problem = fixture_problem(1, 1, N, N, D, DV);
+    problem.own_inputs = (1u << OWN) - 1;
+    for (int64_t i = 0; i < N; i++) { /* rows i and i + N / 2 are the same */
+        starts[i + 1] = i + 1;
+        indices[i] = i % (N / 2) * 3900 + 5;
+        data[i] = 1000;
+        value[i * DV] = i < N / 2 ? 1 : 3;
+        value[i * DV + 1] = (float)(i % (N / 2));
+    }
+    const attn_tensor_t tensors[OWN] = {list(starts, ATTN_I64, N + 1), list(indices, ATTN_I64, N),
+                                        list(data, ATTN_F32, N)};
+    const attn_tensor_t *const own[OWN] = {&tensors[0], &tensors[1], &tensors[2]};
+    attn_plan_t *plan =
+        fixture_plan(context, "sketch", &problem, "method=osnap,size=64,elements=512");
+    attn_io_t io = {.struct_size = sizeof io, .own = own, .own_count = OWN};
+    io.value = rows_of(value, N, DV);
+    io.out = rows_of(out, N, DV);
+    io.workspace_size = attn_plan_workspace_size(plan);
+    io.workspace = aligned_alloc(64, (size_t)(io.workspace_size / 64 + 1) * 64);
+    attn_error_t error = {0};
+    if (attn_run(plan, &io, &error) != ATTN_OK) test_fail("attn_run: %s", error.message);
+    for (int64_t i = 0; i < N; i++) { /* a row sees itself and its like, or those that collide */
+        assert_true(out[i * DV] == 2);
+        assert_true(out[i * DV + 1] == out[(i + N / 2) % N * DV + 1]);
+    }
+    free(io.workspace);
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+}
+
 static void it_has_no_gradients(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -293,4 +337,4 @@ TEST_MAIN(cmocka_unit_test(it_is_what_dense_is), cmocka_unit_test(cost_follows_t
           cmocka_unit_test(what_is_none_is_refused),
           cmocka_unit_test(what_factorises_takes_dense_inputs),
           cmocka_unit_test(problems_that_have_none_are_refused),
-          cmocka_unit_test(it_has_no_gradients))
+          cmocka_unit_test(it_may_be_larger_than_memory), cmocka_unit_test(it_has_no_gradients))
