@@ -117,12 +117,19 @@ static int load_arrays(csr_t *csr, const npz_t *archive, const char *const names
     return status ? status : take(csr, &data, &indptr, &indices);
 }
 
-/* The file "format" is 0-dimensional bytes, the last of which say which form it is. */
+/* The file "format" is 0-dimensional, bytes or letters of four bytes, the last of which say which form it is. */
+static int says_csr(const char *memory, size_t size) {
+    static const char letters[] = {'c', 0, 0, 0, 's', 0, 0, 0, 'r', 0, 0, 0};
+    return (size >= 3 && memcmp(memory + size - 3, "csr", 3) == 0) ||
+           (size >= sizeof letters &&
+            memcmp(memory + size - sizeof letters, letters, sizeof letters) == 0);
+}
+
 static int check_form(const npz_t *archive) {
     char *memory = NULL;
     size_t size = 0;
     int status = npz_file(archive, "format.npy", &memory, &size);
-    if (!status && (size < 3 || memcmp(memory + size - 3, "csr", 3) != 0))
+    if (!status && !says_csr(memory, size))
         status = cli_complain(CLI_USAGE, "%s: is a sparse matrix of another form than CSR",
                               archive->path);
     free(memory);

@@ -140,6 +140,7 @@ int inputs_check(inputs_t *inputs, const char *command) {
 static int load_x(inputs_t *inputs) {
     array_t *value = &inputs->arrays[INPUT_VALUE];
     int status = csr_load(&inputs->x);
+    if (!status) status = csr_verify(&inputs->x); /* what it says names the file */
     if (!status) status = load(value, inputs->paths[INPUT_VALUE]);
     if (!status && value->tensor.dtype != ATTN_F32)
         status = array_copy(value, NULL, ATTN_F32, inputs->paths[INPUT_VALUE]);
@@ -221,8 +222,7 @@ int inputs_write_x(inputs_t *inputs) {
     const int64_t *v = value->tensor.shape;
     const int64_t shape[4] = {v[AXIS_BATCH], v[AXIS_HEADS], v[AXIS_ROWS], inputs->x.columns};
     array_t *query = &inputs->arrays[INPUT_QUERY], *key = &inputs->arrays[INPUT_KEY];
-    int status = csr_verify(&inputs->x);
-    if (!status) status = array_make(query, ATTN_F32, shape, value->rank, "X, written out");
+    const int status = array_make(query, ATTN_F32, shape, value->rank, "X, written out");
     if (status) return status;
     memset(query->memory, 0, (size_t)(inputs->x.rows * inputs->x.columns) * sizeof(float));
     csr_write(&inputs->x, query->memory);

@@ -243,7 +243,9 @@ static void warn(const sketch_run_t *run) {
         cli_warn("the distortion is not below 1: 12 r bounds nothing here");
 }
 
-#define DELTA 0.1 /* unless another is given */
+/* Unless others are given. */
+#define EPS 0.5
+#define DELTA 0.1
 
 /* ---- the command ---------------------------------------------------------------------------------------------- */
 
@@ -266,6 +268,7 @@ static int check_given(const sketch_run_t *run) {
     if (options->delta != DELTA &&
         (method == SKETCHING_DETERMINISTIC || method == SKETCHING_UNIFORM))
         name = "delta";
+    if (options->eps != EPS && method == SKETCHING_UNIFORM) name = "eps";
     if (!name) return CLI_OK;
     return cli_complain(CLI_USAGE, "--%s: method %s has no such parameter", name, run->method);
 }
@@ -281,7 +284,6 @@ static int choose(sketch_run_t *run) {
                             "approximate, uniform, deterministic",
                             run->method);
     run->options.method = (enum sketching_method)method;
-    if (check_given(run)) return CLI_USAGE;
     const char *algebra = run->algebra;
     if (strcmp(algebra, "plain") == 0)
         run->options.solver = &algebra_plain;
@@ -292,6 +294,7 @@ static int choose(sketch_run_t *run) {
         return cli_complain(CLI_USAGE, "--algebra: '%s' is none of best, lapack, plain", algebra);
     if (sketching_check_options(&run->options, &error))
         return cli_complain(CLI_USAGE, "--%s", error.message);
+    if (check_given(run)) return CLI_USAGE;
     run->csr.data = run->path;
     if (run->csr.indptr && csr_is_archive(run->path)) run->csr.archive = run->path;
     if (run->keys && run->csr.indptr) return cli_complain(CLI_USAGE, "--k takes a dense X");
@@ -327,7 +330,7 @@ static const char details[] =
 
 int cli_sketch(int argc, char **argv) {
     sketch_run_t run = {
-        .method = "approximate", .algebra = "best", .options = {.eps = 0.5, .delta = DELTA}};
+        .method = "approximate", .algebra = "best", .options = {.eps = EPS, .delta = DELTA}};
     int64_t seed = 0;
     const option_t options[] = {
         {"X", 0, OPTION_ARGUMENT, NULL,

@@ -22,7 +22,8 @@ void *sketching_room(const attn_arena_t *arena) {
 }
 
 attn_status_t sketching_no_memory(const sketching_x_t *x, attn_error_t *error) {
-    return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for a sketch of %lld x %lld",
+    return attn_fail(error, ATTN_ERROR_MEMORY,
+                     "no memory for what a sketch of this X, %lld x %lld, takes",
                      (long long)x->rows, (long long)x->columns);
 }
 

@@ -25,6 +25,13 @@ export function format(name) {
     return Buffer.concat([npy([], [], { header }), Buffer.from(name, "latin1")]);
 }
 
+/** The same in letters, of four bytes each, which others than SciPy write. */
+function letters(name) {
+    const header = "{'descr': '<U3', 'fortran_order': False, 'shape': (), }";
+    const bytes = [...name].map((letter) => Buffer.from([letter.charCodeAt(0), 0, 0, 0]));
+    return Buffer.concat([npy([], [], { header }), ...bytes]);
+}
+
 /** The archive's members. */
 export function members(rows) {
     const { data, indices, indptr } = csr(rows);
@@ -45,6 +52,7 @@ export function csrFiles(rows) {
         "deflated.npz": zip(archive, 6),
         "fixed.npz": zip(archive, 1),
         "stored.npz": zip(archive),
+        "letters.npz": zip({ ...archive, "format.npy": letters("csr") }),
         "data.npy": npy([data.length], data),
         "indices.npy": ints(indices, "<i8"),
         "indptr.npy": ints(indptr, "<i8"),

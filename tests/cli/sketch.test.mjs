@@ -58,6 +58,7 @@ describe("attn sketch", () => {
                     ["deflated.npz"],
                     ["fixed.npz"],
                     ["stored.npz"],
+                    ["letters.npz"],
                     asArrays,
                 ]) {
                     const other = y(input);
@@ -469,6 +470,10 @@ describe("attn sketch", () => {
         [
             ["x.npy", "--method", "leverage", "--factor", "8"],
             /--factor: method leverage has no such parameter/,
+        ],
+        [
+            ["x.npy", "--method", "uniform", "--size", "5", "--eps", "0.3"],
+            /--eps: method uniform has no such/,
         ],
         [
             ["x.npy", "--method", "gaussian", "--sparsity", "2"],
