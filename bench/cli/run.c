@@ -286,10 +286,10 @@ static int execute(run_t *run) {
 static const char summary[] = "Compute attention with one backend; prints a short report.";
 static const char details[] =
     "Arrays are .npy files of float32, float64 (rounded to float32) or float16 (computed with in\n"
-    "float32, where the backend has f16), in C or Fortran order; - as the name of one is standard input, which is read once.\n"
-    "NaN and infinity are computed with as IEEE 754 says, and counted. Output files appear\n"
-    "complete or not at all; - as the name of one is standard output, and the report is left out\n"
-    "then.\n"
+    "float32, where the backend has f16), in C or Fortran order; - as the name of one is standard\n"
+    "input, which is read once. NaN and infinity are computed with as IEEE 754 says, and counted.\n"
+    "Output files appear complete or not at all; - as the name of one is standard output, and the\n"
+    "report is left out then.\n"
     "\n"
     "A query sees the keys that causal, window, lengths, mask and bias all leave it; one that "
     "sees\n"
