@@ -54,6 +54,16 @@ const gap = 5; // between a label and the picture
 const squarest = 1.2; // height of the picture by its width, at most
 const flattest = 0.25;
 
+/** By font and text: pictures side by side have the same labels, and with each letter typed most of them again. */
+const fitted = new Map<string, Fitted>();
+const mostFitted = 4096;
+
+/** A label cut to `longest`, and the width that it has uncut. */
+interface Fitted {
+    text: string;
+    width: number;
+}
+
 export class Drawing {
     #context: Surface;
     #grid: Grid;
@@ -169,9 +179,7 @@ export class Drawing {
     }
 
     #room(labels: Tick[]): number {
-        const widths = labels.map(
-            ({ text }) => this.#context.measureText(text.slice(0, mostLetters)).width,
-        );
+        const widths = labels.map(({ text }) => this.#fitting(text).width);
         return Math.min(longest, Math.max(...widths)) + gap + 1;
     }
 
@@ -233,7 +241,7 @@ export class Drawing {
         const context = this.#context;
         context.textAlign = "right";
         context.textBaseline = "middle";
-        context.fillText(this.#fitting(text), box.left - gap, y);
+        context.fillText(this.#fitting(text).text, box.left - gap, y);
     }
 
     #columnLabel({ box, upright }: Layout, text: string, x: number): void {
@@ -243,15 +251,24 @@ export class Drawing {
         if (upright) context.rotate(-Math.PI / 2);
         context.textAlign = upright ? "right" : "center";
         context.textBaseline = upright ? "middle" : "top";
-        context.fillText(this.#fitting(text), 0, 0);
+        context.fillText(this.#fitting(text).text, 0, 0);
         context.restore();
     }
 
-    #fitting(text: string): string {
-        let fitting = text.length > mostLetters ? `${text.slice(0, mostLetters)}…` : text;
-        while (fitting.length > 1 && this.#context.measureText(fitting).width > longest) {
-            fitting = `${fitting.slice(0, -2)}…`;
-        }
-        return fitting;
+    #fitting(text: string): Fitted {
+        const key = `${this.#context.font} ${text}`;
+        const known = fitted.get(key);
+        if (known) return known;
+        if (fitted.size >= mostFitted) fitted.clear();
+        const made = this.#fit(text);
+        fitted.set(key, made);
+        return made;
+    }
+
+    #fit(whole: string): Fitted {
+        const widthOf = (text: string) => this.#context.measureText(text).width;
+        let text = whole.length > mostLetters ? `${whole.slice(0, mostLetters)}…` : whole;
+        while (text.length > 1 && widthOf(text) > longest) text = `${text.slice(0, -2)}…`;
+        return { text, width: widthOf(whole.slice(0, mostLetters)) };
     }
 }
