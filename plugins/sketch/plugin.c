@@ -150,7 +150,7 @@ static const attn_param_info_t parameters[SKETCH_PARAMETERS] = {
             .name = "elements",
             .label = "elements",
             .help = "of a sparse X: the length of x_data",
-            .unit = "",
+            .unit = "x_data",
             .maximum = 9007199254740991.0,
             .automatic = "none: Q and K are dense",
         },

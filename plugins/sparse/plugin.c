@@ -99,7 +99,7 @@ static const attn_param_info_t params[PARAMETERS] = {
                      65536, 3, NULL, NULL),
     [SEED] = PARAM(INTEGER, "seed", "seed", "of random blocks and rotations", "", 0,
                    9007199254740991.0, 1, NULL, NULL),
-    [ENTRIES] = PARAM(INTEGER, "entries", "entries", "room of block_columns", "", 0,
+    [ENTRIES] = PARAM(INTEGER, "entries", "entries", "room of block_columns", "block_columns", 0,
                       9007199254740991.0, 0, "as many as there are blocks", NULL),
     [TOP] = PARAM(INTEGER, "top", "chosen", "topk: blocks of others; topkeys: keys a query", "", 0,
                   65536, 8, NULL, NULL),

@@ -7,7 +7,10 @@ interface ParamBase {
     readonly label: string;
     /** One line. */
     readonly help: string;
-    /** E.g. "keys"; "" for none. */
+    /**
+     * E.g. "keys"; "" for none. The name that one of {@link Backend.arrays} has in C, as "block_columns": its
+     * elements, and where plans do not name that array the parameter changes nothing.
+     */
     readonly unit: string;
     /** Bounds, inclusive. For booleans 0 and 1, for choices 0 and the last index. */
     readonly min: number;

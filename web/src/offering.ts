@@ -10,11 +10,13 @@ type Attn = Inline | Worker;
 
 /**
  * Without the choices of which no plan can be made, whatever is switched on beside them. Where that is none,
- * the reason is no choice's: all are offered, and plans say what it is.
+ * the reason is no choice's: all are offered, and plans say what it is. Without parameters that count elements of
+ * a backend's own arrays, too.
  */
 export async function offered(attn: Attn, backend: Backend): Promise<Backend> {
     const params: Param[] = [];
     for (const param of backend.params) {
+        if (isOfArray(param, backend)) continue;
         if (param.type !== "choice") {
             params.push(param);
             continue;
@@ -25,6 +27,12 @@ export async function offered(attn: Attn, backend: Backend): Promise<Backend> {
         params.push(choices.length > 0 ? { ...param, choices } : param);
     }
     return inWords({ ...backend, params });
+}
+
+/** Is its unit such an array? It has the name that it has in C. */
+function isOfArray({ unit }: Param, { arrays }: Backend): boolean {
+    const inC = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return arrays.some(({ own, name }) => own && inC(name) === unit);
 }
 
 /** In the page's language, as far as it has words for them. */

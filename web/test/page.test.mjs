@@ -153,6 +153,11 @@ test("only choices are offered that Q, K and V are enough for", async () => {
     assert.equal(await panel("linear").locator(".problem").isVisible(), false);
 });
 
+test("sizes of arrays that the page does not have are no controls", async () => {
+    assert.equal(await page.locator("#sparse-stride").count(), 1);
+    assert.equal(await page.locator("#sparse-entries").count(), 0, "of a list of blocks");
+});
+
 test("what is nearly all is not 100 %", async () => {
     const words = Array.from({ length: 90 }, (_, i) => `word${i}`);
     await write(words.join(" "));

@@ -27,6 +27,12 @@ test("all methods are there once they are loaded, and gone with the larger modul
     assert.ok(errors.int8 < 2e-2 && errors.int8 > 4 * errors.int16, `${errors.int8}`);
     await change(() => page.selectOption("#sketch-method", "deterministic"));
     assert.ok((await number("sketch", "error")) > 0);
+    assert.equal(await page.locator("#sketch-factor").count(), 1);
+    assert.equal(
+        await page.locator("#sketch-elements").count(),
+        0,
+        "of a CSR, which the page has not",
+    );
 
     // All of it is in the link.
     await page.waitForURL(/sketch\.method=deterministic/);

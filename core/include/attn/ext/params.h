@@ -26,7 +26,7 @@ typedef struct attn_param_info {
     const char *name;           /**< as in --set name=value: lower case, digits, '_' */
     const char *label;          /**< for people */
     const char *help;           /**< one line */
-    const char *unit;           /**< e.g. "keys"; "" for none */
+    const char *unit;           /**< e.g. "keys"; an own input's name: its elements; "" for none */
     double minimum, maximum;    /**< inclusive, below 2^53 if whole; 0 and the last choice */
     double initial;             /**< the default value */
     const char *automatic;      /**< NULL, or what the value 0 means, e.g. "2^floor(log2 sqrt m)" */
