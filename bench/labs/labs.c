@@ -17,6 +17,8 @@ static const lab_t *const LABS[] = {
 #endif
 #if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE
     &lab_constructions,
+#endif
+#if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE && ATTN_HAS_SKETCH
     &lab_complexity,
 #endif
 #if ATTN_HAS_SOFTMAX && ATTN_HAS_LINEAR && ATTN_HAS_SPARSE && ATTN_GRADIENTS

@@ -14,7 +14,7 @@ enum { STREAM_INPUTS = 500, INPUTS = 3 };
 enum { MEASURE_LEAST = 6 }; /* samples: the median of fewer has no 95% interval (measure.h) */
 
 const char *scaling_backend(enum scaling_kind kind) {
-    static const char *const backends[SCALING_KINDS] = {"softmax", "sparse", "linear"};
+    static const char *const backends[SCALING_BACKENDS] = {"softmax", "sparse", "linear", "sketch"};
     return backends[kind];
 }
 

@@ -8,12 +8,19 @@
 
 #include "attn/attn.h"
 
-/** The kinds of attention of the paper, each by the backend of its name. */
-enum scaling_kind { SCALING_SOFTMAX, SCALING_SPARSE, SCALING_LINEAR, SCALING_KINDS };
+/** The kinds of attention of the paper, and sketch, which is measured beside them: each by the backend of its name. */
+enum scaling_kind {
+    SCALING_SOFTMAX,
+    SCALING_SPARSE,
+    SCALING_LINEAR,
+    SCALING_KINDS, /**< of the paper */
+    SCALING_SKETCH = SCALING_KINDS,
+    SCALING_BACKENDS
+};
 
 const char *scaling_backend(enum scaling_kind kind);
 
-/** One causal head: d = dv = dim, n = m = length; the backends' defaults, B ~ sqrt L for sparse. */
+/** One causal head: d = dv = dim, n = m = length; the backends' defaults: B ~ sqrt L for sparse, half of the features for sketch. */
 typedef struct scaling_request {
     const attn_context_t *context; /**< NULL: the environment's tier; else its tier */
     enum scaling_kind kind;

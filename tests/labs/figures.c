@@ -189,6 +189,7 @@ static void captions_have_exponents(void **state) {
     lab_run_note(&run, rows, run.point_count, text, sizeof text);
     assert_non_null(strstr(text, "softmax 2.00 (2.00 to 2.00; Table 1: 2)"));
     assert_non_null(strstr(text, "linear 1.00 (1.00 to 1.00; Table 1: 1)"));
+    assert_non_null(strstr(text, "sketch 1.96 ("));
     free(rows);
     lab_run_end(&run);
     attn_context_destroy(context);

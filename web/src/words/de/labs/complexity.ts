@@ -9,8 +9,8 @@ export const complexity = {
     "Time and memory over the length": "Zeit und Speicher über der Länge",
     "Do Efficient Transformers Really Save Computation?, Table 1":
         "Do Efficient Transformers Really Save Computation?, Tabelle 1",
-    "Softmax attention takes L^2 time, sparse attention L sqrt L, linear attention L; with the dimension ~ sqrt L that general problems ask of the last two, all take L^2. Times are measured and differ from run to run.":
-        "Softmax-Attention braucht L^2 Zeit, dünne L sqrt L, lineare L; mit der Dimension ~ sqrt L, die allgemeine Aufgaben von den beiden letzten verlangen, brauchen alle L^2. Zeiten sind gemessen und von Lauf zu Lauf verschieden.",
+    "Softmax attention takes L^2 time, sparse attention L sqrt L, linear attention L; with the dimension ~ sqrt L that general problems ask of the last two, all take L^2. Sketched attention, which has all pairs and half of the features, is beside them. Times are measured and differ from run to run.":
+        "Softmax-Attention braucht L^2 Zeit, dünne L sqrt L, lineare L; mit der Dimension ~ sqrt L, die allgemeine Aufgaben von den beiden letzten verlangen, brauchen alle L^2. Daneben steht Attention auf Sketches, die alle Paare und die Hälfte der Features hat. Zeiten sind gemessen und von Lauf zu Lauf verschieden.",
     "Time of causal attention, one head, one thread":
         "Zeit kausaler Attention, ein Kopf, ein Thread",
     "Time grows as L^2 for softmax, L^1.5 for sparse and L for linear attention (Table 1, locality column at constant m: there a constant dimension is enough).":
@@ -47,5 +47,6 @@ export const complexity = {
     "softmax: plan and workspace": "softmax: Plan und Arbeitsspeicher",
     "sparse: plan and workspace": "sparse: Plan und Arbeitsspeicher",
     "linear: plan and workspace": "linear: Plan und Arbeitsspeicher",
+    "sketch: plan and workspace": "sketch: Plan und Arbeitsspeicher",
     "query, key, value and out": "Query, Key, Value und Ausgabe",
 };
