@@ -75,8 +75,7 @@ const counted = () =>
         timeout: 120_000,
     });
 
-test("operations are the formulas', and lines cross where these say", async () => {
-    await reopen("#open=longer&quantity=flops&length=1048576");
+test("#open=longer&quantity=flops&length=1048576: operations are the formulas', and lines cross where these say", async () => {
     await counted();
     await page.locator("[data-crossing=sketch]").waitFor();
     const [n, d] = [2 ** 20, 64];
@@ -113,8 +112,7 @@ test("operations are the formulas', and lines cross where these say", async () =
     assert.match(await said(), /softmax 2\.68 × 10⁸ operations/);
 });
 
-test("a backend that is always or never below softmax says so", async () => {
-    await reopen("#open=longer&quantity=flops&dim=8&sketch.size=8");
+test("#open=longer&quantity=flops&dim=8&sketch.size=8: a backend that is always or never below softmax says so", async () => {
     await counted();
     // 4 n d^2 + ... against 4 n^2 d for n >= 64, d = 8; all features and their products beside.
     const [linear, sketch] = ["linear", "sketch"].map((id) =>
@@ -128,16 +126,14 @@ test("a backend that is always or never below softmax says so", async () => {
     assert.match(await sketch.textContent(), /^sketch costs no less than softmax at the longest/);
 });
 
-test("lengths do not stay to be counted while there is no input", async () => {
-    await reopen("#open=longer&quantity=flops");
+test("#open=longer&quantity=flops: lengths do not stay to be counted while there is no input", async () => {
     await page.fill("#text", "");
     await page.locator("#input-problem:visible").waitFor();
     await counted();
     await page.locator("#longer svg").waitFor();
 });
 
-test("times beyond what was measured grow as the operations do, and say so", async () => {
-    await reopen("#open=longer&length=4096");
+test("#open=longer&length=4096: times beyond what was measured grow as the operations do, and say so", async () => {
     await counted();
     const read = async (place) => {
         await page.fill("#length", String(place));
@@ -157,8 +153,7 @@ test("times beyond what was measured grow as the operations do, and say so", asy
     assert.equal((await page.locator("#longer svg circle").count()) >= 4 * 7, true);
 });
 
-test("what is open and chosen is in the link, and nonsense does no harm", async () => {
-    await reopen("#open=pareto&open=longer&against=bytes&quantity=memory&length=524288");
+test("#open=pareto&open=longer&against=bytes&quantity=memory&length=524288: what is open and chosen is in the link, and nonsense does no harm", async () => {
     await counted();
     await page.waitForFunction(() =>
         /524/.test(document.querySelector("#length-words").textContent),
@@ -175,8 +170,7 @@ test("what is open and chosen is in the link, and nonsense does no harm", async 
     assert.match(await said(), /^1.048.576 tokens/);
 });
 
-test("what lengths cost with other parameters is dimmed, and counted anew", async () => {
-    await reopen("#open=longer&quantity=flops&length=1048576");
+test("#open=longer&quantity=flops&length=1048576: what lengths cost with other parameters is dimmed, and counted anew", async () => {
     await counted();
     const before = await said();
     await page.evaluate(() => {
@@ -220,8 +214,7 @@ test("a run that fails is told, not tried again, and leaves nothing in the worke
     await page.locator("#longer .problem").waitFor({ state: "detached" });
 });
 
-test("counts of other parameters are dimmed and say so", async () => {
-    await reopen("#open=longer&quantity=flops");
+test("#open=longer&quantity=flops: counts of other parameters are dimmed and say so", async () => {
     const isDone = () => document.querySelector("#longer").ariaBusy === "false";
     await page.waitForFunction(isDone, null, { timeout: 120_000 });
     assert.equal(await page.locator("#longer .stale-note").isVisible(), false);

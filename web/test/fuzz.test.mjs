@@ -78,8 +78,7 @@ for (let seed = 1; seed <= 10; seed++)
         assert.equal(await page.inputValue("#text"), text);
     });
 
-test("rules with wrong values are said, and are none", async () => {
-    await reopen("#text=a+b+c+d&window=2.5,-7&softcap=-2&alibi=3&sink=1e40&keys=-4");
+test("#text=a+b+c+d&window=2.5,-7&softcap=-2&alibi=3&sink=1e40&keys=-4: rules with wrong values are said, and are none", async () => {
     assert.equal(await page.textContent("#rules summary span"), "");
     assert.equal(await page.getAttribute("#rules", "open"), "", "what is wrong is seen");
     const problem = await page.textContent("#rules-problem");

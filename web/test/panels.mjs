@@ -28,9 +28,11 @@ let complaints = []; // of the page under test: errors, warnings, refused loads
 
 before(() => mkdir(pictures, { recursive: true }));
 
-beforeEach(async () => {
+/** Where a test's name begins with an address of the page, "#dim=32: ", it is opened there. */
+beforeEach(async ({ name }) => {
     complaints = [];
-    show(await openPage());
+    const [, address = ""] = /^(#\S+): /.exec(name) ?? [];
+    show(await openPage({}, new URL(address, site.url).href));
 });
 
 afterEach(async () => {

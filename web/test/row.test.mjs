@@ -183,8 +183,7 @@ test("sparse: the keys it keeps, and no weight elsewhere; causal: none after the
     assert.match(await panel("softmax").locator(".sees").textContent(), /sees 10 of 16.*keeps all/);
 });
 
-test("a key is kept whose weight is too small for a float, and left out by a pattern alone", async () => {
-    await reopen("#scale=1000&row=5.3&causal=1");
+test("#scale=1000&row=5.3&causal=1: a key is kept whose weight is too small for a float, and left out by a pattern alone", async () => {
     await stepsShown();
     const sees = (backend) => panel(backend).locator(".sees").textContent();
     const small = "below what a float can hold";
@@ -206,8 +205,7 @@ test("a key is kept whose weight is too small for a float, and left out by a pat
     assert.match(row, /The pattern leaves key “Attention” out: its weight is 0\./);
 });
 
-test("linear: a normaliser of 0 is told, and no number follows an operator by its sign", async () => {
-    await reopen("#preset=normaliser");
+test("#preset=normaliser: linear: a normaliser of 0 is told, and no number follows an operator by its sign", async () => {
     await stepsShown();
     const lines = () => panel("linear").locator(".formulas").textContent();
     assert.match(

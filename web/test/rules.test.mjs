@@ -72,8 +72,7 @@ async function commandHasError(backend, most, files = {}) {
 }
 
 for (const [name, [text, rule]] of Object.entries(rules))
-    test(`${name}: softmax is exact by it, and sparse has the command line's error`, async () => {
-        await reopen(`#text=${encodeURIComponent(words)}&${name}=${text}`);
+    test(`#text=${encodeURIComponent(words)}&${name}=${text}: ${name}: softmax is exact by it, and sparse has the command line's error`, async () => {
         const most = await mostOfText(rule);
         const error = await number("softmax", "error");
         assert.ok(error <= most, `softmax by ${name}: ${error}, and ${most} is the most`);
@@ -89,8 +88,7 @@ for (const [name, [text, rule]] of Object.entries(rules))
         if (cli) await commandHasError("sparse", rounding);
     });
 
-test("the fields say the rules, and a link has them", async () => {
-    await reopen(`#text=${encodeURIComponent(words)}`);
+test(`#text=${encodeURIComponent(words)}: the fields say the rules, and a link has them`, async () => {
     await page.click("#rules summary");
     const fields = {
         ...{ left: "3", right: "1", softcap: "0.25", alibi: "0.5", sink: "1.5", length: "11" },
@@ -111,8 +109,7 @@ test("the fields say the rules, and a link has them", async () => {
     assert.equal(await page.inputValue("#rules [name=softcap]"), "", "a preset has its own rules");
 });
 
-test("a mask that is none is said, and rules that are none do no harm", async () => {
-    await reopen("#hidden=x&window=1&window=2,y&softcap=z&keys=&sink=NaN&alibi=Infinity");
+test("#hidden=x&window=1&window=2,y&softcap=z&keys=&sink=NaN&alibi=Infinity: a mask that is none is said, and rules that are none do no harm", async () => {
     assert.equal(await page.getAttribute("#rules", "open"), null);
     assert.equal((await errors()).length, 4);
     await page.click("#rules summary");
@@ -126,8 +123,7 @@ test("a mask that is none is said, and rules that are none do no harm", async ()
     assert.equal((await errors()).length, 4);
 });
 
-test("a row by the rules: what it sees, and the numbers of a key", async () => {
-    await reopen(`#text=${encodeURIComponent(words)}&${allInLink}&row=8.9`);
+test(`#text=${encodeURIComponent(words)}&${allInLink}&row=8.9: a row by the rules: what it sees, and the numbers of a key`, async () => {
     await page.locator("[data-backend=softmax] .row:not(.old) .row-error").waitFor();
     const text = await panel("softmax").locator(".sees").textContent();
     assert.match(text, /^sees 3 of 16 keys: 7–9/); // 5 and 6 of the window are hidden
@@ -213,8 +209,7 @@ async function choose(name, buffer) {
     await change(() => page.setInputFiles("#rules [name=mask]", file));
 }
 
-test("a mask from a file hides what is false, with hidden keys and without", async () => {
-    await reopen(`#text=${encodeURIComponent(words)}`);
+test(`#text=${encodeURIComponent(words)}: a mask from a file hides what is false, with hidden keys and without`, async () => {
     const without = await errors();
     const { seen, file } = booleans([tokens, tokens], 5);
     await choose("seen by.npy", file);

@@ -66,8 +66,7 @@ test("code to embed shows the same numbers on another page, without the parts th
     assert.equal(await page.locator(".rest").first().isVisible(), true);
 });
 
-test("an embedded page stays so as it is used, and leads to the whole of it", async () => {
-    await reopen("#embed=1&without=presets,input,nothing,__proto__");
+test("#embed=1&without=presets,input,nothing,__proto__: an embedded page stays so as it is used, and leads to the whole of it", async () => {
     assert.equal(await page.locator("#presets").isVisible(), false);
     assert.equal(await page.locator(".page-header").isVisible(), true);
     await change(() => page.fill("#sketch-size", "12"));
@@ -79,8 +78,7 @@ test("an embedded page stays so as it is used, and leads to the whole of it", as
     assert.equal(await page.locator("#whole").isVisible(), false);
 });
 
-test("an embedded page says what is wrong, and keeps a part that its reader folds away", async () => {
-    await reopen("#embed=1&open=streaming");
+test("#embed=1&open=streaming: an embedded page says what is wrong, and keeps a part that its reader folds away", async () => {
     assert.equal(await page.isVisible("#longer"), false);
     await page.click("#streaming summary");
     assert.equal(await page.getAttribute("#streaming", "open"), null);
@@ -123,8 +121,7 @@ const allNumbers = (from, name) =>
         .locator(`.panel [data-name=${name}] data`)
         .evaluateAll((all) => all.map(({ value }) => Number(value)));
 
-test("one file computes the same view from a disk: numbers, readings and parameters", async (t) => {
-    await reopen("#preset=sink&sketch.size=20&difference=1&colours=log");
+test("#preset=sink&sketch.size=20&difference=1&colours=log: one file computes the same view from a disk: numbers, readings and parameters", async (t) => {
     const shown = await allNumbers(page, "error");
     const readings = await page.locator(".readout").allTextContents();
     await page.click("#share summary");
@@ -154,8 +151,7 @@ test("one file computes the same view from a disk: numbers, readings and paramet
     await opened.close();
 });
 
-test("one file goes by the rules", async () => {
-    await reopen("#preset=sink&keys=40&hidden=3-5");
+test("#preset=sink&keys=40&hidden=3-5: one file goes by the rules", async () => {
     const shown = await allNumbers(page, "error");
     assert.equal(shown.length, 2);
     await page.click("#share summary");
@@ -170,8 +166,7 @@ test("one file goes by the rules", async () => {
     await opened.close();
 });
 
-test("one file of a long text: the same queries as the page, and no run that stops its tab", async () => {
-    await reopen("#dim=8");
+test("#dim=8: one file of a long text: the same queries as the page, and no run that stops its tab", async () => {
     await change(() => page.fill("#text", words(6000))); // of 24 queries in a cell some are looked at
     const shown = await page.locator(".readout").allTextContents();
     await page.click("#share summary");

@@ -33,8 +33,7 @@ async function weights(backend) {
 }
 
 for (const backend of ["softmax", "sketch"])
-    test(`${backend}: lines are its weights, but for those too thin`, async () => {
-        await reopen(`#text=${encodeURIComponent(text)}&causal=1&strands=${backend}`);
+    test(`#text=${encodeURIComponent(text)}&causal=1&strands=${backend}: ${backend}: lines are its weights, but for those too thin`, async () => {
         await drawn(2 * count);
         const all = await weights(backend);
         const most = Math.max(...all.map(Math.abs));
@@ -104,8 +103,7 @@ test("by pointer and keyboard a token's lines stand alone, and its steps are a c
 
 const focused = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
 
-test("keys are reached by keyboard, too, and counted as queries are", async () => {
-    await reopen(`#text=${encodeURIComponent(text)}&strands=softmax&region=4-9.6-12`);
+test(`#text=${encodeURIComponent(text)}&strands=softmax&region=4-9.6-12: keys are reached by keyboard, too, and counted as queries are`, async () => {
     await drawn(6 + 7);
     await page.locator("#strands text").first().focus();
     assert.equal(await focused(), "the, query 4");

@@ -27,8 +27,7 @@ function state(backend) {
     );
 }
 
-test("softmax's cache grows by a key and a value a token, linear's state does not", async () => {
-    await reopen("#open=streaming");
+test("#open=streaming: softmax's cache grows by a key and a value a token, linear's state does not", async () => {
     await arrived(1);
     const kept = {};
     for (const token of [1, 10, 30, 58]) {
@@ -46,8 +45,7 @@ test("softmax's cache grows by a key and a value a token, linear's state does no
     assert.ok(linear[3] < softmax[3]);
 });
 
-test("linear's state has one size, and the few tokens beside it are told apart", async () => {
-    await reopen("#open=streaming");
+test("#open=streaming: linear's state has one size, and the few tokens beside it are told apart", async () => {
     await arrived(1);
     assert.deepEqual((await state("linear")).slice(2), [0, 1], "one token is no state yet");
     const matrix = dim * dim * 4 + dim * 4;
@@ -68,8 +66,7 @@ test("linear's state has one size, and the few tokens beside it are told apart",
     assert.equal(await page.locator(".growth polyline").count(), 0);
 });
 
-test("each answer is exact attention's over the tokens that have come, or as far off as told", async () => {
-    await reopen("#open=streaming&token=20");
+test("#open=streaming&token=20: each answer is exact attention's over the tokens that have come, or as far off as told", async () => {
     await arrived(20);
     const [[, softmax], [, linear]] = await Promise.all([state("softmax"), state("linear")]);
     assert.ok(softmax < 1e-5 && linear > 0.1, `${softmax}, ${linear}`);
@@ -103,8 +100,7 @@ test("it plays, pauses, and its place is in the link; another text begins anew",
     await arrived(58);
 });
 
-test("what a stream has is not sent again when another one has failed", async () => {
-    await reopen("#open=streaming&token=3");
+test("#open=streaming&token=3: what a stream has is not sent again when another one has failed", async () => {
     await arrived(3);
     const [before] = await state("softmax");
     await failCall("append", 2 + 1); // softmax has two tokens more, and linear one
@@ -123,8 +119,7 @@ test("what a stream has is not sent again when another one has failed", async ()
     assert.deepEqual(errors, wanted);
 });
 
-test("while a text is computed nothing is said of the last, nor that this one cannot be played", async () => {
-    await reopen("#open=streaming");
+test("#open=streaming: while a text is computed nothing is said of the last, nor that this one cannot be played", async () => {
     await arrived(1);
     const words = await page.evaluate(() => {
         globalThis.shown = [];

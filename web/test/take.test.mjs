@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { embed, readNpy } from "libattn/data";
-import { backends, change, number, page, panel, reopen, testOrigins, write } from "./panels.mjs";
+import { backends, change, number, page, panel, testOrigins, write } from "./panels.mjs";
 
 const eps = 2 ** -23;
 
@@ -134,8 +134,7 @@ test("differences are saved as differences", async () => {
     );
 });
 
-test("figures are saved with the colours of the page, and their numbers", async () => {
-    await reopen("#open=pareto&open=longer&open=streaming&quantity=flops&token=9");
+test("#open=pareto&open=longer&open=streaming&quantity=flops&token=9: figures are saved with the colours of the page, and their numbers", async () => {
     await page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false", null, {
         timeout: 120_000,
     });
@@ -171,8 +170,7 @@ test("figures are saved with the colours of the page, and their numbers", async 
     assert.equal(longest[flops], 4 * 2 ** 40 * 64);
 });
 
-test("lines are saved as they are drawn, with their numbers", async () => {
-    await reopen("#text=one two three four&strands=linear");
+test("#text=one+two+three+four&strands=linear: lines are saved as they are drawn, with their numbers", async () => {
     const root = page.locator("#strands");
     await root.locator("svg text").nth(7).waitFor();
     const svg = await take(root, "svg");
