@@ -18,8 +18,9 @@ if(ATTN_TARGETS_I386)
   target_compile_options(attn_options INTERFACE -msse2 -mfpmath=sse)
 endif()
 if(ATTN_SANITIZE)
-  target_compile_options(attn_options INTERFACE -fsanitize=address,undefined
-                                                -fno-sanitize-recover=undefined)
+  set(checked $<NOT:$<BOOL:$<TARGET_PROPERTY:ATTN_UNCHECKED>>>)
+  target_compile_options(attn_options INTERFACE $<${checked}:-fsanitize=address,undefined>
+                                                $<${checked}:-fno-sanitize-recover=undefined>)
   target_link_options(attn_options INTERFACE -fsanitize=address,undefined)
   # Programs start thousands of times: relocations of what sanitizers say of each place took half of that, and
   # looking for leaks reads what each sanitizer's library has of memory.
