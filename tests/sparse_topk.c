@@ -168,6 +168,15 @@ static void cost_and_facts(void **state) {
     plan = fixture_plan(context, "sparse", &problem, "pattern=topk,block=8,top=100");
     assert_true(fixture_fact(plan, "top", -1) == 8); /* as many as there are */
     attn_plan_destroy(plan);
+    for (int causal = 0; causal < 2;
+         causal++) { /* a short last block is chosen or not: runs decide */
+        problem = fixture_problem(1, 2, 61, 61, 4, 4);
+        problem.causal = causal ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_NONE;
+        plan = fixture_plan(context, "sparse", &problem, "pattern=topk,block=8,top=3");
+        assert_int_equal(attn_plan_cost(plan, &cost, &error), ATTN_OK);
+        assert_true(isnan(cost.pairs) == !causal && isnan(cost.touched) == !causal);
+        attn_plan_destroy(plan);
+    }
     attn_context_destroy(context);
 }
 

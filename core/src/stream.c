@@ -54,6 +54,9 @@ static attn_status_t pose(attn_problem_t *problem, int64_t max_keys, attn_error_
             "stream: a window (%lld, %lld) needs causal, which aligns it with the last "
             "token",
             (long long)problem->window_left, (long long)problem->window_right);
+    if (problem->inputs & ATTN_INPUT_SLOPES && problem->causal == ATTN_CAUSAL_NONE && !has_window)
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
+                         "stream: slopes need causal, which aligns queries with the last tokens");
     problem->queries = 1;
     problem->keys = max_keys;
     if (problem->causal != ATTN_CAUSAL_NONE || has_window)

@@ -29,6 +29,14 @@ static void count_block(const sparse_pattern_t *pattern, const attn_head_t *head
     }
 }
 
+/* Whether runs may choose the last block, and it is shorter than others: a causal query's own is not chosen. */
+static int may_choose_less(const sparse_pattern_t *pattern, const attn_problem_t *problem) {
+    const int64_t last = attn_query_position(problem, problem->keys, problem->queries - 1);
+    const int is_own =
+        pattern->is_causal && last / pattern->block <= problem->keys / pattern->block;
+    return pattern->kind->choose && problem->keys % pattern->block && !is_own;
+}
+
 sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *given) {
     attn_problem_t problem = *given;
     problem.inputs = 0;
@@ -36,7 +44,7 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
     const attn_head_t head = {.problem = &problem};
     const double heads = (double)(problem.batch * problem.heads);
     const int64_t p = attn_query_position(&problem, problem.keys, 0);
-    if (problem.queries > MOST_ROWS || pattern->buckets ||
+    if (problem.queries > MOST_ROWS || pattern->buckets || may_choose_less(pattern, &problem) ||
         (pattern->kind->next && !pattern->kind->choose)) /* no plan knows */
         count.pairs = count.touched = NAN;
     for (int64_t i = 0, end; !isnan(count.pairs) && i < problem.queries; i = end) {

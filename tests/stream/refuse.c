@@ -80,6 +80,8 @@ static void streams_that_cannot_be(void **state) {
     attn_problem_t bad = good;
     bad.inputs = ATTN_INPUT_BIAS;
     refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "no input bias");
+    bad.inputs = ATTN_INPUT_SLOPES; /* how far a key is away from a query that stands nowhere */
+    refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_UNSUPPORTED, "slopes need causal");
     bad = good, bad.past = 3;
     refuse_create(context, "softmax", &bad, 8, ATTN_ERROR_ARGUMENT, "past|3");
     bad = good, bad.dim = 0;

@@ -78,7 +78,7 @@ export interface RunResult<Out = Float32Array> extends OwnResults {
     out: Out;
     /**
      * log sum_j exp(S_ij) in the order (batch, head, query), whatever the layout: batch * heads *
-     * queries elements; -Infinity for a row without keys. `null` when it was not asked for.
+     * queries elements; -Infinity for a row without keys or a sink. `null` when it was not asked for.
      */
     lse: Float32Array | null;
     /**

@@ -31,7 +31,7 @@ export interface StreamOptions<D extends OutDtype = OutDtype, K extends Dtype = 
     /** As a plan's; what is automatic by the number of keys takes `maxKeys` for that. */
     params?: Params | null | undefined;
     /**
-     * Which arrays its calls bring: sinks, slopes, and of the backend's own ({@link OwnInputs}); none by default. Those
+     * Which arrays its calls bring: sinks, slopes (with causal or a window), and of the backend's own ({@link OwnInputs}); none by default. Those
      * with an axis of keys come with append(), all others with query().
      */
     inputs?: readonly ("sinks" | "slopes" | keyof OwnInputs)[] | null | undefined;

@@ -303,7 +303,7 @@ typedef struct attn_stream attn_stream_t;
 /**
  * Make an empty stream. Of `problem` counts what does not change: batch, heads, kv_heads, dim,
  * value_dim, dtypes, causal or not, scale, softcap, window (without causal: one with 0 to the right),
- * own_inputs, and of the library's inputs sinks and slopes, which come with queries; others are refused, as a bias or a
+ * own_inputs, and of the library's inputs sinks and slopes (with causal or a window), which come with queries; others are refused, as a bias or a
  * mask is over the keys, which grow. `queries` and `keys` are ignored, past and backward must be 0. Parameters as
  * for a plan; where an automatic one depends on the number of keys, that is `max_keys`, which is the most tokens that
  * the stream may get. Memory grows with the tokens, by doubling, where the backend keeps them all; with a window to the

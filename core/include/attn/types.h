@@ -228,10 +228,10 @@ typedef struct attn_io {
     uint32_t reserved;
     attn_tensor_t query, key, value; /**< read only */
     attn_tensor_t out;               /**< written completely */
-    attn_tensor_t lse;               /**< (B, H, n, 1) f32, or absent; -inf for a row with no key */
-    void *workspace;                 /**< scratch, aligned to 64 bytes; nothing in it is kept */
-    uint64_t workspace_size;         /**< bytes; at least attn_plan_workspace_size() */
-    attn_report_t *report;           /**< NULL when nobody wants it */
+    attn_tensor_t lse;       /**< (B, H, n, 1) f32, or absent; -inf for a row with no key or sink */
+    void *workspace;         /**< scratch, aligned to 64 bytes; nothing in it is kept */
+    uint64_t workspace_size; /**< bytes; at least attn_plan_workspace_size() */
+    attn_report_t *report;   /**< NULL when nobody wants it */
 
     attn_tensor_t bias;         /**< f32 (B|1, H|1, n|1, m), added to the logits; -inf masks */
     attn_tensor_t mask;         /**< bool (B|1, H|1, n|1, m); false masks */
