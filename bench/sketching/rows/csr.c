@@ -75,25 +75,13 @@ enum { ROWS = 512, COLUMNS = 1000000, DENSITIES = 4 };
 /* One column in so many on the average, the fewest elements first. */
 static const int64_t every[DENSITIES] = {800, 400, 200, 100};
 
-/* Least squares: seconds = start + slope elements. */
-static void fit(const double *elements, const double *seconds, double *start, double *slope) {
-    double x = 0, y = 0, xx = 0, xy = 0;
-    for (int i = 0; i < DENSITIES; i++) x += elements[i] / DENSITIES, y += seconds[i] / DENSITIES;
-    for (int i = 0; i < DENSITIES; i++) {
-        xx += (elements[i] - x) * (elements[i] - x);
-        xy += (elements[i] - x) * (seconds[i] - y);
-    }
-    *slope = xy / xx;
-    *start = y - *slope * x;
-}
-
 /* Time over the elements: a line that does not begin at 0, as whatever they are Y is written and more is done. */
 static void say(const char *method, const double *elements, const turn_t *turns, double pass) {
-    double seconds[DENSITIES], start, slope;
+    double seconds[DENSITIES];
     for (int i = 0; i < DENSITIES; i++) seconds[i] = turns[i].seconds;
-    fit(elements, seconds, &start, &slope);
+    const line_t line = rows_line(elements, seconds, DENSITIES);
     for (int i = 0; i < DENSITIES; i++) {
-        const double off = seconds[i] / (start + slope * elements[i]) - 1;
+        const double off = seconds[i] / (line.start + line.slope * elements[i]) - 1;
         const double ten = 10 * pass * elements[i];
         char what[96], beside[192];
         snprintf(what, sizeof what, "CSR 512 x 10^6, %.3g elements, %s to 4096", elements[i],
@@ -101,7 +89,7 @@ static void say(const char *method, const double *elements, const turn_t *turns,
         snprintf(beside, sizeof beside,
                  "ten passes %.3g ms: %.2f of it; %+.1f%% off %.3g ms + %.3g ns an element, asked "
                  "15%%: %s",
-                 ten * 1e3, seconds[i] / ten, 100 * off, start * 1e3, slope * 1e9,
+                 ten * 1e3, seconds[i] / ten, 100 * off, line.start * 1e3, line.slope * 1e9,
                  rows_verdict(fabs(off) <= 0.15));
         rows_say(what, seconds[i], 2 * ten, beside);
     }

@@ -57,6 +57,16 @@ void rows_take_turns(turn_t *turns, int count) {
 
 const char *rows_verdict(int is_reached) { return is_reached ? "reached" : "missed"; }
 
+line_t rows_line(const double *x, const double *seconds, int count) {
+    double mean = 0, middle = 0, xx = 0, xy = 0;
+    for (int i = 0; i < count; i++) mean += x[i] / count, middle += seconds[i] / count;
+    for (int i = 0; i < count; i++) {
+        xx += (x[i] - mean) * (x[i] - mean);
+        xy += (x[i] - mean) * (seconds[i] - middle);
+    }
+    return (line_t){middle - xy / xx * mean, xy / xx};
+}
+
 void rows_say(const char *what, double seconds, double most, const char *beside) {
     char asked[64] = "";
     if (!isnan(most))

@@ -38,6 +38,13 @@ void rows_take_turns(turn_t *turns, int count);
 
 enum { ROWS_LEAST = 5, ROWS_MOST = 21, ROWS_TURNS = 8 };
 
+/** seconds = start + slope x, by least squares. */
+typedef struct line {
+    double start, slope;
+} line_t;
+
+line_t rows_line(const double *x, const double *seconds, int count);
+
 /** An X, and what is done with it. */
 typedef struct problem {
     sketching_x_t x;
