@@ -132,50 +132,43 @@ ATTN_STEP void decode_dots(const decode_dots_t *dots) {
 
 /* ---- output ------------------------------------------------------------------------------------- */
 
-/*
- * `vectors` vectors of columns from `c` on of `rows` rows, both constants. What DECODE_SUMMED values come to is summed
- * apart and then added: rounding grows with the number of those sums, not of keys.
- */
+/* `vectors` vectors of columns from `c` on of `rows` rows, both constants. */
 ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int64_t tail,
                                  decode_sums_t *work, int64_t c) {
     const decode_sums_t s = *work;
-    const int64_t count = s.last - s.first, most = rows == 1 ? DECODE_SUMMED : count;
+    vf sums[4][8];
+    ATTN_UNROLL
+    for (int r = 0; r < rows; r++) {
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            sums[r][v] =
+                vf_mul(vf_set1(s.rescale[r]), vf_load(s.out + r * s.out_stride + c + v * VF_LANES));
+    }
     work->done += rows * vectors * VF_LANES;
     const int64_t size = attn_dtype_size(dtype), ahead = decode_ahead_(&s.values);
     const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
-    for (int64_t from = 0; from < count; from += most) {
-        vf sums[4][8];
+    for (int64_t turn = 0; turn < s.last - s.first; turn++) {
+        const int64_t j = s.first + decode_turn_(rows, turn, s.last - s.first);
+        const char *value = s.values.data + j * s.values.stride + c * size;
+        vf column[8];
+        if (rows == 1) decode_fetch_on_(value, ahead, vectors * VF_LANES * size);
+        decode_fetch(&s.ahead, j, fetched, fetch);
+        ATTN_UNROLL
+        for (int v = 0; v < vectors; v++)
+            column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
         ATTN_UNROLL
         for (int r = 0; r < rows; r++) {
-            ATTN_UNROLL
-            for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
-        }
-        for (int64_t turn = from; turn < tile_min(count, from + most); turn++) {
-            const int64_t j = s.first + decode_turn_(rows, turn, count);
-            const char *value = s.values.data + j * s.values.stride + c * size;
-            vf column[8];
-            if (rows == 1) decode_fetch_on_(value, ahead, vectors * VF_LANES * size);
-            decode_fetch(&s.ahead, j, fetched, fetch);
+            const vf weight = vf_set1(s.weights[r * s.weights_stride + j]);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++)
-                column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
-            ATTN_UNROLL
-            for (int r = 0; r < rows; r++) {
-                const vf weight = vf_set1(s.weights[r * s.weights_stride + j]);
-                ATTN_UNROLL
-                for (int v = 0; v < vectors; v++)
-                    sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
-            }
+                sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
         }
+    }
+    ATTN_UNROLL
+    for (int r = 0; r < rows; r++) {
         ATTN_UNROLL
-        for (int r = 0; r < rows; r++) {
-            const vf rescale = vf_set1(from ? 1.0f : s.rescale[r]);
-            float *out = s.out + r * s.out_stride + c;
-            ATTN_UNROLL
-            for (int v = 0; v < vectors; v++)
-                vf_store(out + v * VF_LANES,
-                         vf_mul_add(rescale, vf_load(out + v * VF_LANES), sums[r][v]));
-        }
+        for (int v = 0; v < vectors; v++)
+            vf_store(s.out + r * s.out_stride + c + v * VF_LANES, sums[r][v]);
     }
 }
 
@@ -194,15 +187,15 @@ ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sum
     int64_t c = 0;
     for (; c + 2 * VF_LANES <= s->columns; c += 2 * VF_LANES) {
         float *out = s->out + c;
-        vf even = vf_zero(), odd = vf_zero(); /* apart: see decode_columns_() */
+        vf even = vf_load(out), odd = vf_load(out + VF_LANES);
         ATTN_UNROLL
         for (int i = 0; i < keys; i++) {
             const char *at = value[i] + c * attn_dtype_size(dtype);
             even = vf_mul_add(weight[i], decode_load_(dtype, at, 0), even);
             odd = vf_mul_add(weight[i], decode_load_(dtype, at, VF_LANES), odd);
         }
-        vf_store(out, vf_add(vf_load(out), even));
-        vf_store(out + VF_LANES, vf_add(vf_load(out + VF_LANES), odd));
+        vf_store(out, even);
+        vf_store(out + VF_LANES, odd);
     }
     for (; c < s->columns; c += VF_LANES) {
         vf sum = vf_load(s->out + c);
