@@ -84,7 +84,7 @@ test("parameters that matter less are folded away, and open by keyboard and by a
         .locator("[data-backend=sparse] .control input[type=number]")
         .evaluateAll((all) => all.map((field) => getComputedStyle(field).fontSize));
     assert.equal(new Set(sizes).size, 1, "folded or not, fields are alike");
-    await page.waitForURL(/open=sparse\.further/);
+    await page.waitForURL(/^(?=.*open=sparse\.further)(?=.*sparse\.seed=7)/);
     const url = page.url();
     await page.close();
     show(await openPage({}, url));

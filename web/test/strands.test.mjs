@@ -123,7 +123,7 @@ test(`#text=${encodeURIComponent(text)}&strands=softmax&region=4-9.6-12: keys ar
         .sort((one, other) => other.weight - one.weight);
     const [, number] = /number (\d+),/.exec(await page.textContent("#pin span"));
     assert.equal(Number(number), 4 + best.query);
-    assert.match(page.url(), new RegExp(`row=${number}.7`));
+    await page.waitForURL(new RegExp(`row=${number}.7`));
     await page.keyboard.press("ArrowLeft");
     assert.equal(await focused(), "mat, query 5");
 });

@@ -73,8 +73,9 @@ const rowsSeen = () =>
             .length;
     });
 
-const link = async () => {
-    await page.waitForTimeout(400); // the address follows
+/** What the address says once it has this part, which was chosen last. */
+const link = async (last) => {
+    await page.waitForURL(last);
     return Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
 };
 
@@ -165,7 +166,7 @@ test("a link has model, question, token and head, and shows them again", async (
     await page.click("#heads button:nth-child(7)");
     const said = [await words(), await page.textContent(".view.own .readout"), await sizes()];
     assert.match(await page.textContent("#views-title"), /^Layer 2, head 3/);
-    const choice = await link();
+    const choice = await link(/layer=2.*head=3/);
     assert.deepEqual(Object.keys(choice), ["model", "question", "token", "layer", "head"]);
     await page.close();
     await open(choice);
