@@ -132,43 +132,50 @@ ATTN_STEP void decode_dots(const decode_dots_t *dots) {
 
 /* ---- output ------------------------------------------------------------------------------------- */
 
-/* `vectors` vectors of columns from `c` on of `rows` rows, both constants. */
+/*
+ * `vectors` vectors of columns from `c` on of `rows` rows, both constants. What DECODE_SUMMED values come to is summed
+ * apart and then added: rounding grows with the number of those sums, not of keys.
+ */
 ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int64_t tail,
                                  decode_sums_t *work, int64_t c) {
     const decode_sums_t s = *work;
-    vf sums[4][8];
-    ATTN_UNROLL
-    for (int r = 0; r < rows; r++) {
-        ATTN_UNROLL
-        for (int v = 0; v < vectors; v++)
-            sums[r][v] =
-                vf_mul(vf_set1(s.rescale[r]), vf_load(s.out + r * s.out_stride + c + v * VF_LANES));
-    }
+    const int64_t count = s.last - s.first, most = rows == 1 ? DECODE_SUMMED : count;
     work->done += rows * vectors * VF_LANES;
     const int64_t size = attn_dtype_size(dtype), ahead = decode_ahead_(&s.values);
     const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
-    for (int64_t turn = 0; turn < s.last - s.first; turn++) {
-        const int64_t j = s.first + decode_turn_(rows, turn, s.last - s.first);
-        const char *value = s.values.data + j * s.values.stride + c * size;
-        vf column[8];
-        if (rows == 1) decode_fetch_on_(value, ahead, vectors * VF_LANES * size);
-        decode_fetch(&s.ahead, j, fetched, fetch);
-        ATTN_UNROLL
-        for (int v = 0; v < vectors; v++)
-            column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
+    for (int64_t from = 0; from < count; from += most) {
+        vf sums[4][8];
         ATTN_UNROLL
         for (int r = 0; r < rows; r++) {
-            const vf weight = vf_set1(s.weights[r * s.weights_stride + j]);
+            ATTN_UNROLL
+            for (int v = 0; v < vectors; v++) sums[r][v] = vf_zero();
+        }
+        for (int64_t turn = from; turn < tile_min(count, from + most); turn++) {
+            const int64_t j = s.first + decode_turn_(rows, turn, count);
+            const char *value = s.values.data + j * s.values.stride + c * size;
+            vf column[8];
+            if (rows == 1) decode_fetch_on_(value, ahead, vectors * VF_LANES * size);
+            decode_fetch(&s.ahead, j, fetched, fetch);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++)
-                sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
+                column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
+            ATTN_UNROLL
+            for (int r = 0; r < rows; r++) {
+                const vf weight = vf_set1(s.weights[r * s.weights_stride + j]);
+                ATTN_UNROLL
+                for (int v = 0; v < vectors; v++)
+                    sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
+            }
         }
-    }
-    ATTN_UNROLL
-    for (int r = 0; r < rows; r++) {
         ATTN_UNROLL
-        for (int v = 0; v < vectors; v++)
-            vf_store(s.out + r * s.out_stride + c + v * VF_LANES, sums[r][v]);
+        for (int r = 0; r < rows; r++) {
+            const vf rescale = vf_set1(from ? 1.0f : s.rescale[r]);
+            float *out = s.out + r * s.out_stride + c;
+            ATTN_UNROLL
+            for (int v = 0; v < vectors; v++)
+                vf_store(out + v * VF_LANES,
+                         vf_mul_add(rescale, vf_load(out + v * VF_LANES), sums[r][v]));
+        }
     }
 }
 

@@ -29,6 +29,8 @@ enum { DECODE_VECTORS_DOT = VF_LANES < 16 ? 2 : 1 /* of a row alone */ };
  */
 enum { DECODE_AHEAD = 1024 };
 
+enum { DECODE_SUMMED = 128 }; /* values whose sum is one term of the output's */
+
 /* Rows of keys or values one after another; elements of a row stand side by side. */
 typedef struct decode_rows {
     const char *data;
