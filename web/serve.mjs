@@ -39,10 +39,16 @@ const headers = {
     "X-Content-Type-Options": "nosniff",
 };
 
-/** Serve a folder. Resolves to {url, close} when it listens; port 0 takes any that is free. */
-export async function serve({ root = dist, port = 0 } = {}) {
+/**
+ * Serve a folder. Resolves to {url, close} when it listens; port 0 takes any that is free. `packs`: files are packed for
+ * browsers that take it, which takes seconds for all of the page's.
+ */
+export async function serve({ root = dist, port = 0, packs = true } = {}) {
     const folder = await realpath(root);
-    const server = createServer((request, response) => void answer(folder, request, response));
+    const server = createServer((request, response) => {
+        if (!packs) delete request.headers["accept-encoding"];
+        void answer(folder, request, response);
+    });
     await new Promise((resolve, reject) => {
         server.once("error", reject);
         server.listen(port, "localhost", resolve);

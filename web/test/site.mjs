@@ -13,7 +13,7 @@ export function openSite({ timingBudget = 60 } = {}) {
     const site = {};
     let server;
     before(async () => {
-        server = await serve();
+        server = await serve({ packs: false });
         site.url = server.url;
         site.browser = await launchChromium();
         site.newContext = async (options) => {

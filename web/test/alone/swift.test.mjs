@@ -80,7 +80,7 @@ test("4096 tokens have picture, time and error in all panels, and no task is lon
 
 /* A second alone on a machine, as bench.mjs measures it: beside other tests several. */
 test("the first view has its numbers soon", async (t) => {
-    const start = performance.now(); // the server has packed its files by now
+    const start = performance.now();
     const first = await site.newPage({ viewport: { width: 1400, height: 900 } });
     await first.goto(site.url);
     await first.waitForFunction(() => {
