@@ -18,6 +18,7 @@ export function openSite({ timingBudget = 60 } = {}) {
         site.browser = await launchChromium();
         site.newContext = async (options) => {
             const context = await site.browser.newContext(options);
+            context.on("page", waitNowAndThen);
             await context.addInitScript(forgoServiceWorker);
             if (timingBudget !== null) await context.addInitScript(timeFor, timingBudget);
             return context;
@@ -31,6 +32,13 @@ export function openSite({ timingBudget = 60 } = {}) {
         await server?.close();
     });
     return site;
+}
+
+/** A condition is not looked at at each frame, which is the default: the browser would prepare frames all the while. */
+function waitNowAndThen(page) {
+    const wait = page.waitForFunction.bind(page);
+    page.waitForFunction = (condition, argument, options) =>
+        wait(condition, argument, { polling: 50, ...options });
 }
 
 /** In the page: one would fetch all files anew for each test. */
