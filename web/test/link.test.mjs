@@ -17,9 +17,11 @@ const site = openSite();
 let page;
 let complaints = [];
 
-beforeEach(async () => {
+/** Where a test's name begins with an address, it is opened there. */
+beforeEach(async ({ name }) => {
     complaints = [];
-    await elsewhere(site.url);
+    const [, address = ""] = /^(#\S+): /.exec(name) ?? [];
+    await elsewhere(site.url + address);
 });
 
 afterEach(async () => {
@@ -114,8 +116,8 @@ test("what is folded out is in the link: rules, table, command and what is saved
     assert.equal(await written(), site.url);
 });
 
-test("links with plain text stay readable; one that was cut short says so", async () => {
-    await elsewhere(`${site.url}#text=${encodeURIComponent("old & plain + text")}`);
+const plain = encodeURIComponent("old & plain + text");
+test(`#text=${plain}: links with plain text stay readable; one that was cut short says so`, async () => {
     assert.equal(await page.inputValue("#text"), "old & plain + text");
     await change(page, () => page.fill("#text", words(700)));
     const url = await written();
@@ -184,9 +186,9 @@ test("Back leads to the input before, and Forward to this one again", async () =
     assert.equal(await page.evaluate(() => history.length - globalThis.steps), 0);
 });
 
-test("a difference of 0 in a link is none", async () => {
+test("#difference=0: a difference of 0 in a link is none", async () => {
+    assert.equal(await page.isChecked("#difference"), false);
     for (const [value, isShown] of [
-        ["0", false],
         ["1", true],
         ["sketch", true],
     ]) {

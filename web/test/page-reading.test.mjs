@@ -12,6 +12,7 @@ import {
     closings,
     number,
     openPage,
+    opener,
     page,
     panel,
     picture,
@@ -37,8 +38,7 @@ test("pointing at a cell names it in every panel", async () => {
     assert.match(await panel("linear").locator(".readout").textContent(), /^largest: /);
 });
 
-test("what a finger pointed at stays until it points elsewhere", async () => {
-    await page.close();
+test(opener("what a finger pointed at stays until it points elsewhere"), async () => {
     show(await openPage({ hasTouch: true, viewport: { width: 390, height: 844 } }));
     await write("alpha beta gamma delta");
     const tap = async (backend, x, y) => {
@@ -57,8 +57,7 @@ test("what a finger pointed at stays until it points elsewhere", async () => {
     assert.match(await readout.textContent(), /^largest: /);
 });
 
-test("the axes have words of the example at every width", async () => {
-    await page.close();
+test(opener("the axes have words of the example at every width"), async () => {
     const context = await site.newContext();
     show(await context.newPage());
     page.on("close", () => closings.push(context.close()));

@@ -28,15 +28,24 @@ let complaints = []; // of the page under test: errors, warnings, refused loads
 
 before(() => mkdir(pictures, { recursive: true }));
 
+const openers = new Set();
+
+/** The name of a test that opens the page itself. */
+export function opener(name) {
+    openers.add(name);
+    return name;
+}
+
 /** Where a test's name begins with an address of the page, "#dim=32: ", it is opened there. */
 beforeEach(async ({ name }) => {
     complaints = [];
+    if (openers.has(name)) return;
     const [, address = ""] = /^(#\S+): /.exec(name) ?? [];
     show(await openPage({}, new URL(address, site.url).href));
 });
 
 afterEach(async () => {
-    await page.close();
+    await page?.close();
     assert.deepEqual(complaints, []);
 });
 
@@ -60,7 +69,7 @@ export async function openPage(options = {}, url = site.url) {
 
 /** The page under test is opened anew, at an address of its site. */
 export async function reopen(address) {
-    await page.close();
+    await page?.close();
     show(await openPage({}, new URL(address, site.url).href));
 }
 
@@ -130,7 +139,6 @@ export function readNumber(text) {
 
 /** The page as it is while its module is still on the way; the function returned lets it come. */
 export async function openSlowly(url) {
-    await page.close();
     const context = await site.newContext();
     let arrive;
     const arrived = new Promise((resolve) => (arrive = resolve));

@@ -9,6 +9,7 @@ import {
     change,
     drop,
     failCall,
+    opener,
     page,
     panel,
     reopen,
@@ -148,10 +149,11 @@ test("linear: products of features, their sum, and a state whose size keys do no
     assert.deepEqual((await size())[0], [64, 64]);
 });
 
-test("linear: a row has what its settings leave of the state", async () => {
+test("#row=5.3: linear: a row has what its settings leave of the state", async () => {
     const captions = () => panel("linear").locator(".state figcaption").allTextContents();
+    await stepsShown();
+    assert.equal((await captions()).length, 2);
     for (const [link, count] of [
-        ["row=5.3", 2],
         ["row=5.3&linear.normaliser=off", 1],
         ["causal=1&row=5.3&linear.rule=gated&linear.retnet=1", 2],
         ["causal=1&row=5.3&linear.rule=gated&linear.retnet=1&linear.normaliser=off", 1],
@@ -296,7 +298,7 @@ test("a row that overflows is the worst", async () => {
     assert.equal(await worst.locator("data").getAttribute("value"), "NaN");
 });
 
-test("tokens of any length leave pages as wide as they are", async () => {
+test(opener("tokens of any length leave pages as wide as they are"), async () => {
     const token = "a".repeat(300);
     await reopen(`#text=${token}+dog+dog+${token}b&row=0.0&open=streaming`);
     await stepsShown();

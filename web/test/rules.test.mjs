@@ -16,6 +16,7 @@ import {
     mostOfText,
     noCli,
     number,
+    opener,
     page,
     panel,
     reopen,
@@ -144,7 +145,7 @@ test(`#text=${encodeURIComponent(words)}&${allInLink}&row=8.9: a row by the rule
     assert.ok((await number("softmax", "error")) <= (await mostOfText(all)));
 });
 
-test("a row says what a pattern keeps of the keys that rules leave", async () => {
+test(opener("a row says what a pattern keeps of the keys that rules leave"), async () => {
     const sees = async (rule) => {
         await reopen(`#text=${encodeURIComponent(words)}&row=8.8&${rule}`);
         await panel("sparse").locator(".row:not(.old) .row-error").waitFor();
@@ -177,7 +178,7 @@ test("heads have slopes of their own, and the command says so", async () => {
     await commandHasError("sparse", rounding, { "x.npy": file });
 });
 
-test("the command line of all rules", { skip: cli ? false : noCli }, async () => {
+test(opener("the command line of all rules"), { skip: cli ? false : noCli }, async () => {
     const link = allInLink.replace("window=3,1", "window=3,0"); // as causal wants it
     await reopen(`#text=${encodeURIComponent(words)}&causal=1&${link}`);
     const causal = { ...all, causal: "top-left", window: [3, 0] };

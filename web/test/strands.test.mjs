@@ -4,7 +4,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readNpy } from "libattn/data";
 import { randomNpy } from "./npy.mjs";
-import { change, drop, page, panel, reopen, testOrigins, withhold, write } from "./panels.mjs";
+import {
+    change,
+    drop,
+    opener,
+    page,
+    panel,
+    reopen,
+    testOrigins,
+    withhold,
+    write,
+} from "./panels.mjs";
 import { words } from "./watch.mjs";
 
 const text = "the cat sat on the mat and the dog sat on the cat";
@@ -128,7 +138,7 @@ test(`#text=${encodeURIComponent(text)}&strands=softmax&region=4-9.6-12: keys ar
     assert.equal(await focused(), "mat, query 5");
 });
 
-test("lines are gone as soon as they are of another region or parameter", async () => {
+test(opener("lines are gone as soon as they are of another region or parameter"), async () => {
     for (const act of [() => page.click("#zoom-in"), () => page.fill("#sparse-block", "2")]) {
         await reopen(`#text=${encodeURIComponent(text)}&strands=sparse`);
         await drawn(2 * count);
@@ -138,7 +148,7 @@ test("lines are gone as soon as they are of another region or parameter", async 
     }
 });
 
-test("too many tokens have no room, and zoomed in they have", async () => {
+test(opener("too many tokens have no room, and zoomed in they have"), async () => {
     await reopen(`#text=${encodeURIComponent(words(100))}&strands=sparse`);
     await page.locator("#strands .figure p").waitFor();
     assert.match(await page.textContent("#strands .figure"), /Zoom in to 64 tokens/);

@@ -11,6 +11,7 @@ import {
     cli,
     noCli,
     openPage,
+    opener,
     page,
     panel,
     readNumber,
@@ -65,7 +66,7 @@ const seen = () => page.textContent("#zoom output");
 
 for (const backend of ["softmax", "sparse"])
     test(
-        `${backend}: a region has true weights, and cells of several their mean or largest`,
+        opener(`${backend}: a region has true weights, and cells of several their mean or largest`),
         {
             skip: cli ? false : noCli,
         },
@@ -131,60 +132,64 @@ test("a region of so many tokens asks for its own rows alone", async () => {
     assert.ok(parts.every((part) => part.first >= first && part.first + part.count <= +last + 1));
 });
 
-test("wheel, drag, keys and buttons move all panels together, and a link keeps it", async () => {
-    await reopen(link(""));
-    const canvas = panel("sketch").locator("canvas");
-    await canvas.scrollIntoViewIfNeeded();
-    const box = await canvas.boundingBox();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    const top = () => page.evaluate(() => scrollY);
-    const before = await top();
-    await page.mouse.wheel(0, 40);
-    await page.waitForFunction((y) => scrollY > y, before);
-    assert.equal(await seen(), "", "a wheel alone scrolls");
-    await page.mouse.wheel(0, -40);
-    await page.waitForFunction((y) => scrollY === y, before);
-    await page.keyboard.down("Control");
-    await page.mouse.wheel(0, -500);
-    await page.keyboard.up("Control");
-    await rested();
-    const [, first, last] = /^queries (\d+)–(\d+) of 300, keys \d+–\d+ of 300$/.exec(await seen());
-    assert.ok(Math.abs(last - first - count * Math.exp(-1)) <= 2, await seen());
+test(
+    opener("wheel, drag, keys and buttons move all panels together, and a link keeps it"),
+    async () => {
+        await reopen(link(""));
+        const canvas = panel("sketch").locator("canvas");
+        await canvas.scrollIntoViewIfNeeded();
+        const box = await canvas.boundingBox();
+        await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+        const top = () => page.evaluate(() => scrollY);
+        const before = await top();
+        await page.mouse.wheel(0, 40);
+        await page.waitForFunction((y) => scrollY > y, before);
+        assert.equal(await seen(), "", "a wheel alone scrolls");
+        await page.mouse.wheel(0, -40);
+        await page.waitForFunction((y) => scrollY === y, before);
+        await page.keyboard.down("Control");
+        await page.mouse.wheel(0, -500);
+        await page.keyboard.up("Control");
+        await rested();
+        const [, first, last] = /^queries (\d+)–(\d+) of 300, keys \d+–\d+ of 300$/.exec(
+            await seen(),
+        );
+        assert.ok(Math.abs(last - first - count * Math.exp(-1)) <= 2, await seen());
 
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 60, { steps: 4 });
-    await page.mouse.up();
-    await rested();
-    const [, moved] = /^queries (\d+)/.exec(await seen());
-    assert.ok(Number(moved) < Number(first), `${moved}, before it ${first}`);
-    assert.equal(await page.locator("#pin").isVisible(), false, "dragging pins nothing");
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 60, { steps: 4 });
+        await page.mouse.up();
+        await rested();
+        const [, moved] = /^queries (\d+)/.exec(await seen());
+        assert.ok(Number(moved) < Number(first), `${moved}, before it ${first}`);
+        assert.equal(await page.locator("#pin").isVisible(), false, "dragging pins nothing");
 
-    await canvas.focus();
-    await page.keyboard.press("Control+ArrowDown");
-    await rested();
-    const [, further] = /^queries (\d+)/.exec(await seen());
-    assert.ok(Math.abs(further - moved - (last - first) / 4) <= 2, `${further}`);
-    await page.waitForURL(/region=/);
-    await page.mouse.move(0, 0); // away from the picture
-    const shown = [await seen(), await page.locator(".readout").allTextContents()];
-    const [one, other] = [await cellsOf("softmax"), await cellsOf("sketch")];
-    assert.deepEqual(one.shape, other.shape);
-    await reopen(page.url());
-    assert.deepEqual([await seen(), await page.locator(".readout").allTextContents()], shown);
-    assert.deepEqual((await cellsOf("sketch")).data, other.data);
+        await canvas.focus();
+        await page.keyboard.press("Control+ArrowDown");
+        await rested();
+        const [, further] = /^queries (\d+)/.exec(await seen());
+        assert.ok(Math.abs(further - moved - (last - first) / 4) <= 2, `${further}`);
+        await page.waitForURL(/region=/);
+        await page.mouse.move(0, 0); // away from the picture
+        const shown = [await seen(), await page.locator(".readout").allTextContents()];
+        const [one, other] = [await cellsOf("softmax"), await cellsOf("sketch")];
+        assert.deepEqual(one.shape, other.shape);
+        await reopen(page.url());
+        assert.deepEqual([await seen(), await page.locator(".readout").allTextContents()], shown);
+        assert.deepEqual((await cellsOf("sketch")).data, other.data);
 
-    await page.click("#zoom-in");
-    await rested();
-    assert.notEqual(await seen(), shown[0]);
-    await panel("sketch").locator("canvas").focus();
-    await page.keyboard.press("0");
-    await rested();
-    assert.equal(await seen(), "");
-    assert.equal(await page.isDisabled("#zoom-out"), true);
-});
+        await page.click("#zoom-in");
+        await rested();
+        assert.notEqual(await seen(), shown[0]);
+        await panel("sketch").locator("canvas").focus();
+        await page.keyboard.press("0");
+        await rested();
+        assert.equal(await seen(), "");
+        assert.equal(await page.isDisabled("#zoom-out"), true);
+    },
+);
 
-test("two fingers zoom and move a picture, one scrolls the page", async () => {
-    await page.close();
+test(opener("two fingers zoom and move a picture, one scrolls the page"), async () => {
     const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
     show(await openPage(phone));
     const canvas = panel("softmax").locator("canvas");
@@ -206,7 +211,7 @@ test("two fingers zoom and move a picture, one scrolls the page", async () => {
     assert.ok(Math.abs(last - first + 1 - (58 * 25) / 50) <= 2, await seen());
 });
 
-test("a row keeps its place in a region, and a difference is of the same one", async () => {
+test(opener("a row keeps its place in a region, and a difference is of the same one"), async () => {
     await reopen(link("region=100-139.100-139&difference=1&row=120.110"));
     await panel("softmax").locator(".row:not(.old) .row-error").waitFor();
     const { data } = await cellsOf("sparse");
