@@ -9,14 +9,23 @@ import { change, drop, errors, number, page, panel, reopen, testOrigins } from "
 const choose = (id) => change(() => page.click(`[data-preset=${id}]`));
 const rounding = 1e-4; // what f32 may lose of logits up to some hundred, relative to a weight
 
-/** A cell's weight, by the keyboard. */
+/** A cell's weight, by keys, which are some hundred: they are pressed in the page. */
 async function weight(backend, row, column) {
     const canvas = panel(backend).locator(".picture canvas");
     await canvas.focus();
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Home");
-    for (let i = 0; i < row; i++) await page.keyboard.press("ArrowDown");
-    for (let j = 0; j < column; j++) await page.keyboard.press("ArrowRight");
+    await canvas.evaluate(
+        (focused, keys) => {
+            for (const [key, times] of keys)
+                for (let i = 0; i < times; i++)
+                    focused.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        },
+        [
+            ["Escape", 1],
+            ["Home", 1],
+            ["ArrowDown", row],
+            ["ArrowRight", column],
+        ],
+    );
     const text = await panel(backend).locator(".readout").textContent();
     return Number(
         text
@@ -33,13 +42,82 @@ async function isNear(backend, row, column, wanted, tolerance = 0.005) {
     assert.ok(Math.abs(found - wanted) <= tolerance, what);
 }
 
-test("previous token: all weight is one place back, which a band keeps and elu+1 does not", async () => {
-    await choose("previous");
-    assert.equal(await page.isChecked("#causal"), true);
-    for (const row of [1, 9, 31]) await isNear("softmax", row, row - 1, 1, 32 * Math.exp(-12));
-    const [, linear, sparse] = await errors();
-    assert.ok(sparse < 32 * Math.exp(-12), `sparse ${sparse}`);
-    assert.ok(linear > 0.5, `linear ${linear}`);
+/** By presets: what each is to show, once it is chosen. */
+const shows = {
+    /** Previous token: all weight is one place back, which a band keeps and elu+1 does not. */
+    async previous() {
+        assert.equal(await page.isChecked("#causal"), true);
+        for (const row of [1, 9, 31]) await isNear("softmax", row, row - 1, 1, 32 * Math.exp(-12));
+        const [, linear, sparse] = await errors();
+        assert.ok(sparse < 32 * Math.exp(-12), `sparse ${sparse}`);
+        assert.ok(linear > 0.5, `linear ${linear}`);
+    },
+
+    /** Induction: the second half looks at what followed the token before. */
+    async induction() {
+        for (const row of [16, 20, 31])
+            await isNear("softmax", row, row - 15, 1, 32 * Math.exp(-12));
+        assert.ok((await number("sparse", "error")) > 0.5);
+    },
+
+    /** Sink: all rows look at the first key, and what sparse drops costs it. */
+    async sink() {
+        for (const row of [1, 24, 47]) assert.ok((await weight("softmax", row, 0)) > 0.9);
+        await isNear("sparse", 24, 0, 0);
+        assert.ok((await number("sparse", "error")) > 0.5);
+    },
+
+    /** Needle in a haystack: softmax finds it, and sparse gives it no weight. */
+    async needle() {
+        const rowError = async (backend) => {
+            const data = panel(backend).locator(".row-error data");
+            return Number(await data.getAttribute("value"));
+        };
+        assert.ok((await rowError("softmax")) < rounding);
+        assert.ok((await rowError("sparse")) > 0.5, "the needle's row is pinned, and wrong");
+        await isNear("softmax", 127, 42, 1, 0.01); // Escape, without a crosshair, closes the steps
+        assert.equal(await weight("sparse", 127, 42), 0);
+    },
+
+    /** Identical keys: weights are even, and only sparse is wrong. */
+    async identical() {
+        for (const backend of ["softmax", "linear", "sketch"]) {
+            for (const cell of [0, 31, 63]) await isNear(backend, 3, cell, 1 / 64, 5e-5);
+            const error = await number(backend, "error");
+            assert.ok(error < rounding, `${backend} ${error}`);
+        }
+        assert.ok((await number("sparse", "error")) > 0.5);
+    },
+
+    /** Outlier channels: softmax does not change, sketch and linear do. */
+    async outliers() {
+        const [softmax, linear, , sketch] = await errors();
+        assert.ok(softmax < rounding, `softmax ${softmax}`);
+        assert.ok(sketch > 1, `sketch ${sketch}`);
+        assert.ok(linear > 0.5, `linear ${linear}`);
+        for (const cell of [0, 31, 63]) await isNear("linear", 5, cell, 1 / 64, 2e-3);
+    },
+
+    /** A repeated token takes softmax's weight from the one answer, by halves at the end. */
+    async repeated() {
+        for (const row of [0, 1, 63, 127]) await isNear("softmax", row, 0, 127 / (127 + row));
+    },
+
+    /** A normaliser near zero is told, and the numbers are not to be believed. */
+    async normaliser() {
+        const line = await panel("linear").locator(".problem").textContent();
+        assert.match(line, /^64 rows with a normaliser of nearly 0/);
+        assert.ok((await number("linear", "error")) > 0.5);
+        assert.ok((await number("softmax", "error")) < rounding);
+    },
+};
+
+test("each preset shows what it says it does", async (t) => {
+    for (const [id, look] of Object.entries(shows)) {
+        t.diagnostic(id);
+        await choose(id);
+        await look();
+    }
 });
 
 test("logits that rounding alone tells from the products are shown as those", async () => {
@@ -62,12 +140,6 @@ test("logits that rounding alone tells from the products are shown as those", as
     }
 });
 
-test("induction: the second half looks at what followed the token before", async () => {
-    await choose("induction");
-    for (const row of [16, 20, 31]) await isNear("softmax", row, row - 15, 1, 32 * Math.exp(-12));
-    assert.ok((await number("sparse", "error")) > 0.5);
-});
-
 test("copy and saturated state: linear copies what has room in its state, and fails beyond", async () => {
     await choose("copy");
     for (const row of [16, 23, 31]) await isNear("softmax", row, row - 16, 1, 32 * Math.exp(-12));
@@ -80,77 +152,27 @@ test("copy and saturated state: linear copies what has room in its state, and fa
     await isNear("softmax", 64 + 20, 20, 1, 0.01);
 });
 
-test("sink: all rows look at the first key, and what sparse drops costs it", async () => {
-    await choose("sink");
-    for (const row of [1, 24, 47]) assert.ok((await weight("softmax", row, 0)) > 0.9);
-    await isNear("sparse", 24, 0, 0);
-    assert.ok((await number("sparse", "error")) > 0.5);
-});
-
-test("needle in a haystack: softmax finds it, and sparse gives it no weight", async () => {
-    await choose("needle");
-    const rowError = async (backend) => {
-        const data = panel(backend).locator(".row-error data");
-        return Number(await data.getAttribute("value"));
-    };
-    assert.ok((await rowError("softmax")) < rounding);
-    assert.ok((await rowError("sparse")) > 0.5, "the needle's row is pinned, and wrong");
-    await isNear("softmax", 127, 42, 1, 0.01); // Escape, without a crosshair, closes the steps
-    assert.equal(await weight("sparse", 127, 42), 0);
-});
-
-test("identical keys: weights are even, and only sparse is wrong", async () => {
-    await choose("identical");
-    for (const backend of ["softmax", "linear", "sketch"]) {
-        for (const cell of [0, 31, 63]) await isNear(backend, 3, cell, 1 / 64, 5e-5);
-        const error = await number(backend, "error");
-        assert.ok(error < rounding, `${backend} ${error}`);
-    }
-    assert.ok((await number("sparse", "error")) > 0.5);
-});
-
-test("outlier channels: softmax does not change, sketch and linear do", async () => {
-    await choose("outliers");
-    const [softmax, linear, , sketch] = await errors();
-    assert.ok(softmax < rounding, `softmax ${softmax}`);
-    assert.ok(sketch > 1, `sketch ${sketch}`);
-    assert.ok(linear > 0.5, `linear ${linear}`);
-    for (const cell of [0, 31, 63]) await isNear("linear", 5, cell, 1 / 64, 2e-3);
-});
-
-test("a repeated token takes softmax's weight from the one answer, by halves at the end", async () => {
-    await choose("repeated");
-    for (const row of [0, 1, 63, 127]) await isNear("softmax", row, 0, 127 / (127 + row));
-});
-
-test("a normaliser near zero is told, and the numbers are not to be believed", async () => {
-    await choose("normaliser");
-    const line = await panel("linear").locator(".problem").textContent();
-    assert.match(line, /^64 rows with a normaliser of nearly 0/);
-    assert.ok((await number("linear", "error")) > 0.5);
-    assert.ok((await number("softmax", "error")) < rounding);
-});
-
-for (const [id, tokens] of [
-    ["lis-softmax", 23],
-    ["arithmetic-softmax", 11],
-    ["lis-linear", 15],
-    ["lis-sparse", 15],
-]) {
-    test(`trained heads: ${id} is loaded when it is asked for`, async () => {
-        const requests = [];
-        page.on("request", (request) => requests.push(request.url()));
+test("trained heads are loaded when they are asked for", async () => {
+    const requests = [];
+    page.on("request", (request) => requests.push(request.url()));
+    for (const [id, tokens] of [
+        ["lis-softmax", 23],
+        ["arithmetic-softmax", 11],
+        ["lis-linear", 15],
+        ["lis-sparse", 15],
+    ]) {
+        const loaded = () => requests.filter((url) => url.includes(`/${id}-`)).length;
+        assert.equal(loaded(), 0, id);
         await choose(id);
-        assert.equal(requests.filter((url) => url.includes(`/${id}-`)).length, 1);
-        assert.equal(requests.filter((url) => /models-.*\.wasm$/.test(url)).length, 1);
+        assert.equal(loaded(), 1, id);
         assert.match(
             await page.textContent("#summary"),
             new RegExp(`^${tokens} queries, ${tokens} keys · dimension 8 · 4 heads · batch of 3$`),
         );
         assert.match(await page.textContent("#batch-field"), /Layer/);
         const [softmax, ...others] = await errors();
-        assert.ok(softmax < rounding);
-        for (const error of others) assert.ok(error > 0.3, `errors ${others}`);
+        assert.ok(softmax < rounding, id);
+        for (const error of others) assert.ok(error > 0.3, `${id}: errors ${others}`);
         await page.selectOption("#batch", "2");
         await page.selectOption("#head", "3");
         await page.waitForFunction(() => !document.querySelector(".panel.stale"));
@@ -158,8 +180,9 @@ for (const [id, tokens] of [
         const command = await panel("softmax").locator("code").textContent();
         const [task, attention] = id.split("-");
         assert.match(command, new RegExp(`^attn lab dump ${task} '.*' --attention ${attention}`));
-    });
-}
+    }
+    assert.equal(requests.filter((url) => /models-.*\.wasm$/.test(url)).length, 1);
+});
 
 test("a preset is one click, in the link, and left by another: what it set goes with it", async () => {
     const before = await errors();
