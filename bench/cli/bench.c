@@ -94,8 +94,9 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
 /* Once, but not before something is found that can be timed. */
 static void measure_peaks(bench_t *bench) {
     if (bench->peak > 0) return;
-    bench->peak = peak_gflops(attn_context_tier(bench->context));
-    bench->read = peak_read_gbps(attn_context_tier(bench->context));
+    const attn_tier_t tier = attn_context_tier(bench->context);
+    bench->peak = peak_gflops(tier, peak_share(bench->seconds));
+    bench->read = peak_read_gbps(tier, peak_share(bench->seconds));
 }
 
 /* Pairs that no plan knows, because a run's arrays decide: those of queries from all over, by their weights.
@@ -293,7 +294,7 @@ static int execute(bench_t *bench) {
     if (!status) status = check_alone(bench, has_sizes);
     if (!status && bench->kernels) return pieces_print(bench->format, bench->seconds);
     if (!status && bench->calibrate)
-        return calibrate_print(&bench->settings, &bench->backends, bench->format);
+        return calibrate_print(&bench->settings, &bench->backends, bench->format, bench->seconds);
     if (!status) status = measure_threads(bench);
     return status ? status : print(bench);
 }
@@ -304,7 +305,8 @@ static const char details[] =
     "Every combination of the lists is a row for each backend. ms is the median of the time of\n"
     "one run, between ms low and ms high (95% confidence; - where --time left but one). GFLOP/s\n"
     "and GB/s count what the method needs. The peak is that of one core with the same\n"
-    "instruction set, measured in this run; the percentage is per thread. Pairs is the share of\n"
+    "instruction set, measured in this run, with less effort where --time is below 0.1; the\n"
+    "percentage is per thread. Pairs is the share of\n"
     "(query, key) pairs that are kept, of some 256 queries where a run's arrays decide which; "
     "touched\n"
     "that of the blocks which are computed for them.\n"

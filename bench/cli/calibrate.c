@@ -16,6 +16,7 @@ enum { MOST_TIERS = 16, ROUNDS = 5 };
 
 typedef struct calibration {
     enum table_format format;
+    double share; /* of the usual effort */
     attn_context_t *context;
     attn_tier_t tier;
     selection_t selection;
@@ -54,9 +55,9 @@ static void show_arithmetic(calibration_t *c) {
     for (uint32_t t = 0; t < count && t < MOST_TIERS; t++) {
         table_add_text(&table, attn_tier_name(tiers[t]));
         table_add_text(&table, pieces_kernels(tiers[t])->tile);
-        table_add_number(&table, peak_gflops(tiers[t]));
-        table_add_number(&table, peak_dot_gops(tiers[t], 2));
-        table_add_number(&table, peak_dot_gops(tiers[t], 1));
+        table_add_number(&table, peak_gflops(tiers[t], c->share));
+        table_add_number(&table, peak_dot_gops(tiers[t], 2, c->share));
+        table_add_number(&table, peak_dot_gops(tiers[t], 1, c->share));
         table_add_number(&table, tiers[t] == c->tier);
     }
     show(c, &table, "arithmetic",
@@ -76,7 +77,7 @@ static const table_column_t order_columns[] = {
 /* Nothing where there is no second thread for it. */
 static void show_orders(calibration_t *c, int threads, const char *name, const char *title) {
     peak_read_t reads[PEAK_MOST_READS];
-    const int count = peak_reads(c->tier, threads, ROUNDS, reads);
+    const int count = peak_reads(c->tier, threads, ROUNDS, c->share, reads);
     double best = 0;
     if (threads > 1 && !count) return;
     table_t table = table_make(order_columns, 5);
@@ -112,7 +113,7 @@ static void show_sizes(calibration_t *c, const host_cache_t *caches, int count) 
     for (size_t bytes = (size_t)16 << 10; bytes <= (size_t)128 << 20; bytes *= 2) {
         char place[16];
         table_add_number(&table, (double)bytes);
-        table_add_number(&table, peak_read_size_gbps(c->tier, bytes));
+        table_add_number(&table, peak_read_size_gbps(c->tier, bytes, c->share));
         table_add_text(&table, place_of((double)bytes, caches, count, place));
     }
     show(c, &table, "sizes", "Reading an array over and over, in order, one core");
@@ -236,8 +237,8 @@ static void show_all(calibration_t *c) {
 }
 
 int calibrate_print(const settings_t *settings, const option_texts_t *backends,
-                    enum table_format format) {
-    calibration_t c = {.format = format};
+                    enum table_format format, double seconds) {
+    calibration_t c = {.format = format, .share = peak_share(seconds)};
     if (format == TABLE_CSV)
         return cli_complain(CLI_USAGE, "--calibrate has several tables: text, --md or --json");
     int status = settings_context(settings, &c.context);

@@ -75,7 +75,7 @@ int pieces_print(enum table_format format, double seconds) {
     if (!arrays) return cli_complain(CLI_USAGE, "no memory for the arrays of the pieces");
     table_t table = table_make(columns, COLUMNS);
     for (uint32_t t = 0; t < count && t < MOST_TIERS; t++) {
-        const double peak = peak_gflops(tiers[t]);
+        const double peak = peak_gflops(tiers[t], peak_share(seconds));
         for (int i = 0; i < PIECES_COUNT; i++) {
             const timed_t timed = {&pieces_kernels(tiers[t])->pieces[i], arrays};
             add_piece(&table, tiers[t], peak, &timed, seconds);

@@ -10,11 +10,16 @@
 enum { TRIES = 40 };
 static const double try_seconds = 2e-3;
 
-static double best_rate(const struct peak_variant *variant) {
+double peak_share(double seconds) {
+    const double enough = 0.1;
+    return fmin(1, seconds / enough);
+}
+
+static double best_rate(const struct peak_variant *variant, double share) {
     volatile float sink; /* so that no loop is dropped as useless */
     double best = 0;
     int64_t steps = 1 << 12;
-    for (int attempt = 0; attempt < TRIES;) {
+    for (int attempt = 0; attempt < fmax(1, share * TRIES);) {
         const double start = measure_clock();
         sink = variant->run(steps);
         const double seconds = measure_clock() - start;
@@ -30,19 +35,19 @@ static double best_rate(const struct peak_variant *variant) {
     return best;
 }
 
-double peak_gflops(attn_tier_t tier) {
+double peak_gflops(attn_tier_t tier, double share) {
     const peak_kernels_t *kernels = peak_kernels(tier);
     double best = 0;
     for (int i = 0; i < PEAK_VARIANTS; i++) {
-        const double rate = best_rate(&kernels->multiply_add[i]);
+        const double rate = best_rate(&kernels->multiply_add[i], share);
         if (rate > best) best = rate;
     }
     return 1e-9 * best;
 }
 
-double peak_dot_gops(attn_tier_t tier, int bytes) {
+double peak_dot_gops(attn_tier_t tier, int bytes, double share) {
     const struct peak_variant *dots = &peak_kernels(tier)->dots[bytes - 1];
-    return dots->run ? 1e-9 * best_rate(dots) : NAN;
+    return dots->run ? 1e-9 * best_rate(dots, share) : NAN;
 }
 
 double peak_update_gbps(attn_tier_t tier) {

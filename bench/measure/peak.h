@@ -16,14 +16,20 @@
  */
 #define PEAK_BYTES ((size_t)256 << 20)
 
+/**
+ * How much of the usual effort a peak is worth beside rows that are timed for so many seconds: 1, and from 0.1 s
+ * on less. A `share` below 1 is one of the tries, and of the bytes read, which a cache may then hold.
+ */
+double peak_share(double seconds);
+
 /** Float multiplications and additions a second, in 1e9, with this tier's instructions. */
-double peak_gflops(attn_tier_t tier);
+double peak_gflops(attn_tier_t tier, double share);
 
 /**
  * The same of whole numbers of `bytes` bytes, 1 or 2, whose products are summed up in 32 bits (simd/dots.h); NaN where
  * the tier has no instruction for them.
  */
-double peak_dot_gops(attn_tier_t tier, int bytes);
+double peak_dot_gops(attn_tier_t tier, int bytes, double share);
 
 /** An order of reading memory, and how fast it is. */
 typedef struct peak_read {
@@ -40,13 +46,14 @@ enum { PEAK_MOST_READS = 20 };
  * order. Of two `threads` each reads an array of its own at the same time, which share the way to memory.
  * Returns how many there are, 0 when there is no memory at all or no second thread.
  */
-int peak_reads(attn_tier_t tier, int threads, int rounds, peak_read_t reads[PEAK_MOST_READS]);
+int peak_reads(attn_tier_t tier, int threads, int rounds, double share,
+               peak_read_t reads[PEAK_MOST_READS]);
 
 /** The best of them by one thread; 0 when there is no memory at all. */
-double peak_read_gbps(attn_tier_t tier);
+double peak_read_gbps(attn_tier_t tier, double share);
 
 /** In order, from an array of so many bytes (a multiple of 512, at least that) read over and over. */
-double peak_read_size_gbps(attn_tier_t tier, size_t bytes);
+double peak_read_size_gbps(attn_tier_t tier, size_t bytes, double share);
 
 /**
  * Bytes read and bytes written a second, in 1e9, in an array of PEAK_STATE_BYTES each of whose numbers is

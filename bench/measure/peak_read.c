@@ -8,7 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { READS = 5, SMALL_BYTES = 64 << 20 };
+enum { READS = 5, SMALL_BYTES = 64 << 20, MEGABYTE = 1 << 20 };
+
+static size_t bytes_of(double share) {
+    const double megabytes = fmax(1, share * (PEAK_BYTES / MEGABYTE));
+    return (size_t)megabytes * MEGABYTE;
+}
 
 typedef struct reader {
     const struct peak_order *order;
@@ -73,10 +78,11 @@ static double rate_of_two(reader_t *mine, reader_t *other, const struct peak_ord
 
 #endif
 
-int peak_reads(attn_tier_t tier, int threads, int rounds, peak_read_t reads[PEAK_MOST_READS]) {
+int peak_reads(attn_tier_t tier, int threads, int rounds, double share,
+               peak_read_t reads[PEAK_MOST_READS]) {
     const struct peak_order *orders = peak_kernels(tier)->read;
-    reader_t mine = make_reader(PEAK_BYTES), other = {0};
-    if (threads > 1) other = make_reader(PEAK_BYTES);
+    reader_t mine = make_reader(bytes_of(share)), other = {0};
+    if (threads > 1) other = make_reader(bytes_of(share));
     int there = mine.data && (threads == 1 || other.data);
     for (int i = 0; i < PEAK_READS; i++)
         reads[i] = (peak_read_t){orders[i].stretches, orders[i].ahead, orders[i].once, 0};
@@ -92,9 +98,9 @@ int peak_reads(attn_tier_t tier, int threads, int rounds, peak_read_t reads[PEAK
     return there ? PEAK_READS : 0;
 }
 
-double peak_read_gbps(attn_tier_t tier) {
+double peak_read_gbps(attn_tier_t tier, double share) {
     const struct peak_order *orders = peak_kernels(tier)->read;
-    reader_t reader = make_reader(PEAK_BYTES);
+    reader_t reader = make_reader(bytes_of(share));
     double best = 0;
     int order = 0;
     for (int attempt = 0; reader.data && attempt < PEAK_READS + READS; attempt++) {
@@ -106,12 +112,12 @@ double peak_read_gbps(attn_tier_t tier) {
     return best;
 }
 
-double peak_read_size_gbps(attn_tier_t tier, size_t bytes) {
+double peak_read_size_gbps(attn_tier_t tier, size_t bytes, double share) {
     const struct peak_order *in_order = &peak_kernels(tier)->read[0];
     reader_t reader = make_reader(bytes);
     double best = 0;
-    reader.rounds = attn_max(1, SMALL_BYTES / (int64_t)bytes);
-    for (int attempt = 0; reader.data && attempt < READS; attempt++)
+    reader.rounds = attn_max(1, (int64_t)(share * SMALL_BYTES) / (int64_t)bytes);
+    for (int attempt = 0; reader.data && attempt < fmax(1, share * READS); attempt++)
         best = fmax(best, rate_of(&reader, in_order));
     free(reader.data);
     return best;

@@ -13,7 +13,7 @@ enum { READS = 5 };
 static double read_by_two(attn_tier_t tier) {
     peak_read_t reads[PEAK_MOST_READS];
     double best = 0;
-    const int count = peak_reads(tier, 2, READS, reads);
+    const int count = peak_reads(tier, 2, READS, 1, reads);
     for (int i = 0; i < count; i++) best = fmax(best, reads[i].gbps);
     return best;
 }
@@ -24,9 +24,9 @@ int main(void) {
     if (tier_count == 0 || tier_count > sizeof tiers / sizeof tiers[0]) return 1;
     const attn_tier_t best = tiers[tier_count - 1];
     for (uint32_t i = 0; i < tier_count; i++)
-        printf("%s %.6g\n", attn_tier_name(tiers[i]), peak_gflops(tiers[i]));
-    printf("flops %.6g\n", peak_gflops(best));
-    printf("read %.6g\n", peak_read_gbps(best));
+        printf("%s %.6g\n", attn_tier_name(tiers[i]), peak_gflops(tiers[i], 1));
+    printf("flops %.6g\n", peak_gflops(best, 1));
+    printf("read %.6g\n", peak_read_gbps(best, 1));
     printf("state %.6g\n", peak_update_gbps(best));
     printf("read2 %.6g\n", read_by_two(best));
     return 0;

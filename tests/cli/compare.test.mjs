@@ -316,7 +316,7 @@ describe("attn bench", () => {
     const orderOf = ({ stretches, ahead_bytes: ahead, once }) => [stretches, ahead, once];
 
     test("--calibrate tells peaks, orders of reading, caches and kernels", () => {
-        const out = succeed(["bench", "--calibrate", "--backend=softmax", "--json"]);
+        const out = succeed(["bench", "--calibrate", "--backend=softmax", "--json", "--time=0"]);
         const told = JSON.parse(out);
         const { arithmetic, reading, caches, sizes, kernels } = told;
         assert.ok(arithmetic.every(({ gflops, gops16 }) => gflops > 0 && gops16 > 0));

@@ -122,7 +122,7 @@ static int bench(training_t *t) {
                                  : measure_repeat(run_step, &timed, 5, &measure))
         return cli_reject("lab train", &timed.error);
     const double rate = flops / measure.median / 1e9;
-    const double peak = peak_gflops(attn_context_tier(t->context));
+    const double peak = peak_gflops(attn_context_tier(t->context), 1);
     printf("%s, D = %lld, V = %lld, L = %lld, batch %lld, %lld threads: %.1f ms a step, "
            "%.2f GFLOP, %.1f GFLOP/s, %.0f%% of the %.0f GFLOP/s that one core can do\n",
            t->backend, (long long)t->of.width, (long long)t->study.trainer.net.shape.vocabulary,
