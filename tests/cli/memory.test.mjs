@@ -141,23 +141,20 @@ function shareOf(cases) {
 }
 
 /**
- * Calls `body(k, folder)` for k = 1 to `count`, and for every `step`-th "k+", each in a folder of its
- * own that holds `before`.
+ * Calls `body(k, folder)` for k = 1 to `count`, and for every `step`-th "k+", each in a folder that holds `before`
+ * alone: the last one, where `body` says that it does still.
  */
 async function forEach(count, step, folder, before, body) {
     const all = Array.from({ length: count }, (_, i) => `${i + 1}`);
     const ks = shareOf([...all, ...all.filter((k) => k % step === 0).map((k) => `${k}+`)]);
     const worker = async (name) => {
+        const own = join(folder, `${name}`);
+        let holds = false;
         for (let k; (k = ks.shift());) {
-            const own = join(folder, `${name}`);
-            mkdirSync(own);
-            for (const [file, data] of Object.entries(before)) {
-                mkdirSync(join(own, file, ".."), { recursive: true });
-                writeFileSync(join(own, file), data, "latin1");
-            }
-            await body(k, own);
-            rmSync(own, { recursive: true });
+            if (!holds) fill(own, before);
+            holds = await body(k, own);
         }
+        rmSync(own, { recursive: true, force: true });
     };
     await Promise.all(cpus().map((_, i) => worker(i)));
 }
@@ -173,6 +170,15 @@ async function measure(args, folder, before) {
         found = { count: Number(count), stdout, files: tree(own) };
     });
     return found;
+}
+
+function fill(folder, files) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder);
+    for (const [file, data] of Object.entries(files)) {
+        mkdirSync(join(folder, file, ".."), { recursive: true });
+        writeFileSync(join(folder, file), data, "latin1");
+    }
 }
 
 const linesOf = (text) => text.split("\n").length;
@@ -193,7 +199,7 @@ describe("whichever allocation fails", { skip: !shim && "needs the shim" }, () =
                         if (isSame) assert.equal(stdout, good.stdout, where);
                         else assert.equal(linesOf(stdout), linesOf(good.stdout), where);
                         assert.deepEqual(tree(own), good.files, where);
-                        return;
+                        return false;
                     }
                     refused++;
                     assert.equal(status, 2, where);
@@ -201,6 +207,7 @@ describe("whichever allocation fails", { skip: !shim && "needs the shim" }, () =
                     assert.doesNotMatch(stderr, /\b0 bytes or more/, where);
                     assert.equal(stdout, "", where);
                     assert.deepEqual(tree(own), files, where);
+                    return true;
                 });
                 assert.ok(refused > 0 || good.count === 1);
             }),
