@@ -81,6 +81,7 @@ static void every_layout(void **state) {
             for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
                 attn_problem_t problem = middling_problem(causal);
                 problem.queries = 37, problem.keys = 50;
+                if (!test_takes_case()) continue;
                 label(&SUBJECTS[s], &problem);
                 arrays_t arrays = arrays_for(&SUBJECTS[s], &problem, (layout_t)layout);
                 fixture_solve(context, SUBJECTS[s].backend, SUBJECTS[s].settings, &arrays);
@@ -95,6 +96,7 @@ static void repeated_runs_agree(void **state) {
     attn_context_t *context = fixture_context(1);
     for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++) {
         const attn_problem_t problem = middling_problem(ATTN_CAUSAL_NONE);
+        if (!test_takes_case()) continue;
         label(&SUBJECTS[s], &problem);
         arrays_t a = arrays_for(&SUBJECTS[s], &problem, LAYOUT_BHND);
         arrays_t b = arrays_for(&SUBJECTS[s], &problem, LAYOUT_BHND);
@@ -151,6 +153,7 @@ static void threads_do_not_matter(void **state) {
     for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++)
         for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal += 2) {
             const attn_problem_t problem = middling_problem(causal);
+            if (!test_takes_case()) continue;
             label(&SUBJECTS[s], &problem);
             arrays_t one = arrays_for(&SUBJECTS[s], &problem, LAYOUT_BHND);
             fixture_solve(contexts[0], SUBJECTS[s].backend, SUBJECTS[s].settings, &one);
@@ -212,6 +215,7 @@ static void tasks_can_be_left_out(void **state) {
                                      .parallel_for = braking};
     attn_context_t *context = context_with_pool(&pool);
     for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++) {
+        if (!test_takes_case()) continue;
         label(&SUBJECTS[s], &problem);
         for (int64_t first = 0; first < 4; first++) {
             brake.left = first;
@@ -237,6 +241,7 @@ static void masked_poison(void **state) {
         for (size_t p = 0; p < TEST_COUNT(poisons); p++) {
             const attn_problem_t problem = middling_problem(ATTN_CAUSAL_TOP_LEFT);
             const int64_t clean = 99; // keys before the poison
+            if (!test_takes_case()) continue;
             label(&SUBJECTS[s], &problem);
             arrays_t arrays = arrays_for(&SUBJECTS[s], &problem, LAYOUT_BHND);
             for (int64_t j = clean; j < problem.keys; j += 3) {
@@ -287,6 +292,7 @@ static void weights_give_output(void **state) {
         for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
             attn_problem_t problem = middling_problem(causal);
             problem.queries = 61, problem.keys = 43;
+            if (!test_takes_case()) continue;
             label(&SUBJECTS[s], &problem);
             arrays_t arrays = arrays_for(&SUBJECTS[s], &problem, (layout_t)(s % LAYOUT_COUNT));
             attn_plan_t *plan =

@@ -72,7 +72,7 @@ static void a_thousand_keys(void **state) {
     for (int32_t causal = 0; causal <= ATTN_CAUSAL_TOP_LEFT; causal++) {
         attn_problem_t problem = fixture_problem(1, 1, 997, 997, 16, 24);
         problem.causal = causal;
-        check(context, &problem, LAYOUT_BHND, MAP_ELU1);
+        if (test_takes_case()) check(context, &problem, LAYOUT_BHND, MAP_ELU1);
     }
     attn_context_destroy(context);
 }

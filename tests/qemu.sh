@@ -11,7 +11,8 @@ readonly PROGRAMS=(test_sparse semantics/test_semantics_hidden semantics/test_se
     semantics/test_semantics_decode test_backends test_softmax test_linear stream/test_stream_stream
     test_tile test_simd)
 readonly SKIPPED=77
-export ATTN_TEST_SHARE=0.1 # of the cases of sweeps: as in the preset aarch64
+# Instructions and choices are the same in most cases of a sweep; what they compute, native tests hold.
+export ATTN_TEST_SHARE=0.05
 # QEMU computes fused multiply-adds in software: the C library's exp, of which oracles are full, does without.
 export GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2
 

@@ -87,6 +87,7 @@ static void sizes_are_told(void **state) {
     const attn_problem_t problem = fixture_problem(1, 1, 4, 4, 4096, 4);
     for (int m = 0; m < METHOD_COUNT; m++) {
         char text[96];
+        if (!test_takes_case()) continue;
         attn_plan_t *plan =
             fixture_plan(context, "sketch", &problem, settings(text, METHODS[m], 77, 0));
         assert_true(fixture_fact(plan, "size", -1) == 77);
@@ -276,6 +277,7 @@ static void error_falls_with_size(void **state) {
     arrays_t arrays = arrays_create(&problem, LAYOUT_BHND, 0);
     for (int m = 0; m < METHOD_COUNT; m++) {
         double last = INFINITY;
+        if (!test_takes_case()) continue;
         for (int64_t size = 4; size <= 256; size *= 4) {
             const double error = mean_error(context, METHODS[m], size, &arrays);
             print_message("%s, %" PRId64 " of 256 features: error %.3g\n", METHODS[m], size, error);

@@ -101,7 +101,7 @@ static void keep_their_factor(int64_t rows, int64_t columns, double factor, size
         double worst = 1;
         int failed = 0, refused = 0, seeds = 0;
         test_label("%s", input_names[kinds[k]]);
-        assert_true(sketching_basis_exact(&features, &algebra_plain, &basis));
+        assert_true(sketching_basis_exact(&features, algebra_best(), &basis));
         assert_true(sketching_scores(&features, &basis, exact));
         sketching_basis_destroy(&basis);
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -253,17 +253,16 @@ static void pivots_alone_do_not_tell(void **state) {
     for (int kind = 0; kind < 4; kind++) {
         const int64_t n = kind < 2 ? MOST : kind == 2 ? 42 : 24;
         const double angle = 1.35, beside = kind < 2 ? -cos(angle) : kind == 2 ? -0.5 : -1;
+        double scales[MOST];
+        for (int64_t k = 0; k < n; k++) scales[k] = kind < 2 ? pow(sin(angle), (double)k) : 1;
         memset(x, 0, sizeof x);
-        for (int64_t i = 0; i < n; i++) {
-            float *at = x + (kind == 1 ? n - 1 - i : i) * COLUMNS;
-            for (int64_t j = 0; j < COLUMNS; j++) {
-                double sum = 0;
-                for (int64_t k = 0; k <= i; k++) {
-                    const double g = j > 0 ? attn_random_normal(1, 8, (uint64_t)(k * COLUMNS + j))
-                                           : 1000.0 * (k == 0);
-                    sum += (kind < 2 ? pow(sin(angle), (double)k) : 1) * (k == i ? 1 : beside) * g;
-                }
-                at[j] = (float)sum;
+        for (int64_t j = 0; j < COLUMNS; j++) {
+            double before = 0; /* what all later rows have of the columns of R^T before theirs */
+            for (int64_t i = 0; i < n; i++) {
+                const double g = j > 0 ? attn_random_normal(1, 8, (uint64_t)(i * COLUMNS + j))
+                                       : 1000.0 * (i == 0);
+                x[(kind == 1 ? n - 1 - i : i) * COLUMNS + j] = (float)(before + scales[i] * g);
+                before += scales[i] * beside * g;
             }
         }
         const sketching_x_t dense = {.rows = n, .columns = COLUMNS, .dense = x};
@@ -428,6 +427,7 @@ static void solvers_choose_the_same_at_any_condition(void **state) {
                 methods[run / SEEDS], &algebra_plain, 0.5, 0.1, SIZE, 0, run % SEEDS, 0};
             sketching_result_t plain, other;
             if (options.method == SKETCHING_DETERMINISTIC && options.seed > 0) continue;
+            if (!test_takes_case()) continue;
             assert_int_equal(sketching_sketch(&features, &options, &plain, NULL), ATTN_OK);
             options.solver = algebra_best();
             assert_int_equal(sketching_sketch(&features, &options, &other, NULL), ATTN_OK);

@@ -30,8 +30,8 @@ int test_is_lowest_tier(void);
 /**
  * Whether to run this case of a sweep over many. All are, unless ATTN_TEST_SHARE says for which part of
  * them there is time, as under sanitizers, emulators and a second compiler: 0.2 runs one in five, spread evenly over
- * whatever loops there are (multiples of the golden ratio keep step with no whole number). That no
- * branch is lost by it, tests/coverage.sh shows.
+ * whatever loops there are (multiples of the golden ratio keep step with no whole number), and other ones on each
+ * tier. That no branch is lost by it, tests/coverage.sh shows.
  */
 int test_takes_case(void);
 
