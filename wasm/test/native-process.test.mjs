@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { shareOf } from "./share.mjs";
 
 const entry = new URL("../js/native.js", import.meta.url).href;
 
@@ -65,7 +66,7 @@ test("30,000 plans, streams, runs and errors leave the memory flat", async (t) =
                 stream.dispose();
             }
         }
-        ${grown(6000)}`,
+        ${grown(shareOf(6000))}`,
         ...FLAGS,
     );
     t.diagnostic(`${(bytes / MEBIBYTE).toFixed(2)} MiB`);
@@ -103,7 +104,7 @@ test("what is dropped without dispose() is collected, with its contexts and thre
                 if (i % 50 === 0) { gc(); await new Promise((done) => setTimeout(done)); }
             }
         }
-        ${grown(400)}`,
+        ${grown(shareOf(400))}`,
         ...FLAGS,
     );
     t.diagnostic(`${(bytes / MEBIBYTE).toFixed(2)} MiB`);

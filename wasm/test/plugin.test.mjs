@@ -12,6 +12,7 @@ import { AttnError, init } from "libattn";
 import { init as initNative } from "libattn/native";
 import { Attn } from "../js/attn.js";
 import { Heap } from "../js/heap.js";
+import { shareOf } from "./share.mjs";
 import { BUILDS, causalLimit, eachRow, exactAttention, largestError } from "./support.mjs";
 import { makeProblem, moduleBytes } from "./support.mjs";
 
@@ -227,7 +228,7 @@ test("loaded and unloaded, or refused, memory and table stay as they are", async
     await assert.rejects(attn.loadPlugin(bad), noSymbol);
     const before = size();
     for (let i = 0; i < 50; i++) await assert.rejects(attn.loadPlugin(bad), noSymbol);
-    for (let i = 0; i < 5000; i++) await cycle(); // half a kilobyte each
+    for (let i = 0; i < shareOf(5000); i++) await cycle(); // half a kilobyte each
     assert.deepEqual(size(), before);
 });
 

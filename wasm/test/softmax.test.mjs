@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AttnError, init } from "libattn/softmax";
 import { init as initSmall } from "../dist/softmax.js";
+import { shareOf } from "./share.mjs";
 import { assertClose, exactAttention, libraries, makeProblem, moduleBytes } from "./support.mjs";
 
 const attn = await init();
@@ -102,7 +103,7 @@ test("the file for browsers computes the same, and has no name for what it has n
 test("10000 plans, runs and disposes, and then its own", async () => {
     const one = Float32Array.of(1);
     const other = await init();
-    for (let i = 0; i < 10000; i++) {
+    for (let i = 0; i < shareOf(10000); i++) {
         const plan = other.plan({ queries: 1, dim: 1 });
         assert.equal(plan.run({ query: one, key: one, value: one }).out[0], 1);
         plan.dispose();

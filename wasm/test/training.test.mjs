@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { AttnError, createStudy } from "libattn/training";
+import { share } from "./share.mjs";
 
 const built = fileURLToPath(new URL("../../build/attn", import.meta.url));
 const cli = process.env.ATTN_CLI ?? (existsSync(built) ? built : null);
@@ -76,7 +77,8 @@ test("a model learns, says so, and what it has learned", async () => {
  * module of the package, so that the limit is theirs, rounded up to the look at which both are done.
  */
 for (const attention of ["softmax", "linear"]) {
-    test(`${attention}: the page's arithmetic is learned to 95%, within 2500 of its steps`, async () => {
+    const name = `${attention}: the page's arithmetic is learned to 95%, within 2500 of its steps`;
+    test(name, { skip: share < 1 && "the steps are the same bits elsewhere" }, async () => {
         const page = { ...small, modulus: 5, batch: 64, samples: 400 };
         const study = await createStudy({ ...page, attention });
         let right = 0;
