@@ -158,6 +158,10 @@ static void cost_and_facts(void **state) {
     plan = fixture_plan(context, "sparse", &problem, "pattern=topkeys,top=100");
     assert_true(fixture_fact(plan, "top", NONE) == 10); /* as many as there are */
     attn_plan_destroy(plan);
+    plan =
+        fixture_plan(context, "sparse", &problem,
+                     "pattern=topkeys,top=3,block=65536,local=65536"); /* which it does not read */
+    attn_plan_destroy(plan);
     fixture_refuse_plan(context, "sparse", &problem, "pattern=topkeys,top=0", ATTN_ERROR_RANGE,
                         "top|at least 1");
     problem.keys = INT64_C(1) << 31;

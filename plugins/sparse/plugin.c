@@ -268,7 +268,7 @@ static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
 
 static attn_status_t check(const sparse_pattern_t *pattern, const attn_problem_t *problem,
                            attn_error_t *error) {
-    if (pattern->local * pattern->block > (int64_t)1 << 31)
+    if (pattern->kind->facts & SPARSE_LOCAL && pattern->local * pattern->block > (int64_t)1 << 31)
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "sparse: local * block is %lld keys, must be at most 2^31",
                          (long long)(pattern->local * pattern->block));
