@@ -306,8 +306,9 @@ static int execute(sketch_run_t *run) {
         (run->out && place_is_stdout(run->out)) || (run->scores && place_is_stdout(run->scores));
     int status = check_environment();
     if (!status) status = choose(run);
-    if (!status && run->json && takes_stdout)
-        status = cli_complain(CLI_USAGE, "--json prints to standard output, where an output goes");
+    if (!status && (run->json || run->report) && takes_stdout)
+        status = cli_complain(CLI_USAGE, "--%s prints to standard output, where an output goes",
+                              run->json ? "json" : "report");
     if (!status) status = load(run);
     if (!status) status = compute(run);
     if (!status) status = write_files(run);

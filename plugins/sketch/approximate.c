@@ -20,12 +20,13 @@ int attn_is_embedded(const attn_x_t *x, double factor, double delta) {
     return attn_max(way.size, way.check_size) < x->columns;
 }
 
-/* S1 (0) and what checks it (1, ...), which have draws of other features than X's. */
-static attn_embedding_t embedding_of(const attn_x_t *x, const attn_scores_way_t *way, uint64_t seed,
-                                     int64_t number) {
+/* A feature has as many words as places: behind the most that S1 may have nothing of it is left. */
+attn_embedding_t attn_scores_embedding(const attn_scores_way_t *way, int64_t columns, uint64_t seed,
+                                       int64_t number) {
     const int64_t size = number ? way->check_size : way->size;
     const int64_t places = number ? way->check_places : ATTN_EMBED_PLACES;
-    return (attn_embedding_t){size, attn_sketch_sparsity(size, places), seed, number * x->columns};
+    return (attn_embedding_t){size, attn_sketch_sparsity(size, places), seed,
+                              number * columns * ATTN_EMBED_PLACES};
 }
 
 /* Whether other embeddings, the first of which is there already, agree with R. */
@@ -34,7 +35,7 @@ static int is_confirmed(const embedding_kernels_t *kernels, const attn_features_
                         const attn_triangle_t *triangle) {
     attn_embedded_t other = work->embedded[1];
     for (int64_t k = 1; k <= way->checks; k++) {
-        other.s = embedding_of(features->x, way, other.s.seed, k);
+        other.s = attn_scores_embedding(way, features->x->columns, other.s.seed, k);
         if (k > 1) attn_embed_features(kernels, features, &other, 1);
         if (!attn_triangle_agrees(kernels, triangle, other.panels, other.s.size, way->within,
                                   work->gram, work->square))
@@ -50,7 +51,8 @@ attn_status_t attn_triangle_embedded(const embedding_kernels_t *kernels,
     const attn_x_t *x = features->x;
     const attn_scores_way_t way = way_of(x, factor, delta);
     if (!attn_is_embedded(x, factor, delta)) return ATTN_ERROR_RANGE;
-    for (int i = 0; i < 2; i++) work->embedded[i].s = embedding_of(x, &way, seed, i);
+    for (int i = 0; i < 2; i++)
+        work->embedded[i].s = attn_scores_embedding(&way, x->columns, seed, i);
     attn_embed_features(kernels, features, work->embedded, 2);
     const attn_embedded_t *first = work->embedded;
     const attn_status_t status =
@@ -160,7 +162,7 @@ void attn_scores_take(attn_arena_t *arena, const attn_x_t *x, double factor, dou
     work->gram = attn_arena_take(arena, n, (uint64_t)n * sizeof(double));
     for (int i = 0; i < 2; i++) {
         attn_embedded_t *embedded = &work->embedded[i];
-        embedded->s = embedding_of(x, &way, 0, i);
+        embedded->s = attn_scores_embedding(&way, x->columns, 0, i);
         embedded->panels =
             attn_arena_take(arena, panels, (uint64_t)embedded->s.size * sizeof(float));
         embedded->entries =

@@ -27,6 +27,13 @@ typedef struct attn_scores_work {
     int32_t *last;
 } attn_scores_work_t;
 
+/**
+ * S1 (0), and what checks it (1, ...), for an X of so many features: no word of their draws (attn_sketch_osnap()) is another
+ * one's, whatever their places, so that they are independent.
+ */
+attn_embedding_t attn_scores_embedding(const attn_scores_way_t *way, int64_t columns, uint64_t seed,
+                                       int64_t number);
+
 /** For an X with these sizes, dense or not; its numbers may be still to come. */
 void attn_scores_take(attn_arena_t *arena, const attn_x_t *x, double factor, double delta,
                       attn_scores_work_t *work);

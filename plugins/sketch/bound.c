@@ -41,7 +41,9 @@ double attn_sketch_bound_approximate(const attn_sketch_promise_t *promise, doubl
     attn_sketch_promise_t exact = *promise;
     exact.method = ATTN_SKETCH_LEVERAGE;
     exact.delta /= 2;
-    return ceil(attn_sketch_bound(&exact, eps) * factor * sum / (double)promise->rank);
+    /* 1 of exact scores, but for rounding, which is to move no size. */
+    const double part = sum / (double)promise->rank;
+    return ceil(attn_sketch_bound(&exact, eps) * factor * part * (1 - 0x1p-40));
 }
 
 double attn_sketch_attained(const attn_sketch_promise_t *promise, int64_t size) {

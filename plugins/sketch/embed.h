@@ -10,7 +10,7 @@
 
 /**
  * S (size x rows), `sparsity` entries in a column: attn_sketch_sparsity() of what is wanted. Row j of what it is for has the draws of
- * feature first + j: other ones are independent.
+ * feature first + j, which are independent of other features' draws with as many entries.
  */
 typedef struct attn_embedding {
     int64_t size, sparsity;

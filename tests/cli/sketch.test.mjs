@@ -491,6 +491,7 @@ describe("attn sketch", () => {
         [["x.npy", "--method", "uniform"], /has to be given a size/],
         [["x.npy", "--method", "gaussian", "--scores", "s.npy"], /method gaussian has none/],
         [["x.npy", "--algebra", "magic"], /'magic' is none of best, lapack, plain/],
+        [["x.npy", "--report", "--scores", "-"], /--report prints to standard output, where/],
     ];
     for (const [args, says] of refused)
         test(`refused: ${args.join(" ")}`, () => {

@@ -3,6 +3,7 @@
 #include "attn/attn.h"
 #include "attn/random.h"
 #include "inputs.h"
+#include "sketch/approximate.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -214,6 +215,27 @@ static void elimination_is_by_definition(void **state) {
     }
 }
 
-TEST_MAIN(cmocka_unit_test(kernels_draw_the_same), cmocka_unit_test(products_are_by_definition),
-          cmocka_unit_test(squares_are_by_definition), cmocka_unit_test(gram_is_by_definition),
-          cmocka_unit_test(elimination_is_by_definition))
+/** What confirms an embedding has no word of its draws, nor of another check's: else it would not be independent. */
+static void embeddings_share_no_word(void **state) {
+    (void)state;
+    static const int64_t rows[] = {1, 8, 64, 148, 400}, columns[] = {200, 5000, 65536, 1000000};
+    static const double factors[] = {2, 3, 16, 360}, deltas[] = {0.5, 0.1, 1e-6};
+    for (int64_t c = 0; c < 5 * 4 * 4 * 3; c++) {
+        const int64_t d = columns[c / 12 % 4];
+        const attn_scores_way_t way =
+            attn_scores_way(rows[c / 48], d, factors[c / 3 % 4], deltas[c % 3]);
+        int64_t end = 0; /* of the words so far */
+        test_label("n %d, d %d, F %g, delta %g", (int)rows[c / 48], (int)d, factors[c / 3 % 4],
+                   deltas[c % 3]);
+        for (int64_t k = 0; k <= way.checks; k++) {
+            const attn_embedding_t s = attn_scores_embedding(&way, d, 7, k);
+            assert_int_equal(s.size, k ? way.check_size : way.size);
+            assert_true(s.first * s.sparsity >= end);
+            end = (s.first + d) * s.sparsity;
+        }
+    }
+}
+
+TEST_MAIN(cmocka_unit_test(embeddings_share_no_word), cmocka_unit_test(kernels_draw_the_same),
+          cmocka_unit_test(products_are_by_definition), cmocka_unit_test(squares_are_by_definition),
+          cmocka_unit_test(gram_is_by_definition), cmocka_unit_test(elimination_is_by_definition))
