@@ -46,6 +46,12 @@ static void add_multiple(double *restrict y, double factor, const double *restri
     for (int64_t i = 0; i < n; i++) y[i] += factor * x[i];
 }
 
+/* Lengths of rows change no score, but in sums over rows short ones would be lost beside long ones. */
+static void scale_to_one(double *row, int64_t n) {
+    const double length = sqrt(dot(row, row, n));
+    for (int64_t j = 0; j < n && length > 0.0; j++) row[j] /= length;
+}
+
 /* gram (count x count) = R R^T for the rows R (count x d). */
 static void gram_of_rows(const double *rows, int64_t count, int64_t dim, double *gram) {
     for (int64_t i = 0; i < count; i++)
@@ -184,6 +190,7 @@ int64_t attn_leverage_scores(const attn_problem_t *problem, const attn_tensor_t 
                 stacked_row(problem, query, key, batch, kv_head, i + r, s->rows + r * dim);
             else
                 memset(s->rows + r * dim, 0, (size_t)dim * sizeof *s->rows);
+            scale_to_one(s->rows + r * dim, dim);
         }
         add_outer_products(s->rows, dim, s->gram);
         if (i + ROWS_AT_A_TIME != rows_for_rank(dim)) continue;

@@ -39,14 +39,19 @@ static void gram_of_rows(const attn_csr_t *x, int64_t first, int64_t rows,
     }
 }
 
-/* The upper triangle of X^T X: features ascend in a row. */
+/* The upper triangle of X^T X, rows being of length 1 (scale_to_one() of leverage.c): features ascend in a row. */
 static void gram_of_features(const attn_csr_t *x, int64_t first, int64_t rows, double *gram) {
     memset(gram, 0, (size_t)(x->columns * x->columns) * sizeof *gram);
-    for (int64_t i = first; i < first + rows; i++)
+    for (int64_t i = first; i < first + rows; i++) {
+        double square = 0;
         for (int64_t a = x->starts[i]; a < x->starts[i + 1]; a++)
+            square += (double)x->data[a] * (double)x->data[a];
+        for (int64_t a = x->starts[i]; a < x->starts[i + 1] && square > 0; a++) {
+            const double value = (double)x->data[a] / square;
             for (int64_t b = a; b < x->starts[i + 1]; b++)
-                gram[x->indices[a] * x->columns + x->indices[b]] +=
-                    (double)x->data[a] * (double)x->data[b];
+                gram[x->indices[a] * x->columns + x->indices[b]] += value * (double)x->data[b];
+        }
+    }
 }
 
 /* ---- scores -------------------------------------------------------------------------------------- */
