@@ -20,7 +20,7 @@ int attn_is_embedded(const attn_x_t *x, double factor, double delta) {
     return attn_max(way.size, way.check_size) < x->columns;
 }
 
-/* A feature has as many words as places: behind the most that S1 may have nothing of it is left. */
+/* Of the words, which are numbered by feature and place, S1 has the first 4 d at most; check k begins at 4 k d or behind. */
 attn_embedding_t attn_scores_embedding(const attn_scores_way_t *way, int64_t columns, uint64_t seed,
                                        int64_t number) {
     const int64_t size = number ? way->check_size : way->size;

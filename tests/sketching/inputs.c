@@ -85,3 +85,9 @@ input_t input_create(enum input_kind kind, int64_t rows, int64_t columns, double
 void input_destroy(input_t *input) {
     for (int i = 0; i < 4; i++) free(input->memory[i]);
 }
+
+sketching_features_t features_of(const sketching_x_t *x) {
+    sketching_features_t features;
+    assert_true(sketching_features_create(x, &features));
+    return features;
+}

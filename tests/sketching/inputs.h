@@ -28,4 +28,7 @@ input_t input_create(enum input_kind kind, int64_t rows, int64_t columns, double
 
 void input_destroy(input_t *input);
 
+/** Made or the test fails; sketching_features_destroy(). */
+sketching_features_t features_of(const sketching_x_t *x);
+
 #endif

@@ -12,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sketching_features_t features_of(const sketching_x_t *x) {
-    sketching_features_t features;
-    assert_true(sketching_features_create(x, &features));
-    return features;
-}
-
 static sketching_distance_t distance_of(const sketching_features_t *features,
                                         const sketching_result_t *sketch) {
     sketching_distance_t distance;
