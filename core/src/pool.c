@@ -1,7 +1,11 @@
 /*
  * A small thread pool: workers wait for a job, take task numbers from it until none is left, and
- * the caller of parallel_for works along. A pool that is busy with another caller's job is not
- * waited for: that second caller does its tasks alone.
+ * the caller of parallel_for works along. No more are woken than there are tasks for, and who
+ * wakes after the last task was taken is not waited for: a job is closed by then. A pool that is
+ * busy with another caller's job is not waited for either: that second caller does its tasks alone.
+ *
+ * To wake a thread takes as long as a small phase of a run, some 50 us: who has nothing to do looks
+ * for as long, letting others have the core, before it sleeps.
  */
 #include "internal.h"
 
@@ -25,7 +29,10 @@ void attn_pool_parallel_for(void *pool, int64_t tasks, attn_task_t *task, void *
 #else
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+
+enum { LOOKS = 200 }; /* before sleep */
 
 typedef struct worker {
     pthread_t thread;
@@ -37,8 +44,9 @@ struct attn_pool {
     pthread_mutex_t busy; /* held by the caller whose job it is */
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t start, done;
-    uint64_t job;     /* counts jobs; a worker works once on each */
-    uint32_t working; /* workers not done with the job */
+    _Atomic uint64_t job;     /* counts jobs; a worker works once on each */
+    _Atomic uint32_t working; /* workers on the job */
+    bool open;                /* to workers that are not on it yet */
     bool stop;
     attn_task_t *task;
     void *data;
@@ -47,6 +55,14 @@ struct attn_pool {
     uint32_t started;
     worker_t workers[];
 };
+
+static void wake(attn_pool_t *pool, int64_t workers) {
+    if (workers >= pool->started) {
+        pthread_cond_broadcast(&pool->start);
+        return;
+    }
+    for (int64_t i = 0; i < workers; i++) pthread_cond_signal(&pool->start);
+}
 
 static void work(attn_pool_t *pool, uint32_t number) {
     for (;;) {
@@ -62,13 +78,18 @@ static void *worker_main(void *argument) {
     uint64_t seen = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (!pool->stop && pool->job == seen) pthread_cond_wait(&pool->start, &pool->lock);
+        while (!pool->stop && (!pool->open || pool->job == seen))
+            pthread_cond_wait(&pool->start, &pool->lock);
         if (pool->stop) break;
         seen = pool->job;
+        pool->working++;
         pthread_mutex_unlock(&pool->lock);
         work(pool, worker->number);
         pthread_mutex_lock(&pool->lock);
-        if (--pool->working == 0) pthread_cond_signal(&pool->done);
+        if (--pool->working == 0 && !pool->open) pthread_cond_signal(&pool->done);
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < LOOKS && pool->job == seen; i++) sched_yield();
+        pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -123,11 +144,15 @@ void attn_pool_parallel_for(void *data, int64_t tasks, attn_task_t *task, void *
     pool->data = task_data;
     pool->tasks = tasks;
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    pool->working = pool->started;
+    pool->open = true;
     pool->job++;
-    pthread_cond_broadcast(&pool->start);
+    wake(pool, tasks - 1);
     pthread_mutex_unlock(&pool->lock);
     work(pool, 0);
+    pthread_mutex_lock(&pool->lock);
+    pool->open = false;
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < LOOKS && pool->working; i++) sched_yield();
     pthread_mutex_lock(&pool->lock);
     while (pool->working) pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);

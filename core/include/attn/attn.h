@@ -81,7 +81,8 @@ ATTN_API const char *attn_tier_name(attn_tier_t tier);
 /** All optional: zero means the default. */
 typedef struct attn_context_options {
     uint32_t struct_size;
-    int32_t threads;                /**< workers of the context's own pool; 0 and 1: none */
+    int32_t threads;                /**< workers of the context's own pool; 0 and 1: none. One that
+                                       has nothing to do looks some 50 us for work, then sleeps */
     const char *cpu;                /**< highest tier to use; NULL: the environment's ATTN_CPU */
     const attn_ext_threads_t *pool; /**< the embedder's threads instead; must outlive the context */
     const attn_ext_memory_t *memory; /**< the embedder's allocator; must outlive the context */
