@@ -125,9 +125,20 @@ static void check_same_in(const attn_context_t *context, const subject_t *subjec
 }
 
 /** An embedder's pool that runs tasks last to first, each time with another worker number. */
+typedef struct backwards {
+    uint32_t workers, calls;
+} backwards_t;
+
 static void backwards(void *pool, int64_t tasks, attn_task_t *task, void *data) {
-    uint32_t *calls = pool;
-    for (int64_t t = tasks - 1; t >= 0; t--) task(data, t, (*calls)++ % 5);
+    backwards_t *order = pool;
+    for (int64_t t = tasks - 1; t >= 0; t--) task(data, t, order->calls++ % order->workers);
+}
+
+static attn_ext_threads_t pool_of(backwards_t *order) {
+    return (attn_ext_threads_t){.struct_size = sizeof(attn_ext_threads_t),
+                                .workers = order->workers,
+                                .pool = order,
+                                .parallel_for = backwards};
 }
 
 static attn_context_t *context_with_pool(const attn_ext_threads_t *pool) {
@@ -139,9 +150,8 @@ static attn_context_t *context_with_pool(const attn_ext_threads_t *pool) {
 
 static void threads_do_not_matter(void **state) {
     (void)state;
-    uint32_t calls = 0;
-    const attn_ext_threads_t pool = {
-        .struct_size = sizeof pool, .workers = 5, .pool = &calls, .parallel_for = backwards};
+    backwards_t order = {.workers = 5};
+    const attn_ext_threads_t pool = pool_of(&order);
     attn_context_t *contexts[] = {
         fixture_context(1),
         context_with_pool(&pool),
@@ -163,8 +173,29 @@ static void threads_do_not_matter(void **state) {
                               c == 1 ? "out with the embedder's pool" : "out with threads");
             arrays_destroy(&one);
         }
-    assert_true(calls > 0); // the pool was used
+    assert_true(order.calls > 0); // the pool was used
     for (size_t c = 0; c < TEST_COUNT(contexts); c++) attn_context_destroy(contexts[c]);
+}
+
+/** Heads of many queries, which threads take a few at a time: of eight by two workers three, three and two. */
+static void threads_take_heads_in_groups(void **state) {
+    (void)state;
+    backwards_t order = {.workers = 2};
+    const attn_ext_threads_t pool = pool_of(&order);
+    attn_context_t *alone = fixture_context(1), *context = context_with_pool(&pool);
+    for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++) {
+        attn_problem_t problem = fixture_problem(2, 4, 2000, 300, 4, 4);
+        problem.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+        if (!SUBJECTS[s].exact || SUBJECTS[s].formula.form == FORM_LINEAR || !test_takes_case())
+            continue;
+        label(&SUBJECTS[s], &problem);
+        arrays_t one = arrays_for(&SUBJECTS[s], &problem, LAYOUT_BHND);
+        fixture_solve(alone, SUBJECTS[s].backend, SUBJECTS[s].settings, &one);
+        check_same_in(context, &SUBJECTS[s], &one, "out of heads in groups");
+        arrays_destroy(&one);
+    }
+    attn_context_destroy(context);
+    attn_context_destroy(alone);
 }
 
 /** An embedder's pool that stops runs: of another context's threads, but only the first tasks. */
@@ -372,6 +403,7 @@ static void flops_follow_the_formula(void **state) {
 
 TEST_MAIN(cmocka_unit_test(smallest_shapes), cmocka_unit_test(every_layout),
           cmocka_unit_test(repeated_runs_agree), cmocka_unit_test(threads_do_not_matter),
-          cmocka_unit_test(tasks_can_be_left_out), cmocka_unit_test(masked_poison),
-          cmocka_unit_test(queries_without_keys), cmocka_unit_test(weights_give_output),
-          cmocka_unit_test(cost_is_told), cmocka_unit_test(flops_follow_the_formula))
+          cmocka_unit_test(threads_take_heads_in_groups), cmocka_unit_test(tasks_can_be_left_out),
+          cmocka_unit_test(masked_poison), cmocka_unit_test(queries_without_keys),
+          cmocka_unit_test(weights_give_output), cmocka_unit_test(cost_is_told),
+          cmocka_unit_test(flops_follow_the_formula))

@@ -3,9 +3,9 @@
  * differ in the pattern alone. All of a problem's rules, types and outputs are the driver's; a backend
  * adds what is its own: parameters, the pattern, facts and cost.
  *
- * Prefill goes through the key/value heads: pack the head's keys, and once more those that the
- * pattern gathers, then let all queries that read them attend, task by task. A few queries are decoded:
- * the keys that they see are read once, in place.
+ * Prefill goes through the key/value heads, one at a time or, where threads share the work, a few: pack
+ * their keys, and once more those that the pattern gathers, then let all queries that read them attend, task by
+ * task. A few queries are decoded: the keys that they see are read once, in place.
  */
 #ifndef ATTN_FLASH_DRIVER_H
 #define ATTN_FLASH_DRIVER_H

@@ -1,12 +1,16 @@
 /* Prefill: many queries a head, against keys that are packed once for all of them. */
 #include "flash/driver.h"
 
-/* The workspace: one head's packed keys and values, all and gathered, what its queries keep from round to
- * round, then a scratch for each worker. */
+/* A key/value head in flight, and where its values are copied to. */
+typedef struct slot {
+    flash_head_t head;
+    float *copies[FLASH_SEGMENTS];
+} slot_t;
+
+/* The workspace: the heads in flight, each with its packed keys and values, all and gathered, and what its
+ * queries keep from round to round; then a scratch for each worker. */
 typedef struct workspace {
-    float *panels[FLASH_SEGMENTS], *values[FLASH_SEGMENTS];
-    uint8_t *finite[FLASH_SEGMENTS];
-    float *kept;
+    slot_t *slots;
     char *scratch;
     uint64_t scratch_size;
 } workspace_t;
@@ -44,23 +48,94 @@ static uint64_t panel_size(const flash_plan_t *plan) {
     return (uint64_t)plan->kernels->panel * (uint64_t)plan->problem.dim * sizeof(float);
 }
 
-static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
+/* ---- tasks ------------------------------------------------------------------------------------ */
+
+static int has_blocks(const flash_plan_t *plan) {
+    return !ATTN_SMALL && plan->pattern && plan->pattern->block > 0;
+}
+
+/* Where a pattern has blocks of queries, a task is a block, or an even part of one that is too large. */
+static int64_t part_count(const flash_plan_t *plan) {
+    return (plan->pattern->block - 1) / plan->kernels->rows + 1;
+}
+
+/* Queries of each part but the last. */
+static int64_t part_rows(const flash_plan_t *plan) {
+    const int64_t tile = plan->kernels->tile;
+    return ((plan->pattern->block - 1) / part_count(plan) / tile + 1) * tile;
+}
+
+/* Blocks of a head at most: where the first begins depends on the sequence's length. */
+static int64_t block_count(const flash_plan_t *plan) {
+    return (plan->problem.queries - 1) / plan->pattern->block + 2;
+}
+
+/* Positions of a head's first block that lie before its first query. */
+static int64_t rows_before(const flash_plan_t *plan, const attn_head_t *head) {
+    if (!plan->pattern->by_position) return 0;
+    const int64_t block = plan->pattern->block;
+    const int64_t keys = attn_keys_of(&plan->problem, head->io, head->batch);
+    return (attn_query_position(&plan->problem, keys, 0) % block + block) % block;
+}
+
+/* Of a key/value head. */
+static int64_t task_count(const flash_plan_t *plan) {
     const attn_problem_t *problem = &plan->problem;
+    const int64_t tasks = has_blocks(plan) ? block_count(plan) * part_count(plan)
+                                           : attn_query_blocks(problem, plan->kernels->rows);
+    return tasks * (problem->heads / problem->kv_heads);
+}
+
+/* ---- key/value heads in flight ---------------------------------------------------------------- */
+
+/*
+ * Between packing and attending all threads wait for the last; several heads at once, so that there are tasks
+ * enough in between for the wait to be short, and threads are busy where a head's queries are few.
+ */
+enum { TASKS_A_WORKER = 16, KEYS_IN_FLIGHT = 1 << 17 };
+
+static int64_t slot_count(const flash_plan_t *plan) {
+    const attn_problem_t *problem = &plan->problem;
+    const int64_t workers = attn_host_workers(plan->host);
+    if (ATTN_SMALL || workers == 1 || rounds_of(plan)) return 1;
+    const int64_t wanted = TASKS_A_WORKER * workers / (task_count(plan) + 1) + 1;
+    const int64_t most = KEYS_IN_FLIGHT / (problem->keys + 1) + 1;
+    return attn_min(problem->batch * problem->kv_heads, attn_min(wanted, most));
+}
+
+static void lay_out_segment(const flash_plan_t *plan, int s, slot_t *slot, attn_arena_t *arena) {
+    attn_segment_t *segment = &slot->head.segments[s];
+    segment->count = key_count(plan, s);
+    segment->panels = attn_arena_take(arena, panel_count(plan, s), panel_size(plan));
+    if (!has_values(plan))
+        slot->copies[s] = attn_arena_take(arena, segment->count,
+                                          (uint64_t)values_stride(&plan->problem) * sizeof(float));
+    if (!ATTN_SMALL && plan->pattern)
+        segment->finite = attn_arena_take(arena, panel_count(plan, s), 1);
+    if (s == FLASH_GATHERED) segment->map = plan->pattern->map;
+}
+
+static slot_t lay_out_slot(const flash_plan_t *plan, attn_arena_t *arena) {
+    const attn_problem_t *problem = &plan->problem;
+    slot_t slot = {.head = {.pattern = plan->pattern}};
+    for (int s = 0; s < segment_count(plan); s++) lay_out_segment(plan, s, &slot, arena);
+    if (rounds_of(plan) > 1)
+        slot.head.kept =
+            attn_arena_take(arena, problem->heads / problem->kv_heads * problem->queries,
+                            (uint64_t)(problem->value_dim + 2) * sizeof(float));
+    return slot;
+}
+
+static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     attn_arena_t scratch = {.base = NULL};
-    plan->kernels->scratch(problem, plan->pattern, &scratch);
+    plan->kernels->scratch(&plan->problem, plan->pattern, &scratch);
     arena->overflow |= scratch.overflow;
     workspace_t space = {.scratch_size = scratch.used};
-    for (int s = 0; s < segment_count(plan); s++) {
-        space.panels[s] = attn_arena_take(arena, panel_count(plan, s), panel_size(plan));
-        if (!has_values(plan))
-            space.values[s] = attn_arena_take(arena, key_count(plan, s),
-                                              (uint64_t)values_stride(problem) * sizeof(float));
-        if (!ATTN_SMALL && plan->pattern)
-            space.finite[s] = attn_arena_take(arena, panel_count(plan, s), 1);
+    space.slots = attn_arena_take(arena, slot_count(plan), sizeof *space.slots);
+    for (int64_t i = 0; i < slot_count(plan); i++) {
+        const slot_t slot = lay_out_slot(plan, arena);
+        if (space.slots) space.slots[i] = slot;
     }
-    if (rounds_of(plan) > 1)
-        space.kept = attn_arena_take(arena, problem->heads / problem->kv_heads * problem->queries,
-                                     (uint64_t)(problem->value_dim + 2) * sizeof(float));
     space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
     return space;
 }
@@ -69,25 +144,16 @@ void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena) { lay
 
 typedef struct run {
     const flash_plan_t *plan;
+    const attn_io_t *io;
     workspace_t space;
-    flash_head_t head;
-    int64_t tasks; /* of a key/value head */
-    int64_t round; /* of buckets */
+    int64_t panels, tasks; /* of a key/value head */
+    int64_t in_place;      /* panels of its keys where they are */
+    int64_t round;         /* of buckets */
 } run_t;
 
 static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
     attn_arena_t arena = {.base = io->workspace};
-    run_t run = {.plan = plan, .space = lay_out(plan, &arena)};
-    run.head.head = (attn_head_t){.problem = &plan->problem, .io = io, .scale = plan->scale};
-    run.head.pattern = plan->pattern;
-    run.head.kept = run.space.kept;
-    for (int s = 0; s < segment_count(plan); s++) {
-        run.head.segments[s].count = key_count(plan, s);
-        run.head.segments[s].panels = run.space.panels[s];
-        if (!ATTN_SMALL) run.head.segments[s].finite = run.space.finite[s];
-        if (s == FLASH_GATHERED) run.head.segments[s].map = plan->pattern->map;
-    }
-    return run;
+    return (run_t){.plan = plan, .io = io, .space = lay_out(plan, &arena)};
 }
 
 /* ---- packing ---------------------------------------------------------------------------------- */
@@ -100,26 +166,26 @@ static int is_aligned(const attn_tensor_t *value, const float *first_row) {
 
 /* Values are read in place where they are aligned rows of f32 with unit stride, else from a copy:
  * copied once, they are read by every tile of queries. */
-static void choose_values(run_t *run, int s) {
-    const attn_head_t *head = &run->head.head;
+static void choose_values(const flash_plan_t *plan, slot_t *slot, int s) {
+    const attn_head_t *head = &slot->head.head;
     const attn_tensor_t *value = &head->io->value;
-    attn_segment_t *segment = &run->head.segments[s];
+    attn_segment_t *segment = &slot->head.segments[s];
     segment->copy = NULL;
     segment->values = NULL;
-    if (!value->data || has_values(run->plan)) return;
+    if (!value->data || has_values(plan)) return;
     if (s == FLASH_ALL && value->dtype == ATTN_F32 && value->stride[3] == 1) {
         segment->values = attn_row(value, head->batch, head->kv_head, 0);
         segment->values_stride = value->stride[2];
         if (is_aligned(value, segment->values)) return;
     }
-    segment->values = segment->copy = run->space.values[s];
-    segment->values_stride = values_stride(&run->plan->problem);
+    segment->values = segment->copy = slot->copies[s];
+    segment->values_stride = values_stride(&plan->problem);
 }
 
 /* How many panels of a segment are packed: the keys where they are only if queries, or scores, read them. */
 static int64_t packed_count(const run_t *run, int s) {
     const attn_pattern_t *pattern = run->plan->pattern;
-    const attn_io_t *io = run->head.head.io;
+    const attn_io_t *io = run->io;
     const int reads_all = ATTN_COMPACT || !pattern || pattern->in_place || io->scores.data ||
                           !io->value.data; /* weights alone */
     return s == FLASH_ALL && !reads_all ? 0 : panel_count(run->plan, s);
@@ -127,138 +193,113 @@ static int64_t packed_count(const run_t *run, int s) {
 
 static void pack_task(void *data, int64_t task, uint32_t worker) {
     const run_t *run = data;
-    const int64_t panels = packed_count(run, FLASH_ALL);
-    const int gathered = !ATTN_SMALL && task >= panels;
-    run->plan->kernels->pack(&run->head.head, &run->head.segments[gathered],
-                             gathered ? task - panels : task,
+    const flash_head_t *head = &run->space.slots[task / run->panels].head;
+    const int64_t panel = task % run->panels;
+    const int gathered = !ATTN_SMALL && panel >= run->in_place;
+    run->plan->kernels->pack(&head->head, &head->segments[gathered],
+                             gathered ? panel - run->in_place : panel,
                              run->space.scratch + worker * run->space.scratch_size);
 }
 
 #if ATTN_BUCKETS
-static attn_buckets_t buckets_of(const run_t *run, int64_t head) {
-    const attn_pattern_t *pattern = run->plan->pattern;
-    return pattern->buckets(pattern, &run->head.head, head);
+static attn_buckets_t buckets_of(const flash_head_t *head, int64_t query_head) {
+    return head->pattern->buckets(head->pattern, &head->head, query_head);
 }
 #endif
 
-static void pack_head(run_t *run, int64_t batch, int64_t kv_head) {
-    int64_t panels = 0;
-    run->head.head.batch = batch;
-    run->head.head.kv_head = kv_head;
-    for (int s = 0; s < segment_count(run->plan); s++) {
-        choose_values(run, s);
-        panels += packed_count(run, s);
-    }
+/* The key/value head number `number`, of all of the batch's, is the slot's from now on. */
+static void take_head(const run_t *run, slot_t *slot, int64_t number) {
+    const attn_problem_t *problem = &run->plan->problem;
+    flash_head_t *head = &slot->head;
+    head->head = (attn_head_t){.problem = problem,
+                               .io = run->io,
+                               .batch = number / problem->kv_heads,
+                               .kv_head = number % problem->kv_heads,
+                               .scale = run->plan->scale};
+    for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
 #if ATTN_BUCKETS
     if (rounds_of(run->plan))
-        run->head.segments[FLASH_GATHERED].map =
-            buckets_of(run, kv_head * (run->plan->problem.heads / run->plan->problem.kv_heads))
-                .key_order +
-            run->round * run->plan->problem.keys;
+        head->segments[FLASH_GATHERED].map =
+            buckets_of(head, head->head.kv_head * (problem->heads / problem->kv_heads)).key_order +
+            run->round * problem->keys;
 #endif
-    attn_host_parallel_for(run->plan->host, panels, pack_task, run);
+}
+
+/* Heads from number `first` on. */
+static void pack_heads(run_t *run, int64_t first, int64_t count) {
+    run->in_place = run->panels = packed_count(run, FLASH_ALL);
+    if (segment_count(run->plan) > 1) run->panels += packed_count(run, FLASH_GATHERED);
+    for (int64_t i = 0; i < count; i++) take_head(run, &run->space.slots[i], first + i);
+    attn_host_parallel_for(run->plan->host, count * run->panels, pack_task, run);
 }
 
 /* ---- attending -------------------------------------------------------------------------------- */
 
-/*
- * Where a pattern has blocks of queries, a task is a block, or an even part of one that is too large. The
- * first block may have begun before the first query.
- */
-typedef struct parts {
-    int64_t before; /* positions of the first block that lie before the first query */
-    int64_t blocks; /* at most: the position depends on the sequence's length */
-    int64_t count;  /* of each block */
-    int64_t rows;   /* of each but the last */
-} parts_t;
-
-static int has_blocks(const flash_plan_t *plan) {
-    return !ATTN_SMALL && plan->pattern && plan->pattern->block > 0;
-}
-
-static parts_t parts_of(const run_t *run) {
-    const flash_plan_t *plan = run->plan;
-    const attn_problem_t *problem = &plan->problem;
-    const int64_t block = plan->pattern->block, tile = plan->kernels->tile;
-    const int64_t keys = attn_keys_of(problem, run->head.head.io, run->head.head.batch);
-    parts_t parts = {.before = 0, .count = (block - 1) / plan->kernels->rows + 1};
-    if (plan->pattern->by_position)
-        parts.before = (attn_query_position(problem, keys, 0) % block + block) % block;
-    parts.blocks = (problem->queries - 1) / block + 2;
-    parts.rows = ((block - 1) / parts.count / tile + 1) * tile;
-    return parts;
-}
-
-/* Queries from `from` on, as many as are in one part. */
-static attn_queries_t part_of(const run_t *run, int64_t from) {
-    const parts_t parts = parts_of(run);
-    const int64_t block = run->plan->pattern->block, in_block = (from + parts.before) % block;
-    const int64_t end = attn_min((in_block / parts.rows + 1) * parts.rows, block);
+/* Queries from `from` on, as many as are in one part of a block. */
+static attn_queries_t part_of(const flash_plan_t *plan, const attn_head_t *head, int64_t from) {
+    const int64_t block = plan->pattern->block, rows = part_rows(plan);
+    const int64_t in_block = (from + rows_before(plan, head)) % block;
+    const int64_t end = attn_min((in_block / rows + 1) * rows, block);
     return (attn_queries_t){.first = from,
-                            .count = attn_min(run->plan->problem.queries - from, end - in_block)};
+                            .count = attn_min(plan->problem.queries - from, end - in_block)};
 }
 
-/* Task number `task`: it may have no queries. */
-static attn_queries_t queries_of(const run_t *run, int64_t task) {
-    const attn_head_t *head = &run->head.head;
-    if (!has_blocks(run->plan)) return attn_queries_of(head, run->plan->kernels->rows, task);
-    const parts_t parts = parts_of(run);
-    const int64_t tasks = parts.blocks * parts.count, at = task % tasks;
-    const int64_t start =
-        at / parts.count * run->plan->pattern->block + at % parts.count * parts.rows - parts.before;
+/* Task number `task` of a key/value head: it may have no queries. */
+static attn_queries_t queries_of(const flash_plan_t *plan, const attn_head_t *head, int64_t task) {
+    if (!has_blocks(plan)) return attn_queries_of(head, plan->kernels->rows, task);
+    const int64_t parts = part_count(plan), tasks = block_count(plan) * parts, at = task % tasks;
+    const int64_t block = plan->pattern->block, rows = part_rows(plan),
+                  in_block = at % parts * rows;
+    const int64_t start = at / parts * block + in_block - rows_before(plan, head);
     attn_queries_t queries = {.count = 0};
-    if (at % parts.count * parts.rows < run->plan->pattern->block && start + parts.rows > 0 &&
-        start < run->plan->problem.queries)
-        queries = part_of(run, attn_max(start, 0));
+    if (in_block < block && start + rows > 0 && start < plan->problem.queries)
+        queries = part_of(plan, head, attn_max(start, 0));
     queries.head = head->kv_head * (head->problem->heads / head->problem->kv_heads) + task / tasks;
     return queries;
 }
 
 /* Queries by their numbers in the round's order. */
-static void attend_round(const run_t *run, attn_queries_t queries) {
+static void attend_round(const run_t *run, const flash_head_t *head, attn_queries_t queries) {
 #if ATTN_BUCKETS
     queries.round = run->round;
     queries.order =
-        buckets_of(run, queries.head).query_order + run->round * run->plan->problem.queries;
+        buckets_of(head, queries.head).query_order + run->round * run->plan->problem.queries;
 #endif
-    run->plan->kernels->attend(&run->head, &queries);
+    run->plan->kernels->attend(head, &queries);
 }
 
-/* Queries that see most first, as small tasks at the end leave no thread waiting for long: the last under a causal
- * mask, else those of a pattern that lets its first queries see all. */
-static void attend_task(void *data, int64_t task, uint32_t worker) {
+/* Of each head those queries first that see most, as small tasks at the end leave no thread waiting for long: the
+ * last under a causal mask, else those of a pattern that lets its first queries see all. */
+static void attend_task(void *data, int64_t number, uint32_t worker) {
     const run_t *run = data;
-    const attn_io_t *io = run->head.head.io;
-    const int is_causal = run->plan->problem.causal != ATTN_CAUSAL_NONE;
-    attn_queries_t queries = queries_of(run, is_causal ? run->tasks - 1 - task : task);
+    const flash_plan_t *plan = run->plan;
+    const flash_head_t *head = &run->space.slots[number / run->tasks].head;
+    const int64_t task = number % run->tasks;
+    const int is_causal = plan->problem.causal != ATTN_CAUSAL_NONE;
+    attn_queries_t queries =
+        queries_of(plan, &head->head, is_causal ? run->tasks - 1 - task : task);
     if (!ATTN_SMALL && queries.count <= 0) return;
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
-    if (rounds_of(run->plan))
-        attend_round(run, queries);
+    if (rounds_of(plan))
+        attend_round(run, head, queries);
     else
-        run->plan->kernels->attend(&run->head, &queries);
-    if (ATTN_SMALL || !io->scores.data || run->round + 1 < rounds_of(run->plan)) return;
-    run->plan->kernels->scores(
-        &run->head, &queries, run->plan->problem.scores,
-        attn_row(&io->scores, run->head.head.batch, queries.head, queries.first),
-        io->scores.stride[2]);
+        plan->kernels->attend(head, &queries);
+    if (ATTN_SMALL || !run->io->scores.data || run->round + 1 < rounds_of(plan)) return;
+    plan->kernels->scores(head, &queries, plan->problem.scores,
+                          attn_row(&run->io->scores, head->head.batch, queries.head, queries.first),
+                          run->io->scores.stride[2]);
 }
 
 void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
-    const attn_problem_t *problem = &plan->problem;
-    run_t run = begin(plan, io);
-    run.tasks = attn_query_blocks(problem, plan->kernels->rows);
-    if (has_blocks(plan)) {
-        const parts_t parts = parts_of(&run);
-        run.tasks = parts.blocks * parts.count;
-    }
-    run.tasks *= problem->heads / problem->kv_heads;
+    const int64_t heads = plan->problem.batch * plan->problem.kv_heads, slots = slot_count(plan);
     const int64_t rounds = attn_max(1, rounds_of(plan));
-    for (int64_t b = 0; b < problem->batch; b++)
-        for (int64_t h = 0; h < problem->kv_heads * rounds; h++) {
-            if (ATTN_BUCKETS) run.round = h % rounds;
-            pack_head(&run, b, h / rounds);
-            attn_host_parallel_for(plan->host, run.tasks, attend_task, &run);
+    run_t run = begin(plan, io);
+    run.tasks = task_count(plan);
+    for (int64_t first = 0; first < heads; first += slots)
+        for (run.round = 0; run.round < rounds; run.round++) {
+            const int64_t count = attn_min(slots, heads - first);
+            pack_heads(&run, first, count);
+            attn_host_parallel_for(plan->host, count * run.tasks, attend_task, &run);
         }
 }
 
@@ -270,14 +311,16 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     keys_only.value.data = NULL;
     run_t run = begin(plan, &keys_only);
     (void)error;
-    pack_head(&run, batch, head / (plan->problem.heads / plan->problem.kv_heads));
+    const attn_problem_t *problem = &plan->problem;
+    const flash_head_t *slot = &run.space.slots->head;
+    pack_heads(&run, batch * problem->kv_heads + head / (problem->heads / problem->kv_heads), 1);
     for (int64_t done = 0; done < count;) {
         attn_queries_t queries = {.first = first + done, .count = plan->kernels->rows};
-        if (has_blocks(plan)) queries = part_of(&run, first + done);
+        if (has_blocks(plan)) queries = part_of(plan, &slot->head, first + done);
         queries.head = head;
         queries.count = attn_min(queries.count, count - done);
         queries.scratch = run.space.scratch;
-        plan->kernels->scores(&run.head, &queries, ATTN_SCORES_WEIGHTS, rows + done * row_stride,
+        plan->kernels->scores(slot, &queries, ATTN_SCORES_WEIGHTS, rows + done * row_stride,
                               row_stride);
         done += queries.count;
     }
