@@ -54,6 +54,16 @@ int declared_list_axis(const attn_array_info_t *info) {
     return axis;
 }
 
+int declared_head_axis(const attn_array_info_t *info) {
+    int axis = -1;
+    for (int k = 0; k < 4; k++) {
+        if (info->axes[k] == ATTN_AXIS_ONE) continue;
+        if (!(info->broadcast >> k & 1)) return -1;
+        if (info->axes[k] == ATTN_AXIS_HEADS || info->axes[k] == ATTN_AXIS_KV_HEADS) axis = k;
+    }
+    return axis;
+}
+
 const char *declared_owners(const attn_array_info_t *info, int axis, int64_t count) {
     const int is_one = count == 1;
     switch (info->axes[axis]) {
@@ -91,9 +101,9 @@ const char *declared_kind(const attn_array_info_t *info, char text[DECLARED_TEXT
 
 void declared_print(const attn_array_info_t *info) {
     const int is_input = info->role == ATTN_ROLE_INPUT;
+    const int is_list = declared_list_axis(info) >= 0 || declared_head_axis(info) >= 0;
     char kind[DECLARED_TEXT];
     printf("  --%s %s=%s: %s%s\n      %s\n", is_input ? "input" : "output", info->name,
-           declared_list_axis(info) >= 0 && is_input ? "A,B,... or FILE" : "FILE",
-           declared_kind(info, kind), info->presence == ATTN_PRESENCE_REQUIRED ? ", required" : "",
-           info->help);
+           is_list && is_input ? "A,B,... or FILE" : "FILE", declared_kind(info, kind),
+           info->presence == ATTN_PRESENCE_REQUIRED ? ", required" : "", info->help);
 }

@@ -35,6 +35,10 @@ int declared_is_choice(const attn_array_info_t *info);
 /** The one axis longer than 1 of an array that may be a list: one number for each batch or head; or -1. */
 int declared_list_axis(const attn_array_info_t *info);
 
+/** The axis of heads of an array all of whose axes may be 1, so that a list may have one number for each head,
+ *  or one for all; or -1. */
+int declared_head_axis(const attn_array_info_t *info);
+
 /** "batches", "heads" or "key/value heads", of `count`: what such a list has one number for each of. */
 const char *declared_owners(const attn_array_info_t *info, int axis, int64_t count);
 

@@ -52,7 +52,9 @@ static const char notes[] =
     "and\n"
     "K, dv of V. |1: or 1, which is the same for all; plan: what the backend makes of the sizes "
     "and\n"
-    "its parameters. Parameters go by --set, arrays by --input and --output (see attn run --help).";
+    "its parameters. A,B,...: one number for each head or batch, or, where the heads may be 1, one "
+    "for\n"
+    "all. Parameters go by --set, arrays by --input and --output (see attn run --help).";
 
 int cli_list(int argc, char **argv) {
     settings_t settings = {.threads = 1};

@@ -179,19 +179,36 @@ static int load_file(const load_t *load, array_t *array) {
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-/* An array with more than one number for each head or batch comes from a file. */
-static int refuse_numbers(const load_t *load) {
+/* How many numbers between commas a text is, and nothing else: such a text is no file's name. */
+static int64_t count_numbers(const char *text) {
     const char *end;
-    attn_number_read(load->text, &end);
-    const int is_list = *end == ',' && !load->text[strspn(load->text, "0123456789+-.eE,")];
-    if (end == load->text || (*end && !is_list)) return CLI_OK;
-    return cli_complain(CLI_USAGE, "%s: %s is a %s; %s comes from a file", load->label, load->text,
-                        is_list ? "list of numbers" : "number", load->info->name);
+    int64_t count = 1;
+    attn_number_read(text, &end);
+    if (end == text || (*end && *end != ',') || end[strspn(end, "0123456789+-.eE,")]) return 0;
+    for (; *end; end++) count += *end == ',';
+    return count;
+}
+
+/* One number for each head, or one for all, of an array whose other axes may be 1. */
+static int load_numbers(const load_t *load, int64_t count, array_t *array) {
+    const int axis = declared_head_axis(load->info);
+    if (axis < 0)
+        return cli_complain(CLI_USAGE, "%s: %s is a %s; %s comes from a file", load->label,
+                            load->text, count > 1 ? "list of numbers" : "number", load->info->name);
+    load_t heads = *load;
+    const int64_t of_all = count > 1 ? load->wanted.shape[axis] : 1;
+    for (int k = 0; k < 4; k++) {
+        heads.wanted.shape[k] = k == axis ? of_all : 1;
+        heads.wanted.stride[k] = k < axis ? of_all : 1;
+    }
+    return make_list(&heads, axis, 0, array);
 }
 
 static int load_one(const load_t *load, array_t *array) {
     const int axis = declared_list_axis(load->info);
-    if (axis < 0) return refuse_numbers(load) ? CLI_USAGE : load_file(load, array);
+    const int64_t count = axis < 0 ? count_numbers(load->text) : 0;
+    if (count) return load_numbers(load, count, array);
+    if (axis < 0) return load_file(load, array);
     const int is_auto = load->special->fill && (!*load->text || strcmp(load->text, "auto") == 0);
     if (is_auto || begins_list(load->text)) return make_list(load, axis, is_auto, array);
     if (*load->text) return load_listed_file(load, axis, array);

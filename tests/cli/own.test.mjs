@@ -98,6 +98,48 @@ describe("arrays of the library by name", () => {
     });
 });
 
+describe("numbers in place of an array that may be 1 but for its heads", () => {
+    const sizes = { B: 2, H: 4, Hkv: 2, n: 9, m: 9, d: 4 };
+    const decay = [-0.5, -0.125];
+    const beta = [0.25, 0.75];
+    const loss = npy([2, 4, 9, 4], random(2 * 4 * 9 * 4, 7));
+
+    /** All files after a run and its gradients; arrays are as they are or of each head. */
+    const after = (files, ...own) =>
+        withFiles({ ...inputFiles(sizes, 4), "do.npy": loss, ...files }, (folder) => {
+            const given = own.map(([name, value]) => `--input=${name}=${value}`);
+            const grads = own.map(([name]) => `--grad=${name}=d_${name}.npy`);
+            const rule = ["--set=rule=gated_delta", "--set=feature_map=lin", "--causal"];
+            const args = ["run", "linear", ...INPUTS, ...rule, ...given, "-o", "o.npy"];
+            succeed([...args, "--grad=out=do.npy", ...grads], folder);
+            const names = ["o", "d_decay", "d_beta"];
+            return names.map((name) => [...read(folder, `${name}.npy`).data]);
+        });
+
+    test("one for each head", () => {
+        const files = { "a.npy": npy([2, 1, 1], decay), "b.npy": npy([2, 1, 1], beta) };
+        assert.deepEqual(
+            after({}, ["decay", decay.join()], ["beta", beta.join()]),
+            after(files, ["decay", "a.npy"], ["beta", "b.npy"]),
+        );
+    });
+
+    test("one for all", () => {
+        const files = { "a.npy": npy([1, 1, 1], [-0.5]), "b.npy": npy([1, 1, 1], [0.25]) };
+        assert.deepEqual(
+            after({}, ["decay", "-0.5"], ["beta", ".25"]),
+            after(files, ["decay", "a.npy"], ["beta", "b.npy"]),
+        );
+    });
+
+    test("attn list says so", () => {
+        const text = succeed(["list"]);
+        assert.match(text, /--input decay=A,B,\.\.\. or FILE: f32/);
+        assert.match(text, /--input beta=A,B,\.\.\. or FILE: f32/);
+        assert.match(text, /--input state=FILE: f32/);
+    });
+});
+
 describe("arrays of a backend's own", { skip }, () => {
     const [B, H, Hkv, n, m, d, dv] = [2, 4, 2, 3, 6, 5, 7];
     const sizes = { B, H, Hkv, n, m, d, dv };

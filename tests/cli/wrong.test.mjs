@@ -246,13 +246,23 @@ const commands = [
     ],
     [
         "a number where a file is wanted",
-        ["run", "linear", ...ok, "--set=rule=gated", "--causal", "--input=decay=-0.5"],
-        /--input decay: -0.5 is a number; decay comes from a file/,
+        ["run", "linear", ...ok, "--set=normaliser=off", "--input=state=-0.5"],
+        /--input state: -0.5 is a number; state comes from a file/,
     ],
     [
         "numbers where a file is wanted",
+        ["run", "linear", ...ok, "--set=normaliser=off", "--input=state=-0.5,-1e-3"],
+        /--input state: -0.5,-1e-3 is a list of numbers; state comes from a file/,
+    ],
+    [
+        "a decay that is no logarithm",
+        ["run", "linear", ...ok, "--set=rule=gated", "--causal", "--input=decay=0.5"],
+        /decay: batch 0, head 0, key 0: above 0; it is the log of what a state keeps/,
+    ],
+    [
+        "more gates than heads",
         ["run", "linear", ...ok, "--set=rule=gated", "--causal", "--input=decay=-0.5,-1e-3"],
-        /--input decay: -0.5,-1e-3 is a list of numbers; decay comes from a file/,
+        /--input decay: 2 values for 1 key\/value head\n/,
     ],
     ["an array of three to bench", ["bench", "--q", "q.npy"], /--q, --k and --v go together/],
     [
