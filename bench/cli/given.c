@@ -116,11 +116,19 @@ static int look(const checked_t *checked, const attn_backend_t *backend, uint32_
     return CLI_OK;
 }
 
+/* What at least one of them does (enum attn_feature_bits). */
+static uint64_t features_of(const attn_context_t *context, const selection_t *selection) {
+    uint64_t features = 0;
+    for (int i = 0; i < selection->count; i++)
+        features |= attn_backend_at(context, selection->indices[i])->features;
+    return features;
+}
+
 static size_t add_names(char *text, size_t size, size_t used, const attn_backend_t *backend,
-                        uint32_t number, int32_t role) {
+                        uint32_t number, int32_t role, uint64_t features) {
     attn_array_info_t info = {.struct_size = sizeof info};
     for (; used < size && attn_backend_array(backend, number, &info); number++)
-        if (is_named(&info, role, number))
+        if (is_named(&info, role, number) && !(info.feature & ~features))
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", info.name);
     return used;
 }
@@ -128,14 +136,15 @@ static size_t add_names(char *text, size_t size, size_t used, const attn_backend
 static int complain_unknown(const checked_t *checked, const attn_context_t *context,
                             const selection_t *selection) {
     char names[512] = "";
-    size_t length, used = add_names(names, sizeof names, 0, NULL, 0, checked->role);
+    const uint64_t features = features_of(context, selection);
+    size_t length, used = add_names(names, sizeof names, 0, NULL, 0, checked->role, features);
     for (int i = 0; i < selection->count; i++)
         used = add_names(names, sizeof names, used, attn_backend_at(context, selection->indices[i]),
-                         ATTN_ARRAY_OWN, checked->role);
+                         ATTN_ARRAY_OWN, checked->role, features);
     given_split(checked->text, &length);
     return cli_complain(CLI_USAGE, "--%s: there is no %s '%.*s'; there are %s",
                         option_of(checked->role), option_of(checked->role), (int)length,
-                        checked->text, names);
+                        checked->text, *names ? names : "none");
 }
 
 static int check(const checked_t *checked, const attn_context_t *context,

@@ -164,6 +164,11 @@ static int load(layout_t *layout) {
 static int compute(layout_t *layout) {
     trial_t *trial = &layout->trial;
     const attn_backend_t *backend = attn_backend_find(layout->context, layout->backend);
+    if (!(backend->features & ATTN_FEATURE_SCORES))
+        return cli_complain(CLI_USAGE,
+                            "layout: backend '%s' does not do scores output, which says what is "
+                            "kept; what each key weighs: attn run %s --weights W.npy",
+                            backend->id, backend->id);
     if (trial_plan(trial, layout->context, backend, &layout->inputs.problem, &layout->settings,
                    &layout->inputs.given))
         return cli_reject(NULL, &trial->error);

@@ -44,6 +44,18 @@ static void print_backend(const attn_backend_t *backend, const char *origin) {
         declared_print(&array);
 }
 
+static int print_backends(const attn_context_t *context, const char *only) {
+    const option_texts_t list = {.count = only != NULL, .items = {only}};
+    selection_t selection;
+    if (settings_select(context, &list, &selection)) return CLI_USAGE;
+    for (int i = 0; i < selection.count; i++) {
+        const uint32_t index = selection.indices[i];
+        fputs(i ? "\n" : "", stdout);
+        print_backend(attn_backend_at(context, index), attn_backend_origin(context, index));
+    }
+    return CLI_OK;
+}
+
 static const char summary[] =
     "The backends there are, with their parameters, ranges and defaults, and arrays of their own.";
 
@@ -58,8 +70,10 @@ static const char notes[] =
 
 int cli_list(int argc, char **argv) {
     settings_t settings = {.threads = 1};
+    const char *only = NULL;
     int json = 0;
     const option_t options[] = {
+        {"BACKEND", 0, OPTION_ARGUMENT | OPTION_OPTIONAL, NULL, "this one alone", &only, 0, 0},
         {"json", 0, OPTION_SWITCH, NULL, "as JSON, with everything that is known", &json, 0, 0},
         SETTINGS_PLUGIN(settings),
         {.name = NULL},
@@ -67,15 +81,12 @@ int cli_list(int argc, char **argv) {
     const option_command_t command = {"list", summary, options, notes};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
+    if (json && only) return cli_complain(CLI_USAGE, "list: --json is of all backends");
 
     attn_context_t *context;
     int status = settings_context(&settings, &context);
     if (status) return status;
-    if (json) status = print_json(context);
-    for (uint32_t i = 0; !json && i < attn_backend_count(context); i++) {
-        fputs(i ? "\n" : "", stdout);
-        print_backend(attn_backend_at(context, i), attn_backend_origin(context, i));
-    }
+    status = json ? print_json(context) : print_backends(context, only);
     attn_context_destroy(context);
     return status;
 }

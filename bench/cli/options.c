@@ -132,7 +132,8 @@ static const option_t *argument_number(const option_t *options, int number) {
 
 static int missing(const option_command_t *command, int given[], int arguments) {
     for (const option_t *option = command->options; option->name; option++) {
-        if (kind_of(option) == OPTION_ARGUMENT && arguments-- <= 0)
+        if (kind_of(option) == OPTION_ARGUMENT && arguments-- <= 0 &&
+            !(option->kind & OPTION_OPTIONAL))
             return cli_complain(CLI_USAGE, "%s: %s is missing (see attn %s --help)", command->name,
                                 option->name, command->name);
         if ((option->kind & OPTION_REQUIRED) && !given[option - command->options])
@@ -162,14 +163,32 @@ static int unexpected(const option_command_t *command, char **argv, int at) {
                         argv[at], command->name);
 }
 
+/* An option whose name begins with the unknown one's, or the other way round: --backend, --backends. */
+static const option_t *nearly(const option_t *options, const char *word) {
+    const size_t length = word[1] == '-' ? strcspn(word + 2, "=") : 0;
+    for (const option_t *option = options; length > 2 && option->name; option++) {
+        const size_t own = strlen(option->name);
+        if (kind_of(option) == OPTION_ARGUMENT) continue;
+        if (own > 2 && !strncmp(option->name, word + 2, own < length ? own : length)) return option;
+    }
+    return NULL;
+}
+
+static int unknown(const option_command_t *command, const char *word) {
+    const option_t *option = nearly(command->options, word);
+    if (option)
+        return cli_complain(CLI_USAGE, "%s: unknown option '%s' (did you mean --%s?)",
+                            command->name, word, option->name);
+    return cli_complain(CLI_USAGE, "%s: unknown option '%s' (see attn %s --help)", command->name,
+                        word, command->name);
+}
+
 /* Reads the option argv[*at] with its value, which may be the next word. */
 static int read_option(const option_command_t *command, int argc, char **argv, int *at,
                        int given[]) {
     const char *value;
     const option_t *option = find(command->options, argv[*at], &value);
-    if (!option)
-        return cli_complain(CLI_USAGE, "%s: unknown option '%s' (see attn %s --help)",
-                            command->name, argv[*at], command->name);
+    if (!option) return unknown(command, argv[*at]);
     if (value && kind_of(option) == OPTION_SWITCH)
         return cli_complain(CLI_USAGE, "%s: --%s takes no value", command->name, option->name);
     if (!value && takes_next_word(option)) {
@@ -216,7 +235,7 @@ static void print_usage(const option_command_t *command) {
     printf("usage: attn %s", command->name);
     for (const option_t *option = command->options; option->name; option++) {
         if (kind_of(option) == OPTION_ARGUMENT)
-            printf(" %s", option->name);
+            printf(option->kind & OPTION_OPTIONAL ? " [%s]" : " %s", option->name);
         else if ((option->kind & OPTION_REQUIRED) && option->letter)
             printf(" -%c %s", option->letter, option->value);
         else if (option->kind & OPTION_REQUIRED)

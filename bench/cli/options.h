@@ -24,9 +24,10 @@ enum option_kind {
     OPTION_TEXTS = 5,    /**< option_texts_t: may be repeated */
     OPTION_INTEGERS = 6, /**< option_integers_t: values between commas, within the limits */
     OPTION_MAYBE = 7,    /**< const char *: "" for --name, the value for --name=value */
-    OPTION_ARGUMENT = 8, /**< const char *: no option but the next word; always required */
+    OPTION_ARGUMENT = 8, /**< const char *: no option but the next word; required */
     OPTION_KIND_MASK = 15,
     OPTION_REQUIRED = 16, /**< a flag beside the kind */
+    OPTION_OPTIONAL = 32, /**< a flag beside OPTION_ARGUMENT, of the last ones: it may be missing */
 };
 
 enum { OPTION_LIST_SIZE = 64 };

@@ -24,6 +24,12 @@ describe("attn list", () => {
         );
     });
 
+    test("one alone", () => {
+        const [linear] = succeed(["list"]).match(/^linear [^]*?\n(?=\n)/m);
+        assert.equal(succeed(["list", "linear"]), linear);
+        assert.match(succeed(["list", "--help"]), /^usage: attn list \[BACKEND\] \[OPTION...\]$/m);
+    });
+
     test("--json has all of it", () => {
         const list = JSON.parse(succeed(["list", "--json"]));
         assert.deepEqual(

@@ -158,7 +158,11 @@ describe("attn layout", () => {
         ["sizes of files", layout(...INPUTS, "--n=8"), /--n, .* are of random arrays/],
         ["no cell", layout("--cell=0"), /--cell: 0 is outside/],
         ["more than memory", layout("--n=1099511627776", "--d=1099511627776"), /no memory/],
-        ["a backend without scores", ["layout", "linear"], /'linear' does not do scores/],
+        [
+            "a backend without scores",
+            ["layout", "linear"],
+            /'linear' does not do scores.*attn run linear --weights/,
+        ],
         ["an unknown backend", ["layout", "dense"], /unknown backend 'dense'/],
         ["no folder", layout("-o", "nowhere/l.npy"), /nowhere/],
         [

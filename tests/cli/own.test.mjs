@@ -363,6 +363,19 @@ describe("wrong arrays by name", () => {
     ])
         test(what, () => refuse({}, (folder) => attn(run(...ok, ...args), folder), says));
 
+    test("those are named that the backend does", () => {
+        const says = /no input 'gate'; there are kv_lengths, decay, beta, state, state_z$/m;
+        refuse({}, (folder) => attn(["run", "linear", ...ok, "--input=gate=1"], folder), says);
+        const outputs = /no output 'weights'; there are out, state_out, state_z_out$/m;
+        refuse({}, (folder) => attn(["run", "linear", ...ok, "-o", "weights=w"], folder), outputs);
+        const both = ["compare", ...inputs(), "--backends=linear,sparse", "--input=gate=1"];
+        refuse(
+            {},
+            (folder) => attn(both, folder),
+            /there are bias, mask, .*, decay, .*, block_mask/,
+        );
+    });
+
     test("compare and bench refuse names, too", () => {
         const unknown = "--input=gate=1";
         refuse({}, (folder) => attn(["compare", ...inputs(), unknown], folder), /no input 'gate'/);
@@ -408,13 +421,9 @@ describe("wrong arrays by name", () => {
         [
             "an unknown one",
             ["--input=gain=1"],
-            /no input 'gain'; there are bias, .*, slopes, gains, field, block_table$/m,
+            /no input 'gain'; there are gains, field, block_table$/m,
         ],
-        [
-            "an unknown output",
-            ["-o", "states=s.npy"],
-            /there are out, lse, scores, state, counts$/m,
-        ],
+        ["an unknown output", ["-o", "states=s.npy"], /there are out, state, counts$/m],
         ["one twice", ["--input=gains=1,2,3", "--input=gains=1,2,3"], /'gains' is given twice/],
         ["a name for two files", ["-o", "state=o.npy"], /o\.npy is named for two outputs/],
     ])

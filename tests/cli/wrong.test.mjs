@@ -10,6 +10,18 @@ const commands = [
     ["no command", [], /command is missing/],
     ["an unknown command", ["frobnicate"], /unknown command 'frobnicate'/],
     ["an unknown option", run(...ok, "--fast"), /unknown option '--fast'/],
+    [
+        "an option of another command",
+        ["compare", ...inputs(), "--backend=linear"],
+        /compare: unknown option '--backend=linear' \(did you mean --backends\?\)/,
+    ],
+    [
+        "an option longer than it is",
+        ["bench", "--backends=linear"],
+        /unknown option '--backends=linear' \(did you mean --backend\?\)/,
+    ],
+    ["an unknown backend to list", ["list", "dense"], /unknown backend 'dense' \(see attn list\)/],
+    ["one backend as JSON", ["list", "linear", "--json"], /--json is of all backends/],
     ["an unknown letter", run(...ok, "-x"), /unknown option '-x'/],
     ["no backend", ["run", "--q", "x.npy"], /BACKEND is missing/],
     ["a second backend", run("linear", ...ok), /unexpected 'linear'/],
