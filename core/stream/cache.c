@@ -212,8 +212,8 @@ void attn_cache_save(const attn_cache_t *cache, char *bytes) {
 attn_status_t attn_cache_check_size(uint64_t size, uint64_t needed, int64_t tokens,
                                     attn_error_t *error) {
     if (size == needed) return ATTN_OK;
-    return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %llu bytes, %lld saved tokens take %llu",
-                     (unsigned long long)size, (long long)tokens, (unsigned long long)needed);
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %lld tokens take %lld bytes more",
+                     (long long)tokens, (long long)(needed - size));
 }
 
 /* They are the last of the saved bytes. */
