@@ -196,8 +196,8 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
 
     /**
      * The effective attention weights of queries [first, first + count) of one batch and head, such
-     * that out = weights * value: row r, key j is at r * keys + j. For every backend, also where it
-     * never forms them.
+     * that out = weights * value (and what linear's `state` adds): row r, key j is at r * keys + j. For every
+     * backend, also where it never forms them.
      */
     weights(
         options: WeightsOptions<D, K> | Omit<WeightsOptions<D, K>, "query" | "key">,

@@ -275,9 +275,9 @@ ATTN_API attn_status_t attn_check(const attn_plan_t *plan, const attn_io_t *io,
 
 /**
  * The effective attention weights of queries [first, first + count) of one batch and query head:
- * rows[r*row_stride + j] for 0 <= j < m, such that out = weights * value. Uses io's query, key and
- * workspace; value, out and lse may be absent. ATTN_ERROR_UNSUPPORTED when the backend has no
- * attn.weights/1.
+ * rows[r*row_stride + j] for 0 <= j < m, such that out = weights * value (beside what linear's `state` adds). Uses
+ * io's query, key, own inputs and workspace; value, out and lse may be absent. ATTN_ERROR_UNSUPPORTED when the backend
+ * has no attn.weights/1.
  */
 ATTN_API attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *io, int64_t batch,
                                     int64_t head, int64_t first, int64_t count, float *rows,
