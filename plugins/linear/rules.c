@@ -28,7 +28,7 @@ attn_status_t attn_linear_form_check(const linear_form_t *form, const attn_probl
                          rule);
     if (decays && !has(problem, LINEAR_DECAY) && !form->retnet)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "linear: rule '%s' needs the array decay, or retnet=true", rule);
+                         "linear: rule '%s' needs the array decay, or retnet=1", rule);
     if (deltas && !has(problem, LINEAR_BETA))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "linear: rule '%s' needs the array beta",
                          rule);
