@@ -111,7 +111,7 @@ static void drop_first(stream_t *stream, int64_t count) {
 
 /*
  * A run of so many queries over the recent tokens; with `keep` these go into the states. One query behind a few
- * tokens leaves these beside the states, unless what all come to is asked for.
+ * tokens, at least one, leaves these beside the states, unless what all come to is asked for.
  */
 static attn_status_t run_recent(stream_t *stream, const attn_io_t *given, int64_t queries, int keep,
                                 attn_error_t *error) {
@@ -130,8 +130,8 @@ static attn_status_t run_recent(stream_t *stream, const attn_io_t *given, int64_
     for (uint32_t i = LINEAR_STATE_OUT; i < LINEAR_ARRAYS; i++)
         stream->own[i] = attn_own_array(given, i);
     const int64_t few = plan.recurrence->rows + (stream->last == 1); /* first ones may be added */
-    const int is_step = queries == 1 && stream->recent.length <= few && !keep &&
-                        !stream->own[LINEAR_STATE_OUT] && !stream->own[LINEAR_STATE_Z_OUT];
+    const int is_step = queries == 1 && stream->recent.length && stream->recent.length <= few &&
+                        !keep && !stream->own[LINEAR_STATE_OUT] && !stream->own[LINEAR_STATE_Z_OUT];
     if (!is_step) return attn_linear_run_from(&plan, io, stream->states, keep, error);
     attn_linear_rules_step(&plan, io, stream->states);
     if (plan.problem.keys > plan.recurrence->rows) drop_first(stream, plan.recurrence->rows);

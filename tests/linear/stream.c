@@ -80,6 +80,14 @@ static attn_stream_t *pass_on(const trial_t *trial, attn_stream_t *stream, const
     return fork;
 }
 
+/* Without the last append, `last` tokens, the query of the token before it is answered by the state alone. */
+static void take_back(const trial_t *trial, attn_stream_t *stream, int64_t length, int64_t last) {
+    assert_int_equal(attn_stream_truncate(stream, length - last, NULL), ATTN_OK);
+    expect_of(trial, stream, length - last, 1, 0);
+    append(trial, stream, length - last, last);
+    expect(trial, stream, length, 1);
+}
+
 static void walk(trial_t *trial, uint64_t number) {
     char settings[160];
     trial_make(trial);
@@ -94,6 +102,7 @@ static void walk(trial_t *trial, uint64_t number) {
         expect_of(trial, stream, length, 1, 0);
         expect(trial, stream, length, 1);
         if (i % 2) expect(trial, stream, length, piece);
+        if (i % 4 == 3) take_back(trial, stream, length, piece);
         if (i == 4) stream = pass_on(trial, stream, settings);
     }
     attn_stream_destroy(stream);
