@@ -100,7 +100,8 @@ attn_status_t attn_linear_arrays_check(const linear_plan_t *plan, const attn_io_
 
 /**
  * Performer's directions, [dim][stride] with zeros behind the features: orthogonal in blocks of dim
- * (arXiv:2009.14794, Section 2.4). `block` has room for dim * dim.
+ * (arXiv:2009.14794, Section 2.4). `block` has room for
+ * min(dim, features) rows of dim.
  */
 void attn_linear_directions(float *directions, int64_t stride, double *block, int64_t dim,
                             int64_t features, uint64_t seed);

@@ -208,7 +208,7 @@ static attn_status_t draw_directions(linear_plan_t *plan, attn_error_t *error) {
     attn_arena_t room = {.base = NULL}, block = {.base = NULL};
     const int64_t stride = (features + WIDEST - 1) / WIDEST * WIDEST;
     attn_arena_take(&room, dim, (uint64_t)stride * sizeof(float));
-    attn_arena_take(&block, dim, (uint64_t)dim * sizeof(double));
+    attn_arena_take(&block, attn_min(dim, features), (uint64_t)dim * sizeof(double));
     float *directions = NULL;
     double *scratch = NULL;
     if (!room.overflow && !block.overflow) {

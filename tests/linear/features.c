@@ -163,6 +163,41 @@ static void taylor2_is_its_polynomial(void **state) {
     attn_context_destroy(context);
 }
 
+/* Refuses more than `user` says. */
+static void *allocate_little(void *user, size_t size) {
+    return size <= *(const size_t *)user ? aligned_alloc(64, (size / 64 + 1) * 64) : NULL;
+}
+
+static void release(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+/** Making them takes as many rows at a time as are orthogonal, which are no more than there are features. */
+static void few_directions_take_little_memory(void **state) {
+    (void)state;
+    enum { LONG = 1024, FEW = 3 };
+    size_t most =
+        sizeof(double) * LONG * 16; /* of the directions, in whole vectors of floats, half */
+    const attn_ext_memory_t memory = {.struct_size = sizeof memory,
+                                      .user = &most,
+                                      .allocate = allocate_little,
+                                      .release = release};
+    const attn_context_options_t options = {.struct_size = sizeof options, .memory = &memory};
+    const attn_problem_t problem = fixture_problem(1, 1, 1, 1, LONG, 1);
+    char settings[80];
+    attn_context_t *context = NULL;
+    attn_plan_t *plan = NULL;
+    attn_error_t error = {0};
+    assert_int_equal(attn_context_create(&options, &context, NULL), ATTN_OK);
+    snprintf(settings, sizeof settings, "feature_map=favor,features=%d", FEW);
+    if (fixture_try_plan(context, "linear", &problem, settings, &plan, &error) != ATTN_OK)
+        test_fail("%s", error.message);
+    attn_plan_destroy(plan);
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(directions_are_orthogonal_and_normal),
           cmocka_unit_test(favor_is_the_exponential_on_average),
-          cmocka_unit_test(taylor2_is_its_polynomial))
+          cmocka_unit_test(taylor2_is_its_polynomial),
+          cmocka_unit_test(few_directions_take_little_memory))
