@@ -42,7 +42,7 @@ typedef struct worker {
 
 struct attn_pool {
     pthread_mutex_t busy; /* held by the caller whose job it is */
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards what follows; job and working are looked at without it */
     pthread_cond_t start, done;
     _Atomic uint64_t job;     /* counts jobs; a worker works once on each */
     _Atomic uint32_t working; /* workers on the job */
