@@ -75,7 +75,7 @@ static attn_range_t span_of(const decode_row_t *rows, int64_t count, int64_t bas
  * is NaN or infinite (0 * NaN is NaN): what no row sees is not read; where rows do not see the same
  * and a value is not finite, each row goes alone and leaves out weights of zero.
  */
-ATTN_SMALL_CALL void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base,
+ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, int64_t base,
                                int64_t count) {
     int alike;
     const attn_range_t span = span_of(rows, sums->rows, base, count, &alike);
@@ -97,7 +97,7 @@ ATTN_SMALL_CALL void add_group(const decode_row_t *rows, decode_sums_t *sums, in
     }
 }
 
-ATTN_SMALL_CALL void add_values(const attn_head_t *head, const scratch_t *space,
+ATTN_SMALL_STEP void add_values(const attn_head_t *head, const scratch_t *space,
                                 const decode_rows_t *values, const decode_rows_t *ahead,
                                 const float *rescale, float *out, int64_t base, int64_t count) {
     const int64_t rows = row_count(head->problem), block = block_of(head);
@@ -129,7 +129,7 @@ static void weights_to_words(const attn_head_t *head, const scratch_t *space, fl
     words[whole] = 0;
 }
 
-ATTN_SMALL_CALL void attend_block(const attn_head_t *head, const scratch_t *space, float *out,
+ATTN_SMALL_STEP void attend_block(const attn_head_t *head, const scratch_t *space, float *out,
                                   int64_t base, int64_t count) {
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
@@ -169,7 +169,7 @@ ATTN_SMALL_CALL void attend_block(const attn_head_t *head, const scratch_t *spac
 /* ---- runs of keys ---------------------------------------------------------------------------------- */
 
 /* Let the rows see a run, `by` added to its keys and their ranges'; returns what any of them sees. */
-ATTN_SMALL_CALL attn_range_t show(const attn_head_t *head, const attn_pattern_t *pattern,
+ATTN_SMALL_STEP attn_range_t show(const attn_head_t *head, const attn_pattern_t *pattern,
                                   const scratch_t *space, const attn_run_t *run, int64_t by) {
     const attn_problem_t *problem = head->problem;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
@@ -197,7 +197,7 @@ ATTN_SMALL_CALL attn_range_t show(const attn_head_t *head, const attn_pattern_t 
  * The part of a run that begins at `first`: keys that follow each other where they are read, `by` behind
  * their positions in the run. All of a range; of a list as many as stand side by side in memory.
  */
-ATTN_SMALL_CALL attn_run_t part_of(const attn_pattern_t *pattern, const attn_run_t *run,
+ATTN_SMALL_STEP attn_run_t part_of(const attn_pattern_t *pattern, const attn_run_t *run,
                                    int64_t first, int64_t *by) {
     attn_run_t part = *run;
     part.first = first;
@@ -210,7 +210,7 @@ ATTN_SMALL_CALL attn_run_t part_of(const attn_pattern_t *pattern, const attn_run
 }
 
 /* In this one loop over all that is seen, compilers can make a version for one row. */
-ATTN_SMALL_CALL void attend(const attn_head_t *head, const attn_pattern_t *pattern,
+ATTN_SMALL_STEP void attend(const attn_head_t *head, const attn_pattern_t *pattern,
                             const attn_run_t *runs, int64_t count, decode_partial_t *partial,
                             float *out, void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
@@ -233,7 +233,7 @@ ATTN_SMALL_CALL void attend(const attn_head_t *head, const attn_pattern_t *patte
 }
 
 /* Sums of splits add up once they are worth the same: times 4^(M_split - M). */
-ATTN_SMALL_CALL void combine(const attn_head_t *head, int64_t splits,
+ATTN_SMALL_STEP void combine(const attn_head_t *head, int64_t splits,
                              const decode_partial_t *partials, float *outs) {
     const attn_problem_t *problem = head->problem;
     const int64_t rows = row_count(problem), stride = out_stride(problem);

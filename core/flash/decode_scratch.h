@@ -81,7 +81,7 @@ static void clear(float *to, int64_t count) {
     for (int64_t i = 0; i < count; i += VF_LANES) vf_store(to + i, vf_zero());
 }
 
-ATTN_SMALL_CALL void begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
+ATTN_SMALL_STEP void begin_rows(const attn_head_t *head, const scratch_t *space, float *out) {
     const attn_problem_t *problem = head->problem;
     const int64_t rows = row_count(problem);
     clear(space->queries, rows * space->width);

@@ -94,13 +94,12 @@
 #endif
 
 /* Steps that are taken seldom, or are worth little beside what they are taken for: in a module small
- * rather than fast. ATTN_SMALL_CALL leaves it to compilers elsewhere whether they are inlined. */
+ * rather than fast, elsewhere as compilers see fit. Inlined wherever they are taken, those of simd/flash.h made
+ * a file that compiled for half a minute, and ran no faster. */
 #if defined(__wasm__) && defined(__clang__)
 #define ATTN_SMALL_STEP static __attribute__((noinline, unused, minsize))
-#define ATTN_SMALL_CALL ATTN_SMALL_STEP
 #else
-#define ATTN_SMALL_STEP ATTN_STEP
-#define ATTN_SMALL_CALL static
+#define ATTN_SMALL_STEP static __attribute__((unused))
 #endif
 
 /* Steps of many files that compilers would shape for each of them: in a module the linker takes one for all.
@@ -111,7 +110,7 @@
 #pragma clang diagnostic ignored "-Wmissing-prototypes" /* they are not static */
 #else
 #define ATTN_SHARED_STEP ATTN_STEP
-#define ATTN_SHARED_SMALL_STEP ATTN_SMALL_STEP
+#define ATTN_SHARED_SMALL_STEP ATTN_STEP
 #endif
 
 /* Whether integers of 8 bits are multiplied four at a time; else they are widened to 16. */
