@@ -194,8 +194,8 @@ typedef struct attn_problem {
 
     attn_dtype_t kv_dtype; /**< of key and value: f32, f16, bf16 or i8 */
     uint32_t inputs;       /**< enum attn_input_bits: arrays that each run brings */
-    int64_t past;          /**< keys before the first query; 0 when aligned bottom-right */
-    int64_t window_left;   /**< keys seen to the left of a query's position; -1: all */
+    int64_t past;          /**< keys before the first query, < 2^61; 0 when aligned bottom-right */
+    int64_t window_left;   /**< keys seen to the left of a query's position, < 2^61; -1: all */
     int64_t window_right;  /**< the same to the right */
     float softcap;         /**< c; 0: none */
     int32_t scores;        /**< enum attn_scores_code: what io->scores gets when it is there */
@@ -258,7 +258,7 @@ typedef struct attn_cost {
     double flops;     /**< additions and multiplications that the result needs (exp not counted) */
     double bytes;     /**< read and written at least once: inputs and output */
     double pairs;     /**< (query, key) pairs the weights are not zero on, all heads together; NaN,
-                       *   like flops and touched: a run's arrays decide */
+                       *   like flops and touched: a run's arrays decide, or there are too many to count */
     const char *form; /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
     double touched;   /**< pairs of the blocks that are computed for those; 0: not told */
     double gradient_flops; /**< flops of the gradients by query, key and value; 0: not told */
