@@ -43,11 +43,9 @@ static int64_t draw_row(const sparse_pattern_t *pattern, int64_t row, uint8_t *k
     return most;
 }
 
-/* Shell's sort (1959), by gaps of halves less one, which takes count^1.5 steps at most (Hibbard, 1963). */
+/* Shell's sort (1959). */
 static void sort(int64_t *numbers, int64_t count) {
-    int64_t gap = 1;
-    while (gap < count) gap += gap + 1;
-    for (; gap; gap /= 2)
+    for (int64_t gap = count / 2; gap; gap /= 2)
         for (int64_t i = gap; i < count; i++) {
             const int64_t number = numbers[i];
             int64_t at = i;

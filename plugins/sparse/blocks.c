@@ -106,16 +106,12 @@ static attn_status_t check_row(const sparse_pattern_t *pattern, const sparse_lis
                          (long long)start, (long long)end, (long long)entries);
     for (int64_t t = start, before = -1; t < end; t++) {
         const int64_t column = list->listed[t * list->listed_stride];
-        const int is_there = column >= 0 && column < pattern->columns;
-        if (!is_there || column <= before)
+        if (column <= before || column >= pattern->columns)
             return attn_fail(error, ATTN_ERROR_RANGE,
-                             is_there ? "block_columns: batch %lld, head %lld: row %lld has block "
-                                        "%lld after %lld, must ascend"
-                                      : "block_columns: batch %lld, head %lld: row %lld has block "
-                                        "%lld, must be 0 to %lld",
+                             "block_columns: batch %lld, head %lld: row %lld has block %lld, must "
+                             "be above %lld, below %lld",
                              (long long)place->batch, (long long)place->head, (long long)place->row,
-                             (long long)column,
-                             (long long)(is_there ? before : pattern->columns - 1));
+                             (long long)column, (long long)before, (long long)pattern->columns);
         before = column;
     }
     return ATTN_OK;
