@@ -43,6 +43,14 @@ export function setText(node: HTMLElement, text: string): void {
     if (node.textContent !== text) node.textContent = text;
 }
 
+/** A size that is set again is a new canvas to the browser. Is it one? */
+export function resize(canvas: HTMLCanvasElement, width: number, height: number): boolean {
+    if (canvas.width === width && canvas.height === height) return false;
+    canvas.width = width;
+    canvas.height = height;
+    return true;
+}
+
 /** In the page's language, where the page has words for it. */
 export function message(error: unknown): string {
     return words.ofLibrary(error instanceof Error ? error.message : String(error));

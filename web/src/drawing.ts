@@ -54,8 +54,13 @@ const gap = 5; // between a label and the picture
 const squarest = 1.2; // height of the picture by its width, at most
 const flattest = 0.25;
 
+const fonts = {
+    usual: `${fontSize}px ${fontFamily}`,
+    bold: `bold ${fontSize}px ${fontFamily}`,
+};
+
 /** By font and text: pictures side by side have the same labels, and with each letter typed most of them again. */
-const fitted = new Map<string, Fitted>();
+const fitted = { usual: new Map<string, Fitted>(), bold: new Map<string, Fitted>() };
 const mostFitted = 4096;
 
 /** A label cut to `longest`, and the width that it has uncut. */
@@ -70,6 +75,7 @@ export class Drawing {
     #tokens: string[] | null;
     #theme: Theme;
     #strip: Strip | null;
+    #font: keyof typeof fonts = "usual";
 
     /** `strip`: null: none is wanted. */
     constructor(
@@ -90,7 +96,7 @@ export class Drawing {
     layout(width: number): Layout {
         const [queries, keys] = [queryAxis(this.#grid), keyAxis(this.#grid)];
         const tokens = this.#tokens;
-        this.#context.font = `${fontSize}px ${fontFamily}`;
+        this.#font = "usual";
         // Beside words there may be too little room for words: then there are none.
         const narrow = this.#box(width, ticks(queries, width, tokens));
         const names = hasNames(queries, narrow.height, tokens) ? tokens : null;
@@ -114,11 +120,15 @@ export class Drawing {
         return { left, top: 6, width: plot, height: Math.round(plot * shape) };
     }
 
-    draw(layout: Layout, image: HTMLCanvasElement, cell: Cell | null, pinned: number | null): void {
-        const context = this.#context;
-        const { left, top, width, height } = layout.box;
-        context.imageSmoothingEnabled = false;
-        context.drawImage(image, left, top, width, height);
+    /** `cells`: draws these into a box. */
+    draw(
+        layout: Layout,
+        cells: (box: Box) => void,
+        cell: Cell | null,
+        pinned: number | null,
+    ): void {
+        this.#context.imageSmoothingEnabled = false;
+        cells(layout.box);
         this.#drawTitles(layout);
         if (layout.strip) this.#drawStrip(layout.strip, layout.height);
         this.#drawLabels(layout, cell && this.#center(layout, cell));
@@ -185,7 +195,7 @@ export class Drawing {
 
     #drawTitles({ box, height }: Layout): void {
         const context = this.#context;
-        context.font = `${fontSize}px ${fontFamily}`;
+        this.#write("usual");
         context.fillStyle = this.#theme.muted;
         context.textAlign = "center";
         context.textBaseline = "alphabetic";
@@ -231,7 +241,7 @@ export class Drawing {
         context.strokeRect(x - cellWidth / 2, y - cellHeight / 2, cellWidth, cellHeight);
 
         context.fillStyle = ink;
-        context.font = `bold ${fontSize}px ${fontFamily}`;
+        this.#write("bold");
         const { row, column } = cell;
         this.#rowLabel(layout, bareName(row, queryAxis(grid), this.#tokens), y);
         this.#columnLabel(layout, bareName(column, keyAxis(grid), this.#tokens), x);
@@ -255,17 +265,24 @@ export class Drawing {
         context.restore();
     }
 
+    /** From now on, in this font. */
+    #write(font: keyof typeof fonts): void {
+        this.#font = font;
+        this.#context.font = fonts[font];
+    }
+
     #fitting(text: string): Fitted {
-        const key = `${this.#context.font} ${text}`;
-        const known = fitted.get(key);
+        const all = fitted[this.#font];
+        const known = all.get(text);
         if (known) return known;
-        if (fitted.size >= mostFitted) fitted.clear();
+        if (all.size >= mostFitted) all.clear();
         const made = this.#fit(text);
-        fitted.set(key, made);
+        all.set(text, made);
         return made;
     }
 
     #fit(whole: string): Fitted {
+        this.#context.font = fonts[this.#font];
         const widthOf = (text: string) => this.#context.measureText(text).width;
         let text = whole.length > mostLetters ? `${whole.slice(0, mostLetters)}…` : whole;
         while (text.length > 1 && widthOf(text) > longest) text = `${text.slice(0, -2)}…`;

@@ -1,20 +1,30 @@
 /** What is drawn anew is drawn once for all that has changed, just before the browser draws. */
 
 export class Frame {
+    /** Those that are asked for; what one asks for as it draws is drawn in the same frame. */
+    static #asked = new Set<Frame>();
     #draw: () => void;
-    #isComing = false;
 
     constructor(draw: () => void) {
         this.#draw = draw;
     }
 
     ask(): void {
-        if (this.#isComing) return;
-        this.#isComing = true;
-        requestAnimationFrame(() => {
-            this.#isComing = false;
-            this.#draw();
-        });
+        const asked = Frame.#asked;
+        if (asked.size === 0) requestAnimationFrame(Frame.#drawAll);
+        asked.add(this);
+    }
+
+    /** One that fails keeps none of the others from being drawn. */
+    static #drawAll(): void {
+        for (const frame of Frame.#asked) {
+            try {
+                frame.#draw();
+            } catch (error) {
+                reportError(error);
+            }
+            Frame.#asked.delete(frame);
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 /** A matrix of weights on a canvas, with a crosshair that pointer and keyboard move. */
 
 import { colorize, type ColourLaw, type Theme } from "./colors";
-import { Drawing, type Cell, type Layout, type Strip } from "./drawing";
+import { resize } from "./dom";
+import { Drawing, type Box, type Cell, type Layout, type Strip } from "./drawing";
 import { Frame } from "./frame";
-import { SvgSurface } from "./take/surface";
+import { SvgSurface, type Surface } from "./take/surface";
 import type { Grid } from "./types";
 import { listen } from "./zoom/gestures";
 import { Layers } from "./zoom/layers";
@@ -108,7 +109,7 @@ export class Heatmap {
             const surface = new SvgSurface(this.#context);
             const drawing = new Drawing(surface, grid, tokens, theme, strip);
             const layout = drawing.layout(savedWidth);
-            drawing.draw(layout, this.#layers.image, null, this.#pinned);
+            drawing.draw(layout, (box) => this.#drawImage(surface, box), null, this.#pinned);
             return surface.picture(layout.width, layout.height, theme.paper, title);
         };
     }
@@ -153,22 +154,20 @@ export class Heatmap {
         if (canvas.clientWidth === 0) return; // hidden
         const layout = (this.#layout = this.#drawing.layout(canvas.clientWidth));
         canvas.style.height = `${layout.height}px`;
-        this.#clear(
-            Math.round(layout.width * devicePixelRatio),
-            Math.round(layout.height * devicePixelRatio),
-        );
-        this.#context.scale(devicePixelRatio, devicePixelRatio);
-        if (this.#isMoving && this.#region)
-            this.#drawing.draw(layout, this.#layers.preview(this.#region), null, null);
-        else this.#drawing.draw(layout, this.#layers.image, this.#cell, this.#pinned);
+        const context = this.#context;
+        const pixels = (size: number) => Math.round(size * devicePixelRatio);
+        if (!resize(canvas, pixels(layout.width), pixels(layout.height))) context.reset();
+        context.scale(devicePixelRatio, devicePixelRatio);
+        const region = this.#isMoving ? this.#region : null;
+        const meanwhile = region && ((box: Box) => this.#layers.draw(context, region, box));
+        const cells = meanwhile ?? ((box: Box) => this.#drawImage(context, box));
+        const [cell, pinned] = region ? [null, null] : [this.#cell, this.#pinned];
+        this.#drawing.draw(layout, cells, cell, pinned);
     }
 
-    /** A size that is set again is a new canvas to the browser. */
-    #clear(width: number, height: number): void {
-        const canvas = this.#canvas;
-        if (canvas.width === width && canvas.height === height) return this.#context.reset();
-        canvas.width = width;
-        canvas.height = height;
+    #drawImage(surface: Surface, { left, top, width, height }: Box): void {
+        const { image } = this.#layers;
+        if (image) surface.drawImage(image, left, top, width, height);
     }
 
     /** What is drawn at a point of the canvas. */
