@@ -101,7 +101,7 @@ export class Folds {
         this.#costs.clear();
         this.#streaming.clear();
         this.#heads.clear();
-        this.#strands.refresh();
+        this.#strands.outdate();
     }
 
     /** Nothing else is under way any more. */

@@ -2,7 +2,7 @@
 
 import type { Source } from "./command";
 import { Command } from "./panel/command";
-import { element, find, message, showLine } from "./dom";
+import { element, find, message, setText, showLine } from "./dom";
 import { isPlugin, readFile, readFiles, type ArrayFiles } from "./files";
 import { count } from "./format";
 import type { ArrayFile, Problem, Shape, Summary } from "./types";
@@ -138,7 +138,7 @@ export class InputPanel {
         const parts =
             origin.kind === "text" ? [count(shape.queries, nouns.token)] : describe(shape);
         if (nonfinite > 0) parts.push(words.numbers.nonfinite(count(nonfinite, nouns.element)));
-        this.#summary.textContent = parts.join(" · ");
+        setText(this.#summary, parts.join(" · "));
         this.#summary.classList.toggle("warning", nonfinite > 0);
     }
 
@@ -227,7 +227,7 @@ export class InputPanel {
         find(document, ".text-source", HTMLElement).hidden = kind !== "text";
         find(document, ".file-source", HTMLElement).hidden = kind !== "files";
         find(document, "#dim-field", HTMLElement).hidden = kind !== "text";
-        find(document, "#batch-field span", HTMLElement).textContent = told.shown(this.batchName);
+        setText(find(document, "#batch-field span", HTMLElement), told.shown(this.batchName));
         if (kind === "files") this.#listFiles(origin.files);
     }
 
@@ -256,9 +256,8 @@ function placeOf({ name, tensor }: ArrayFile): string {
 /** Offers so many; returns which is chosen: the one wanted, or the nearest there is. */
 function fillChoice(select: HTMLSelectElement, count: number, wanted: number): number {
     const chosen = Math.min(Math.max(0, wanted), count - 1);
-    select.replaceChildren(
-        ...Array.from({ length: count }, (_, i) => element("option", {}, String(i))),
-    );
+    const options = Array.from({ length: count }, (_, i) => element("option", {}, String(i)));
+    if (select.options.length !== count) select.replaceChildren(...options);
     select.selectedIndex = chosen;
     const field = select.closest("label");
     if (field) field.hidden = count === 1;

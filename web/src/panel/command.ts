@@ -1,6 +1,6 @@
 /** The command line that computes a panel's numbers again, to copy. */
 
-import { find } from "../dom";
+import { find, setText } from "../dom";
 import { words } from "../words/words";
 
 const patience = 1500; // milliseconds that the button says what it did
@@ -17,7 +17,7 @@ export class Command {
     }
 
     show(line: string): void {
-        this.#code.textContent = line;
+        setText(this.#code, line);
     }
 
     async #copy(): Promise<void> {

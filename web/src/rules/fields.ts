@@ -1,6 +1,6 @@
 /** The fields of the problem's rules. */
 
-import { find, message, showLine } from "../dom";
+import { find, message, setText, showLine } from "../dom";
 import type { Shape } from "../types";
 import { fits, type Mask } from "./mask";
 import { readMask } from "./maskfile";
@@ -121,13 +121,14 @@ export class RuleFields {
     /** Say how many there are, and what is wrong. */
     #tell(): void {
         const count = this.#count;
-        find(this.#root, "summary span", HTMLElement).textContent = count > 0 ? ` (${count})` : "";
+        const counted = find(this.#root, "summary span", HTMLElement);
+        setText(counted, count > 0 ? ` (${count})` : "");
         const problems: string[] = [];
         const mask = find(this.#root, ".mask", HTMLElement);
         mask.hidden = !this.#mask;
-        find(mask, "span", HTMLElement).textContent = this.#mask
-            ? told.mask(this.#mask.name, this.#mask.shape.join(" × "), this.#mask.isKept ?? false)
-            : "";
+        const { name = "", shape = [], isKept = false } = this.#mask ?? {};
+        const named = this.#mask ? told.mask(name, shape.join(" × "), isKept) : "";
+        setText(find(mask, "span", HTMLElement), named);
         const wrong = this.#wrongMask();
         if (wrong) problems.push(wrong);
         for (const field of this.#root.querySelectorAll("input")) {

@@ -1,6 +1,6 @@
 /** What part of the weights all panels show, and what a cell of several weights has of them. */
 
-import { find } from "../dom";
+import { find, setText } from "../dom";
 import { Frame } from "../frame";
 import { cellLimit, poolings, type Pooling } from "../types";
 import {
@@ -126,7 +126,7 @@ export class Zoom {
         const { query, queries, key, keys } = region;
         const [asked, looked] = [`${query}–${query + queries - 1}`, `${key}–${key + keys - 1}`];
         const seen = words.picture.region(asked, of.queries, looked, of.keys);
-        find(this.#root, "output", HTMLOutputElement).textContent = isAll ? "" : seen;
+        setText(find(this.#root, "output", HTMLOutputElement), isAll ? "" : seen);
         const field = this.#pooling.closest("label");
         if (field) field.hidden = Math.max(of.queries, of.keys) <= cellLimit;
     }
