@@ -35,15 +35,24 @@ export class Gathering {
     #frame: Frame;
     #isWhole: () => boolean;
     #timer = 0;
+    #waiting: (() => void)[] = [];
 
     constructor(draw: () => void, isWhole: () => boolean) {
-        this.#frame = new Frame(draw);
+        this.#frame = new Frame(() => {
+            draw();
+            for (const resolve of this.#waiting.splice(0)) resolve();
+        });
         this.#isWhole = isWhole;
     }
 
-    ask(): void {
+    /** Resolves when it is drawn, or when that takes long: a page that nobody sees is not. */
+    ask(): Promise<void> {
         if (this.#isWhole()) this.#go();
         else this.#timer ||= setTimeout(() => this.#go(), patience);
+        return new Promise((resolve) => {
+            this.#waiting.push(resolve);
+            setTimeout(resolve, 2 * patience);
+        });
     }
 
     #go(): void {

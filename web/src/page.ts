@@ -217,7 +217,7 @@ export class Page {
             onFindings: ({ id, changedParams }, found) =>
                 this.#folds.note(id, changedParams, found),
             onPicture: () => this.#pictures.ask(),
-            onNumbers: () => this.#numbers.ask(),
+            onNumbers: () => void this.#numbers.ask(),
             onEnlarge: ({ id }) => {
                 this.#panels.enlarge(id === this.#panels.enlarged ? null : id);
                 this.#remember();
@@ -229,7 +229,7 @@ export class Page {
             onPoint: (cell) => this.#panels.point(cell),
             onProgress: () => this.#tell(),
             onSolved: () => {
-                this.#numbers.ask();
+                void this.#numbers.ask();
                 void this.#time();
             },
         };

@@ -42,11 +42,6 @@ interface Part {
     count: number;
 }
 
-interface Solver {
-    plan: Plan;
-    out: Tensor;
-}
-
 /** Each step rejects with an AbortError once the work has ended, whose signal tells. */
 export class Work {
     readonly task: Task;
@@ -55,7 +50,9 @@ export class Work {
     #held: Held;
     #reference: Reference;
     #posed: ReturnType<typeof posed>;
-    #solver: PerWorker<Solver>;
+    #plan: PerWorker<Plan>;
+    /** Where runs put their output: made for the first, after all pictures. */
+    #output: PerWorker<Tensor>;
     #end = new AbortController();
     #view = new AbortController();
     /** Of the last run: all, and rows that errors are taken over. */
@@ -72,16 +69,16 @@ export class Work {
         this.task = task;
         this.signal = this.#end.signal;
         this.#posed = posed(task.problem, held.input.shape);
-        this.#solver = new PerWorker((attn) => this.#solve(attn));
+        this.#plan = new PerWorker((attn) => this.#solve(attn));
+        const { batch, heads, queries, valueDim } = held.input.shape;
+        this.#output = new PerWorker((attn) => attn.tensor(batch * heads * queries * valueDim));
     }
 
     /** Whatever was under way is stale from now on. */
     end(): void {
         this.#end.abort();
-        this.#solver.discard(({ plan, out }) => {
-            plan.dispose();
-            out.dispose();
-        });
+        this.#plan.discard((plan) => plan.dispose());
+        this.#output.discard((out) => out.dispose());
     }
 
     /** Milliseconds that the first run took; null: there was none. */
@@ -91,8 +88,7 @@ export class Work {
 
     async describe(): Promise<Numbers> {
         return this.#piece(stages.picture, async (attn) => {
-            const { plan } = await this.#solver.on(attn);
-            return numbersOf(plan, this.#held.input.shape);
+            return numbersOf(await this.#plan.on(attn), this.#held.input.shape);
         });
     }
 
@@ -129,7 +125,7 @@ export class Work {
         return this.#piece(
             stages.picture,
             async (attn) => {
-                const { plan } = await this.#solver.on(attn);
+                const plan = await this.#plan.on(attn);
                 const { query, key } = await this.#held.on(attn);
                 return plan.weights({ ...this.#posed.arrays, query, key, ...part });
             },
@@ -142,7 +138,7 @@ export class Work {
         const rows = this.#reference.rows;
         const { valueDim } = this.#held.input.shape;
         return this.#piece(stages.run, async (attn) => {
-            const { plan, out } = await this.#solver.on(attn);
+            const [plan, out] = [await this.#plan.on(attn), await this.#output.on(attn)];
             const arrays = { ...this.#posed.arrays, ...(await this.#held.on(attn)) };
             const { degenerateRows, milliseconds } = await plan.run({ ...arrays, out });
             const nonfinite = await attn.countNonfinite(out);
@@ -219,7 +215,7 @@ export class Work {
         const { problem, params } = this.task;
         const subject = { backend, params, problem, place };
         const found = await this.#piece(stages.picture, async (attn) => {
-            const { plan } = await this.#solver.on(attn);
+            const plan = await this.#plan.on(attn);
             return probe(attn, plan, this.#held, subject);
         });
         return stepsOf(this.#held.input, problem, place, found);
@@ -230,7 +226,7 @@ export class Work {
         return this.#piece(
             stages.time,
             async (attn) => {
-                const { plan, out } = await this.#solver.on(attn);
+                const [plan, out] = [await this.#plan.on(attn), await this.#output.on(attn)];
                 const arrays = { ...this.#posed.arrays, ...(await this.#held.on(attn)) };
                 return (await plan.run({ ...arrays, out, repeats })).milliseconds;
             },
@@ -242,12 +238,10 @@ export class Work {
         return this.#bench.piece(stage * mostBackends + this.task.place, signal, body);
     }
 
-    async #solve(attn: Attn): Promise<Solver> {
+    #solve(attn: Attn): Promise<Plan> {
         const { backend, params } = this.task;
         const { shape } = this.#held.input;
-        const plan = await attn.plan({ ...{ backend, ...shape, params }, ...this.#posed.options });
-        const out = await attn.tensor(shape.batch * shape.heads * shape.queries * shape.valueDim);
-        return { plan, out };
+        return attn.plan({ ...{ backend, ...shape, params }, ...this.#posed.options });
     }
 }
 

@@ -287,8 +287,8 @@ export class Panel {
             });
         if (grid === null || work !== this.#work) return;
         this.#parts.picture.take(grid, this.#around.tokens());
-        this.#around.onPicture();
         void this.refreshRow();
+        await this.#around.onPicture();
     }
 
     #show(findings: Findings): void {
@@ -312,6 +312,6 @@ export class Panel {
         this.#parts.figures.clear(reason);
         this.#parts.worst.show(null, String);
         this.#parts.row.clear();
-        this.#around.onPicture();
+        void this.#around.onPicture();
     }
 }

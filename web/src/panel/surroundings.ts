@@ -22,8 +22,11 @@ export interface Surroundings {
     /** Those weights, where they are known. */
     reference(): Grid | null;
     commandLine(panel: Panel): string;
-    /** The panel's picture changed: colours are shared, so all may have to be drawn again. */
-    onPicture(): void;
+    /**
+     * The panel's picture changed: colours are shared, so all may have to be drawn again. Resolves when they are:
+     * what is computed after it does not hold it up.
+     */
+    onPicture(): Promise<void>;
     /** A panel has found numbers, which are to be drawn by drawNumbers(), or errors of rows. */
     onNumbers(): void;
     showsDifference(): boolean;
