@@ -91,6 +91,7 @@ export class Panels {
     }
 
     refresh(): void {
+        this.#holder.classList.remove("left");
         for (const panel of this.#all) void panel.refresh();
     }
 
@@ -114,11 +115,14 @@ export class Panels {
         for (const panel of this.#all) panel.drawNumbers();
     }
 
+    /** There will be another input. */
     outdate(): void {
+        this.#holder.classList.add("left");
         for (const panel of this.#all) panel.outdate();
     }
 
     clear(): void {
+        this.#holder.classList.remove("left");
         for (const panel of this.#all) panel.clear();
     }
 

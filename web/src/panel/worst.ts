@@ -16,10 +16,10 @@ export class Worst {
         });
     }
 
-    /** null: it is not known, or nothing is off. `name`: of its query. */
+    /** null: it is not known, or nothing is off, and what is below stays where it is. `name`: of its query. */
     show(row: WorstRow | null, name: (query: number) => string): void {
         this.#row = row;
-        this.#button.hidden = row === null;
+        this.#button.classList.toggle("idle", row === null);
         if (!row) return;
         const error = element("data", { value: String(row.error) }, significant(row.error, 3));
         this.#button.dataset.query = String(row.query);
