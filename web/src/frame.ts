@@ -1,7 +1,7 @@
 /** What is drawn anew is drawn once for all that has changed, just before the browser draws. */
 
 export class Frame {
-    /** Those that are asked for; what one asks for as it draws is drawn in the same frame. */
+    /** Those that are asked for; whom one asks as it draws draws in the same frame, so that none may ask itself. */
     static #asked = new Set<Frame>();
     #draw: () => void;
 
@@ -18,12 +18,12 @@ export class Frame {
     /** One that fails keeps none of the others from being drawn. */
     static #drawAll(): void {
         for (const frame of Frame.#asked) {
+            Frame.#asked.delete(frame);
             try {
                 frame.#draw();
             } catch (error) {
                 reportError(error);
             }
-            Frame.#asked.delete(frame);
         }
     }
 }
