@@ -171,6 +171,23 @@ static void more_queries_than_are_counted(void **state) {
     attn_context_destroy(context);
 }
 
+/* Blocks of one key: nor does it count for ever. What topk chooses of them is as many for each. */
+static void more_runs_than_are_counted(void **state) {
+    (void)state;
+    static const char *const settings[] = {
+        "pattern=strided,block=1", "pattern=strided,block=1,local=65536",
+        "pattern=strided,block=1,stride=2", "pattern=bigbird,block=1,random=20"};
+    attn_context_t *context = fixture_context(1);
+    const int64_t n = 1 << 20;
+    attn_problem_t problem = fixture_problem(1, 1, n, n, 1, 1);
+    for (size_t p = 0; p < TEST_COUNT(settings); p++)
+        if (!isnan(pairs_of(context, "sparse", &problem, settings[p])))
+            test_fail("%s is counted", settings[p]);
+    expect_pairs(context, "sparse", &problem, "pattern=topk,block=1,top=8", 9.0 * (double)n);
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(windows_pair_by_pair), cmocka_unit_test(patterns_pair_by_pair),
           cmocka_unit_test(causal_pair_by_pair), cmocka_unit_test(long_sequences),
-          cmocka_unit_test(long_patterns), cmocka_unit_test(more_queries_than_are_counted))
+          cmocka_unit_test(long_patterns), cmocka_unit_test(more_queries_than_are_counted),
+          cmocka_unit_test(more_runs_than_are_counted))

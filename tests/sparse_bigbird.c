@@ -172,5 +172,18 @@ static void more_than_there_are(void **state) {
     attn_context_destroy(context);
 }
 
+/* Drawing costs what is drawn, 2^21 blocks; looking at all for each row would be 2.7e11 steps. */
+static void many_blocks(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const drawing_t l = {.blocks = 1 << 19, .block = 1, .local = 1, .random = 4};
+    const double start = now();
+    attn_plan_destroy(plan_of(context, &l));
+    const double seconds = now() - start;
+    if (seconds > 10) test_fail("the plan took %g seconds", seconds);
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(as_many_as_asked), cmocka_unit_test(seeds),
-          cmocka_unit_test(all_are_as_likely), cmocka_unit_test(more_than_there_are))
+          cmocka_unit_test(all_are_as_likely), cmocka_unit_test(more_than_there_are),
+          cmocka_unit_test(many_blocks))

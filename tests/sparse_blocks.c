@@ -185,10 +185,13 @@ static void refuse(const attn_context_t *context, int array, int64_t at, double 
 static void bad_lists(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
-    refuse(context, COLUMNS, 1, 0, "block_columns|head 1|row 0|block 0");    /* twice */
-    refuse(context, COLUMNS, 3, 2, "block_columns|row 1|block 1|must be 3"); /* unsorted */
-    refuse(context, COLUMNS, 5, 3, "block_columns|row 1|block 3|2");
-    refuse(context, COLUMNS, 0, -1, "block_columns|row 0|block -1");
+    refuse(context, COLUMNS, 1, 0,
+           "block_columns|head 1|row 0|block 0, must be above 0");             /* twice */
+    refuse(context, COLUMNS, 3, 2, "row 1|block 1, must be above 2, below 3"); /* unsorted */
+    refuse(context, STARTS, 1, 4,
+           "row 0|block 0, must be above 2, below 3"); /* more than there are */
+    refuse(context, COLUMNS, 5, 3, "block_columns|row 1|block 3, must be above");
+    refuse(context, COLUMNS, 0, -1, "block_columns|row 0|block -1, must be above -1, below 3");
     refuse(context, COLUMNS, 4, 0x1p62, "block_columns|row 1");
     refuse(context, STARTS, 0, -1, "block_starts|row 0|-1");
     refuse(context, STARTS, 1, 7, "block_starts|row 0|7|6 entries");

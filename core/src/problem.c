@@ -44,7 +44,7 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
     const uint32_t known = ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS |
                            ATTN_INPUT_SINKS | ATTN_INPUT_SLOPES;
     char text[32];
-    const int64_t far = INT64_MAX / 4; /* positions and windows can be added without overflow */
+    const int64_t far = INT64_MAX / 4; /* 2^61 - 1: with windows added, positions do not overflow */
     if (problem->causal < ATTN_CAUSAL_NONE || problem->causal > ATTN_CAUSAL_BOTTOM_RIGHT)
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "problem: causal is %d, must be 0, 1 or 2",
                          problem->causal);
@@ -52,7 +52,7 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
         return attn_fail(error, ATTN_ERROR_RANGE,
                          "problem: scale is not finite in single precision");
     if (problem->past < 0 || problem->past > far)
-        return attn_fail(error, ATTN_ERROR_RANGE, "problem: past is %lld, must not be negative",
+        return attn_fail(error, ATTN_ERROR_RANGE, "problem: past is %lld, must be 0 to 2^61 - 1",
                          (long long)problem->past);
     if (problem->past && problem->causal == ATTN_CAUSAL_BOTTOM_RIGHT)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
@@ -61,7 +61,7 @@ static attn_status_t check_rules(const attn_problem_t *problem, attn_error_t *er
     if (problem->window_left < -1 || problem->window_right < -1 || problem->window_left > far ||
         problem->window_right > far)
         return attn_fail(error, ATTN_ERROR_RANGE,
-                         "problem: window (%lld, %lld) must be -1 (all) or keys to each side",
+                         "problem: window (%lld, %lld) must be -1 (all) to 2^61 - 1 keys",
                          (long long)problem->window_left, (long long)problem->window_right);
     if (problem->causal != ATTN_CAUSAL_NONE && problem->window_right > 0)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,

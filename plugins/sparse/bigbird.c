@@ -23,36 +23,50 @@ static others_t others_of(const sparse_pattern_t *pattern, int64_t row) {
     return others;
 }
 
-/* As many as are asked for, or all: each set of so many as likely as another, by one draw a block (Floyd's
- * sampling: Bentley, "Programming Pearls: A Sample of Brilliance", 1987). */
-static void draw_row(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept) {
+/* As many as are asked for, or all, how many that is: each set of so many as likely as another, by one draw a block
+ * (Floyd's sampling: Bentley, "Programming Pearls: A Sample of Brilliance", 1987). `kept` is 0 before and after. */
+static int64_t draw_row(const sparse_pattern_t *pattern, int64_t row, uint8_t *kept,
+                        int64_t *drawn) {
     const others_t others = others_of(pattern, row);
     const int64_t before = others.near - others.first;
     const int64_t count = before + attn_max(0, others.end - others.behind);
+    int64_t most = 0;
     for (int64_t i = attn_max(0, count - pattern->random); i < count; i++) {
         const uint64_t bits = attn_random_u64(pattern->seed, (uint64_t)row, (uint64_t)i);
         int64_t ranks[2] = {(int64_t)(bits % (uint64_t)(i + 1)), i};
         for (int k = 0; k < 2; k++)
             ranks[k] += ranks[k] < before ? others.first : others.behind - before;
-        kept[ranks[kept[ranks[0]]]] = 1;
+        drawn[most] = ranks[kept[ranks[0]]];
+        kept[drawn[most++]] = 1;
     }
+    for (int64_t i = 0; i < most; i++) kept[drawn[i]] = 0;
+    return most;
+}
+
+/* Shell's sort (1959). */
+static void sort(int64_t *numbers, int64_t count) {
+    for (int64_t gap = count / 2; gap; gap /= 2)
+        for (int64_t i = gap; i < count; i++) {
+            const int64_t number = numbers[i];
+            int64_t at = i;
+            for (; at >= gap && numbers[at - gap] > number; at -= gap)
+                numbers[at] = numbers[at - gap];
+            numbers[at] = number;
+        }
 }
 
 /* For each row the blocks in ascending order, and behind them `columns`. */
 static void draw(sparse_pattern_t *pattern, int64_t dim, attn_arena_t *arena) {
     const int64_t columns = pattern->columns, most = pattern->random;
     int64_t *drawn = attn_arena_take(arena, pattern->rows, (uint64_t)most * sizeof *drawn);
-    uint8_t *kept = attn_arena_take(arena, columns + 1, 1);
+    uint8_t *kept = attn_arena_take(arena, columns, 1);
     (void)dim;
     pattern->drawn = drawn;
-    for (int64_t row = 0; kept && row < pattern->rows; row++) {
-        memset(kept, 0, (size_t)columns);
-        kept[columns] = 1;
-        draw_row(pattern, pattern->first_row + row, kept);
-        for (int64_t i = 0, c = 0; i < most; i++, c += c < columns) {
-            while (!kept[c]) c++;
-            *drawn++ = c;
-        }
+    if (kept) memset(kept, 0, (size_t)columns);
+    for (int64_t row = 0; kept && row < pattern->rows; row++, drawn += most) {
+        int64_t count = draw_row(pattern, pattern->first_row + row, kept, drawn);
+        while (count < most) drawn[count++] = columns;
+        sort(drawn, most);
     }
 }
 

@@ -109,10 +109,9 @@ static attn_status_t check_row(const sparse_pattern_t *pattern, const sparse_lis
         if (column <= before || column >= pattern->columns)
             return attn_fail(error, ATTN_ERROR_RANGE,
                              "block_columns: batch %lld, head %lld: row %lld has block %lld, must "
-                             "be %lld to %lld",
+                             "be above %lld, below %lld",
                              (long long)place->batch, (long long)place->head, (long long)place->row,
-                             (long long)column, (long long)before + 1,
-                             (long long)pattern->columns - 1);
+                             (long long)column, (long long)before, (long long)pattern->columns);
         before = column;
     }
     return ATTN_OK;

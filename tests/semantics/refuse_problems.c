@@ -46,14 +46,14 @@ static const struct {
     const char *words;
 } PROBLEMS[] = {
     {past_twice, ATTN_ERROR_ARGUMENT, "past|7|bottom-right"},
-    {past_below, ATTN_ERROR_RANGE, "past|-1"},
-    {past_far, ATTN_ERROR_RANGE, "past"},
+    {past_below, ATTN_ERROR_RANGE, "past is -1, must be 0 to 2^61"},
+    {past_far, ATTN_ERROR_RANGE, "past is 4611686018427387903, must be 0 to 2^61"},
     {causal_4, ATTN_ERROR_ARGUMENT, "causal|4"},
     {causal_below, ATTN_ERROR_ARGUMENT, "causal|-1"},
     {left_below, ATTN_ERROR_RANGE, "window|-2"},
     {right_below, ATTN_ERROR_RANGE, "window|-9"},
-    {left_far, ATTN_ERROR_RANGE, "window"},
-    {right_far, ATTN_ERROR_RANGE, "window"},
+    {left_far, ATTN_ERROR_RANGE, "window|4611686018427387903|to 2^61 - 1"},
+    {right_far, ATTN_ERROR_RANGE, "window|4611686018427387903|to 2^61 - 1"},
     {right_of_causal, ATTN_ERROR_ARGUMENT, "window|3|causal"},
     {right_of_corner, ATTN_ERROR_ARGUMENT, "window|1|causal"},
     {cap_below, ATTN_ERROR_RANGE, "softcap|-0.5"},
