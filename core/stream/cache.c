@@ -212,8 +212,10 @@ void attn_cache_save(const attn_cache_t *cache, char *bytes) {
 attn_status_t attn_cache_check_size(uint64_t size, uint64_t needed, int64_t tokens,
                                     attn_error_t *error) {
     if (size == needed) return ATTN_OK;
-    return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %lld tokens take %lld bytes more",
-                     (long long)tokens, (long long)(needed - size));
+    const int64_t more = (int64_t)(needed - size);
+    return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: %lld tokens take %lld bytes %s",
+                     (long long)tokens, (long long)(more < 0 ? -more : more),
+                     more < 0 ? "less" : "more");
 }
 
 /* They are the last of the saved bytes. */

@@ -256,8 +256,10 @@ function placeOf({ name, tensor }: ArrayFile): string {
 /** Offers so many; returns which is chosen: the one wanted, or the nearest there is. */
 function fillChoice(select: HTMLSelectElement, count: number, wanted: number): number {
     const chosen = Math.min(Math.max(0, wanted), count - 1);
-    const options = Array.from({ length: count }, (_, i) => element("option", {}, String(i)));
-    if (select.options.length !== count) select.replaceChildren(...options);
+    if (select.options.length !== count) {
+        const options = Array.from({ length: count }, (_, i) => element("option", {}, String(i)));
+        select.replaceChildren(...options);
+    }
     select.selectedIndex = chosen;
     const field = select.closest("label");
     if (field) field.hidden = count === 1;
