@@ -80,14 +80,14 @@ static attn_status_t read_choice(const attn_param_info_t *info, const char *text
 
 static attn_status_t read_number(const attn_param_info_t *info, const char *text,
                                  attn_value_t *value, attn_error_t *error) {
-    const bool whole = info->type != ATTN_PARAM_NUMBER;
+    const bool whole = info->type != ATTN_PARAM_NUMBER, boolean = info->type == ATTN_PARAM_BOOLEAN;
     const char *end;
-    if (info->type == ATTN_PARAM_BOOLEAN && strcmp(text, "true") == 0) text = "1";
-    if (info->type == ATTN_PARAM_BOOLEAN && strcmp(text, "false") == 0) text = "0";
+    if (boolean && strcmp(text, "true") == 0) text = "1";
+    if (boolean && strcmp(text, "false") == 0) text = "0";
     double number = attn_number_read(text, &end);
     if (end == text || *end || isnan(number))
-        return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter '%s': '%.60s' is not a number",
-                         info->name, text);
+        return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter '%s': '%.60s' is not %s",
+                         info->name, text, boolean ? "true or false" : "a number");
     if (number < info->minimum || number > info->maximum) {
         char low[32], high[32];
         return attn_fail(error, ATTN_ERROR_RANGE, "parameter '%s': %.40s is outside %s..%s",

@@ -231,6 +231,11 @@ const commands = [
         /'big' is not a number/,
     ],
     [
+        "a parameter that is neither true nor false",
+        ["run", "linear", ...ok, "--set", "retnet=yes"],
+        /'yes' is not true or false/,
+    ],
+    [
         "a parameter that is not whole",
         ["run", "sparse", ...ok, "--set", "block=1.5"],
         /not a whole number/,
