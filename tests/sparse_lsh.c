@@ -240,11 +240,12 @@ static void cost_and_facts(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
     const attn_problem_t problem = fixture_problem(1, 2, 100, 100, 4, 4);
-    attn_plan_t *plan = fixture_plan(context, "sparse", &problem, "pattern=lsh");
+    attn_plan_t *plan = fixture_plan(context, "sparse", &problem, "pattern=lsh,rounds=3");
     attn_cost_t cost = {.struct_size = sizeof cost};
     assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
     assert_true(isnan(cost.pairs));                       /* a run's arrays decide */
     assert_true(fixture_fact(plan, "buckets", -1) == 14); /* blocks of 8 */
+    assert_true(fixture_fact(plan, "rounds", -1) == 3);
     attn_plan_destroy(plan);
     attn_context_destroy(context);
 }

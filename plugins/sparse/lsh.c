@@ -253,7 +253,7 @@ static int next(const attn_pattern_t *base, const attn_head_t *head, const attn_
 }
 
 const sparse_kind_t attn_sparse_lsh = {
-    .facts = SPARSE_BUCKETS,
+    .facts = SPARSE_BUCKETS | SPARSE_ROUNDS,
     .next = next,
     .buckets = buckets,
     .draw = draw,

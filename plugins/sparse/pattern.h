@@ -41,7 +41,8 @@ enum {
     SPARSE_STRIDE = 8,
     SPARSE_RANDOM = 16,
     SPARSE_TOP = 32,
-    SPARSE_BUCKETS = 64
+    SPARSE_BUCKETS = 64,
+    SPARSE_ROUNDS = 128
 };
 
 /* One pattern. `ranges` and `see` are attn_pattern_t's. */

@@ -116,11 +116,11 @@ static const attn_param_info_t params[PARAMETERS] = {
 
 /* By the parameters' names: what those became that the pattern goes by. */
 static int32_t fact(const attn_backend_plan_t *base, uint32_t index, attn_fact_t *fact) {
-    enum { TOLD = 6 + ATTN_LSH };
-    static const uint32_t told[] = {BLOCK, LOCAL, GLOBAL, STRIDE, RANDOM, TOP, BUCKETS};
+    enum { TOLD = ATTN_LSH ? 8 : 6 };
+    static const uint32_t told[] = {BLOCK, LOCAL, GLOBAL, STRIDE, RANDOM, TOP, BUCKETS, ROUNDS};
     const sparse_pattern_t *pattern = &((const sparse_plan_t *)base)->pattern;
-    const int64_t numbers[] = {pattern->block,  pattern->local, pattern->global, pattern->stride,
-                               pattern->random, pattern->top,   pattern->buckets};
+    const int64_t numbers[] = {pattern->block,  pattern->local, pattern->global,  pattern->stride,
+                               pattern->random, pattern->top,   pattern->buckets, pattern->rounds};
     for (int i = 0; i < TOLD; i++)
         if (pattern->kind->facts & 1u << i && index-- == 0) {
             fact->name = params[told[i]].name;

@@ -171,7 +171,7 @@ for (const { name, file, command } of programs) {
         test("the list of backends", () => {
             const lacking = ["half", "int8", "backward"]; // the package has float32, no gradients
             const csr = ["x_indptr", "x_indices", "x_data", "elements"];
-            const native = [...csr, "buckets", "rounds", "shared", "precision", "factor"]; // not in modules
+            const native = [...csr, "precision", "factor"]; // not in modules
             const words = (text) => text.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
             const inC = (array) => ({
                 ...array,
