@@ -210,7 +210,8 @@ ATTN_API int64_t attn_count_nonfinite(const attn_tensor_t *tensor);
 
 /* ---- plan and run ---------------------------------------------------------------------------- */
 
-/** A parameter as text, as a person writes it: {"method", "ams"}, {"eps", "0.1"}. */
+/** A parameter as text, as a person writes it: {"method", "ams"}, {"eps", "0.1"}. Of several of one
+ *  name the last counts. */
 typedef struct attn_param {
     const char *name, *value;
 } attn_param_t;
