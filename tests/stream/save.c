@@ -141,8 +141,7 @@ static void what_is_no_saved_stream_changes_nothing(void **state) {
         char *longer = calloc(1, (size_t)size + 1);
         assert_non_null(longer);
         memcpy(longer, bytes, (size_t)size);
-        refuse(tape.stream, longer, size + 1, ATTN_ERROR_ARGUMENT,
-               ": 30 tokens take 1 bytes less");
+        refuse(tape.stream, longer, size + 1, ATTN_ERROR_ARGUMENT, ": 30 tokens take 1 bytes less");
         refuse(tape.stream, bytes, size - 1, ATTN_ERROR_ARGUMENT, ": 30 tokens take 1 bytes more");
         label(subject, "garbage");
         memset(longer, 0xC3, (size_t)size);
