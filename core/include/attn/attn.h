@@ -270,7 +270,8 @@ ATTN_API int32_t attn_plan_fact(const attn_plan_t *plan, uint32_t index, attn_fa
  */
 ATTN_API attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *io, attn_error_t *error);
 
-/** Check these arrays as attn_run() does, but for the workspace, and compute nothing. Errors as there. */
+/** Check these arrays as attn_run() does, but for the workspace and what a backend's lists say (sparse's of blocks,
+ *  sketch's of features: the calls that read them check them), and compute nothing. Errors as there. */
 ATTN_API attn_status_t attn_check(const attn_plan_t *plan, const attn_io_t *io,
                                   attn_error_t *error);
 
@@ -309,8 +310,8 @@ typedef struct attn_stream attn_stream_t;
  * mask is over the keys, which grow. `queries` and `keys` are ignored, past and backward must be 0. Parameters as
  * for a plan; where an automatic one depends on the number of keys, that is `max_keys`, which is the most tokens that
  * the stream may get. Memory grows with the tokens, by doubling, where the backend keeps them all; with a window to the
- * left, and where it keeps sums (linear), it does not: beside those it has the last append's tokens. The caller destroys the stream, before the
- * context. Errors as attn_plan_create(); ATTN_ERROR_UNSUPPORTED for a backend, or a method of it, that
+ * left, a pattern that looks back only so far (sparse), and where it keeps sums (linear), it does not: beside those it has
+ * the last append's tokens. The caller destroys the stream, before the context. Errors as attn_plan_create(); ATTN_ERROR_UNSUPPORTED for a backend, or a method of it, that
  * has no streams.
  */
 ATTN_API attn_status_t attn_stream_create(const attn_context_t *context, const char *backend,
