@@ -106,8 +106,8 @@ static void add_offset(scene_t *s) {
 static scene_t create(const attn_problem_t *problem, uint64_t number, const lsh_t *lsh) {
     scene_t s = scene_create(problem, number);
     snprintf(s.settings, sizeof s.settings,
-             "pattern=lsh,buckets=%" PRId64 ",rounds=%" PRId64 ",seed=%" PRId64 ",shared=%d",
-             lsh->buckets, lsh->rounds, lsh->seed, lsh->shared);
+             "pattern=lsh,buckets=%" PRId64 ",rounds=%" PRId64 ",seed=%" PRId64 ",shared=%s",
+             lsh->buckets, lsh->rounds, lsh->seed, lsh->shared ? "true" : "false");
     if (lsh->shared) add_offset(&s);
     return s;
 }

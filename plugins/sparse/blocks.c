@@ -31,7 +31,7 @@ attn_status_t attn_sparse_check_inputs(int listed, uint32_t own_inputs, attn_err
                          "sparse: arrays of blocks need pattern blocks");
     if (listed && own_inputs != mask && own_inputs != lists && own_inputs != (lists | full))
         return attn_fail(error, ATTN_ERROR_ARGUMENT,
-                         "sparse: pattern blocks needs block_mask, or block_starts and "
+                         "sparse: pattern blocks needs block_mask alone, or block_starts and "
                          "block_columns");
     return ATTN_OK;
 }

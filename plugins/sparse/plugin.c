@@ -107,7 +107,7 @@ static const attn_param_info_t params[PARAMETERS] = {
     [BUCKETS] = PARAM(INTEGER, "buckets", "buckets", "of lsh, a round: 1 or even", "", 0, 65536, 0,
                       "as many as blocks, or one more", NULL),
     [ROUNDS] = PARAM(INTEGER, "rounds", "rounds", "of lsh", "", 1, ATTN_MOST_ROUNDS, 1, NULL, NULL),
-    [SHARED] = PARAM(INTEGER, "shared", "shared",
+    [SHARED] = PARAM(BOOLEAN, "shared", "shared",
                      "lsh: 1 where keys are the queries: none sees itself beside others", "", 0, 1,
                      0, NULL, NULL),
 #endif
@@ -208,10 +208,10 @@ static attn_status_t make_stream(const attn_host_t *host, const attn_problem_t *
     fixed[STRIDE].integer = pattern.stride;
     if (ATTN_LSH) fixed[BUCKETS].integer = pattern.buckets;
     const int by_place = !pattern.kind->by_logits && (!pattern.buckets || pattern.shared);
-    if ((pattern.kind->next && !pattern.buckets) || (by_place && !pattern.is_causal))
-        return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
-                         "sparse: pattern %s is of all tokens at once",
-                         names[values[PATTERN].integer]);
+    const int never = pattern.kind->next && !pattern.buckets;
+    if (never || (by_place && !pattern.is_causal))
+        return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "sparse: %s has no streams%s",
+                         names[values[PATTERN].integer], never ? "" : " without causal");
     int64_t reach = pattern.kind->reach ? pattern.kind->reach(&pattern) : problem.window_left;
     if (problem.window_left >= 0 && (pattern.kind->sees_first || problem.window_left < reach))
         reach = problem.window_left;

@@ -95,7 +95,7 @@ static void refused_without_causal(const subject_t *subject, const attn_problem_
     attn_error_t error = {0};
     fixture_expect(fixture_try_stream(context, subject->backend, problem, subject->settings, 150,
                                       &stream, &error),
-                   &error, ATTN_ERROR_UNSUPPORTED, "all tokens at once");
+                   &error, ATTN_ERROR_UNSUPPORTED, "no streams without causal");
 }
 
 /* Which keys a pattern keeps does not depend on what has come since, or it has no stream. */
