@@ -7,7 +7,15 @@ import { copyFileSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
-import { attnAfter, contents, isWasi, program, withFiles } from "./command.mjs";
+import {
+    assertRefused,
+    attn,
+    attnAfter,
+    contents,
+    isWasi,
+    program,
+    withFiles,
+} from "./command.mjs";
 import { nativeOnly, refuse, succeed } from "./lab.mjs";
 
 const little = ["train", "lis", "--n", "3", "--d", "8", "--layers", "2", "--heads", "2"];
@@ -204,4 +212,11 @@ describe("attn lab train", () => {
     ];
     for (const [name, args, message] of cases)
         it(`refuses ${name}`, () => withFiles({}, (folder) => refuse(args, folder, message)));
+
+    it("refuses a folder at once, and not when it first keeps what it has trained", () => {
+        withFiles({}, (folder) => {
+            const result = attn(["lab", "train", "lis", "-o", "."], folder, { timeout: 20_000 });
+            assertRefused(result, /\.: cannot be written: it names a folder/);
+        });
+    });
 });

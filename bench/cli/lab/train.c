@@ -83,8 +83,9 @@ static attn_status_t try_out(training_t *t, attn_error_t *error) {
                                                    t->study.trainer.weights, 1, &decoder, error);
     if (status) return status;
     nn_decoder_destroy(&decoder);
-    return stat(t->path, &info) == 0 ? (attn_status_t)ATTN_OK
-                                     : study_keep(&t->study, &t->store.lab, t->path, error);
+    return stat(t->path, &info) == 0 && !S_ISDIR(info.st_mode)
+               ? (attn_status_t)ATTN_OK
+               : study_keep(&t->study, &t->store.lab, t->path, error);
 }
 
 static int train(training_t *t) {
