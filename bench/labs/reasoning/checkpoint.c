@@ -108,15 +108,38 @@ static int line_length(const char *text, size_t size) {
     return end ? (int)(end - text) : (int)(size < 100 ? size : 100);
 }
 
-/* Where the two first differ, as lines. */
+/* Whether a line of `text` from `line` on has the name that the line at `other` has. */
+static int names_line(const char *text, size_t size, size_t line, const char *other, int length) {
+    const char *sign = memchr(other, '=', (size_t)length);
+    const size_t name = sign ? (size_t)(sign - other) + 1 : 0;
+    while (name && line + name <= size && text[line] != '\n') {
+        if (memcmp(text + line, other, name) == 0) return 1;
+        const char *end = memchr(text + line, '\n', size - line);
+        if (!end) return 0;
+        line = (size_t)(end - text) + 1;
+    }
+    return 0;
+}
+
+/* Where the two first differ, as lines; some are there only where they say what is not usual. */
 static attn_status_t refuse(const char *found, size_t size, const header_t *wanted,
                             attn_error_t *error) {
     size_t line = 0;
-    for (size_t i = 0; i < size && found[i] == wanted->text[i]; i++)
+    for (size_t i = 0; i < size && i < wanted->size && found[i] == wanted->text[i]; i++)
         if (found[i] == '\n') line = i + 1;
+    const char *its = found + line, *own = wanted->text + line;
+    const int its_length = line_length(its, size - line);
+    const int own_length = line_length(own, wanted->size - line);
+    const int has_its = names_line(wanted->text, wanted->size, line, its, its_length);
+    const int has_own = names_line(found, size, line, own, own_length);
+    if (!has_its && (has_own || own_length == 0))
+        return attn_fail(error, ATTN_ERROR_SHAPE, "the checkpoint is of %.*s, and this is not",
+                         its_length, its);
+    if (!has_own && (has_its || its_length == 0))
+        return attn_fail(error, ATTN_ERROR_SHAPE, "this is of %.*s, and the checkpoint is not",
+                         own_length, own);
     return attn_fail(error, ATTN_ERROR_SHAPE, "the checkpoint is of %.*s, and this is %.*s",
-                     line_length(found + line, size - line), found + line,
-                     line_length(wanted->text + line, wanted->size - line), wanted->text + line);
+                     its_length, its, own_length, own);
 }
 
 attn_status_t study_restore(study_t *study, const void *buffer, size_t size, attn_error_t *error) {
@@ -132,7 +155,7 @@ attn_status_t study_restore(study_t *study, const void *buffer, size_t size, att
                          "the checkpoint is of version '%.*s', expected '1'",
                          line_length(bytes + same, size - same), bytes + same);
     if (memcmp(bytes, header.text, size < header.size ? size : header.size) != 0)
-        return refuse(bytes, size < header.size ? size : header.size, &header, error);
+        return refuse(bytes, size, &header, error);
     const size_t floats = floats_size(study), expected = header.size + floats + sizeof tail;
     if (size != expected)
         return attn_fail(error, ATTN_ERROR_ARGUMENT,

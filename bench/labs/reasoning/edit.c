@@ -9,6 +9,8 @@
 
 enum { BAR = REASONING_OWN, COMMA, LETTER, LETTERS = 26 };
 enum { MOST = 64, INSERT = 2, DELETE = 2, REPLACE = 3, FAR = 1 << 20 };
+enum { SHORTER = 3, LONGER = 2 }; /* than n: at most, of the word that need not have n letters */
+enum { FEWEST_LETTERS = 3, MOST_LETTERS = 10 }; /* different ones, that a pair is drawn from */
 
 typedef struct text {
     int32_t letters[2 * MOST];
@@ -16,7 +18,7 @@ typedef struct text {
 } text_t;
 
 void edit_make(reasoning_task_t *task) {
-    const int32_t n = task->size, most = n + 2;
+    const int32_t n = task->size, most = n + LONGER;
     task->first = LETTER + LETTERS;
     /* 60, as the paper has it, or the most that a distance can be */
     task->numbers = REPLACE * n + INSERT * 2 + 1 > 60 ? REPLACE * n + INSERT * 2 + 1 : 60;
@@ -61,14 +63,14 @@ static void draw_text(draw_t *draw, const int32_t *letters, int32_t choice, int3
 }
 
 static void draw_pair(const reasoning_task_t *task, draw_t *draw, text_t *s, text_t *t) {
-    const int32_t n = task->size, least = n > 3 ? n - 3 : 1;
+    const int32_t n = task->size, least = n > SHORTER ? n - SHORTER : 1;
     int32_t letters[LETTERS];
-    const int32_t choice = draw_within(draw, 3, 10);
+    const int32_t choice = draw_within(draw, FEWEST_LETTERS, MOST_LETTERS);
     for (int32_t i = 0; i < LETTERS; i++) letters[i] = LETTER + i;
     draw_shuffle(draw, letters, LETTERS, choice);
     draw_text(draw, letters, choice, n, s);
     if (draw_below(draw, 10) < 4) {
-        draw_text(draw, letters, choice, draw_within(draw, least, n + 2), t);
+        draw_text(draw, letters, choice, draw_within(draw, least, n + LONGER), t);
         return;
     }
     *t = *s;
@@ -80,7 +82,7 @@ static void draw_pair(const reasoning_task_t *task, draw_t *draw, text_t *s, tex
 static int suits(const reasoning_task_t *task, const text_t *s, const text_t *t) {
     const int32_t n = task->size,
                   apart = s->count > t->count ? s->count - t->count : t->count - s->count;
-    if (t->count < 1 || t->count < n - 3 || t->count > n + 2) return 0;
+    if (t->count < 1 || t->count < n - SHORTER || t->count > n + LONGER) return 0;
     if (task->kind == REASONING_ED_LOCAL && apart > task->band) return 0;
     return s->count != t->count ||
            memcmp(s->letters, t->letters, (size_t)s->count * sizeof *s->letters) != 0;
@@ -160,9 +162,9 @@ static attn_status_t read_word(const char **at, int32_t most, text_t *word, attn
 attn_status_t edit_read(const reasoning_task_t *task, const char *text, reasoning_sample_t *sample,
                         attn_error_t *error) {
     text_t s, t;
-    attn_status_t status = read_word(&text, task->size + 2, &s, error);
+    attn_status_t status = read_word(&text, task->size + LONGER, &s, error);
     if (!status && *text == '|') text++;
-    if (!status) status = read_word(&text, task->size + 2, &t, error);
+    if (!status) status = read_word(&text, task->size + LONGER, &t, error);
     if (status) return status;
     const int32_t shorter = least_of(s.count, t.count), apart = s.count + t.count - 2 * shorter;
     if (*text || shorter == 0)
@@ -179,16 +181,28 @@ attn_status_t edit_read(const reasoning_task_t *task, const char *text, reasonin
     return ATTN_OK;
 }
 
+/* Of the words and what is between them. */
+static int32_t different_letters(const int32_t *tokens, int32_t count) {
+    int32_t letters[LETTERS] = {0}, different = 0;
+    for (int32_t i = 0; i < count; i++)
+        if (tokens[i] >= LETTER && !letters[tokens[i] - LETTER]++) different++;
+    return different;
+}
+
 void edit_unlike(const reasoning_task_t *task, const reasoning_sample_t *sample,
                  char text[REASONING_UNLIKE]) {
-    const int32_t *tokens = sample->tokens;
+    const int32_t *tokens = sample->tokens, n = task->size;
     int32_t first = 0;
     while (tokens[first] != BAR) first++;
     const int32_t second = sample->question - first - 2; /* a bar and <sep> */
     const size_t size = (size_t)first * sizeof *tokens;
-    if (first != task->size && second != task->size)
-        attn_format(text, REASONING_UNLIKE, "pairs with a word of exactly %d letters",
-                    (int)task->size);
+    if (first != n && second != n)
+        attn_format(text, REASONING_UNLIKE, "pairs with a word of exactly %d letters", (int)n);
+    else if (least_of(first, second) < n - SHORTER)
+        attn_format(text, REASONING_UNLIKE, "pairs of a word of %d letters and one of at least %d",
+                    (int)n, (int)(n - SHORTER));
+    else if (different_letters(tokens, sample->question) > MOST_LETTERS)
+        attn_format(text, REASONING_UNLIKE, "pairs of at most %d different letters", MOST_LETTERS);
     else if (first == second && memcmp(tokens, tokens + first + 1, size) == 0)
         attn_format(text, REASONING_UNLIKE, "pairs of different words");
 }

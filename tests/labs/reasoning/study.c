@@ -134,8 +134,7 @@ static void refuses_others(void **state) {
     static const change_t changes[] = {
         {other_task, "task=lis|task=ed"},     {other_size, "size=4|size=3"},
         {other_width, "width=16|width=32"},   {other_backend, "attention=softmax|attention=linear"},
-        {other_rate, "rate=0.005|rate=0.25"}, {other_epsilon, "epsilon=0.125"},
-        {other_embedding, "embedding=0.5"},   {other_schedule, "constant=1"},
+        {other_rate, "rate=0.005|rate=0.25"},
     };
     attn_context_t *context = fixture_context(1);
     const study_settings_t settings = small_study("softmax");
@@ -152,6 +151,42 @@ static void refuses_others(void **state) {
     }
     free(bytes);
     study_destroy(&study);
+    attn_context_destroy(context);
+}
+
+/* Lines that are there only where they say what is not usual: one has it, and the other none. */
+static void refuses_what_one_has(void **state) {
+    (void)state;
+    static const struct {
+        void (*make)(study_settings_t *settings);
+        const char *by_plain,
+            *by_other; /* what a study without and one with it say of the other's checkpoint */
+    } lines[] = {
+        {other_epsilon, "checkpoint is of epsilon=0.125, and this is not",
+         "this is of epsilon=0.125, and the checkpoint is not"},
+        {other_embedding, "checkpoint is of embedding=0.5, and this is not",
+         "this is of embedding=0.5, and the checkpoint is not"},
+        {other_schedule, "checkpoint is of constant=1, and this is not",
+         "this is of constant=1, and the checkpoint is not"},
+    };
+    attn_context_t *context = fixture_context(1);
+    const study_settings_t settings = small_study("softmax");
+    study_t plain, other;
+    size_t size;
+    create(context, &settings, &plain);
+    for (size_t i = 0; i < TEST_COUNT(lines); i++) {
+        study_settings_t changed = settings;
+        lines[i].make(&changed);
+        create(context, &changed, &other);
+        char *bytes = save(&plain, &size);
+        refuse(&other, bytes, size, ATTN_ERROR_SHAPE, lines[i].by_other);
+        free(bytes);
+        bytes = save(&other, &size);
+        refuse(&plain, bytes, size, ATTN_ERROR_SHAPE, lines[i].by_plain);
+        free(bytes);
+        study_destroy(&other);
+    }
+    study_destroy(&plain);
     attn_context_destroy(context);
 }
 
@@ -212,5 +247,5 @@ static void refuses_damage(void **state) {
 }
 
 TEST_MAIN(cmocka_unit_test(learns), cmocka_unit_test(choices), cmocka_unit_test(goes_on),
-          cmocka_unit_test(refuses_others), cmocka_unit_test(long_parameters),
-          cmocka_unit_test(refuses_damage))
+          cmocka_unit_test(refuses_others), cmocka_unit_test(refuses_what_one_has),
+          cmocka_unit_test(long_parameters), cmocka_unit_test(refuses_damage))
