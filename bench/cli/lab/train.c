@@ -222,7 +222,7 @@ int lab_command_train(int argc, char **argv) {
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
     if (t.choice.rate <= 0 || t.choice.embedding <= 0 ||
-        !(t.choice.dropout >= 0 && t.choice.dropout < 1))
+        !(t.choice.dropout >= 0 && (float)t.choice.dropout < 1)) /* it is kept as a float */
         return cli_complain(CLI_USAGE, "lab train: --rate is above 0, --embedding, too, --dropout "
                                        "from 0 to below 1");
     if (choose_schedule(&t) || store_check(&t.store)) return CLI_USAGE;
