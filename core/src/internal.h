@@ -147,7 +147,7 @@ static inline const attn_tensor_t *attn_array_in(const attn_io_t *io, uint32_t n
         return (const attn_tensor_t *)(const void *)((const char *)io +
                                                      attn_declared[number].offset);
     const uint32_t index = number - ATTN_ARRAY_OWN;
-    const bool is_there = index < io->own_count && io->own && io->own[index];
+    const bool is_there = index < io->own_count && io->own[index];
     return is_there ? io->own[index] : &absent;
 }
 /* Bits of the library's arrays for which inputs stand that the problem names. */

@@ -243,6 +243,9 @@ static void refusals(void **state) {
     gradients.own_count = 2;
     fixture_expect(attn_backward(scene.plan, io, &gradients, &error), &error, ATTN_ERROR_ARGUMENT,
                    "own[1]|template|1");
+    test_label("own gradients that are nowhere");
+    gradients.own = NULL;
+    assert_int_equal(attn_backward(scene.plan, io, &gradients, NULL), ATTN_OK);
     test_label("only what is wanted");
     gradients = scene.gradients.io;
     gradients.query.data = gradients.key.data = gradients.value.data = NULL;
