@@ -301,7 +301,7 @@ describe("attn lab run reasoning", () => {
             refuse(
                 preset("reasoning", "desk"),
                 folder,
-                /no preset 'desk': there are laptop, paper/,
+                /no preset 'desk': there are laptop, paper$/m,
             );
             refuse(preset("separation", "laptop"), folder, /lab separation has no presets/);
             refuse(preset("all", "laptop"), folder, /--preset needs one lab/);

@@ -44,15 +44,20 @@ static int add_brief(tasks_t *tasks, const lab_t *lab, uint64_t seed) {
     return status;
 }
 
+static int is_first_of_preset(const lab_t *lab, uint32_t panel) {
+    for (uint32_t i = 0; i < panel; i++)
+        if (lab->panels[i].preset && strcmp(lab->panels[i].preset, lab->panels[panel].preset) == 0)
+            return 0;
+    return 1;
+}
+
 static int unknown_preset(const lab_t *lab, const char *preset) {
     char names[512] = "";
-    const char *last = "";
     for (uint32_t i = 0; i < lab->panel_count; i++) {
         const char *name = lab->panels[i].preset;
         const size_t used = strlen(names);
-        if (!name || strcmp(name, last) == 0) continue;
+        if (!name || !is_first_of_preset(lab, i)) continue;
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", name);
-        last = name;
     }
     if (!names[0]) return cli_complain(CLI_USAGE, "lab %s has no presets", lab->name);
     return cli_complain(CLI_USAGE, "lab %s has no preset '%s': there are %s", lab->name, preset,
