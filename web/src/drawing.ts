@@ -39,6 +39,13 @@ export interface Layout {
     strip: Box | null;
     /** Keys are named by tokens, which stand upright. */
     upright: boolean;
+    rooms: Rooms;
+}
+
+/** Pixels for labels: on the left of the picture, and below it. */
+interface Rooms {
+    left: number;
+    below: number;
 }
 
 const { picture } = words;
@@ -92,32 +99,38 @@ export class Drawing {
         this.#theme = theme;
     }
 
-    /** A layout as wide as asked and as high as it then needs. */
-    layout(width: number): Layout {
+    /**
+     * A layout as wide as asked and as high as it then needs. `before`: of a picture that moves, whose cells keep their
+     * height and whose labels give no room back: else the page would be laid out anew in each frame.
+     */
+    layout(width: number, before: Layout | null = null): Layout {
         const [queries, keys] = [queryAxis(this.#grid), keyAxis(this.#grid)];
         const tokens = this.#tokens;
         this.#font = "usual";
         // Beside words there may be too little room for words: then there are none.
-        const narrow = this.#box(width, ticks(queries, width, tokens));
+        const narrow = this.#box(width, ticks(queries, width, tokens), before);
         const names = hasNames(queries, narrow.height, tokens) ? tokens : null;
-        const box = names ? narrow : this.#box(width, ticks(queries, width, null));
+        const box = names ? narrow : this.#box(width, ticks(queries, width, null), before);
         const columns = ticks(keys, box.width, tokens);
         const upright = hasNames(keys, box.width, tokens);
-        const below = upright ? this.#room(columns) : fontSize + gap;
+        const needed = upright ? this.#room(columns) : fontSize + gap;
+        const below = Math.max(needed, before?.rooms.below ?? 0);
         const height = box.top + box.height + below + titleRoom;
         const besides = { left: box.left + box.width + fontSize + 2, width: stripWidth };
         const strip = this.#strip && { ...besides, top: box.top, height: box.height };
         const rows = ticks(queries, box.height, names);
-        return { box, width, height, rows, columns, strip, upright };
+        const rooms = { left: box.left - titleRoom, below };
+        return { box, width, height, rows, columns, strip, upright, rooms };
     }
 
     /** Where the cells are, beside such names of rows. */
-    #box(width: number, rows: Tick[]): Box {
+    #box(width: number, rows: Tick[], before: Layout | null): Box {
         const { queries, keys } = this.#grid;
         const shape = Math.min(squarest, Math.max(flattest, queries / keys));
-        const left = titleRoom + this.#room(rows);
+        const left = titleRoom + Math.max(this.#room(rows), before?.rooms.left ?? 0);
         const plot = width - left - fontSize - (this.#strip ? stripWidth + 2 : 0);
-        return { left, top: 6, width: plot, height: Math.round(plot * shape) };
+        const height = before?.box.height ?? Math.round(plot * shape);
+        return { left, top: 6, width: plot, height };
     }
 
     /** `cells`: draws these into a box. */

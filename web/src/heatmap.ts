@@ -150,9 +150,10 @@ export class Heatmap {
     #draw(): void {
         const canvas = this.#canvas;
         if (!this.#drawing) return;
+        const before = this.#isMoving ? this.#layout : null;
         this.#layout = null;
         if (canvas.clientWidth === 0) return; // hidden
-        const layout = (this.#layout = this.#drawing.layout(canvas.clientWidth));
+        const layout = (this.#layout = this.#drawing.layout(canvas.clientWidth, before));
         canvas.style.height = `${layout.height}px`;
         const context = this.#context;
         const pixels = (size: number) => Math.round(size * devicePixelRatio);

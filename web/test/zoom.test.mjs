@@ -189,6 +189,35 @@ test(
     },
 );
 
+test(opener("a picture that moves gives no room back, however long its words are"), async () => {
+    const longer = (i) => "w".repeat(1 + Math.min(8, Math.abs(i - 105)));
+    const uneven = Array.from({ length: count }, (_, i) => longer(i)).join(" ");
+    await reopen(`#text=${encodeURIComponent(uneven)}&region=100-111.100-110`);
+    const canvas = panel("softmax").locator("canvas");
+    await canvas.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = await canvas.boundingBox();
+    const [left, top] = [x + width / 2, y + height / 2];
+    await page.mouse.move(left, top);
+    await canvas.evaluate((element) => {
+        window.heights = [];
+        const note = () => {
+            const isMoving = element.closest(".panel.moving") !== null;
+            window.heights.push(isMoving ? element.height : 0); // 0: it stands still, as between two moves
+            requestAnimationFrame(note);
+        };
+        note();
+    });
+    await page.mouse.down();
+    for (const to of [-70, 70]) await page.mouse.move(left, top + to, { steps: 8 });
+    await page.mouse.up();
+    await rested();
+    const heights = await page.evaluate(() => window.heights);
+    assert.ok(heights.filter((height) => height > 0).length > 5, `${heights}`);
+    heights.forEach((height, i) => {
+        assert.ok(height === 0 || i === 0 || height >= heights[i - 1], `${heights}`);
+    });
+});
+
 test(opener("two fingers zoom and move a picture, one scrolls the page"), async () => {
     const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
     show(await openPage(phone));
