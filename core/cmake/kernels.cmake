@@ -72,6 +72,10 @@ function(attn_add_kernels target file)
     # -O3: sums in arrays must become registers, also in builds that are otherwise for debugging; but not
     # around the checks of sanitizers, which take minutes to optimise.
     target_compile_options(${object} PRIVATE ${ATTN_${tier}_FLAGS})
+    if(ATTN_${tier}_BITS EQUAL 0 AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+      # What gcc 12 makes of loops over single floats loads two of a row behind the last that they read.
+      target_compile_options(${object} PRIVATE -fno-tree-loop-vectorize)
+    endif()
     if(ATTN_SANITIZE AND tier STREQUAL sse4)
       # Compiled to be linked: its tests do not run under sanitizers (CMakePresets.json).
       set_target_properties(${object} PROPERTIES ATTN_UNCHECKED ON)
