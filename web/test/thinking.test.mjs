@@ -112,7 +112,8 @@ for (const [model, question] of [
         t.after(() => rm(folder, { recursive: true }));
         const files = ["q", "k", "v"].flatMap((name) => [`--${name}`, join(folder, `${name}.npy`)]);
         await run(cli, ["lab", "dump", ...options, ...files]);
-        const compared = await run(cli, ["compare", ...files, "--causal", "--json"]);
+        const scaled = ["--causal", "--scale", String(1 / Math.sqrt(8))]; // the model's, and not linear's own
+        const compared = await run(cli, ["compare", ...files, ...scaled, "--json"]);
         const rows = JSON.parse(compared.stdout).rows;
         const names = await page
             .locator(".view")

@@ -40,17 +40,21 @@ const { of } = words.presets;
 const circuits = "https://transformer-circuits.pub";
 const causal: Problem = { causal: true, scale: null };
 const full: Problem = { causal: false, scale: null };
+const trainedColumns = 8; // of a head of the models below
 
 function paper(text: string): Source {
     const number = /arXiv:(\S+)$/.exec(text)?.[1] ?? "";
     return { text, href: `https://arxiv.org/abs/${number}` };
 }
 
+/** A model's logits are over the root of its columns; backends but linear take that scale by themselves. */
 function trained(question: Question, told: Told): Preset {
     const id = `${question.task}-${question.attention}`;
+    const scale = question.attention === "linear" ? 1 / Math.sqrt(trainedColumns) : null;
     return {
         ...{ id, group: "trained", ...told, question },
-        ...{ problem: causal, params: {}, pin: null, source: paper("arXiv:2305.15408") },
+        ...{ problem: { causal: true, scale }, params: {}, pin: null },
+        source: paper("arXiv:2305.15408"),
     };
 }
 

@@ -30,7 +30,8 @@ export async function* outcomes(
     let own: Work | null = null;
     for (const [place, backend] of ordered.entries()) {
         const params = isOwn(backend) ? { ...thought.about.params } : {};
-        const problem = { causal: true, scale: null };
+        // A model's logits are over the root of the columns, whatever its attention, and linear's own scale is 1.
+        const problem = { causal: true, scale: 1 / Math.sqrt(thought.input.shape.dim) };
         const work = engine.begin({ backend: backend.id, place, problem, params });
         if (!work) return; // another question was asked
         own ??= work;
