@@ -36,7 +36,7 @@ export function makeModels(readUrl) {
             const given =
                 typeof model === "string"
                     ? readNamed(model, readUrl)
-                    : checkBytes(model, "model").slice(); // as it is now
+                    : checkBytes(model, "a model that is not named").slice(); // as it is now
             return new Model(...(await Promise.all([load(), given])));
         },
     };

@@ -65,8 +65,9 @@ export interface Solution {
      */
     unlike: string;
     /**
-     * Of every layer and head, what each token but the last is to attention: causal, with the logits over the
-     * root of the columns. With their shape they can be arguments of attention(), a layer being a batch.
+     * Of every layer and head, what each token but the last is to attention, which is causal, with a scale of
+     * 1 / Math.sqrt(dim). With their shape they can be arguments of attention(), a layer being a batch; the backend
+     * "linear" has to be told that scale, as its own is 1.
      */
     query: Float32Array<ArrayBuffer>;
     key: Float32Array<ArrayBuffer>;

@@ -137,7 +137,10 @@ test("a file that is no model, or half of one, is refused; bytes are read at the
         loadModel(new ArrayBuffer(0)),
         refused("ATTN_ERROR_ARGUMENT", /no file of/),
     );
-    await assert.rejects(loadModel(7), TypeError);
+    await assert.rejects(loadModel(7), {
+        name: "TypeError",
+        message: "a model that is not named must be an ArrayBuffer or a view of one, not 7",
+    });
     await assert.rejects(loadModel("a.model"), refused("ATTN_ERROR_NOT_FOUND", /lis-softmax/));
     await assert.rejects(loadModel("toString"), refused("ATTN_ERROR_NOT_FOUND", /toString/));
     const loading = loadModel(bytes);

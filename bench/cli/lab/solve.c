@@ -63,6 +63,7 @@ static const char details[] =
     "\n"
     "For example:\n"
     "  attn lab solve arithmetic \"3 + 4 * 2\"\n"
+    "  attn lab solve ed \"abc acb\"\n"
     "  attn lab solve lis --attention linear \"17 80 23 45 120 31\"";
 
 int lab_command_solve(int argc, char **argv) {

@@ -1,6 +1,7 @@
 /** Inputs that show something: heads of trained models, heads made by hand, and what breaks a backend. */
 
 import type { Pin } from "../row/place";
+import { modelScale } from "../source/scale";
 import type { Problem, Values } from "../types";
 import { words } from "../words/words";
 
@@ -47,10 +48,10 @@ function paper(text: string): Source {
     return { text, href: `https://arxiv.org/abs/${number}` };
 }
 
-/** A model's logits are over the root of its columns; backends but linear take that scale by themselves. */
+/** Backends but linear have their models' scale by themselves. */
 function trained(question: Question, told: Told): Preset {
     const id = `${question.task}-${question.attention}`;
-    const scale = question.attention === "linear" ? 1 / Math.sqrt(trainedColumns) : null;
+    const scale = question.attention === "linear" ? modelScale(trainedColumns) : null;
     return {
         ...{ id, group: "trained", ...told, question },
         ...{ problem: { causal: true, scale }, params: {}, pin: null },

@@ -3,6 +3,7 @@
 import type { Backend } from "libattn";
 import type { Candidate } from "../cost/lengths";
 import type { Engine } from "../engine";
+import { modelScale } from "../source/scale";
 import type { Thought } from "../source/trained";
 import type { Grid } from "../types";
 import type { Work } from "../work";
@@ -30,8 +31,7 @@ export async function* outcomes(
     let own: Work | null = null;
     for (const [place, backend] of ordered.entries()) {
         const params = isOwn(backend) ? { ...thought.about.params } : {};
-        // A model's logits are over the root of the columns, whatever its attention, and linear's own scale is 1.
-        const problem = { causal: true, scale: 1 / Math.sqrt(thought.input.shape.dim) };
+        const problem = { causal: true, scale: modelScale(thought.input.shape.dim) };
         const work = engine.begin({ backend: backend.id, place, problem, params });
         if (!work) return; // another question was asked
         own ??= work;

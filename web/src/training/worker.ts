@@ -3,6 +3,7 @@
 import { init, type Attn } from "libattn";
 import { createStudy, type Solution, type Study, type StudyOptions } from "libattn/training";
 import { message } from "../dom";
+import { modelScale } from "../source/scale";
 
 /** First of all "begin", with what is learned and what the model is asked meanwhile; then "go" and "pause" by turns. */
 export type Order =
@@ -62,7 +63,8 @@ function think(learner: Study, library: Attn): Thought {
     const { tokens, question: asked, right, query, key, shape }: Solution = learner.solve(question);
     const [layers = 0, heads = 0, rows = 0, dim = 0] = shape;
     const sizes = { batch: layers, heads, queries: rows, keys: rows, dim };
-    const plan = library.plan({ backend: attention, ...sizes, causal: true });
+    const problem = { ...sizes, causal: true, scale: modelScale(dim) };
+    const plan = library.plan({ backend: attention, ...problem });
     const weights = new Float32Array(layers * heads * rows * rows);
     for (let i = 0; i < layers * heads; i++) {
         const place = { batch: Math.floor(i / heads), head: i % heads };

@@ -18,9 +18,9 @@ export const training: typeof english = {
     weights: "Gewichte",
     steps: "Schritte",
     stepOf: (step, all) => `${step} von ${all}`,
-    loss: "Verlust im letzten",
+    loss: "Verlust im letzten Schritt",
     answers: "Richtige Antworten",
-    time: "Zeit",
+    time: "Zeit der Schritte",
     reached: (share) => `${share} richtig nach`,
     step: ["Schritt", "Schritten"], // after “nach”
     verdict: (right) => ` (die Antwort ist ${right ? "richtig" : "falsch"})`,
