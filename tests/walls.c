@@ -44,16 +44,16 @@ static attn_problem_t problem_of(uint64_t number) {
 
 static void check(const attn_context_t *context, const subject_t *subject,
                   const attn_problem_t *problem) {
-    arrays_t free = arrays_create(problem, LAYOUT_BHND, 0);
+    arrays_t plain = arrays_create(problem, LAYOUT_BHND, 0);
     arrays_t walled = arrays_create(problem, LAYOUT_BHND, 0);
     attn_tensor_t *inputs[] = {&walled.io.query, &walled.io.key, &walled.io.value};
     walled_t walls[3];
     for (int i = 0; i < 3; i++) walls[i] = wall_in(inputs[i]);
-    fixture_solve(context, subject->backend, subject->settings, &free);
+    fixture_solve(context, subject->backend, subject->settings, &plain);
     fixture_solve(context, subject->backend, subject->settings, &walled);
-    array_check_same(&walled.out, &free.out, "out");
+    array_check_same(&walled.out, &plain.out, "out");
     for (int i = 0; i < 3; i++) munmap(walls[i].memory, walls[i].bytes);
-    arrays_destroy(&free);
+    arrays_destroy(&plain);
     arrays_destroy(&walled);
 }
 
