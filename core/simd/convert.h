@@ -13,10 +13,10 @@ ATTN_SHARED_SMALL_STEP void convert_row(float *to, const void *from, attn_dtype_
                                         int64_t stride, int64_t count, float factor) {
     if (dtype == ATTN_F32) { /* rows are short: a call of memcpy() would take as long */
         const float *row = from;
-        int64_t i = 0;
-        for (; stride == 1 && i + VF_LANES <= count; i += VF_LANES)
+        int64_t whole = stride == 1 ? count - count % VF_LANES : 0;
+        for (int64_t i = 0; i < whole; i += VF_LANES)
             vf_store(to + i, vf_mul(vf_set1(factor), vf_load(row + i)));
-        for (; i < count; i++) to[i] = factor * row[i * stride];
+        for (int64_t i = whole; i < count; i++) to[i] = factor * row[i * stride];
         return;
     }
     if (ATTN_SMALL) return;
