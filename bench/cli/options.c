@@ -44,8 +44,11 @@ static int read_integer(const option_t *option, const char *text, int64_t *value
 static int read_number(const option_t *option, const char *text, double *value) {
     const char *end;
     *value = attn_number_read(text, &end);
-    if (end == text || *end || !isfinite((float)*value))
+    if (end == text || *end || !isfinite(*value))
         return cli_complain(CLI_USAGE, "--%s: '%s' is not a finite number", option->name, text);
+    if (!isfinite((float)*value))
+        return cli_complain(CLI_USAGE, "--%s: %s is beyond the largest f32, 3.4e38", option->name,
+                            text);
     if (option->maximum != 0 &&
         (*value < (double)option->minimum || *value > (double)option->maximum))
         return cli_complain(CLI_USAGE, "--%s: %s is outside %lld to %lld", option->name, text,
@@ -154,8 +157,13 @@ static const option_t *maybe_meant(const option_command_t *command, const char *
     return option && kind_of(option) == OPTION_MAYBE && !value ? option : NULL;
 }
 
-static int unexpected(const option_command_t *command, char **argv, int at) {
+static int unexpected(const option_command_t *command, char **argv, int at, const char *last) {
     const option_t *option = maybe_meant(command, argv[at - 1]);
+    if (last == argv[at - 1])
+        return cli_complain(CLI_USAGE,
+                            "%s: unexpected '%s' (several words are one with quotes: "
+                            "'%s %s')",
+                            command->name, argv[at], last, argv[at]);
     if (option)
         return cli_complain(CLI_USAGE, "%s: unexpected '%s' (a value of --%s follows '=': --%s=%s)",
                             command->name, argv[at], option->name, option->name, argv[at]);
@@ -176,6 +184,9 @@ static const option_t *nearly(const option_t *options, const char *word) {
 
 static int unknown(const option_command_t *command, const char *word) {
     const option_t *option = nearly(command->options, word);
+    if (strchr("0123456789. (", word[1]))
+        return cli_complain(CLI_USAGE, "%s: unknown option '%s' (what is none goes behind --)",
+                            command->name, word);
     if (option)
         return cli_complain(CLI_USAGE, "%s: unknown option '%s' (did you mean --%s?)",
                             command->name, word, option->name);
@@ -206,6 +217,7 @@ static void print_help(const option_command_t *command);
 enum option_outcome options_parse(const option_command_t *command, int argc, char **argv) {
     int given[OPTION_LIST_SIZE] = {0};
     int arguments = 0, only_arguments = 0;
+    const char *last = NULL; /* argument */
     for (int i = 1; i < argc; i++) {
         if (!only_arguments && strcmp(argv[i], "--") == 0) {
             only_arguments = 1;
@@ -221,10 +233,10 @@ enum option_outcome options_parse(const option_command_t *command, int argc, cha
         }
         const option_t *argument = argument_number(command->options, arguments++);
         if (!argument) {
-            unexpected(command, argv, i);
+            unexpected(command, argv, i, last);
             return OPTIONS_WRONG;
         }
-        *(const char **)argument->target = argv[i];
+        *(const char **)argument->target = last = argv[i];
     }
     return missing(command, given, arguments) ? OPTIONS_WRONG : OPTIONS_PARSED;
 }

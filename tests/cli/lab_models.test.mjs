@@ -134,6 +134,19 @@ describe("attn lab solve", () => {
         ],
         ["no number", ask("7 x 9"), /lis: 'x' is none/],
         ["a number that names a length", ask("7 8 2"), /2 is outside of the task's 4 to 149/],
+        ["a number of many digits", ask(`7 ${"9".repeat(23)}`), /lis: 9{20}\.\.\. is outside/],
+        [
+            "letters that are none of its own",
+            ["solve", "ed", `a${"ä".repeat(12)}`],
+            /'ä{10}' is none/,
+        ],
+        ["a word", ask(`7 x${"ä".repeat(12)}`), /'xä{9}' is none/],
+        ["words that are apart", ["solve", "ed", "ab", "ac"], /'ac' \(.* quotes: 'ab ac'\)/],
+        [
+            "what looks like an option",
+            ["solve", "arithmetic", "-3 + 4"],
+            /'-3 \+ 4' \(.* behind --\)/,
+        ],
         ["more than the model knows", ask("7 8 9 10"), /more than the 3 numbers/],
     ];
     for (const [name, args, message] of cases)

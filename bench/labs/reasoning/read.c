@@ -9,9 +9,13 @@ static const char space[] = " ,\t\r\n";
 
 const char *read_space(const char *text) { return text + strspn(text, space); }
 
+enum { QUOTED = 20 }; /* bytes at most */
+
 int read_length(const char *text) {
-    const size_t length = strcspn(text, space);
-    return length < 20 ? (int)length : 20;
+    const size_t whole = strcspn(text, space);
+    int length = whole < QUOTED ? (int)whole : QUOTED;
+    while (length > 0 && (text[length] & 0xC0) == 0x80) length--; /* no letter of UTF-8 is cut */
+    return length;
 }
 
 attn_status_t read_number(const char **text, int32_t low, int32_t high, int32_t *number,
@@ -24,8 +28,9 @@ attn_status_t read_number(const char **text, int32_t low, int32_t high, int32_t 
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "'%.*s' is none of the task's tokens",
                          read_length(at), at);
     if (value < low || value > high)
-        return attn_fail(error, ATTN_ERROR_RANGE, "%.*s is outside of the task's %d to %d",
-                         (int)(at - *text < 20 ? at - *text : 20), *text, (int)low, (int)high);
+        return attn_fail(error, ATTN_ERROR_RANGE, "%.*s%s is outside of the task's %d to %d",
+                         (int)(at - *text < QUOTED ? at - *text : QUOTED), *text,
+                         at - *text > QUOTED ? "..." : "", (int)low, (int)high);
     *text = at;
     *number = value;
     return ATTN_OK;

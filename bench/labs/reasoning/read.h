@@ -9,7 +9,7 @@
 /** Behind the spaces, commas and the like that `text` begins with. */
 const char *read_space(const char *text);
 
-/** Bytes of the word that begins there, for a message: up to 20. */
+/** Bytes of the word that begins there, for a message: up to 20, and no part of a letter in UTF-8. */
 int read_length(const char *text);
 
 /** A whole number in [low, high]; *text is then behind it. Errors name what is there instead. */
