@@ -88,13 +88,17 @@ export interface Model {
     dispose(): void;
 }
 
-/** The models that the package has: task and attention. Each is 80 to 100 kB. */
+/** The models that the package has: task and attention. Each is 80 to 290 kB. */
 export type ModelName =
     | "arithmetic-linear"
     | "arithmetic-softmax"
     | "arithmetic-sparse"
+    | "ed-linear"
     | "ed-softmax"
+    | "ed-sparse"
+    | "ed_local-linear"
     | "ed_local-softmax"
+    | "ed_local-sparse"
     | "lis-linear"
     | "lis-softmax"
     | "lis-sparse";

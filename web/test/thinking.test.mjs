@@ -79,10 +79,11 @@ const link = async (last) => {
     return Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
 };
 
-for (const [model, question] of [
-    ["arithmetic-softmax", "3 + 4 * 2"],
-    ["lis-linear", "17 80 23 45 120 31"],
-    ["ed-softmax", "ab ac"],
+for (const [model, columns, question] of [
+    ["arithmetic-softmax", 8, "3 + 4 * 2"],
+    ["lis-linear", 8, "17 80 23 45 120 31"],
+    ["ed-softmax", 8, "ab ac"],
+    ["ed_local-sparse", 15, "ab ac"],
 ]) {
     test(`${model}: the same words, bytes and errors as the command line's`, async (t) => {
         if (!cli) return t.skip(noCli);
@@ -112,7 +113,7 @@ for (const [model, question] of [
         t.after(() => rm(folder, { recursive: true }));
         const files = ["q", "k", "v"].flatMap((name) => [`--${name}`, join(folder, `${name}.npy`)]);
         await run(cli, ["lab", "dump", ...options, ...files]);
-        const scaled = ["--causal", "--scale", String(1 / Math.sqrt(8))]; // the model's, and not linear's own
+        const scaled = ["--causal", "--scale", String(1 / Math.sqrt(columns))]; // the model's, and not linear's own
         const compared = await run(cli, ["compare", ...files, ...scaled, "--json"]);
         const rows = JSON.parse(compared.stdout).rows;
         const names = await page

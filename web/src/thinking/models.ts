@@ -31,6 +31,10 @@ export const models: readonly Model[] = [
     made("lis", "softmax", subsequence(10), `${six} 64 19 101 52`),
     made("lis", "linear", subsequence(6), six),
     made("lis", "sparse", subsequence(6), six),
-    made("ed", "softmax", words, "abc acd"),
-    made("ed_local", "softmax", words, "abc acd"),
+    made("ed", "softmax", words(3), "abc acd"),
+    made("ed", "linear", words(2), "ab ac"),
+    made("ed", "sparse", words(2), "ab ac"),
+    made("ed_local", "softmax", words(3), "abc acd"),
+    made("ed_local", "linear", words(2), "ab ac"),
+    made("ed_local", "sparse", words(2), "ab ac"),
 ];

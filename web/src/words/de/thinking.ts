@@ -26,9 +26,10 @@ export const thinking: typeof english = {
         expression: ask(
             "einen Ausdruck mit 2 Operatoren + - * / und den Zahlen 0 bis 4, mit Klammern nach Belieben, und rechnet modulo 5. Kürzere hat es nicht gelernt und beantwortet die Hälfte davon richtig; Produkte mit 0 hat es nicht gelernt",
         ),
-        words: ask(
-            "zwei Wörter mit 1 bis 5 Buchstaben: Wie weit liegen sie auseinander, wenn ein Buchstabe mehr oder weniger 2 kostet und ein anderer 3? Gelernt hat es Paare verschiedener Wörter, von denen eines 3 Buchstaben hat; andere beantwortet es falsch",
-        ),
+        words: (size) =>
+            ask(
+                `zwei Wörter mit 1 bis ${size + 2} Buchstaben: Wie weit liegen sie auseinander, wenn ein Buchstabe mehr oder weniger 2 kostet und ein anderer 3? Gelernt hat es Paare verschiedener Wörter, von denen eines ${size} Buchstaben hat; andere beantwortet es falsch`,
+            ),
         subsequence: (size) =>
             ask(
                 `${size} Zahlen von ${size + 1} bis 149: Wie lang ist ihre längste steigende Teilfolge? Kürzere Folgen hat es nicht gelernt und beantwortet die meisten falsch`,

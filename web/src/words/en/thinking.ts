@@ -13,9 +13,10 @@ export const thinking = {
         expression: ask(
             "an expression of 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5. It has learned no shorter ones and no product by 0, and answers half of the shorter ones",
         ),
-        words: ask(
-            "two words of 1 to 5 letters: how far apart are they, where a letter more or less costs 2 and another one 3? It has learned pairs of different words of which one has 3, and gets others wrong",
-        ),
+        words: (size: number) =>
+            ask(
+                `two words of 1 to ${size + 2} letters: how far apart are they, where a letter more or less costs 2 and another one 3? It has learned pairs of different words of which one has ${size}, and gets others wrong`,
+            ),
         subsequence: (size: number) =>
             ask(
                 `${size} numbers from ${size + 1} to 149: how long is their longest increasing subsequence? It has learned no shorter ones, and gets most of them wrong`,
