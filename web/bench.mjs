@@ -33,6 +33,7 @@ async function bench() {
         for (const size of sizes) await benchSize(browser, server.url, size);
         await benchZoom(browser, server.url, Math.max(...sizes));
         await benchOneFile(browser, server.url);
+        await benchTraining(browser, server.url);
         await give(table(browser.version()));
     } finally {
         await browser.close();
@@ -208,6 +209,26 @@ async function benchOneFile(browser, url) {
     await page.click("[data-share=file]");
     const { size } = await stat(await (await coming).path());
     tell("one file of the first view", size / 1000, "kB", "1000 kB");
+    await page.close();
+}
+
+/** From the click on, by the clock, as both models learn side by side; of the seed that the page begins with. */
+async function benchTraining(browser, url) {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    await page.goto(`${url}training.html`);
+    await page.click("#go:enabled");
+    const start = performance.now();
+    const learned = async (attention) => {
+        const reached = `[data-attention=${attention}] [data-name=reached] data`;
+        const enough = () => page.locator(reached).getAttribute("value");
+        while (!(await enough())) await page.waitForTimeout(200);
+        return (performance.now() - start) / 1000;
+    };
+    const attentions = ["softmax", "linear"];
+    const times = await Promise.all(attentions.map(learned));
+    attentions.forEach((attention, i) =>
+        tell(`training: 95% right answers, ${attention}`, times[i], "s", "180 s"),
+    );
     await page.close();
 }
 
