@@ -52,6 +52,7 @@ const { picture } = words;
 const fontFamily = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 const fontSize = 10;
 const longest = 68; // pixels for a token's text on either axis
+const roomStep = 12; // of their room: it is another canvas, and another page, only after some letters
 const mostLetters = 40; // that `longest` has room for, however narrow: words may have thousands
 const titleRoom = 15;
 const labelRoom = 11; // between the middles of two labels
@@ -203,7 +204,8 @@ export class Drawing {
 
     #room(labels: Tick[]): number {
         const widths = labels.map(({ text }) => this.#fitting(text).width);
-        return Math.min(longest, Math.max(...widths)) + gap + 1;
+        const widest = Math.ceil(Math.max(...widths) / roomStep) * roomStep;
+        return Math.min(longest, widest) + gap + 1;
     }
 
     #drawTitles({ box, height }: Layout): void {

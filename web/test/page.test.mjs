@@ -57,6 +57,26 @@ test("a typed text is computed on", async () => {
     assert.match(await page.textContent("#summary"), /^1 token$/);
 });
 
+test("nothing moves as a letter is typed and until all its numbers are there", async () => {
+    await write("one two three four five six seven eight");
+    await page.evaluate(() => {
+        window.bottoms = new Set();
+        const look = () => {
+            const { bottom } = document.querySelector("#panels").getBoundingClientRect();
+            window.bottoms?.add(bottom + scrollY);
+            if (window.bottoms) requestAnimationFrame(look);
+        };
+        look();
+    });
+    await write("one two three four five six seven might");
+    const bottoms = await page.evaluate(() => {
+        const all = [...window.bottoms];
+        delete window.bottoms;
+        return all;
+    });
+    assert.equal(bottoms.length, 1, `${bottoms}`);
+});
+
 test("words of any length fit into the panels", async () => {
     const widthOf = () =>
         page.locator("canvas").evaluateAll((all) => all.map(({ clientWidth }) => clientWidth));

@@ -2,7 +2,7 @@
 
 import { keyAxis, nameOf, queryAxis, quotedName } from "../axes";
 import { shade, type ColourLaw, type Theme } from "../colors";
-import { find, setText, showLine } from "../dom";
+import { find, setText } from "../dom";
 import type { Cell } from "../drawing";
 import { significant } from "../format";
 import { Drawn } from "../frame";
@@ -167,7 +167,7 @@ export class Picture {
         this.#cell = inside ? cell : null;
         this.#heatmap.point(this.#cell);
         this.#readout.classList.toggle("idle", !this.#cell);
-        if (!this.#isMoving) showLine(this.#ofRow, this.#errorReading()); // else it is soon there again
+        if (!this.#isMoving) setText(this.#ofRow, this.#errorReading()); // else it is soon there again
         setText(this.#readout, this.#cell ? this.#reading(this.#cell) : this.#largest());
     }
 
@@ -217,15 +217,15 @@ export class Picture {
     }
 
     /** The error of the row that is pointed at, or of all. */
-    #errorReading(): string | null {
+    #errorReading(): string {
         const errors = this.#rowErrors();
         if (this.#cell) {
             const error = errors[this.#cell.row] ?? null;
-            return error === null ? null : told.errorOfRow(significant(error, 3));
+            return error === null ? "" : told.errorOfRow(significant(error, 3));
         }
         const known = errors.filter((error) => error !== null).sort((one, other) => one - other);
         const [middle, most] = [known[known.length >> 1], known.at(-1)];
-        if (middle === undefined || most === undefined) return null;
+        if (middle === undefined || most === undefined) return "";
         const { queries, total } = this.#look ?? { queries: [], total: 0 };
         const some = queries.length < total ? words.numbers.ofRows(queries.length) : "";
         return told.rowErrors(significant(middle, 3), significant(most, 3)) + some;
