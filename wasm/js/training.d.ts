@@ -17,7 +17,10 @@ export { AttnError } from "./index.js";
 export type { AttnErrorCode } from "./index.js";
 export type { Solution } from "./models.js";
 
-/** What is learned, by what model, and how: `attn lab train` has the same options. */
+/**
+ * What is learned, by what model, and how: `attn lab train` has these options, too. The rate that stays constant after
+ * warm-up, parameters of the backend and checkpoints are the command's alone.
+ */
 export interface StudyOptions {
     task: "lis" | "ed" | "ed_local" | "arithmetic";
     /** Of the problem: numbers, letters or operators. 6 by default. */
