@@ -13,6 +13,11 @@ const char *given_split(const char *text, size_t *length) {
     return *length && text[*length] == '=' ? text + *length + 1 : NULL;
 }
 
+const char *given_assigned(const char *text, size_t *length) {
+    *length = strcspn(text, "=");
+    return *length && text[*length] ? text + *length + 1 : NULL;
+}
+
 int given_is(const char *text, size_t length, const char *name) {
     return strlen(name) == length && strncmp(text, name, length) == 0;
 }
@@ -141,7 +146,7 @@ static int complain_unknown(const checked_t *checked, const attn_context_t *cont
     for (int i = 0; i < selection->count; i++)
         used = add_names(names, sizeof names, used, attn_backend_at(context, selection->indices[i]),
                          ATTN_ARRAY_OWN, checked->role, features);
-    given_split(checked->text, &length);
+    given_assigned(checked->text, &length);
     return cli_complain(CLI_USAGE, "--%s: there is no %s '%.*s'; there are %s",
                         option_of(checked->role), option_of(checked->role), (int)length,
                         checked->text, *names ? names : "none");
@@ -152,7 +157,7 @@ static int check(const checked_t *checked, const attn_context_t *context,
     size_t length;
     int found = 0;
     const char *value = given_split(checked->text, &length);
-    if (checked->role == ATTN_ROLE_INPUT && !value)
+    if (checked->role == ATTN_ROLE_INPUT && !given_assigned(checked->text, &length))
         return cli_complain(CLI_USAGE, "--input: '%s' is not of the form NAME=VALUE",
                             checked->text);
     if (checked->role == ATTN_ROLE_OUTPUT && !*(value ? value : checked->text))

@@ -43,6 +43,9 @@ int given_check(const given_t *given, const attn_context_t *context, const selec
 /** The value behind "NAME=", and the length of the name; NULL where `text` is not of that form. */
 const char *given_split(const char *text, size_t *length);
 
+/** The same where a file alone is not meant: whatever is before the first "=" is a name, if a wrong one. */
+const char *given_assigned(const char *text, size_t *length);
+
 /** Whether the first `length` letters of `text` are this name. */
 int given_is(const char *text, size_t length, const char *name);
 

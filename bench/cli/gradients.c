@@ -14,7 +14,7 @@
 /* The file behind "NAME=", where this is the array's name. */
 static const char *file_of(const char *text, const char *name) {
     size_t length;
-    const char *file = given_split(text, &length);
+    const char *file = given_assigned(text, &length);
     return file && given_is(text, length, name) ? file : NULL;
 }
 
@@ -28,11 +28,11 @@ const char *gradients_file(const gradients_t *gradients, const attn_array_info_t
 
 static int check_one(const gradients_t *gradients, int which) {
     size_t length, other;
-    const char *text = gradients->files.items[which], *file = given_split(text, &length);
+    const char *text = gradients->files.items[which], *file = given_assigned(text, &length);
     if (!file || !*file)
         return cli_complain(CLI_USAGE, "--grad: '%s' is not of the form NAME=FILE", text);
     for (int i = 0; i < which; i++) {
-        given_split(gradients->files.items[i], &other);
+        given_assigned(gradients->files.items[i], &other);
         if (other == length && strncmp(gradients->files.items[i], text, length) == 0)
             return cli_complain(CLI_USAGE, "--grad: '%.*s' is given twice", (int)length, text);
     }
@@ -61,7 +61,7 @@ static int check_name(const trial_t *trial, const char *text) {
     attn_array_info_t info = {.struct_size = sizeof info};
     char names[512] = "";
     size_t length, used = 0;
-    given_split(text, &length);
+    given_assigned(text, &length);
     for (uint32_t number = 0; attn_backend_array(trial->backend, number, &info); number++) {
         if (number != ATTN_ARRAY_OUT && !(info.flags & ATTN_ARRAY_DIFFERENTIABLE)) continue;
         if (info.feature & ~trial->backend->features) continue;

@@ -189,6 +189,11 @@ describe("attn run --grad refuses", () => {
             [...out, "--grad", "quarry=a.npy"],
             /no gradient of 'quarry'; there are those of query, key, value/,
         ],
+        [
+            "a name in capitals",
+            [...out, "--grad", "Query=a.npy"],
+            /no gradient of 'Query'; there are those of query, key, value/,
+        ],
         ["what the run lacks", [...out, "--grad", "bias=a.npy"], /the run has no bias/],
         [
             "another shape",

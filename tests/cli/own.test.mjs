@@ -344,6 +344,11 @@ describe("wrong arrays by name", () => {
             ["--input=masks=mask.npy"],
             /no input 'masks'; there are bias, mask, kv_lengths, sinks, slopes$/m,
         ],
+        [
+            "an input in capitals",
+            ["--input=Mask=mask.npy"],
+            /no input 'Mask'; there are bias, mask, kv_lengths, sinks, slopes$/m,
+        ],
         ["an output as an input", ["--input=lse=l.npy"], /no input 'lse'; there are bias, mask/],
         ["Q by name", ["--input=query=x.npy"], /no input 'query'; there are bias, mask/],
         [
