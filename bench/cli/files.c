@@ -50,8 +50,14 @@ static int read_stream(FILE *stream, const char *path, size_t most, char **bytes
     return CLI_OK;
 }
 
+static int read_standard_input(size_t most, char **bytes, size_t *size) {
+    if (feof(stdin))
+        return cli_complain(CLI_USAGE, "-: standard input has been read already: give a file");
+    return read_stream(stdin, "standard input", most, bytes, size);
+}
+
 int file_read_bounded(const char *path, size_t most, char **bytes, size_t *size) {
-    if (strcmp(path, "-") == 0) return read_stream(stdin, "standard input", most, bytes, size);
+    if (strcmp(path, "-") == 0) return read_standard_input(most, bytes, size);
     FILE *stream = fopen(path, "rb");
     if (!stream) return cli_complain(CLI_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
     const int status = read_stream(stream, path, most, bytes, size);

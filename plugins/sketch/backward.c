@@ -1,7 +1,7 @@
 /*
  * Gradients (attn.backward/1) with the sketch held fixed: those of exact attention on the sketches, where
- * Q' = Q T and K' = K T are made once more, and then dQ = dQ' T^T, dK = dK' T^T. Under leverage T depends on
- * Q and K, by draws that have no derivative.
+ * Q' = Q T and K' = K T are made once more, and then dQ = dQ' T^T, dK = dK' T^T. Where T depends on Q
+ * and K (leverage, deterministic, approximate), that is by choices that have no derivative.
  */
 #include "attn/ext/backward.h"
 #include "run.h"

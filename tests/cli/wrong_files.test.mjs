@@ -92,6 +92,20 @@ describe("wrong .npy files", () => {
         });
     }
 
+    test("standard input twice", () => {
+        withFiles({}, (folder) => {
+            const written = attn(["embed", "-", "--dim", "4", "-o", "q.npy"], folder, {
+                input: "a b",
+            });
+            assert.equal(written.status, 0, written.stderr);
+            const input = readFileSync(join(folder, "q.npy"));
+            const args = ["run", "softmax", "--q", "-", "--k", "-", "--v", "q.npy", "-o", "o.npy"];
+            const { status, stderr } = attn(args, folder, { input });
+            assert.equal(status, 2, stderr);
+            assert.match(stderr, /^attn: -: standard input has been read already: give a file\n$/);
+        });
+    });
+
     test("a name with a line break is still one line", () => {
         refuse(
             {},
