@@ -44,8 +44,12 @@ int gradients_check(const gradients_t *gradients) {
     for (int i = 0; i < gradients->files.count; i++)
         if (check_one(gradients, i)) return CLI_USAGE;
     attn_backend_array(NULL, ATTN_ARRAY_OUT, &out);
-    if (!gradients->files.count || gradients_file(gradients, &out)) return CLI_OK;
-    return cli_complain(CLI_USAGE, "--grad: the loss's gradient is missing: --grad out=FILE");
+    const int count = gradients->files.count;
+    if (count > 0 && !gradients_file(gradients, &out))
+        return cli_complain(CLI_USAGE, "--grad: the loss's gradient is missing: --grad out=FILE");
+    if (count == 1)
+        return cli_complain(CLI_USAGE, "--grad: no gradient is asked for: --grad query=FILE");
+    return CLI_OK;
 }
 
 static void begin_io(gradients_t *gradients) {

@@ -178,8 +178,10 @@ test("attn bench --backward: gradients are timed, and as exact as they are", () 
 
 describe("attn run --grad refuses", () => {
     const out = ["--grad", "out=do.npy"];
+    const query = ["--grad", "query=a.npy"];
     for (const [name, args, says] of [
-        ["no gradient of the loss", ["--grad", "query=a.npy"], /--grad out=FILE/],
+        ["no gradient but the loss's", out, /no gradient is asked for: --grad query=FILE/],
+        ["no gradient of the loss", query, /--grad out=FILE/],
         ["no name", ["--grad", "do.npy"], /NAME=FILE/],
         ["no file", ["--grad", "out="], /NAME=FILE/],
         ["twice", [...out, ...out], /'out' is given twice/],
@@ -197,11 +199,11 @@ describe("attn run --grad refuses", () => {
         ["what the run lacks", [...out, "--grad", "bias=a.npy"], /the run has no bias/],
         [
             "another shape",
-            ["--grad", "out=q.npy"],
+            ["--grad", "out=q.npy", ...query],
             /gradient of out is \(4, 9, 5\), out itself \(4, 9, 3\)\n/,
         ],
-        ["no such file", ["--grad", "out=none.npy"], /none\.npy/],
-        ["a stream", [...out, "--causal", "--stream", "2"], /--stream has no --grad/],
+        ["no such file", ["--grad", "out=none.npy", ...query], /none\.npy/],
+        ["a stream", [...out, ...query, "--causal", "--stream", "2"], /--stream has no --grad/],
     ]) {
         test(name, () => {
             withFiles(files, (folder) => {
