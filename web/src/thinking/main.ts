@@ -12,6 +12,7 @@ import { Hash } from "../hash";
 import { drawLegend } from "../legend";
 import { Command } from "../panel/command";
 import { start } from "../shell/start";
+import { modelScale } from "../source/scale";
 import type { Thought } from "../source/trained";
 import { words } from "../words/words";
 import { Chain, lastOf } from "./chain";
@@ -108,7 +109,6 @@ class Page {
         this.#hold();
         this.#busy(true);
         this.#fail(null);
-        this.#showCommand();
         try {
             const thought = await this.#engine.useThought(model.id, question);
             if (!thought || !isLatest()) return;
@@ -137,6 +137,7 @@ class Page {
     #begin(thought: Thought): void {
         this.#clear();
         this.#thought = thought;
+        this.#showCommand();
         const { layers, heads, tests, answers, width, attention } = thought.about;
         const { layer, head, token } = this.#choice;
         this.#choice.layer = Math.min(layer, layers - 1);
@@ -155,6 +156,7 @@ class Page {
 
     #clear(): void {
         this.#thought = null;
+        this.#showCommand();
         this.#outcomes = [];
         this.#views.clear();
         this.#chain.clear();
@@ -221,9 +223,14 @@ class Page {
         const { task, attention } = model;
         const lines = [
             `attn lab solve ${task} ${quote(question)} --attention ${attention} --states`,
-            dumpLine({ task, attention, text: question }),
-            "attn compare --q q.npy --k k.npy --v v.npy --causal",
         ];
+        if (this.#thought) {
+            const scale = modelScale(this.#thought.input.shape.dim); // linear's own is another
+            lines.push(
+                dumpLine({ task, attention, text: question }),
+                `attn compare --q q.npy --k k.npy --v v.npy --causal --scale ${scale}`,
+            );
+        }
         this.#command.show(lines.join("\n"));
     }
 
