@@ -33,7 +33,7 @@ const names = /^(libattn|\.\w+|-?\d.*)$/;
 /** Of selectors, of what only a programmer reads, and of commands. */
 const ofMachines = /^(find|querySelector|querySelectorAll|closest|matches|Error)$/;
 const command = /^(attn | --)/;
-const data = /^(abc acd|Infinity)$/;
+const data = /^(ab ac|abc acd|Infinity)$/;
 
 /** A sentence, or a word that begins one. */
 const isSpoken = (text) =>
