@@ -208,6 +208,17 @@ test("a preset is one click, in the link, and left by another: what it set goes 
     assert.deepEqual(await errors(), before);
 });
 
+test("what is said of a preset needs no other one's words: a link leads to it alone", async () => {
+    for (const [id, task] of [
+        ["lis-linear", /increasing subsequence/],
+        ["lis-sparse", /increasing subsequence/],
+        ["saturated", /to be copied/],
+    ]) {
+        await choose(id);
+        assert.match(await page.textContent(".preset-source .why"), task);
+    }
+});
+
 test("a preset's id alone is its link, and what the reader changes is said beside it", async () => {
     const pinned = () => page.locator("#pin:visible").count();
     for (const id of ["normaliser", "needle"]) {

@@ -220,6 +220,12 @@ test("what is no question is refused in clear words, and leaves nothing of the l
     assert.match(await page.textContent("#problem"), /3 is outside of the task's 11 to 149/);
 });
 
+test("what an edit costs is said in plain words", async () => {
+    await open({ model: "ed-linear" });
+    const asks = await page.textContent("#asks");
+    assert.match(asks, /to add or drop a letter costs 2 and to replace one 3/);
+});
+
 test("a wrong thought is told where it goes wrong", async () => {
     await open({ model: "ed-softmax", question: "ab ac" });
     assert.match(

@@ -15,11 +15,11 @@ export const presets: typeof english = {
         },
         subsequenceLinear: {
             name: "Teilfolge, linear",
-            why: "Dieselbe Aufgabe mit sechs Zahlen, mit linearer Attention gelernt. Ihr Fehler gegen Softmax ist hier kein Scheitern: Mit diesen Gewichten beantwortet sie 98 von 100 Fragen richtig.",
+            why: "Die längste steigende Teilfolge von sechs Zahlen, mit linearer Attention gelernt. Deren Fehler gegen Softmax ist hier kein Scheitern: Mit diesen Gewichten beantwortet sie 98 von 100 Fragen richtig.",
         },
         subsequenceSparse: {
             name: "Teilfolge, sparse",
-            why: "Dieselbe Aufgabe mit sechs Zahlen, mit dünner (sparse) Attention gelernt: Sie beantwortet 99 von 100 Fragen richtig, ohne die Keys, die ihr Muster auslässt.",
+            why: "Die längste steigende Teilfolge von sechs Zahlen, mit dünner (sparse) Attention gelernt: Sie beantwortet 99 von 100 Fragen richtig, ohne die Keys, die ihr Muster auslässt.",
         },
         previous: {
             name: "Voriges Token",
@@ -43,7 +43,7 @@ export const presets: typeof english = {
         },
         saturated: {
             name: "Voller Zustand",
-            why: "Dasselbe Kopieren mit 64 Token und 16 Spalten: Die Keys sind nicht mehr orthogonal, der Zustand von Linear mit 16 Zeilen vermischt, was er hält, und die Kopie misslingt. Softmax behält alle Keys und leidet nicht.",
+            why: "64 Token sind zu kopieren, mit Keys aus 16 Spalten, mehr als orthogonal sein können: Der Zustand von Linear mit 16 Zeilen vermischt, was er hält, und die Kopie misslingt. Softmax behält alle Keys und leidet nicht.",
         },
         identical: {
             name: "Gleiche Keys",

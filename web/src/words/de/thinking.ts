@@ -28,7 +28,7 @@ export const thinking: typeof english = {
         ),
         words: (size) =>
             ask(
-                `zwei Wörter mit 1 bis ${size + 2} Buchstaben: Wie weit liegen sie auseinander, wenn ein Buchstabe mehr oder weniger 2 kostet und ein anderer 3? Gelernt hat es Paare verschiedener Wörter, von denen eines ${size} Buchstaben hat; andere beantwortet es falsch`,
+                `zwei Wörter mit 1 bis ${size + 2} Buchstaben: Wie weit liegen sie auseinander, wenn es 2 kostet, einen Buchstaben einzufügen oder zu streichen, und 3, ihn zu ersetzen? Gelernt hat es Paare verschiedener Wörter, von denen eines ${size} Buchstaben hat; andere beantwortet es falsch`,
             ),
         subsequence: (size) =>
             ask(

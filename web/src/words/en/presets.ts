@@ -15,11 +15,11 @@ export const presets = {
         },
         subsequenceLinear: {
             name: "Subsequence, linear",
-            why: "The same task with six numbers, learned with linear attention. Its error against softmax is no failure here: with these weights it answers 98 of 100 questions right.",
+            why: "The longest increasing subsequence of six numbers, learned with linear attention. Its error against softmax is no failure here: with these weights it answers 98 of 100 questions right.",
         },
         subsequenceSparse: {
             name: "Subsequence, sparse",
-            why: "The same task with six numbers, learned with sparse attention: it answers 99 of 100 questions right without the keys that its pattern leaves out.",
+            why: "The longest increasing subsequence of six numbers, learned with sparse attention: it answers 99 of 100 questions right without the keys that its pattern leaves out.",
         },
         previous: {
             name: "Previous token",
@@ -43,7 +43,7 @@ export const presets = {
         },
         saturated: {
             name: "Saturated state",
-            why: "The same copying with 64 tokens and 16 columns: the keys no longer are orthogonal, linear's state of 16 rows mixes what it holds, and the copy fails. Softmax keeps all keys and does not mind.",
+            why: "64 tokens are to be copied with keys of 16 columns, more than can be orthogonal: linear's state of 16 rows mixes what it holds, and the copy fails. Softmax keeps all keys and does not mind.",
         },
         identical: {
             name: "Identical keys",

@@ -15,7 +15,7 @@ export const thinking = {
         ),
         words: (size: number) =>
             ask(
-                `two words of 1 to ${size + 2} letters: how far apart are they, where a letter more or less costs 2 and another one 3? It has learned pairs of different words of which one has ${size}, and gets others wrong`,
+                `two words of 1 to ${size + 2} letters: how far apart are they, where to add or drop a letter costs 2 and to replace one 3? It has learned pairs of different words of which one has ${size}, and gets others wrong`,
             ),
         subsequence: (size: number) =>
             ask(
