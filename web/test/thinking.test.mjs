@@ -226,6 +226,30 @@ test("what an edit costs is said in plain words", async () => {
     assert.match(asks, /to add or drop a letter costs 2 and to replace one 3/);
 });
 
+for (const [model, lengths, taken, refused] of [
+    ["ed-linear", /shorter of 1 to 2 letters, the longer of at most 4:/, "a abcd", "ab abcde"],
+    [
+        "ed_local-linear",
+        /shorter of 1 to 2 letters, the longer of at most 1 more:/,
+        "abc ab",
+        "a abc",
+    ],
+    [
+        "ed_local-softmax",
+        /shorter of 1 to 3 letters, the longer of at most 2 more:/,
+        "abc abcde",
+        "a abcd",
+    ],
+]) {
+    test(`${model}: questions are of the lengths that are told`, async () => {
+        await open({ model, question: taken });
+        assert.match(await page.textContent("#asks"), lengths);
+        assert.equal(await page.locator("#problem:visible").count(), 0);
+        await ask(refused);
+        assert.equal(await page.locator("#problem:visible").count(), 1);
+    });
+}
+
 test("a wrong thought is told where it goes wrong", async () => {
     await open({ model: "ed-softmax", question: "ab ac" });
     assert.match(

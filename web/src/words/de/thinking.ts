@@ -26,9 +26,9 @@ export const thinking: typeof english = {
         expression: ask(
             "einen Ausdruck mit 2 Operatoren + - * / und den Zahlen 0 bis 4, mit Klammern nach Belieben, und rechnet modulo 5. Kürzere hat es nicht gelernt und beantwortet die Hälfte davon richtig; Produkte mit 0 hat es nicht gelernt",
         ),
-        words: (size) =>
+        words: (size, band) =>
             ask(
-                `zwei Wörter mit 1 bis ${size + 2} Buchstaben: Wie weit liegen sie auseinander, wenn es 2 kostet, einen Buchstaben einzufügen oder zu streichen, und 3, ihn zu ersetzen? Gelernt hat es Paare verschiedener Wörter, von denen eines ${size} Buchstaben hat; andere beantwortet es falsch`,
+                `zwei Wörter, das kürzere mit 1 bis ${size} Buchstaben, das längere mit höchstens ${band === null ? size + 2 : `${band} mehr`}: Wie weit liegen sie auseinander, wenn es 2 kostet, einen Buchstaben einzufügen oder zu streichen, und 3, ihn zu ersetzen? Gelernt hat es Paare verschiedener Wörter, von denen eines ${size} Buchstaben hat; andere beantwortet es falsch`,
             ),
         subsequence: (size) =>
             ask(

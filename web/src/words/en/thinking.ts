@@ -13,9 +13,10 @@ export const thinking = {
         expression: ask(
             "an expression of 2 operators + - * / over the numbers 0 to 4, with brackets where you like: it counts modulo 5. It has learned no shorter ones and no product by 0, and answers half of the shorter ones",
         ),
-        words: (size: number) =>
+        /** `band`: by how much lengths may differ; null: by any. */
+        words: (size: number, band: number | null) =>
             ask(
-                `two words of 1 to ${size + 2} letters: how far apart are they, where to add or drop a letter costs 2 and to replace one 3? It has learned pairs of different words of which one has ${size}, and gets others wrong`,
+                `two words, the shorter of 1 to ${size} letters, the longer of at most ${band === null ? size + 2 : `${band} more`}: how far apart are they, where to add or drop a letter costs 2 and to replace one 3? It has learned pairs of different words of which one has ${size}, and gets others wrong`,
             ),
         subsequence: (size: number) =>
             ask(
