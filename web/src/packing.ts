@@ -1,6 +1,7 @@
 /** Text as a link carries it: deflated, in the letters of base64url. */
 
-const longest = 1 << 20; // bytes of text: a link that unpacks to more is not one of ours
+export const longestPacked = 1 << 20; // letters of text for which it is worth a try
+const mostBytes = 3 * longestPacked; // of UTF-8: a link that unpacks to more is not one of ours
 
 export function pack(text: string): Promise<string> {
     const deflated = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
@@ -18,9 +19,10 @@ export async function unpack(letters: string): Promise<string> {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
         chunks.push(part.value);
         size += part.value.length;
-        if (size > longest) throw new Error("the text is longer than a link can carry");
+        if (size > mostBytes) throw new Error("the text is longer than a link can carry");
     }
-    return new TextDecoder("utf-8", { fatal: true }).decode(await new Blob(chunks).arrayBuffer());
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }); // a mark of byte order is text, too
+    return decoder.decode(await new Blob(chunks).arrayBuffer());
 }
 
 function toLetters(buffer: ArrayBuffer): string {

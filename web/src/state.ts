@@ -4,7 +4,7 @@ import { colourLaws, type ColourLaw } from "./colors";
 import { usualCosts, type CostSettings } from "./cost/costs";
 import { lengths, quantities } from "./cost/lengths";
 import { costs } from "./cost/trials";
-import { pack } from "./packing";
+import { longestPacked, pack } from "./packing";
 import { presetOf } from "./presets/list";
 import type { Pin } from "./row/place";
 import { readRules, writeRules } from "./rules/rules";
@@ -198,8 +198,6 @@ export function writeLink(link: Link, defaults: Settings): string {
  * browsers that count, and the least of them takes 64 KiB.
  */
 export const longestInLink = 32_000;
-
-const longestPacked = 1 << 20; // letters of text for which it is worth a try
 
 /** The shorter of text as it is and packed; null where both are too long for a link. */
 export async function textInLink(text: string): Promise<TextEntry | null> {

@@ -86,6 +86,18 @@ test("long text is whole in the link", async () => {
     assert.equal(await page.locator("#text-note").isVisible(), false);
 });
 
+test("a link has text whole whose letters take two bytes and more, and what it begins with", async () => {
+    const text = `\ufeff${`${"ß".repeat(5999)} `.repeat(100)}`; // 1.2 MB
+    await change(page, () => page.fill("#text", text));
+    const shown = await values();
+    const url = await written();
+    assert.match(url, /#packed=/);
+    await elsewhere(url);
+    assert.ok((await page.inputValue("#text")) === text);
+    assert.equal(await page.locator("#text-note").isVisible(), false);
+    assert.deepEqual(await values(), shown);
+});
+
 test("text too long for a link is kept by the browser, and the page says so", async () => {
     const text = noise(60_000, 600);
     await change(page, () => page.fill("#text", text));
