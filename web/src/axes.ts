@@ -27,6 +27,7 @@ export interface Tick {
 const textSpacing = 12; // pixels between two tokens
 const textSkipped = 6; // of so many tokens at least one is written, or none are
 const indexSpacing = 34;
+const mostLetters = 60; // of a token where it is named: a label has room for fewer, a sentence needs no more
 
 /** Is there room for tokens? */
 export function hasNames({ count }: Axis, extent: number, tokens: string[] | null): boolean {
@@ -64,7 +65,8 @@ export function bareName(cell: number, axis: Axis, tokens: string[] | null): str
     const first = axis.first + cell * perCell;
     const end = axis.first + axis.count;
     if (perCell > 1) return `${first}–${Math.min(first + perCell, end) - 1}`;
-    return tokens?.[first] ?? String(first);
+    const token = tokens?.[first];
+    return token === undefined ? String(first) : short(token);
 }
 
 /** The same for a sentence: tokens stand in quotes. */
@@ -75,7 +77,15 @@ export function quotedName(cell: number, axis: Axis, tokens: string[] | null): s
 
 /** How a single query or key is called, for a sentence. */
 export function nameOf(index: number, tokens: string[] | null): string {
-    return tokens ? words.picture.quoted(isolated(tokens[index] ?? String(index))) : String(index);
+    return tokens
+        ? words.picture.quoted(isolated(short(tokens[index] ?? String(index))))
+        : String(index);
+}
+
+/** A word may have a million letters, and each panel names it in more than one sentence. */
+function short(token: string): string {
+    if (token.length <= mostLetters) return token;
+    return `${token.slice(0, mostLetters).replace(/[\ud800-\udbff]$/, "")}…`; // no half of a pair
 }
 
 /** Of scripts that run from right to left: what stands beside such a token keeps its place (UAX #9, isolates). */

@@ -41,6 +41,16 @@ function counted(rows) {
 
 const text = "alpha beta gamma delta epsilon zeta eta theta";
 
+test("a word of very many letters is named by its first ones", async () => {
+    await write(`${"x".repeat(59)}𝒳${"y".repeat(50_000)}`);
+    const named = `${"x".repeat(59)}…`; // half a letter is none
+    await told("softmax")
+        .filter({ hasText: `“${named}”` })
+        .waitFor();
+    const shown = await panel("softmax").innerText();
+    assert.ok(shown.length < 5000, `${shown.length} letters`);
+});
+
 test("the diagonal's share and the strongest column are those of the numbers", async () => {
     await write(text);
     await change(() => page.check("#causal"));
