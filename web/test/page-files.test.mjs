@@ -320,6 +320,12 @@ inputs = {"layers": 2}
         return Buffer.concat([length, Buffer.from(header), Buffer.alloc(128)]);
     }
 
+    function headed(header) {
+        const length = Buffer.alloc(8);
+        length.writeUInt32LE(header.length);
+        return Buffer.concat([length, Buffer.from(header)]);
+    }
+
     function longHeader() {
         const file = Buffer.alloc(12 + 1e6, "x");
         file.write("\x93NUMPY\x02\x00", "latin1");
@@ -383,6 +389,12 @@ inputs = {"layers": 2}
         "a tensor behind the file": [{ "x.safetensors": tensorAt([64, 192]) }, nowhere],
         "a tensor that is none": [{ "x.safetensors": tensorAt(null) }, nowhere],
         "a header without an end": [{ "x.npy": longHeader() }, /^(?!.*stack)/],
+        "an element type by a word of JavaScript's": [
+            { "x.npy": npyOf("toString", [18, 1], Buffer.alloc(72)) },
+            /type unknown here \('toString'\)/,
+        ],
+        "a header that is no object": [{ "x.safetensors": headed("null") }, /no object of JSON/],
+        "a header that is no JSON": [{ "x.safetensors": headed("hello") }, /no object of JSON/],
         "an archive that unpacks to too much": [{ "x.npz": bomb() }, /x.npz .* bytes unpacked/],
     };
     /** What the page says of files that it refuses. */

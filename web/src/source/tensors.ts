@@ -22,25 +22,25 @@ const largest = 256 * 2 ** 20; // bytes of the unpacked arrays of a file
 const longest = 10_000; // bytes of a header of .npy: NumPy reads no longer ones
 
 /** Of safetensors' types; bfloat16, which NumPy has no name for, as ml_dtypes writes it. */
-const descrs: Record<string, string> = {
-    ...{ F64: "<f8", F32: "<f4", F16: "<f2", BF16: "<V2", BOOL: "|b1" },
-    ...{ I64: "<i8", I32: "<i4", I16: "<i2", I8: "|i1" },
-    ...{ U64: "<u8", U32: "<u4", U16: "<u2", U8: "|u1" },
-};
+const descrs = new Map([
+    ...Object.entries({ F64: "<f8", F32: "<f4", F16: "<f2", BF16: "<V2", BOOL: "|b1" }),
+    ...Object.entries({ I64: "<i8", I32: "<i4", I16: "<i2", I8: "|i1" }),
+    ...Object.entries({ U64: "<u8", U32: "<u4", U16: "<u2", U8: "|u1" }),
+]);
 
 /** Types that libattn/data does not read, as numbers. */
-const numbers: Record<string, (buffer: ArrayBuffer) => ArrayLike<number | bigint>> = {
-    "<V2": (buffer) => Float32Array.from(new Uint16Array(buffer), upperHalf),
-    "|b1": (buffer) => new Uint8Array(buffer),
-    "|i1": (buffer) => new Int8Array(buffer),
-    "|u1": (buffer) => new Uint8Array(buffer),
-    "<i2": (buffer) => new Int16Array(buffer),
-    "<u2": (buffer) => new Uint16Array(buffer),
-    "<i4": (buffer) => new Int32Array(buffer),
-    "<u4": (buffer) => new Uint32Array(buffer),
-    "<i8": (buffer) => new BigInt64Array(buffer),
-    "<u8": (buffer) => new BigUint64Array(buffer),
-};
+const numbers = new Map<string, (buffer: ArrayBuffer) => ArrayLike<number | bigint>>([
+    ["<V2", (buffer) => Float32Array.from(new Uint16Array(buffer), upperHalf)],
+    ["|b1", (buffer) => new Uint8Array(buffer)],
+    ["|i1", (buffer) => new Int8Array(buffer)],
+    ["|u1", (buffer) => new Uint8Array(buffer)],
+    ["<i2", (buffer) => new Int16Array(buffer)],
+    ["<u2", (buffer) => new Uint16Array(buffer)],
+    ["<i4", (buffer) => new Int32Array(buffer)],
+    ["<u4", (buffer) => new Uint32Array(buffer)],
+    ["<i8", (buffer) => new BigInt64Array(buffer)],
+    ["<u8", (buffer) => new BigUint64Array(buffer)],
+]);
 
 export function listTensors(file: string, bytes: Uint8Array): TensorInfo[] {
     return tensorsOf(file, bytes).map(({ info }) => info);
@@ -51,7 +51,7 @@ export function npyOf(file: string, bytes: Uint8Array, name: string | null): Uin
     const tensor = tensorsOf(file, bytes).find(({ info }) => info.tensor === name);
     if (!tensor) throw new Error(`there is no tensor ${name}`);
     const { descr, data, isFortran, info } = tensor;
-    const convert = numbers[descr];
+    const convert = numbers.get(descr);
     if (!convert) return tensor.npy ?? writeNpy(descr, isFortran, info.shape, data);
     const elements = Float32Array.from(convert(data.slice().buffer), Number);
     return writeNpy("<f4", isFortran, info.shape, new Uint8Array(elements.buffer));
@@ -120,7 +120,7 @@ function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
     const length = bytes.length < 8 ? Infinity : Number(view.getBigUint64(0, true));
     if (length > bytes.length - 8) throw new Error("the header of .safetensors is cut off");
     const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
-    const entries = Object.entries(JSON.parse(text) as Record<string, Entry | null>);
+    const entries = Object.entries(headerOf(text));
     const elements = bytes.subarray(8 + length);
     const tensors = entries.filter(([name]) => name !== "__metadata__");
     return tensors.map(([tensor, entry]) => {
@@ -130,8 +130,19 @@ function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
         const { dtype, shape, data_offsets: offsets } = entry;
         const info = { file, tensor, dtype, shape };
         const data = elements.subarray(...offsets);
-        return { info, descr: descrs[dtype] ?? dtype, isFortran: false, data, npy: null };
+        return { info, descr: descrs.get(dtype) ?? dtype, isFortran: false, data, npy: null };
     });
+}
+
+function headerOf(text: string): Record<string, Entry | null> {
+    try {
+        const header: unknown = JSON.parse(text);
+        if (typeof header === "object" && header !== null)
+            return header as ReturnType<typeof headerOf>;
+    } catch {
+        // It is said below.
+    }
+    throw new Error("the header of .safetensors is no object of JSON");
 }
 
 /** Whether it is one, of elements that are there. */
