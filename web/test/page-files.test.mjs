@@ -326,6 +326,13 @@ inputs = {"layers": 2}
         return Buffer.concat([length, Buffer.from(header)]);
     }
 
+    /** One bit of a stored array is not as it was. */
+    function spoiled() {
+        const zip = Buffer.from(zipSync({ "q.npy": [randomNpy([8, 4], 1), { level: 0 }] }));
+        zip[zip.indexOf("PK\x01\x02", "latin1") - 5] ^= 1;
+        return zip;
+    }
+
     function longHeader() {
         const file = Buffer.alloc(12 + 1e6, "x");
         file.write("\x93NUMPY\x02\x00", "latin1");
@@ -395,6 +402,10 @@ inputs = {"layers": 2}
         ],
         "a header that is no object": [{ "x.safetensors": headed("null") }, /no object of JSON/],
         "a header that is no JSON": [{ "x.safetensors": headed("hello") }, /no object of JSON/],
+        "an archive with other numbers than were packed": [
+            { "x.npz": spoiled() },
+            /x.npz is damaged: q.npy .* checksum/,
+        ],
         "an archive that unpacks to too much": [{ "x.npz": bomb() }, /x.npz .* bytes unpacked/],
     };
     /** What the page says of files that it refuses. */

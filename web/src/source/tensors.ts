@@ -4,6 +4,7 @@
  */
 
 import { unzipSync } from "fflate";
+import { checksums, crc32 } from "./checksums";
 import { npyMagic, writeNpy } from "./npy";
 import type { TensorInfo } from "../types";
 
@@ -80,15 +81,22 @@ function tensorsOf(file: string, bytes: Uint8Array): Tensor[] {
 
 function readNpz(file: string, bytes: Uint8Array): Tensor[] {
     let unpacked = 0;
+    const sums = new Map<string, number>();
+    const directory = checksums(bytes);
     const filter = ({ name, originalSize }: { name: string; originalSize: number }) => {
+        const { value: sum } = directory.next(); // of each file, in their order
         if (!name.endsWith(".npy")) return false;
+        if (sum !== undefined) sums.set(name, sum);
         unpacked += originalSize;
         if (unpacked > largest) throw new Error(`${file} has over ${largest} bytes unpacked`);
         return true;
     };
-    return Object.entries(unzipSync(bytes, { filter })).map(([name, npy]) =>
-        readNpyHeader(file, name.replace(/\.npy$/, ""), npy),
-    );
+    return Object.entries(unzipSync(bytes, { filter })).map(([name, npy]) => {
+        if (crc32(npy) !== sums.get(name)) {
+            throw new Error(`${file} is damaged: ${name} is not what its checksum (CRC) says`);
+        }
+        return readNpyHeader(file, name.replace(/\.npy$/, ""), npy);
+    });
 }
 
 /** What the header says; where it is none, libattn/data says so. */
