@@ -15,11 +15,11 @@ export const roles: readonly Role[] = ["query", "key", "value"];
 
 export type ArrayFiles = Record<Role, ArrayFile>;
 
-/** Files of arrays, each read whole. */
-export async function readFiles(files: File[]): Promise<ArrayFile[]> {
+/** Throws where one of these is no file of arrays, by its name, or too large. */
+export function checkFiles(files: readonly File[]): void {
     const wrong = files.find((file) => !/\.(npy|npz|safetensors)$/i.test(file.name));
     if (wrong) throw new Error(words.files.notArrays(wrong.name));
-    return Promise.all(files.map(readFile));
+    files.forEach(checkSize);
 }
 
 /** Tells tensors apart by their names; a single one is all three, of many the first that fit are taken. */
@@ -51,10 +51,14 @@ export function isPlugin(file: File): boolean {
     return file.name.toLowerCase().endsWith(".wasm");
 }
 
+function checkSize({ name, size }: File): void {
+    if (size > mostBytes)
+        throw new Error(words.files.tooLarge(name, bytes(size), bytes(mostBytes)));
+}
+
+/** Whole. */
 export async function readFile(file: File): Promise<ArrayFile> {
-    if (file.size > mostBytes) {
-        throw new Error(words.files.tooLarge(file.name, bytes(file.size), bytes(mostBytes)));
-    }
+    checkSize(file);
     try {
         return { name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) };
     } catch (error) {

@@ -3,7 +3,7 @@
 import type { Source } from "./command";
 import { Command } from "./panel/command";
 import { element, find, message, setText, showLine } from "./dom";
-import { isPlugin, readFile, readFiles, type ArrayFiles } from "./files";
+import { checkFiles, isPlugin, readFile, type ArrayFiles } from "./files";
 import { count } from "./format";
 import type { ArrayFile, Problem, Shape, Summary } from "./types";
 import type { Preset } from "./presets/list";
@@ -23,7 +23,7 @@ export interface InputEvents {
     onText(): void;
     /** Back to the text, from files or a preset. */
     onBack(): void;
-    onFiles(files: ArrayFile[]): void;
+    onFiles(files: File[]): void;
     onPlugin(file: ArrayFile): void;
     /** Causal, scale or rules. */
     onProblem(): void;
@@ -214,8 +214,9 @@ export class InputPanel {
     async #take(files: File[]): Promise<void> {
         const arrays = files.filter((file) => !isPlugin(file));
         try {
+            checkFiles(arrays);
+            if (arrays.length > 0) this.#events.onFiles(arrays);
             for (const file of files.filter(isPlugin)) this.#events.onPlugin(await readFile(file));
-            if (arrays.length > 0) this.#events.onFiles(await readFiles(arrays));
         } catch (error) {
             this.fail(message(error));
         }

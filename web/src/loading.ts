@@ -2,7 +2,7 @@
 
 import { message } from "./dom";
 import type { Engine } from "./engine";
-import { assign, fileOf, type ArrayFiles } from "./files";
+import { assign, fileOf, readFile, type ArrayFiles } from "./files";
 import type { InputPanel, Origin } from "./input";
 import type { Keeping } from "./keeping";
 import { Picker } from "./picker";
@@ -126,10 +126,12 @@ export class Loading {
     }
 
     /** Compute on what is in these files. */
-    async open(files: ArrayFile[]): Promise<void> {
+    async open(chosen: readonly File[]): Promise<void> {
         const ticket = this.#begin();
         const isStale = () => ticket !== this.#latest;
         try {
+            const files = await Promise.all(chosen.map(readFile));
+            if (isStale()) return;
             const tensors = await this.#offer(files, null, isStale);
             if (isStale()) return;
             const { query, key, value } = assign(tensors);

@@ -209,6 +209,28 @@ test("#difference=0: a difference of 0 in a link is none", async () => {
     }
 });
 
+test("what was asked for last counts, however long the bytes of a file are on their way", async () => {
+    await page.evaluate(() => {
+        const { arrayBuffer } = Blob.prototype;
+        Blob.prototype.arrayBuffer = async function () {
+            if (this.name === "slow.npy") await new Promise((resolve) => setTimeout(resolve, 1000));
+            return arrayBuffer.call(this);
+        };
+    });
+    const summary = () => page.textContent("#summary");
+    await drop(page, { "slow.npy": randomNpy([5, 4], 1) });
+    await drop(page, { "fast.npy": randomNpy([7, 4], 1) });
+    await page.waitForTimeout(1500);
+    await settled(page);
+    assert.match(await summary(), /^7 queries/);
+    await change(page, () => page.click(".file-source .use-text"));
+    await drop(page, { "slow.npy": randomNpy([5, 4], 1) });
+    await page.fill("#text", "typed after it");
+    await page.waitForTimeout(1500);
+    await settled(page);
+    assert.equal(await summary(), "3 tokens");
+});
+
 test("files, batch and head are there after a reload, and a link elsewhere says they are not", async () => {
     const shape = [2, 3, 20, 8];
     await change(page, () => drop(page, { "x.npy": randomNpy(shape, 1) }));
