@@ -180,9 +180,8 @@ test("trained heads are loaded when they are asked for", async () => {
         const command = await panel("softmax").locator("code").textContent();
         const [task, attention] = id.split("-");
         assert.match(command, new RegExp(`^attn lab dump ${task} '.*' --attention ${attention}`));
-        // linear's own is 1, and a model's logits are over the root of its columns
-        const scale = attention === "linear" ? 1 / Math.sqrt(8) : "";
-        assert.equal(await page.inputValue("#scale"), String(scale));
+        // a model's logits are over the root of its columns, and linear's own scale is 1
+        assert.equal(await page.inputValue("#scale"), String(1 / Math.sqrt(8)));
     }
     assert.equal(requests.filter((url) => /models-.*\.wasm$/.test(url)).length, 1);
 });

@@ -48,13 +48,13 @@ function paper(text: string): Source {
     return { text, href: `https://arxiv.org/abs/${number}` };
 }
 
-/** Backends but linear have their models' scale by themselves. */
+/** All backends have the model's scale, as on the page of trained models. */
 function trained(question: Question, told: Told): Preset {
     const id = `${question.task}-${question.attention}`;
-    const scale = question.attention === "linear" ? modelScale(trainedColumns) : null;
+    const problem = { causal: true, scale: modelScale(trainedColumns) };
     return {
         ...{ id, group: "trained", ...told, question },
-        ...{ problem: { causal: true, scale }, params: {}, pin: null },
+        ...{ problem, params: {}, pin: null },
         source: paper("arXiv:2305.15408"),
     };
 }
