@@ -16,6 +16,13 @@ typedef struct space {
 
 static int64_t padded(int64_t columns) { return tile_round_up(columns, PRODUCT_WIDTH); }
 
+/* Rows whose distance is no power of two: those of a panel then find place in the first cache side by side. */
+static int64_t apart(int64_t columns) {
+    enum { LINE = 16 };
+    const int64_t stride = padded(columns);
+    return stride % (4 * LINE) ? stride : stride + LINE;
+}
+
 static float *take_floats(attn_arena_t *arena, int64_t rows, int64_t columns) {
     return attn_arena_take(arena, rows, (uint64_t)columns * sizeof(float));
 }
@@ -27,7 +34,7 @@ static float *take_logits(attn_arena_t *arena) {
 
 static void lay_out_block(backward_block_t *block, const attn_problem_t *problem,
                           attn_arena_t *arena) {
-    const int64_t dim = padded(problem->dim), value_dim = padded(problem->value_dim);
+    const int64_t dim = apart(problem->dim), value_dim = apart(problem->value_dim);
     backward_block_t parts = {
         .dim = problem->dim,
         .value_dim = problem->value_dim,
@@ -47,14 +54,14 @@ static void lay_out_block(backward_block_t *block, const attn_problem_t *problem
 
 static void lay_out_keys(backward_keys_t *sides, const attn_problem_t *problem, int64_t count,
                          attn_arena_t *arena) {
-    const int64_t keys = tile_round_up(count, PANEL), dim = padded(problem->dim);
+    const int64_t keys = tile_round_up(count, PANEL), stride = apart(problem->dim);
     sides->key.panels = take_floats(arena, keys, problem->dim);
     sides->value.panels = take_floats(arena, keys, problem->value_dim);
-    sides->key.copy = take_floats(arena, keys, dim);
+    sides->key.copy = take_floats(arena, keys, stride);
     sides->key.values = sides->key.copy;
-    sides->key.values_stride = dim;
+    sides->key.values_stride = stride;
     sides->key.count = count;
-    sides->dim = dim;
+    sides->dim = padded(problem->dim);
     sides->value_dim = padded(problem->value_dim);
 }
 
@@ -108,16 +115,17 @@ static void pack_panel(const backward_task_t *task, const backward_keys_t *sides
                        float *rows) {
     const attn_problem_t *problem = task->head.problem;
     const attn_io_t *io = task->head.io;
-    const int64_t batch = task->head.batch, kv_head = task->head.kv_head, dim = sides->dim;
+    const int64_t batch = task->head.batch, kv_head = task->head.kv_head;
+    const int64_t stride = sides->key.values_stride;
     const int64_t value_dim = problem->value_dim;
     const int64_t count = tile_min(PANEL, sides->key.count - first);
-    float *copy = sides->key.copy + first * dim;
+    float *copy = sides->key.copy + first * stride;
     for (int64_t j = 0; j < count; j++) {
         const int64_t at = position_of(sides->key.map, first + j);
-        read_row(copy + j * dim, dim, &io->key, batch, kv_head, at);
+        read_row(copy + j * stride, stride, &io->key, batch, kv_head, at);
         read_row(rows + j * value_dim, value_dim, &io->value, batch, kv_head, at);
     }
-    tile_pack(sides->key.panels + first * problem->dim, PANEL, count, problem->dim, copy, dim, 1,
+    tile_pack(sides->key.panels + first * problem->dim, PANEL, count, problem->dim, copy, stride, 1,
               1.0f);
     tile_pack(sides->value.panels + first * value_dim, PANEL, count, value_dim, rows, value_dim, 1,
               1.0f);

@@ -182,29 +182,54 @@ ATTN_SMALL_STEP void backward_add_finite_(float *sums, int64_t sums_stride, cons
         }
 }
 
+/* The keys' sums of weighted rows, where `seen` are the rows of each tile of keys. Columns are outermost, so that all
+ * keys find the rows' panel in the first cache; the next tile's sums are asked for meanwhile. */
+ATTN_STEP void backward_add_rows_(float *sums, int64_t sums_stride, const float *weights,
+                                  const float *rows, int64_t rows_stride, const attn_range_t *seen,
+                                  int64_t keys, int64_t columns) {
+    for (int64_t c = 0; c < columns; c += PANEL)
+        for (int64_t j = 0; j < keys; j += TILE_ROWS) {
+            const int64_t first = seen[j / TILE_ROWS].first;
+            const int64_t depth = seen[j / TILE_ROWS].last - first;
+            float *sum = sums + j * sums_stride + c;
+            const int64_t step = sums_stride * (int64_t)sizeof *sum;
+            product_ahead_t ahead = {.arrays = {{(uintptr_t)sum + (uintptr_t)(TILE_ROWS * step),
+                                                 step, PANEL * (int64_t)sizeof *sum}},
+                                     .rows = TILE_ROWS};
+            if (depth > 0)
+                product_add_transposed(sum, sums_stride, weights + first * FLASH_KEYS + j,
+                                       FLASH_KEYS, rows + first * rows_stride + c, rows_stride,
+                                       depth, tile_min(TILE_ROWS, keys - j),
+                                       tile_min(PANEL, columns - c), &ahead);
+        }
+}
+
 /* The block's part of dK and dV of the keys [base, base + keys). */
 ATTN_STEP void backward_add(const backward_block_t *block, const backward_keys_t *sides,
                             int64_t base, int64_t keys) {
+    attn_range_t seen[BACKWARD_KEYS / TILE_ROWS];
+    float *value = sides->value_sums + base * sides->value_dim;
+    float *key = sides->key_sums + base * sides->dim;
+    for (int64_t j = 0; j < keys; j += TILE_ROWS)
+        seen[j / TILE_ROWS] =
+            backward_rows_of(block, base + j, base + tile_min(j + TILE_ROWS, keys));
+    if (block->finite) {
+        backward_add_rows_(value, sides->value_dim, block->weights, block->out_gradient,
+                           block->out_stride, seen, keys, sides->value_dim);
+        backward_add_rows_(key, sides->dim, block->logits, block->query, block->query_stride, seen,
+                           keys, sides->dim);
+        return;
+    }
     for (int64_t j = 0; j < keys; j += TILE_ROWS) {
         const int64_t count = tile_min(TILE_ROWS, keys - j);
-        const attn_range_t rows = backward_rows_of(block, base + j, base + j + count);
-        const int64_t depth = rows.last - rows.first, at = rows.first * FLASH_KEYS + j;
+        const int64_t first = seen[j / TILE_ROWS].first;
+        const int64_t depth = seen[j / TILE_ROWS].last - first, at = first * FLASH_KEYS + j;
         if (depth <= 0) continue;
-        float *value = sides->value_sums + (base + j) * sides->value_dim;
-        float *key = sides->key_sums + (base + j) * sides->dim;
-        const float *out = block->out_gradient + rows.first * block->out_stride;
-        const float *query = block->query + rows.first * block->query_stride;
-        product_ahead_t none = {.rows = 0};
-        if (block->finite) {
-            product_add_transposed(value, sides->value_dim, block->weights + at, FLASH_KEYS, out,
-                                   block->out_stride, depth, count, sides->value_dim, &none);
-            product_add_transposed(key, sides->dim, block->logits + at, FLASH_KEYS, query,
-                                   block->query_stride, depth, count, sides->dim, &none);
-            continue;
-        }
-        backward_add_finite_(value, sides->value_dim, block->weights + at, out, block->out_stride,
+        backward_add_finite_(value + j * sides->value_dim, sides->value_dim, block->weights + at,
+                             block->out_gradient + first * block->out_stride, block->out_stride,
                              depth, count, block->value_dim);
-        backward_add_finite_(key, sides->dim, block->logits + at, query, block->query_stride, depth,
+        backward_add_finite_(key + j * sides->dim, sides->dim, block->logits + at,
+                             block->query + first * block->query_stride, block->query_stride, depth,
                              count, block->dim);
     }
 }
