@@ -161,9 +161,8 @@ static int unexpected(const option_command_t *command, char **argv, int at, cons
     const option_t *option = maybe_meant(command, argv[at - 1]);
     if (last == argv[at - 1])
         return cli_complain(CLI_USAGE,
-                            "%s: unexpected '%s' (several words are one with quotes: "
-                            "'%s %s')",
-                            command->name, argv[at], last, argv[at]);
+                            "%s: unexpected '%s' (several words for one argument need quotes)",
+                            command->name, argv[at]);
     if (option)
         return cli_complain(CLI_USAGE, "%s: unexpected '%s' (a value of --%s follows '=': --%s=%s)",
                             command->name, argv[at], option->name, option->name, argv[at]);

@@ -141,7 +141,7 @@ describe("attn lab solve", () => {
             /'ä{10}' is none/,
         ],
         ["a word", ask(`7 x${"ä".repeat(12)}`), /'xä{9}' is none/],
-        ["words that are apart", ["solve", "ed", "ab", "ac"], /'ac' \(.* quotes: 'ab ac'\)/],
+        ["words that are apart", ["solve", "ed", "ab", "ac"], /'ac' \(.* need quotes\)/],
         [
             "what looks like an option",
             ["solve", "arithmetic", "-3 + 4"],
