@@ -39,6 +39,15 @@ async function numbers(step) {
     return all.evaluateAll((each) => each.map(({ value }) => Number(value)));
 }
 
+/** Until a step is in the middle of what is seen: steps above it that are drawn meanwhile move it. */
+async function seen(step) {
+    const there = (id) => {
+        document.querySelector(`#${id}`).scrollIntoView({ block: "center" });
+        return document.querySelector("#steps [aria-current]")?.hash === `#${id}`;
+    };
+    await page.waitForFunction(there, step, { polling: 200 });
+}
+
 async function change(step, selector, value) {
     await page.locator(`#${step}`).evaluate((section) => (section.ariaBusy = "true"));
     await page.fill(selector, value);
@@ -136,12 +145,33 @@ test("the link holds what was chosen, and the playground goes on from it", async
         return document.querySelector("#play").href;
     });
     assert.match(next, /row=3\.3/, "before the address follows");
+    await seen("costs");
     await page.waitForURL(/step=costs/);
     await page.click("#play");
     await page.waitForSelector("#panels .panel");
     assert.equal(await page.inputValue("#text"), text);
     assert.equal(await page.isChecked("#causal"), false);
     assert.equal(await page.inputValue("#sketch-size"), "16");
+});
+
+test("the step that is read is the one in the middle, however slowly one gets there", async () => {
+    await open();
+    await page.setViewportSize({ width: 1200, height: 1800 }); // several steps are seen as a whole
+    for (const step of steps) await numbers(step);
+    const wrong = await page.evaluate(async () => {
+        const frame = () => new Promise(requestAnimationFrame);
+        const wrong = [];
+        for (let top = 0; top + innerHeight < document.body.scrollHeight; top += 30) {
+            scrollTo(0, top);
+            for (let frames = 0; frames < 3; frames++) await frame();
+            const middle = document.elementsFromPoint(innerWidth / 2, innerHeight / 2);
+            const section = middle.map((each) => each.closest("section[id]")).find(Boolean);
+            const told = document.querySelector("#steps [aria-current]")?.hash;
+            if (section && told !== `#${section.id}`) wrong.push(`${section.id}: ${told} at ${top}`);
+        }
+        return wrong;
+    });
+    assert.deepEqual(wrong, []);
 });
 
 test("of a link whose text is broken the story says so, and goes on with its own", async () => {

@@ -98,10 +98,14 @@ class Story {
                 this.#go(link.hash.slice(1));
             };
         }
-        const watch = new IntersectionObserver((entries) => this.#see(entries), {
-            threshold: [0.2, 0.5, 0.8],
+        const seen = new IntersectionObserver((entries) => this.#see(entries));
+        const middle = new IntersectionObserver((entries) => this.#follow(entries), {
+            rootMargin: "-50% 0px", // a line: of steps that are close, whichever is on it
         });
-        for (const { section } of this.#parts.values()) watch.observe(section);
+        for (const { section } of this.#parts.values()) {
+            seen.observe(section);
+            middle.observe(section);
+        }
     }
 
     #go(step: string): void {
@@ -154,25 +158,18 @@ class Story {
             const part = this.#parts.get(target.id);
             if (part) part.isSeen = isIntersecting;
         }
-        const step = this.#nearest() ?? this.#step;
-        if (step !== this.#step) {
-            this.#step = step;
-            this.#remember();
-        }
-        for (const link of document.querySelectorAll("#steps a"))
-            link.ariaCurrent = link.getAttribute("href") === `#${step}` ? "step" : null;
         this.#draw();
     }
 
-    /** The step in the middle of what is seen. */
-    #nearest(): string | null {
-        const away = ({ section }: Part) => {
-            const { top, bottom } = section.getBoundingClientRect();
-            return Math.abs((top + bottom - innerHeight) / 2);
-        };
-        const seen = [...this.#parts].filter(([, { isSeen }]) => isSeen);
-        seen.sort(([, one], [, other]) => away(one) - away(other));
-        return seen[0]?.[0] ?? null;
+    /** A step is read that is in the middle of what is seen; between two it is still the last one. */
+    #follow(entries: readonly IntersectionObserverEntry[]): void {
+        const step = entries.findLast(({ isIntersecting }) => isIntersecting)?.target.id;
+        if (!step) return;
+        for (const link of document.querySelectorAll("#steps a"))
+            link.ariaCurrent = link.getAttribute("href") === `#${step}` ? "step" : null;
+        if (step === this.#step) return;
+        this.#step = step;
+        this.#remember();
     }
 
     #redraw(steps: Iterable<string> = this.#parts.keys()): void {
