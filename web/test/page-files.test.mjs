@@ -123,7 +123,7 @@ describe("files", () => {
         assert.match(await page.textContent("#summary"), /12 queries, 12 keys · dimension 8/);
     });
 
-    test("every kind of float that the command line reads is read, and no other", async () => {
+    test("every kind of float that the command line reads is read; what is no float or number is told", async () => {
         const shape = [6, 4];
         const eighths = randomNumbers(shape, 5).map((x) => Math.round(8 * x) / 8); // in all of them
         const byColumns = eighths.map((_, i) => eighths[(i % 6) * 4 + Math.floor(i / 6)]);
@@ -149,7 +149,7 @@ describe("files", () => {
             await drop({ "x.npy": npyOf(descr, shape, Buffer.alloc(96)) });
             const line = page.locator("#input-problem", { hasText: descr });
             await line.waitFor();
-            assert.match(await line.textContent(), /float32, float64 and float16/);
+            assert.match(await line.textContent(), /are not read; floats, whole numbers and/);
         }
     });
 
@@ -380,7 +380,6 @@ inputs = {"layers": 2}
         "an archive that is none": { "x.npz": Buffer.from("PK, and no more") },
         "tensors that are cut off": { "x.safetensors": Buffer.from("0123456789") },
         "two files": { "q.npy": q, "k.npy": q },
-        "names that say nothing": { "1.npy": q, "2.npy": q, "3.npy": q },
         "columns that differ": { "q.npy": q, "k.npy": randomNpy([8, 5], 1), "v.npy": q },
         "heads that differ": { "q.npy": q, "k.npy": q, "v.npy": randomNpy([2, 8, 4], 1) },
         "heads that do not divide": {
@@ -390,6 +389,7 @@ inputs = {"layers": 2}
         },
         "rows that differ": { "q.npy": q, "k.npy": q, "v.npy": randomNpy([9, 4], 1) },
     };
+    const nameless = { "1.npy": q, "2.npy": q, "3.npy": q };
     const nowhere = /header of .safetensors does not say where x is/;
     const damaged = {
         "a tensor before the file": [{ "x.safetensors": tensorAt([-96, 32]) }, nowhere],
@@ -398,7 +398,27 @@ inputs = {"layers": 2}
         "a header without an end": [{ "x.npy": longHeader() }, /^(?!.*stack)/],
         "an element type by a word of JavaScript's": [
             { "x.npy": npyOf("toString", [18, 1], Buffer.alloc(72)) },
-            /type unknown here \('toString'\)/,
+            /type 'toString' are not read; floats, whole numbers and booleans are/,
+        ],
+        "an element type that is no real number": [
+            { "x.npy": npyOf("<c8", [18, 1], Buffer.alloc(144)) },
+            /^Q, x.npy: elements of type '<c8' are not read; floats, whole/,
+        ],
+        "numbers in another order of bytes": [
+            { "x.npy": npyOf(">f4", [18, 1], Buffer.alloc(72)) },
+            /'>f4', which is big-endian, are not read/,
+        ],
+        "fewer bytes than the shape has": [
+            { "x.npy": npyOf("<i8", [3, 1], Buffer.alloc(23)) },
+            /<i8 \(3, 1\) is 24 bytes, and 23 are there/,
+        ],
+        "an archive without an array": [
+            { "x.npz": Buffer.from(zipSync({ "readme.txt": Buffer.from("hello") })) },
+            /^x.npz has no array in it/,
+        ],
+        "an archive that is cut off": [
+            { "x.npz": Buffer.from(zipSync({ "q.npy": q })).subarray(0, 99) },
+            /^x.npz: /,
         ],
         "a header that is no object": [{ "x.safetensors": headed("null") }, /no object of JSON/],
         "a header that is no JSON": [{ "x.safetensors": headed("hello") }, /no object of JSON/],
@@ -406,6 +426,7 @@ inputs = {"layers": 2}
             { "x.npz": spoiled() },
             /x.npz is damaged: q.npy .* checksum/,
         ],
+        "names that say nothing": [nameless, /names 1.npy, 2.npy, 3.npy: choose them above$/],
         "an archive that unpacks to too much": [{ "x.npz": bomb() }, /x.npz .* bytes unpacked/],
     };
     /** What the page says of files that it refuses. */

@@ -167,7 +167,8 @@ test("the step that is read is the one in the middle, however slowly one gets th
             const middle = document.elementsFromPoint(innerWidth / 2, innerHeight / 2);
             const section = middle.map((each) => each.closest("section[id]")).find(Boolean);
             const told = document.querySelector("#steps [aria-current]")?.hash;
-            if (section && told !== `#${section.id}`) wrong.push(`${section.id}: ${told} at ${top}`);
+            if (section && told !== `#${section.id}`)
+                wrong.push(`${section.id}: ${told} at ${top}`);
         }
         return wrong;
     });

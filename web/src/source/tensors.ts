@@ -3,7 +3,7 @@
  * .npy file that libattn/data reads, which knows orders of axes and says what is wrong.
  */
 
-import { unzipSync } from "fflate";
+import { unzipSync, type UnzipFileFilter } from "fflate";
 import { checksums, crc32 } from "./checksums";
 import { npyMagic, writeNpy } from "./npy";
 import type { TensorInfo } from "../types";
@@ -29,6 +29,9 @@ const descrs = new Map([
     ...Object.entries({ U64: "<u8", U32: "<u4", U16: "<u2", U8: "|u1" }),
 ]);
 
+/** Types that libattn/data reads, those of floats. */
+const floats = ["<f8", "<f4", "<f2"];
+
 /** Types that libattn/data does not read, as numbers. */
 const numbers = new Map<string, (buffer: ArrayBuffer) => ArrayLike<number | bigint>>([
     ["<V2", (buffer) => Float32Array.from(new Uint16Array(buffer), upperHalf)],
@@ -53,9 +56,22 @@ export function npyOf(file: string, bytes: Uint8Array, name: string | null): Uin
     if (!tensor) throw new Error(`there is no tensor ${name}`);
     const { descr, data, isFortran, info } = tensor;
     const convert = numbers.get(descr);
-    if (!convert) return tensor.npy ?? writeNpy(descr, isFortran, info.shape, data);
-    const elements = Float32Array.from(convert(data.slice().buffer), Number);
+    if (tensor.npy && (!descr || floats.includes(descr))) return tensor.npy;
+    if (!convert && !floats.includes(descr)) throw new Error(notRead(info.dtype));
+    const size = info.shape.reduce((product, count) => product * count, Number(descr.slice(2)));
+    if (data.length < size || (!tensor.npy && data.length > size)) {
+        throw new Error(
+            `${info.dtype} (${info.shape.join(", ")}) is ${size} bytes, and ${data.length} are there`,
+        );
+    }
+    if (!convert) return writeNpy(descr, isFortran, info.shape, data);
+    const elements = Float32Array.from(convert(data.slice(0, size).buffer), Number);
     return writeNpy("<f4", isFortran, info.shape, new Uint8Array(elements.buffer));
+}
+
+function notRead(dtype: string): string {
+    const order = dtype.startsWith(">") ? ", which is big-endian," : "";
+    return `elements of type '${dtype}'${order} are not read; floats, whole numbers and booleans are`;
 }
 
 /** The elements of a .npy file of booleans. */
@@ -83,7 +99,7 @@ function readNpz(file: string, bytes: Uint8Array): Tensor[] {
     let unpacked = 0;
     const sums = new Map<string, number>();
     const directory = checksums(bytes);
-    const filter = ({ name, originalSize }: { name: string; originalSize: number }) => {
+    const filter: UnzipFileFilter = ({ name, originalSize }) => {
         const { value: sum } = directory.next(); // of each file, in their order
         if (!name.endsWith(".npy")) return false;
         if (sum !== undefined) sums.set(name, sum);
@@ -91,12 +107,23 @@ function readNpz(file: string, bytes: Uint8Array): Tensor[] {
         if (unpacked > largest) throw new Error(`${file} has over ${largest} bytes unpacked`);
         return true;
     };
-    return Object.entries(unzipSync(bytes, { filter })).map(([name, npy]) => {
+    const arrays = Object.entries(unzip(file, bytes, filter));
+    if (arrays.length === 0) throw new Error(`${file} has no array in it, no file .npy`);
+    return arrays.map(([name, npy]) => {
         if (crc32(npy) !== sums.get(name)) {
             throw new Error(`${file} is damaged: ${name} is not what its checksum (CRC) says`);
         }
         return readNpyHeader(file, name.replace(/\.npy$/, ""), npy);
     });
+}
+
+function unzip(file: string, bytes: Uint8Array, filter: UnzipFileFilter) {
+    try {
+        return unzipSync(bytes, { filter });
+    } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(reason.startsWith(file) ? reason : `${file}: ${reason}`, { cause: error });
+    }
 }
 
 /** What the header says; where it is none, libattn/data says so. */

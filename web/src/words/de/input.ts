@@ -18,7 +18,7 @@ export const files: typeof english.files = {
     notArrays: (name) => `${name} ist keine .npy-, .npz- oder .safetensors-Datei`,
     notNpy: (name) => `${name} ist keine .npy-Datei`,
     tooMany: (count) => `${count} Dateien, nötig sind Q, K und V oder eine`,
-    notTold: (names) => `Q, K und V sind an den Namen ${names} nicht zu unterscheiden`,
+    notTold: (names) => `Q, K und V sind an den Namen ${names} nicht zu unterscheiden: oben wählen`,
     missing: (name) => `es gibt keine Datei ${name}`,
     tooLarge: (name, has, most) =>
         `${name} hat ${has}; diese Seite liest ${most}, attn compare jede Größe`,

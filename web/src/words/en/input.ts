@@ -19,7 +19,8 @@ export const files = {
     notArrays: (name: string) => `${name} is not a .npy, .npz or .safetensors file`,
     notNpy: (name: string) => `${name} is not a .npy file`,
     tooMany: (count: number) => `${count} files, where Q, K and V or one is needed`,
-    notTold: (names: string) => `cannot tell Q, K and V apart by the names ${names}`,
+    notTold: (names: string) =>
+        `cannot tell Q, K and V apart by the names ${names}: choose them above`,
     missing: (name: string) => `there is no file ${name}`,
     tooLarge: (name: string, has: string, most: string) =>
         `${name} has ${has}; this page reads ${most}, attn compare any size`,
