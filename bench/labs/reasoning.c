@@ -400,7 +400,8 @@ static attn_status_t compute_seeds(const lab_run_t *run, uint32_t number, double
         double row[REASONING_COLUMNS];
         const reasoning_cell_t cell = reasoning_cell_at(grid_of(run), number, run->seed + s);
         const attn_status_t status = compute_cell(run, &cell, row, error);
-        if (status == LAB_SPOILT) name_error(run, &cell, error);
+        /* a file that is damaged, or of other settings */
+        if (status == LAB_SPOILT || status == ATTN_ERROR_SHAPE) name_error(run, &cell, error);
         if (status) return status;
         *low += row[REASONING_LOW] / seeds;
         *gflop = row[REASONING_GFLOP];

@@ -159,6 +159,12 @@ describe("attn lab run reasoning", () => {
             const strict = attn(["lab", ...grid("table-2", 1, "--strict")], folder);
             assert.equal(strict.status, 1);
             assert.deepEqual(readFileSync(path), damaged);
+
+            copyFileSync(path.replace("softmax", "linear"), path); // of another training: it stops there
+            const { status, stderr } = attn(["lab", ...grid("table-2", 1)], folder);
+            assert.equal(status, 2);
+            const [line] = stderr.split("\n");
+            assert.match(line, /table-2, x = 2: arithmetic-2-softmax-.*: .*=linear, .*=softmax$/);
         });
     });
 
