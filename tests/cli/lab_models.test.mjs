@@ -57,6 +57,7 @@ describe("attn lab export", () => {
             const file = join(folder, "b.study");
             refuse(["export", "a.study"], folder, /--output is missing/);
             refuse(["export", "no", "-o", "x"], folder, /no: cannot be opened/);
+            refuse(["export", "no", "-o", "no"], folder, /no: cannot be opened/);
             refuse(
                 ["export", "a.model", "-o", "x"],
                 folder,
@@ -69,6 +70,14 @@ describe("attn lab export", () => {
             other.write("2", other.indexOf("attn study 1") + "attn study ".length);
             writeFileSync(file, other);
             refuse(["export", "b.study", "-o", "x"], folder, /b\.study: .*version '2'/);
+        });
+    });
+
+    it("does not put the model in the place of the checkpoint, which training goes on from", () => {
+        withModel((folder) => {
+            for (const to of ["a.study", "./a.study"])
+                refuse(["export", "a.study", "-o", to], folder, /a\.study: is the checkpoint: /);
+            assert.deepEqual(readFileSync(join(folder, "a.study")), checkpoint);
         });
     });
 });
