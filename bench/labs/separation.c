@@ -155,8 +155,11 @@ const lab_t lab_separation = {
     .title = "What softmax attention tells apart and linear attention does not",
     .reference = "arXiv:2310.11685, sections 3, 7, D and F",
     .summary =
-        "Success of a trial: F_exp(D1) > 0 and F_lin(D1) = F_exp(D0) = F_lin(D0) = 0 with the "
-        "same random signs. The ratio of success over the parameters of the networks.",
+        "D0 and D1 are data sets that differ in one entry alone; F_exp and F_lin are networks of "
+        "one attention layer, with softmax and with linear attention, then a layer of ReLU with "
+        "random signs. Success of a trial: F_exp(D1) > 0 and F_lin(D1) = F_exp(D0) = F_lin(D0) = 0 "
+        "with the same signs; delta is the part of trials that may fail. The ratio of success over "
+        "the parameters of the networks.",
     .params = separation_params,
     .param_count = SEPARATION_PARAMS,
     .panels = separation_panels,

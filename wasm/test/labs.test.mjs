@@ -65,7 +65,7 @@ test("a run has a row for each point, and says how far it is", async () => {
         result.within,
         grid.map(() => true),
     );
-    assert.match(result.found, /of these trials \d+(?:\.\d+)?% succeed/i);
+    assert.match(result.found, /of these trials \d+(?:\.\d+)?% fail/i);
     assert.deepEqual(
         seen.map(({ done }) => done),
         grid.map((_, i) => i + 1),
