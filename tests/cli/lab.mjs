@@ -31,6 +31,15 @@ export function refuse(args, folder, message, status = 2) {
     assertRefused(attn(["lab", ...args], folder), message, status);
 }
 
+/** The sum at the end of a checkpoint anew, of bytes that were changed: FNV-1a. */
+export function seal(bytes) {
+    let sum = 0xcbf29ce484222325n;
+    for (const byte of bytes.subarray(0, -8))
+        sum = BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n);
+    bytes.writeBigUInt64LE(sum, bytes.length - 8);
+    return bytes;
+}
+
 export const small = ["run", "separation", "--panel", "3b", "--set", "n=40", "--trials", "20"];
 
 /** Tags that open and close in order, attributes in quotes, no stray "<" or "&". */

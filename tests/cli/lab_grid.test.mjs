@@ -17,7 +17,7 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { attn, contents, program, withFiles } from "./command.mjs";
-import { assertWellFormed, nativeOnly, read, refuse, succeed } from "./lab.mjs";
+import { assertWellFormed, nativeOnly, read, refuse, seal, succeed } from "./lab.mjs";
 
 // Little models; arithmetic with 2 operators, softmax attention at D = 16 is the cheapest cell, which comes first.
 const sets = ["layers=1", "heads=1", "batch=50", "tests=64"].flatMap((set) => ["--set", set]);
@@ -175,11 +175,7 @@ describe("attn lab run reasoning", () => {
         const tail = bytes.length - 40; // step, looked, enough, loss, sum
         bytes.writeBigInt64LE(5n, tail);
         bytes.writeBigInt64LE(0n, tail + 16);
-        let sum = 0xcbf29ce484222325n; // FNV-1a
-        for (const byte of bytes.subarray(0, -8))
-            sum = BigInt.asUintN(64, (sum ^ BigInt(byte)) * 0x100000001b3n);
-        bytes.writeBigUInt64LE(sum, bytes.length - 8);
-        writeFileSync(file, bytes);
+        writeFileSync(file, seal(bytes));
         return bytes;
     }
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { before, describe, it } from "node:test";
 
 import { isWasi, succeed as succeedWith, withFiles } from "./command.mjs";
-import { refuse, succeed } from "./lab.mjs";
+import { refuse, seal, succeed } from "./lab.mjs";
 import { read as readArray } from "./npy.mjs";
 
 const shape = ["--n", "3", "--d", "8", "--layers", "2", "--heads", "2"];
@@ -49,6 +49,22 @@ describe("attn lab export", () => {
                 /^b\.model: \d+ bytes, \d+\.\d% of 64 answers right\nattn lab train lis --n 3 /,
             );
             assert.deepEqual(readFileSync(join(folder, "b.model")), model);
+        });
+    });
+
+    it("says where the training was that is not at its end", () => {
+        withModel((folder) => {
+            const args = ["export", "a.study", "-o", "b.model", "--tests", "64"];
+            assert.ok(!succeed(args, folder).includes("step"));
+            const early = Buffer.from(checkpoint);
+            const tail = early.length - 40; // step, looked, enough, loss, sum
+            early.writeBigInt64LE(5n, tail);
+            early.writeBigInt64LE(0n, tail + 16);
+            writeFileSync(join(folder, "a.study"), seal(early));
+            assert.match(
+                succeed(args, folder),
+                /\nits training was at step 5 of 16; the command goes to the end\n$/,
+            );
         });
     });
 

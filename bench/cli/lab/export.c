@@ -108,10 +108,13 @@ static int save(const export_t *e, const model_record_t *record) {
     output_add(&output, e->to, NULL, 0, bytes, size);
     const int status = output_write(&output);
     free(bytes);
-    if (!status && !place_is_stdout(e->to))
-        printf("%s: %zu bytes, %.1f%% of %lld answers right\n%s\n", e->to, size,
-               100 * (double)record->answers / (double)record->tests, (long long)record->tests,
-               record->command);
+    if (status || place_is_stdout(e->to)) return status;
+    printf("%s: %zu bytes, %.1f%% of %lld answers right\n%s\n", e->to, size,
+           100 * (double)record->answers / (double)record->tests, (long long)record->tests,
+           record->command);
+    if (!study_is_done(&e->study))
+        printf("its training was at step %lld of %lld; the command goes to the end\n",
+               (long long)record->step, (long long)e->study.settings.steps);
     return status;
 }
 
