@@ -158,6 +158,8 @@ describe("attn lab solve", () => {
             /a\.study: .*no file of a mod/,
         ],
         ["no number", ask("7 x 9"), /lis: 'x' is none/],
+        ["a fraction", ask("1.5 2"), /lis: '1\.5' is none/],
+        ["an exponent", ask("7 1e2"), /lis: '1e2' is none/],
         ["a number that names a length", ask("7 8 2"), /2 is outside of the task's 4 to 149/],
         ["a number of many digits", ask(`7 ${"9".repeat(23)}`), /lis: 9{20}\.\.\. is outside/],
         [
@@ -237,6 +239,15 @@ describe("attn lab dump", () => {
         withModel((folder) => {
             refuse(dump("30 9 20"), folder, /--q, --k or --v is missing/);
             refuse(dump("30 9 20", ...files, "--layer", "3"), folder, /--layer: the model has 2/);
+        });
+    });
+
+    it("does not put an array in the place of the model", () => {
+        withModel((folder) => {
+            const model = readFileSync(join(folder, "a.model"));
+            for (const to of ["a.model", "./a.model"])
+                refuse(dump("30 9 20", "--v", to), folder, /a\.model: is the model: /);
+            assert.deepEqual(readFileSync(join(folder, "a.model")), model);
         });
     });
 });

@@ -201,6 +201,12 @@ describe("attn lab train", () => {
         ["standard output", ["train", "lis", "-o", "-"], /--output is a file/],
         ["no such folder, at once", ["train", "lis", "-o", "no/x"], /no\/x: cannot be written/],
         ["no prime", ["train", "arithmetic", "--modulus", "9", "-o", "x"], /modulus 9.*prime/],
+        [
+            "a modulus of numbers",
+            ["train", "lis", "--modulus", "7", "-o", "x"],
+            /modulus is arithm/,
+        ],
+        ["a band of whole words", ["train", "ed", "--band", "2", "-o", "x"], /--band is ed_local/],
         ["too many heads", ["train", "lis", "--heads", "64", "-o", "x"], /heads: 64.*1 to 32/],
         [
             "no schedule",

@@ -20,7 +20,8 @@
 typedef struct training {
     settings_t settings;
     const char *task, *backend, *path, *schedule;
-    int64_t size, modulus, band, samples, seed;
+    int64_t size, samples, seed;
+    int64_t modulus, band; /* 0: not told */
     study_choice_t choice; /* the rest of it */
     int restart, bench;
 
@@ -61,11 +62,15 @@ static int choose_schedule(training_t *t) {
 static int make_settings(training_t *t) {
     attn_error_t error;
     t->choice.size = (int32_t)t->size;
-    t->choice.modulus = (int32_t)t->modulus;
-    t->choice.band = (int32_t)t->band;
+    t->choice.modulus = t->modulus ? (int32_t)t->modulus : 5;
+    t->choice.band = t->band ? (int32_t)t->band : 2;
     t->choice.samples = (double)t->samples;
     t->choice.seed = (uint64_t)t->seed;
     if (reasoning_find(t->task, &t->choice.kind, &error)) return cli_reject("lab train", &error);
+    if (t->modulus && t->choice.kind != REASONING_ARITHMETIC)
+        return cli_complain(CLI_USAGE, "lab train: --modulus is arithmetic's, not of %s", t->task);
+    if (t->band && t->choice.kind != REASONING_ED_LOCAL)
+        return cli_complain(CLI_USAGE, "lab train: --band is ed_local's, not of %s", t->task);
     if (choose_backend(t)) return CLI_USAGE;
     if (study_settings_make(&t->choice, &t->of, &error)) return cli_reject("lab train", &error);
     if (t->bench) t->of.steps = INT64_MAX / 2, t->of.enough = 2; /* there is always one more */
@@ -167,8 +172,6 @@ int lab_command_train(int argc, char **argv) {
         .backend = "softmax",
         .schedule = "linear",
         .size = 6,
-        .modulus = 5,
-        .band = 2,
         .seed = 1,
         .choice = {.width = 32,
                    .layers = 3,

@@ -3,6 +3,7 @@
 
 #include "attn/support.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char space[] = " ,\t\r\n";
@@ -24,9 +25,9 @@ attn_status_t read_number(const char **text, int32_t low, int32_t high, int32_t 
     const char *at = *text;
     int32_t value = 0;
     for (; *at >= '0' && *at <= '9'; at++) value = value < MOST ? 10 * value + (*at - '0') : MOST;
-    if (at == *text)
+    if (at == *text || *at == '.' || isalpha((unsigned char)*at)) /* 1.5, 1e2 */
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "'%.*s' is none of the task's tokens",
-                         read_length(at), at);
+                         read_length(*text), *text);
     if (value < low || value > high)
         return attn_fail(error, ATTN_ERROR_RANGE, "%.*s%s is outside of the task's %d to %d",
                          (int)(at - *text < QUOTED ? at - *text : QUOTED), *text,
