@@ -162,7 +162,7 @@ const attn_ext_inputs_t *attn_own_arrays(const attn_backend_t *backend);
 /* What is wrong with a backend's declaration; NULL: nothing. */
 const char *attn_arrays_malformed(const attn_backend_t *backend);
 
-/* io.c: a caller's arrays as this library has them; `what`, like "the arrays", is for errors. */
+/* io.c: a caller's arrays as this library has them; `what`, "io" or "gradients", is for errors. */
 attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,
                            attn_error_t *error);
 /* All arrays but those whose bits are set in `unused`, by their numbers; see attn_scope_t.call. */

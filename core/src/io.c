@@ -249,7 +249,7 @@ attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint
 
 attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,
                            attn_error_t *error) {
-    if (!given) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s (attn_io_t) are null", what);
+    if (!given) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s (attn_io_t) is null", what);
     attn_status_t status = attn_struct_take(io, sizeof *io, given, ATTN_IO_FIRST, what, error);
     if (!status && !io->own) io->own_count = 0; /* backends look at the count alone */
     return status;

@@ -199,7 +199,7 @@ static attn_status_t check_workspace(const attn_plan_t *plan, const attn_io_t *i
 /* A caller's arrays, checked but for those in `unused`, and its workspace. */
 static attn_status_t take(const attn_plan_t *plan, attn_io_t *io, const attn_io_t *given,
                           uint64_t unused, attn_error_t *error) {
-    attn_status_t status = attn_io_read(io, given, "the arrays", error);
+    attn_status_t status = attn_io_read(io, given, "io", error);
     if (status == ATTN_OK) status = attn_io_check(&plan->scope, io, unused, error);
     return status == ATTN_OK ? check_workspace(plan, io, error) : status;
 }
@@ -222,7 +222,7 @@ void attn_report_end(attn_report_t *result, const attn_report_t *own) {
 attn_status_t attn_check(const attn_plan_t *plan, const attn_io_t *given, attn_error_t *error) {
     if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "check: the plan is null");
     attn_io_t io;
-    attn_status_t status = attn_io_read(&io, given, "the arrays", error);
+    attn_status_t status = attn_io_read(&io, given, "io", error);
     return status == ATTN_OK ? attn_io_check(&plan->scope, &io, 0, error) : status;
 }
 
@@ -317,8 +317,7 @@ attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
     io.report = NULL;
     if (status == ATTN_OK && !io.lse.data && plan->scope.backend->features & ATTN_FEATURE_LSE)
         status = attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: lse of the run is missing");
-    if (status == ATTN_OK)
-        status = attn_io_read(&gradients, given_gradients, "the gradients", error);
+    if (status == ATTN_OK) status = attn_io_read(&gradients, given_gradients, "gradients", error);
     if (status == ATTN_OK) status = check_gradients(&plan->scope, backward, &io, &gradients, error);
     if (status != ATTN_OK) return status;
     return backward->backward(plan->prepared, &io, &gradients, error);

@@ -196,7 +196,7 @@ attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t *given,
                                  attn_error_t *error) {
     if (!stream) return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: it is null");
     attn_io_t io;
-    attn_status_t status = attn_io_read(&io, given, "the arrays", error);
+    attn_status_t status = attn_io_read(&io, given, "io", error);
     if (status != ATTN_OK) return status;
     attn_problem_t problem = stream->problem;
     problem.keys = io.key.shape[2];
@@ -219,7 +219,7 @@ attn_status_t attn_stream_query(attn_stream_t *stream, const attn_io_t *given,
     if (!stream) return attn_fail(error, ATTN_ERROR_ARGUMENT, "stream: it is null");
     attn_io_t io;
     attn_report_t report, *result;
-    attn_status_t status = attn_io_read(&io, given, "the arrays", error);
+    attn_status_t status = attn_io_read(&io, given, "io", error);
     if (status != ATTN_OK) return status;
     attn_problem_t problem = stream->problem;
     problem.queries = io.query.shape[2];

@@ -220,7 +220,7 @@ static void refusals(void **state) {
     test_label("gradients of no known size");
     gradients.struct_size = 8;
     fixture_expect(attn_backward(scene.plan, io, &gradients, &error), &error, ATTN_ERROR_ARGUMENT,
-                   "the gradients: struct_size is 8");
+                   "gradients: struct_size is 8");
     gradients = scene.gradients.io;
     test_label("no dL/dout");
     gradients.out.data = NULL;
