@@ -93,9 +93,9 @@ const found: readonly Pattern[] = [
     [/^(The exponent of|~|time ~) .*$/, growth],
     [/^(Least width|GFLOP of a sequence).*$/, widths],
     [
-        /^Of these trials (\S+)% succeed; wrong are (.*)\.$/,
+        /^Of these trials (\S+)% fail; wrong are (.*)\.$/,
         (_, share = "", wrong = "") =>
-            `Von diesen Versuchen gelingen ${share} %; falsch sind ${wrong.replace(/ in (\S+)%/g, " bei $1 %")}.`,
+            `Von diesen Versuchen misslingen ${share} %; falsch sind ${wrong.replace(/ in (\S+)%/g, " bei $1 %")}.`,
     ],
     [
         /^From step (\S+) to (\S+) the loss falls from (\S+) to (\S+)\.$/,

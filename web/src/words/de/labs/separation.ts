@@ -4,8 +4,8 @@ const lab = {
     "What softmax attention tells apart and linear attention does not":
         "Was Softmax-Attention unterscheidet und lineare Attention nicht",
     "arXiv:2310.11685, sections 3, 7, D and F": "arXiv:2310.11685, Abschnitte 3, 7, D und F",
-    "Success of a trial: F_exp(D1) > 0 and F_lin(D1) = F_exp(D0) = F_lin(D0) = 0 with the same random signs. The ratio of success over the parameters of the networks.":
-        "Erfolg eines Versuchs: F_exp(D1) > 0 und F_lin(D1) = F_exp(D0) = F_lin(D0) = 0 mit denselben zufälligen Vorzeichen. Der Anteil der Erfolge, abhängig von den Parametern der Netze.",
+    "D0 and D1 are data sets that differ in one entry alone; F_exp and F_lin are networks of one attention layer, with softmax and with linear attention, then a layer of ReLU with random signs. Success of a trial: F_exp(D1) > 0 and F_lin(D1) = F_exp(D0) = F_lin(D0) = 0 with the same signs; delta is the part of trials that may fail. The ratio of success over the parameters of the networks.":
+        "D0 und D1 sind Datensätze, die sich nur in einem Eintrag unterscheiden; F_exp und F_lin sind Netze aus einer Schicht Attention, mit Softmax und mit linearer Attention, und einer Schicht ReLU mit zufälligen Vorzeichen. Erfolg eines Versuchs: F_exp(D1) > 0 und F_lin(D1) = F_exp(D0) = F_lin(D0) = 0 mit denselben Vorzeichen; delta ist der Anteil der Versuche, die misslingen dürfen. Der Anteil der Erfolge, abhängig von den Parametern der Netze.",
     "All trials at points within the definitions' premises, with m of log(n / delta) or more, taken together: it holds where the 95% interval of their success is not below 1 - delta, and fails where the interval is below.":
         "Alle Versuche an Punkten innerhalb der Voraussetzungen der Definitionen, mit m von mindestens log(n / delta), zusammengenommen: Sie trifft zu, wo das 95-%-Intervall ihres Erfolgs nicht unter 1 - delta liegt, und trifft nicht zu, wo es darunter liegt.",
 };
