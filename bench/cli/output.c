@@ -47,6 +47,15 @@ static int find(output_t *output) {
     return CLI_OK;
 }
 
+int output_spare(const char *path, const char *kept, const char *what) {
+    place_t to, from;
+    if (!path || !kept || place_find(&from, kept) || from.kind != PLACE_FILE ||
+        place_find(&to, path) || !place_is_same(&from, &to))
+        return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: is %s: what is written needs a name of its own", path,
+                        what);
+}
+
 /* ---- one file -------------------------------------------------------------------------------- */
 
 static int is_direct(const output_file_t *file) {

@@ -42,4 +42,10 @@ void output_add(output_t *output, const char *path, const void *head, size_t hea
  */
 int output_write(output_t *output);
 
+/**
+ * CLI_OK, or a complaint where what is written to `path` would take the place of `kept`, the file
+ * that is `what` and worth more. Either may be NULL.
+ */
+int output_spare(const char *path, const char *kept, const char *what);
+
 #endif

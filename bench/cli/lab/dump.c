@@ -35,18 +35,6 @@ static int compute(dump_t *d) {
     return CLI_OK;
 }
 
-/* A model that is lost for its own queries is no use to anybody. */
-static int keep_model(const dump_t *d) {
-    place_t from, to;
-    if (!d->m.path || place_find(&from, d->m.path) || from.kind != PLACE_FILE) return CLI_OK;
-    for (int which = 0; which < INPUT_COUNT; which++)
-        if (d->paths[which] && !place_is_stdout(d->paths[which]) &&
-            !place_find(&to, d->paths[which]) && place_is_same(&from, &to))
-            return cli_complain(CLI_USAGE, "%s: is the model: an array needs a name of its own",
-                                d->paths[which]);
-    return CLI_OK;
-}
-
 static int save(const dump_t *d) {
     char headers[INPUT_COUNT][NPY_HEADER_SIZE];
     output_t output = {.count = 0};
@@ -91,7 +79,9 @@ int lab_command_dump(int argc, char **argv) {
     if (!d.paths[INPUT_QUERY] && !d.paths[INPUT_KEY] && !d.paths[INPUT_VALUE])
         return cli_complain(CLI_USAGE, "lab dump: --q, --k or --v is missing (see attn lab dump "
                                        "--help)");
-    int status = keep_model(&d);
+    int status = CLI_OK;
+    for (int which = 0; !status && which < INPUT_COUNT; which++)
+        status = output_spare(d.paths[which], d.m.path, "the model");
     if (!status) status = lab_model_ask(&d.m);
     if (!status) status = compute(&d);
     if (!status) status = save(&d);

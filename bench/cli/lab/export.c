@@ -72,18 +72,6 @@ static void write_command(export_t *e) {
     add_number(e, "seed", (double)s->training.seed);
 }
 
-/* The model has no more than the weights: training could not go on from it. */
-static int keep_checkpoint(const export_t *e) {
-    place_t from, to;
-    if (place_is_stdout(e->to) || place_find(&from, e->from) || from.kind != PLACE_FILE ||
-        place_find(&to, e->to) || !place_is_same(&from, &to))
-        return CLI_OK;
-    return cli_complain(CLI_USAGE,
-                        "%s: is the checkpoint: training goes on from it, so the model "
-                        "needs a name of its own",
-                        e->to);
-}
-
 static int load(export_t *e) {
     attn_error_t error;
     const int status = file_read_bounded(e->from, LAB_MODEL_MOST, &e->bytes, &e->size);
@@ -121,7 +109,8 @@ static int save(const export_t *e, const model_record_t *record) {
 static int execute(export_t *e) {
     attn_error_t error;
     study_score_t score;
-    int status = keep_checkpoint(e);
+    /* The model has no more than the weights: training could not go on from it. */
+    int status = output_spare(e->to, e->from, "the checkpoint");
     if (!status) status = settings_context(&e->settings, &e->context);
     if (!status) status = load(e);
     if (status) return status;

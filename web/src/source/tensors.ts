@@ -104,10 +104,10 @@ function readNpz(file: string, bytes: Uint8Array): Tensor[] {
         if (!name.endsWith(".npy")) return false;
         if (sum !== undefined) sums.set(name, sum);
         unpacked += originalSize;
-        if (unpacked > largest) throw new Error(`${file} has over ${largest} bytes unpacked`);
-        return true;
+        return unpacked <= largest;
     };
     const arrays = Object.entries(unzip(file, bytes, filter));
+    if (unpacked > largest) throw new Error(`${file} has over ${largest} bytes unpacked`);
     if (arrays.length === 0) throw new Error(`${file} has no array in it, no file .npy`);
     return arrays.map(([name, npy]) => {
         if (crc32(npy) !== sums.get(name)) {
@@ -122,7 +122,7 @@ function unzip(file: string, bytes: Uint8Array, filter: UnzipFileFilter) {
         return unzipSync(bytes, { filter });
     } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        throw new Error(reason.startsWith(file) ? reason : `${file}: ${reason}`, { cause: error });
+        throw new Error(`${file}: ${reason}`, { cause: error });
     }
 }
 
