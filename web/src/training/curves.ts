@@ -2,6 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { frame } from "../cost/figures";
+import { tick } from "../format";
 import { finish, seriesColour as colour } from "../plot";
 import { said } from "./words";
 
@@ -34,6 +35,7 @@ export function curves(
                 label: said.axes.steps,
                 labelAnchor: "center",
                 labelArrow: "none",
+                tickFormat: tick,
             },
             y: { label, domain: [0, top], grid: true, labelArrow: "none" },
             color: {
