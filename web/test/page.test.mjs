@@ -118,6 +118,21 @@ test(opener("what is typed and chosen while the page still loads stays"), async 
     assert.match(await panel("softmax").locator("code").textContent(), /'typed before all else'/);
 });
 
+test(
+    opener("what a preset's link has set is not for a text that is typed while it loads"),
+    async () => {
+        const arrive = await openSlowly(`${site.url}#preset=needle&causal=1&scale=0.5&row=127.42`);
+        await page.fill("#text", "typed early on");
+        await page.waitForTimeout(500); // longer than the pause after typing
+        arrive();
+        await settled(page);
+        assert.match(await page.textContent("#summary"), /^3 tokens$/);
+        assert.equal(await page.isChecked("#causal"), false);
+        assert.equal(await page.inputValue("#scale"), "");
+        await page.waitForFunction(() => location.hash === "#text=typed+early+on");
+    },
+);
+
 test("a slider changes its own panel, numbers and heatmap, and no other", async () => {
     const before = await errors();
     const pictureBefore = await picture("sketch");
