@@ -178,6 +178,9 @@ test("after a first visit pages work without a network", async () => {
     await settled(page);
     assert.equal(await page.locator("[data-name=error] data[value]:not([value=''])").count(), 4);
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+    await page.click("[data-preset=lis-softmax]");
+    const said = page.getByText("it did not come, and this browser has not kept it");
+    await said.first().waitFor();
     await page.goto(`${server.url}labs.html#lab=separation&panel=7b&set.trials=2`);
     await page.locator("#figure svg").waitFor();
     await page.click("#run");

@@ -1,5 +1,6 @@
 /** The worker that reads inputs: what source.ts asks for, answered one after the other. */
 
+import type { AttnErrorCode } from "libattn";
 import { message } from "../dom";
 import type { ArrayFile, Input, Problem, Role } from "../types";
 import { inputFromFiles, inputFromText } from "./arrays";
@@ -32,7 +33,13 @@ type Making = Extract<Request, { kind: "text" | "files" | "preset" }>;
 
 /** To the worker; an input is called by the number of the request that it came of. 0: nobody waits for an answer. */
 export type Letter = Request & { number: number };
-export type Answer = { number: number } & ({ value: unknown } | { problem: string });
+export type Answer = { number: number } & ({ value: unknown } | Problematic);
+
+interface Problematic {
+    problem: string;
+    /** Did a file of this page not come? */
+    isUnloaded: boolean;
+}
 
 const inputs = new Map<number, Input>();
 
@@ -41,7 +48,9 @@ async function answer(letter: Letter): Promise<void> {
     try {
         postMessage({ number, value: await carryOut(letter) } satisfies Answer);
     } catch (error) {
-        postMessage({ number, problem: message(error) } satisfies Answer);
+        const { code = null } = error as { code?: AttnErrorCode };
+        const isUnloaded = code === "ATTN_ERROR_LOAD";
+        postMessage({ number, problem: message(error), isUnloaded } satisfies Answer);
     }
 }
 

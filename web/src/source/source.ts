@@ -83,7 +83,7 @@ export class Source {
         const { resolve, reject } = this.#waiting.get(answer.number) ?? {};
         this.#waiting.delete(answer.number);
         if ("value" in answer) resolve?.(answer.value);
-        else reject?.(new Error(answer.problem));
+        else reject?.(new Error(answer.isUnloaded ? words.input.unloaded : answer.problem));
     }
 
     /** The worker is no more, and the next who asks has another one. */

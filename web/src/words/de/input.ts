@@ -12,6 +12,8 @@ export const input: typeof english.input = {
     ofKeysAndValues: (heads) => `${heads} für Keys und Values`,
     batchOf: (batch) => `Batch aus ${batch}`,
     question: (text) => `Frage: ${text}`,
+    unloaded:
+        "Es kam nicht an, und dieser Browser hat es von keinem früheren Besuch behalten: Gibt es ein Netz?",
 };
 
 export const files: typeof english.files = {

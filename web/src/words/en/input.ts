@@ -13,6 +13,8 @@ export const input = {
     ofKeysAndValues: (heads: number) => `${heads} of keys and values`,
     batchOf: (batch: number) => `batch of ${batch}`,
     question: (text: string) => `Question: ${text}`,
+    unloaded:
+        "it did not come, and this browser has not kept it from an earlier visit: is there a network?",
 };
 
 export const files = {
