@@ -39,6 +39,18 @@ it("committed figures of trained cells follow from their cells", nativeOnly, () 
             for (const key of ["verdict", "sure", "found"]) assert.equal(then[key], now[key], json);
             assert.equal(then.panel.criterion, now.panel.criterion, json);
         }
+        const points = () => names.map((name) => made(name.replace("csv", "points")));
+        const kept = points();
+        for (const other of [
+            ["--seed", "2"],
+            ["--set", "seeds=2"],
+            ["--set", "modulus=7"],
+        ]) {
+            run(2, ...other); // here is no checkpoint that they could be made again of
+            assert.deepEqual(points(), kept, other.join(" "));
+        }
+        run(0, "--cpu", "scalar"); // another tier goes on, as another build does
+        assert.deepEqual(points(), kept);
         run(1, "--set", "rate=0.5", "--restart");
         assert.match(give(), /left alone, as the figure is of set rate=auto/);
     });

@@ -125,11 +125,21 @@ describe("attn lab run reasoning", () => {
             }
             assert.deepEqual(readFileSync(join(folder, "out", cell)), bytes);
             const other = grid("softmax", 2, "--minutes", "0", "--set", "rate=0.5");
-            const { status, stderr } = attn(["lab", ...other], folder);
-            assert.equal(status, 2);
+            const refused = () => {
+                const { status, stderr } = attn(["lab", ...other], folder);
+                assert.equal(status, 2);
+                assert.match(stderr, /^[^\n]+\n$/, "nothing goes on from there");
+                return stderr;
+            };
+            const points = readFileSync(join(folder, "out/reasoning-softmax.points"));
+            const why =
+                /^attn: out\/reasoning-softmax\.points: .* rate=auto, .* rate=0\.5: .* remove /;
+            assert.match(refused(), why);
+            assert.deepEqual(readFileSync(join(folder, "out/reasoning-softmax.points")), points);
+            rmSync(join(folder, "out/reasoning-softmax.points"));
             assert.match(
-                stderr,
-                /^attn: arithmetic-2-softmax-d16-l1-s1\.study: .*rate=0\.004, .*rate=0\.5\n/,
+                refused(),
+                /^attn: out\/arithmetic-2-softmax-d16-l1-s1\.study: .*rate=0\.004, .*rate=0\.5\n/,
             );
             stopped([...grid("softmax", 2, "--minutes", "0"), "--restart"], folder);
             assert.ok(!existsSync(join(folder, "out", cell)));

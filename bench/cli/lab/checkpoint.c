@@ -36,22 +36,38 @@ static void print_header(const void *data, FILE *out) {
 
 static size_t line_length(const char *text) { return strcspn(text, "\n"); }
 
-/* Says in which setting the file and this run differ: the first line that is not the same. */
-static int refuse(const checkpoint_t *checkpoint, const char *found) {
-    const char *wanted = checkpoint->header;
-    while (*found && *wanted && line_length(found) == line_length(wanted) &&
-           strncmp(found, wanted, line_length(found)) == 0) {
-        found += line_length(found) + (found[line_length(found)] != 0);
-        wanted += line_length(wanted) + 1;
+/* Where each point has a checkpoint of its own (lab->file), all builds and tiers go on from those. */
+static int is_same_line(const checkpoint_t *checkpoint, const char *found, const char *wanted) {
+    static const char origin[] = "libattn=";
+    const size_t length = line_length(found), known = sizeof origin - 1;
+    if (checkpoint->task->run.lab->file && strncmp(found, origin, known) == 0 &&
+        strncmp(wanted, origin, known) == 0)
+        return 1;
+    return length == line_length(wanted) && strncmp(found, wanted, length) == 0;
+}
+
+/* Passes what headers have in common: `wanted` is at its end where that is all of it. */
+static void skip_common(const checkpoint_t *checkpoint, const char **found, const char **wanted) {
+    while (**found && **wanted && is_same_line(checkpoint, *found, *wanted)) {
+        *found += line_length(*found);
+        *found += **found == '\n';
+        *wanted += line_length(*wanted) + 1;
     }
+}
+
+/* Says in which setting the file and this run differ: both are at the first line that is another. */
+static int refuse(const checkpoint_t *checkpoint, const char *found, const char *wanted) {
     const size_t skip_found = strncmp(found, "set ", 4) == 0 ? 4 : 0;
     const size_t skip_wanted = strncmp(wanted, "set ", 4) == 0 ? 4 : 0;
     return cli_complain(CLI_USAGE,
                         "%s: holds points with %.*s, and now it is %.*s: choose another folder, "
-                        "or drop them with --restart",
+                        "or %s",
                         checkpoint->path, (int)(line_length(found) - skip_found),
                         found + skip_found, (int)(line_length(wanted) - skip_wanted),
-                        wanted + skip_wanted);
+                        wanted + skip_wanted,
+                        checkpoint->task->run.lab->file
+                            ? "remove it: points are made again of the .study files that are here"
+                            : "drop them with --restart");
 }
 
 /* ---- points -------------------------------------------------------------------------------------- */
@@ -77,8 +93,7 @@ static int read_point(task_t *task, const char *line) {
 }
 
 /* A last line without its end was being written when something happened: it is left out. */
-static int read_points(checkpoint_t *checkpoint, const char *bytes) {
-    const char *line = bytes + strlen(checkpoint->header);
+static int read_points(checkpoint_t *checkpoint, const char *bytes, const char *line) {
     for (const char *end; (end = strchr(line, '\n')); line = end + 1)
         if (!read_point(checkpoint->task, line))
             return cli_complain(CLI_USAGE,
@@ -87,6 +102,11 @@ static int read_points(checkpoint_t *checkpoint, const char *bytes) {
                                 checkpoint->path, (int)(end - line < 40 ? end - line : 40), line);
     checkpoint->size = (size_t)(line - bytes);
     return CLI_OK;
+}
+
+static int has_points(const char *text) {
+    const char *end = strstr(text, "\n\n"); /* of the header */
+    return end && end[2];
 }
 
 static int read_checkpoint(checkpoint_t *checkpoint) {
@@ -99,17 +119,16 @@ static int read_checkpoint(checkpoint_t *checkpoint) {
         return cli_complain(CLI_USAGE, "%s: no memory", checkpoint->path);
     }
     text[size] = 0;
-    const size_t length = strlen(checkpoint->header);
+    const char *found = text, *wanted = checkpoint->header;
+    skip_common(checkpoint, &found, &wanted);
     const size_t known = strlen(text) < sizeof magic - 1 ? strlen(text) : sizeof magic - 1;
     int status = CLI_OK;
     if (strncmp(text, magic, known) != 0)
         status = cli_complain(CLI_USAGE, "%s: is no file of attn lab", checkpoint->path);
-    else if (strncmp(text, checkpoint->header, length) == 0)
-        status = read_points(checkpoint, text);
-    else if (!checkpoint->task->run.lab
-                  ->file && /* else points are made anew of what the store has */
-             strncmp(text, checkpoint->header, strlen(text)) != 0) /* else: cut within the header */
-        status = refuse(checkpoint, text);
+    else if (!*wanted)
+        status = read_points(checkpoint, text, found);
+    else if (has_points(text))
+        status = refuse(checkpoint, found, wanted);
     free(text);
     return status;
 }

@@ -25,7 +25,8 @@ typedef struct checkpoint {
 
 /**
  * Take what the folder has of this panel, if anything; an exit status. Points of other settings are
- * a complaint, or ignored with `restart`. Nothing is written.
+ * a complaint, or ignored with `restart`; so are those of another build or tier, unless each point
+ * has a checkpoint of its own, which goes on by any. Nothing is written.
  */
 int checkpoint_load(checkpoint_t *checkpoint, task_t *task, int restart);
 

@@ -85,7 +85,8 @@ static void compute(const points_t *points, const place_t *place, outcome_t *out
 static int complain(const points_t *points, const place_t *place, const attn_error_t *error) {
     char name[TASK_NAME], what[TASK_NAME + LAB_FILE], number[32], file[LAB_FILE];
     lab_run_file(&points->task->run, place->index, file);
-    if (file[0]) return cli_reject(file, error);
+    if (file[0])
+        return cli_complain(CLI_USAGE, "%s/%s: %s", points->task->folder, file, error->message);
     snprintf(what, sizeof what, "%s, x = %s", task_name(points->task, name),
              lab_number_text(lab_run_x(&points->task->run, place->index), number));
     return cli_reject(what, error);

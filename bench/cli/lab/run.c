@@ -121,8 +121,9 @@ static int compute(making_t *making, task_t *task, uint32_t number) {
     if (!status) {
         status = points_compute(&checkpoint, making->threads, &progress);
         if (!status) status = making->store.status;
-        if (status || !(task_is_complete(task) || is_long(task)))
-            status = kept(making, status ? status : CLI_FAILED);
+        if (status != CLI_USAGE && (status || !(task_is_complete(task) || is_long(task))))
+            status =
+                kept(making, status ? status : CLI_FAILED); /* what is refused does not go on */
     }
     checkpoint_free(&checkpoint);
     if (!status) {
