@@ -214,11 +214,11 @@ describe("attn lab train", () => {
             /'cosine': there are linear, constant/,
         ],
         ["no part", ["train", "lis", "--warm", "1.5", "-o", "x"], /--warm is from 0 to 1/],
-        ["no rate", ["train", "lis", "--rate", "0", "-o", "x"], /--rate is above 0/],
+        ["no rate", ["train", "lis", "--rate", "0", "-o", "x"], /--rate: 0 is not above 0/],
         [
             "dropout that is 1 as a float",
             ["train", "lis", "--dropout", "0.99999999", "-o", "x"],
-            /--dropout from 0 to below 1/,
+            /--dropout: .* is not from 0 to below 1/,
         ],
     ];
     for (const [name, args, message] of cases)

@@ -53,8 +53,9 @@ static void print(const lab_model_t *m) {
 static const char summary[] =
     "Let a trained model answer a question, and tell whether it is right.";
 static const char details[] =
-    "A question of lis is numbers, of ed and ed_local two words, of arithmetic an expression "
-    "modulo\n"
+    "A question of lis is numbers, for a model of 10 of them from 11 to 149, of ed and ed_local "
+    "two\n"
+    "words, of which the shorter comes first in what is said, of arithmetic an expression modulo\n"
     "the model's prime; of the size that the model was trained on, or smaller, which it has not\n"
     "learned; a line says so. The first line is the question and what the model says after it, "
     "token by token until\n"

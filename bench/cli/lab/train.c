@@ -166,6 +166,17 @@ static const char details[] =
     "  attn lab train lis --n 6 --attention linear -o linear.study\n"
     "  attn lab train lis --n 110 --d 128 --bench";
 
+static int check_numbers(const study_choice_t *c) {
+    if (c->rate <= 0)
+        return cli_complain(CLI_USAGE, "lab train: --rate: %g is not above 0", c->rate);
+    if (c->embedding <= 0)
+        return cli_complain(CLI_USAGE, "lab train: --embedding: %g is not above 0", c->embedding);
+    if (!(c->dropout >= 0 && (float)c->dropout < 1)) /* it is kept as a float */
+        return cli_complain(CLI_USAGE, "lab train: --dropout: %g is not from 0 to below 1",
+                            c->dropout);
+    return CLI_OK;
+}
+
 int lab_command_train(int argc, char **argv) {
     training_t t = {
         .settings = {.threads = 1},
@@ -193,7 +204,8 @@ int lab_command_train(int argc, char **argv) {
         {"d", 0, OPTION_INTEGER, "D", "width of the model (default 32)", &t.choice.width, 1, 16384},
         {"layers", 0, OPTION_INTEGER, "N", "blocks (default 3)", &t.choice.layers, 1,
          NN_MOST_LAYERS},
-        {"heads", 0, OPTION_INTEGER, "N", "heads (default 4)", &t.choice.heads, 1, 1024},
+        {"heads", 0, OPTION_INTEGER, "N", "heads (default 4), of D/N columns, rounded up",
+         &t.choice.heads, 1, 1024},
         {"batch", 0, OPTION_INTEGER, "N", "samples a step (default 64)", &t.choice.batch, 1, 65536},
         {"samples", 0, OPTION_INTEGER, "K", "thousands to train on at most (default: the task's)",
          &t.samples, 1, 1000000000},
@@ -224,10 +236,7 @@ int lab_command_train(int argc, char **argv) {
     const option_command_t command = {"lab train", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;
-    if (t.choice.rate <= 0 || t.choice.embedding <= 0 ||
-        !(t.choice.dropout >= 0 && (float)t.choice.dropout < 1)) /* it is kept as a float */
-        return cli_complain(CLI_USAGE, "lab train: --rate is above 0, --embedding, too, --dropout "
-                                       "from 0 to below 1");
+    if (check_numbers(&t.choice)) return CLI_USAGE;
     if (choose_schedule(&t) || store_check(&t.store)) return CLI_USAGE;
     if (!t.path && !t.bench)
         return cli_complain(CLI_USAGE,
