@@ -6,7 +6,7 @@ import type { Timing } from "./types";
 const budget = () => (globalThis as { timingBudget?: number }).timingBudget ?? 600;
 const shortest = 2; // milliseconds a turn should last, well above the clock's resolution
 const leastRounds = 6; // where they take no more than
-const longest = 2400; // milliseconds for all turns
+const longest = 2400; // milliseconds for all turns, and then for those that have not had their share
 const most = 15; // turns that count
 const lengthy = 1000; // milliseconds of a run that is not repeated: it was warm for most of them
 
@@ -25,6 +25,8 @@ interface Runner {
     repeats: number;
     /** Milliseconds of a run, turn by turn. */
     samples: number[];
+    /** Milliseconds of all its turns. */
+    spent: number;
 }
 
 /**
@@ -33,28 +35,32 @@ interface Runner {
  */
 export async function timeByTurns(candidates: readonly Candidate[]): Promise<Timing[]> {
     const runners = candidates.map(({ run, first }): Runner => {
-        return { run, repeats: 1, samples: first < lengthy ? [] : [first] };
+        return { run, repeats: 1, samples: first < lengthy ? [] : [first], spent: 0 };
     });
     const repeated = runners.filter(({ samples }) => samples.length === 0);
-    let spent = 0;
-    for (let round = 1; repeated.length > 0 && isNeeded(round, spent); round++) {
-        for (const runner of repeated) spent += await takeTurn(runner);
+    for (let round = 1, next = repeated; next.length > 0; round++) {
+        for (const runner of next) await takeTurn(runner);
+        next = needed(round + 1, repeated);
     }
     return runners.map(({ samples }) => summary(samples));
 }
 
-function isNeeded(round: number, spent: number): boolean {
-    if (round <= 2) return true; // one to warm up, one that counts
-    return spent < budget() || (round <= leastRounds && spent < longest);
+/** Those that take a turn in this round: all, or, once that has taken long, those that are soon done. */
+function needed(round: number, runners: Runner[]): Runner[] {
+    const spent = runners.reduce((sum, runner) => sum + runner.spent, 0);
+    if (round <= 2 || spent < budget()) return runners; // one to warm up, one that counts
+    if (round > leastRounds) return [];
+    return spent < longest
+        ? runners
+        : runners.filter((each) => each.spent < longest / runners.length);
 }
 
-/** Returns how long it took. */
-async function takeTurn(runner: Runner): Promise<number> {
+async function takeTurn(runner: Runner): Promise<void> {
     const { repeats } = runner;
     const sample = await runner.run(repeats);
     runner.samples.push(sample);
     runner.repeats = Math.max(1, Math.ceil(shortest / Math.max(sample, 1e-3)));
-    return repeats * sample;
+    runner.spent += repeats * sample;
 }
 
 function summary(samples: readonly number[]): Timing {

@@ -36,17 +36,22 @@ function moveClock(usual, cold, disturbed) {
     };
 }
 
-test("times are of warm code, by turns, with their range", async () => {
+/** A page with that clock, and its worker. */
+async function openBy(...settings) {
     const page = await site.newPage();
     await page.route("**/assets/served-*.js", async (route) => {
         const response = await route.fetch();
-        const settings = [usual, cold, disturbed].map((value) => JSON.stringify(value));
-        const body = `(${moveClock})(${settings});${await response.text()}`;
+        const given = settings.map((value) => JSON.stringify(value));
+        const body = `(${moveClock})(${given});${await response.text()}`;
         await route.fulfill({ response, body });
     });
     const [worker] = await Promise.all([attentionWorker(page), page.goto(site.url)]);
     await settled(page);
+    return { page, worker };
+}
 
+test("times are of warm code, by turns, with their range", async () => {
+    const { page, worker } = await openBy(usual, cold, disturbed);
     const median = page.locator("[data-name=time] data");
     const times = await median.evaluateAll((all) => all.map(({ value }) => Number(value)));
     assert.equal(times.length, usual.length);
@@ -65,5 +70,22 @@ test("times are of warm code, by turns, with their range", async () => {
         assert.equal(turns[i], turns[i - usual.length], turns.join());
     }
     assert.equal(new Set(turns).size, usual.length);
+    await page.close();
+});
+
+test("backends that run long leave the others their turns", async () => {
+    const { page } = await openBy(
+        [554, 5.8, 45, 754],
+        { runs: 1, factor: 1.1 },
+        { every: 6, factor: 3 },
+    );
+    const said = (name, part) =>
+        page.locator(`.panel [data-name=${name}] ${part}`).allTextContents();
+    const [labels, ranges] = [await said("time", "dt"), await said("spread", "dd")];
+    const [one, many] = ["Time of one run", "Time, median of 3"];
+    assert.deepEqual(labels, [one, many, many, one]);
+    assert.equal(ranges[1], "5.80 to 17.4 ms");
+    assert.equal(ranges[2], "45.0 to 135 ms");
+    for (const i of [0, 3]) assert.equal(ranges[i], "too long for more");
     await page.close();
 });
