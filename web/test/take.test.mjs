@@ -90,6 +90,19 @@ test("a panel's numbers are its weights: .npy, CSV and JSON are the same, and so
     }
 });
 
+test("cells with several weights say in a CSV what they are of", async () => {
+    await write(Array.from({ length: 301 }, (_, i) => `w${i}`).join(" ")); // more than cells
+    const [head, ...rows] = lines(await take(await saving("softmax"), "csv"));
+    const names = ["query token", "key token"];
+    assert.deepEqual(head, ["query", "key", ...names, "queries", "keys", "mean weight"]);
+    assert.equal(rows.length, 151 ** 2);
+    assert.deepEqual(rows[0].slice(0, 6), ["0", "0", "w0", "w0", "2", "2"]);
+    assert.deepEqual(rows.at(-1).slice(0, 6), ["300", "300", "w300", "w300", "1", "1"]);
+    const count = ([, , , , queries, keys]) => queries * keys;
+    const sum = rows.reduce((total, row) => total + count(row) * row[6], 0);
+    assert.ok(Math.abs(sum - 301) < 1e-3, `301 rows of weights add up to ${sum}`);
+});
+
 /** The logit of query i and key j, and the sum of its absolute terms. */
 function dot(x, i, j) {
     let [value, size] = [0, 0];

@@ -176,21 +176,30 @@ export class Picture {
         return this.#values && this.#heatmap.svg(title);
     }
 
-    /** What is shown, a row for each cell; the first query and key stand for those of a cell. */
+    /** What is shown, a row for each cell; of one with several weights the first query and key, and how many. */
     table(): Omit<Table, "about"> | null {
         const [grid, values, tokens] = [this.grid, this.#values, this.#tokens];
         if (!grid || !values) return null;
-        const { columns, rowsPerCell, columnsPerCell } = grid;
-        const [first, left] = [grid.query, grid.key];
+        const { columns, rowsPerCell, columnsPerCell, queries, keys, pooling } = grid;
+        const isPooled = rowsPerCell * columnsPerCell > 1;
         const value = this.#frame.showsDifference() ? "difference" : "weight";
         const names = tokens ? ["query token", "key token"] : [];
+        const sizes = isPooled ? ["queries", "keys"] : [];
         const rows = Array.from(values, (number, i) => {
-            const query = first + Math.floor(i / columns) * rowsPerCell;
-            const key = left + (i % columns) * columnsPerCell;
+            const [down, right] = [
+                Math.floor(i / columns) * rowsPerCell,
+                (i % columns) * columnsPerCell,
+            ];
+            const [query, key] = [grid.query + down, grid.key + right];
             const words = tokens ? [tokens[query] ?? "", tokens[key] ?? ""] : [];
-            return [query, key, ...words, number];
+            const cell = [
+                Math.min(rowsPerCell, queries - down),
+                Math.min(columnsPerCell, keys - right),
+            ];
+            return [query, key, ...words, ...(isPooled ? cell : []), number];
         });
-        return { columns: ["query", "key", ...names, value], rows };
+        const pooled = isPooled ? `${pooling === "mean" ? "mean" : "largest"} ${value}` : value;
+        return { columns: ["query", "key", ...names, ...sizes, pooled], rows };
     }
 
     markPin(pin: Pin | null): void {
