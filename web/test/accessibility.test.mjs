@@ -37,6 +37,15 @@ const uses = {
         async "with a preset"(page) {
             await change(page, () => page.click("[data-preset=normaliser]"));
         },
+        async "with a row step by step"(page) {
+            const { width, height } = page.viewportSize();
+            await page.setViewportSize({ width: Math.min(width, 1280), height }); // where formulas scroll
+            await page.goto("about:blank");
+            await page.goto(`${site.url}#row=3.2`);
+            await settled(page);
+            const rows = () => document.querySelectorAll(".row:not(.old) .formulas").length === 4;
+            await page.waitForFunction(rows);
+        },
         async "with differences, commands, files and a wrong value"(page) {
             await page.check("#difference");
             const folds = await page.locator("summary:visible").all();

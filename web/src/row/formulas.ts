@@ -21,8 +21,10 @@ export function formulas(steps: Steps, name: (index: number) => string): Node[] 
     const named = name(steps.place.key);
     if (!key) return [element("p", {}, said.hidden(named))];
     if (key.isKept === false) return [element("p", {}, said.patternLeaves(named))];
-    const holder = element("div", { className: "formulas" });
-    holder.append(element("p", {}, said.numbersOf(named)));
+    const title = said.numbersOf(named);
+    const reached = { tabIndex: 0, role: "group", ariaLabel: title }; // by keys, where it scrolls
+    const holder = element("div", { className: "formulas", ...reached });
+    holder.append(element("p", {}, title));
     holder.append(...logitLines(steps, key), ...weightLines(steps, key), outputLine(steps, key));
     return [holder];
 }
