@@ -390,7 +390,7 @@ inputs = {"layers": 2}
         "rows that differ": { "q.npy": q, "k.npy": q, "v.npy": randomNpy([9, 4], 1) },
     };
     const nameless = { "1.npy": q, "2.npy": q, "3.npy": q };
-    const nowhere = /header of .safetensors does not say where x is/;
+    const nowhere = /^the header of x.safetensors does not say where x is/;
     const damaged = {
         "a tensor before the file": [{ "x.safetensors": tensorAt([-96, 32]) }, nowhere],
         "a tensor behind the file": [{ "x.safetensors": tensorAt([64, 192]) }, nowhere],
@@ -420,8 +420,14 @@ inputs = {"layers": 2}
             { "x.npz": Buffer.from(zipSync({ "q.npy": q })).subarray(0, 99) },
             /^x.npz: /,
         ],
-        "a header that is no object": [{ "x.safetensors": headed("null") }, /no object of JSON/],
-        "a header that is no JSON": [{ "x.safetensors": headed("hello") }, /no object of JSON/],
+        "a header that is no object": [
+            { "x.safetensors": headed("null") },
+            /^the header of x.safetensors is no object of JSON/,
+        ],
+        "a header that is no JSON": [
+            { "x.safetensors": headed("hello") },
+            /^the header of x.safetensors is no object of JSON/,
+        ],
         "an archive with other numbers than were packed": [
             { "x.npz": spoiled() },
             /x.npz is damaged: q.npy .* checksum/,

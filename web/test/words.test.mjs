@@ -8,6 +8,8 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { fileOf, pages } from "../pages.js";
 import { settled } from "./browser.mjs";
+import { randomNpy } from "./npy.mjs";
+import { drop } from "./reader.mjs";
 import { openSite } from "./site.mjs";
 
 const site = openSite();
@@ -297,6 +299,74 @@ test("a view saved as one file is in German, too", async () => {
     );
     await page.close();
     await rm(folder, { recursive: true });
+});
+
+/** What controls of the page bring about, by backend; params in links are by backend, too. */
+const refusals = {
+    "window=3,2": { linear: "Backend „linear“ kann keine gleitenden Fenster" },
+    "softcap=2": { linear: "Backend „linear“ kann keinen Softcap" },
+    "window=3,2&causal=1": {
+        softmax: "Problem: Ein Fenster von 2 Keys nach rechts widerspricht „Kausal“",
+    },
+    "sparse.block=-3": { sparse: "Parameter „block“: -3 ist außerhalb von 0..65536" },
+    "sparse.block=2.5": { sparse: "Parameter „block“: 2.5 ist keine ganze Zahl" },
+    "linear.rule=gated": {
+        linear: "linear: Regel „gated“ hängt von der Reihenfolge der Token ab, sie braucht „Kausal“",
+    },
+    "linear.rule=gated&causal=1": {
+        linear: "linear: Regel „gated“ braucht das Array decay oder retnet=1",
+    },
+    "linear.retnet=1": {
+        linear: "linear: retnet=1 braucht eine gated-Regel ohne das Array decay",
+    },
+};
+
+test("what the library refuses is said in German, for all that the page's controls bring about", async () => {
+    for (const [link, said] of Object.entries(refusals)) {
+        const page = await open(`index.de.html#text=a+b+c&${link}`);
+        await settled(page);
+        for (const [backend, line] of Object.entries(said)) {
+            const problem = page.locator(`[data-backend=${backend}] .problem`).first();
+            assert.equal(await problem.textContent(), line, link);
+        }
+        await page.close();
+    }
+});
+
+test("what files are refused for is said in German, too", async () => {
+    const page = await open("index.de.html");
+    await settled(page);
+    const array = (...shape) => randomNpy(shape, 1);
+    for (const [files, line] of [
+        [
+            { "x.safetensors": Buffer.from("0123456789") },
+            "der Kopf von x.safetensors ist abgeschnitten",
+        ],
+        [{ "x.npy": Buffer.from("no array") }, "Q, x.npy: die Datei ist keine .npy-Datei"],
+        [
+            { "x.npy": array(9, 8).subarray(0, -4) },
+            "Q, x.npy: die Datei hat 284 Bytes an Daten, ihre Form braucht 288",
+        ],
+        [{ "x.npz": Buffer.from("no archive") }, "x.npz ist kein Archiv, oder ein abgeschnittenes"],
+        [
+            { "q.npy": array(9, 8), "k.npy": array(9, 7), "v.npy": array(9, 8) },
+            "Q (9, 8) und K (9, 7) passen nicht zusammen: 8 und 7 Spalten (d)",
+        ],
+        [
+            { "q.npy": array(3, 9, 8), "k.npy": array(2, 9, 8), "v.npy": array(2, 9, 8) },
+            "Q (3, 9, 8) hat 3 Köpfe, kein Vielfaches der 2 von K",
+        ],
+    ]) {
+        await drop(page, files);
+        await page
+            .waitForFunction(
+                (wanted) => document.querySelector("#input-problem").textContent === wanted,
+                line,
+                { timeout: 5000 },
+            )
+            .catch(async () => assert.equal(await page.textContent("#input-problem"), line));
+    }
+    await page.close();
 });
 
 /** Of each table a text that no other has. */

@@ -153,14 +153,14 @@ function readNpyHeader(file: string, tensor: string | null, npy: Uint8Array): Te
 function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const length = bytes.length < 8 ? Infinity : Number(view.getBigUint64(0, true));
-    if (length > bytes.length - 8) throw new Error("the header of .safetensors is cut off");
+    if (length > bytes.length - 8) throw new Error(`the header of ${file} is cut off`);
     const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
-    const entries = Object.entries(headerOf(text));
+    const entries = Object.entries(headerOf(file, text));
     const elements = bytes.subarray(8 + length);
     const tensors = entries.filter(([name]) => name !== "__metadata__");
     return tensors.map(([tensor, entry]) => {
         if (!isEntry(entry, elements.length)) {
-            throw new Error(`the header of .safetensors does not say where ${tensor} is`);
+            throw new Error(`the header of ${file} does not say where ${tensor} is`);
         }
         const { dtype, shape, data_offsets: offsets } = entry;
         const info = { file, tensor, dtype, shape };
@@ -169,7 +169,7 @@ function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
     });
 }
 
-function headerOf(text: string): Record<string, Entry | null> {
+function headerOf(file: string, text: string): Record<string, Entry | null> {
     try {
         const header: unknown = JSON.parse(text);
         if (typeof header === "object" && header !== null)
@@ -177,7 +177,7 @@ function headerOf(text: string): Record<string, Entry | null> {
     } catch {
         // It is said below.
     }
-    throw new Error("the header of .safetensors is no object of JSON");
+    throw new Error(`the header of ${file} is no object of JSON`);
 }
 
 /** Whether it is one, of elements that are there. */

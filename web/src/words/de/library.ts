@@ -1,5 +1,6 @@
 /** What libattn says of its own backends. What it has no words for here, such as a plugin's, stays as it is. */
 
+import { ofRefusal } from "./refusals";
 import { translator, type Pattern } from "./translator";
 
 const backends = {
@@ -115,18 +116,7 @@ const sketch = {
     guarantee: "Garantie",
 };
 
-/** Errors, of those without numbers or names in them. */
-const errors = {
-    "the text has no word in it": "der Text hat kein Wort",
-    "the worker that reads inputs did not start":
-        "der Worker, der Eingaben liest, ist nicht gestartet",
-    "a mask is in C order": "eine Maske muss in C-Ordnung sein",
-    "the input is no more": "die Eingabe ist nicht mehr da",
-    "the browser refused": "der Browser hat abgelehnt",
-    "the text is longer than a link can carry": "der Text ist länger, als ein Link tragen kann",
-};
-
-/** Others have numbers in them. */
+/** Those with numbers in them. */
 const patterns: Pattern[] = [
     [/^exact: all (\d+) features are kept$/, "exakt: Alle $1 Features bleiben"],
     [
@@ -148,7 +138,9 @@ const patterns: Pattern[] = [
     ],
 ];
 
-export const ofLibrary = translator(
-    { ...backends, ...softmax, ...linear, ...sparse, ...sketch, ...errors },
+const ofBackends = translator(
+    { ...backends, ...softmax, ...linear, ...sparse, ...sketch },
     patterns,
 );
+
+export const ofLibrary = (text: string): string => ofRefusal(ofBackends(text));
