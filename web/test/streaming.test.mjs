@@ -27,6 +27,13 @@ function state(backend) {
     );
 }
 
+/** The places of what lines of the figure go through, from above. */
+async function lines(name) {
+    const all = page.locator(`.growth polyline.${name}`);
+    const points = await all.evaluateAll((each) => each.map((line) => line.getAttribute("points")));
+    return points.map((line) => line.split(" ").map((point) => point.split(",")[1]));
+}
+
 test("#open=streaming: softmax's cache grows by a key and a value a token, linear's state does not", async () => {
     await arrived(1);
     const kept = {};
@@ -60,10 +67,18 @@ test("#open=streaming: linear's state has one size, and the few tokens beside it
         assert.deepEqual((await state("sketch")).slice(2), [0, token]);
     }
     assert.equal(sizes.size, 1, "however many tokens");
-    const dots = page.locator(".growth circle.state.series-1"); // between them nothing was played
-    const heights = await dots.evaluateAll((all) => all.map((dot) => dot.getAttribute("cy")));
-    assert.ok(heights.length >= 4 && heights.every((height) => height === heights[0]), heights);
-    assert.equal(await page.locator(".growth polyline").count(), 0);
+    const [heights] = await lines("state");
+    assert.ok(new Set(heights).size === 1, heights);
+});
+
+test("#open=streaming&token=58: what was passed has its line, which is that of tokens that come one by one", async () => {
+    await arrived(58);
+    const passed = await lines("all");
+    assert.equal(passed.length, backends.length);
+    for (const heights of passed) assert.equal(heights.length, 58);
+    for (const token of [3, 40, 41, 42, 57]) await go(token);
+    await page.waitForTimeout(300); // what is drawn is drawn after 100
+    assert.deepEqual(await lines("all"), passed);
 });
 
 test("#open=streaming&token=20: each answer is exact attention's over the tokens that have come, or as far off as told", async () => {

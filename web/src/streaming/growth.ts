@@ -11,9 +11,9 @@ const margin = { left: 8, right: 80, top: 14, bottom: 20 };
 const lineHeight = 12;
 
 /** What backends keep, as far as a picture of it goes. */
-type Size = Pick<Kept, "backend" | "bytes"> & Partial<Pick<Kept, "state">>;
+export type Size = Pick<Kept, "backend" | "bytes"> & Partial<Pick<Kept, "state">>;
 
-/** `played[t]`: after t tokens, where that was played; `marked`: the number of tokens that a line stands at. */
+/** `played[t]`: after t tokens, where that is known; `marked`: the number of tokens that a line stands at. */
 export function growth(
     played: readonly Size[][],
     total: number,

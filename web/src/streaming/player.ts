@@ -7,7 +7,7 @@ import { states } from "../row/probe";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import type { HeadArrays, Place } from "../row/place";
 import type { Input, Problem } from "../types";
-import { partsOf, sizesOf, type Sizes } from "./sizes";
+import { countedParts, partsOf, sizesOf, type Sizes } from "./sizes";
 
 /** What a backend has after so many tokens. */
 export interface Kept {
@@ -22,10 +22,9 @@ export interface Kept {
     error: number | null;
     /** Why there is none. */
     reason: string | null;
+    /** What all fewer tokens were kept by; null: that cannot be counted. */
+    sizes: Sizes | null;
 }
-
-/** The last so many come one by one: some streams keep what came at once as it came. */
-const single = 16;
 
 /** With an lse or without. */
 type AnyStream = Stream<"f32", "f32", Float32Array<ArrayBuffer> | null>;
@@ -100,7 +99,7 @@ export class Player {
                     return {
                         stream,
                         tokens: 0,
-                        sizes: await sizesOf(stream, dim, valueDim, state),
+                        sizes: await sizesOf(stream, dim, valueDim, keys, state),
                     };
                 } catch (error) {
                     stream.dispose();
@@ -138,26 +137,34 @@ async function answer(
     exact: Float64Array,
 ): Promise<Omit<Kept, "backend">> {
     if (typeof fed === "string")
-        return { bytes: null, state: 0, held: 0, error: null, reason: fed };
+        return { bytes: null, state: 0, held: 0, error: null, reason: fed, sizes: null };
     await feed(fed, tokens, arrays);
     const { out } = await fed.stream.query(arrays.query.slice());
     const bytes = (await fed.stream.save()).length;
     const error = distance(Float64Array.from(out), exact);
-    return { bytes, ...partsOf(bytes, tokens, fed.sizes), error, reason: null };
+    const isCounted = bytes === countedParts(tokens, fed.sizes).bytes;
+    const sizes = isCounted ? fed.sizes : null;
+    return { bytes, ...partsOf(bytes, tokens, fed.sizes), error, reason: null, sizes };
 }
 
-/** What it has is counted as it takes it: one that fails half way goes on from there. */
+/**
+ * What it has is counted as it takes it: one that fails half way goes on from there. The last ones come one by one,
+ * each with a query, after which a stream with a state keeps as many as if all had come so.
+ */
 async function feed(fed: Fed, tokens: number, arrays: HeadArrays): Promise<void> {
     const { key, value, dim, valueDim } = arrays;
+    const { most } = fed.sizes;
+    const atOnce = most === Infinity ? tokens : tokens - 1 - ((tokens - 1) % most);
     if (tokens < fed.tokens) {
         await fed.stream.truncate(0);
         fed.tokens = 0;
     }
     while (fed.tokens < tokens) {
         const from = fed.tokens;
-        const to = Math.max(from + 1, tokens - single);
+        const to = Math.max(from + 1, atOnce);
         const keys = key.slice(from * dim, to * dim);
         await fed.stream.append(keys, value.slice(from * valueDim, to * valueDim));
         fed.tokens = to;
+        if (to < tokens) await fed.stream.query(arrays.query.slice());
     }
 }

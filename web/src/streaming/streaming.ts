@@ -6,7 +6,8 @@ import { element, find, message } from "../dom";
 import { bytes, count, significant } from "../format";
 import type { Table } from "../take/menu";
 import type { Kept, Player } from "./player";
-import { growth } from "./growth";
+import { growth, type Size } from "./growth";
+import { countedParts } from "./sizes";
 import { words } from "../words/words";
 
 const { streaming: told } = words;
@@ -146,8 +147,24 @@ export class Streaming {
         const so = told.come(this.#latest, count(scene.total, words.nouns.token), token);
         this.#words.textContent = so;
         this.#slider.setAttribute("aria-valuetext", so);
-        return Promise.resolve([table(kept), growth(this.#played, scene.total, width)]);
+        return Promise.resolve([table(kept), growth(passed(this.#played), scene.total, width)]);
     }
+}
+
+/** What was played, and before it what can be counted. */
+function passed(played: readonly Kept[][]): Size[][] {
+    const all: Size[][] = [];
+    let next: readonly Kept[] = [];
+    for (let token = played.length - 1; token > 0; token--) {
+        const here = played[token];
+        next = here ?? next;
+        all[token] =
+            here ??
+            next.flatMap(({ backend, sizes }) =>
+                sizes ? [{ backend, ...countedParts(token, sizes) }] : [],
+            );
+    }
+    return all;
 }
 
 function table(kept: readonly Kept[]): HTMLElement {
