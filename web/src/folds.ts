@@ -143,7 +143,7 @@ export class Folds {
         const { engine, summary, input, panels } = this.#around;
         const { view, problem } = input();
         const player = engine.player(view, problem, panels().candidates);
-        const { tokens = null, shape } = summary() ?? {};
-        return player && shape ? { player, tokens, total: shape.keys } : null;
+        const shown = summary();
+        return player && shown && { player, input: shown };
     }
 }

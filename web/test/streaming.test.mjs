@@ -109,8 +109,13 @@ test("it plays, pauses, and its place is in the link; another text begins anew",
     await page.click("#play");
     await arrived(6);
     await page.waitForFunction(() => document.querySelector("#play").textContent === "Play");
-    await write("two words");
-    await arrived(2);
+    await write("six others of the same number");
+    await arrived(1);
+    await go(3);
+    await change(() => page.check("#causal"));
+    await arrived(3); // the same tokens
+    await change(() => page.click("[data-preset=needle]"));
+    await arrived(1);
     await reopen("#open=streaming&token=99999&token=x&token=-1");
     await arrived(58);
 });

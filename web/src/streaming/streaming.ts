@@ -5,6 +5,7 @@ import { nameOf } from "../axes";
 import { element, find, message } from "../dom";
 import { bytes, count, significant } from "../format";
 import type { Table } from "../take/menu";
+import type { Summary } from "../types";
 import type { Kept, Player } from "./player";
 import { growth, type Size } from "./growth";
 import { countedParts } from "./sizes";
@@ -16,8 +17,7 @@ const pause = 250; // milliseconds between two tokens
 /** A head whose tokens come one by one. */
 export interface Scene {
     player: Player;
-    tokens: string[] | null;
-    total: number;
+    input: Summary;
 }
 
 export class Streaming {
@@ -28,6 +28,8 @@ export class Streaming {
     #begin: () => Scene | null;
     /** undefined: there has been no occasion to ask for it. */
     #scene: Scene | null | undefined;
+    /** What was played last. */
+    #input: Summary | null = null;
     /** Of each number of tokens that was played, the latest of which is shown until the next is there. */
     #played: Kept[][] = [];
     #latest = 0;
@@ -79,22 +81,29 @@ export class Streaming {
         this.#fold.draw();
     }
 
-    /** Begin where it is wanted. */
+    get #total(): number {
+        return this.#scene?.input.shape.keys ?? 0;
+    }
+
+    /** Begin where it is wanted, and with another input anew. */
     refresh(): void {
         if (!this.isOpen || this.#scene) return;
         this.#scene = this.#begin();
         this.#fold.draw();
         if (!this.#scene) return;
-        this.#slider.max = String(this.#scene.total);
-        this.#go(Math.min(this.#wanted, this.#scene.total));
+        const { input } = this.#scene;
+        const isAnother = this.#input !== null && this.#input !== input;
+        this.#input = input;
+        this.#slider.max = String(this.#total);
+        this.#go(isAnother ? 1 : Math.min(this.#wanted, this.#total));
     }
 
     #toggle(): void {
         if (this.#timer) return this.#stop();
-        if (this.#wanted >= (this.#scene?.total ?? 0)) this.#go(1);
+        if (this.#wanted >= this.#total) this.#go(1);
         this.#button.textContent = told.pause;
         this.#timer = setInterval(() => {
-            if (!this.#scene || this.#wanted >= this.#scene.total) this.#stop();
+            if (this.#wanted >= this.#total) this.#stop();
             else if (this.#played[this.#wanted]) this.#go(this.#wanted + 1); // else it is under way
         }, pause);
     }
@@ -143,11 +152,11 @@ export class Streaming {
         const scene = this.#scene;
         if (scene === null) return Promise.resolve([element("p", {}, told.nothing)]);
         if (!scene || !kept) return Promise.resolve([element("p", {}, "…")]);
-        const token = nameOf(this.#latest - 1, scene.tokens);
-        const so = told.come(this.#latest, count(scene.total, words.nouns.token), token);
+        const token = nameOf(this.#latest - 1, scene.input.tokens);
+        const so = told.come(this.#latest, count(this.#total, words.nouns.token), token);
         this.#words.textContent = so;
         this.#slider.setAttribute("aria-valuetext", so);
-        return Promise.resolve([table(kept), growth(passed(this.#played), scene.total, width)]);
+        return Promise.resolve([table(kept), growth(passed(this.#played), this.#total, width)]);
     }
 }
 
