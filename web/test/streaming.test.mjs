@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, failCall, page, reopen, testOrigins, write } from "./panels.mjs";
+import { backends, change, failCall, page, panel, reopen, testOrigins, write } from "./panels.mjs";
 
 const dim = 64;
 
@@ -159,6 +159,13 @@ test("#open=streaming: while a text is computed nothing is said of the last, nor
     for (const each of shown) assert.doesNotMatch(each, /as many queries as keys/);
     await write("");
     await page.locator("#streaming", { hasText: "Nothing to play" }).waitFor();
+});
+
+test("#preset=needle&linear.rule=gated&open=streaming: why a backend has no stream is said as its panel says it", async () => {
+    const said = await panel("linear").locator(".problem").textContent();
+    assert.match(said, /^linear: rule 'gated' needs the array decay/);
+    await page.locator("#streaming td", { hasText: said }).waitFor();
+    assert.doesNotMatch(await page.locator("#streaming").textContent(), /AttnError/);
 });
 
 testOrigins();

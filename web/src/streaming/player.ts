@@ -3,6 +3,7 @@
 import type { Attn, Stream } from "libattn/worker";
 import { PerWorker, type Bench } from "../bench";
 import type { Candidate } from "../cost/lengths";
+import { message } from "../dom";
 import { states } from "../row/probe";
 import { distance, dotProducts, exactWeights, headArrays, mix } from "../row/place";
 import type { HeadArrays, Place } from "../row/place";
@@ -106,7 +107,7 @@ export class Player {
                     throw error;
                 }
             };
-            all.set(backend, await opening.then(begun).catch(String));
+            all.set(backend, await opening.then(begun).catch(message));
         }
         return all;
     }

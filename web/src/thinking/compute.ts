@@ -2,6 +2,7 @@
 
 import type { Backend } from "libattn";
 import type { Candidate } from "../cost/lengths";
+import { message } from "../dom";
 import type { Engine } from "../engine";
 import { modelScale } from "../source/scale";
 import type { Thought } from "../source/trained";
@@ -37,7 +38,7 @@ export async function* outcomes(
         own ??= work;
         const made = await make(work, own, backend, thought).catch((error: unknown) => {
             work.signal.throwIfAborted();
-            return String(error);
+            return message(error);
         });
         const kept = await keptBy(engine, thought, { backend: backend.id, params });
         yield { backend, isOwn: work === own, made, kept };
