@@ -1,6 +1,6 @@
 /** What the numbers of a panel mean. */
 
-import type { Backend } from "libattn";
+import type { Backend, Param } from "libattn";
 import { formula, fraction, power, row, sub, sum } from "./math";
 import { words } from "./words/words";
 
@@ -70,7 +70,13 @@ export function termOf(name: string, label: string, { params }: Backend): Term {
     if (!param) return { definition: words.chosen(label) };
     const automatic = param.automatic ? `; ${words.panel.automatic(param.automatic)}` : "";
     return {
-        definition: `${param.label}: ${param.help}${automatic}`,
+        definition: definitionOf(param) + automatic,
         ...(param.unit && { unit: param.unit }),
     };
+}
+
+/** What it is called, and what it does; a letter that both say of it is said once: "local blocks k: each …". */
+function definitionOf({ label, help }: Param): string {
+    const letter = `${label.split(" ").at(-1)}: `;
+    return `${label}: ${help.startsWith(letter) ? help.slice(letter.length) : help}`;
 }

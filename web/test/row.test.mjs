@@ -185,6 +185,19 @@ test("sparse: the keys it keeps, and no weight elsewhere; causal: none after the
     assert.match(await panel("softmax").locator(".sees").textContent(), /sees 10 of 16.*keeps all/);
 });
 
+test("#row=40.0: a list of kept keys that is cut off ends in three dots", async () => {
+    await change(() => page.fill("#sparse-block", "4"));
+    await stepsShown();
+    const said = await panel("sparse").locator(".sees").textContent();
+    assert.match(said, /, and keeps \d+: 3, 7, 11, 15, 19, 23, …$/);
+});
+
+test("a fact's letter is said once, where its parameter's name and help both have it", async () => {
+    await panel("sparse").locator("[data-name=local] .term").click();
+    const said = await page.textContent("#explanation");
+    assert.match(said, /^local blocks k: each query sees the nearest k\*B keys/);
+});
+
 test("#scale=1000&row=5.3&causal=1: a key is kept whose weight is too small for a float, and left out by a pattern alone", async () => {
     await stepsShown();
     const sees = (backend) => panel(backend).locator(".sees").textContent();

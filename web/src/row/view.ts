@@ -43,7 +43,8 @@ function seen({ keys, total }: Steps): string {
     const rules = keys.length < total ? seenKeys(keys) : "";
     const zeros = keys.filter(({ weight, isKept }) => weight === 0 && isKept !== false).length;
     const none = zeros > 0 ? said.zeros(zeros) : "";
-    return `${sees}${rules}${keeps(keys)}${none}.`;
+    const sentence = `${sees}${rules}${keeps(keys)}${none}`;
+    return sentence.endsWith("…") ? sentence : `${sentence}.`;
 }
 
 /** Of the first keys the last, of others all. */
