@@ -1,5 +1,7 @@
 /** What all figures by Observable Plot have. */
 
+import type { InitializerFunction } from "@observablehq/plot";
+
 /** Of backends in their order. */
 export function seriesColour(index: number): string {
     return `var(--series-${index % 6})`;
@@ -27,4 +29,37 @@ export function measuredTicks(values: readonly number[], extent: number): number
         if (hasRoom) last = Math.log(value);
         return hasRoom;
     });
+}
+
+export const lineHeight = 13; // pixels
+const letterWidth = 6.5; // pixels, at most on the whole
+
+/** Texts that begin at the ends of lines: each as near to its own as those beside it leave room, in their order. */
+export const apart: InitializerFunction = (_data, facets, channels, scales, dimensions) => {
+    const valuesOf = (name: string) => Array.from(channels[name]?.value as ArrayLike<unknown>);
+    const [texts, xs, ys] = [valuesOf("text"), valuesOf("x"), valuesOf("y")];
+    const names = texts.map((text, i) => {
+        const x = Number(scales.x?.(xs[i]));
+        return { x, end: x + letterWidth * String(text).length, y: Number(scales.y?.(ys[i])) };
+    });
+    const down = [...names].sort((one, other) => one.y - other.y);
+    down.forEach((name, i) => {
+        const above = down.slice(0, i).filter((other) => areBeside(name, other));
+        name.y = Math.max(name.y, ...above.map(({ y }) => y + lineHeight));
+    });
+    down.reverse().forEach((name, i) => {
+        const below = down.slice(0, i).filter((other) => areBeside(name, other));
+        const bottom = dimensions.height - dimensions.marginBottom;
+        name.y = Math.min(name.y, bottom, ...below.map(({ y }) => y - lineHeight));
+    });
+    return { facets, channels: { y: { value: names.map(({ y }) => y) } } };
+};
+
+interface Extent {
+    x: number;
+    end: number;
+}
+
+function areBeside(one: Extent, other: Extent): boolean {
+    return one.x < other.end && other.x < one.end;
 }

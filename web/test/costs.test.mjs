@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { change, failCall, page, reopen, testOrigins, withhold } from "./panels.mjs";
+import { backends, change, failCall, page, reopen, testOrigins, withhold } from "./panels.mjs";
 import { settled } from "./browser.mjs";
 import { words } from "./watch.mjs";
 
@@ -67,6 +67,44 @@ test("an error of 0 is 0 in the table, and a dot at the end of the axis", async 
     assert.equal(await dots.count(), 4);
     for (const each of await dots.all())
         assert.doesNotMatch(await each.getAttribute("transform"), /NaN|Infinity/);
+});
+
+/** Each line has its name at its end, and none of them is on another. */
+async function namesAreApart(figure) {
+    const names = page
+        .locator(`${figure} svg text`)
+        .filter({ hasText: RegExp(`^(${backends.join("|")})$`) });
+    const boxes = await names.evaluateAll((all) =>
+        all.map((each) => {
+            const { left, right, top, bottom } = each.getBoundingClientRect();
+            return { name: each.textContent, left, right, top, bottom };
+        }),
+    );
+    assert.deepEqual(boxes.map(({ name }) => name).sort(), backends.toSorted(), figure);
+    for (const [i, one] of boxes.entries())
+        for (const other of boxes.slice(i + 1)) {
+            const areAbove = one.bottom <= other.top || other.bottom <= one.top;
+            const areBeside = one.right <= other.left || other.right <= one.left;
+            assert.ok(areAbove || areBeside, `${figure}: ${JSON.stringify([one, other])}`);
+        }
+}
+
+test("#open=pareto&open=longer: names of lines can be read, wide and at 360 pixels", async () => {
+    for (const width of [1600, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        await counted();
+        for (const quantity of ["time", "flops", "memory"]) {
+            await page.selectOption("#quantity", quantity);
+            await page.waitForTimeout(300); // it is drawn anew
+            await namesAreApart("#longer");
+        }
+    }
+    await change(() => page.fill("#sparse-local", "4096")); // all keys, as softmax
+    for (const width of [1600, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForTimeout(300);
+        await namesAreApart("#pareto");
+    }
 });
 
 const said = () => page.textContent("#length-words");

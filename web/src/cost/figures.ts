@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { tick } from "../format";
-import { finish, measuredTicks, seriesColour as colour } from "../plot";
+import { apart, finish, measuredTicks, seriesColour as colour } from "../plot";
 import { lengths, type LengthPoint, type Quantity } from "./lengths";
 import { settingOf, type Cost, type Point } from "./trials";
 import { words } from "../words/words";
@@ -44,6 +44,7 @@ export function paretoFigure(
                 Plot.text(lastOfEach(points), {
                     ...place,
                     ...{ text: series, dx: 9, textAnchor: "start", fill: "var(--ink)" },
+                    initializer: apart,
                 }),
             ],
         }),
@@ -101,6 +102,7 @@ export function lengthsFigure(
                 Plot.text(last, {
                     ...place,
                     ...{ text: "backend", dx: 6, textAnchor: "start", fill: "var(--ink)" },
+                    initializer: apart,
                 }),
             ],
         }),

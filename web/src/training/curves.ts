@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { frame } from "../cost/figures";
 import { tick } from "../format";
-import { finish, seriesColour as colour } from "../plot";
+import { finish, lineHeight, seriesColour as colour } from "../plot";
 import { said } from "./words";
 
 export interface Point {
@@ -12,7 +12,6 @@ export interface Point {
     value: number;
 }
 
-const lineHeight = 13; // pixels
 const fewest = 10; // steps of an axis: ticks are whole ones
 const mostPoints = 300; // of a curve: neighbours are one, their mean
 
