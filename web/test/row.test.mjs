@@ -153,6 +153,8 @@ test("#row=5.3: linear: a row has what its settings leave of the state", async (
     const captions = () => panel("linear").locator(".state figcaption").allTextContents();
     await stepsShown();
     assert.equal((await captions()).length, 2);
+    for (const label of ["State", "State of the normaliser"])
+        await panel("linear").getByRole("img", { name: label, exact: true }).waitFor();
     for (const [link, count] of [
         ["row=5.3&linear.normaliser=off", 1],
         ["causal=1&row=5.3&linear.rule=gated&linear.retnet=1", 2],

@@ -52,7 +52,7 @@ export function stateImage({ name, help, rows, columns, values }: State): HTMLEl
     const isVector = columns === 1; // which lies
     const size = isVector ? { width: rows, height: 1 } : { width: columns, height: rows };
     const canvas = element("canvas", size);
-    canvas.ariaLabel = `${name}: ${help}`;
+    canvas.ariaLabel = said.states[name] ?? `${name}: ${help}`;
     canvas.role = "img";
     const image = new ImageData(size.width, size.height);
     const most = values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1;

@@ -122,6 +122,7 @@ export const row: typeof english.row = {
     first: (shown, columns) => `, die ersten ${shown} von ${columns} Spalten`,
     besideExact: ", neben der exakten",
     linesExact: "; Linien: exakt",
+    states: { stateOut: "Zustand", stateZOut: "Zustand des Normierers" },
     state: (help, size, bytes) =>
         `${help}: ${size}, ${bytes} bei beliebig vielen Keys; blau ist positiv, orange negativ`,
 };

@@ -130,6 +130,11 @@ export const row = {
     first: (shown: number, columns: number) => `, first ${shown} of ${columns} columns`,
     besideExact: ", beside the exact one",
     linesExact: "; lines: exact",
+    /** By their names in JavaScript; plugins have others. */
+    states: {
+        stateOut: "State",
+        stateZOut: "State of the normaliser",
+    } as Readonly<Record<string, string>>,
     state: (help: string, size: string, bytes: string) =>
         `${help}: ${size}, ${bytes} however many keys; blue is positive, orange negative`,
 };
