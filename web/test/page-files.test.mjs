@@ -222,7 +222,8 @@ describe("files", () => {
             const torch = `
 from types import SimpleNamespace as Names
 from contextlib import nullcontext as no_grad
-attention = lambda q, k, v, scale=1: (q.name, k.name, v.name, scale)
+def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
+    return query.name, key.name, value.name, is_causal, scale, enable_gqa
 nn = Names(functional=Names(scaled_dot_product_attention=attention))
 class Tensor:
     def __init__(self, name): self.name = name
@@ -238,19 +239,39 @@ from torch import Tensor, nn
 def model(layers):
     for layer in range(layers):
         q, k, v = (Tensor(f"{name}{layer}") for name in "qkv")
-        answer = nn.functional.scaled_dot_product_attention(q, k, v, scale=2)
-        assert answer == (q.name, k.name, v.name, 2)
+        attend = nn.functional.scaled_dot_product_attention
+        if layer == 0: answer = attend(q, k, v, None, 0.0, True)
+        else: answer = attend(query=q, key=k, value=v, scale=2, enable_gqa=True)
+        said = (True, None, False) if layer == 0 else (False, 2, True)
+        assert answer == (q.name, k.name, v.name, *said)
+    if layers == 1: raise ValueError("the model's own")
 inputs = {"layers": 2}
+`;
+            /** What the model raises gets through, and the function is the old one. */
+            const raising = `
+import torch
+inputs = {"layers": 1}
+try: exec(open("lines.py").read())
+except ValueError: assert nn.functional.scaled_dot_product_attention is torch.attention
+else: raise AssertionError("nothing was raised")
 `;
             await writeFile(join(folder, "torch.py"), torch);
             await writeFile(join(folder, "numpy.py"), numpy);
+            await writeFile(join(folder, "lines.py"), lines);
+            await writeFile(join(folder, "raising.py"), model + raising);
+            await run("python3", ["raising.py"], { cwd: folder });
             await writeFile(join(folder, "save.py"), `${model}\n${lines}`);
             const { stdout } = await run("python3", ["save.py"], { cwd: folder });
             const named = ["q", "k", "v"].flatMap((role) =>
                 [0, 1].map((layer) => [`layer${layer}.${role}`, `${role}${layer}`]),
             );
             const saved = ["attention.npz", Object.fromEntries(named)];
-            assert.deepEqual(JSON.parse(stdout), saved);
+            const [first, second, written] = stdout.trim().split("\n");
+            assert.deepEqual(JSON.parse(written), saved);
+            assert.deepEqual(
+                [first, second],
+                ["layer0: is_causal=True, scale=None", "layer1: is_causal=False, scale=2"],
+            );
         } finally {
             await rm(folder, { recursive: true });
         }
