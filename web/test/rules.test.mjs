@@ -124,6 +124,21 @@ test("#hidden=x&window=1&window=2,y&softcap=z&keys=&sink=NaN&alibi=Infinity: a m
     assert.equal((await errors()).length, 4);
 });
 
+test("#text=a+b+c&hidden=1,99&keys=99: keys that there are not are told, and do no harm", async () => {
+    const line = () => page.textContent("#rules-problem");
+    const [length, hidden] = ["99", "1,99"].map(
+        (text) => `“${text}”: the input has no more than 3 keys.`,
+    );
+    assert.equal(await line(), `${length} ${hidden}`);
+    assert.ok(
+        (await number("softmax", "error")) <= (await mostOfText({ mask: (b, h, i, j) => j !== 1 })),
+    );
+    await change(() => page.fill("#rules [name=length]", "3"));
+    assert.equal(await line(), hidden);
+    await change(() => page.fill("#rules [name=hidden]", "2"));
+    assert.equal(await line(), "");
+});
+
 test(`#text=${encodeURIComponent(words)}&${allInLink}&row=8.9: a row by the rules: what it sees, and the numbers of a key`, async () => {
     await page.locator("[data-backend=softmax] .row:not(.old) .row-error").waitFor();
     const text = await panel("softmax").locator(".sees").textContent();

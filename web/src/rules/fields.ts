@@ -1,6 +1,7 @@
 /** The fields of the problem's rules. */
 
 import { find, message, setText, showLine } from "../dom";
+import { count } from "../format";
 import type { Shape } from "../types";
 import { fits, type Mask } from "./mask";
 import { readMask } from "./maskfile";
@@ -135,9 +136,19 @@ export class RuleFields {
             if (field.type === "file") continue;
             const problem = field.name === "hidden" ? wrongRuns(field) : wrongNumber(field);
             field.ariaInvalid = problem && "true";
-            if (problem) problems.push(problem);
+            const line = problem ?? this.#fewerKeys(field.name);
+            if (line) problems.push(line);
         }
         showLine(this.#problem, problems.join(" "));
+    }
+
+    /** What names keys behind the last does no harm, but the reader may have miscounted; null: nothing does. */
+    #fewerKeys(name: string): string | null {
+        const { length = 0, hidden = [] } = this.values;
+        const named = { length, hidden: Math.max(0, ...hidden.map(([, last]) => last + 1)) }[name];
+        const keys = this.#shape?.keys ?? Infinity;
+        if (named === undefined || named <= keys) return null;
+        return told.fewerKeys(this.#field(name).value, count(keys, words.nouns.key));
     }
 
     #number(name: string): number | null {

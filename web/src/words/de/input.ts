@@ -35,6 +35,7 @@ export const rules: typeof english.rules = {
     mask: (name, shape, isKept) =>
         `${name}, ${shape}; ${isKept ? "dieser Browser behält sie für ein Neuladen, und ein Link hat sie nur hier" : "kein Link enthält sie, Neuladen verliert sie"}`,
     wrongKeys: (text) => `„${text}“: Keys sind Zahlen und Bereiche, etwa 0, 4-9.`,
+    fewerKeys: (text, keys) => `„${text}“: Die Eingabe hat nicht mehr als ${keys}.`,
     wrongNumber: (label, isWhole, min, max) =>
         `${label}: eine ${isWhole ? "ganze " : ""}Zahl von ${min} bis ${max}.`,
 };

@@ -37,6 +37,7 @@ export const rules = {
     mask: (name: string, shape: string, isKept: boolean) =>
         `${name}, ${shape}; ${isKept ? "this browser keeps it for a reload, and a link has it only here" : "no link has it, a reload loses it"}`,
     wrongKeys: (text: string) => `“${text}”: keys are numbers and ranges, such as 0, 4-9.`,
+    fewerKeys: (text: string, keys: string) => `“${text}”: the input has no more than ${keys}.`,
     wrongNumber: (label: string, isWhole: boolean, min: string, max: string) =>
         `${label}: a ${isWhole ? "whole " : ""}number from ${min} to ${max}.`,
 };
