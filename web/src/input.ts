@@ -9,6 +9,7 @@ import type { ArrayFile, Problem, Shape, Summary } from "./types";
 import type { Preset } from "./presets/list";
 import { RuleFields } from "./rules/fields";
 import { parseScale, type Settings } from "./state";
+import { keepTyped } from "./typed";
 import { words } from "./words/words";
 
 export interface View {
@@ -163,11 +164,14 @@ export class InputPanel {
     #listen(): void {
         const { onTyping, onText, onBack, onProblem, onView } = this.#events;
         let typing = 0;
+        let typedAt: string | null = null;
         this.#text.addEventListener("input", () => {
+            typedAt = location.hash;
             onTyping();
             clearTimeout(typing);
             typing = setTimeout(onText, typingPause);
         });
+        addEventListener("pagehide", () => keepTyped(this.#text.value, typedAt));
         this.#dim.addEventListener("change", onText);
         this.#scale.addEventListener("input", onProblem);
         this.#causal.addEventListener("change", onProblem);

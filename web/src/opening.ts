@@ -3,6 +3,7 @@
 import { Address } from "./address";
 import { find, message } from "./dom";
 import { keptMask } from "./rules/maskfile";
+import { typedBefore } from "./typed";
 import { words } from "./words/words";
 import { defaultSettings, readLink, type Link, type Settings } from "./state";
 
@@ -26,7 +27,8 @@ export async function openLink(
             onText(message(error));
             return other;
         };
-    const text = await address.read(link.text).catch(orElse(demo));
+    const linked = await address.read(link.text).catch(orElse(demo));
+    const text = typedBefore() ?? linked;
     const query = new URLSearchParams(location.hash.slice(1));
     const mask = await keptMask(query).catch(orElse(undefined));
     return { link, settings: { ...link, text, ...(mask && { mask }) }, address };

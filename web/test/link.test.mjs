@@ -116,6 +116,15 @@ test("text too long for a link is kept by the browser, and the page says so", as
     assert.equal(await page.locator("#text-note").isVisible(), false);
 });
 
+test("what is typed is there after a reload at once", async () => {
+    await page.fill("#text", "typed a moment ago");
+    await page.reload();
+    await settled(page);
+    assert.equal(await page.inputValue("#text"), "typed a moment ago");
+    assert.match(await page.textContent("#summary"), /^4 tokens/);
+    await page.waitForURL(/text=typed/);
+});
+
 test("what is folded out is in the link: rules, table, command and what is saved", async () => {
     const folds = ["#rules", "[data-backend=sparse] .rows", "[data-backend=softmax] .saving"];
     for (const fold of folds) await page.click(`${fold} > summary`);
