@@ -34,6 +34,14 @@ export class Explainer {
         return button;
     }
 
+    /** What is no label explains itself as a whole. */
+    explain(whole: HTMLElement, term: Term): void {
+        whole.tabIndex = 0;
+        whole.classList.add("explained");
+        whole.setAttribute("aria-describedby", this.#box.id);
+        this.#terms.set(whole, term);
+    }
+
     /** What the pointer comes across on its way, to the box for one, does not count. */
     #showSoon(target: EventTarget | null): void {
         clearTimeout(this.#waiting);
@@ -43,7 +51,7 @@ export class Explainer {
     #show(target: EventTarget | null): void {
         clearTimeout(this.#waiting);
         if (target instanceof Element && this.#box.contains(target)) return; // it can be read at leisure
-        const line = target instanceof Element ? (target.closest(".term") ?? lineOf(target)) : null;
+        const line = target instanceof Element ? lineOf(target) : null;
         const term = line && this.#terms.get(line);
         if (line === this.#shown) return;
         this.#shown = term ? line : null;
@@ -71,9 +79,13 @@ export class Explainer {
     }
 }
 
-/** The label beside a number. */
+/** What explains itself, or the label beside a number. */
 function lineOf(target: Element): Element | null {
-    return target.closest("dl > div")?.querySelector(".term") ?? null;
+    return (
+        target.closest(".term, .explained") ??
+        target.closest("dl > div")?.querySelector(".term") ??
+        null
+    );
 }
 
 function sentences({ definition, formula, unit }: Term): Node[] {

@@ -11,11 +11,13 @@ import type { Panels } from "./panels";
 import type { Pin } from "./row/place";
 import type { Link } from "./state";
 import { Streaming, type Scene } from "./streaming/streaming";
+import type { Label } from "./terms";
 import type { Summary, Values } from "./types";
 
 interface Around {
     engine: Engine;
     reference: string;
+    label: Label;
     panels(): Panels;
     input(): InputPanel;
     /** Of the input; null: there is none. */
@@ -38,11 +40,11 @@ export class Folds {
 
     constructor(around: Around) {
         this.#around = around;
-        const { engine, reference, onSettings, onView, onPin } = around;
+        const { engine, reference, label, onSettings, onView, onPin } = around;
         const backends = () => around.panels().all.map(({ id }) => id);
         const count = (onPoint: (point: LengthPoint) => void) => this.#count(onPoint);
-        this.#costs = new Costs({ reference, backends, count, onSettings });
-        this.#streaming = new Streaming(() => this.#scene(), onSettings);
+        this.#costs = new Costs({ reference, label, backends, count, onSettings });
+        this.#streaming = new Streaming(() => this.#scene(), label, onSettings);
         this.#heads = new Heads({
             shape: () => around.summary()?.shape ?? null,
             backends,

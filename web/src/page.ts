@@ -94,6 +94,7 @@ export class Page {
         this.#folds = new Folds({
             engine,
             reference: referenceId,
+            label: (text, term) => this.#explainer.label(text, term),
             panels: () => this.#panels,
             input: () => this.#input,
             summary: () => this.#loading.summary,
@@ -213,6 +214,7 @@ export class Page {
                 find(document, "#pin", HTMLElement).scrollIntoView({ block: "start" });
             },
             label: (text, term) => this.#explainer.label(text, term),
+            explain: (whole, term) => this.#explainer.explain(whole, term),
             term: ({ name, label }, of) => this.#explainer.label(label, termOf(name, label, of)),
             onFindings: ({ id, changedParams }, found) =>
                 this.#folds.note(id, changedParams, found),

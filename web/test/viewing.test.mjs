@@ -115,6 +115,26 @@ test("every number says what it is, by keyboard and pointer", async () => {
     await box.waitFor({ state: "hidden" });
 });
 
+test("#open=pareto&open=streaming: what stands in sentences and tables says what it is, too", async () => {
+    const box = page.locator("#explanation");
+    await page.locator("#pareto tbody tr").nth(3).waitFor();
+    await page.locator("#streaming tbody data").first().waitFor();
+    const wholes = await page.locator(":is(.worst, .of-row, .readout, .told):visible").all();
+    const columns = await page.locator(":is(#pareto, #streaming) th .term").all();
+    assert.deepEqual([wholes.length >= 4 * 3, columns.length], [true, 3 + 4]);
+    for (const each of [...wholes, ...columns]) {
+        await each.focus();
+        await box.waitFor();
+        const text = await box.textContent();
+        assert.ok(text.length > 20, `${await each.textContent()}: ${text}`);
+        await page.keyboard.press("Escape");
+        await box.waitFor({ state: "hidden" });
+    }
+    await panel("sparse").locator(".told").hover();
+    await box.waitFor();
+    assert.match(await box.textContent(), /same place.*percent/);
+});
+
 test("an explanation stays beside its number while the page scrolls, and goes with it", async () => {
     await page.setViewportSize({ width: 390, height: 500 });
     const box = page.locator("#explanation");

@@ -1,6 +1,7 @@
 /** The parts of the page about costs, together: what was tried, and what lengths cost. */
 
 import type { Findings } from "../lines";
+import type { Label } from "../terms";
 import type { Values } from "../types";
 import type { Quantity } from "./lengths";
 import { Longer, type Counting } from "./longer";
@@ -25,6 +26,7 @@ export const usualCosts: CostSettings = {
 
 interface Around {
     reference: string;
+    label: Label;
     backends(): string[];
     count: Counting;
     onSettings(): void;
@@ -35,8 +37,8 @@ export class Costs {
     #pareto: Pareto;
     #longer: Longer;
 
-    constructor({ reference, backends, count, onSettings }: Around) {
-        this.#pareto = new Pareto(this.#trials, backends, onSettings);
+    constructor({ reference, label, backends, count, onSettings }: Around) {
+        this.#pareto = new Pareto(this.#trials, backends, label, onSettings);
         this.#longer = new Longer(reference, count, onSettings);
     }
 

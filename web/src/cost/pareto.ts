@@ -5,6 +5,7 @@ import type { Table } from "../take/menu";
 import { bytes, milliseconds, short, significant } from "../format";
 import { Fold } from "./fold";
 import { costs, pointsOf, settingOf, type Cost, type Point, type Trials } from "./trials";
+import { costTerms, type Label } from "../terms";
 import { turn } from "../turn";
 import { words } from "../words/words";
 
@@ -21,8 +22,10 @@ export class Pareto {
     #against = find(document, "#against", HTMLSelectElement);
     #trials: Trials;
     #backends: () => string[];
+    #label: Label;
 
-    constructor(trials: Trials, backends: () => string[], onChange: () => void) {
+    constructor(trials: Trials, backends: () => string[], label: Label, onChange: () => void) {
+        this.#label = label;
         this.#trials = trials;
         this.#backends = backends;
         this.#fold = new Fold(
@@ -69,14 +72,20 @@ export class Pareto {
         const points = pointsOf(this.#trials.all, this.against);
         if (points.length === 0) return [element("p", {}, told.nothingYet)];
         const figure = paretoFigure(points, this.#backends(), this.against, width);
-        return [figure, table(points, this.against)];
+        return [figure, table(points, this.against, this.#label)];
     }
 }
 
-function table(points: readonly Point[], against: Cost): HTMLElement {
+function table(points: readonly Point[], against: Cost, label: Label): HTMLElement {
     const { backend, setting, error, noneBetter, columns } = told;
-    const heads = [backend, setting, columns[against], error, noneBetter];
-    const head = heads.map((name) => element("th", { scope: "col" }, name));
+    const heads = [
+        backend,
+        setting,
+        label(columns[against], costTerms[against]),
+        label(error, costTerms.error),
+        label(noneBetter, costTerms.best),
+    ];
+    const head = heads.map((head) => element("th", { scope: "col" }, head));
     const rows = points.map(({ trial, cost, isBest }) => {
         const data = element("data", { value: String(cost) }, text[against](cost));
         const error = element("data", { value: String(trial.error) }, significant(trial.error, 3));

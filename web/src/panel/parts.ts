@@ -4,6 +4,7 @@ import type { Backend } from "libattn";
 import { makeControls, type Controls } from "../controls";
 import { find, keepPlace } from "../dom";
 import type { Findings } from "../lines";
+import { wholes } from "../terms";
 import type { Values } from "../types";
 import { Command } from "./command";
 import { Figures } from "./figures";
@@ -45,6 +46,7 @@ export function makeParts(
         onPoint: (cell) => around.onPoint(cell),
         onPin: (pin) => around.onPin(pin),
     });
+    for (const [name, term] of Object.entries(wholes)) around.explain(part(`.${name}`), term);
     addSaving(panel, backend.name, picture, around, findings);
     return {
         picture,

@@ -3,7 +3,7 @@ import type { Cell } from "../drawing";
 import type { Engine } from "../engine";
 import type { Findings, Line } from "../lines";
 import type { Pin } from "../row/place";
-import type { Term } from "../terms";
+import type { Label, Term } from "../terms";
 import type { Grid, Problem } from "../types";
 import type { Viewport, Zoom } from "../zoom/zoom";
 import type { Panel } from "./panel";
@@ -33,7 +33,9 @@ export interface Surroundings {
     /** A label that explains itself. */
     term(line: Line, backend: Backend): Node;
     /** The same of any words. */
-    label(text: string, term: Term): Node;
+    label: Label;
+    /** What is no label explains itself, too. */
+    explain(whole: HTMLElement, term: Term): void;
     /** The query that is looked at closely. */
     pin(): Pin | null;
     onPin(pin: Pin): void;

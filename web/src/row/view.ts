@@ -2,7 +2,7 @@
 
 import { element } from "../dom";
 import { count, significant } from "../format";
-import type { Term } from "../terms";
+import type { Label } from "../terms";
 import { formulas } from "./formulas";
 import { outputBars, stateImage, valueBars } from "./pictures";
 import { runsOf, type KeySteps, type Steps } from "./steps";
@@ -16,7 +16,7 @@ const mostRuns = 6; // of kept keys that are written out
 /** Names of queries and keys, and labels that explain themselves. */
 export interface Words {
     name(index: number): string;
-    label(text: string, term: Term): Node;
+    label: Label;
 }
 
 export function rowView(steps: Steps, named: Words): Node[] {

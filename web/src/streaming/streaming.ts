@@ -9,6 +9,7 @@ import type { Summary } from "../types";
 import type { Kept, Player } from "./player";
 import { growth, type Size } from "./growth";
 import { countedParts } from "./sizes";
+import { streamTerms, type Label } from "../terms";
 import { words } from "../words/words";
 
 const { streaming: told } = words;
@@ -26,6 +27,7 @@ export class Streaming {
     #button = find(document, "#play", HTMLButtonElement);
     #words = find(document, "#token-words", HTMLElement);
     #begin: () => Scene | null;
+    #label: Label;
     /** undefined: there has been no occasion to ask for it. */
     #scene: Scene | null | undefined;
     /** What was played last. */
@@ -38,7 +40,8 @@ export class Streaming {
     #onChange: () => void;
 
     /** `begin`: gives the head that is shown; null: there is none. */
-    constructor(begin: () => Scene | null, onChange: () => void) {
+    constructor(begin: () => Scene | null, label: Label, onChange: () => void) {
+        this.#label = label;
         this.#begin = begin;
         this.#onChange = onChange;
         this.#wanted = 1;
@@ -156,7 +159,10 @@ export class Streaming {
         const so = told.come(this.#latest, count(this.#total, words.nouns.token), token);
         this.#words.textContent = so;
         this.#slider.setAttribute("aria-valuetext", so);
-        return Promise.resolve([table(kept), growth(passed(this.#played), this.#total, width)]);
+        return Promise.resolve([
+            table(kept, this.#label),
+            growth(passed(this.#played), this.#total, width),
+        ]);
     }
 }
 
@@ -176,9 +182,11 @@ function passed(played: readonly Kept[][]): Size[][] {
     return all;
 }
 
-function table(kept: readonly Kept[]): HTMLElement {
+function table(kept: readonly Kept[], label: Label): HTMLElement {
     const most = Math.max(1, ...kept.map((each) => each.bytes ?? 0));
-    const heads = [told.backend, told.keeps, told.state, told.held, told.error];
+    const columns = ["keeps", "state", "held", "error"] as const;
+    const labels = columns.map((name) => label(told[name], streamTerms[name]));
+    const heads = [told.backend, ...labels];
     const rows = kept.map(({ backend, bytes: size, state, held, error, reason }) => {
         const heading = element("th", { scope: "row" }, backend);
         if (size === null || error === null) {
@@ -204,7 +212,7 @@ function table(kept: readonly Kept[]): HTMLElement {
         row.dataset.stream = backend;
         return row;
     });
-    const head = heads.map((name) => element("th", { scope: "col" }, name));
+    const head = heads.map((head) => element("th", { scope: "col" }, head));
     return element(
         "table",
         { className: "streams" },

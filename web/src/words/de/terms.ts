@@ -110,3 +110,57 @@ export const rowError: typeof english.rowError = {
         "Wie weit diese Zeile der Ausgabe, ihre Gewichte mal die Values, von der exakter Attention entfernt ist: die Wurzel der Summe der Quadrate, relativ zur exakten Zeile.",
     unit: "keine",
 };
+
+export const sentences: typeof english.sentences = {
+    worst: {
+        definition:
+            "Die Zeile der Ausgabe, die am weitesten von der exakter Attention entfernt ist, relativ zu ihrer eigenen Größe, unter den verglichenen: Ein Klick zeigt ihre Schritte.",
+    },
+    rows: {
+        definition:
+            "Wie weit Zeilen der Ausgabe von denen exakter Attention entfernt sind, jede relativ zu ihrer eigenen Größe: der Median und der größte Wert des gezeigten Kopfes, oder die Zeile unter dem Zeiger.",
+    },
+    cell: {
+        definition:
+            "Eine Query, ein Key, und wie viel die Query vom Value des Keys nimmt, oder um wie viel das von der Referenz abweicht: die Zelle unter dem Zeiger, oder die größte.",
+        unit: "keine: 1 ist alles in einer Zeile",
+    },
+    shares: {
+        definition:
+            "Von allem, was gezeigt ist, der Größe nach, was dort liegt, wo Query und Key denselben Platz haben, und was auf dem Key liegt, der am meisten hat.",
+        unit: "Prozent aller Gewichte oder Differenzen im Bild",
+    },
+};
+
+export const tried: typeof english.tried = {
+    flops: {
+        definition:
+            "Additionen und Multiplikationen, die die Formel des Verfahrens selbst braucht.",
+        unit: "Operationen eines Laufs",
+    },
+    best: {
+        definition:
+            "Keine andere Einstellung, die versucht wurde, ist bei Kosten oder Fehler besser, ohne beim anderen schlechter zu sein.",
+    },
+};
+
+export const streamed: typeof english.streamed = {
+    keeps: {
+        definition:
+            "Was das Verfahren von den Token behalten muss, die gekommen sind, um das nächste zu beantworten: ihre Keys und Values, einen Zustand, oder beides.",
+        unit: "Byte, in Potenzen von 1024",
+    },
+    state: {
+        definition: "Der Teil des Behaltenen, dessen Größe sich nicht ändert, wenn Token kommen.",
+        unit: "Byte, in Potenzen von 1024",
+    },
+    held: {
+        definition:
+            "Token, deren Keys und Values so behalten sind, wie sie kamen: alle, oder die, die noch nicht im Zustand sind.",
+        unit: "Token",
+    },
+    error: {
+        definition:
+            "Wie weit die Antwort auf das letzte Token von der exakter Attention entfernt ist: die Wurzel der Summe der Quadrate, relativ zur exakten Antwort.",
+    },
+};

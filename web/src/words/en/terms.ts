@@ -104,3 +104,59 @@ export const rowError = {
         "How far this row of the output, its weights times the values, is from exact attention's: the root of the sum of squares, relative to the exact row's.",
     unit: "none",
 };
+
+/** Of what a panel tells in sentences. */
+export const sentences = {
+    worst: {
+        definition:
+            "The row of the output that is farthest from exact attention's, relative to its own size, of those that were compared: a click shows its steps.",
+    },
+    rows: {
+        definition:
+            "How far rows of the output are from exact attention's, each relative to its own size: the median and the largest of the head that is shown, or the row that is pointed at.",
+    },
+    cell: {
+        definition:
+            "A query, a key, and how much of the key's value the query takes, or by how much that differs from the reference: the cell that is pointed at, or the largest.",
+        unit: "none: 1 is all of a row",
+    },
+    shares: {
+        definition:
+            "Of all that is shown, by size, what lies where query and key are of the same place, and what lies on the key that has most.",
+        unit: "percent of all weights or differences in the picture",
+    },
+};
+
+/** Of columns of what was tried. */
+export const tried = {
+    flops: {
+        definition: "Additions and multiplications that the backend's own formula needs.",
+        unit: "operations of one run",
+    },
+    best: {
+        definition:
+            "No other setting that was tried is better in cost or error without being worse in the other.",
+    },
+};
+
+/** Of columns of tokens that come one by one. */
+export const streamed = {
+    keeps: {
+        definition:
+            "What the backend has to keep of the tokens that have come, to answer the next: their keys and values, a state, or both.",
+        unit: "bytes, by powers of 1024",
+    },
+    state: {
+        definition: "The part of what is kept whose size does not change as tokens come.",
+        unit: "bytes, by powers of 1024",
+    },
+    held: {
+        definition:
+            "Tokens whose keys and values are kept as they came: all, or those that are not in the state yet.",
+        unit: "tokens",
+    },
+    error: {
+        definition:
+            "How far the answer to the last token is from exact attention's: the root of the sum of squares, relative to the exact answer's.",
+    },
+};
