@@ -67,16 +67,16 @@ async function runs(count) {
     assert.equal(await points(), count, await page.textContent("#problem"));
 }
 
-async function downloaded() {
+async function downloaded(format = "csv") {
     const waiting = page.waitForEvent("download");
-    await page.click("#download");
+    await page.click(`#save [data-format=${format}]`);
     const file = await waiting;
     return { name: file.suggestedFilename(), text: await readFile(await file.path(), "utf8") };
 }
 
 test("a panel runs: figure, progress, note, table, and a file with the numbers", async () => {
     await open(quick);
-    assert.equal(await page.locator("#download").isDisabled(), true);
+    assert.equal(await page.locator("#save").isVisible(), false);
     await runs(10);
     assert.match(await page.textContent("#status"), /^10 points in [\d.]+ s$/);
     assert.match(await page.textContent("#note"), /trials/);
@@ -84,6 +84,17 @@ test("a panel runs: figure, progress, note, table, and a file with the numbers",
     assert.equal(name, "separation-7b.csv");
     const [head, ...lines] = text.trimEnd().split("\n");
     assert.equal(head, "x,success,low,high,fexp1,flin1,fexp0,flin0,trials");
+    const told = JSON.parse((await downloaded("json")).text);
+    assert.deepEqual(told.columns, head.split(","));
+    assert.deepEqual(
+        told.rows,
+        lines.map((line) => line.split(",").map(Number)),
+    );
+    assert.deepEqual([told.lab, told.panel, told.params.trials], ["separation", "7b", 5]);
+    const drawn = (await downloaded("svg")).text;
+    assert.match(drawn, /^<svg .*<\/svg>$/s);
+    assert.doesNotMatch(drawn, /var\(|class=|style=/);
+    assert.equal((await downloaded("png")).name, "separation-7b.png");
     const { rows } = await lab("separation", { trials: 5 }, { panel: "7b" });
     assert.deepEqual(
         lines.map((line) => line.split(",").map(Number)),
@@ -244,7 +255,7 @@ test("points are seen while others are computed; stop keeps them; the page stays
         await page.textContent("#status"),
         /^\d+ of 81 points · about [\d.]+ (s|min) left$/,
     );
-    assert.equal(await page.locator("#download").isDisabled(), false);
+    assert.equal(await page.locator("#save").isVisible(), true);
     await page.click("#stop");
     await finished();
     assert.match(await page.textContent("#status"), /^stopped; \d+ points kept$/);

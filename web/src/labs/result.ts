@@ -3,11 +3,12 @@
 import type { LabPanel, LabProgress, LabResult } from "libattn/labs";
 import { find, showLine } from "../dom";
 import { count, short, significant } from "../format";
-import { save } from "../saving";
+import { takeMenu, type Table } from "../take/menu";
+import { standaloneSvg } from "../take/standalone";
 import { curvesOf, type Curve } from "./curves";
 import { drawFigure, outsideOf, undefinedOf, type Row, type Span } from "./figure";
-import type { Choice } from "./state";
-import { csv, table } from "./table";
+import { commandLine, type Choice } from "./state";
+import { saved, table } from "./table";
 import { said } from "./words";
 
 const { ofLabs } = said;
@@ -23,12 +24,15 @@ export class Result {
     #timer = 0;
     #holder = find(document, "#figure", HTMLElement);
     #details = find(document, "#numbers", HTMLDetailsElement);
-    #button = find(document, "#download", HTMLButtonElement);
+    #save = find(document, "#save", HTMLElement);
 
     constructor() {
         new ResizeObserver(() => this.#draw()).observe(this.#holder);
         this.#details.ontoggle = () => this.#fillTable();
-        this.#button.onclick = () => this.#download();
+        const drawing = () => this.#holder.querySelector("svg");
+        const svg = () => (drawing() ? standaloneSvg(drawing() as SVGElement) : null);
+        const name = () => `${this.#choice?.lab.name}-${this.panel?.id}`;
+        this.#save.append(takeMenu(said.figure, { name, svg, table: () => this.#table() }));
     }
 
     get panel(): LabPanel | null {
@@ -126,7 +130,7 @@ export class Result {
         this.#holder.replaceChildren(plot);
         find(document, "#outside", HTMLElement).hidden = this.#outside.length === 0;
         this.#read(null);
-        this.#button.disabled = rows.length === 0;
+        this.#save.hidden = rows.length === 0;
         this.#root.dataset.points = String(rows.length);
     }
 
@@ -171,10 +175,12 @@ export class Result {
         holder.replaceChildren(table(panel, this.#finished));
     }
 
-    #download(): void {
-        if (!this.#choice) return;
-        const { lab, panel } = this.#choice;
-        save(`${lab.name}-${panel.id}.csv`, csv(panel, this.#finished), "text/csv");
+    #table(): Table | null {
+        if (!this.#choice) return null;
+        const { lab, panel, params, seed } = this.#choice;
+        const about = { lab: lab.name, panel: panel.id, title: panel.title, seed, params };
+        const command = commandLine(this.#choice);
+        return { ...saved(panel, this.#finished), about: { ...about, commandLine: command } };
     }
 }
 

@@ -3,22 +3,24 @@
 import type { LabPanel } from "libattn/labs";
 import { element } from "../dom";
 import { short } from "../format";
+import type { Table } from "../take/menu";
 import type { Row } from "./figure";
 
-/** What the command line writes too: no counts and flags that stand aside. */
-export function csv({ columns }: LabPanel, rows: readonly Row[]): string {
+/** What the command line's .csv has, too: no counts and flags that stand aside. */
+export function saved(
+    { columns }: LabPanel,
+    rows: readonly Row[],
+): Pick<Table, "columns" | "rows"> {
     const kept = columns.flatMap((column, i) => (column.aside ? [] : [i]));
-    const lines = [
-        kept.map((i) => columns[i]?.name ?? ""),
-        ...rows.map((row) => kept.map((i) => text(row[i]))),
-    ];
-    return lines.map((line) => `${line.join(",")}\n`).join("");
+    return {
+        columns: kept.map((i) => columns[i]?.name ?? ""),
+        rows: rows.map((row) => kept.map((i) => cell(row[i]))),
+    };
 }
 
-function text(value: number | undefined): string {
-    return value === undefined || Number.isNaN(value)
-        ? "nan"
-        : String(value).replace("Infinity", "inf");
+function cell(value: number | undefined): number | string {
+    if (value === undefined || Number.isNaN(value)) return "nan";
+    return Number.isFinite(value) ? value : String(value).replace("Infinity", "inf");
 }
 
 export function table({ columns }: LabPanel, rows: readonly Row[]): HTMLTableElement {

@@ -2,6 +2,7 @@ import type { labs as english } from "../en/labs";
 import { ofLabs } from "./labs/library";
 
 export const labs: typeof english = {
+    figure: "der Abbildung",
     worker: ["Worker", "Worker"],
     point: ["Punkt", "Punkte"],
     points: ["Punkt", "Punkten"],

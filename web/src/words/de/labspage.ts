@@ -21,7 +21,6 @@ export const labs: Record<keyof typeof english, string> = {
     verdict: "Urteil",
     sure: "Wie sicher",
     found: "Gefunden",
-    download: "CSV herunterladen",
     table: "Tabelle",
     command: "Kommandozeile",
     copy: "Kopieren",

@@ -3,6 +3,7 @@
 type Noun = [one: string, many: string];
 
 export const labs = {
+    figure: "the figure",
     worker: ["worker", "workers"] as Noun,
     point: ["point", "points"] as Noun,
     /** Of how many, after “of”. */

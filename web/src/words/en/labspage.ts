@@ -20,7 +20,6 @@ export const labs = {
     verdict: "Verdict",
     sure: "How sure",
     found: "Found",
-    download: "Download CSV",
     table: "Table",
     command: "Command line",
     copy: "Copy",
