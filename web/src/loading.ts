@@ -42,7 +42,7 @@ export class Loading {
     #summary: Summary | null = null;
     #latest = 0; // input asked for
     #isReading = false;
-    #isPresets = false; // the problem that is posed, also by a link
+    #isPosedByPreset = false; // the problem that is posed, also by a link
     #picker = new Picker((files) => void this.#load(fromFiles(files)));
     #presets: PresetBar;
 
@@ -62,7 +62,7 @@ export class Loading {
     /** The first input, as a link has it; where the reader has not asked for another one by now. */
     async begin({ files: key, preset: id }: Link): Promise<void> {
         const preset = presetOf(id);
-        this.#isPresets = Boolean(preset);
+        this.#isPosedByPreset = Boolean(preset);
         const isStale = () => this.#latest > 0;
         const files = await this.#around.keeping.keptFiles(key, isStale);
         if (isStale()) return;
@@ -183,7 +183,7 @@ export class Loading {
             else keeping.leaveFiles();
             if (settings) onSettings(settings);
             else if (origin.kind !== "preset") this.#leavePreset();
-            this.#isPresets = origin.kind === "preset";
+            this.#isPosedByPreset = origin.kind === "preset";
             input.accept(summary, origin);
             this.#presets.show(origin.kind === "preset" ? origin.preset : null);
             onInput();
@@ -210,8 +210,9 @@ export class Loading {
 
     /** What a preset has set is not for the reader's text or files. */
     #leavePreset(): void {
-        if (this.#isPresets) this.#around.onSettings({ problem: { causal: false, scale: null } });
-        this.#isPresets = false;
+        if (this.#isPosedByPreset)
+            this.#around.onSettings({ problem: { causal: false, scale: null } });
+        this.#isPosedByPreset = false;
     }
 
     /** What is to be seen gives no input: nothing that came from another one stays. */
