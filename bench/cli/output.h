@@ -44,7 +44,7 @@ int output_write(output_t *output);
 
 /**
  * CLI_OK, or a complaint where what is written to `path` would take the place of `kept`, the file
- * that is `what` and worth more. Either may be NULL.
+ * that is `what` and worth more ("-": the one that standard input is). Either may be NULL.
  */
 int output_spare(const char *path, const char *kept, const char *what);
 

@@ -1,6 +1,7 @@
 // The papers' experiments from outside: files, resuming, wrong input.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -218,6 +219,16 @@ describe("attn lab run", () => {
         const damaged = text.replace(points[50], points[50].replace(" ", " 1"));
         writeFileSync(join(folder, "strange/separation-3b.points"), damaged);
         refuse([...small, "--seed", "7", "-o", "strange"], folder, /is no point of this panel/);
+        if (isWasi) return;
+        rmSync(join(folder, "strange/separation-3b.points"));
+        execFileSync("mkfifo", [join(folder, "strange/separation-3b.points")]);
+        for (const more of [[], ["--restart"]])
+            // and waits for nobody who would write into it
+            refuse(
+                [...small, "-o", "strange", ...more],
+                folder,
+                /3b\.points: is no regular file: /,
+            );
     });
 });
 

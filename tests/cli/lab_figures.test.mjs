@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -21,10 +21,11 @@ it("committed figures of trained cells follow from their cells", nativeOnly, () 
             const { status, stderr } = attn(["lab", ...args, ...more], folder);
             assert.equal(status, expected, stderr);
         };
-        const give = () =>
-            execFileSync(process.execPath, [join(figures, "points.mjs"), "out"], {
+        const give = (to = "out") =>
+            execFileSync(process.execPath, [join(figures, "points.mjs"), to], {
                 cwd: folder,
                 encoding: "utf8",
+                stdio: "pipe",
             });
         const made = (name) => readFileSync(join(folder, "out", name), "utf8");
         run(1); // nothing is there
@@ -39,6 +40,15 @@ it("committed figures of trained cells follow from their cells", nativeOnly, () 
             for (const key of ["verdict", "sure", "found"]) assert.equal(then[key], now[key], json);
             assert.equal(then.panel.criterion, now.panel.criterion, json);
         }
+        const figure = join(folder, "out", names[0].replace("csv", "points"));
+        const whole = readFileSync(figure, "utf8");
+        writeFileSync(figure, whole.slice(0, -5)); // its last line was being written
+        assert.match(give(), / 1 points/);
+        assert.equal(readFileSync(figure, "utf8"), whole);
+        writeFileSync(figure, whole.replace("\n\n", "\n"));
+        assert.throws(give, /: is no file of points, or its head is damaged\n$/);
+        assert.throws(() => give("."), /has no points of a figure here; first: attn lab run/);
+        writeFileSync(figure, whole);
         const points = () => names.map((name) => made(name.replace("csv", "points")));
         const kept = points();
         for (const other of [

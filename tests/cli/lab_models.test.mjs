@@ -1,12 +1,19 @@
 // `attn lab export`, `solve`, `dump`: a checkpoint becomes a small model, which answers questions and shows its heads.
 
 import assert from "node:assert/strict";
-import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import {
+    closeSync,
+    copyFileSync,
+    openSync,
+    readFileSync,
+    truncateSync,
+    writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 
-import { isWasi, succeed as succeedWith, withFiles } from "./command.mjs";
-import { refuse, seal, succeed } from "./lab.mjs";
+import { assertRefused, attn, isWasi, succeed as succeedWith, withFiles } from "./command.mjs";
+import { nativeOnly, refuse, seal, succeed } from "./lab.mjs";
 import { read as readArray } from "./npy.mjs";
 
 const shape = ["--n", "3", "--d", "8", "--layers", "2", "--heads", "2"];
@@ -25,6 +32,13 @@ before(() =>
     }),
 );
 const withModel = (body) => withFiles({ "a.study": checkpoint, "a.model": model }, body);
+
+/** Standard input is a file of the folder. */
+function refuseFrom(name, args, folder, says) {
+    const input = openSync(join(folder, name));
+    assertRefused(attn(["lab", ...args], folder, { stdio: [input, "pipe", "pipe"] }), says);
+    closeSync(input);
+}
 const ask = (question, ...rest) => ["solve", "lis", question, "--model", "a.model", ...rest];
 
 describe("attn lab export", () => {
@@ -93,6 +107,13 @@ describe("attn lab export", () => {
         withModel((folder) => {
             for (const to of ["a.study", "./a.study"])
                 refuse(["export", "a.study", "-o", to], folder, /a\.study: is the checkpoint: /);
+            assert.deepEqual(readFileSync(join(folder, "a.study")), checkpoint);
+        });
+    });
+
+    it("nor of one that is standard input", nativeOnly, () => {
+        withModel((folder) => {
+            refuseFrom("a.study", ["export", "-", "-o", "a.study"], folder, /is the checkpoint: /);
             assert.deepEqual(readFileSync(join(folder, "a.study")), checkpoint);
         });
     });
@@ -247,6 +268,14 @@ describe("attn lab dump", () => {
             const model = readFileSync(join(folder, "a.model"));
             for (const to of ["a.model", "./a.model"])
                 refuse(dump("30 9 20", "--v", to), folder, /a\.model: is the model: /);
+            assert.deepEqual(readFileSync(join(folder, "a.model")), model);
+        });
+    });
+
+    it("nor of one that is standard input", nativeOnly, () => {
+        withModel((folder) => {
+            const args = ["dump", "lis", "30 9 20", "--model", "-", "--v", "a.model"];
+            refuseFrom("a.model", args, folder, /a\.model: is the model: /);
             assert.deepEqual(readFileSync(join(folder, "a.model")), model);
         });
     });

@@ -216,6 +216,11 @@ describe("attn lab train", () => {
         ["no part", ["train", "lis", "--warm", "1.5", "-o", "x"], /--warm is from 0 to 1/],
         ["no rate", ["train", "lis", "--rate", "0", "-o", "x"], /--rate: 0 is not above 0/],
         [
+            "a rate that is 0 as a float",
+            ["train", "lis", "--rate", "1e-320", "-o", "x"],
+            /--rate: 9\.99989e-321 is not above 0/,
+        ],
+        [
             "dropout that is 1 as a float",
             ["train", "lis", "--dropout", "0.99999999", "-o", "x"],
             /--dropout: .* is not from 0 to below 1/,

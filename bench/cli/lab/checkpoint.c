@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char magic[] = "attn lab points 1\n";
@@ -140,7 +141,12 @@ int checkpoint_load(checkpoint_t *checkpoint, task_t *task, int restart) {
     checkpoint->header = header.bytes;
     checkpoint->path = task_path(task, "points");
     if (!checkpoint->path) return cli_complain(CLI_USAGE, "no memory for a path");
-    return restart || access(checkpoint->path, F_OK) != 0 ? CLI_OK : read_checkpoint(checkpoint);
+    struct stat info;
+    if (stat(checkpoint->path, &info) != 0) return CLI_OK;
+    if (!S_ISREG(info.st_mode)) /* a pipe would be waited for */
+        return cli_complain(CLI_USAGE, "%s: is no regular file: choose another folder",
+                            checkpoint->path);
+    return restart ? CLI_OK : read_checkpoint(checkpoint);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------- */

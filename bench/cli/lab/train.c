@@ -167,11 +167,12 @@ static const char details[] =
     "  attn lab train lis --n 110 --d 128 --bench";
 
 static int check_numbers(const study_choice_t *c) {
-    if (c->rate <= 0)
+    /* Not numbers are settings that are the task's. All are kept as floats. */
+    if ((float)c->rate <= 0)
         return cli_complain(CLI_USAGE, "lab train: --rate: %g is not above 0", c->rate);
-    if (c->embedding <= 0)
+    if ((float)c->embedding <= 0)
         return cli_complain(CLI_USAGE, "lab train: --embedding: %g is not above 0", c->embedding);
-    if (!(c->dropout >= 0 && (float)c->dropout < 1)) /* it is kept as a float */
+    if (!(c->dropout >= 0 && (float)c->dropout < 1))
         return cli_complain(CLI_USAGE, "lab train: --dropout: %g is not from 0 to below 1",
                             c->dropout);
     return CLI_OK;
