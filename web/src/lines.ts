@@ -31,7 +31,8 @@ export interface Findings {
 }
 
 export function numberLines({ numbers: told, accuracy, look, timing, ended }: Findings): Line[] {
-    const { flops, kept, touched, workspaceBytes } = told;
+    const { flops, kept, isMost, touched, workspaceBytes } = told;
+    const share = (part: number) => (isMost ? numbers.atMost(percent(part)) : percent(part));
     const gflops = timing && flops && flops / timing.milliseconds / 1e6;
     const pending = ended === null ? "…" : numbers.notComputed;
     const line = lineWith(pending);
@@ -48,8 +49,8 @@ export function numberLines({ numbers: told, accuracy, look, timing, ended }: Fi
             (value) => significant(value, 3),
             flops === null ? numbers.notTold : pending,
         ),
-        line("kept", numbers.kept, kept, percent, numbers.notTold),
-        ...(touched === null ? [] : [line("touched", numbers.touched, touched, percent)]),
+        line("kept", numbers.kept, kept, share, numbers.notTold),
+        ...(touched === null ? [] : [line("touched", numbers.touched, touched, share)]),
         line("workspace", numbers.workspace, workspaceBytes, bytes),
     ];
 }

@@ -7,6 +7,7 @@ import type { Numbers, Shape } from "./types";
 export function numbersOf(
     { cost, workspaceBytes, kernel, facts }: Inline | Remote,
     { batch, heads, queries, keys }: Shape,
+    hidesPairs: boolean,
 ): Numbers {
     const all = batch * heads * queries * keys;
     const pairs = known(cost?.pairs);
@@ -14,6 +15,7 @@ export function numbersOf(
     return {
         flops: known(cost?.flops),
         kept: pairs && pairs / all,
+        isMost: hidesPairs,
         touched: touched && touched / all,
         form: cost && cost.form,
         ...{ workspaceBytes, kernel, facts },

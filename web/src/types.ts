@@ -102,6 +102,8 @@ export interface Numbers {
     flops: number | null;
     /** Share of the (query, key) pairs that have a weight. */
     kept: number | null;
+    /** A run's arrays hide some of the pairs, which a plan does not know: it keeps as many at most. */
+    isMost: boolean;
     /** Share of those that are computed for them; null where all are, or none knows. */
     touched: number | null;
     workspaceBytes: number;

@@ -88,7 +88,11 @@ export class Work {
 
     async describe(): Promise<Numbers> {
         return this.#piece(stages.picture, async (attn) => {
-            return numbersOf(await this.#plan.on(attn), this.#held.input.shape);
+            return numbersOf(
+                await this.#plan.on(attn),
+                this.#held.input.shape,
+                this.#posed.hidesPairs,
+            );
         });
     }
 

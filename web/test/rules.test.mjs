@@ -77,6 +77,12 @@ for (const [name, [text, rule]] of Object.entries(rules))
         const most = await mostOfText(rule);
         const error = await number("softmax", "error");
         assert.ok(error <= most, `softmax by ${name}: ${error}, and ${most} is the most`);
+        const kept = await panel("softmax").locator("[data-name=kept] dd").textContent();
+        const isHidden = ["keys", "hidden"].includes(name); // by arrays, of which a plan knows nothing
+        assert.match(
+            kept,
+            isHidden ? /^at most 100\s?%$/ : name === "window" ? /^2\d\.?\d*\s?%$/ : /^100\s?%$/,
+        );
         const without = await mostOfText();
         assert.ok(most < 100 * without, "the bound is one of rounding");
         for (const backend of ["linear", "sketch"].slice(name === "keys" ? 1 : 0))

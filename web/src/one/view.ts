@@ -72,22 +72,17 @@ class View {
 
     compute(backend: string, params: Values): { grid: Grid; findings: Findings } {
         const { shape, problem, batch, head } = this.#saved;
-        const plan = this.#attn.plan({
-            backend,
-            ...shape,
-            params,
-            ...posed(problem, shape).options,
-        });
+        const { options, arrays, hidesPairs } = posed(problem, shape);
+        const plan = this.#attn.plan({ backend, ...shape, params, ...options });
         try {
             const { query, key } = this.#arrays;
-            const { arrays } = posed(problem, shape);
             const { region, pooling } = this.#saved.viewport;
             const grid = emptyGrid(region, shape, pooling);
             for (let row = 0; row < grid.rows; row++) {
                 const part = { batch, head, ...queriesOf(grid, row) };
                 fillRows(grid, row, plan.weights({ ...arrays, query, key, ...part }));
             }
-            const numbers = numbersOf(plan, shape);
+            const numbers = numbersOf(plan, shape, hidesPairs);
             const works = [
                 ["run", numbers.flops ?? 0],
                 ["exact", this.#exactFlops],

@@ -20,6 +20,8 @@ interface Posed {
         slopes?: Float32Array;
         mask?: { data: Uint8Array; shape: number[] };
     };
+    /** Some of them keep queries from keys. */
+    hidesPairs: boolean;
 }
 
 export function posed(
@@ -45,6 +47,7 @@ export function posed(
             inputs: Object.keys(arrays) as InputName[],
         },
         arrays,
+        hidesPairs: Boolean(arrays.kvLengths ?? arrays.mask),
     };
 }
 

@@ -45,6 +45,7 @@ export const numbers: typeof english.numbers = {
     spread: "Ihre Spanne",
     tooLong: "zu lang für weitere",
     kept: "Behaltene Paare",
+    atMost: (share) => `höchstens ${share}`,
     touched: "Berechnete Paare",
     workspace: "Arbeitsspeicher",
     cost: "Kosten",

@@ -37,7 +37,7 @@ export const terms: typeof english.terms = {
     },
     kept: {
         definition:
-            "Anteil der Paare aus Query und Key, die ein Gewicht bekommen; die Nullen der Maske zählen nicht dazu.",
+            "Anteil der Paare aus Query und Key, die ein Gewicht bekommen. Was eine Maske oder die Zahl der Keys, die zählen, wegnimmt, ist noch dabei, da ein Plan es nicht kennt: „höchstens“ so viele.",
         unit: "Prozent von n Queries mal m Keys, alle Köpfe zusammen",
     },
     touched: {

@@ -52,6 +52,7 @@ export const numbers = {
     spread: "Their range",
     tooLong: "too long for more",
     kept: "Pairs kept",
+    atMost: (share: string) => `at most ${share}`,
     touched: "Pairs computed",
     workspace: "Workspace",
     cost: "Cost",

@@ -34,7 +34,7 @@ export const terms = {
     },
     kept: {
         definition:
-            "Share of the pairs of a query and a key that get a weight; the mask's zeros are not among them.",
+            "Share of the pairs of a query and a key that get a weight. What a mask or the number of keys that count takes away is still among them, as a plan does not know it: so many “at most”.",
         unit: "percent of n queries times m keys, all heads together",
     },
     touched: {
