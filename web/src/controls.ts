@@ -169,7 +169,8 @@ function slider(param: NumberParam, id: string, initial: number, onChange: () =>
             const chosen = facts.find((fact) => fact.name === param.name)?.value;
             const text = typeof chosen === "number" ? short(chosen, 6) : chosen;
             const told = isAutomatic() && text ? `${panel.auto} (${text})` : panel.auto;
-            if (number.placeholder !== told) number.placeholder = told;
+            if (number.placeholder === told) return; // as it is written there
+            number.placeholder = told;
             if (isAutomatic()) show();
         },
     };

@@ -2,11 +2,10 @@
 
 const pause = 350; // milliseconds: Safari refuses more than 100 changes of the address in 30 s
 
-/** Browsers take only so many changes of an address: the latest of those asked for is made soon. */
+/** Browsers take only so many changes of an address: the latest of those asked for is made in a moment. */
 export class Hash {
     #make: (() => string | Promise<string>) | null = null;
     #isStep = false;
-    #written = -Infinity;
     #isWriting = false;
     #writing = Promise.resolve();
 
@@ -26,8 +25,7 @@ export class Hash {
         this.#isWriting = true;
         try {
             while (this.#make) {
-                const wait = Math.max(0, this.#written + pause - performance.now());
-                await new Promise((resolve) => setTimeout(resolve, wait));
+                await new Promise((resolve) => setTimeout(resolve, pause));
                 const make = this.#make;
                 this.#make = null;
                 const hash = await make();
@@ -35,7 +33,6 @@ export class Hash {
                 if (this.#isStep) history.pushState(null, "", address);
                 else history.replaceState(null, "", address);
                 this.#isStep = false;
-                this.#written = performance.now();
             }
         } finally {
             this.#isWriting = false;

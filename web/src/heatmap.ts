@@ -48,6 +48,8 @@ export class Heatmap {
     #layout: Layout | null = null;
     #cell: Cell | null = null;
     #pinned: number | null = null;
+    /** Of the canvas, in CSS pixels; null: not known yet. The page would be laid out at once for whoever asks it. */
+    #width: number | null = null;
     #frame = new Frame(() => this.#draw());
 
     constructor(
@@ -67,7 +69,8 @@ export class Heatmap {
             listen(canvas, { placeAt, zoom: by, move: (place) => zoom.move(place) });
         }
         new ResizeObserver(() => {
-            if (canvas.clientWidth !== this.#layout?.width) this.#draw(); // its height is drawing's own
+            this.#width = canvas.clientWidth;
+            if (this.#width !== this.#layout?.width) this.#draw(); // its height is drawing's own
         }).observe(canvas);
 
         const follow = (event: PointerEvent) => onPoint(this.#cellAt(event.offsetX, event.offsetY));
@@ -152,8 +155,9 @@ export class Heatmap {
         if (!this.#drawing) return;
         const before = this.#isMoving ? this.#layout : null;
         this.#layout = null;
-        if (canvas.clientWidth === 0) return; // hidden
-        const layout = (this.#layout = this.#drawing.layout(canvas.clientWidth, before));
+        const width = (this.#width ??= canvas.clientWidth);
+        if (width === 0) return; // hidden
+        const layout = (this.#layout = this.#drawing.layout(width, before));
         canvas.style.height = `${layout.height}px`;
         const context = this.#context;
         const pixels = (size: number) => Math.round(size * devicePixelRatio);

@@ -38,6 +38,7 @@ export type Origin =
 
 const { input: told, nouns } = words;
 const typingPause = 200; // milliseconds
+const swift = 2000; // letters of a text whose pictures come with each that is typed
 
 export class InputPanel {
     #form = find(document, "#input", HTMLFormElement);
@@ -169,7 +170,7 @@ export class InputPanel {
             typedAt = location.hash;
             onTyping();
             clearTimeout(typing);
-            typing = setTimeout(onText, typingPause);
+            typing = setTimeout(onText, this.#text.value.length > swift ? typingPause : 0);
         });
         addEventListener("pagehide", () => keepTyped(this.#text.value, typedAt));
         this.#dim.addEventListener("change", onText);

@@ -91,7 +91,6 @@ export class Panels {
     }
 
     refresh(): void {
-        this.#holder.classList.remove("left");
         for (const panel of this.#all) void panel.refresh();
     }
 
@@ -117,12 +116,10 @@ export class Panels {
 
     /** There will be another input. */
     outdate(): void {
-        this.#holder.classList.add("left");
         for (const panel of this.#all) panel.outdate();
     }
 
     clear(): void {
-        this.#holder.classList.remove("left");
         for (const panel of this.#all) panel.clear();
     }
 

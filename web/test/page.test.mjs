@@ -102,6 +102,32 @@ test("a text without tokens is one line, and nothing of the last one stays", asy
     await errors();
 });
 
+/** In the page: is a text read within half of the pause after typing? Timers go off in the order of their times. */
+async function isReadSoon(text) {
+    const { postMessage } = Worker.prototype;
+    let isRead = false;
+    Worker.prototype.postMessage = function (letter, ...rest) {
+        isRead ||= letter.kind === "text";
+        return postMessage.call(this, letter, ...rest);
+    };
+    const field = document.querySelector("#text");
+    field.value = text;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    Worker.prototype.postMessage = postMessage;
+    return isRead;
+}
+
+test("each letter of a short text is computed on at once, and a long one when typing rests", async () => {
+    await settled(page);
+    assert.equal(await page.evaluate(isReadSoon, "a few words more"), true);
+    await settled(page);
+    assert.equal(await page.evaluate(isReadSoon, "many words ".repeat(200)), false);
+    await page.locator("#summary", { hasText: /^400 tokens/ }).waitFor();
+    await settled(page);
+    await write("words again");
+});
+
 test(opener("what is typed and chosen while the page still loads stays"), async () => {
     const arrive = await openSlowly(`${site.url}#dim=32&causal=1&scale=2`);
     await page.fill("#text", "typed before all else");

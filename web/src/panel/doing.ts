@@ -1,11 +1,16 @@
 /** What a panel is computing, and how far it is. */
 
+import { Late } from "../late";
+
 export type Step = "picture" | "output" | "error" | "time";
 
 export const steps: readonly Step[] = ["picture", "output", "error", "time"];
 
+const patience = 300; // milliseconds: numbers that come sooner are not dimmed
+
 export class Doing {
     #element: HTMLElement;
+    #late: Late;
     #onChange: () => void;
     /** null: nothing. */
     #step: Step | null = null;
@@ -17,6 +22,7 @@ export class Doing {
     /** `element`: is busy meanwhile. */
     constructor(element: HTMLElement, onChange: () => void) {
         this.#element = element;
+        this.#late = new Late(element, "counting", patience);
         this.#onChange = onChange;
     }
 
@@ -56,7 +62,9 @@ export class Doing {
     }
 
     #change(): void {
-        this.#element.ariaBusy = String(this.step !== null);
+        const isBusy = this.step !== null;
+        this.#element.ariaBusy = String(isBusy);
+        this.#late.set(isBusy);
         this.#onChange();
     }
 }

@@ -7,6 +7,7 @@ import type { Cell } from "../drawing";
 import { significant } from "../format";
 import { Drawn } from "../frame";
 import { Heatmap, type Zooming } from "../heatmap";
+import { Late } from "../late";
 import type { Look } from "../look/look";
 import type { Pin } from "../row/place";
 import type { Table } from "../take/menu";
@@ -16,6 +17,7 @@ import { Told } from "./told";
 import { words } from "../words/words";
 
 const { picture: told } = words;
+const patience = 100; // milliseconds: what is there by then takes the place of a picture that is not dimmed before
 
 /** What a picture needs from around it. */
 export interface Frame {
@@ -49,10 +51,12 @@ export class Picture {
     /** What is drawn is of another region than the grid. */
     #isMoving = false;
     #painted = new Drawn();
+    #late: Late;
 
     /** `root`: the panel, which is marked as what its picture is. */
     constructor(root: HTMLElement, name: string, frame: Frame) {
         this.#root = root;
+        this.#late = new Late(root, "late", patience);
         this.#frame = frame;
         this.#readout = find(root, ".readout", HTMLElement);
         this.#ofRow = find(root, ".of-row", HTMLElement);
@@ -137,7 +141,9 @@ export class Picture {
         if (isDifference !== this.#isDifference) this.#heatmap.forget();
         this.#isDifference = isDifference;
         this.#values = isDifference ? difference(this.grid, this.#frame.reference()) : cells;
-        this.#root.classList.toggle("stale", this.#grid !== null && this.#values === null);
+        const isStale = this.#grid !== null && this.#values === null;
+        this.#root.classList.toggle("stale", isStale);
+        this.#late.set(isStale);
         this.#root.classList.toggle("moving", this.#isMoving);
         const [grid, values, tokens] = [this.grid, this.#values, this.#tokens];
         this.#told.show(grid && values ? { grid, values, tokens, isDifference } : null);
