@@ -2,9 +2,12 @@
 
 import assert from "node:assert/strict";
 
-/** CPU time of the tasks on the page's main thread while `action` lasts, in milliseconds: { longest, sum }. */
+/**
+ * CPU time of the tasks on the page's main thread while `action` lasts, in milliseconds: { longest, sum, until }. `until`
+ * has the sum of those that began before a performance.mark() of the page's, by the mark's name.
+ */
 export async function mainThread(browser, page, action) {
-    await browser.startTracing(page, { categories: ["toplevel"] });
+    await browser.startTracing(page, { categories: ["toplevel", "blink.user_timing"] });
     await action();
     const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
     const main = traceEvents.find(
@@ -14,8 +17,20 @@ export async function mainThread(browser, page, action) {
         return pid === main.pid && tid === main.tid && tdur !== undefined;
     });
     assert.ok(tasks.length > 20, `${tasks.length} tasks`);
-    const times = outermost(tasks).map(({ tdur }) => tdur / 1000);
-    return { longest: Math.max(...times), sum: times.reduce((sum, time) => sum + time, 0) };
+    const outer = outermost(tasks);
+    const marks = traceEvents.filter(
+        ({ cat, pid }) => cat === "blink.user_timing" && pid === main.pid,
+    );
+    const before = ({ name, ts }) => [name, sumOf(outer.filter((task) => task.ts + task.dur < ts))];
+    return {
+        longest: Math.max(...outer.map(({ tdur }) => tdur / 1000)),
+        sum: sumOf(outer),
+        until: Object.fromEntries(marks.map(before)),
+    };
+}
+
+function sumOf(tasks) {
+    return tasks.reduce((sum, { tdur }) => sum + tdur / 1000, 0);
 }
 
 /** What is traced within another one is part of it. */
