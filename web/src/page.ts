@@ -320,11 +320,14 @@ export class Page {
     get #saved(): SavedView | null {
         const { input } = this.#engine;
         if (!input) return null;
+        const { strands, heads } = this.#folds.settings;
         return savedView(input, this.#panels.candidates, {
             problem: this.#input.problem,
             ...this.#input.view,
             ...this.#viewing.values,
             viewport: this.#zoom.viewport(input.shape),
+            ...{ pin: this.#pinning.pin, strands, heads, unfolded: unfolded() },
+            batchName: this.#input.batchName,
         });
     }
 

@@ -10,7 +10,8 @@ import { emptyGrid, fillRows, queriesOf } from "./pool";
 import { isSame, wholeOf } from "./zoom/region";
 import type { Viewport } from "./zoom/zoom";
 import type { Reference } from "./reference";
-import { queriesToSee, type HeadRows, type Look } from "./look/look";
+import type { HeadRows, Look } from "./look/look";
+import { chunk, gather, headRows, type Part } from "./look/rows";
 import { posed } from "./rules/posed";
 import type { Place } from "./row/place";
 import { probe } from "./row/probe";
@@ -23,7 +24,6 @@ const stages = { picture: 0, run: 1, time: 2 };
 const mostBackends = 1024;
 
 const mostWholes = 8;
-const chunk = 1 << 19; // weights in a piece: some milliseconds
 const mostFlops = 2 ** 39; // of a run: it takes about half a minute
 
 export interface Task {
@@ -32,14 +32,6 @@ export interface Task {
     place: number;
     problem: Problem;
     params: Values;
-}
-
-/** Rows of a head's weights. */
-interface Part {
-    batch: number;
-    head: number;
-    first: number;
-    count: number;
 }
 
 /** Each step rejects with an AbortError once the work has ended, whose signal tells. */
@@ -179,21 +171,11 @@ export class Work {
         head: number,
         pairs: number,
     ): Promise<{ look: Look; rows: HeadRows }> {
-        const { heads, queries, keys, valueDim } = this.#held.input.shape;
-        const seen = queriesToSee(queries, keys, pairs);
-        const place = batch * heads + head;
-        const weights = new Float32Array(seen.length * keys);
-        const isAll = seen.length === queries;
-        const step = isAll ? Math.max(1, Math.floor(chunk / keys)) : 1;
-        for (let i = 0; i < seen.length; i += step) {
-            const count = Math.min(step, seen.length - i);
-            const part = { batch, head, first: seen[i] ?? 0, count };
-            weights.set(await this.#weights(part, this.signal), i * keys);
-        }
-        const at = seen.map((query) => place * queries + query);
-        const out = gather(this.#out ?? new Float32Array(), at, valueDim);
-        const rows = { queries: seen, weights, out };
-        const look = await this.#reference.look(place, rows);
+        const { shape } = this.#held.input;
+        const out = this.#out ?? new Float32Array();
+        const weigh = (part: Part) => this.#weights(part, this.signal);
+        const rows = await headRows(shape, { batch, head }, pairs, out, weigh);
+        const look = await this.#reference.look(batch * shape.heads + head, rows);
         this.signal.throwIfAborted();
         return { look, rows };
     }
@@ -253,10 +235,4 @@ export class Work {
 function largestOf(weights: Float32Array): number {
     const most = weights.reduce((most, weight) => (weight > most ? weight : most), -Infinity);
     return Math.max(0, weights.indexOf(most));
-}
-
-function gather(out: Float32Array, rows: readonly number[], width: number): Float32Array {
-    const gathered = new Float32Array(rows.length * width);
-    rows.forEach((row, i) => gathered.set(out.subarray(row * width, (row + 1) * width), i * width));
-    return gathered;
 }

@@ -205,7 +205,9 @@ for (const [address, steps] of Object.entries(uses))
 
 test("a view in one file, light and dark: axe finds nothing", async () => {
     const page = await site.newPage();
-    await page.goto(`${site.url}index.html`);
+    await page.goto(
+        `${site.url}index.html#preset=lis-softmax&row=3.2&strands=softmax&heads=linear`,
+    );
     await settled(page);
     await page.click("#share summary");
     const coming = page.waitForEvent("download");
@@ -215,6 +217,8 @@ test("a view in one file, light and dark: axe finds nothing", async () => {
     await (await coming).saveAs(path);
     await page.goto(pathToFileURL(path).href);
     await page.locator(".panel [data-name=error] data").nth(3).waitFor();
+    await page.locator(".row-error data").nth(3).waitFor();
+    await page.locator("#heads button[data-head]").nth(11).waitFor();
     for (const colorScheme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme });
         assert.deepEqual(await violations(page), [], colorScheme);

@@ -146,8 +146,140 @@ test("#preset=sink&sketch.size=20&difference=1&colours=log: one file computes th
         () => +document.querySelector("[data-backend=sketch] [data-name=error] data").value < 1e-4,
     );
     assert.match(await opened.getAttribute("h1 + p a", "href"), /#preset=sink&/);
-    const label = await opened.getAttribute(".panel canvas", "aria-label");
-    assert.match(label, /arrows move$/, "no steps are promised: there are none");
+    await opened.close();
+});
+
+/** What is pinned, step by step: of each panel its numbers, its keys, and how many formulas and pictures it has. */
+async function steps(from, count = 4) {
+    await from.waitForFunction(
+        (n) => document.querySelectorAll(".row:not(.old) .row-error data").length === n,
+        count,
+    );
+    return from.locator(".row").evaluateAll((rows) =>
+        rows.map((row) => {
+            const all = (selector) => [...row.querySelectorAll(selector)];
+            return {
+                numbers: all("data").map(({ value }) => Number(value)),
+                names: all("th, figcaption, .sees").map(({ textContent }) => textContent),
+                drawn: [all("math").length, all("figure svg").length, all("canvas").length],
+            };
+        }),
+    );
+}
+
+/** The two builds round f32 otherwise: as above, by the size of a number. */
+function assertNear(found, wanted, what) {
+    assert.equal(found.length, wanted.length, what);
+    wanted.forEach((number, i) => {
+        const isSame = Object.is(found[i], number);
+        const most = 1e-4 * Math.max(1, Math.abs(number));
+        assert.ok(
+            isSame || Math.abs(found[i] - number) <= most,
+            `${what}: ${found[i]}, not ${number}`,
+        );
+    });
+}
+
+function assertSameSteps(found, wanted) {
+    wanted.forEach(({ numbers, names, drawn }, i) => {
+        assertNear(found[i].numbers, numbers, `row of panel ${i}`);
+        assert.deepEqual([found[i].names, found[i].drawn], [names, drawn]);
+    });
+}
+
+const lines = (from) =>
+    from
+        .locator("#strands line")
+        .evaluateAll((all) =>
+            all.map(({ dataset }) => [dataset.query, dataset.key, dataset.weight].map(Number)),
+        );
+
+test("#preset=sink&row=9.2&strands=linear&open=sparse.rows: one file has the row step by step, lines and what is unfolded", async () => {
+    const shown = await steps(page);
+    const strands = await lines(page);
+    const recall = await allNumbers(page, "recall");
+    const errorsOfRows = await page.locator(".of-row").allTextContents();
+    await page.click("#share summary");
+    const { opened, size } = await openFile();
+    assert.ok(size <= 1e6, `${size} bytes`);
+    assert.equal(
+        await opened.textContent("#pin span"),
+        await page.textContent("#pin span"),
+        "which row it is",
+    );
+    assertSameSteps(await steps(opened), shown);
+    await opened.locator("#strands line").first().waitFor({ state: "attached" }); // some lie: no height
+    assertNear((await lines(opened)).flat(), strands.flat(), "lines");
+    assert.equal(await opened.inputValue("#strands-of"), "linear");
+    assertNear(await allNumbers(opened, "recall"), recall, "recall");
+    const ofRows = await opened.locator(".of-row").allTextContents();
+    assert.equal(ofRows.slice(1, 3).join(), errorsOfRows.slice(1, 3).join());
+    const open = (from) => from.$$eval(".panel .rows", (all) => all.map((fold) => fold.open));
+    assert.deepEqual(await open(opened), await open(page));
+    assert.deepEqual(await open(opened), [false, false, true, false]);
+    assert.equal(await opened.locator(".take").count(), 2, "of lines and of heads");
+
+    // Another row, by a click on a token: as in the page.
+    for (const each of [page, opened]) await each.locator("#strands text").nth(20).click();
+    await page.waitForFunction(() => !document.querySelector(".row.old"));
+    await opened.waitForFunction(() => !document.querySelector(".row.old"));
+    const said = await page.textContent("#pin span");
+    assert.match(said, /number 20/);
+    assert.equal(await opened.textContent("#pin span"), said);
+    assertSameSteps(await steps(opened), await steps(page));
+    await opened.locator(".row .term").first().click();
+    assert.match(await opened.textContent("#explanation"), /\w+/);
+    await opened.keyboard.press("Escape");
+    await opened.keyboard.press("Escape");
+    assert.equal(await opened.locator("#pin").isVisible(), false);
+    assert.equal(await opened.locator(".row").first().isVisible(), false);
+
+    const drawn = () => opened.$eval(".panel canvas", (canvas) => canvas.toDataURL());
+    const light = await drawn();
+    await opened.emulateMedia({ colorScheme: "dark" });
+    await opened.waitForTimeout(200);
+    assert.notEqual(await drawn(), light, "pictures have the colours of the dark");
+    const coming = opened.waitForEvent("download");
+    await opened.click("#strands [data-format=png]");
+    assert.equal((await coming).suggestedFilename(), "strands.png");
+    await opened.close();
+});
+
+const headNumbers = (from) =>
+    from
+        .locator("#heads button[data-head] data")
+        .evaluateAll((all) => all.map(({ value }) => Number(value)));
+
+test("#preset=lis-softmax&heads=linear: one file has the heads side by side, and each in the panels by a click", async () => {
+    const buttons = (from) => from.locator("#heads button[data-head]");
+    await buttons(page).nth(11).waitFor();
+    const shown = await headNumbers(page);
+    await page.click("#share summary");
+    const { opened } = await openFile();
+    await buttons(opened).nth(11).waitFor();
+    assert.equal(await opened.inputValue("#heads-of"), "linear");
+    assertNear(await headNumbers(opened), shown, "heads");
+    assert.deepEqual(
+        await opened.locator("#heads b").allTextContents(),
+        await page.locator("#heads b").allTextContents(),
+    );
+    assert.equal(await opened.locator("#strands").isVisible(), true);
+    assert.equal(await opened.getAttribute("#strands", "open"), null);
+    const readings = await opened.locator(".readout").allTextContents();
+    await change(() => buttons(page).nth(7).click());
+    await buttons(opened).nth(7).click();
+    await opened.waitForFunction(
+        (before) => document.querySelector(".readout").textContent !== before,
+        readings[0],
+    );
+    const pressed = (from) => from.getAttribute("#heads [aria-pressed=true]", "data-head");
+    assert.equal(await pressed(opened), "1.3");
+    assert.equal(await pressed(page), "1.3");
+    assert.deepEqual(
+        await opened.locator(".readout").allTextContents(),
+        await page.locator(".readout").allTextContents(),
+    );
+    assertNear(await allNumbers(opened, "recall"), await allNumbers(page, "recall"), "recall");
     await opened.close();
 });
 

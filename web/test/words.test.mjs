@@ -279,7 +279,9 @@ test("the German story goes on to the German page", async () => {
 });
 
 test("a view saved as one file is in German, too", async () => {
-    const page = await open("index.de.html");
+    const page = await open(
+        "index.de.html#preset=lis-softmax&row=3.2&strands=softmax&heads=linear",
+    );
     await settled(page);
     await page.$eval("#share", (fold) => (fold.open = true));
     const [download] = await Promise.all([
@@ -290,9 +292,12 @@ test("a view saved as one file is in German, too", async () => {
     await download.saveAs(join(folder, "attention.html"));
     await page.goto(pathToFileURL(join(folder, "attention.html")).href);
     await page.waitForFunction(() => document.querySelectorAll(".panel .numbers dt").length > 20);
+    await page.locator(".row-error data").nth(3).waitFor();
+    await page.locator("#heads button[data-head]").nth(11).waitFor();
     assert.equal(await languageOf(page), "de");
     const texts = await textsOf(page);
     assert.ok(texts.includes("Fehler gegen exakt"), texts.join());
+    assert.ok(texts.includes("Fehler dieser Zeile"), texts.join());
     assert.deepEqual(
         texts.filter((text) => english.test(text)),
         [],

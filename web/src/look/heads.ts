@@ -21,7 +21,7 @@ interface Around {
     shape(): Shape | null;
     backends(): string[];
     /** What the backend computes now; null: nothing. */
-    work(backend: string): Work | null;
+    work(backend: string): Pick<Work, "look"> | null;
     view(): View;
     /** How batches are called. */
     batchName(): string;

@@ -13,7 +13,7 @@ const policy = [
     "default-src 'none'",
     "script-src 'unsafe-inline' 'wasm-unsafe-eval'",
     "style-src 'unsafe-inline'",
-    "img-src data:",
+    "img-src data: blob:", // pictures that are saved as PNG
 ].join("; ");
 
 export async function oneFile(view: SavedView): Promise<string> {
@@ -22,10 +22,8 @@ export async function oneFile(view: SavedView): Promise<string> {
     const [program, ...styles] = await Promise.all(
         [programOf(language), ...sheets.map(({ href }) => href)].map(read),
     );
-    const parts = ["#weights-legend", "#difference-legend", "#pooling", "#panel"].map(
-        (selector) => find(document, selector, HTMLElement).outerHTML,
-    );
-    const [weights, difference, pooling, template] = parts;
+    const legends = ["#weights-legend", "#difference-legend", "#pooling"].map(partOf).join("");
+    const folds = ["#strands", "#heads"].map(partOf).join("\n");
     const file = `<!doctype html>
 <html lang="${language}">
 <meta charset="utf-8">
@@ -36,11 +34,14 @@ export async function oneFile(view: SavedView): Promise<string> {
 <style>${styles.join("\n")}</style>
 <main>
 <h1>${told.title}</h1>
-<p>${told.computedHere} <a href="${escaped(view.address)}">${told.whole}</a>.</p>
-<section class="legends" aria-label="${told.colours}">${weights}${difference}${pooling}</section>
+<p>${told.computedHere} <a href="${escaped(view.address)}">${told.whole}</a>. ${told.steps}</p>
+<section class="legends" aria-label="${told.colours}">${legends}</section>
+${partOf("#pin")}
 <section id="panels" class="panels" aria-label="${told.backends}"><noscript><p class="loading">${told.needsScript}</p></noscript></section>
+${folds}
+<div id="explanation" role="tooltip" popover="manual"></div>
 </main>
-${template}
+${partOf("#panel")}
 <script type="application/json" id="view">${JSON.stringify(view).replaceAll("<", "\\u003c")}</script>
 <script>${(program ?? "").replaceAll("</script", "<\\/script")}</script>
 </html>
@@ -48,6 +49,15 @@ ${template}
     const bytes = new Blob([file]).size;
     if (bytes > mostBytes) throw new Error(told.tooLarge((bytes / 1e6).toFixed(1)));
     return file;
+}
+
+/** A part of the page, without what its program has put there. */
+function partOf(selector: string): string {
+    const part = find(document, selector, HTMLElement).cloneNode(true) as HTMLElement;
+    for (const holder of part.querySelectorAll(".figure, select")) holder.replaceChildren();
+    for (const menu of part.querySelectorAll(".take")) menu.remove();
+    part.removeAttribute("open");
+    return part.outerHTML;
 }
 
 async function read(address: string): Promise<string> {

@@ -2,6 +2,7 @@
 
 import type { ColourLaw } from "../colors";
 import type { Candidate } from "../cost/lengths";
+import type { Pin } from "../row/place";
 import type { Input, Problem, Role, Shape, Values } from "../types";
 import type { Viewport } from "../zoom/zoom";
 
@@ -16,6 +17,14 @@ export interface SavedView {
     viewport: Viewport;
     colours: ColourLaw;
     difference: boolean;
+    pin: Pin | null;
+    /** The backend whose lines, and whose heads, are shown; null: none's. */
+    strands: string | null;
+    heads: string | null;
+    /** What is open beside these, by name. */
+    unfolded: string[];
+    /** How batches are called. */
+    batchName: string;
     /** In the order of panels. */
     backends: { id: string; params: Values }[];
     /** Float32, as base64; the name of another one that is the same. */

@@ -3,11 +3,11 @@
  * its normaliser can be switched off its weights before that; and arrays of its own that it writes, its state.
  */
 
-import type { ArrayInfo, Backend } from "libattn";
-import { AttnError, type Attn, type Plan } from "libattn/worker";
-import type { Held } from "../held";
+import type { ArrayInfo, AttnErrorCode, Backend } from "libattn";
+import type { Attn, Plan } from "libattn/worker";
+import type { Held as Whole } from "../held";
 import { posed } from "../rules/posed";
-import type { Input, Problem, Values } from "../types";
+import type { Input, Problem, Role, Values } from "../types";
 import { dotProducts, exactLogits, headArrays, seenArrays, seenPairs, type Place } from "./place";
 
 export interface Probe {
@@ -30,6 +30,9 @@ export interface State {
     columns: number;
     values: Float32Array;
 }
+
+/** The input, and its arrays where the library takes them from. */
+export type Held = Pick<Whole, "input" | "on">;
 
 /** What is to be probed. */
 export interface Subject {
@@ -150,10 +153,7 @@ export async function states(
     try {
         const found: State[] = [];
         for (const info of own) {
-            const run = plan.run({ query, key, value, [info.name]: true });
-            const result = await run.catch(refused); // no plan tells which outputs it takes
-            const written = result as unknown as Record<string, Float32Array | null> | null;
-            const values = written?.[info.name];
+            const values = await written(plan, { query, key, value }, info.name);
             if (values) found.push(stateOf(info, ofHead(values, input, place), valueDim));
         }
         return found;
@@ -162,10 +162,20 @@ export async function states(
     }
 }
 
-/** Of what the plan does not have: null. */
-function refused(error: unknown): null {
-    if (error instanceof AttnError && error.code === "ATTN_ERROR_ARGUMENT") return null;
-    throw error;
+/** An output of the backend's own; null: the plan does not have it, which none tells before. */
+async function written(
+    plan: Plan,
+    arrays: Record<Role, Float32Array>,
+    name: string,
+): Promise<Float32Array | null> {
+    try {
+        const result: unknown = await plan.run({ ...arrays, [name]: true });
+        return (result as Record<string, Float32Array | null>)[name] ?? null;
+    } catch (error) {
+        const { code } = error as { code?: AttnErrorCode };
+        if (code === "ATTN_ERROR_ARGUMENT") return null;
+        throw error;
+    }
 }
 
 /** The part of an array by batch 0 and heads of keys that is of the place's. */

@@ -1,6 +1,7 @@
 /** Exact attention in double precision, straight from its formula: what errors are measured against. */
 
 import type { HeadRows } from "../look/look";
+import { nameOf } from "../rules/mask";
 import { Ruling, softmax } from "../rules/exact";
 import type { Input, Problem, Shape } from "../types";
 
@@ -23,7 +24,7 @@ export function exactRows(input: Input, problem: Problem, rows: readonly number[
 }
 
 /** Weights and output of some queries of a head, which is counted over all batches. */
-export function exactHead(
+function exactHead(
     input: Input,
     problem: Problem,
     head: number,
@@ -41,6 +42,24 @@ export function exactHead(
         average(input, ruling, row, found, out.subarray(i * valueDim));
     });
     return { queries, weights, out };
+}
+
+/** Exact rows of the heads of an input, by what they are of: panels ask for the same ones. */
+const exactOnes = new WeakMap<Input, Map<string, HeadRows>>();
+const mostExact = 64; // that are kept
+
+export function exactOnce(
+    input: Input,
+    problem: Problem,
+    head: number,
+    queries: readonly number[],
+): HeadRows {
+    const name = [nameOf(problem), head, queries.length].join(); // so many are always the same
+    let heads = exactOnes.get(input);
+    if (!heads || heads.size >= mostExact) exactOnes.set(input, (heads = new Map()));
+    const exact = heads.get(name) ?? exactHead(input, problem, head, queries);
+    heads.set(name, exact);
+    return exact;
 }
 
 /** Of the keys in the ruling's range. */

@@ -5,8 +5,7 @@ import { message } from "../dom";
 import type { ArrayFile, Input, Problem, Role } from "../types";
 import { inputFromFiles, inputFromText } from "./arrays";
 import { lookAt, type HeadRows } from "../look/look";
-import { nameOf } from "../rules/mask";
-import { exactHead, exactRows } from "./exact";
+import { exactOnce, exactRows } from "./exact";
 import { madeInput } from "./made";
 import { listTensors } from "./tensors";
 import type { Thought } from "./trained";
@@ -83,19 +82,6 @@ async function carryOut(letter: Letter): Promise<unknown> {
     const input = await make(letter);
     inputs.set(number, input);
     return input;
-}
-
-/** Exact rows of the heads of an input, by what they are of: panels ask for the same ones. */
-const exactOnes = new WeakMap<Input, Map<string, HeadRows>>();
-const mostExact = 64; // that are kept
-
-function exactOnce(input: Input, problem: Problem, head: number, queries: readonly number[]) {
-    const name = [nameOf(problem), head, queries.length].join(); // so many are always the same
-    let heads = exactOnes.get(input);
-    if (!heads || heads.size >= mostExact) exactOnes.set(input, (heads = new Map()));
-    const exact = heads.get(name) ?? exactHead(input, problem, head, queries);
-    heads.set(name, exact);
-    return exact;
 }
 
 function known(number: number): Input {

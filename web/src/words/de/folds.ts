@@ -89,6 +89,7 @@ export const share: typeof english.share = {
     computedHere:
         "Berechnet, wo diese Datei geöffnet ist, mit den Arrays in ihr. Gespeichert wurde sie auf",
     whole: "einer Seite, die mehr hat",
+    steps: "Ein Klick oder die Eingabetaste auf einer Zeile eines Bildes zeigt sie Schritt für Schritt.",
     colours: "Farben",
     backends: "Verfahren",
     needsScript: "Dafür braucht es JavaScript.",

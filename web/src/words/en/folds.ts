@@ -91,6 +91,7 @@ export const share = {
     title: "libattn: a view of attention",
     computedHere: "Computed where this file is opened, on the arrays in it. It was saved from",
     whole: "a page that has more",
+    steps: "A click or Enter on a row of a picture shows it step by step.",
     colours: "Colours",
     backends: "Backends",
     needsScript: "This needs JavaScript.",
