@@ -4,8 +4,10 @@ import { element } from "./dom";
 import { float32Npy } from "./source/npy";
 import type { Input } from "./types";
 
+export type Arrays = Pick<Input, "query" | "key" | "value" | "shape">;
+
 /** Q, K and V as .npy files: (batch, heads, rows, columns). */
-export function saveArrays({ query, key, value, shape }: Input): void {
+export function saveArrays({ query, key, value, shape }: Arrays): void {
     const { batch, heads, kvHeads, queries, keys, dim, valueDim } = shape;
     saveArray("q.npy", query, [batch, heads, queries, dim]);
     saveArray("k.npy", key, [batch, kvHeads, keys, dim]);

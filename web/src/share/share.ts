@@ -2,7 +2,7 @@
 
 import { element, find, message } from "../dom";
 import type { SavedView } from "../one/saved";
-import { save } from "../saving";
+import { save, saveArrays } from "../saving";
 import { readWhole } from "../state";
 import { allParts, parts, readWithout, usuallyWithout, writeWithout, type Part } from "./parts";
 import { words } from "../words/words";
@@ -66,9 +66,12 @@ export class Share {
         if (!saved) return words.share.nothing;
         if (readWhole(location.hash)) throw new Error(words.share.small);
         const { makeElements } = await import("./elements");
-        const { views, code } = makeElements(saved, text());
+        const { views, code, files } = makeElements(saved, text());
         this.#elements.replaceChildren(...views);
-        return this.#copy(() => code);
+        const copied = await this.#copy(() => code);
+        if (!files) return copied;
+        saveArrays(files);
+        return `${copied}. ${words.share.filesBeside}`;
     }
 
     async #saveFile(view: () => SavedView | null): Promise<string> {

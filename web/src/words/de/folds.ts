@@ -77,6 +77,8 @@ export const share: typeof english.share = {
         footer: "Worte darunter",
     },
     nothing: "Noch gibt es nichts zu speichern.",
+    besidePage: "Neben dieser Seite: npm install libattn. Ein Bundler braucht keine Importmap.",
+    filesBeside: "q.npy, k.npy und v.npy, mit diesem Code gespeichert, gehören neben seine Seite.",
     otherRules:
         "Ein Element folgt nur Kausal und der Skalierung: Die anderen Regeln vorher entfernen.",
     saved: "Gespeichert",

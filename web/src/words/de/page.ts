@@ -98,7 +98,7 @@ export const page: Record<keyof typeof english, string> = {
     tokens: "Token",
     share: "Teilen: als Link, als Teil einer anderen Seite oder als eine Datei",
     shareHint:
-        "Ein Link enthält den Text, alle Einstellungen und was geöffnet ist; eigene Dateien bleiben hier. Die eine Datei enthält die Arrays und rechnet mit ihnen, wo immer sie geöffnet wird, auch von der Festplatte. Elemente sind <attn-view>s des npm-Pakets: Jedes berechnet, was sein Feld berechnet, mit Kausal und der Skalierung. Der Code zum Einbetten zeigt dasselbe auf einer eigenen Seite, mit diesen Teilen:",
+        "Ein Link enthält den Text, alle Einstellungen und was geöffnet ist; eigene Dateien bleiben hier. Die eine Datei enthält die Arrays und rechnet mit ihnen, wo immer sie geöffnet wird, auch von der Festplatte. Elemente sind <attn-view>s des npm-Pakets: Jedes berechnet, was sein Feld berechnet, mit Kausal und der Skalierung; der Code enthält ihre Arrays oder liest große aus Dateien, die mit ihm gespeichert werden. Der Code zum Einbetten zeigt dasselbe auf einer eigenen Seite, mit diesen Teilen:",
     parts: "Teile einer eingebetteten Seite",
     copyLink: "Link kopieren",
     copyElements: "Elemente kopieren",

@@ -81,6 +81,8 @@ export const share = {
         footer: "words below",
     },
     nothing: "There is nothing to save yet.",
+    besidePage: "Beside this page: npm install libattn. A bundler takes no import map.",
+    filesBeside: "q.npy, k.npy and v.npy, which were saved with this code, belong beside its page.",
     otherRules: "An element goes by Causal and the scale alone: take the other rules away.",
     saved: "Saved",
     copied: "Copied",

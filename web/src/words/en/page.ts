@@ -96,7 +96,7 @@ export const page = {
     tokens: "Tokens",
     share: "Share: a link, a part of another page, or one file",
     shareHint:
-        "A link has the text, all settings and what is open; files of your own stay here. One file has the arrays and computes on them wherever it is opened, from a disk, too. Elements are <attn-view>s of the npm package: each computes what its panel does, by Causal and the scale. Embedding code shows the same on a page of yours, with these parts:",
+        "A link has the text, all settings and what is open; files of your own stay here. One file has the arrays and computes on them wherever it is opened, from a disk, too. Elements are <attn-view>s of the npm package: each computes what its panel does, by Causal and the scale; the code has their arrays, or reads large ones from files, which are saved with it. Embedding code shows the same on a page of yours, with these parts:",
     parts: "Parts of an embedded page",
     copyLink: "Copy the link",
     copyElements: "Copy elements",
