@@ -35,7 +35,8 @@ export function gallery() {
     };
 }
 
-function cards(figures, language) {
+/** Of all figures, by lab. */
+export function cards(figures, language) {
     const place = ({ lab }) => (order.includes(lab) ? order.indexOf(lab) : order.length);
     const labs = [...new Set(figures.sort((a, b) => place(a) - place(b)).map(({ lab }) => lab))];
     const sections = labs.map((lab) =>
@@ -65,20 +66,23 @@ function section(figures, language) {
 </section>`;
 }
 
-function card({ name, heights, lab, panel, verdict, found, command, host }, language) {
+function card({ name, heights, lab, panel, verdict, found, command, host, tier }, language) {
     const { whole, shown } = heights;
-    const { run, takesHours, howMade } = tables[language];
+    const { run, takesHours, howMade, measured } = tables[language];
     const say = sayingIn(language);
     const address = `./${fileOf("labs", language)}#${new URLSearchParams({ lab, panel: panel.id })}`;
     const end =
         lab === longLab
             ? `<p>${takesHours}</p>`
             : `<p><a class="button" href="${escaped(address)}">${run}</a></p>`;
+    const where = panel.serial
+        ? `\n  <p class="measured">${measured(say(host), escaped(tier))}</p>`
+        : "";
     return `
 <li class="card" id="${name}" data-verdict="${verdict}">
   <h3>${say(panel.title)}</h3>
   <p class="claim">${say(panel.claim)}</p>
-  <p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>
+  <p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>${where}
   <svg viewBox="0 0 640 ${shown}" aria-hidden="true"><image href="../bench/labs/figures/${name}.svg" width="640" height="${whole}" /></svg>
   <details><summary>${howMade}</summary><pre tabindex="0"><code>${escaped(command)}</code></pre><p>${say(host)}</p></details>
   ${end}

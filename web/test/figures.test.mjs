@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { labs } from "libattn/labs";
+import { runnerImport } from "vite";
 import { readFigures } from "../figures.js";
 import { openSite } from "./site.mjs";
 
@@ -21,11 +23,32 @@ test("each figure that was run has its claim, its verdict, its picture and its c
         for (const part of [panel.title, panel.claim, verdict, found, command])
             assert.ok(text.includes(part), `${name}: ${part}`);
         assert.equal(await card.getAttribute("data-verdict"), verdict);
+        assert.equal(await card.locator(".measured").count(), Number(panel.serial), name);
         const picture = await card.locator("image").getAttribute("href");
         const response = await page.request.get(new URL(picture, page.url()).href);
         assert.match(await response.text(), new RegExp(`>${name}\\. `), "the picture of this card");
     }
     assert.deepEqual(missing, []);
+    await page.close();
+});
+
+test("a card of measured times says on which machine, in both languages", async () => {
+    const { module } = await runnerImport(fileURLToPath(new URL("../gallery.js", import.meta.url)));
+    const figures = await readFigures();
+    const { panel, ...work } = figures.find(({ name }) => name === "complexity-work");
+    const measured = { ...work, panel: { ...panel, serial: true }, name: "measured" };
+    const said = { ...measured, host: "Some <processor>, 3 cores", tier: "avx2" };
+    const page = await site.newPage();
+    for (const [language, line] of [
+        ["en", /^These times are of Some <processor>, 3 cores, with avx2 kernels: /],
+        ["de", /^Diese Zeiten sind von Some <processor>, 3 Kerne, mit Kernels für avx2: /],
+    ]) {
+        await page.setContent(module.cards([said, { ...work, panel }], language));
+        const shown = page.locator("#measured > .measured");
+        assert.match(await shown.textContent(), line);
+        assert.ok(await shown.isVisible());
+        assert.equal(await page.locator(".measured").count(), 1, "counted work is of no machine");
+    }
     await page.close();
 });
 
