@@ -29,6 +29,7 @@ async function bench() {
     const browser = await launchChromium();
     try {
         await benchFirstView(browser, server.url);
+        await benchField(browser);
         await benchTyping(browser, server.url);
         for (const size of sizes) await benchSize(browser, server.url, size);
         await benchZoom(browser, server.url, Math.max(...sizes));
@@ -81,6 +82,34 @@ async function benchFirstView(browser, url) {
     tell("first view: all pictures, new browser context", median(pictures), "ms", "1000 ms");
     tell("first view: their errors, too", median(errors), "ms");
     tell("first view: bytes as sent", bytes / 1000, "kB", "250 kB");
+}
+
+/** What a browser does by itself as text comes into a field, with nothing of this page. */
+async function benchField(browser) {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    await page.setContent('<textarea id="text" rows="3" style="width: 100%"></textarea>');
+    await page.fill("#text", words(sizes[0]));
+    const sums = [];
+    for (let round = 0; round <= rounds; round++) {
+        await page.waitForTimeout(200);
+        const { until } = await mainThread(browser, page, () => page.evaluate(typeIntoField));
+        if (round > 0) sums.push(until.drawn);
+    }
+    const size = Math.max(...sizes);
+    const longest = await longestTask(browser, page, () => page.fill("#text", words(size)));
+    tell("a field in an empty page, a letter typed: main thread until drawn", median(sums), "ms");
+    tell(`a field in an empty page, ${size} tokens typed: longest task`, longest, "ms");
+    await page.close();
+}
+
+/** In that page. As typeLetter(). */
+function typeIntoField() {
+    document.querySelector("#text").value += "x";
+    const { port1, port2 } = new MessageChannel();
+    return new Promise((resolve) => {
+        port1.onmessage = () => resolve(performance.mark("drawn").startTime);
+        requestAnimationFrame(() => port2.postMessage(null));
+    });
 }
 
 /**

@@ -16,7 +16,7 @@ export async function mainThread(browser, page, action) {
     const tasks = traceEvents.filter(({ pid, tid, tdur }) => {
         return pid === main.pid && tid === main.tid && tdur !== undefined;
     });
-    assert.ok(tasks.length > 20, `${tasks.length} tasks`);
+    assert.ok(tasks.length > 10, `${tasks.length} tasks`);
     const outer = outermost(tasks);
     const marks = traceEvents.filter(
         ({ cat, pid }) => cat === "blink.user_timing" && pid === main.pid,
