@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { embed, readNpy } from "libattn/data";
-import { backends, change, number, page, panel, testOrigins, write } from "./panels.mjs";
+import { npy, randomNumbers } from "./npy.mjs";
+import { backends, change, drop, number, page, panel, testOrigins, write } from "./panels.mjs";
 
 const eps = 2 ** -23;
 
@@ -21,6 +22,9 @@ async function saving(backend) {
     if (!(await root.evaluate((details) => details.open))) await root.locator("summary").click();
     return root;
 }
+
+/** The array that a panel saves. */
+const shownBy = async (backend) => readNpy((await take(await saving(backend), "npy")).bytes);
 
 /** Lines of a .csv file without quotes. */
 const lines = ({ bytes }) =>
@@ -136,8 +140,7 @@ test("a panel's picture is whole by itself, as SVG and as PNG", async () => {
 test("differences are saved as differences", async () => {
     await write("alpha beta gamma delta");
     const weights = {};
-    for (const backend of ["softmax", "linear"])
-        weights[backend] = (await readNpy((await take(await saving(backend), "npy")).bytes)).data;
+    for (const backend of ["softmax", "linear"]) weights[backend] = (await shownBy(backend)).data;
     await page.check("#difference");
     const file = await take(await saving("linear"), "npy");
     assert.equal(file.name, "linear-difference.npy");
@@ -183,7 +186,7 @@ test("#open=pareto&open=longer&open=streaming&quantity=flops&token=9: figures ar
     assert.equal(longest[flops], 4 * 2 ** 40 * 64);
 });
 
-test("#text=one+two+three+four&strands=linear: lines are saved as they are drawn, with their numbers", async () => {
+test("#text=one+two+three+four&strands=linear: lines are saved as they are drawn, with their weights", async () => {
     const root = page.locator("#strands");
     await root.locator("svg text").nth(7).waitFor();
     const svg = await take(root, "svg");
@@ -195,7 +198,23 @@ test("#text=one+two+three+four&strands=linear: lines are saved as they are drawn
         await root.locator("svg line").count(),
     );
     assert.ok((await look(await take(root, "png"), "image/png")).colours > 5);
-    assert.equal(lines(await take(root, "csv")).length, 1 + 4 * 4);
+    const [, ...rows] = lines(await take(root, "csv"));
+    const file = await take(root, "npy");
+    assert.equal(file.name, "strands.npy");
+    const { data, shape } = await readNpy(file.bytes);
+    assert.deepEqual([...shape], [4, 4]);
+    assert.deepEqual(
+        rows.map((row) => Number(row[4])),
+        [...data],
+    );
+    const drawn = await root
+        .locator("svg line")
+        .evaluateAll((all) => all.map((line) => ({ ...line.dataset })));
+    assert.ok(drawn.length > 4);
+    for (const { query, key, weight } of drawn)
+        assert.equal(data[4 * query + Number(key)], Number(weight));
+    const shown = await shownBy("linear");
+    assert.deepEqual([...data], [...shown.data]);
 });
 
 test("heads are saved as one picture, and their numbers", async () => {
@@ -216,6 +235,40 @@ test("heads are saved as one picture, and their numbers", async () => {
     const png = await look(await take(root, "png"), "image/png");
     assert.deepEqual([png.width, png.height], [2 * drawn.width, 2 * drawn.height]);
     assert.equal(lines(await take(root, "csv")).length, 1 + 12);
+    const file = await take(root, "npy");
+    assert.equal(file.name, "heads.npy");
+    const { data, shape } = await readNpy(file.bytes);
+    const { data: first, shape: sizes } = await shownBy("softmax");
+    assert.deepEqual([...shape], [3, 4, ...sizes]);
+    assert.deepEqual([...data.subarray(0, first.length)], [...first]);
+    await change(() => root.locator('[data-head="2.3"]').click());
+    const { data: last } = await shownBy("softmax");
+    assert.deepEqual([...data.subarray(11 * last.length)], [...last]);
+    assert.notDeepEqual([...last], [...first]);
+});
+
+test("heads whose pictures have several weights in a cell are saved as those means", async () => {
+    const [queries, each] = [100, 3];
+    const shape = [2, queries, 8];
+    await change(() => drop({ "x.npy": npy(shape, randomNumbers(shape, 1)) }));
+    const root = page.locator("#heads");
+    await root.locator("summary").click();
+    await root.locator("[data-head]").nth(1).waitFor();
+    const { rowsPerCell, keysPerCell } = JSON.parse(String((await take(root, "json")).bytes));
+    assert.deepEqual([rowsPerCell, keysPerCell], [each, each]);
+    const { data, shape: saved } = await readNpy((await take(root, "npy")).bytes);
+    const side = Math.ceil(queries / each);
+    assert.deepEqual([...saved], [1, 2, side, side]);
+    const { data: weights } = await shownBy("softmax");
+    for (const [i, mean] of data.subarray(0, side * side).entries()) {
+        const [row, column] = [each * Math.floor(i / side), each * (i % side)];
+        const some = [];
+        for (let query = row; query < Math.min(queries, row + each); query++)
+            for (let key = column; key < Math.min(queries, column + each); key++)
+                some.push(weights[queries * query + key]);
+        const wanted = some.reduce((sum, weight) => sum + weight, 0) / some.length;
+        assert.ok(Math.abs(mean - wanted) <= some.length * eps * wanted, `${mean}, not ${wanted}`);
+    }
 });
 
 test("without an input there is nothing to save, which is said", async () => {

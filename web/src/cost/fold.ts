@@ -1,8 +1,15 @@
 /** A part of the page that is folded away until it is wanted, and draws its figure only then. */
 
 import { find, message } from "../dom";
-import { takeMenu, type Table } from "../take/menu";
+import { takeMenu, type Matrix, type Table } from "../take/menu";
 import { standaloneSvg } from "../take/standalone";
+
+/** What can be taken of one, beside its numbers and its <svg>. */
+interface Other {
+    /** As SVG, where there is no <svg>. */
+    picture?: (title: string) => string | null;
+    matrix?: () => Matrix | null;
+}
 
 const widest = 1024; // pixels
 const pause = 100; // milliseconds: what grows is drawn about so often
@@ -14,16 +21,13 @@ export class Fold {
     #timer = 0;
     #asked = 0;
 
-    /**
-     * `make`: what stands in it, for a width in pixels; `table`: its numbers, to be saved; `picture`: the same, as
-     * SVG, where it is not in an <svg>.
-     */
+    /** `make`: what stands in it, for a width in pixels; `table`: its numbers, to be saved. */
     constructor(
         id: string,
         onToggle: () => void,
         make: (width: number) => Promise<Node[]>,
         table: () => Table | null,
-        picture?: (title: string) => string | null,
+        { picture, ...other }: Other = {},
     ) {
         this.#details = find(document, `#${id}`, HTMLDetailsElement);
         this.#holder = find(this.#details, ".figure", HTMLElement);
@@ -34,7 +38,7 @@ export class Fold {
             return drawing && standaloneSvg(drawing);
         };
         const svg = () => (picture ? picture(name) : drawn());
-        this.#details.append(takeMenu(name, { name: () => id, svg, table }));
+        this.#details.append(takeMenu(name, { name: () => id, svg, table, ...other }));
         this.#details.addEventListener("toggle", () => {
             onToggle();
             this.draw();

@@ -16,23 +16,24 @@ export interface View {
 export class HeadButton {
     readonly view: View;
     readonly look: Look;
+    /** What its picture shows. */
+    readonly small: Small;
     readonly element: HTMLButtonElement;
     #canvas = document.createElement("canvas");
     #name: string;
-    #small: Small;
 
     constructor(view: View, look: Look, rows: HeadRows, name: string) {
         this.view = view;
         this.look = look;
         this.#name = name;
-        this.#small = shrink(rows);
+        this.small = shrink(rows);
         const parts = [this.#canvas, element("b", {}, name), ...numbers(look)];
         this.element = element("button", { type: "button" }, ...parts);
         this.element.dataset.head = `${view.batch}.${view.head}`;
     }
 
     paint(theme: Theme): void {
-        paintSmall(this.#canvas, this.#small, theme);
+        paintSmall(this.#canvas, this.small, theme);
     }
 
     /** As part of a picture of all. */

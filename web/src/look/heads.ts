@@ -4,7 +4,7 @@ import { readTheme } from "../colors";
 import { Fold } from "../cost/fold";
 import { element, find, isAbort, message } from "../dom";
 import { count } from "../format";
-import type { Table } from "../take/menu";
+import type { Matrix, Table } from "../take/menu";
 import type { Shape } from "../types";
 import type { Work } from "../work";
 import { HeadButton, type View } from "./button";
@@ -52,7 +52,7 @@ export class Heads {
             changed,
             () => Promise.resolve(this.#draw()),
             () => this.#table(),
-            (title) => this.#picture(title),
+            { picture: (title) => this.#picture(title), matrix: () => this.#matrix() },
         );
         this.#backend.addEventListener("change", () => {
             this.clear();
@@ -153,9 +153,22 @@ export class Heads {
             return [view.batch, view.head, error, entropy, distance, queries.length, total];
         });
         const columns = ["batch", "head", "error", "entropy", "distance", "rows", "of"];
-        return rows.length === 0
-            ? null
-            : { columns, rows, about: { backend: this.#backend.value } };
+        const [first] = this.#heads;
+        if (!first) return null;
+        const { rowsPerCell, keysPerCell } = first.small;
+        return { columns, rows, about: { backend: this.#backend.value, rowsPerCell, keysPerCell } };
+    }
+
+    /** What pictures show, means of weights: (batch, head, row, column); of some heads only, (head, row, column). */
+    #matrix(): Matrix | null {
+        const smalls = this.#heads.map(({ small }) => small);
+        const [first] = smalls;
+        const shape = this.#around.shape();
+        if (!first || !shape) return null;
+        const { batch, heads } = shape;
+        const places = smalls.length === batch * heads ? [batch, heads] : [smalls.length];
+        const numbers = joined(smalls.map(({ means }) => means));
+        return { numbers, shape: [...places, first.rows, first.columns] };
     }
 
     /** What numbers are means of, where that is not all rows. */
@@ -178,4 +191,14 @@ export class Heads {
             this.#grid,
         ];
     }
+}
+
+function joined(arrays: readonly Float32Array[]): Float32Array {
+    const all = new Float32Array(arrays.reduce((size, { length }) => size + length, 0));
+    let at = 0;
+    for (const array of arrays) {
+        all.set(array, at);
+        at += array.length;
+    }
+    return all;
 }

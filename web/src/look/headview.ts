@@ -9,7 +9,7 @@ import { Fold } from "../cost/fold";
 import { element, find } from "../dom";
 import { significant } from "../format";
 import type { Pin } from "../row/place";
-import type { Table } from "../take/menu";
+import type { Matrix, Table } from "../take/menu";
 import type { Grid } from "../types";
 import { Strands, type Side, type Weights } from "./strands";
 import { words } from "../words/words";
@@ -43,6 +43,7 @@ export class HeadView {
             around.onSettings,
             () => Promise.resolve(this.#draw()),
             () => this.#table(),
+            { matrix: () => this.#matrix() },
         );
         this.#backend.addEventListener("change", () => {
             around.onSettings();
@@ -105,9 +106,20 @@ export class HeadView {
         return [strands.element, this.#words];
     }
 
+    /** Its weights, where each has a cell of its own. */
+    get #weights(): Grid | null {
+        const grid = this.#grid;
+        return grid && grid.rowsPerCell * grid.columnsPerCell === 1 ? grid : null;
+    }
+
+    #matrix(): Matrix | null {
+        const grid = this.#weights;
+        return grid && { numbers: grid.cells, shape: [grid.rows, grid.columns] };
+    }
+
     #table(): Table | null {
-        const [grid, tokens] = [this.#grid, this.#around.tokens()];
-        if (!grid || !tokens || grid.rowsPerCell * grid.columnsPerCell > 1) return null;
+        const [grid, tokens] = [this.#weights, this.#around.tokens()];
+        if (!grid || !tokens) return null;
         const rows = Array.from(grid.cells, (weight, i) => {
             const query = grid.query + Math.floor(i / grid.columns);
             const key = grid.key + (i % grid.columns);

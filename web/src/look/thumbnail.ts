@@ -9,23 +9,31 @@ const side = 48; // cells at most
 export interface Small {
     rows: number;
     columns: number;
+    /** Rows and keys in a cell. */
+    rowsPerCell: number;
+    keysPerCell: number;
     means: Float32Array;
 }
 
 export function shrink({ queries, weights }: HeadRows): Small {
     const keys = weights.length / queries.length;
-    const [perRow, perColumn] = [queries.length, keys].map((size) => Math.ceil(size / side));
-    const rows = Math.ceil(queries.length / (perRow ?? 1));
-    const columns = Math.ceil(keys / (perColumn ?? 1));
+    const [rowsPerCell, keysPerCell] = [perCell(queries.length), perCell(keys)];
+    const rows = Math.ceil(queries.length / rowsPerCell);
+    const columns = Math.ceil(keys / keysPerCell);
     const sums = new Float32Array(rows * columns);
     const counts = new Float32Array(sums.length);
     weights.forEach((weight, i) => {
-        const row = Math.floor(Math.floor(i / keys) / (perRow ?? 1));
-        const cell = row * columns + Math.floor((i % keys) / (perColumn ?? 1));
+        const row = Math.floor(Math.floor(i / keys) / rowsPerCell);
+        const cell = row * columns + Math.floor((i % keys) / keysPerCell);
         sums[cell] = (sums[cell] ?? 0) + weight;
         counts[cell] = (counts[cell] ?? 0) + 1;
     });
-    return { rows, columns, means: sums.map((sum, cell) => sum / (counts[cell] ?? 1)) };
+    const means = sums.map((sum, cell) => sum / (counts[cell] ?? 1));
+    return { rows, columns, rowsPerCell, keysPerCell, means };
+}
+
+function perCell(size: number): number {
+    return Math.ceil(size / side);
 }
 
 /** On a scale of its own. */

@@ -13,14 +13,20 @@ export interface Table {
     about: Readonly<Record<string, unknown>>;
 }
 
+/** An array, in C's order. */
+export interface Matrix {
+    numbers: Float32Array;
+    shape: readonly number[];
+}
+
 /** What can be taken; each is asked for when it is. null: there is none now. */
 export interface Taking {
     /** Of files, without its end. */
     name(): string;
     svg(): string | null;
     table(): Table | null;
-    /** A matrix, where it is one. */
-    matrix?(): { numbers: Float32Array; shape: readonly number[] } | null;
+    /** The same as an array, where it is one. */
+    matrix?(): Matrix | null;
 }
 
 type Make = (taking: Taking) => Promise<BlobPart | null> | BlobPart | null;
