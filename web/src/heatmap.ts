@@ -4,7 +4,7 @@ import { colorize, type ColourLaw, type Theme } from "./colors";
 import { resize } from "./dom";
 import { Drawing, type Box, type Cell, type Layout, type Strip } from "./drawing";
 import { Frame } from "./frame";
-import { SvgSurface, type Surface } from "./take/surface";
+import type { Surface, SvgSurface } from "./take/surface";
 import type { Grid } from "./types";
 import { listen } from "./zoom/gestures";
 import { Layers } from "./zoom/layers";
@@ -43,7 +43,7 @@ export class Heatmap {
     #zoom: Zooming | null;
     #grid: Grid | null = null;
     #make: ((region: Region) => Drawing) | null = null;
-    #saved: ((title: string) => string) | null = null;
+    #saved: ((surface: SvgSurface, title: string) => string) | null = null;
     #drawing: Drawing | null = null;
     #layout: Layout | null = null;
     #cell: Cell | null = null;
@@ -108,8 +108,7 @@ export class Heatmap {
             const meanwhile = { ...grid, ...region };
             return new Drawing(this.#context, meanwhile, tokens, theme, strip && { parts: [] });
         };
-        this.#saved = (title) => {
-            const surface = new SvgSurface(this.#context);
+        this.#saved = (surface, title) => {
             const drawing = new Drawing(surface, grid, tokens, theme, strip);
             const layout = drawing.layout(savedWidth);
             drawing.draw(layout, (box) => this.#drawImage(surface, box), null, this.#pinned);
@@ -132,8 +131,9 @@ export class Heatmap {
     }
 
     /** What is shown, as an SVG picture by itself; null: nothing was shown yet. */
-    svg(title: string): string | null {
-        return this.#saved && this.#saved(title);
+    async svg(title: string): Promise<string | null> {
+        const { SvgSurface } = await import("./take/surface");
+        return this.#saved && this.#saved(new SvgSurface(this.#context), title);
     }
 
     /** Put the crosshair on a cell, which another heatmap may have chosen. */

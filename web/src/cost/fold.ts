@@ -7,7 +7,7 @@ import { standaloneSvg } from "../take/standalone";
 /** What can be taken of one, beside its numbers and its <svg>. */
 interface Other {
     /** As SVG, where there is no <svg>. */
-    picture?: (title: string) => string | null;
+    picture?: (title: string) => Promise<string | null>;
     matrix?: () => Matrix | null;
 }
 

@@ -8,7 +8,6 @@ import type { Matrix, Table } from "../take/menu";
 import type { Shape } from "../types";
 import type { Work } from "../work";
 import { HeadButton, type View } from "./button";
-import { sheet } from "./sheet";
 import { words } from "../words/words";
 
 const mostHeads = 144; // of them all: those of twelve layers of twelve
@@ -140,7 +139,8 @@ export class Heads {
         this.#backend.append(...added.map((backend) => new Option(backend)));
     }
 
-    #picture(title: string): string | null {
+    async #picture(title: string): Promise<string | null> {
+        const { sheet } = await import("./sheet");
         const tiles = this.#heads.map(({ tile }) => tile);
         const { heads = 1 } = this.#around.shape() ?? {};
         const perRow = Math.min(heads, mostInLine); // where there is room a row is a layer

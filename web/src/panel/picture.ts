@@ -178,7 +178,7 @@ export class Picture {
     }
 
     /** As an SVG picture; null: there is none of the present input and controls. */
-    svg(title: string): string | null {
+    async svg(title: string): Promise<string | null> {
         return this.#values && this.#heatmap.svg(title);
     }
 

@@ -23,7 +23,7 @@ export interface Matrix {
 export interface Taking {
     /** Of files, without its end. */
     name(): string;
-    svg(): string | null;
+    svg(): Promise<string | null> | string | null;
     table(): Table | null;
     /** The same as an array, where it is one. */
     matrix?(): Matrix | null;
@@ -32,7 +32,7 @@ export interface Taking {
 type Make = (taking: Taking) => Promise<BlobPart | null> | BlobPart | null;
 
 const formats: readonly (readonly [name: string, type: string, make: Make])[] = [
-    ["png", "image/png", ({ svg }) => ifAny(svg(), png)],
+    ["png", "image/png", async ({ svg }) => ifAny(await svg(), png)],
     ["svg", "image/svg+xml", ({ svg }) => svg()],
     ["csv", "text/csv", ({ table }) => ifAny(table(), csv)],
     ["json", "application/json", ({ table }) => ifAny(table(), json)],
