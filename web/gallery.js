@@ -4,10 +4,13 @@ import { basename } from "node:path";
 import { escaped } from "./escaped.js";
 import { readFigures } from "./figures.js";
 import { fileOf, pageOf } from "./pages.js";
+import { share as germanSaving } from "./src/words/de/folds";
 import { gallery as german } from "./src/words/de/gallery";
+import { share as englishSaving } from "./src/words/en/folds";
 import { gallery as english } from "./src/words/en/gallery";
 
 const tables = { en: english, de: german };
+const savings = { en: englishSaving, de: germanSaving };
 
 const verdicts = ["holds", "fails", "undecided"];
 /** In the order of `attn lab list`; others come behind. */
@@ -84,9 +87,23 @@ function card({ name, heights, lab, panel, verdict, found, command, host, tier }
   <p class="claim">${say(panel.claim)}</p>
   <p><strong class="verdict">${say(verdict)}</strong> ${say(found)}</p>${where}
   <svg viewBox="0 0 640 ${shown}" aria-hidden="true"><image href="../bench/labs/figures/${name}.svg" width="640" height="${whole}" /></svg>
+  ${saving(name, say(panel.title), language)}
   <details><summary>${howMade}</summary><pre tabindex="0"><code>${escaped(command)}</code></pre><p>${say(host)}</p></details>
   ${end}
 </li>`;
+}
+
+/** A run's own files are there without a program; src/labs/gallery.ts makes the PNG. `title`: as HTML. */
+function saving(name, title, language) {
+    const { saveAs, formatOf } = savings[language];
+    const links = ["svg", "csv", "json"].map((format) => {
+        const [file, label] = [`${name}.${format}`, format.toUpperCase()];
+        const target = `data-format="${format}" download="${file}" href="../bench/labs/figures/${file}"`;
+        return `<a class="button" ${target} aria-label="${formatOf(label, title)}">${label}</a>`;
+    });
+    const label = formatOf("PNG", title);
+    const png = `<button type="button" data-format="png" hidden aria-label="${label}">PNG</button>`;
+    return `<p class="take buttons">${saveAs}${png}${links.join("")}<span role="status"></span></p>`;
 }
 
 /** What the library says, in a language. */

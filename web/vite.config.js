@@ -10,6 +10,7 @@ import { languages, words, wordsOf } from "./words.js";
 export default defineConfig({
     plugins: [words(), frame(), gallery(), oneFile(), serviceWorker()],
     base: "./", // the built page works from any folder of any static server
+    html: { additionalAssetSources: { a: { srcAttributes: ["href"], filter: isFile } } },
     worker: { format: "es" },
     build: {
         target: "es2023",
@@ -21,6 +22,11 @@ export default defineConfig({
     server: { headers: isolation() },
     preview: { headers: isolation() },
 });
+
+/** Is that link one to a file to be saved? Others are ways to pages. */
+function isFile({ attributes }) {
+    return "download" in attributes;
+}
 
 function isolation() {
     return {

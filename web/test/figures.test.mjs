@@ -1,12 +1,14 @@
 /** The gallery: what runs have found of each panel, and the page that runs it again. */
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { labs } from "libattn/labs";
 import { runnerImport } from "vite";
 import { readFigures } from "../figures.js";
 import { openSite } from "./site.mjs";
+import { jsonOf, lines, look, take } from "./taking.mjs";
 
 const site = openSite();
 
@@ -62,7 +64,7 @@ test("the German gallery has the same cards, in German, and leads to German runs
                 verdict: card.dataset.verdict,
                 said: card.querySelector(".verdict").textContent,
                 command: card.querySelector("code").textContent,
-                run: card.querySelector("a.button")?.getAttribute("href") ?? "",
+                run: card.querySelector("a[href*='labs.']")?.getAttribute("href") ?? "",
             })),
         );
     };
@@ -81,7 +83,7 @@ test("the German gallery has the same cards, in German, and leads to German runs
 test("each panel of the browser's experiments but those of time is there, and leads to its run", async () => {
     const page = await site.newPage();
     await page.goto(`${site.url}figures.html`);
-    const addresses = page.locator(".figures a.button");
+    const addresses = page.locator(".figures a[href*='labs.']");
     const links = await addresses.evaluateAll((all) => all.map(({ hash }) => hash));
     const panels = (await labs()).flatMap(({ name, panels }) =>
         panels
@@ -89,8 +91,65 @@ test("each panel of the browser's experiments but those of time is there, and le
             .map(({ id }) => `#${new URLSearchParams({ lab: name, panel: id })}`),
     );
     for (const panel of panels) assert.ok(links.includes(panel), panel);
-    await page.click("#softmax-regression-radius a.button");
+    await page.click("#softmax-regression-radius a[href*='labs.']");
     await page.waitForSelector("#run:enabled");
     assert.match(await page.textContent("#title"), /^radius: /);
+    await page.close();
+});
+
+const fileOfRun = (file) => readFile(new URL(`../../bench/labs/figures/${file}`, import.meta.url));
+
+test("a figure is saved as the files of its run, and as pixels", async () => {
+    const page = await site.newPage();
+    await page.goto(`${site.url}figures.html`);
+    const name = "separation-4a";
+    const card = page.locator(`#${name}`);
+    const saved = {};
+    for (const format of ["svg", "csv", "json"]) {
+        saved[format] = await take(page, card, format);
+        assert.equal(saved[format].name, `${name}.${format}`);
+        assert.ok(saved[format].bytes.equals(await fileOfRun(`${name}.${format}`)), format);
+    }
+    const [head, ...rows] = lines(saved.csv);
+    const { points } = jsonOf(saved.json);
+    assert.equal(rows.length, points.length);
+    for (const [i, row] of rows.entries())
+        for (const [j, column] of head.entries()) assert.equal(Number(row[j]), points[i][column]);
+    const png = await take(page, card, "png");
+    assert.equal(png.name, `${name}.png`);
+    const [drawn, pixels] = [
+        await look(page, saved.svg, "image/svg+xml"),
+        await look(page, png, "image/png"),
+    ];
+    assert.deepEqual([pixels.width, pixels.height], [2 * drawn.width, 2 * drawn.height]);
+    assert.ok(pixels.colours > 20, `${pixels.colours} colours`);
+    await page.close();
+});
+
+test("each figure's links are its run's files, and there without a program", async () => {
+    const context = await site.browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    for (const file of ["figures.html", "figures.de.html"]) {
+        await page.goto(site.url + file);
+        assert.equal(await page.locator(".take button:visible").count(), 0);
+        const links = await page
+            .locator(".take a")
+            .evaluateAll((all) => all.map(({ href, download }) => ({ href, download })));
+        assert.equal(links.length, 3 * (await readFigures()).length);
+        for (const { href, download } of links) {
+            const response = await page.request.get(href);
+            assert.ok((await response.body()).equals(await fileOfRun(download)), download);
+        }
+    }
+    await context.close();
+});
+
+test("what is wrong with a PNG is said beside its button", async () => {
+    const page = await site.newPage();
+    await page.goto(`${site.url}figures.html`);
+    await page.route("**/*.svg", (route) => route.fulfill({ body: "no picture" }));
+    const card = page.locator("#separation-4a");
+    await card.locator("[data-format=png]").click();
+    await card.locator(".take [role=status]", { hasText: /\w/ }).waitFor();
     await page.close();
 });

@@ -379,7 +379,7 @@ test("the pages lead to each other", async () => {
     await page.click("nav a[href*=thinking]");
     await page.locator("#chain li").first().waitFor();
     await page.click("nav a[href*=figures]");
-    await page.locator("#separation-7b a.button").click();
+    await page.locator("#separation-7b a[href*='labs.']").click();
     await page.locator("#figure svg").waitFor();
 });
 

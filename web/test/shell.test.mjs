@@ -11,6 +11,7 @@ import { fileOf, files, pageOf, pages } from "../pages.js";
 import { serve } from "../serve.mjs";
 import { settled } from "./browser.mjs";
 import { openSite } from "./site.mjs";
+import { take } from "./taking.mjs";
 import { countBytes } from "./watch.mjs";
 
 const site = openSite();
@@ -194,6 +195,9 @@ test("the page of figures, which computes nothing, keeps all pages, too", async 
     await server.close();
     await page.reload();
     assert.ok((await page.locator(".figures > li").count()) > 0);
+    const card = page.locator("#separation-4a");
+    for (const format of ["csv", "png"])
+        assert.ok((await take(page, card, format)).bytes.length > 1000, format);
     await page.goto(`${server.url}labs.html`);
     await page.waitForSelector("#run:enabled");
     await page.context().close();

@@ -5,17 +5,12 @@ import { test } from "node:test";
 import { embed, readNpy } from "libattn/data";
 import { npy, randomNumbers } from "./npy.mjs";
 import { backends, change, drop, number, page, panel, testOrigins, write } from "./panels.mjs";
+import { lines, look as lookAt, take as takeFrom } from "./taking.mjs";
 
 const eps = 2 ** -23;
 
-/** The file that a button gives: { name, bytes }. */
-async function take(root, format) {
-    const coming = page.waitForEvent("download");
-    await root.locator(`[data-format=${format}]`).click();
-    const file = await coming;
-    const chunks = await (await file.createReadStream()).toArray();
-    return { name: file.suggestedFilename(), bytes: Buffer.concat(chunks) };
-}
+const take = (root, format) => takeFrom(page, root, format);
+const look = (file, type) => lookAt(page, file, type);
 
 async function saving(backend) {
     const root = panel(backend).locator(".saving");
@@ -25,32 +20,6 @@ async function saving(backend) {
 
 /** The array that a panel saves. */
 const shownBy = async (backend) => readNpy((await take(await saving(backend), "npy")).bytes);
-
-/** Lines of a .csv file without quotes. */
-const lines = ({ bytes }) =>
-    String(bytes)
-        .trim()
-        .split("\n")
-        .map((line) => line.split(","));
-
-/** Width, height and number of colours, as the browser has them. */
-const look = ({ bytes }, type) =>
-    page.evaluate(
-        async ([base64, type]) => {
-            const letters = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-            const image = new Image();
-            image.src = URL.createObjectURL(new Blob([letters], { type }));
-            await image.decode();
-            const { naturalWidth: width, naturalHeight: height } = image;
-            const canvas = document.createElement("canvas");
-            Object.assign(canvas, { width, height });
-            const context = canvas.getContext("2d");
-            context.drawImage(image, 0, 0);
-            const pixels = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
-            return { width, height, colours: new Set(pixels).size };
-        },
-        [bytes.toString("base64"), type],
-    );
 
 test("a panel's numbers are its weights: .npy, CSV and JSON are the same, and softmax's the formula's", async () => {
     const text = "alpha beta gamma delta epsilon zeta";

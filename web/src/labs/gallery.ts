@@ -6,3 +6,31 @@ import { takeAlong } from "../shell/language";
 
 takeAlong();
 keep();
+for (const menu of document.querySelectorAll(".take")) {
+    const button = menu.querySelector("button");
+    const status = menu.querySelector("[role=status]");
+    const links = [...menu.querySelectorAll<HTMLAnchorElement>("a")];
+    const picture = links.find(({ download }) => download.endsWith(".svg"));
+    if (!button || !status || !picture) continue;
+    const give = (link: HTMLAnchorElement, asPixels: boolean) => {
+        void saved(link, asPixels).then((problem) => (status.textContent = problem));
+    };
+    button.hidden = false;
+    button.addEventListener("click", () => give(picture, true));
+    for (const link of links)
+        link.addEventListener("click", (event) => {
+            event.preventDefault(); // a browser looks for downloads in the network, not in what it has kept
+            give(link, false);
+        });
+}
+
+/** What is wrong; nothing: "". */
+async function saved(link: HTMLAnchorElement, asPixels: boolean): Promise<string> {
+    try {
+        const { saveFile, savePixels } = await import("./files");
+        await (asPixels ? savePixels(link) : saveFile(link));
+        return "";
+    } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+    }
+}
