@@ -5,7 +5,9 @@ import type { Attn } from "libattn/worker";
 import { Bench } from "./bench";
 import { countLength, lengths, measureLength } from "./cost/lengths";
 import type { Candidate, LengthPoint, Setting } from "./cost/lengths";
+import { message } from "./dom";
 import { Held } from "./held";
+import type { Findings } from "./lines";
 import { timeByTurns } from "./measure";
 import type { Preset } from "./presets/list";
 import { offered } from "./offering";
@@ -15,8 +17,9 @@ import { Source } from "./source/source";
 import type { Thought } from "./source/trained";
 import { Player } from "./streaming/player";
 import type { ArrayFile, Input, Problem, Role, Summary, TensorInfo, Timing } from "./types";
-import { Work, type Task } from "./work";
+import { afterAll, Work, type Task } from "./work";
 
+const retryShare = 1 / 4; // of the time that panels are timed for, all together
 const last = Number.MAX_SAFE_INTEGER; // in the bench's line
 
 export class Engine {
@@ -29,6 +32,7 @@ export class Engine {
     #works = new Map<string, Work>();
     #timing = new AbortController();
     #counting = new AbortController();
+    #retrying = new AbortController();
 
     /** `isWhole`: with all that the library has. */
     constructor(isWhole = false) {
@@ -101,6 +105,7 @@ export class Engine {
         if (!this.#held) return null;
         this.#timing.abort();
         this.#counting.abort();
+        this.#retrying.abort();
         this.#works.get(task.backend)?.end();
         const reference = this.#referenceFor(this.#held, task.problem);
         const work = new Work(this.#bench, this.#held, reference, task);
@@ -169,10 +174,32 @@ export class Engine {
         }
     }
 
+    /** What other settings come to, one after the other, after what panels have; a string: why one has nothing. */
+    async retry(
+        candidates: readonly Candidate[],
+        problem: Problem,
+        onTried: (candidate: Candidate, found: Findings | string) => void,
+    ): Promise<void> {
+        this.#retrying.abort();
+        const { signal } = (this.#retrying = new AbortController());
+        for (const candidate of candidates) {
+            if (!this.#held) return;
+            const reference = this.#referenceFor(this.#held, problem);
+            const task = { ...candidate, place: afterAll, problem };
+            const work = new Work(this.#bench, this.#held, reference, task);
+            signal.addEventListener("abort", () => work.end());
+            const found = await findingsOf(work).catch(message);
+            work.end();
+            signal.throwIfAborted();
+            onTried(candidate, found);
+        }
+    }
+
     /** What is computed for all backends is not wanted any more. */
     stop(): void {
         this.#timing.abort();
         this.#counting.abort();
+        this.#retrying.abort();
         this.#reference?.end();
         this.#reference = null;
     }
@@ -200,6 +227,15 @@ export class Engine {
         this.#reference?.end();
         return (this.#reference = new Reference(this.#source, input, problem));
     }
+}
+
+async function findingsOf(work: Work): Promise<Findings> {
+    const numbers = await work.describe();
+    const run = await work.run(numbers.flops);
+    const accuracy = await work.error();
+    const timed = { first: run.milliseconds, run: (n: number) => work.time(n, work.signal) };
+    const [timing = null] = await timeByTurns([timed], retryShare);
+    return { numbers, run, accuracy, timing, look: null, ended: null };
 }
 
 function offers(attn: Attn): Promise<Backend[]> {

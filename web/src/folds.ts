@@ -43,7 +43,14 @@ export class Folds {
         const { engine, reference, label, onSettings, onView, onPin } = around;
         const backends = () => around.panels().all.map(({ id }) => id);
         const count = (onPoint: (point: LengthPoint) => void) => this.#count(onPoint);
-        this.#costs = new Costs({ reference, label, backends, count, onSettings });
+        this.#costs = new Costs({
+            ...{ reference, label, backends, count, onSettings },
+            now: () => around.panels().changed,
+            known: (told) => around.panels().known(told),
+            retry: (candidates, onTried) => {
+                return engine.retry(candidates, around.input().problem, onTried);
+            },
+        });
         this.#streaming = new Streaming(() => this.#scene(), label, onSettings);
         this.#heads = new Heads({
             shape: () => around.summary()?.shape ?? null,

@@ -31,24 +31,24 @@ interface Runner {
 
 /**
  * A timing of each run: the median and the range of the later half of its turns. The earlier half
- * warms up: engines compile code anew, and faster, while it runs.
+ * warms up: engines compile code anew, and faster, while it runs. `share`: of the time for all turns.
  */
-export async function timeByTurns(candidates: readonly Candidate[]): Promise<Timing[]> {
+export async function timeByTurns(candidates: readonly Candidate[], share = 1): Promise<Timing[]> {
     const runners = candidates.map(({ run, first }): Runner => {
         return { run, repeats: 1, samples: first < lengthy ? [] : [first], spent: 0 };
     });
     const repeated = runners.filter(({ samples }) => samples.length === 0);
     for (let round = 1, next = repeated; next.length > 0; round++) {
         for (const runner of next) await takeTurn(runner);
-        next = needed(round + 1, repeated);
+        next = needed(round + 1, repeated, share * budget());
     }
     return runners.map(({ samples }) => summary(samples));
 }
 
 /** Those that take a turn in this round: all, or, once that has taken long, those that are soon done. */
-function needed(round: number, runners: Runner[]): Runner[] {
+function needed(round: number, runners: Runner[], milliseconds: number): Runner[] {
     const spent = runners.reduce((sum, runner) => sum + runner.spent, 0);
-    if (round <= 2 || spent < budget()) return runners; // one to warm up, one that counts
+    if (round <= 2 || spent < milliseconds) return runners; // one to warm up, one that counts
     if (round > leastRounds) return [];
     return spent < longest
         ? runners

@@ -268,8 +268,8 @@ export class Page {
     }
 
     #refresh(): void {
-        this.#remember();
         this.#folds.clear();
+        this.#remember();
         if (this.#loading.summary) this.#panels.refresh(); // else there is nothing to compute on
     }
 

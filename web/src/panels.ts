@@ -3,6 +3,7 @@
 import type { Backend } from "libattn";
 import type { ColourLaw, Theme } from "./colors";
 import type { Candidate } from "./cost/lengths";
+import { changedOf } from "./cost/tried";
 import { find } from "./dom";
 import type { Cell } from "./drawing";
 import { isHeatmap } from "./heatmap";
@@ -65,6 +66,20 @@ export class Panels {
     /** Each backend with its parameters of now. */
     get candidates(): Candidate[] {
         return this.#all.map(({ id, params }) => ({ backend: id, params }));
+    }
+
+    /** The same with what differs from its defaults. */
+    get changed(): Candidate[] {
+        return this.#all.map(({ id, changedParams }) => ({ backend: id, params: changedParams }));
+    }
+
+    /** Of settings in a link those that there are, as `changed` has them. */
+    known(told: readonly Candidate[]): Candidate[] {
+        return told.flatMap(({ backend, params }) => {
+            const panel = this.#all.find(({ id }) => id === backend);
+            const changed = panel && changedOf(panel.declared, params);
+            return changed ? [{ backend, params: changed }] : [];
+        });
     }
 
     /** As a link has them. */

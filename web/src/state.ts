@@ -4,6 +4,7 @@ import { colourLaws, type ColourLaw } from "./colors";
 import { usualCosts, type CostSettings } from "./cost/costs";
 import { lengths, quantities } from "./cost/lengths";
 import { costs } from "./cost/trials";
+import { readTried, writeTried } from "./cost/tried";
 import { longestPacked, pack } from "./packing";
 import { presetOf } from "./presets/list";
 import type { Pin } from "./row/place";
@@ -226,16 +227,18 @@ function readCosts(query: URLSearchParams, usual: CostSettings): CostSettings {
     return {
         ...{ pareto: open.includes("pareto"), longer: open.includes("longer") },
         against: costs.find((cost) => cost === query.get("against")) ?? against,
+        tried: readTried(query),
         quantity: quantities.find((each) => each === query.get("quantity")) ?? quantity,
         length: Math.min(most, Math.max(least, Number.isFinite(asked) ? asked : length)),
     };
 }
 
 function writeCosts(query: URLSearchParams, costs: CostSettings, usual: CostSettings): void {
-    const { pareto, longer, against, quantity, length } = costs;
+    const { pareto, longer, against, tried, quantity, length } = costs;
     if (pareto) query.append("open", "pareto");
     if (longer) query.append("open", "longer");
     if (against !== usual.against) query.set("against", against);
+    writeTried(query, tried);
     if (quantity !== usual.quantity) query.set("quantity", quantity);
     if (length !== usual.length) query.set("length", String(length));
 }

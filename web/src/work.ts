@@ -22,6 +22,8 @@ import type { Accuracy, Grid, Numbers, Problem, Run, Values, WorstRow } from "./
 /** What comes first for all backends; within one, they go in order. */
 const stages = { picture: 0, run: 1, time: 2 };
 const mostBackends = 1024;
+/** A place behind those of all backends, at whatever they are. */
+export const afterAll = 3 * mostBackends;
 
 const mostWholes = 8;
 const mostFlops = 2 ** 39; // of a run: it takes about half a minute

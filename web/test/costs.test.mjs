@@ -55,6 +55,81 @@ test("each setting tried is a dot, and the best are those that no other beats in
     await count(4);
 });
 
+/** What a link has is tried again. */
+const retried = () =>
+    page.waitForFunction(() => {
+        const { ariaBusy, textContent } = document.querySelector("#pareto");
+        return ariaBusy === "false" && !textContent.includes("still to be tried");
+    });
+
+/** Without times, which are measured anew. */
+const dots = async () =>
+    (await tried()).map((row) => [row.name, row.setting, row.cost, row.error].join()).sort();
+
+const triedInLink = () =>
+    page.evaluate(() => new URLSearchParams(location.hash.slice(1)).getAll("tried"));
+
+test("what was tried is in the link, and gives the same dots in another browser", async () => {
+    await page.click("#pareto summary");
+    await count(4);
+    for (const size of ["8", "24", "56"]) await change(() => page.fill("#sketch-size", size));
+    await change(() => page.selectOption("#linear-feature_map", "relu"));
+    await change(() => page.fill("#sparse-block", "4"));
+    await count(9);
+    const before = await dots();
+    await page.waitForTimeout(800); // until the link has it
+    const inLink = await triedInLink();
+    const settings = ["linear*", "sketch size*8*24", "sketch*", "sparse*"]; // but for those of panels
+    assert.deepEqual(inLink.toSorted(), settings);
+
+    await reopen(page.url());
+    await retried();
+    await count(9);
+    assert.deepEqual(await dots(), before);
+    await page.selectOption("#against", "time");
+    await page.waitForTimeout(300);
+    await count(9); // each has a time, too
+    await page.waitForURL(/against=time/);
+    assert.deepEqual((await triedInLink()).sort(), settings);
+
+    await page.click("#pareto summary");
+    await page.waitForURL((url) => !url.hash.includes("tried"));
+    await page.click("#pareto summary");
+    await page.waitForURL(/tried=/);
+    await change(() => page.check("#causal")); // of this problem nothing was
+    await count(4);
+    await page.waitForURL((url) => url.hash.includes("causal") && !url.hash.includes("tried"));
+});
+
+const seventy = Array.from({ length: 70 }, (_, i) => i + 1);
+
+test("a link has the newest 64 of what was tried, and says so", async () => {
+    await reopen(`#dim=8&text=a+b+c+d&open=pareto&tried=sketch+seed*${seventy.join("*")}`);
+    await retried();
+    await count(4 + 64);
+    const says = page.locator("#pareto .figure > p");
+    assert.equal(await says.count(), 0);
+    await change(() => page.fill("#sketch-size", "3"));
+    await says.waitFor();
+    assert.equal(await says.textContent(), "A link has the newest 64 of 65 settings.");
+    await page.waitForURL(/sketch.size=3/);
+    assert.deepEqual(await triedInLink(), [`sketch seed*${seventy.slice(7).join("*")}`, "sketch*"]);
+});
+
+test("#dim=8&open=pareto&tried=sketch+size*2*2*2.5*-1*x*4+5&tried=sparse+pattern*window*nothing&tried=nobody+size*1&tried=%25+%25*1&tried=*&tried=__proto__+__proto__*1&tried=linear+constructor*1: of what a link says wrongly of what was tried nothing comes, or why", async () => {
+    await retried();
+    await count(6);
+    const settings = (await tried()).filter(({ setting }) => !setting.includes("default"));
+    const names = settings.map(({ name, setting }) => `${name} ${setting}`);
+    assert.deepEqual(names.sort(), ["sketch size 2", "sparse pattern window"]);
+    assert.match(
+        await page.textContent("#pareto .figure > p"),
+        /^Of the link without a dot: 2 settings, parameter 'size': -1 is outside/,
+    );
+    await page.waitForURL((url) => !url.hash.includes("2.5"));
+    assert.deepEqual(await triedInLink(), ["sketch size*2", "sparse pattern*window"]);
+});
+
 test("an error of 0 is 0 in the table, and a dot at the end of the axis", async () => {
     await page.click("#pareto summary");
     await change(() => page.fill("#text", "alone")); // its value is the output

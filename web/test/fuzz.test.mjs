@@ -49,7 +49,19 @@ function link(seed) {
     const next = random(seed);
     const query = new URLSearchParams({ text: "a few words to begin with" });
     for (let i = 0; i < 8; i++) query.set(names[next(names.length)], values[next(values.length)]);
+    query.append("open", "pareto");
+    for (let i = 0; i < 3; i++) query.append("tried", settings(next));
     return `#${query}`;
+}
+
+const parts = ["sketch", "sparse", "linear", "size", "block", "feature_map", "relu", "8", "3"];
+
+/** Of what was tried: such words, and what stands in links else. */
+function settings(next) {
+    const some = Array.from({ length: 8 }, () => {
+        return next(4) === 0 ? values[next(values.length)] : parts[next(parts.length)];
+    });
+    return some.map((part) => part + " *"[next(2)]).join("");
 }
 
 /** Each panel has numbers or says why not. */

@@ -1,10 +1,13 @@
 /** Error against cost of all that was tried, live. */
 
-import { element, find } from "../dom";
+import { element, find, isAbort } from "../dom";
+import type { Findings } from "../lines";
 import type { Table } from "../take/menu";
-import { bytes, milliseconds, short, significant } from "../format";
+import { bytes, count, milliseconds, short, significant } from "../format";
 import { Fold } from "./fold";
+import type { Candidate } from "./lengths";
 import { costs, pointsOf, settingOf, type Cost, type Point, type Trials } from "./trials";
+import { mostTried } from "./tried";
 import { costTerms, type Label } from "../terms";
 import { turn } from "../turn";
 import { words } from "../words/words";
@@ -15,27 +18,44 @@ const text: Record<Cost, (value: number) => string> = {
     bytes,
 };
 
-const { costs: told } = words;
+const { costs: told, nouns } = words;
+
+/** Tries settings again, and gives of each, as it is done, what it has found, or why it has not. */
+export type Retrying = (
+    candidates: readonly Candidate[],
+    onTried: (candidate: Candidate, found: Findings | string) => void,
+) => Promise<void>;
+
+interface Around {
+    label: Label;
+    backends(): string[];
+    now(): Candidate[];
+    retry: Retrying;
+    onSettings(): void;
+}
 
 export class Pareto {
     #fold: Fold;
+    #root = find(document, "#pareto", HTMLElement);
     #against = find(document, "#against", HTMLSelectElement);
     #trials: Trials;
-    #backends: () => string[];
-    #label: Label;
+    #around: Around;
+    #isRetrying = false;
 
-    constructor(trials: Trials, backends: () => string[], label: Label, onChange: () => void) {
-        this.#label = label;
+    constructor(trials: Trials, around: Around) {
         this.#trials = trials;
-        this.#backends = backends;
+        this.#around = around;
         this.#fold = new Fold(
             "pareto",
-            onChange,
+            () => {
+                around.onSettings();
+                this.refresh();
+            },
             (width) => this.#draw(width),
             () => this.#table(),
         );
         this.#against.addEventListener("change", () => {
-            onChange();
+            around.onSettings();
             this.show();
         });
     }
@@ -58,6 +78,29 @@ export class Pareto {
         this.#fold.draw();
     }
 
+    /** What a link has is tried again, where it is wanted, until something else is under way. */
+    refresh(): void {
+        if (this.isOpen && !this.#isRetrying && this.#trials.wanted.length > 0) void this.#retry();
+    }
+
+    async #retry(): Promise<void> {
+        this.#isRetrying = true;
+        this.#root.ariaBusy = "true";
+        await this.#around
+            .retry(this.#trials.wanted, (candidate, found) => {
+                this.#trials.settle(candidate, found);
+                this.show();
+            })
+            .then(this.#around.onSettings) // of what was refused the link has nothing
+            .catch((error: unknown) => {
+                if (!isAbort(error)) throw error;
+            })
+            .finally(() => {
+                this.#isRetrying = false;
+                this.#root.ariaBusy = "false";
+            });
+    }
+
     #table(): Table | null {
         const rows = this.#trials.all.map(({ backend, params, error, time, flops, bytes }) => {
             return [backend, JSON.stringify(params), error, time, flops, bytes];
@@ -70,9 +113,23 @@ export class Pareto {
         const { paretoFigure } = await import("./figures");
         await turn(); // to load it is a task, to draw another
         const points = pointsOf(this.#trials.all, this.against);
-        if (points.length === 0) return [element("p", {}, told.nothingYet)];
-        const figure = paretoFigure(points, this.#backends(), this.against, width);
-        return [figure, table(points, this.against, this.#label)];
+        if (points.length === 0) return [element("p", {}, told.nothingYet), ...this.#notes];
+        const figure = paretoFigure(points, this.#around.backends(), this.against, width);
+        return [figure, ...this.#notes, table(points, this.against, this.#around.label)];
+    }
+
+    /** What there is to know of the link: what it has that is no dot, and dots that it has not. */
+    get #notes(): HTMLElement[] {
+        const { wanted, refused } = this.#trials;
+        const all = this.#trials.besides(this.#around.now()).length;
+        const lines = [
+            wanted.length > 0 && told.toTry(count(wanted.length, nouns.setting)),
+            refused && told.refused(count(refused.count, nouns.setting), refused.reason),
+            all > mostTried && told.newest(mostTried, count(all, nouns.setting)),
+        ];
+        return lines
+            .filter((line) => typeof line === "string")
+            .map((line) => element("p", {}, line));
     }
 }
 

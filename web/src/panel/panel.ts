@@ -1,6 +1,6 @@
 /** One backend: its weights, its numbers and its controls. */
 
-import type { Backend } from "libattn";
+import type { Backend, Param } from "libattn";
 import { isAbort, message } from "../dom";
 import type { Cell } from "../drawing";
 import type { Findings } from "../lines";
@@ -45,6 +45,10 @@ export class Panel {
         this.element = panelElement(backend);
         this.#doing = new Doing(this.element, () => around.onProgress());
         this.#parts = makeParts(this, backend, params, around, () => this.#findings);
+    }
+
+    get declared(): readonly Param[] {
+        return this.#backend.params;
     }
 
     /** All parameters. */

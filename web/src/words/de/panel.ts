@@ -10,6 +10,7 @@ export const nouns: typeof english.nouns = {
     output: ["Ausgabe", "Ausgaben"],
     query: ["Query", "Queries"],
     row: ["Zeile", "Zeilen"],
+    setting: ["Einstellung", "Einstellungen"],
     token: ["Token", "Token"],
 };
 

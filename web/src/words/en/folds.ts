@@ -21,6 +21,10 @@ export const costs = {
     error: "error",
     noneBetter: "none is better in both",
     yes: "yes",
+    toTry: (settings: string) => `Of the link still to be tried: ${settings}.`,
+    refused: (settings: string, reason: string) =>
+        `Of the link without a dot: ${settings}, ${reason}.`,
+    newest: (most: number, settings: string) => `A link has the newest ${most} of ${settings}.`,
     operations: (count: string) => `${count} operations`,
     waiting: "Counted once all else is computed.",
     counting: "Counting…",

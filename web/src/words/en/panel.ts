@@ -12,11 +12,12 @@ export const nouns: Record<NounName, Noun> = {
     output: ["output", "outputs"],
     query: ["query", "queries"],
     row: ["row", "rows"],
+    setting: ["setting", "settings"],
     token: ["token", "tokens"],
 };
 type NounName =
     | ("cell" | "column" | "element" | "head" | "key")
-    | ("letter" | "output" | "query" | "row" | "token");
+    | ("letter" | "output" | "query" | "row" | "setting" | "token");
 
 export const panel = {
     enlarge: "Enlarge",
