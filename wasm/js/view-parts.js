@@ -28,7 +28,7 @@ export function colourOf(element, variable) {
     return color;
 }
 
-/** { frame, weights, marked, readout, problem }, in a shadow root. */
+/** { figure, frame, weights, marked, readout, problem }, in a shadow root. */
 export function makeParts(root) {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(STYLE);
@@ -45,6 +45,7 @@ export function makeParts(root) {
     const readout = make("p", { class: "readout" });
     const problem = make("p", { class: "problem", role: "alert", hidden: "" });
     frame.hidden = true;
-    root.append(make("figure", {}, frame, readout, problem));
-    return { frame, weights, marked, readout, problem };
+    const figure = make("figure", { lang: "en" }, frame, readout, problem);
+    root.append(figure);
+    return { figure, frame, weights, marked, readout, problem };
 }

@@ -17,6 +17,30 @@ export interface WeightAt {
     weight: number;
 }
 
+/** What an `<attn-view>` says, and when; numbers and shares come to it as text. */
+export interface ViewWords {
+    /** The name of a query or a key that is a token. */
+    token(token: string): string;
+    /** What is seen. */
+    weights(backend: string, causal: boolean, queries: number, keys: number): string;
+    /** The share of all weight that is on the diagonal. */
+    diagonal(share: string): string;
+    /** The key with the largest share of all weight. */
+    column(key: string, share: string): string;
+    /** The largest weight. */
+    largest(query: string, key: string, weight: string): string;
+    /** How many weights are NaN or infinite. */
+    nonfinite(count: number): string;
+    /** How far the output is from exact softmax. */
+    error(error: string): string;
+    /** How keys of the keyboard move. */
+    keys: string;
+    /** The keys of a row that have most, each with its weight. */
+    top(keys: string): string;
+    /** What is wrong; the library says it in English. */
+    problem(problem: string): string;
+}
+
 /** Of weights by rows of `keys`. */
 export function summarize(weights: Float32Array, keys: number): Summary;
 

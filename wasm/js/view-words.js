@@ -39,30 +39,39 @@ export const number = (value) => {
 };
 const percent = (part) => `${Math.round(100 * part)} %`;
 
-export function nameOf(names, index) {
-    return names ? `“${names[index]}”` : String(index);
+/** What an element says where it is not told otherwise: ViewWords of view-words.d.ts. */
+export const ENGLISH = {
+    token: (token) => `“${token}”`,
+    weights: (backend, causal, queries, keys) =>
+        `${backend}${causal ? ", causal" : ""}: ${queries} × ${keys} weights`,
+    diagonal: (share) => `${share} on the diagonal`,
+    column: (key, share) => `most looked at ${key}, ${share}`,
+    largest: (query, key, weight) => `largest ${query} → ${key}, ${weight}`,
+    nonfinite: (count) => `${count} NaN or infinite`,
+    error: (error) => `error against exact ${error}`,
+    keys: "Arrows move from cell to cell.",
+    top: (keys) => `most: ${keys}`,
+    problem: (problem) => problem,
+};
+
+export function nameOf(names, index, words) {
+    return names ? words.token(names[index]) : String(index);
 }
 
 /** What is seen, in words. */
-export function summaryOf({
-    weights,
-    keys,
-    queries,
-    backend,
-    causal,
-    error,
-    queryNames,
-    keyNames,
-}) {
+export function summaryOf(shown, words) {
+    const { weights, keys, queries, backend, causal, error, queryNames, keyNames } = shown;
     const { diagonal, column, largest, nonfinite } = summarize(weights, keys);
+    const nameQuery = (query) => nameOf(queryNames, query, words);
+    const nameKey = (key) => nameOf(keyNames, key, words);
     const parts = [
-        `${backend}${causal ? ", causal" : ""}: ${queries} × ${keys} weights`,
-        queries === keys && `${percent(diagonal)} on the diagonal`,
-        column && `most looked at ${nameOf(keyNames, column.key)}, ${percent(column.part)}`,
+        words.weights(backend, causal, queries, keys),
+        queries === keys && words.diagonal(percent(diagonal)),
+        column && words.column(nameKey(column.key), percent(column.part)),
         largest &&
-            `largest ${nameOf(queryNames, largest.query)} → ${nameOf(keyNames, largest.key)}, ${number(largest.weight)}`,
-        nonfinite > 0 && `${nonfinite} NaN or infinite`,
-        error !== null && `error against exact ${number(error)}`,
+            words.largest(nameQuery(largest.query), nameKey(largest.key), number(largest.weight)),
+        nonfinite > 0 && words.nonfinite(nonfinite),
+        error !== null && words.error(number(error)),
     ];
     return `${parts.filter(Boolean).join("; ")}.`;
 }

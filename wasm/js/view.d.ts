@@ -12,10 +12,11 @@
  * ```
  */
 import type { Params } from "./index.js";
+import type { ViewWords } from "./view-words.js";
 
 export { AttnError } from "./index.js";
 export { summarize, topKeys } from "./view-words.js";
-export type { Summary, WeightAt } from "./view-words.js";
+export type { Summary, ViewWords, WeightAt } from "./view-words.js";
 
 /** An array that says its shape: (rows, columns), with heads and batch before them where there are several. */
 export interface ViewArray {
@@ -36,8 +37,9 @@ export interface ViewArrays {
 }
 
 /**
- * The element. Each property but `arrays` is an attribute, too; what changes together is computed once. Arrows move
- * from cell to cell, and what a cell and its row have stands under the picture. What is wrong is said in its place.
+ * The element. Each property but `arrays` and `words` is an attribute, too; what changes together is computed once.
+ * Arrows move from cell to cell, and what a cell and its row have stands under the picture. What is wrong is said in
+ * its place.
  *
  * It takes the colours of what is behind and of the text around. Style sheets can set `--attn-above`, `--attn-below`
  * (of negative weights), `--attn-broken` (of NaN) and `--attn-ink`.
@@ -58,9 +60,11 @@ export class AttnView extends HTMLElement {
     head: number | null;
     /** Instead of the text. */
     arrays: ViewArrays | null;
+    /** In another language than English, or otherwise: what is left out is English. It is said at once. */
+    words: Partial<ViewWords> | null;
     /** What is shown, by rows of keys; null: nothing. */
     readonly weights: Float32Array | null;
-    /** What is wrong, or null. */
+    /** What is wrong, as the library says it, or null. */
     readonly problem: string | null;
     /** Called when something else is shown, or nothing any more: the event "update". */
     addEventListener(

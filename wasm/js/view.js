@@ -7,7 +7,7 @@ import { readInput } from "./view-input.js";
 import { colourOf, makeParts } from "./view-parts.js";
 import { mark, paint } from "./view-picture.js";
 import { ATTRIBUTES, readSettings, reflect } from "./view-settings.js";
-import { nameOf, number, summarize, summaryOf, topKeys } from "./view-words.js";
+import { ENGLISH, nameOf, number, summarize, summaryOf, topKeys } from "./view-words.js";
 import { init } from "./worker.js";
 
 export { AttnError, summarize, topKeys };
@@ -39,6 +39,8 @@ export class AttnView extends Base {
     static observedAttributes = ATTRIBUTES;
     #parts;
     #arrays = null;
+    #words = null;
+    #said = ENGLISH;
     #lent = null;
     #asked = null; // what is computed; null: nothing
     #shown = null; // { weights, queries, keys, queryNames, keyNames, backend }
@@ -61,7 +63,7 @@ export class AttnView extends Base {
     }
 
     connectedCallback() {
-        for (const name of [...ATTRIBUTES, "arrays"]) takeEarly(this, name);
+        for (const name of [...ATTRIBUTES, "arrays", "words"]) takeEarly(this, name);
         this.#lent = borrow();
         themes().addEventListener("change", this.#repaint);
         this.#ask();
@@ -85,6 +87,21 @@ export class AttnView extends Base {
     set arrays(arrays) {
         this.#arrays = arrays ?? null;
         this.#ask();
+    }
+
+    get words() {
+        return this.#words;
+    }
+
+    set words(words) {
+        this.#words = words ?? null;
+        this.#said = { ...ENGLISH, ...this.#words };
+        const { figure } = this.#parts;
+        if (this.#words)
+            figure.removeAttribute("lang"); // they are in the page's
+        else figure.lang = "en";
+        this.#tell();
+        this.#point(this.#cell);
     }
 
     get weights() {
@@ -131,8 +148,17 @@ export class AttnView extends Base {
         problem.hidden = true;
         frame.hidden = false;
         weights.style.aspectRatio = `${shown.keys} / ${shown.queries}`;
-        frame.setAttribute("aria-label", `${summaryOf(shown)} Arrows move from cell to cell.`);
+        this.#tell();
         this.#paint();
+    }
+
+    /** The picture, or what is wrong, in words. */
+    #tell() {
+        const { frame, problem } = this.#parts;
+        if (this.#problem !== null) problem.textContent = this.#said.problem(this.#problem);
+        if (!this.#shown) return;
+        const { keys } = this.#said;
+        frame.setAttribute("aria-label", `${summaryOf(this.#shown, this.#said)} ${keys}`);
     }
 
     /** In the colours of now. */
@@ -152,7 +178,8 @@ export class AttnView extends Base {
         this.#problem = message;
         frame.hidden = true;
         readout.textContent = "";
-        Object.assign(problem, { textContent: message, hidden: false });
+        problem.hidden = false;
+        this.#tell();
     }
 
     #point(cell) {
@@ -161,7 +188,7 @@ export class AttnView extends Base {
         const { marked, readout } = this.#parts;
         this.#cell = cell && cell.query < queries && cell.key < keys ? cell : null;
         marked.width = 0; // nothing is marked
-        readout.textContent = this.#cell ? this.#reading() : summaryOf(this.#shown);
+        readout.textContent = this.#cell ? this.#reading() : summaryOf(this.#shown, this.#said);
         if (!this.#cell) return;
         const ink = getComputedStyle(marked).color;
         mark(marked, this.#cell, weights.length / keys, keys, ink);
@@ -172,11 +199,11 @@ export class AttnView extends Base {
         const { weights, keys, queryNames, keyNames } = this.#shown;
         const weight = weights[query * keys + key];
         const row = weights.subarray(query * keys, (query + 1) * keys);
-        const top = topKeys(row).map(
-            (each) => `${nameOf(keyNames, each.key)} ${number(each.weight)}`,
-        );
-        const most = top.length > 0 ? `; most: ${top.join(", ")}` : "";
-        return `${nameOf(queryNames, query)} → ${nameOf(keyNames, key)}: ${number(weight)}${most}`;
+        const said = this.#said;
+        const nameKey = (index) => nameOf(keyNames, index, said);
+        const top = topKeys(row).map((each) => `${nameKey(each.key)} ${number(each.weight)}`);
+        const most = top.length > 0 ? `; ${said.top(top.join(", "))}` : "";
+        return `${nameOf(queryNames, query, said)} → ${nameKey(key)}: ${number(weight)}${most}`;
     }
 
     #cellAt({ clientX, clientY }) {

@@ -1,5 +1,6 @@
 /* A program that uses the types of libattn/view: packed.test.mjs compiles it. */
-import { defineView, summarize, topKeys, AttnError, AttnView, type ViewArrays } from "libattn/view";
+import { defineView, summarize, topKeys, AttnError, AttnView } from "libattn/view";
+import type { ViewArrays, ViewWords } from "libattn/view";
 
 defineView();
 defineView("my-attention");
@@ -10,6 +11,11 @@ view.scale = null;
 const array = { data: new Float32Array(8), shape: [2, 4] };
 const arrays: ViewArrays = { query: array, key: array, value: null, tokens: ["a", "b"] };
 view.arrays = arrays;
+const words: Partial<ViewWords> = { token: (token) => `„${token}“`, keys: "Pfeile." };
+view.words = { ...words, weights: (backend, causal) => `${backend}${causal ? "!" : ""}` };
+view.words = null;
+// @ts-expect-error: shares are text
+view.words = { diagonal: (share: number) => share.toFixed(2) };
 view.addEventListener("update", function () {
     const { weights, problem } = this;
     if (problem !== null || weights === null) return;

@@ -485,6 +485,36 @@ test("elements of large files read them beside their page, and they are saved wi
     assertSameViews(pasted, own);
 });
 
+test("elements speak the page's language, also of what is wrong", async () => {
+    await reopen("index.de.html#lang=de");
+    await page.click("#share summary");
+    const say = async (selector) => {
+        await page.click("[data-share=elements]");
+        await page.locator("#share [role=status]", { hasText: /Kopiert|Markiert/ }).waitFor();
+        const parts = page.locator(`#share attn-view ${selector}`);
+        await page.waitForFunction(() =>
+            [...document.querySelectorAll("#share attn-view")].every(
+                ({ ariaBusy }) => ariaBusy === "false",
+            ),
+        );
+        return Promise.all(
+            (await parts.all()).map((part) =>
+                part.evaluate((each) => each.ariaLabel ?? each.textContent),
+            ),
+        );
+    };
+    const labels = await say(".frame");
+    assert.equal(labels.length, 4);
+    for (const label of labels)
+        assert.match(
+            label,
+            /^\w+: \d+ × \d+ Gewichte; \d+ % auf der Diagonale; am meisten angeschaut „.+“, \d+ %; das größte „.+“ → „.+“, [\d.e-]+; Fehler gegen exakt [\d.e-]+\. Pfeiltasten gehen von Zelle zu Zelle\.$/,
+        );
+    await change(() => page.fill("#text", words(1100)));
+    for (const problem of await say(".problem"))
+        assert.equal(problem, "1100 × 1100 Gewichte sind mehr, als ein Element zeigt: 1048576");
+});
+
 test("elements go as soon as they are of another text, preset, problem or parameter", async () => {
     await page.click("#share summary");
     for (const act of [

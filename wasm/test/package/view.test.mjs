@@ -185,6 +185,79 @@ test("keys move from cell to cell, which is read out with the largest of its row
     await page.mouse.move(0, 0);
 });
 
+test("words are the page's: said at once, also of what is wrong, and English where there are none", async () => {
+    const shown = (set) =>
+        page.evaluate((name) => {
+            const view = document.querySelector("#bare");
+            view.words = {
+                none: null,
+                some: { diagonal: (share) => `diagonal ${share}` },
+                all: {
+                    token: (token) => `„${token}“`,
+                    weights: (...args) => args.join(),
+                    diagonal: (share) => `D ${share}`,
+                    column: (key, share) => `C ${key} ${share}`,
+                    largest: (query, key, weight) => `L ${query} ${key} ${weight}`,
+                    error: (error) => `E ${error}`,
+                    keys: "K",
+                    top: (keys) => `T ${keys}`,
+                    problem: (problem) => `P ${problem}`,
+                },
+            }[name];
+            const part = (selector) => view.shadowRoot.querySelector(selector);
+            const [label, readout, wrong] = [".frame", ".readout", ".problem"].map(part);
+            return {
+                lang: part("figure").lang,
+                label: label.ariaLabel,
+                readout: readout.textContent,
+                wrong: wrong.textContent,
+            };
+        }, set);
+    await change("bare", { ...{ arrays: null, params: null, head: null }, text, dim: 16 });
+    const english = await shown("none");
+    assert.equal(english.lang, "en");
+    const [, share] = /(\d+ %) on the diagonal/.exec(english.label);
+    const all = await shown("all");
+    assert.match(
+        all.label,
+        /^softmax,false,6,6; D \d+ %; C „\w+“ \d+ %; L „\w+“ „\w+“ [\d.]+; E [\d.e-]+\. K$/,
+    );
+    assert.deepEqual([all.lang, all.label], ["", `${all.readout} K`]);
+    const { label } = await shown("some");
+    assert.equal(label, english.label.replace(`${share} on the diagonal`, `diagonal ${share}`));
+
+    await page.locator("#bare .frame").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("ArrowDown");
+    assert.match((await shown("all")).readout, /^„cat“ → „the“: [\d.]+; T „/);
+    assert.match((await shown("none")).readout, /^“cat” → “the”: [\d.]+; most: “/);
+    await page.keyboard.press("Escape");
+
+    const { problem } = await change("bare", { text: " " });
+    assert.equal((await shown("all")).wrong, `P ${problem}`);
+    const { said } = await change("bare", { text: "\n" });
+    assert.equal(said, `P ${problem}`, "and what comes later");
+    assert.equal((await shown("none")).wrong, problem);
+    await change("bare", { text });
+});
+
+test("words that are there before the page knows the element count", async () => {
+    const label = await page.evaluate(async () => {
+        const view = document.createElement("attn-early");
+        view.words = { keys: "KEYS" };
+        document.body.append(view);
+        const { AttnView } = await import("/dist/view.js");
+        customElements.define("attn-early", class extends AttnView {});
+        view.text = "some words";
+        await new Promise((resolve) => view.addEventListener("update", resolve, { once: true }));
+        const { ariaLabel } = view.shadowRoot.querySelector(".frame");
+        view.remove();
+        return ariaLabel;
+    });
+    assert.match(label, /KEYS$/);
+});
+
 test("what is wrong is said in the picture's place, and the next input is shown again", async () => {
     const square = { data: [1, 2, 3], shape: [2, 2] };
     const ones = (...shape) => ({ data: Array(shape.reduce((a, b) => a * b)).fill(1), shape });

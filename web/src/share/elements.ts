@@ -53,10 +53,11 @@ export function makeElements(view: SavedView, text: string | null): Elements {
 
 function viewsOf({ backends, problem }: SavedView, own: Partial<AttnView>): AttnView[] {
     const { causal, scale } = problem;
+    const said = told.view && { ...told.view, problem: words.ofLibrary };
     return backends.map(({ id, params }) => {
         const set = Object.keys(params).length > 0 ? params : null;
         const made = element("attn-view", { backend: id, params: set, causal, scale });
-        return Object.assign(made, own);
+        return Object.assign(made, { words: said }, own);
     });
 }
 

@@ -102,4 +102,16 @@ export const share: typeof english.share = {
     small: "Dateien und Elemente haben das kleine Modul: erst „Alle Methoden“ ausschalten",
     tooLarge: (megabytes) =>
         `eine Datei dieser Eingabe hat ${megabytes} MB, höchstens 1 MB darf sie haben: bitte eine kleinere Eingabe nehmen`,
+    view: {
+        token: (token) => `„${token}“`,
+        weights: (backend, causal, queries, keys) =>
+            `${backend}${causal ? ", kausal" : ""}: ${queries} × ${keys} Gewichte`,
+        diagonal: (share) => `${share} auf der Diagonale`,
+        column: (key, share) => `am meisten angeschaut ${key}, ${share}`,
+        largest: (query, key, weight) => `das größte ${query} → ${key}, ${weight}`,
+        nonfinite: (count) => `${count} NaN oder unendlich`,
+        error: (error) => `Fehler gegen exakt ${error}`,
+        keys: "Pfeiltasten gehen von Zelle zu Zelle.",
+        top: (keys) => `am meisten: ${keys}`,
+    },
 };

@@ -128,6 +128,10 @@ const ofFiles: Pattern[] = [
         "$1 ist beschädigt: $2 ist nicht, was die Prüfsumme (CRC) sagt",
     ],
     [/^(.+): invalid zip data$/, "$1 ist kein Archiv, oder ein abgeschnittenes"],
+    [
+        /^weights of (\d+) x (\d+) are more than a view shows: (\d+)$/,
+        "$1 × $2 Gewichte sind mehr, als ein Element zeigt: $3",
+    ],
     [/^the header of (.+) is cut off$/, "der Kopf von $1 ist abgeschnitten"],
     [/^the header of (.+) is no object of JSON$/, "der Kopf von $1 ist kein JSON-Objekt"],
     [/^the header of (.+) does not say where (.+) is$/, "der Kopf von $1 sagt nicht, wo $2 liegt"],

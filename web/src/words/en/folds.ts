@@ -1,5 +1,7 @@
 /** Words of what is folded away: costs, heads, lines, streaming, sharing and saving. */
 
+import type { ViewWords } from "libattn/view/words";
+
 export const costs = {
     /** Of axes. */
     axes: {
@@ -105,4 +107,6 @@ export const share = {
     small: "files and elements have the small module: switch “All methods” off first",
     tooLarge: (megabytes: string) =>
         `one file of this input has ${megabytes} MB, and 1 MB is the most: take a smaller one`,
+    /** Of elements, which speak English where it is null. */
+    view: null as Omit<ViewWords, "problem"> | null,
 };
