@@ -55,6 +55,45 @@ export const apart: InitializerFunction = (_data, facets, channels, scales, dime
     return { facets, channels: { y: { value: names.map(({ y }) => y) } } };
 };
 
+export const dotRadius = 5; // pixels
+const ringWidth = 4.5; // pixels of a dot that are seen around another
+const near = 4; // pixels between dots of which one would cover the other
+
+/**
+ * Dots that would cover those of another series are larger and lie below them, as rings, each where it belongs. Of a
+ * series' own at one place the one above has the titles of all.
+ */
+export function rings<T>(
+    seriesOf: (datum: T) => string,
+    titleOf: (datum: T) => string,
+): InitializerFunction {
+    return (data, facets, channels, scales) => {
+        const [xs, ys] = ["x", "y"].map((name) =>
+            Array.from(channels[name]?.value as ArrayLike<unknown>),
+        );
+        const dots: { x: number; y: number; series: string; title: string; level: number }[] = [];
+        Array.from(data as T[]).forEach((datum, i) => {
+            const place = { x: Number(scales.x?.(xs?.[i])), y: Number(scales.y?.(ys?.[i])) };
+            const within = (pixels: number) =>
+                dots.filter(({ x, y }) => Math.hypot(x - place.x, y - place.y) < pixels);
+            const series = seriesOf(datum);
+            const titles = within(1).filter((dot) => dot.series === series);
+            const title = [...titles.map((dot) => dot.title), titleOf(datum)].join("\n");
+            const others = within(near).filter((dot) => dot.series !== series);
+            let level = 0;
+            while (others.some((dot) => dot.level === level)) level++;
+            dots.push({ ...place, series, title, level });
+        });
+        return {
+            facets,
+            channels: {
+                r: { value: dots.map(({ level }) => dotRadius + ringWidth * level) },
+                title: { value: dots.map(({ title }) => title) },
+            },
+        };
+    };
+}
+
 interface Extent {
     x: number;
     end: number;

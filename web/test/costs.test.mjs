@@ -144,6 +144,63 @@ test("an error of 0 is 0 in the table, and a dot at the end of the axis", async 
         assert.doesNotMatch(await each.getAttribute("transform"), /NaN|Infinity/);
 });
 
+/** Of each dot: its place, how much of its outline a pointer reaches, and its title. */
+const seen = () =>
+    page.$$eval("#pareto svg path:has(title)", (all) =>
+        all.map((dot) => {
+            const steps = Array.from({ length: 48 }, (_, i) => i / 48);
+            const reached = steps.filter((part) => {
+                const on = dot.getPointAtLength(part * dot.getTotalLength());
+                const { x, y } = on.matrixTransform(dot.getScreenCTM());
+                return document.elementFromPoint(x, y) === dot;
+            });
+            const [x, y] = dot
+                .getAttribute("transform")
+                .match(/[\d.]+/g)
+                .map(Number);
+            return { x, y, share: reached.length / steps.length, title: dot.textContent };
+        }),
+    );
+
+test("#open=pareto&sparse.local=4096: dots at one place are seen and reached, and are where they belong", async () => {
+    for (const against of ["flops", "bytes", "time"]) {
+        await page.selectOption("#against", against);
+        await count(4);
+        await page.waitForTimeout(300);
+        await page.locator("#pareto svg").scrollIntoViewIfNeeded();
+        const dots = await seen();
+        assert.equal(dots.length, 4);
+        for (const { share, title } of dots)
+            assert.ok(share > 0.9, `${against}: ${title} ${share}`);
+        const rows = await tried();
+        const places = dots.map(({ title, ...place }) => {
+            const { cost, error } = rows.find(({ name }) => title.startsWith(`${name}:`));
+            return { ...place, cost: Math.log(cost), error: Math.log(error) };
+        });
+        for (const [pixel, value] of [
+            ["x", "cost"],
+            ["y", "error"],
+        ]) {
+            const sorted = places.toSorted((one, other) => one[value] - other[value]);
+            const [from, to] = [sorted[0], sorted.at(-1)];
+            const slope = (to[pixel] - from[pixel]) / (to[value] - from[value]);
+            for (const each of sorted) {
+                const expected = from[pixel] + slope * (each[value] - from[value]);
+                assert.ok(Math.abs(each[pixel] - expected) < 0.01, `${against} ${pixel}`);
+            }
+        }
+    }
+});
+
+test("#text=a+b+c+d&open=pareto: settings of a backend at one place are all in its title", async () => {
+    await change(() => page.fill("#sketch-size", "64")); // all features: exact, as are more
+    await change(() => page.fill("#sketch-size", "65"));
+    await count(6);
+    await page.waitForTimeout(300);
+    const titles = (await seen()).map(({ title }) => title);
+    assert.ok(titles.includes("sketch: size 64\nsketch: size 65"), titles.join());
+});
+
 /** Each line has its name at its end, and none of them is on another. */
 async function namesAreApart(figure) {
     const names = page

@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 import { tick } from "../format";
-import { apart, finish, measuredTicks, seriesColour as colour } from "../plot";
+import { apart, dotRadius, finish, measuredTicks, rings, seriesColour as colour } from "../plot";
 import { lengths, type LengthPoint, type Quantity } from "./lengths";
 import { settingOf, type Cost, type Point } from "./trials";
 import { words } from "../words/words";
@@ -36,14 +36,17 @@ export function paretoFigure(
                 ),
                 Plot.dot(points, {
                     ...place,
-                    ...{ stroke: series, symbol: series, r: 5, strokeWidth: 2 },
+                    ...{ stroke: series, symbol: series, r: dotRadius, strokeWidth: 2 },
                     fill: (point: Point) =>
                         point.isBest ? colour(backends.indexOf(series(point))) : "var(--paper)",
-                    title: (point: Point) => `${series(point)}: ${settingOf(point.trial)}`,
+                    initializer: rings(
+                        series,
+                        (point: Point) => `${series(point)}: ${settingOf(point.trial)}`,
+                    ),
                 }),
                 Plot.text(lastOfEach(points), {
                     ...place,
-                    ...{ text: series, dx: 9, textAnchor: "start", fill: "var(--ink)" },
+                    ...{ text: series, dx: 12, textAnchor: "start", fill: "var(--ink)" },
                     initializer: apart,
                 }),
             ],

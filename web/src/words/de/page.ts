@@ -79,7 +79,7 @@ export const page: Record<keyof typeof english, string> = {
         "Von jedem Kopf ein kleines Bild mit eigenen Farben und Mittel über seine Zeilen: der Fehler gegen exakte Attention; die Entropie einer Zeile in Bit, 0, wo alles Gewicht auf einem Key liegt, und 3, wo es gleich auf acht verteilt ist; wie viele Token von der Query entfernt dieses Gewicht liegt. Ein Klick zeigt den Kopf in den Feldern.",
     pareto: "Fehler gegen Kosten: jede ausprobierte Einstellung ist ein Punkt",
     paretoHint:
-        "Für diese Eingabe. Wer einen Regler zieht, sieht dessen Kurve wachsen. Die gestrichelte Linie verbindet die Einstellungen, die keine andere in beidem übertrifft; ihre Punkte sind gefüllt.",
+        "Für diese Eingabe. Wer einen Regler zieht, sieht dessen Kurve wachsen. Die gestrichelte Linie verbindet die Einstellungen, die keine andere in beidem übertrifft; ihre Punkte sind gefüllt. Punkte an derselben Stelle sind Ringe umeinander.",
     cost: "Kosten",
     operations: "Operationen",
     timeOnce: "Zeit, sobald sie gemessen ist",

@@ -77,7 +77,7 @@ export const page = {
         "Of each head a small picture, with colours of its own, and means over its rows: the error against exact attention; the entropy of a row in bits, 0 where all weight is on one key and 3 where it is even over eight; how many tokens away from the query that weight is. A click shows the head in the panels.",
     pareto: "Error against cost: each setting that you try is a dot",
     paretoHint:
-        "Of this input. Drag a slider: its curve grows. The dashed line joins the settings that no other one beats in both; their dots are filled.",
+        "Of this input. Drag a slider: its curve grows. The dashed line joins the settings that no other one beats in both; their dots are filled. Dots at one place are rings around one another.",
     cost: "Cost",
     operations: "operations",
     timeOnce: "time, once it is measured",
