@@ -117,6 +117,45 @@ test("a panel runs: figure, progress, note, table, and a file with the numbers",
     assert.ok(readout.startsWith(`${x.label} = `) && readout.includes(`${main.label}: `), readout);
 });
 
+/** In an empty page: what an SVG picture has in its last part, and how far its texts go. */
+function lookInto(text) {
+    document.body.innerHTML = text;
+    const picture = document.querySelector("svg");
+    const legend = picture.lastElementChild;
+    const { width, height } = picture.viewBox.baseVal;
+    const boxes = [...picture.querySelectorAll("text")].map((each) => each.getBBox());
+    const each = (selector, read) => [...legend.querySelectorAll(selector)].map(read);
+    return {
+        texts: each("text", ({ textContent }) => textContent),
+        strokes: each("line", (line) => line.getAttribute("stroke")),
+        height,
+        isWithin: boxes.every((box) => box.x + box.width <= width && box.y + box.height <= height),
+    };
+}
+
+test("a figure that is saved has its legend in it, wide and at 360 pixels", async () => {
+    const empty = await site.browser.newPage();
+    for (const width of [1400, 360]) {
+        await open("lab=separation&panel=7d&set.trials=1", { viewport: { width, height: 900 } });
+        await runs(81);
+        const labels = await page.locator("#legend li:visible").allTextContents();
+        assert.equal(labels.length, 6, "five curves, and what is shaded");
+        const drawn = await page.$$eval("#figure svg [stroke^='var(--curve']", (all) =>
+            all.map((each) => getComputedStyle(each).stroke),
+        );
+        const height = await page.$eval("#figure svg", (plot) => plot.viewBox.baseVal.height);
+        const { text } = await downloaded("svg");
+        assert.doesNotMatch(text, /var\(|class=|style=/);
+        const saved = await empty.evaluate(lookInto, text);
+        assert.equal(saved.texts.join(" "), labels.join(" "));
+        assert.ok(saved.isWithin, `${width} pixels`);
+        assert.ok(saved.height >= height + 15 * labels.length, `${saved.height}, ${height}`);
+        assert.deepEqual([...new Set(saved.strokes)].sort(), [...new Set(drawn)].sort());
+        if (width !== 360) await page.close();
+    }
+    await empty.close();
+});
+
 test("a finished panel has a verdict, how sure it is and what was found; an old one is marked", async () => {
     await open(quick);
     assert.equal(await page.locator("#verdict").isVisible(), false);

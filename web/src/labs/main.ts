@@ -7,9 +7,9 @@ import { count, tick } from "../format";
 import { Hash } from "../hash";
 import { Command } from "../panel/command";
 import { start } from "../shell/start";
-import { curvesOf } from "./curves";
 import { estimate, trialsOf } from "./estimate";
 import { Form } from "./form";
+import { legendItems } from "./legend";
 import { inLanguage } from "./offering";
 import { commandLine, readChoice, writeChoice, type Choice } from "./state";
 import { Result } from "./result";
@@ -103,14 +103,7 @@ function show(choice: Choice, command: Command): void {
     find(document, "#reference", HTMLElement).textContent =
         `${lab.reference}. ${said.grid(points, x.label, ...ends)}`;
     command.show(commandLine(choice));
-    const items = curvesOf(panel).map(({ label, mark, color, low }) => {
-        const swatch = element("span", { className: `swatch ${mark}` });
-        swatch.style.setProperty("--color", color);
-        return element("li", {}, swatch, low === null ? label : said.withInterval(label));
-    });
-    const shade = element("span", { className: "swatch outside" });
-    items.push(element("li", { id: "outside", hidden: true }, shade, said.outside));
-    find(document, "#legend", HTMLElement).replaceChildren(...items);
+    find(document, "#legend", HTMLElement).replaceChildren(...legendItems(panel));
 }
 
 function busy(isBusy: boolean): void {

@@ -7,6 +7,7 @@ import { takeMenu, type Table } from "../take/menu";
 import { standaloneSvg } from "../take/standalone";
 import { curvesOf, type Curve } from "./curves";
 import { drawFigure, outsideOf, undefinedOf, type Row, type Span } from "./figure";
+import { savedLegend } from "./legend";
 import { commandLine, type Choice } from "./state";
 import { saved, table } from "./table";
 import { said } from "./words";
@@ -29,8 +30,11 @@ export class Result {
     constructor() {
         new ResizeObserver(() => this.#draw()).observe(this.#holder);
         this.#details.ontoggle = () => this.#fillTable();
-        const drawing = () => this.#holder.querySelector("svg");
-        const svg = () => (drawing() ? standaloneSvg(drawing() as SVGElement) : null);
+        const svg = () => {
+            const drawing = this.#holder.querySelector("svg");
+            if (!drawing || !this.panel) return null;
+            return standaloneSvg(drawing, savedLegend(this.panel, this.#outside.length > 0));
+        };
         const name = () => `${this.#choice?.lab.name}-${this.panel?.id}`;
         this.#save.append(takeMenu(said.figure, { name, svg, table: () => this.#table() }));
     }
