@@ -29,6 +29,7 @@ import {
     site,
     testOrigins,
     web,
+    withhold,
     write,
 } from "./panels.mjs";
 import { servePlainly } from "./plain.mjs";
@@ -168,6 +169,30 @@ test("a slider changes its own panel, numbers and heatmap, and no other", async 
     assert.notEqual(now[3], before[3]);
     assert.deepEqual(now.slice(0, 3), before.slice(0, 3));
     assert.notEqual(await picture("sketch"), pictureBefore);
+});
+
+test("what a plan tells is dimmed while it is of other controls or another input", async () => {
+    const isDimmed = (wanted) =>
+        page.waitForFunction(
+            (wanted) => {
+                const [sparse, softmax] = ["sparse", "softmax"].map((id) => {
+                    const facts = document.querySelector(`[data-backend=${id}] .facts dd`);
+                    const { color } = getComputedStyle(facts);
+                    return color !== getComputedStyle(document.body).color;
+                });
+                return sparse === wanted[0] && softmax === wanted[1];
+            },
+            wanted,
+            { timeout: 5000 },
+        );
+    await isDimmed([false, false]);
+    await change(() => page.fill("#sparse-block", "4"));
+    await isDimmed([false, false]);
+    await withhold();
+    await page.fill("#sparse-block", "2");
+    await isDimmed([true, false]);
+    await page.fill("#text", "of another text");
+    await isDimmed([true, true]);
 });
 
 test("of many changes the last one counts", async () => {

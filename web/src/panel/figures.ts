@@ -3,7 +3,10 @@
 import { find, showLine } from "../dom";
 import { Drawn } from "../frame";
 import { factLines, fillList, numberLines, warnings, type Findings, type Line } from "../lines";
+import { Late } from "../late";
 import type { Grid } from "../types";
+
+const patience = 300; // milliseconds: what comes sooner takes the place of what is not dimmed before
 
 export class Figures {
     #problem: HTMLElement;
@@ -11,11 +14,13 @@ export class Figures {
     #facts: HTMLElement;
     #label: (line: Line) => Node;
     #drawn = new Drawn();
+    #old: Late;
 
     constructor(root: HTMLElement, label: (line: Line) => Node) {
         this.#problem = find(root, ".problem", HTMLElement);
         this.#numbers = find(root, ".numbers", HTMLElement);
         this.#facts = find(root, ".facts", HTMLElement);
+        this.#old = new Late(this.#facts, "old", patience);
         this.#label = label;
     }
 
@@ -26,14 +31,21 @@ export class Figures {
 
     show(findings: Findings, grid: Grid | null): void {
         if (!this.#drawn.changes(findings, grid)) return;
+        this.#old.set(false);
         showLine(this.#problem, warnings(findings, grid));
         fillList(this.#numbers, numberLines(findings), this.#label);
         fillList(this.#facts, factLines(findings.numbers), this.#label);
     }
 
+    /** What the plan tells is of another input, or of other controls: numbers are dimmed while more of them come. */
+    outdate(): void {
+        this.#old.set(true);
+    }
+
     /** There are none, and why; null: there is no input. */
     clear(reason: string | null): void {
         this.#drawn.forget();
+        this.#old.set(false);
         showLine(this.#problem, reason);
         this.#numbers.replaceChildren();
         this.#facts.replaceChildren();

@@ -246,6 +246,7 @@ export class Panel {
         this.#findings = null;
         this.#parts.worst.show(null, String);
         this.#parts.picture.outdate();
+        this.#parts.figures.outdate();
         this.#doing.begin("picture");
     }
 
