@@ -53,6 +53,7 @@ export class Work {
     #out: Float32Array | null = null;
     #rows: Float32Array | null = null;
     #first: number | null = null;
+    #numbers: Numbers | null = null;
     /** Pictures of all queries and keys, to which the reader comes back; the latest. */
     #wholes = new Map<string, Grid>();
 
@@ -80,14 +81,16 @@ export class Work {
         return this.#first;
     }
 
+    /** What the plan tells; null: it is not made yet. */
+    get numbers(): Numbers | null {
+        return this.#numbers;
+    }
+
+    /** The same of a plan that is made for the first picture, or for this. */
     async describe(): Promise<Numbers> {
-        return this.#piece(stages.picture, async (attn) => {
-            return numbersOf(
-                await this.#plan.on(attn),
-                this.#held.input.shape,
-                this.#posed.hidesPairs,
-            );
-        });
+        if (!this.#numbers) await this.#piece(stages.picture, (attn) => this.#plan.on(attn));
+        if (!this.#numbers) throw new Error("a plan tells its numbers as it is made");
+        return this.#numbers;
     }
 
     /** Weights of a head. The picture of others that was asked for before is stale then. */
@@ -226,10 +229,13 @@ export class Work {
         return this.#bench.piece(stage * mostBackends + this.task.place, signal, body);
     }
 
-    #solve(attn: Attn): Promise<Plan> {
+    async #solve(attn: Attn): Promise<Plan> {
         const { backend, params } = this.task;
         const { shape } = this.#held.input;
-        return attn.plan({ ...{ backend, ...shape, params }, ...this.#posed.options });
+        const { options, hidesPairs } = this.#posed;
+        const plan = await attn.plan({ ...{ backend, ...shape, params }, ...options });
+        this.#numbers = numbersOf(plan, shape, hidesPairs);
+        return plan;
     }
 }
 

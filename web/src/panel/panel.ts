@@ -144,10 +144,8 @@ export class Panel {
     }
 
     async #solve(work: Work): Promise<void> {
-        const numbers = await work.describe();
-        if (work !== this.#work) return;
-        this.#parts.controls.reflect(numbers.facts);
         await this.#refreshGrid(work);
+        const numbers = await work.describe();
         if (work !== this.#work) return;
 
         const none = { run: null, accuracy: null, look: null, timing: null, ended: null };
@@ -282,7 +280,9 @@ export class Panel {
         const viewport = this.#around.viewport();
         if (!viewport) return;
         const onProgress = (part: number) => {
-            if (work === this.#work) this.#doing.advance(part);
+            if (work !== this.#work) return;
+            this.#parts.controls.reflect(work.numbers?.facts ?? []);
+            this.#doing.advance(part);
         };
         const grid = await work
             .picture(batch, head, viewport, onProgress)
