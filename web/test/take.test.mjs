@@ -63,6 +63,32 @@ test("a panel's numbers are its weights: .npy, CSV and JSON are the same, and so
     }
 });
 
+test("what is no finite number is empty in CSV, null in JSON, and itself in .npy", async () => {
+    const numbers = [1, 2, NaN, 4, Infinity, 6, 7, 8].map((each) => each / 8);
+    await change(() => drop({ "x.npy": npy([4, 2], numbers) }));
+    await change(() => page.check("#causal")); // the first query sees a number
+    const files = {};
+    const root = await saving("softmax");
+    for (const format of ["npy", "csv", "json"]) files[format] = await take(root, format);
+    const { data } = await readNpy(files.npy.bytes);
+    const finite = [...data].map((weight) => (Number.isFinite(weight) ? weight : null));
+    assert.ok(finite.includes(null) && finite.some((weight) => weight !== null));
+    const inJson = JSON.parse(String(files.json.bytes));
+    const column = inJson.columns.indexOf("weight");
+    assert.deepEqual(
+        inJson.rows.map((row) => row[column]),
+        finite,
+    );
+    const inCsv = lines(files.csv)
+        .slice(1)
+        .map((row) => row[column]);
+    assert.deepEqual(
+        inCsv,
+        finite.map((weight) => (weight === null ? "" : String(weight))),
+    );
+    assert.doesNotMatch(String(files.json.bytes) + String(files.csv.bytes), /nan|inf/i);
+});
+
 test("cells with several weights say in a CSV what they are of", async () => {
     await write(Array.from({ length: 301 }, (_, i) => `w${i}`).join(" ")); // more than cells
     const [head, ...rows] = lines(await take(await saving("softmax"), "csv"));

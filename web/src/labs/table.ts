@@ -14,13 +14,8 @@ export function saved(
     const kept = columns.flatMap((column, i) => (column.aside ? [] : [i]));
     return {
         columns: kept.map((i) => columns[i]?.name ?? ""),
-        rows: rows.map((row) => kept.map((i) => cell(row[i]))),
+        rows: rows.map((row) => kept.map((i) => row[i] ?? NaN)),
     };
-}
-
-function cell(value: number | undefined): number | string {
-    if (value === undefined || Number.isNaN(value)) return "nan";
-    return Number.isFinite(value) ? value : String(value).replace("Infinity", "inf");
 }
 
 export function table({ columns }: LabPanel, rows: readonly Row[]): HTMLTableElement {
