@@ -57,10 +57,14 @@ test("each setting tried is a dot, and the best are those that no other beats in
 
 /** What a link has is tried again. */
 const retried = () =>
-    page.waitForFunction(() => {
-        const { ariaBusy, textContent } = document.querySelector("#pareto");
-        return ariaBusy === "false" && !textContent.includes("still to be tried");
-    });
+    page.waitForFunction(
+        () => {
+            const { ariaBusy, textContent } = document.querySelector("#pareto");
+            return ariaBusy === "false" && !textContent.includes("still to be tried");
+        },
+        null,
+        { timeout: 120_000 },
+    );
 
 /** Without times, which are measured anew. */
 const dots = async () =>
