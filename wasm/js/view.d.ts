@@ -79,7 +79,7 @@ export class AttnView extends HTMLElement {
     ): void;
 }
 
-/** Makes the element known to the page, by another name if you like. A second call does nothing, nor one in Node. */
+/** Makes the element known to the page, by another name if you like, or several. A second call does nothing, nor one in Node. */
 export function defineView(name?: string): void;
 
 declare global {

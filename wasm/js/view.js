@@ -250,7 +250,9 @@ function takeEarly(view, name) {
 /** Makes `<attn-view>`, or what the element is to be called, known to the page. A second call does nothing. */
 export function defineView(name = "attn-view") {
     const registry = globalThis.customElements; // there is none in Node
-    if (registry && !registry.get(name)) registry.define(name, AttnView);
+    if (!registry || registry.get(name)) return;
+    // A class has one name.
+    registry.define(name, name === "attn-view" ? AttnView : class extends AttnView {});
 }
 
 /** The weights, and where there are values how far the output is from exact softmax. */

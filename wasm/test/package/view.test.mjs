@@ -242,6 +242,16 @@ test("words are the page's: said at once, also of what is wrong, and English whe
     await change("bare", { text });
 });
 
+test("it has several names, and the same one twice does no harm", async () => {
+    const names = ["attn-view", "attn-one", "attn-two", "attn-two"];
+    const are = await page.evaluate(async (names) => {
+        const { AttnView, defineView } = await import("/dist/view.js");
+        for (const name of names) defineView(name);
+        return names.map((name) => document.createElement(name) instanceof AttnView);
+    }, names);
+    assert.deepEqual(are, [true, true, true, true]);
+});
+
 test("words that are there before the page knows the element count", async () => {
     const label = await page.evaluate(async () => {
         const view = document.createElement("attn-early");
