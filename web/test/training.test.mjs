@@ -2,8 +2,11 @@
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
+import { init } from "libattn";
+import { readNpy } from "libattn/data";
 import { createStudy } from "libattn/training";
 import { openSite } from "./site.mjs";
+import { jsonOf, lines, look, take } from "./taking.mjs";
 
 const site = openSite();
 let page;
@@ -18,7 +21,8 @@ async function open(hash = "") {
     complaints = [];
     page = await site.newPage({ viewport: { width: 1400, height: 900 } });
     page.on("request", (request) => {
-        if (!request.url().startsWith(site.url)) complaints.push(request.url());
+        if (!request.url().replace("blob:", "").startsWith(site.url))
+            complaints.push(request.url());
     });
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (line) => {
@@ -101,6 +105,95 @@ test("two models learn, pause and go on, by the steps of the command line", asyn
     for (const attention of ["softmax", "linear"]) await reaches(attention, 0);
     assert.equal(await value("linear", "step"), 0);
     assert.equal(await pictures(), untrained, "the same seed begins alike");
+});
+
+const card = (id) => page.locator("section", { has: page.locator(`#${id}`) });
+const learner = (attention) => page.locator(`[data-attention=${attention}]`);
+
+async function isDrawn(root, name) {
+    const svg = await take(page, root, "svg");
+    assert.equal(svg.name, `${name}.svg`);
+    const text = String(svg.bytes).replace("http://www.w3.org/2000/svg", "");
+    assert.doesNotMatch(text, /var\(|class=|http|url\(/);
+    const drawn = await look(page, svg, "image/svg+xml");
+    const png = await look(page, await take(page, root, "png"), "image/png");
+    assert.deepEqual([png.width, png.height], [2 * drawn.width, 2 * drawn.height]);
+    assert.ok(drawn.colours > 20 && png.colours > 20, `${drawn.colours}, ${png.colours} colours`);
+    return text;
+}
+
+test("curves are saved with the losses and answers of all steps, which are the library's", async () => {
+    await open("task=arithmetic&seed=3");
+    await card("loss").locator("[data-format=csv]").click();
+    await card("loss").locator("[role=status]", { hasText: "nothing to save" }).waitFor();
+    await page.click("#go");
+    for (const attention of ["softmax", "linear"]) await reaches(attention, 12);
+    await pause();
+    const steps = {};
+    for (const attention of ["softmax", "linear"])
+        steps[attention] = await value(attention, "step");
+    const [head, ...rows] = lines(await take(page, card("loss"), "csv"));
+    assert.deepEqual(head, ["attention", "step", "loss"]);
+    assert.equal(rows.length, steps.softmax + steps.linear);
+    const { width, layers, heads } = { width: 16, layers: 2, heads: 2 };
+    for (const attention of ["softmax", "linear"]) {
+        const options = { task: "arithmetic", size: 2, attention, width, layers, heads };
+        const study = await createStudy({ ...options, samples: 400, rate: 0.008, seed: 3 });
+        const own = rows.filter(([name]) => name === attention);
+        assert.deepEqual(
+            own.map(([, step, loss]) => [Number(step), Number(loss)]),
+            Array.from(study.train(steps[attention]), (loss, i) => [i + 1, loss]),
+        );
+        study.dispose();
+    }
+    const told = jsonOf(await take(page, card("answers"), "json"));
+    assert.deepEqual(told.columns, ["attention", "step", "percent right"]);
+    assert.deepEqual([told.task, told.seed, told.commandLines.length], ["arithmetic", 3, 2]);
+    for (const attention of ["softmax", "linear"]) {
+        const [, , last] = told.rows.findLast(([name]) => name === attention);
+        assert.equal(last, await value(attention, "answers"));
+    }
+    for (const id of ["loss", "answers"]) {
+        const text = await isDrawn(card(id), `training-${id}`);
+        for (const attention of ["softmax", "linear"]) assert.ok(text.includes(`>${attention}<`));
+    }
+});
+
+test("heads are saved as they are drawn, with the weights of the model", async () => {
+    await open("task=arithmetic&seed=3");
+    const root = learner("softmax");
+    await root.locator(".heads canvas").nth(3).waitFor();
+    const text = await isDrawn(root, "training-softmax");
+    assert.equal(text.split('href="data:image/png;base64,').length - 1, 4);
+    assert.ok(text.includes(">layer 2, head 1</text>"));
+    const { data, shape } = await readNpy((await take(page, root, "npy")).bytes);
+    const options = { task: "arithmetic", size: 2, attention: "softmax", width: 16 };
+    const study = await createStudy({ ...options, layers: 2, heads: 2, samples: 400, seed: 3 });
+    const { tokens, query, key, shape: sizes } = study.solve("3 + 4 * 2");
+    const [layers, heads, rows, dim] = sizes;
+    study.dispose();
+    assert.deepEqual([...shape], [layers, heads, rows, rows]);
+    const attn = await init();
+    const problem = { batch: layers, heads, queries: rows, keys: rows, dim, causal: true };
+    const plan = attn.plan({ backend: "softmax", ...problem, scale: 1 / Math.sqrt(dim) });
+    // f32: Q and K come of the model's sums, whose roundings another tier does in another order
+    const tolerance = 2 ** -24 * 2 ** 6;
+    const [names, ...cells] = lines(await take(page, root, "csv"));
+    assert.deepEqual(names.slice(0, 4), ["layer", "head", "query", "key"]);
+    assert.equal(cells.length, data.length);
+    for (let i = 0; i < layers * heads; i++) {
+        const [batch, head] = [Math.floor(i / heads), i % heads];
+        const wanted = plan.weights({ query, key, batch, head });
+        wanted.forEach((weight, j) => {
+            const [saved, cell] = [data[i * rows * rows + j], cells[i * rows * rows + j]];
+            assert.ok(Math.abs(saved - weight) <= tolerance, `${saved}, not ${weight}`);
+            assert.deepEqual(cell.slice(0, 2).map(Number), [batch + 1, head + 1]);
+            const [from, to] = [Math.floor(j / rows), j % rows];
+            assert.deepEqual(cell.slice(2, 6), [`${from}`, `${to}`, tokens[from], tokens[to]]);
+            assert.equal(Number(cell[6]), saved);
+        });
+    }
+    plan.dispose();
 });
 
 test("a link has task and seed; commands follow them", async () => {

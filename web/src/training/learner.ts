@@ -5,7 +5,8 @@ import type { Theme } from "../colors";
 import { element, find, showLine } from "../dom";
 import { count, percent, significant } from "../format";
 import { fillList } from "../lines";
-import { paintWeights } from "../thinking/weights";
+import { takeMenu, type Matrix, type Table } from "../take/menu";
+import { paintWeights, tableOfHeads } from "../thinking/weights";
 import type { Point } from "./curves";
 import { said } from "./words";
 import type { Answer, Order, Report, Thought } from "./worker";
@@ -19,6 +20,8 @@ export class Learner {
     readonly losses: number[] = [];
     /** Of the looks. */
     readonly answers: Point[] = [];
+    #options: StudyOptions;
+    #question: string;
     #worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
     #latest: Report | null = null;
     #thought: Thought | null = null;
@@ -32,12 +35,21 @@ export class Learner {
         const template = find(document, "#learner", HTMLTemplateElement);
         const copy = template.content.cloneNode(true) as DocumentFragment;
         this.attention = options.attention ?? "softmax";
+        this.#options = options;
+        this.#question = question;
         this.element = find(copy, "section", HTMLElement);
         this.element.dataset.attention = this.attention;
         this.element.ariaLabel = this.attention;
         find(this.element, "h2", HTMLElement).textContent = this.attention;
         this.#theme = theme;
         this.#onReport = onReport;
+        const menu = takeMenu(said.theWeights(this.attention), {
+            name: () => `training-${this.attention}`,
+            svg: () => this.#sheet(),
+            table: () => this.#table(),
+            matrix: () => this.#matrix(),
+        });
+        this.element.append(menu);
         this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
             if (data.kind === "report") this.#take(data.report);
             else this.#fail(data.problem);
@@ -132,6 +144,31 @@ export class Learner {
             const cells = weights.subarray(i * rows * rows, (i + 1) * rows * rows);
             paintWeights(canvas, { rows, columns: rows, cells }, this.#theme);
         });
+    }
+
+    async #sheet(): Promise<string | null> {
+        const { sheet } = await import("../look/sheet");
+        if (!this.#thought) return null;
+        const tiles = [...this.element.querySelectorAll("figure")].map((figure) => ({
+            image: find(figure, "canvas", HTMLCanvasElement),
+            lines: [figure.textContent],
+        }));
+        return sheet(tiles, this.#thought.heads, this.#theme, said.weightsOf(this.attention));
+    }
+
+    #matrix(): Matrix | null {
+        if (!this.#thought) return null;
+        const { layers, heads, tokens, weights } = this.#thought;
+        const rows = tokens.length - 1;
+        return { numbers: weights, shape: [layers, heads, rows, rows] };
+    }
+
+    #table(): Table | null {
+        const matrix = this.#matrix();
+        if (!matrix || !this.#thought) return null;
+        const step = this.answers.at(-1)?.step;
+        const about = { ...this.#options, question: this.#question, step, address: location.href };
+        return { ...tableOfHeads(matrix, this.#thought.tokens), about };
     }
 
     #fail(problem: string): void {

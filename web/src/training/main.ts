@@ -6,7 +6,9 @@ import { element, find, message, showLine } from "../dom";
 import { Hash } from "../hash";
 import { Command } from "../panel/command";
 import { start } from "../shell/start";
-import { curves, thinned } from "./curves";
+import { takeMenu, type Table } from "../take/menu";
+import { standaloneSvg } from "../take/standalone";
+import { curves, thinned, type Point } from "./curves";
 import { Learner } from "./learner";
 import { commandLine, tasks, type Task } from "./tasks";
 import { said } from "./words";
@@ -45,6 +47,8 @@ class Page {
         onTheme(() => {
             for (const learner of this.#learners) learner.theme = readTheme();
         });
+        offer("loss", () => this.#table("loss", ({ losses }) => losses.map(numbered)));
+        offer("answers", () => this.#table("percent right", ({ answers }) => answers));
         this.#begin();
     }
 
@@ -104,6 +108,19 @@ class Page {
         this.#timer ||= setTimeout(() => this.#draw(), redrawPause);
     }
 
+    /** All steps, of which curves are drawn. */
+    #table(column: string, values: (learner: Learner) => readonly Value[]): Table | null {
+        const rows = this.#learners.flatMap((learner) =>
+            values(learner).map(({ step, value }) => [learner.attention, step, value]),
+        );
+        if (rows.length === 0) return null;
+        const { options, id } = this.#chosen;
+        const seed = Number(this.#seed.value);
+        const commandLines = attentions.map((each) => commandLine(this.#chosen, each, seed));
+        const about = { ...options, task: id, seed, commandLines, address: location.href };
+        return { columns: ["attention", "step", column], rows, about };
+    }
+
     #draw(): void {
         clearTimeout(this.#timer);
         this.#timer = 0;
@@ -112,6 +129,23 @@ class Page {
         draw("#loss", (width) => curves(losses, attentions, said.axes.loss, null, width));
         draw("#answers", (width) => curves(answers, attentions, said.axes.answers, 100, width));
     }
+}
+
+type Value = Pick<Point, "step" | "value">;
+
+function numbered(value: number, i: number): Value {
+    return { step: i + 1, value };
+}
+
+/** Buttons that save a figure. */
+function offer(id: string, table: () => Table | null): void {
+    const holder = find(document, `#${id}`, HTMLElement);
+    const svg = () => {
+        const drawing = holder.querySelector("svg");
+        return drawing && table() && standaloneSvg(drawing);
+    };
+    const what = find(document, `#${id}-title`, HTMLElement).textContent;
+    holder.after(takeMenu(what, { name: () => `training-${id}`, svg, table }));
 }
 
 function draw(selector: string, make: (width: number) => Element): void {

@@ -26,5 +26,6 @@ export const training: typeof english = {
     verdict: (right) => ` (die Antwort ist ${right ? "richtig" : "falsch"})`,
     place: (layer, head) => `Schicht ${layer}, Kopf ${head}`,
     weightsOf: (place) => `Gewichte von ${place}`,
+    theWeights: (attention) => `den Gewichten von ${attention}`, // after “von”
     notStarted: "der Worker ist nicht gestartet",
 };

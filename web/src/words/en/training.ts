@@ -27,5 +27,6 @@ export const training = {
     verdict: (right: boolean) => ` (the answer is ${right ? "right" : "wrong"})`,
     place: (layer: number, head: number) => `layer ${layer}, head ${head}`,
     weightsOf: (place: string) => `weights of ${place}`,
+    theWeights: (attention: string) => `the weights of ${attention}`,
     notStarted: "the worker did not start",
 };
