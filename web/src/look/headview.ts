@@ -10,6 +10,7 @@ import { element, find } from "../dom";
 import { significant } from "../format";
 import type { Pin } from "../row/place";
 import type { Matrix, Table } from "../take/menu";
+import { tableOfWeights } from "../take/weights";
 import type { Grid } from "../types";
 import { Strands, type Side, type Weights } from "./strands";
 import { words } from "../words/words";
@@ -120,13 +121,7 @@ export class HeadView {
     #table(): Table | null {
         const [grid, tokens] = [this.#weights, this.#around.tokens()];
         if (!grid || !tokens) return null;
-        const rows = Array.from(grid.cells, (weight, i) => {
-            const query = grid.query + Math.floor(i / grid.columns);
-            const key = grid.key + (i % grid.columns);
-            return [query, key, tokens[query] ?? "", tokens[key] ?? "", weight];
-        });
-        const columns = ["query", "key", "query token", "key token", "weight"];
-        return { columns, rows, about: { backend: this.#backend.value } };
+        return { ...tableOfWeights(grid, tokens), about: { backend: this.#backend.value } };
     }
 }
 

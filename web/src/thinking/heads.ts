@@ -2,22 +2,41 @@
 
 import type { Theme } from "../colors";
 import { element, find } from "../dom";
+import { takeMenu, type Matrix, type Table } from "../take/menu";
 import type { Grid } from "../types";
-import { firstRows, paintWeights } from "./weights";
+import { firstRows, paintWeights, tableOfHeads } from "./weights";
 import { said } from "./words";
 
 export class Heads {
     #root = find(document, "#heads", HTMLElement);
     #grids: readonly (readonly Grid[])[] = [];
+    #tokens: readonly string[] = [];
+    /** So many have been read, and in what colours it is shown. */
+    #token = 0;
+    #theme: Theme | null = null;
     #onChoice: (layer: number, head: number) => void;
 
-    constructor(onChoice: (layer: number, head: number) => void) {
+    /** `about`: of whose they are, for files. */
+    constructor(onChoice: (layer: number, head: number) => void, about: () => Table["about"]) {
         this.#onChoice = onChoice;
+        const card = find(document, "[aria-labelledby=heads-title]", HTMLElement);
+        const title = find(card, "h2", HTMLElement).textContent;
+        const menu = takeMenu(title, {
+            name: () => "thinking-heads",
+            svg: () => this.#sheet(title),
+            table: () => {
+                const matrix = this.#matrix();
+                return matrix && { ...tableOfHeads(matrix, this.#tokens), about: about() };
+            },
+            matrix: () => this.#matrix(),
+        });
+        card.append(menu);
     }
 
-    /** By layer and head. */
-    show(grids: readonly (readonly Grid[])[]): void {
+    /** By layer and head; `tokens`: of queries and keys. */
+    show(grids: readonly (readonly Grid[])[], tokens: readonly string[]): void {
         this.#grids = grids;
+        this.#tokens = tokens;
         this.#root.style.setProperty("--heads", String(grids[0]?.length ?? 1));
         const buttons = grids.flatMap((heads, layer) =>
             heads.map((_, head) => {
@@ -41,10 +60,36 @@ export class Heads {
 
     /** So many tokens have been read. */
     paint(token: number, theme: Theme): void {
+        this.#token = token;
+        this.#theme = theme;
         const canvases = this.#root.querySelectorAll("canvas");
         this.#grids.flat().forEach((grid, i) => {
             const canvas = canvases[i];
             if (canvas) paintWeights(canvas, { ...grid, cells: firstRows(grid, token) }, theme);
         });
+    }
+
+    async #sheet(title: string): Promise<string | null> {
+        const { sheet } = await import("../look/sheet");
+        const buttons = [...this.#root.querySelectorAll("button")];
+        if (buttons.length === 0 || !this.#theme) return null;
+        const tiles = buttons.map((button) => ({
+            image: find(button, "canvas", HTMLCanvasElement),
+            lines: [button.textContent],
+        }));
+        return sheet(tiles, this.#grids[0]?.length ?? 1, this.#theme, title);
+    }
+
+    /** Rows that have been read: (layer, head, query, key). */
+    #matrix(): Matrix | null {
+        const [first] = this.#grids.flat();
+        if (!first) return null;
+        const { columns } = first;
+        const size = this.#token * columns;
+        const all = this.#grids.flat().map(({ cells }) => cells.subarray(0, size));
+        const numbers = new Float32Array(all.length * size);
+        all.forEach((rows, i) => numbers.set(rows, i * size));
+        const [layers, heads] = [this.#grids.length, this.#grids[0]?.length ?? 1];
+        return { numbers, shape: [layers, heads, this.#token, columns] };
     }
 }

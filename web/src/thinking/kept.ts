@@ -3,14 +3,36 @@
 import { element, find } from "../dom";
 import { bytes } from "../format";
 import { growth } from "../streaming/growth";
+import { takeMenu, type Table } from "../take/menu";
+import { standaloneSvg } from "../take/standalone";
 import type { Outcome } from "./compute";
 import { said } from "./words";
 
 export class Kept {
     #figure = find(document, "#growth", HTMLElement);
     #table = find(document, "#kept", HTMLElement);
+    #outcomes: readonly Outcome[] = [];
+
+    /** `about`: of which thought, for files. */
+    constructor(about: () => Table["about"]) {
+        const card = find(document, "[aria-labelledby=kept-title]", HTMLElement);
+        const title = find(card, "h2", HTMLElement).textContent;
+        const svg = () => {
+            const drawing = this.#figure.querySelector("svg");
+            return drawing && standaloneSvg(drawing);
+        };
+        const table = () => {
+            const rows = this.#outcomes.flatMap(({ backend, kept }) =>
+                kept.map((bytes, i) => [backend.id, i + 1, bytes]),
+            );
+            const columns = ["backend", "tokens", "bytes"];
+            return rows.length === 0 ? null : { columns, rows, about: about() };
+        };
+        card.append(takeMenu(title, { name: () => "thinking-kept", svg, table }));
+    }
 
     clear(): void {
+        this.#outcomes = [];
         this.#figure.replaceChildren();
         this.#table.replaceChildren();
     }
@@ -19,6 +41,7 @@ export class Kept {
     show(outcomes: readonly Outcome[], token: number): void {
         const width = Math.floor(this.#figure.clientWidth);
         if (outcomes.length === 0 || width === 0) return this.clear();
+        this.#outcomes = outcomes;
         const total = Math.max(...outcomes.map(({ kept }) => kept.length));
         const played = Array.from({ length: total + 1 }, (_, read) =>
             outcomes.map(({ backend, kept }) => ({

@@ -14,6 +14,7 @@ import { Command } from "../panel/command";
 import { start } from "../shell/start";
 import { modelScale } from "../source/scale";
 import type { Thought } from "../source/trained";
+import type { Table } from "../take/menu";
 import { words } from "../words/words";
 import { Chain, lastOf } from "./chain";
 import { outcomes, type Outcome } from "./compute";
@@ -37,8 +38,11 @@ class Page {
     #command = new Command(find(document, ".command", HTMLDetailsElement));
     #asked = 0;
     #chain = new Chain((token) => this.#player.go(token));
-    #heads = new Heads((layer, head) => this.#choose(layer, head));
-    #kept = new Kept();
+    #heads = new Heads(
+        (layer, head) => this.#choose(layer, head),
+        () => this.#about(),
+    );
+    #kept = new Kept(() => this.#about());
     #player = new Player((token) => this.#read(token));
     #form = find(document, "#ask", HTMLFormElement);
     #model = find(document, "#model", HTMLSelectElement);
@@ -160,7 +164,7 @@ class Page {
         this.#outcomes = [];
         this.#views.clear();
         this.#chain.clear();
-        this.#heads.show([]);
+        this.#heads.show([], []);
         this.#player.clear();
         this.#kept.clear();
         find(document, "#views", HTMLElement).replaceChildren();
@@ -172,10 +176,14 @@ class Page {
         this.#outcomes.push(outcome);
         const title = isOwn ? said.own(backend.name) : backend.name;
         const tokens = this.#thought?.input.tokens ?? [];
-        const view = new View(title, made, tokens, (cell) => this.#point(cell));
+        const about = () => {
+            const { layer, head } = this.#choice;
+            return { layer: layer + 1, head: head + 1, ...this.#about() };
+        };
+        const view = new View(title, made, tokens, (cell) => this.#point(cell), about);
         this.#views.set(view, outcome);
         find(document, "#views", HTMLElement).append(view.element);
-        if (isOwn && typeof made !== "string") this.#heads.show(made.grids);
+        if (isOwn && typeof made !== "string") this.#heads.show(made.grids, tokens);
         this.#paint();
     }
 
@@ -212,6 +220,13 @@ class Page {
     #point(cell: Cell | null): void {
         const inside = cell && cell.row < this.#player.token ? cell : null;
         for (const view of this.#views.keys()) view.point(inside, this.#player.token);
+    }
+
+    /** Of which thought, for files. */
+    #about(): Table["about"] {
+        const { model, question } = this.#choice;
+        const { token } = this.#player;
+        return { model: model.id, question, tokensRead: token, address: location.href };
     }
 
     #showKept(): void {

@@ -6,8 +6,11 @@ import { Heatmap } from "../heatmap";
 import { nameOf } from "../axes";
 import { significant } from "../format";
 import type { Cell } from "../drawing";
+import { takeMenu, type Matrix, type Table } from "../take/menu";
+import { tableOfWeights } from "../take/weights";
 import type { Accuracy, Grid } from "../types";
 import { firstRows } from "./weights";
+import { words } from "../words/words";
 import { said } from "./words";
 
 /** What a backend makes of the queries, keys and values. */
@@ -29,14 +32,16 @@ export class View {
     #tokens: string[];
     #grid: Grid | null = null;
     #values: Float32Array | null = null;
+    #token = 0;
     #cell: Cell | null = null;
 
-    /** `made`: a text where there is nothing but a reason for that. */
+    /** `made`: a text where there is nothing but a reason for that; `about`: of whose it is, for files. */
     constructor(
         name: string,
         made: Made | string,
         tokens: string[],
         onPoint: (cell: Cell | null) => void,
+        about: () => Table["about"],
     ) {
         const template = find(document, "#view", HTMLTemplateElement);
         const copy = template.content.cloneNode(true) as DocumentFragment;
@@ -58,11 +63,20 @@ export class View {
             line("exact", said.errorAgainstSoftmax, made.exact),
             line("own", said.errorAgainstOwn, made.own),
         );
+        const errors = { error: made.exact.error, errorAgainstOwn: made.own.error };
+        const menu = takeMenu(name, {
+            name: () => `thinking-${made.backend}`,
+            svg: () => this.#heatmap.svg(`${name}: ${words.picture.weights}`),
+            table: () => this.#table({ backend: made.backend, ...errors, ...about() }),
+            matrix: () => this.#matrix(),
+        });
+        root.append(menu);
     }
 
     /** This head, as it is once so many tokens have been read. */
     show(grid: Grid, token: number, theme: Theme): void {
         this.#grid = grid;
+        this.#token = token;
         this.#values = firstRows(grid, token);
         const picture = {
             grid,
@@ -88,6 +102,19 @@ export class View {
         this.#readout.classList.toggle("idle", !cell);
         const reading = `${name(shown.row)} → ${name(shown.column)}  ${significant(weight, 3)}`;
         this.#readout.textContent = cell ? reading : said.most(reading);
+    }
+
+    /** Rows that have been read. */
+    #matrix(): Matrix | null {
+        if (!this.#grid) return null;
+        const { cells, columns } = this.#grid;
+        return { numbers: cells.subarray(0, this.#token * columns), shape: [this.#token, columns] };
+    }
+
+    #table(about: Table["about"]): Table | null {
+        const matrix = this.#matrix();
+        if (!this.#grid || !matrix) return null;
+        return { ...tableOfWeights({ ...this.#grid, cells: matrix.numbers }, this.#tokens), about };
     }
 
     #largest(row: number): Cell | null {
