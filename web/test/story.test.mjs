@@ -7,8 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { promisify } from "node:util";
+import { readNpy } from "libattn/data";
 import { cli, noCli } from "./cli.mjs";
 import { openSite } from "./site.mjs";
+import { jsonOf, lines, look, take } from "./taking.mjs";
 
 const run = promisify(execFile);
 const site = openSite();
@@ -66,6 +68,106 @@ test("each step draws its figure and says its numbers", async () => {
     }
     const links = await page.locator("#steps a").count();
     assert.equal(links, steps.length);
+});
+
+const part = (step) => page.locator(`#${step}`);
+
+/** A step's table: each column's numbers, or words, by its name. */
+async function columns(step) {
+    const [head, ...rows] = lines(await take(page, part(step), "csv"));
+    return Object.fromEntries(
+        head.map((name, i) => {
+            const cells = rows.map((row) => row[i]);
+            return [name, name === "token" ? cells : cells.map(Number)];
+        }),
+    );
+}
+
+const off = (found, wanted) => Math.max(...wanted.map((each, i) => Math.abs(found[i] - each)));
+const eps = 2 ** -23;
+
+test("rows are saved with the numbers that are drawn: shares are of the scores, and all rows have them", async () => {
+    await open();
+    const text = "the cat sat on the mat and the dog sat on the cat".split(" ");
+    const [highest] = await numbers("scores");
+    const { key, token, score } = await columns("scores");
+    assert.deepEqual(key, Array.from(text.keys()));
+    assert.deepEqual(token, text);
+    assert.equal(Math.max(...score), highest);
+    const [largest] = await numbers("shares");
+    const { weight } = await columns("shares");
+    assert.equal(Math.max(...weight), largest);
+    const sum = score.reduce((total, each) => total + Math.exp(each), 0);
+    const wanted = score.map((each) => Math.exp(each) / sum);
+    const bound = 8 * 64 * eps * (1 + Math.max(...score.map(Math.abs)));
+    assert.ok(off(weight, wanted) <= bound, `${off(weight, wanted)}`);
+    await numbers("all");
+    const { data, shape } = await readNpy((await take(page, part("all"), "npy")).bytes);
+    assert.deepEqual([...shape], [text.length, text.length]);
+    assert.ok(off(data.subarray(12 * 13), weight) <= bound);
+    assert.equal(data[1], 0, "causal");
+    const told = jsonOf(await take(page, part("all"), "json"));
+    assert.deepEqual(
+        told.rows.map((row) => row[4]),
+        [...data],
+    );
+    assert.deepEqual([told.text, told.query, told.causal], [text.join(" "), 12, true]);
+    for (const step of ["sparse", "linear", "sketch"]) {
+        const error = (await numbers(step)).at(-1);
+        const own = jsonOf(await take(page, part(step), "json"));
+        assert.deepEqual([own.backend, own.error], [step, error]);
+        assert.deepEqual(own.columns, ["key", "token", "weight", "softmax"]);
+        const exact = own.rows.map((row) => row[3]);
+        assert.ok(off(exact, wanted) <= bound);
+        assert.notDeepEqual(
+            own.rows.map((row) => row[2]),
+            exact,
+        );
+    }
+});
+
+test("presets and costs are saved, too", async () => {
+    await open();
+    for (const [step, backend] of [
+        ["needle", "sparse"],
+        ["saturated", "linear"],
+        ["outliers", "sketch"],
+    ]) {
+        const told = await numbers(step);
+        const { preset, error, ...saved } = jsonOf(await take(page, part(step), "json"));
+        assert.deepEqual([preset, saved.backend], [step, backend]);
+        assert.ok(told.includes(error), `${error} of ${told}`);
+        assert.deepEqual(saved.columns, ["key", "token", "weight", "softmax"]);
+        const total = saved.rows.reduce((sum, [, , , exact]) => sum + exact, 0);
+        assert.ok(Math.abs(total - 1) < 1e-12, `${total}`);
+    }
+    const operations = await numbers("costs");
+    const { tokens, flops } = await columns("costs");
+    assert.equal(tokens.length, 15 * 4);
+    const longest = flops.filter((_, i) => tokens[i] === 2 ** 20);
+    assert.deepEqual(longest, operations);
+});
+
+test("each step's figure is saved as it is drawn", async () => {
+    await open();
+    await part("costs").locator("[data-format=svg]").click();
+    await part("costs").locator(".take [role=status]", { hasText: "nothing to save" }).waitFor();
+    for (const [i, step] of steps.entries()) {
+        if (i % 3 === 0) {
+            await page.close(); // one is given ten files
+            await open();
+        }
+        await numbers(step);
+        const svg = await take(page, part(step), "svg");
+        assert.equal(svg.name, `story-${step}.svg`);
+        const text = String(svg.bytes).replace("http://www.w3.org/2000/svg", "");
+        assert.doesNotMatch(text, /var\(|class=|http|url\(/, step);
+        const { width, height, colours } = await look(page, svg, "image/svg+xml");
+        assert.ok(colours > 20, `${step}: ${colours} colours`);
+        const png = await look(page, await take(page, part(step), "png"), "image/png");
+        assert.deepEqual([png.width, png.height], [2 * width, 2 * height], step);
+        assert.ok(png.colours > 20, `${step}: ${png.colours} colours`);
+    }
 });
 
 test("what breaks one backend does, and not softmax", async () => {

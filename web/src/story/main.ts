@@ -13,9 +13,12 @@ import type { Held } from "../held";
 import { start } from "../shell/start";
 import { defaultSettings, readLink, textInLink, writeLink } from "../state";
 import type { Link, Settings } from "../state";
+import { takeMenu, type Matrix, type Table } from "../take/menu";
+import { standaloneSvg } from "../take/standalone";
+import { tableOfWeights } from "../take/weights";
 import { Controls } from "./controls";
 import { Library } from "./library";
-import { candidateOf, presetSteps, problemOf, textSteps, type Scene } from "./steps";
+import { aboutRow, candidateOf, presetSteps, problemOf, textSteps, type Scene } from "./steps";
 import { words } from "../words/words";
 
 const { story: said, nouns, progress } = words;
@@ -30,6 +33,9 @@ interface Part {
     /** Does it depend on the text, and what is asked of it? */
     isOfText: boolean;
     asked: AbortController;
+    /** What its figure shows; null: there is none. */
+    table: Table | null;
+    matrix: Matrix | null;
 }
 
 class Story {
@@ -58,9 +64,35 @@ class Story {
         for (const section of document.querySelectorAll<HTMLElement>("main > section")) {
             const isOfText = !(section.id in presetSteps);
             const asked = new AbortController();
-            const part = { section, isSeen: false, isStale: true, isOfText, asked };
+            const nothing = { table: null, matrix: null };
+            const part: Part = {
+                section,
+                isSeen: false,
+                isStale: true,
+                isOfText,
+                asked,
+                ...nothing,
+            };
             this.#parts.set(section.id, part);
+            this.#offer(section.id, part);
         }
+    }
+
+    /** Buttons that save its figure. */
+    #offer(id: string, part: Part): void {
+        const figure = find(part.section, ".figure", HTMLElement);
+        const title = find(part.section, "h2", HTMLElement).textContent;
+        const isMap = figure.querySelector("canvas") !== null;
+        const svg = () => {
+            const drawing = figure.querySelector("svg");
+            return isMap ? this.#map.svg(title) : drawing && standaloneSvg(drawing);
+        };
+        const table = () => {
+            const { table } = part;
+            return table && { ...table, about: { ...table.about, address: location.href } };
+        };
+        const matrix = isMap && { matrix: () => part.matrix };
+        figure.after(takeMenu(title, { name: () => `story-${id}`, svg, table, ...matrix }));
     }
 
     async open(): Promise<void> {
@@ -210,6 +242,8 @@ class Story {
             signal.throwIfAborted();
             if ("figure" in drawn) figure.replaceChildren(drawn.figure);
             holder.replaceChildren(...drawn.words);
+            part.table = drawn.table;
+            part.matrix = "matrix" in drawn ? drawn.matrix : null;
         } catch (error) {
             if (signal.aborted || isAbort(error)) return;
             holder.replaceChildren(element("span", { className: "problem" }, message(error)));
@@ -218,7 +252,8 @@ class Story {
     }
 
     /** All rows at once, as a picture. */
-    async #drawAll({ library, held, settings, query, signal }: Scene) {
+    async #drawAll(scene: Scene) {
+        const { library, held, settings, query, signal } = scene;
         const candidate = candidateOf(settings, "softmax");
         const grid = await library.grid(held, candidate, problemOf(settings), signal);
         signal.throwIfAborted();
@@ -232,7 +267,12 @@ class Story {
         const twice = settings.causal ? queries * (2 * queries + 1) : 4 * queries * queries;
         const data = element("data", { value: String(pairs) }, count(pairs, said.shares));
         const longer = said.twice(count(twice, said.shares));
-        return { words: [`${count(queries, nouns.token)}: `, data, longer] };
+        const about = aboutRow(scene, "softmax");
+        return {
+            words: [`${count(queries, nouns.token)}: `, data, longer],
+            table: { ...tableOfWeights(grid, tokens ?? []), about },
+            matrix: { numbers: grid.cells, shape: [grid.rows, grid.columns] },
+        };
     }
 
     /** The playground goes on with what is shown now. */

@@ -2,13 +2,14 @@
 
 import type { Backend } from "libattn";
 import { lengthsFigure } from "../cost/figures";
-import { extrapolate, valueAtLength, type Candidate } from "../cost/lengths";
+import { extrapolate, valueAtLength, type Candidate, type LengthPoint } from "../cost/lengths";
 import { element } from "../dom";
 import { bytes, short, significant } from "../format";
 import type { Held } from "../held";
 import { seriesColour } from "../plot";
 import { presetOf } from "../presets/list";
 import type { Settings } from "../state";
+import type { Table } from "../take/menu";
 import type { Problem } from "../types";
 import { bars, type Bars } from "./bars";
 import type { Library, Row } from "./library";
@@ -33,6 +34,8 @@ export interface Scene {
 export interface Drawn {
     figure: Element;
     words: (Node | string)[];
+    /** What the figure shows. */
+    table: Table;
 }
 
 export type Step = (scene: Scene) => Promise<Drawn>;
@@ -47,6 +50,7 @@ export const textSteps: Record<string, Step> = {
         const best = largest(seen);
         return {
             figure: barsOf(scene, { label: said.score, behind: null, values: scores }, "softmax"),
+            table: keyTable(scene, aboutRow(scene, "softmax"), { score: scores }),
             words: [said.highest(token(scene, best)), number(seen[best]), "."],
         };
     },
@@ -57,6 +61,7 @@ export const textSteps: Record<string, Step> = {
         const few = topCount(weights, 0.9);
         return {
             figure: barsOf(scene, { label: said.share, behind: null, values: weights }, "softmax"),
+            table: keyTable(scene, aboutRow(scene, "softmax"), { weight: weights }),
             words: [said.largest(token(scene, best)), number(weights[best]), said.nineTenths(few)],
         };
     },
@@ -68,17 +73,17 @@ export const textSteps: Record<string, Step> = {
         const all = causal ? (queries * (queries + 1)) / 2 : queries * keys;
         const [of, left] = said.pairs(all);
         const kept = row.pairs === null ? [] : [of, whole(row.pairs), left];
-        return { figure: compared(scene, row, "sparse"), words: [...kept, ...off(row)] };
+        return { ...comparedRow(scene, row, "sparse"), words: [...kept, ...off(row)] };
     },
 
     linear: async (scene) => {
         const row = await textRow(scene, "linear");
-        return { figure: compared(scene, row, "linear"), words: off(row) };
+        return { ...comparedRow(scene, row, "linear"), words: off(row) };
     },
 
     sketch: async (scene) => {
         const row = await textRow(scene, "sketch");
-        return { figure: compared(scene, row, "sketch"), words: off(row) };
+        return { ...comparedRow(scene, row, "sketch"), words: off(row) };
     },
 
     costs: async (scene) => {
@@ -96,7 +101,8 @@ export const textSteps: Record<string, Step> = {
             number(at(i, "flops") ?? NaN),
             element("span", {}, bytes(Math.round(at(i, "memory") ?? NaN))),
         ]);
-        return { figure, words: [table([said.attention, said.operations, said.memory], rows)] };
+        const shown = table([said.attention, said.operations, said.memory], rows);
+        return { figure, words: [shown], table: costTable(points, settings) };
     },
 };
 
@@ -124,8 +130,10 @@ async function broken(scene: Scene, id: string, backend: string): Promise<Drawn>
         name,
         number(rows.get(each)?.error ?? NaN),
     ]);
+    const params = preset.params[backend] ?? {};
+    const about = { preset: id, backend, params, query, error: row.error };
     return {
-        figure: compared({ ...scene, held, query: NaN }, row, backend),
+        ...compared({ ...scene, held, query: NaN }, row, backend, about),
         words: [table([said.attention, said.howFar], lines)],
     };
 }
@@ -184,8 +192,51 @@ function barsOf(
     );
 }
 
-function compared(scene: Scene, { weights, exact }: Row, backend: string): Element {
-    return barsOf(scene, { label: said.share, behind: exact, values: weights }, backend);
+/** A row beside softmax's. */
+function compared(
+    scene: Scene,
+    { weights, exact }: Row,
+    backend: string,
+    about: Table["about"],
+): Pick<Drawn, "figure" | "table"> {
+    return {
+        figure: barsOf(scene, { label: said.share, behind: exact, values: weights }, backend),
+        table: keyTable(scene, about, { weight: weights, softmax: exact }),
+    };
+}
+
+function comparedRow(scene: Scene, row: Row, backend: string) {
+    return compared(scene, row, backend, { ...aboutRow(scene, backend), error: row.error });
+}
+
+/** Of the text: enough to compute it again. */
+export function aboutRow(scene: Scene, backend: string): Table["about"] {
+    const { settings, query } = scene;
+    const { params } = candidateOf(settings, backend);
+    const { text, dim, causal } = settings;
+    return { backend, params, text, dim, causal, scale: scaleOf(scene), query };
+}
+
+/** Numbers of each key, by what they are. */
+function keyTable(
+    { held }: Scene,
+    about: Table["about"],
+    numbers: Readonly<Record<string, ArrayLike<number>>>,
+): Table {
+    const { tokens, shape } = held.input;
+    const rows = Array.from({ length: shape.keys }, (_, key) => {
+        const own = Object.values(numbers).map((values) => values[key] ?? NaN);
+        return [key, ...(tokens ? [tokens[key] ?? ""] : []), ...own];
+    });
+    return { columns: ["key", ...(tokens ? ["token"] : []), ...Object.keys(numbers)], rows, about };
+}
+
+function costTable(points: readonly LengthPoint[], { dim, causal }: Settings): Table {
+    const rows = points.map(({ backend, params, length, flops, memory }) => {
+        return [backend, JSON.stringify(params), length, flops, memory];
+    });
+    const columns = ["backend", "params", "tokens", "flops", "bytes"];
+    return { columns, rows, about: { dim, causal } };
 }
 
 function off({ error }: Row): (Node | string)[] {
