@@ -207,6 +207,23 @@ test("a preset is one click, in the link, and left by another: what it set goes 
     assert.deepEqual(await errors(), before);
 });
 
+test("each preset is told in one sentence, in each language", async () => {
+    for (const lang of ["en", "de"]) {
+        await reopen(`#lang=${lang}`);
+        const ids = await page
+            .locator("[data-preset]")
+            .evaluateAll((buttons) => buttons.map((button) => button.dataset.preset));
+        assert.ok(ids.length >= 14);
+        for (const id of ids) {
+            await page.click(`[data-preset=${id}]`);
+            await page.locator(`[data-preset=${id}][aria-pressed=true]`).waitFor();
+            const why = await page.textContent(".preset-source .why");
+            assert.match(why, /^[^.!?]*(?:[.!?]\S[^.!?]*)*\.$/, `${id}: ${why}`);
+        }
+    }
+    await reopen("");
+});
+
 test("what is said of a preset needs no other one's words: a link leads to it alone", async () => {
     for (const [id, task] of [
         ["lis-linear", /increasing subsequence/],

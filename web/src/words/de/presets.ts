@@ -7,15 +7,15 @@ export const presets: typeof english = {
     of: {
         subsequence: {
             name: "Teilfolge",
-            why: "Ein Transformer mit 3 Schichten zu 4 Köpfen, mit Softmax trainiert, findet Schritt für Schritt die längste steigende Teilfolge von zehn Zahlen. Manche Köpfe schauen auf einen Key, andere auf viele, und alle wählen sie nach dem Inhalt: Keine der Näherungen kommt nahe heran.",
+            why: "Ein mit Softmax trainierter Transformer findet Schritt für Schritt die längste steigende Teilfolge von zehn Zahlen: Seine Köpfe wählen Keys nach dem Inhalt, manche einen, andere viele, und keine der Näherungen kommt nahe heran.",
         },
         arithmetic: {
             name: "Rechnen",
-            why: "Ein Transformer mit 3 Schichten zu 4 Köpfen, mit Softmax trainiert, rechnet 3 + 4 * 2 modulo 5 aus: = 3 + 3 = 1. Schichten und Köpfe sind daneben zu wählen; jeder sucht etwas anderes.",
+            why: "Ein mit Softmax trainierter Transformer rechnet 3 + 4 * 2 modulo 5 aus, = 3 + 3 = 1: Jeder Kopf jeder Schicht, daneben zu wählen, sucht etwas anderes.",
         },
         subsequenceLinear: {
             name: "Teilfolge, linear",
-            why: "Die längste steigende Teilfolge von sechs Zahlen, mit linearer Attention gelernt. Deren Fehler gegen Softmax ist hier kein Scheitern: Mit diesen Gewichten beantwortet sie 98 von 100 Fragen richtig.",
+            why: "Die längste steigende Teilfolge von sechs Zahlen, mit linearer Attention gelernt, deren Fehler gegen Softmax hier kein Scheitern ist: Mit diesen Gewichten beantwortet sie 98 von 100 Fragen richtig.",
         },
         subsequenceSparse: {
             name: "Teilfolge, sparse",
@@ -23,15 +23,15 @@ export const presets: typeof english = {
         },
         previous: {
             name: "Voriges Token",
-            why: "Jede Query ist der Code des Platzes vor ihrem eigenen, jeder Key der Code seines Platzes: Alles Gewicht liegt auf dem Token davor. Ein Band von Keys genügt dafür; elu+1 verteilt das Gewicht auf alle Keys.",
+            why: "Jede Query ist der Code des Platzes vor ihrem eigenen, jeder Key der Code seines Platzes, sodass alles Gewicht auf dem Token davor liegt: Ein Band von Keys genügt, und elu+1 verteilt das Gewicht auf alle.",
         },
         induction: {
             name: "Induktion",
-            why: "Jede Query ist der Code ihres Tokens, jeder Key der des Tokens davor: Wo ein Token schon einmal stand, liegt das Gewicht auf dem, was ihm damals folgte. So sagt die zweite Hälfte des Textes sich selbst voraus.",
+            why: "Jede Query ist der Code ihres Tokens, jeder Key der des Tokens davor: Das Gewicht liegt auf dem, was einem Token folgte, als es schon einmal da stand, und so sagt die zweite Hälfte des Textes sich selbst voraus.",
         },
         copy: {
             name: "Kopieren",
-            why: "16 Token, dann 16 Plätze, die eines nach dem anderen abfragen. Die Keys sind orthogonal und nicht mehr als es Spalten gibt: Lineare Attention mit relu kopiert so genau wie Softmax.",
+            why: "16 Plätze fragen 16 Token eines nach dem anderen ab, mit orthogonalen Keys, von denen es nicht mehr als Spalten gibt: Lineare Attention mit relu kopiert so genau wie Softmax.",
         },
         sink: {
             name: "Sink",
@@ -43,23 +43,23 @@ export const presets: typeof english = {
         },
         saturated: {
             name: "Voller Zustand",
-            why: "64 Token sind zu kopieren, mit Keys aus 16 Spalten, mehr als orthogonal sein können: Der Zustand von Linear mit 16 Zeilen vermischt, was er hält, und die Kopie misslingt. Softmax behält alle Keys und leidet nicht.",
+            why: "64 Token sind zu kopieren, mit Keys aus 16 Spalten, mehr als orthogonal sein können: Der Zustand von Linear mit 16 Zeilen vermischt, was er hält, und die Kopie misslingt, während Softmax alle Keys behält.",
         },
         identical: {
             name: "Gleiche Keys",
-            why: "Alle Keys sind gleich: Was eine Query auch fragt, ihre Gewichte sind gleich verteilt, und die Antwort ist das Mittel aller Values. Linear und Sketch sind ausnahmsweise exakt; Sparse hat das Mittel der wenigen, die es behält.",
+            why: "Alle Keys sind gleich, sodass die Antwort das Mittel aller Values ist, was eine Query auch fragt: Linear und Sketch sind ausnahmsweise exakt, und Sparse hat das Mittel der wenigen, die es behält.",
         },
         outliers: {
             name: "Ausreißer-Kanäle",
-            why: "Eine von 64 Spalten ist dreißigmal so groß wie die anderen und für alle Keys gleich: Softmax ändert sich nicht, da sie zu allen Logits einer Zeile dasselbe addiert. Ein Sketch irrt um die Länge der Vektoren, und Linear sieht nur diese Spalte.",
+            why: "Eine von 64 Spalten ist dreißigmal so groß wie die anderen und für alle Keys gleich: Softmax ändert sich nicht, da sie zu allen Logits einer Zeile dasselbe addiert, aber ein Sketch irrt um die Länge der Vektoren, und Linear sieht nur diese Spalte.",
         },
         repeated: {
             name: "Ein wiederholtes Token",
-            why: "Eine Antwort, dann immer wieder dasselbe andere Token, mit einem um log 127 kleineren Logit: Jede Wiederholung nimmt ihren Anteil, und in der letzten Zeile bleibt der Antwort nur die Hälfte. Daran scheitert Softmax selbst.",
+            why: "Nach einer Antwort kommt immer wieder dasselbe andere Token, mit einem um log 127 kleineren Logit: Jede Wiederholung nimmt ihren Anteil, bis in der letzten Zeile die halbe Antwort bleibt, und es ist Softmax selbst, das scheitert.",
         },
         normaliser: {
             name: "Normierer nahe null",
-            why: "Zu jedem Key gibt es einen, der in die Gegenrichtung zeigt. Ohne Exponentialfunktion haben Gewichte Vorzeichen, und der Normierer von Linear ist ihre Summe: nichts, und durch das wird jede Zeile geteilt.",
+            why: "Zu jedem Key gibt es einen, der in die Gegenrichtung zeigt: Ohne Exponentialfunktion haben Gewichte Vorzeichen, und der Normierer von Linear ist ihre Summe, nichts, und durch das wird jede Zeile geteilt.",
         },
     },
 };

@@ -7,15 +7,15 @@ export const presets = {
     of: {
         subsequence: {
             name: "Subsequence",
-            why: "A transformer of 3 layers with 4 heads, trained with softmax, finds the longest increasing subsequence of ten numbers step by step. Some heads look at one key, others at many, and all choose them by content: none of the approximations comes near.",
+            why: "A transformer trained with softmax finds the longest increasing subsequence of ten numbers step by step: its heads choose keys by content, some one and others many, and none of the approximations comes near.",
         },
         arithmetic: {
             name: "Arithmetic",
-            why: "A transformer of 3 layers with 4 heads, trained with softmax, works out 3 + 4 * 2 modulo 5: = 3 + 3 = 1. Layers and heads are to be chosen beside; each looks for something else.",
+            why: "A transformer trained with softmax works out 3 + 4 * 2 modulo 5, = 3 + 3 = 1: each head of each layer, to be chosen beside, looks for something else.",
         },
         subsequenceLinear: {
             name: "Subsequence, linear",
-            why: "The longest increasing subsequence of six numbers, learned with linear attention. Its error against softmax is no failure here: with these weights it answers 98 of 100 questions right.",
+            why: "The longest increasing subsequence of six numbers, learned with linear attention, whose error against softmax is no failure here: with these weights it answers 98 of 100 questions right.",
         },
         subsequenceSparse: {
             name: "Subsequence, sparse",
@@ -23,15 +23,15 @@ export const presets = {
         },
         previous: {
             name: "Previous token",
-            why: "Each query is the code of the place before its own, each key the code of its place: all weight is on the token before. A band of keys is enough for that; elu+1 spreads the weight over all keys.",
+            why: "Each query is the code of the place before its own, each key that of its place, so that all weight is on the token before: a band of keys is enough, and elu+1 spreads the weight over all of them.",
         },
         induction: {
             name: "Induction",
-            why: "Each query is the code of its token, each key that of the token before it: where a token came before, the weight is on what followed it then. The second half of the text so predicts itself.",
+            why: "Each query is the code of its token, each key that of the token before it: the weight is on what followed a token when it came before, and so the second half of the text predicts itself.",
         },
         copy: {
             name: "Copy",
-            why: "16 tokens, then 16 slots that ask for them one by one. Keys are orthogonal, and no more of them than columns: linear attention with relu copies as exactly as softmax.",
+            why: "16 slots ask for 16 tokens one by one, by orthogonal keys, of which there are no more than columns: linear attention with relu copies as exactly as softmax.",
         },
         sink: {
             name: "Sink",
@@ -43,23 +43,23 @@ export const presets = {
         },
         saturated: {
             name: "Saturated state",
-            why: "64 tokens are to be copied with keys of 16 columns, more than can be orthogonal: linear's state of 16 rows mixes what it holds, and the copy fails. Softmax keeps all keys and does not mind.",
+            why: "64 tokens are to be copied with keys of 16 columns, more than can be orthogonal: linear's state of 16 rows mixes what it holds and the copy fails, while softmax keeps all keys.",
         },
         identical: {
             name: "Identical keys",
-            why: "All keys are the same: whatever a query asks, its weights are even, and the answer is the mean of all values. Linear and sketch are exact for once; sparse has the mean of the few it keeps.",
+            why: "All keys are the same, so that the answer is the mean of all values whatever a query asks: linear and sketch are exact for once, and sparse has the mean of the few it keeps.",
         },
         outliers: {
             name: "Outlier channels",
-            why: "One column of 64 is thirty times as large as the others, and the same for all keys: softmax does not change, as it adds the same to all logits of a row. A sketch errs by the length of the vectors, and linear sees that column alone.",
+            why: "One column of 64 is thirty times as large as the others and the same for all keys: softmax does not change, as it adds the same to all logits of a row, but a sketch errs by the length of the vectors, and linear sees that column alone.",
         },
         repeated: {
             name: "A repeated token",
-            why: "One answer, and then the same other token again and again, at a logit lower by log 127: each repetition takes its share, and at the last row the answer is down to half. This breaks softmax itself.",
+            why: "After one answer comes the same other token again and again, at a logit lower by log 127: each repetition takes its share until the last row has half of the answer left, and it is softmax itself that fails.",
         },
         normaliser: {
             name: "Normaliser near zero",
-            why: "For each key there is one that points the other way. Without an exponential weights are signed, and linear's normaliser is their sum: nothing, by which every row is divided.",
+            why: "For each key there is one that points the other way: without an exponential weights are signed, and linear's normaliser is their sum, nothing, by which every row is divided.",
         },
     },
 };
