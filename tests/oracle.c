@@ -129,6 +129,9 @@ static void error_is_relative_frobenius(void **state) {
 
     array_set(&arrays.query, 0, 1, 3, 0, NAN); // now NaN is the exact row, too, and left out
     compare_number(attn_oracle_error(&problem, &arrays.io, 1, scratch), 0.25, 0x1p-23, "error", at);
+
+    for (int64_t h = 0; h < 2; h++) array_set(&arrays.value, 0, h, 0, 0, NAN); // no row is left
+    assert_true(isnan(attn_oracle_error(&problem, &arrays.io, 1, scratch)));
     arrays_destroy(&arrays);
 }
 

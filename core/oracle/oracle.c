@@ -156,11 +156,13 @@ double attn_oracle_error(const attn_problem_t *problem, const attn_io_t *io, int
     if (stride < 1) stride = 1;
     double *exact = scratch + problem->keys;
     double difference = 0, norm = 0;
+    int has_rows = 0;
     for (int64_t b = 0; b < problem->batch; b++) {
         for (int64_t h = 0; h < problem->heads; h++) {
             for (int64_t i = 0; i < problem->queries; i += stride) {
                 attn_oracle_row(problem, io, b, h, i, exact, NULL, NULL, NULL, scratch);
                 if (!all_finite(exact, problem->value_dim)) continue;
+                has_rows = 1;
                 for (int64_t c = 0; c < problem->value_dim; c++) {
                     const double delta = oracle_element(&io->out, b, h, i, c) - exact[c];
                     difference += delta * delta;
@@ -169,6 +171,6 @@ double attn_oracle_error(const attn_problem_t *problem, const attn_io_t *io, int
             }
         }
     }
-    if (difference == 0) return 0; // also where the exact output is all zeros
-    return sqrt(difference / norm);
+    if (has_rows && difference == 0) return 0; // also where the exact output is all zeros
+    return sqrt(difference / norm);            // 0 / 0 where there was none
 }

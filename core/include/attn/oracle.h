@@ -46,8 +46,8 @@ double attn_oracle_row_backward(const attn_problem_t *problem, const attn_io_t *
 /**
  * How far io->out is from exact attention: the relative error in the Frobenius norm,
  * ||O - O*|| / ||O*||, over every `stride`-th query row of every head (1: all). Rows where exact
- * attention is not finite are left out. Returns NaN when the output has a NaN elsewhere, -1 when
- * `scratch` (m + dv doubles) is NULL or query, key, value or out is of no element type.
+ * attention is not finite are left out. Returns NaN when the output has a NaN elsewhere, or when no row
+ * is left, -1 when `scratch` (m + dv doubles) is NULL or query, key, value or out is of no element type.
  */
 double attn_oracle_error(const attn_problem_t *problem, const attn_io_t *io, int64_t stride,
                          double *scratch);
