@@ -7,6 +7,7 @@
 // They are of the build that wrote the folder's .points only as far as it gives the same bits.
 
 import {
+    chmodSync,
     readFileSync,
     readdirSync,
     realpathSync,
@@ -47,6 +48,8 @@ function readPoints(path) {
     if (!text.startsWith("attn lab points 1\n") || end < 2)
         throw new Error("is no file of points, or its head is damaged");
     const lines = text.slice(end, text.lastIndexOf("\n") + 1).match(/.*\n/g) ?? [];
+    const foreign = lines.find((line) => !/^\d+ /.test(line));
+    if (foreign) throw new Error(`'${foreign.trimEnd().slice(0, 40)}' is no point`);
     return { head: text.slice(0, end), lines };
 }
 
@@ -55,7 +58,8 @@ function writePoints(path, text) {
     const place = realpathSync(path);
     const beside = `${place}.${process.pid}`;
     try {
-        writeFileSync(beside, text, { mode: statSync(place).mode, flag: "wx" });
+        writeFileSync(beside, text, { flag: "wx" });
+        chmodSync(beside, statSync(place).mode);
         renameSync(beside, place);
     } catch (error) {
         rmSync(beside, { force: true });
