@@ -51,11 +51,11 @@ int output_spare(const char *path, const char *kept, const char *what) {
     place_t to, from;
     if (!path || !kept) return CLI_OK;
     const char *source = strcmp(kept, "-") ? kept : "/dev/stdin"; /* "-" is standard output here */
-    if (place_find(&from, source) || from.kind != PLACE_FILE || place_find(&to, path) ||
+    if (place_find(&from, source) || !S_ISREG(from.info.st_mode) || place_find(&to, path) ||
         !place_is_same(&from, &to))
         return CLI_OK;
-    return cli_complain(CLI_USAGE, "%s: is %s: what is written needs a name of its own", path,
-                        what);
+    return cli_complain(CLI_USAGE, "%s: is %s: what is written needs a name of its own",
+                        strcmp(path, "-") ? path : kept, what);
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */

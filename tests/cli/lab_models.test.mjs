@@ -114,6 +114,11 @@ describe("attn lab export", () => {
     it("nor of one that is standard input", nativeOnly, () => {
         withModel((folder) => {
             refuseFrom("a.study", ["export", "-", "-o", "a.study"], folder, /is the checkpoint: /);
+            const out = openSync(join(folder, "a.study"), "a"); // by standard output, too
+            const stdio = ["ignore", out, "pipe"];
+            const { status } = attn(["lab", "export", "a.study", "-o", "-"], folder, { stdio });
+            closeSync(out);
+            assert.equal(status, 2);
             assert.deepEqual(readFileSync(join(folder, "a.study")), checkpoint);
         });
     });
