@@ -87,7 +87,8 @@ export class Heatmap {
             if (cell) onPin(cell);
         });
         canvas.addEventListener("keydown", (event) => {
-            if (event.key === "Enter" && this.#cell) return onPin(this.#cell);
+            if (event.key === "Enter" && this.#grid)
+                return this.#cell ? onPin(this.#cell) : onPoint({ row: 0, column: 0 });
             if (this.#zooms(event)) return event.preventDefault();
             const cell = this.#moved(event);
             if (cell === undefined) return;

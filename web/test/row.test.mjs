@@ -389,6 +389,27 @@ test("steps of the last row are dimmed and say so, until the new ones are there"
     assert.ok(opacity < 0.5, `${opacity}`);
 });
 
+test("Enter chooses the first cell of a picture that has none chosen, and the next pins its row", async () => {
+    await reopen("#text=a+b+c");
+    await panel("softmax").locator("canvas").focus();
+    await page.keyboard.press("Enter");
+    assert.match(await panel("softmax").locator(".readout").textContent(), /^“a” → “a” /);
+    assert.equal(await page.locator("#pin").isVisible(), false);
+    await page.keyboard.press("Enter");
+    await stepsShown();
+    assert.match(await page.textContent("#pin"), /“a”/);
+});
+
+test("rows of NaN are drawn as far as there are numbers", async () => {
+    const complaints = [];
+    page.on("console", (message) => complaints.push(message.text()));
+    const numbers = Array.from({ length: 24 }, (_, i) => (i === 5 ? NaN : i / 24));
+    await change(() => drop({ "x.npy": npy([6, 4], numbers) }));
+    await pin(1, 1);
+    assert.ok((await page.locator(".row .output rect").count()) > 0);
+    assert.deepEqual(complaints, []);
+});
+
 test("what a row fails of is told, and by the latest one only", async () => {
     await write("alpha beta gamma");
     await pin(1, 1);

@@ -93,6 +93,22 @@ test("#open=streaming&token=20: each answer is exact attention's over the tokens
     });
 });
 
+test("#text=a+b+c+d+e+f&open=streaming&token=1: names are within the picture, each with its backend's colour", async () => {
+    await arrived(1);
+    const names = await page.locator(".growth text:not(:last-child)").evaluateAll((texts) =>
+        texts.map((text) => {
+            const { y, height } = text.getBBox();
+            const series = text.previousElementSibling.getAttribute("class");
+            return { name: text.textContent, isWithin: y >= 0 && y + height <= 160, series };
+        }),
+    );
+    assert.ok(names.length >= 3);
+    for (const { name, isWithin, series } of names) {
+        assert.ok(isWithin, name);
+        assert.equal(series, `series-${backends.indexOf(name)}`, name);
+    }
+});
+
 test("it plays, pauses, and its place is in the link; another text begins anew", async () => {
     await write("one two three four five six");
     await page.click("#streaming summary");

@@ -39,6 +39,7 @@ function bars(name: string, numbers: Numbers, exact: Numbers | null): HTMLElemen
         picture.append(svg("rect", size));
     });
     truth?.forEach((value, c) => {
+        if (!Number.isFinite(value)) return;
         const at = { x1: c * each, x2: (c + 0.8) * each, y1: y(value), y2: y(value) };
         picture.append(svg("line", at));
     });

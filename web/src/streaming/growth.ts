@@ -9,6 +9,7 @@ const { streaming: told } = words;
 const height = 160;
 const margin = { left: 8, right: 80, top: 14, bottom: 20 };
 const lineHeight = 12;
+const usual = ["softmax", "linear", "sparse", "sketch"];
 
 /** What backends keep, as far as a picture of it goes. */
 export type Size = Pick<Kept, "backend" | "bytes"> & Partial<Pick<Kept, "state">>;
@@ -31,7 +32,7 @@ export function growth(
     picture.append(svg("line", { x1: x(0), x2: x(total), y1: y(0), y2: y(0) }));
     if (marked !== null)
         picture.append(svg("line", { x1: x(marked), x2: x(marked), y1: y(0), y2: margin.top }));
-    const backends = [...new Set(known.map(({ backend }) => backend))];
+    const backends = [...new Set(known.map(({ backend }) => backend))].sort(byPlace);
     const names: { name: SVGElement; x: number; y: number }[] = [];
     backends.forEach((backend, i) => {
         const own = known.filter((each) => each.backend === backend && each.bytes !== null);
@@ -65,17 +66,26 @@ export function growth(
         names.push({ name, x: end.x + 4, y: end.y + 4 });
         picture.append(name);
     });
+    names.sort((a, b) => b.y - a.y);
     let free = height; // names make room for those below them
-    for (const { name, ...at } of names.sort((a, b) => b.y - a.y)) {
-        free = Math.min(at.y, free - lineHeight);
-        name.setAttribute("x", String(at.x));
-        name.setAttribute("y", String(free));
+    for (const name of names) name.y = free = Math.min(name.y, free - lineHeight);
+    free = 0; // and where that is none of the picture any more, for those above
+    for (const name of names.toReversed()) name.y = free = Math.max(name.y, free + lineHeight);
+    for (const { name, x, y } of names) {
+        name.setAttribute("x", String(x));
+        name.setAttribute("y", String(y));
     }
     const line = svg("text", { x: x(0), y: height - 5 });
     const dashed = known.some(({ state = 0 }) => state > 0) ? told.dashed : "";
     line.textContent = told.axes(total, bytes(most)) + dashed;
     picture.append(line);
     return picture;
+}
+
+/** In the order that panels have, by which colours go; those of plugins come last. */
+function byPlace(one: string, other: string): number {
+    const [a, b] = [one, other].map((id) => usual.indexOf(id) >>> 0);
+    return (a ?? 0) - (b ?? 0);
 }
 
 interface At {

@@ -31,7 +31,7 @@ export const presets: typeof english = {
         },
         copy: {
             name: "Kopieren",
-            why: "16 Plätze fragen 16 Token eines nach dem anderen ab, mit orthogonalen Keys, von denen es nicht mehr als Spalten gibt: Lineare Attention mit relu kopiert so genau wie Softmax.",
+            why: "16 Plätze fragen 16 Token eines nach dem anderen ab, mit orthogonalen Keys, von denen es nicht mehr als Spalten gibt: Auch lineare Attention mit relu kopiert, auf vier Stellen.",
         },
         sink: {
             name: "Sink",

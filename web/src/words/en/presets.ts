@@ -31,7 +31,7 @@ export const presets = {
         },
         copy: {
             name: "Copy",
-            why: "16 slots ask for 16 tokens one by one, by orthogonal keys, of which there are no more than columns: linear attention with relu copies as exactly as softmax.",
+            why: "16 slots ask for 16 tokens one by one, by orthogonal keys, of which there are no more than columns: linear attention with relu copies, too, to four digits.",
         },
         sink: {
             name: "Sink",
