@@ -31,6 +31,22 @@ export function measuredTicks(values: readonly number[], extent: number): number
     });
 }
 
+/** The same of round numbers between what is drawn. */
+export function roundTicks(values: readonly number[], extent: number): number[] {
+    const drawn = values.filter((value) => value > 0);
+    const [least, most] = [Math.min(...drawn), Math.max(...drawn)];
+    if (!(most > least)) return drawn.slice(0, 1);
+    const gap = (Math.log(most / least) * tickRoom) / extent;
+    const ticks: number[] = [];
+    for (let power = 10 ** Math.floor(Math.log10(least)); power <= most; power *= 10) {
+        for (const round of [1, 2, 5].map((digit) => digit * power)) {
+            const hasRoom = Math.log(round) >= Math.log(ticks.at(-1) ?? 0) + gap;
+            if (round >= least && round <= most && hasRoom) ticks.push(round);
+        }
+    }
+    return ticks.length > 1 ? ticks : [least, most];
+}
+
 export const lineHeight = 13; // pixels
 const letterWidth = 6.5; // pixels, at most on the whole
 

@@ -55,6 +55,31 @@ test("each setting tried is a dot, and the best are those that no other beats in
     await count(4);
 });
 
+/** In the page: labels of the axis below that lie over one another. */
+function overlaps() {
+    const drawing = document.querySelector("#pareto svg");
+    const { bottom } = drawing.getBoundingClientRect();
+    const labels = [...drawing.querySelectorAll("text")]
+        .map((text) => ({ text: text.textContent, box: text.getBoundingClientRect() }))
+        .filter(({ box }) => box.top > bottom - 42)
+        .sort((one, other) => one.box.left - other.box.left);
+    const rows = Object.values(Object.groupBy(labels, ({ box }) => Math.round(box.top)));
+    const over = rows.flatMap((row) =>
+        row.filter(({ box }, i) => box.left < row[i - 1]?.box.right),
+    );
+    return { count: labels.length, over: over.map(({ text }) => text) };
+}
+
+test("#open=pareto&tried=sketch*&tried=sketch+size*8&tried=linear*&tried=linear+feature_map*relu&tried=sparse*&linear.feature_map=favor&sparse.pattern=window&sketch.size=24: its axes can be read", async () => {
+    await count(9);
+    for (const against of ["flops", "bytes", "time"]) {
+        await page.selectOption("#against", against);
+        const { count, over } = await page.evaluate(overlaps);
+        assert.ok(count >= 3, `${against}: ${count} labels`);
+        assert.deepEqual(over, [], against);
+    }
+});
+
 /** What a link has is tried again. */
 const retried = () =>
     page.waitForFunction(

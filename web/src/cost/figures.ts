@@ -2,7 +2,15 @@
 
 import * as Plot from "@observablehq/plot";
 import { tick } from "../format";
-import { apart, dotRadius, finish, measuredTicks, rings, seriesColour as colour } from "../plot";
+import {
+    apart,
+    dotRadius,
+    finish,
+    measuredTicks,
+    rings,
+    roundTicks,
+    seriesColour as colour,
+} from "../plot";
 import { lengths, type LengthPoint, type Quantity } from "./lengths";
 import { settingOf, type Cost, type Point } from "./trials";
 import { words } from "../words/words";
@@ -21,10 +29,12 @@ export function paretoFigure(
     const height = ({ trial }: Point) => Math.max(leastError, trial.error);
     const place = { x: "cost" as const, y: height };
     const series = (point: Point) => point.trial.backend;
+    const costs = points.map(({ cost }) => cost);
+    const ticks = roundTicks(costs, width - marginLeft - marginRight);
     return finish(
         Plot.plot({
             ...frame(width, told.errorAgainstCost),
-            x: { ...scale, ...centred, label: told.axes[against] },
+            x: { ...scale, ...centred, label: told.axes[against], ticks },
             y: { ...scale, label: told.errorAgainstExact, grid: true },
             color: { domain: backends, range: backends.map((_, i) => colour(i)), legend: false },
             symbol: { domain: backends, legend: false },
