@@ -35,6 +35,9 @@ export async function oneFile(view: SavedView): Promise<string> {
 <main>
 <h1>${told.title}</h1>
 <p>${told.computedHere} <a href="${escaped(view.address)}">${told.whole}</a>. ${told.steps}</p>
+<ul id="posed">${posed()
+        .map((line) => `<li>${escaped(line)}</li>`)
+        .join("")}</ul>
 <section class="legends" aria-label="${told.colours}">${legends}</section>
 ${partOf("#pin")}
 <section id="panels" class="panels" aria-label="${told.backends}"><noscript><p class="loading">${told.needsScript}</p></noscript></section>
@@ -49,6 +52,27 @@ ${partOf("#panel")}
     const bytes = new Blob([file]).size;
     if (bytes > mostBytes) throw new Error(told.tooLarge((bytes / 1e6).toFixed(1)));
     return file;
+}
+
+/** What the view is computed on, and by which rules, as the page has them. */
+function posed(): string[] {
+    const preset = find(document, ".preset-source", HTMLElement);
+    const name = preset.hidden ? "" : find(preset, "h2", HTMLElement).textContent;
+    const input = [name, find(document, "#summary", HTMLElement).textContent];
+    const dim = document.querySelectorAll<HTMLSelectElement>("#dim-field:not([hidden]) select");
+    const fields = document.querySelectorAll<HTMLInputElement>(
+        "#scale, #causal, #rules input:not([type=file])",
+    );
+    const rules = [...dim, ...fields].flatMap((field) => {
+        const label = field.labels?.[0]?.querySelector("span") ?? field.labels?.[0];
+        const said = label?.textContent.trim() ?? "";
+        if (field instanceof HTMLInputElement && field.type === "checkbox")
+            return field.checked ? [said] : [];
+        return field.value === "" ? [] : [`${said}: ${field.value}`];
+    });
+    const mask = document.querySelector("#rules .mask:not([hidden]) span")?.textContent;
+    const all = [input.filter((part) => part !== "").join(" · "), ...rules];
+    return mask ? [...all, mask] : all;
 }
 
 /** A part of the page, without what its program has put there. */
