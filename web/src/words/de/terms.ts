@@ -107,7 +107,7 @@ export const columns: typeof english.columns = {
 
 export const rowError: typeof english.rowError = {
     definition:
-        "Wie weit diese Zeile der Ausgabe, ihre Gewichte mal die Values, von der exakter Attention entfernt ist: die Wurzel der Summe der Quadrate, relativ zur exakten Zeile.",
+        "Wie weit diese Zeile der Ausgabe, ihre Gewichte mal die Values, von der exakter Attention entfernt ist: die Wurzel der Summe der Quadrate, relativ zur exakten Zeile. Diese Produkte sind in doppelter Genauigkeit, die eines Laufs nicht, sodass sein Fehler, unter dem Bild, abweichen kann, wo beide vom Runden kommen.",
     unit: "keine",
 };
 

@@ -101,7 +101,7 @@ export const columns = {
 
 export const rowError = {
     definition:
-        "How far this row of the output, its weights times the values, is from exact attention's: the root of the sum of squares, relative to the exact row's.",
+        "How far this row of the output, its weights times the values, is from exact attention's: the root of the sum of squares, relative to the exact row's. These products are in double precision; a run's are not, so that its error, under the picture, may differ where both are of rounding.",
     unit: "none",
 };
 
