@@ -2,10 +2,11 @@
 
 const pause = 350; // milliseconds: Safari refuses more than 100 changes of the address in 30 s
 
-/** Browsers take only so many changes of an address: the latest of those asked for is made in a moment. */
+/** Browsers take only so many changes of an address: the latest of those asked for is made soon. */
 export class Hash {
     #make: (() => string | Promise<string>) | null = null;
     #isStep = false;
+    #written = -Infinity;
     #isWriting = false;
     #writing = Promise.resolve();
 
@@ -25,7 +26,8 @@ export class Hash {
         this.#isWriting = true;
         try {
             while (this.#make) {
-                await new Promise((resolve) => setTimeout(resolve, pause));
+                const wait = Math.max(0, this.#written + pause - performance.now());
+                await new Promise((resolve) => setTimeout(resolve, wait));
                 const make = this.#make;
                 this.#make = null;
                 const hash = await make();
@@ -33,6 +35,7 @@ export class Hash {
                 if (this.#isStep) history.pushState(null, "", address);
                 else history.replaceState(null, "", address);
                 this.#isStep = false;
+                this.#written = performance.now();
             }
         } finally {
             this.#isWriting = false;

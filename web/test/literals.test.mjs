@@ -34,10 +34,13 @@ const names = /^(libattn|\.\w+|-?\d.*)$/;
 const ofMachines = /^(find|querySelector|querySelectorAll|closest|matches|Error)$/;
 const command = /^(attn | --)/;
 const data = /^(ab ac|abc acd|Infinity)$/;
+/** Columns of files that are saved have one name in all languages. */
+const columns = /^(query token|key token|percent right)$/;
 
 /** A sentence, or a word that begins one. */
 const isSpoken = (text) =>
-    /\p{L}{2,} \p{L}{2,}|^\p{Lu}\p{Ll}+$/u.test(text) && !command.test(text) && !data.test(text);
+    /\p{L}{2,} \p{L}{2,}|^\p{Lu}\p{Ll}+$/u.test(text) &&
+    ![command, data, columns].some((other) => other.test(text));
 
 function spokenIn(node) {
     if (ts.isImportDeclaration(node)) return [];
