@@ -18,7 +18,7 @@ typedef struct load {
     int64_t columns; /* the fewest, where there may be fewer than wanted */
 } load_t;
 
-/* ---- one number for each head or batch: a list on the command line, or a file of rank 1 -------- */
+/* ---- one number for each head or batch: a list on the command line ---------------------------- */
 
 /* A number up to a comma or the end: such a text is no file's name. */
 static int begins_list(const char *text) {
@@ -114,15 +114,6 @@ static int convert(const load_t *load, array_t *array) {
     return array_copy(array, NULL, load->wanted.dtype, load->text);
 }
 
-static int load_listed_file(const load_t *load, int axis, array_t *array) {
-    const npy_wanted_t wanted = {.low = 1, .high = 1, .ranks = "1"};
-    if (read_file(load, wanted, array) || check_count(load, axis, array->tensor.shape[3]))
-        return CLI_USAGE;
-    shift(&array->tensor, 3 - axis);
-    array->left_out = 3 - axis;
-    return convert(load, array);
-}
-
 static int fits(const load_t *load, const int64_t shape[4]) {
     for (int k = 0; k < 4; k++) {
         if (shape[k] == load->wanted.shape[k]) continue;
@@ -155,9 +146,23 @@ static const char *axes_of(const load_t *load, char text[DECLARED_TEXT]) {
     return declared_axes(&info, text);
 }
 
+/* "1 (m) to 4 (B, H, n, m)": what a file has at least is the last axis that is not always 1. */
+static const char *ranks_of(const load_t *load, char text[2 * DECLARED_TEXT]) {
+    char axes[DECLARED_TEXT], kept[DECLARED_TEXT];
+    snprintf(kept, sizeof kept, "%s", axes_of(load, axes) + 1);
+    kept[strcspn(kept, ")")] = 0;
+    for (int k = 3; k > 0 && load->info->axes[k] == ATTN_AXIS_ONE; k--) *strrchr(kept, ',') = 0;
+    const char *space = strrchr(kept, ' ');
+    snprintf(text, 2 * DECLARED_TEXT, "1 (%.8s) to 4 %s", space ? space + 1 : kept, axes);
+    return text;
+}
+
 static int misfit(const load_t *load, const array_t *array) {
     const int64_t *wanted = load->wanted.shape;
+    const int axis = declared_list_axis(load->info);
     char shape[96], axes[DECLARED_TEXT];
+    if (axis >= 0 && array->rank == 1 && check_count(load, axis, array->tensor.shape[3]))
+        return CLI_USAGE;
     return cli_complain(CLI_USAGE, "%s: %s %s does not %s %s = (%lld, %lld, %lld, %lld)",
                         load->label, load->text, array_shape(array, shape),
                         load->info->broadcast ? "broadcast to" : "fit", axes_of(load, axes),
@@ -166,10 +171,8 @@ static int misfit(const load_t *load, const array_t *array) {
 }
 
 static int load_file(const load_t *load, array_t *array) {
-    char ranks[2 * DECLARED_TEXT], axes[DECLARED_TEXT];
-    axes_of(load, axes);
-    snprintf(ranks, sizeof ranks, "1 (%s to 4 %s", strrchr(axes, ' ') + 1, axes);
-    const npy_wanted_t wanted = {.low = 1, .high = 4, .ranks = ranks};
+    char ranks[2 * DECLARED_TEXT];
+    const npy_wanted_t wanted = {.low = 1, .high = 4, .ranks = ranks_of(load, ranks)};
     if (read_file(load, wanted, array)) return CLI_USAGE;
     if (!align(load, array)) return misfit(load, array);
     if (convert(load, array)) return CLI_USAGE;
@@ -211,7 +214,7 @@ static int load_one(const load_t *load, array_t *array) {
     if (axis < 0) return load_file(load, array);
     const int is_auto = load->special->fill && (!*load->text || strcmp(load->text, "auto") == 0);
     if (is_auto || begins_list(load->text)) return make_list(load, axis, is_auto, array);
-    if (*load->text) return load_listed_file(load, axis, array);
+    if (*load->text) return load_file(load, array);
     return cli_complain(CLI_USAGE, "%s: '' is neither a list nor a file", load->label);
 }
 

@@ -144,6 +144,30 @@ const cases = [
         args: ["--alibi=s.npy"],
         files: { "s.npy": npy([4], [0.5, 0.25, 1, 0], { descr: "<f2" }) },
     },
+    ...[[4], [4, 1], [1, 4], [1, 4, 1], [4, 1, 1], [1, 4, 1, 1]].flatMap((shape) => [
+        {
+            name: `--sinks of shape ${shape}`,
+            rules: { sinks: numbers },
+            args: ["--sinks=s.npy"],
+            files: { "s.npy": npy(shape, numbers, { fortran: shape.length === 3 }) },
+        },
+        {
+            name: `--alibi of shape ${shape}`,
+            rules: { slopes: [0.5, 0.25, 1, 0] },
+            args: ["--alibi=s.npy"],
+            files: { "s.npy": npy(shape, [0.5, 0.25, 1, 0], { descr: "<f8" }) },
+        },
+    ]),
+    ...[
+        [2, 1],
+        [2, 1, 1],
+        [2, 1, 1, 1],
+    ].map((shape) => ({
+        name: `--kv-lens of shape ${shape}`,
+        rules: { lengths: [4, 9] },
+        args: ["--kv-lens=lens.npy"],
+        files: { "lens.npy": npy(shape, [4, 9], { descr: "<i4" }) },
+    })),
     {
         name: "all at once",
         rules: {

@@ -124,7 +124,41 @@ const commands = [
     ["a length after a comma", run(...ok, "--kv-lens=3,"), /2 values for 1 batch\n/],
     ["sinks too many", run(...ok, "--sinks=1,2"), /--sinks: 2 values for 1 head\n/],
     ["sinks too many in a file", run(...ok, "--sinks=float2.npy"), /2 values for 1 head\n/],
-    ["sinks of rank 2", run(...ok, "--sinks=float11.npy"), /float11\.npy has rank 2; wanted 1/],
+    [
+        "sinks of rank 5",
+        run(...ok, "--sinks=float5.npy"),
+        /float5\.npy has rank 5; wanted 1 \(H\) to 4 \(1, H, 1, 1\)\n/,
+    ],
+    [
+        "lengths of rank 5",
+        run(...ok, "--kv-lens=int5.npy"),
+        /has rank 5; wanted 1 \(B\) to 4 \(B, 1, 1, 1\)\n/,
+    ],
+    [
+        "sinks of other heads, all axes",
+        run(...ok, "--sinks=sinks3.npy"),
+        /^attn: --sinks: sinks3\.npy \(1, 3, 1, 1\) does not fit \(1, H, 1, 1\) = \(1, 1, 1, 1\)\n/,
+    ],
+    [
+        "sinks along an axis that is none of theirs",
+        run(
+            ...inputs("heads3.npy", "heads3.npy", "heads3.npy"),
+            "-o",
+            "o.npy",
+            "--sinks=last3.npy",
+        ),
+        /last3\.npy \(1, 1, 3\) does not fit \(1, H, 1, 1\) = \(1, 3, 1, 1\)\n/,
+    ],
+    [
+        "lengths behind an axis of 1",
+        run(
+            ...inputs("batch2.npy", "batch2.npy", "batch2.npy"),
+            "-o",
+            "o.npy",
+            "--kv-lens=int12.npy",
+        ),
+        /int12\.npy \(1, 2\) does not fit \(B, 1, 1, 1\) = \(2, 1, 1, 1\)\n/,
+    ],
     ["sinks of integers", run(...ok, "--sinks=int1.npy"), /int64.*only float32, float64 and/],
     ["sinks from nowhere", run(...ok, "--sinks=auto"), /auto: cannot be opened/],
     ["a sink of NaN", run(...ok, "--sinks=nan"), /--sinks: 'nan' is not a finite number/],
