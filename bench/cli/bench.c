@@ -266,14 +266,39 @@ static int print(const bench_t *bench) {
 
 /* ---- command --------------------------------------------------------------------------------- */
 
-/* What goes with none of the options that choose problems. */
-static int check_alone(const bench_t *bench, int has_sizes) {
-    const int has_problem =
-        has_sizes || bench->threads.count || bench->causal || bench->backward || has_files(bench);
-    if (bench->kernels && (has_problem || bench->backends.count || bench->calibrate))
-        return cli_complain(CLI_USAGE, "--kernels has no backends, sizes or threads");
-    if (bench->calibrate && has_problem)
-        return cli_complain(CLI_USAGE, "--calibrate has no sizes or threads: it runs no problem");
+/* --kernels and --calibrate run no problem: what chooses one, and what --kernels alone lacks, is refused by name. */
+static int check_alone(const bench_t *bench) {
+    const char *mode = bench->kernels ? "kernels" : "calibrate";
+    const settings_t *settings = &bench->settings;
+    const char *const *paths = bench->inputs.paths;
+    const struct {
+        const char *name;
+        int is_given;
+    } without[] = {
+        {"n", bench->n.count},
+        {"m", bench->m.count},
+        {"d", bench->d.count},
+        {"dv", bench->dv.count},
+        {"heads", bench->heads.count},
+        {"kv-heads", bench->kv_heads.count},
+        {"q", paths[INPUT_QUERY] != NULL},
+        {"k", paths[INPUT_KEY] != NULL},
+        {"v", paths[INPUT_VALUE] != NULL},
+        {"threads", bench->threads.count},
+        {"causal", bench->causal},
+        {"backward", bench->backward},
+        {"input", bench->inputs.given.inputs.count},
+        {"set", settings->assignments.count},
+        {"seed", settings->seed != NULL},
+        {"backend", bench->kernels && bench->backends.count},
+        {"plugin", bench->kernels && settings->plugins.count},
+    };
+    if (!bench->kernels && !bench->calibrate) return CLI_OK;
+    if (bench->kernels && bench->calibrate)
+        return cli_complain(CLI_USAGE, "--kernels and --calibrate exclude each other");
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)
+        if (without[i].is_given)
+            return cli_complain(CLI_USAGE, "--%s has no --%s", mode, without[i].name);
     return CLI_OK;
 }
 
@@ -290,9 +315,10 @@ static int execute(bench_t *bench) {
     const int has_sizes = bench->n.count || bench->m.count || bench->d.count || bench->dv.count ||
                           bench->heads.count || bench->kv_heads.count;
     int status = format_choose(&bench->formats, &bench->format);
+    if (!status) status = check_alone(bench);
     if (!status) status = check_files(bench, has_sizes);
-    if (!status) status = check_alone(bench, has_sizes);
-    if (!status && bench->kernels) return pieces_print(bench->format, bench->seconds);
+    if (!status && bench->kernels)
+        return pieces_print(&bench->settings, bench->format, bench->seconds);
     if (!status && bench->calibrate)
         return calibrate_print(&bench->settings, &bench->backends, bench->format, bench->seconds);
     if (!status) status = measure_threads(bench);
@@ -317,8 +343,8 @@ static const char details[] =
     "\n"
     "--kernels times what all kernels share instead, each piece alone on data in the nearest "
     "cache\n"
-    "(96 keys, d = 64), on every tier of this machine; the peak is the tier's own (compilers make\n"
-    "vectors of the scalar tier's pieces, not of its peak).\n"
+    "(96 keys, d = 64), on every tier of this machine up to --cpu; the peak is the tier's own\n"
+    "(compilers make vectors of the scalar tier's pieces, not of its peak).\n"
     "\n"
     "--calibrate measures what one core does at most: arithmetic by instruction set, reading "
     "memory in\n"

@@ -68,13 +68,27 @@ static void add_piece(table_t *table, attn_tier_t tier, double peak, const timed
     table_add_number(table, piece->bytes > 0 ? 1e-9 * piece->bytes / time.median : NAN);
 }
 
-int pieces_print(enum table_format format, double seconds) {
+/* The tiers up to the one that the context has, or a status. */
+static int tiers_of(const settings_t *settings, attn_tier_t tiers[MOST_TIERS], uint32_t *count) {
+    attn_context_t *context;
+    const int status = settings_context(settings, &context);
+    if (status) return status;
+    const attn_tier_t highest = attn_context_tier(context);
+    const uint32_t all = attn_available_tiers(tiers, MOST_TIERS);
+    attn_context_destroy(context);
+    *count = 0;
+    while (*count < all && *count < MOST_TIERS && tiers[(*count)++] != highest) continue;
+    return CLI_OK;
+}
+
+int pieces_print(const settings_t *settings, enum table_format format, double seconds) {
     attn_tier_t tiers[MOST_TIERS];
-    const uint32_t count = attn_available_tiers(tiers, MOST_TIERS);
+    uint32_t count;
+    if (tiers_of(settings, tiers, &count)) return CLI_USAGE;
     pieces_arrays_t *arrays = make_arrays();
     if (!arrays) return cli_complain(CLI_USAGE, "no memory for the arrays of the pieces");
     table_t table = table_make(columns, COLUMNS);
-    for (uint32_t t = 0; t < count && t < MOST_TIERS; t++) {
+    for (uint32_t t = 0; t < count; t++) {
         const double peak = peak_gflops(tiers[t], peak_share(seconds));
         for (int i = 0; i < PIECES_COUNT; i++) {
             const timed_t timed = {&pieces_kernels(tiers[t])->pieces[i], arrays};

@@ -319,6 +319,12 @@ describe("attn bench", () => {
         }
     });
 
+    test("--kernels --cpu ends with that tier", () => {
+        const kernels = ["bench", "--kernels", "--cpu=scalar", "--json", "--time=0.002"];
+        const rows = JSON.parse(succeed(kernels));
+        assert.deepEqual([...new Set(rows.map(({ tier }) => tier))], ["scalar"]);
+    });
+
     const orderOf = ({ stretches, ahead_bytes: ahead, once }) => [stretches, ahead, once];
 
     test("--calibrate tells peaks, orders of reading, caches and kernels", () => {

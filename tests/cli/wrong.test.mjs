@@ -322,10 +322,26 @@ const commands = [
         ["bench", "--n=4", ...inputs("q.npy")],
         /--q, --k and --v have sizes of their own/,
     ],
-    ["sizes of a calibration", ["bench", "--calibrate", "--n=4"], /--calibrate has no sizes/],
+    ...["n=4", "kv-heads=2", "q=x.npy", "threads=2", "causal", "backward", "input=decay=1"]
+        .concat(["set=nope", "set=block=4", "seed=1", "seed="])
+        .flatMap((option) => [
+            ["calibrate", option],
+            ["kernels", option],
+        ])
+        .concat(["backend=softmax", "plugin=nope.so"].map((option) => ["kernels", option]))
+        .map(([mode, option]) => [
+            `--${mode} --${option}`,
+            ["bench", `--${mode}`, `--${option}`],
+            new RegExp(`^attn: --${mode} has no --${option.split("=")[0]}\n$`),
+        ]),
+    ["kernels of an unknown tier", ["bench", "--kernels", "--cpu=nope"], /unknown tier 'nope'/],
+    ["a calibration of one", ["bench", "--calibrate", "--cpu=nope"], /unknown tier 'nope'/],
     ["a calibration as CSV", ["bench", "--calibrate", "--csv"], /--calibrate has several tables/],
-    ["pieces and calibration", ["bench", "--calibrate", "--kernels"], /--kernels has no/],
-    ["sizes of pieces", ["bench", "--kernels", "--n=4"], /--kernels has no backends, sizes/],
+    [
+        "pieces and calibration",
+        ["bench", "--calibrate", "--kernels"],
+        /--kernels and --calibrate exclude each other\n/,
+    ],
     ["a wrong parameter to bench", ["bench", "--n", "8", "--set", "sketch.eps=7"], /outside/],
 
     [
