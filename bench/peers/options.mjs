@@ -6,9 +6,23 @@
 import { parseArgs } from "node:util";
 import { selectRows } from "./rows.mjs";
 
+const MOST_SECONDS = 3600;
+
+/** parseArgs takes a word that begins with a dash for no option's value; here it is one, and refused as such. */
+function withValues(words) {
+    const args = [];
+    for (let at = 0; at < words.length; at++) {
+        if (words[at] === "--") return [...args, ...words.slice(at)];
+        const has = /^--(seconds|against)$/.test(words[at]) && at + 1 < words.length;
+        args.push(has ? `${words[at]}=${words[++at]}` : words[at]);
+    }
+    return args;
+}
+
 /** Rounds, and seconds for each contender in each row; the families, and against which peers. */
 function readOptions() {
     const { values, positionals: words } = parseArgs({
+        args: withValues(process.argv.slice(2)),
         allowPositionals: true,
         options: {
             quick: { type: "boolean" },
@@ -19,7 +33,10 @@ function readOptions() {
         },
     });
     const seconds = Number(values.seconds ?? (values.quick ? 0.2 : 4.8));
-    if (!(seconds > 0)) throw new Error(`--seconds ${values.seconds}: not a number above 0`);
+    if (!(seconds > 0 && seconds <= MOST_SECONDS))
+        throw new Error(
+            `--seconds ${values.seconds}: not a number above 0 and up to ${MOST_SECONDS}`,
+        );
     if (values.newest && values.own)
         throw new Error("--newest is of peers, which --own leaves out");
     const unknown = words.filter((word) => selectRows([word]).length === 0);
@@ -31,7 +48,7 @@ function optionsOrEnd() {
     try {
         return readOptions();
     } catch (error) {
-        console.error(`bench --peers: ${error.message}`);
+        console.error(`bench: ${error.message}`);
         return process.exit(2);
     }
 }

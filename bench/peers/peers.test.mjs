@@ -73,12 +73,46 @@ test("what nobody can do is refused in words, before anything is installed for i
         return [status, String(stderr)];
     };
     assert.deepEqual(said("--quick", "--seconds", "0.05", "full", "decode-4"), [0, ""]);
-    const [status, text] = said("full", "nothing");
-    assert.equal(status, 2);
-    assert.match(text, /^bench --peers: no family or row is called nothing\n$/);
-    assert.match(said("--seconds", "0")[1], /^bench --peers: --seconds 0: not a number above 0\n$/);
-    assert.match(said("--own", "--newest")[1], /^bench --peers: --newest is of peers, which --own/);
-    assert.match(said("--quik")[1], /^bench --peers: .*--quik/);
+    assert.deepEqual(said("--seconds=3600", "full"), [0, ""]);
+    const refused = (words, says) => {
+        const [status, text] = said(...words);
+        assert.equal(status, 2, words.join(" "));
+        assert.match(text, /^bench: [^\n]+\n$/);
+        assert.match(text, says);
+    };
+    refused(["full", "nothing"], /: no family or row is called nothing\n$/);
+    for (const seconds of ["0", "-1", "Infinity", "1e400", "3600.1", "some", "NaN", "--quick"])
+        for (const words of [["--seconds", seconds], [`--seconds=${seconds}`]])
+            refused(
+                words,
+                new RegExp(`: --seconds ${seconds}: not a number above 0 and up to 3600`),
+            );
+    refused(["--seconds"], /--seconds/);
+    refused(["--own", "--newest"], /: --newest is of peers, which --own/);
+    refused(["--quik"], /--quik/);
+});
+
+const dev = (...words) => {
+    const script = join(import.meta.dirname, "../../dev");
+    return spawnSync(script, ["bench", ...words], { encoding: "utf8" });
+};
+
+test("what ./dev bench --peers and its like take is told, and nothing built for it", () => {
+    const usages = [
+        ["peers", /^usage: \.\/dev bench --peers \[--quick\] .* \[FAMILY or ROW\.\.\.\]\n/],
+        ["softmax", /^usage: \.\/dev bench --softmax \[--quick\] \[--seconds S\] .*COMMIT\]\n/],
+        ["linear", /^usage: \.\/dev bench --linear \[--quick\] \[--seconds S\] .*COMMIT\]\n/],
+        ["sparse", /^usage: \.\/dev bench --sparse \[--quick\] \[--seconds S\] .*COMMIT\]\n/],
+        ["gradients", /^usage: \.\/dev bench --gradients \[--quick\]\n/],
+        ["sketch", /^usage: \.\/dev bench --sketch \[--scipy\] \[SECONDS\] \[SUBJECT\.\.\.\]\n/],
+    ];
+    for (const [name, usage] of usages)
+        for (const help of [["--help"], ["-h"], ["--quick", "--help"]]) {
+            const { status, stdout, stderr } = dev(`--${name}`, ...help);
+            assert.deepEqual([status, stderr], [0, ""], name);
+            assert.match(stdout, usage);
+            assert.doesNotMatch(stdout, /^build/m);
+        }
 });
 
 test("speed, share of the peak and ratio", () => {

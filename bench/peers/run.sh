@@ -60,7 +60,7 @@ commit_before() {
     done
     [ -n "$commit" ] || return 0
     git rev-parse --quiet --verify "$commit^{commit}" ||
-        { echo "bench --peers: --against $commit: this clone has no such commit" >&2 && exit 2; }
+        { echo "bench: --against $commit: this clone has no such commit" >&2 && exit 2; }
 }
 
 # An earlier commit beside this one: its sources, its own contenders' programs, package and addon.
