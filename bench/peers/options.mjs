@@ -3,6 +3,7 @@
 //
 // usage: node options.mjs [--quick] [--seconds S] [--newest | --own] [--against COMMIT] [FAMILY or ROW...]
 
+import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { selectRows } from "./rows.mjs";
 
@@ -17,6 +18,11 @@ function withValues(words) {
         args.push(has ? `${words[at]}=${words[++at]}` : words[at]);
     }
     return args;
+}
+
+function isCommit(text) {
+    const verify = ["rev-parse", "--quiet", "--verify", "--end-of-options", `${text}^{commit}`];
+    return text !== "" && spawnSync("git", verify, { cwd: import.meta.dirname }).status === 0;
 }
 
 /** Rounds, and seconds for each contender in each row; the families, and against which peers. */
@@ -39,6 +45,8 @@ function readOptions() {
         );
     if (values.newest && values.own)
         throw new Error("--newest is of peers, which --own leaves out");
+    if (values.against !== undefined && !isCommit(values.against))
+        throw new Error(`--against ${values.against || "''"}: this clone has no such commit`);
     const unknown = words.filter((word) => selectRows([word]).length === 0);
     if (unknown.length > 0) throw new Error(`no family or row is called ${unknown.join(" or ")}`);
     return { ...values, seconds, rounds: values.quick ? 2 : 6, families: selectRows(words) };

@@ -87,6 +87,9 @@ test("what nobody can do is refused in words, before anything is installed for i
                 words,
                 new RegExp(`: --seconds ${seconds}: not a number above 0 and up to 3600`),
             );
+    refused(["--against", "nope"], /: --against nope: this clone has no such commit\n$/);
+    refused(["--against", "-1", "full"], /: --against -1: this clone has no such commit\n$/);
+    refused(["--against=", "full"], /: --against '': this clone has no such commit\n$/);
     refused(["--seconds"], /--seconds/);
     refused(["--own", "--newest"], /: --newest is of peers, which --own/);
     refused(["--quik"], /--quik/);
@@ -112,6 +115,15 @@ test("what ./dev bench --peers and its like take is told, and nothing built for 
             assert.deepEqual([status, stderr], [0, ""], name);
             assert.match(stdout, usage);
             assert.doesNotMatch(stdout, /^build/m);
+        }
+});
+
+test("./dev bench refuses a commit that is none before it builds anything", () => {
+    for (const words of [["--peers"], ["--peers", "full"], ["--softmax"], ["--sparse", "--quick"]])
+        for (const against of [["--against", "nope"], ["--against="]]) {
+            const { status, stdout, stderr } = dev(...words, ...against);
+            assert.deepEqual([status, stdout], [2, ""], words.join(" "));
+            assert.match(stderr, /^bench: --against (nope|\S+): this clone has no such commit\n$/);
         }
 });
 

@@ -53,13 +53,13 @@ commit_before() {
     local commit=
     while [ $# -gt 0 ]; do
         case $1 in
-        --against) commit=${2:- } ;;
-        --against=*) commit=${1#*=} commit=${commit:- } ;;
+        --against) commit=${2:-"''"} ;;
+        --against=*) commit=${1#*=} commit=${commit:-"''"} ;;
         esac
         shift
     done
     [ -n "$commit" ] || return 0
-    git rev-parse --quiet --verify "$commit^{commit}" ||
+    git rev-parse --quiet --verify --end-of-options "$commit^{commit}" ||
         { echo "bench: --against $commit: this clone has no such commit" >&2 && exit 2; }
 }
 
