@@ -21,7 +21,7 @@ function withValues(words) {
 }
 
 function isCommit(text) {
-    const verify = ["rev-parse", "--quiet", "--verify", "--end-of-options", `${text}^{commit}`];
+    const verify = ["rev-parse", "--quiet", "--verify", `${text}^{commit}`];
     return text !== "" && spawnSync("git", verify, { cwd: import.meta.dirname }).status === 0;
 }
 

@@ -59,7 +59,7 @@ commit_before() {
         shift
     done
     [ -n "$commit" ] || return 0
-    git rev-parse --quiet --verify --end-of-options "$commit^{commit}" ||
+    git rev-parse --quiet --verify "$commit^{commit}" ||
         { echo "bench: --against $commit: this clone has no such commit" >&2 && exit 2; }
 }
 
