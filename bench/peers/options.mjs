@@ -48,7 +48,8 @@ function readOptions() {
     if (values.against !== undefined && !isCommit(values.against))
         throw new Error(`--against ${values.against || "''"}: this clone has no such commit`);
     const unknown = words.filter((word) => selectRows([word]).length === 0);
-    if (unknown.length > 0) throw new Error(`no family or row is called ${unknown.join(" or ")}`);
+    const names = unknown.map((word) => word || "''");
+    if (names.length > 0) throw new Error(`no family or row is called ${names.join(" or ")}`);
     return { ...values, seconds, rounds: values.quick ? 2 : 6, families: selectRows(words) };
 }
 

@@ -62,6 +62,7 @@ test("rows are selected by family and by the beginning of their id, and ids are 
         [["small-128-64"], ["decode-4096"]],
     );
     assert.equal(selectRows(["nothing"]).length, 0);
+    assert.equal(selectRows([""]).length, 0);
     const ids = families.flatMap(({ rows }) => rows.map(({ id }) => id));
     assert.equal(new Set(ids).size, ids.length);
 });
@@ -81,6 +82,8 @@ test("what nobody can do is refused in words, before anything is installed for i
         assert.match(text, says);
     };
     refused(["full", "nothing"], /: no family or row is called nothing\n$/);
+    refused([""], /: no family or row is called ''\n$/);
+    refused(["full", "", "no"], /: no family or row is called '' or no\n$/);
     for (const seconds of ["0", "-1", "Infinity", "1e400", "3600.1", "some", "NaN", "--quick"])
         for (const words of [["--seconds", seconds], [`--seconds=${seconds}`]])
             refused(

@@ -34,10 +34,13 @@ export function contenderOf(name, { task }) {
     return { name, ...contender, before, task: { ...task, ...contender.task } };
 }
 
+/** Whether an id begins with a word; the empty one, with which all begin, is none. */
+const begins = (id, word) => word !== "" && id.startsWith(word);
+
 /** The rows whose family or id begins with one of these words; all when there are none. */
 export function selectRows(words) {
     const wanted = (family, { id }) =>
-        words.length === 0 || words.some((word) => word === family.id || id.startsWith(word));
+        words.length === 0 || words.some((word) => word === family.id || begins(id, word));
     return families
         .map((family) => ({ ...family, rows: family.rows.filter((one) => wanted(family, one)) }))
         .filter(({ rows }) => rows.length > 0);
