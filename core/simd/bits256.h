@@ -89,6 +89,11 @@ ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
 ATTN_INLINE uint32_t vf_greater(vf a, vf b) {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ));
 }
+/* Floats of four at p, p + stride and so on. */
+ATTN_INLINE vf vf_load_quarters_(const float *p, int64_t stride) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride),
+                                1);
+}
 /* Sums of lanes that are 4 apart. */
 ATTN_INLINE __m128 vf_quarter_(vf v) {
     return _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));

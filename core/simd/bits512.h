@@ -93,6 +93,15 @@ ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(c, _mm512_setzero_ps(), _CMP_GT_OQ), a);
 }
 ATTN_INLINE uint32_t vf_greater(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
+/* Floats of four at p, p + stride and so on. */
+ATTN_INLINE __m256 vf_load_half_(const float *p, int64_t stride) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride),
+                                1);
+}
+ATTN_INLINE vf vf_load_quarters_(const float *p, int64_t stride) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(vf_load_half_(p, stride)),
+                              vf_load_half_(p + 2 * stride, stride), 1);
+}
 /* Sums of lanes that are 4 apart. */
 ATTN_INLINE __m128 vf_quarter_(vf v) {
     const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));

@@ -72,9 +72,9 @@ ATTN_INLINE uint32_t vf_greater(vf a, vf b) { return a > b; }
 ATTN_INLINE float vf_reduce_add(vf v) { return v; }
 ATTN_INLINE float vf_reduce_max(vf v) { return v; }
 ATTN_INLINE void vf_reduce_add4(float *to, const vf v[4]) { memcpy(to, v, 4 * sizeof *to); }
-ATTN_INLINE void vf_transpose4(const float *from, int64_t stride, float *to, int64_t width,
-                               float factor) {
-    for (int j = 0; j < 4; j++)
+ATTN_INLINE void vf_transpose(int rows, const float *from, int64_t stride, float *to, int64_t width,
+                              float factor) {
+    for (int j = 0; j < rows; j++)
         for (int k = 0; k < 4; k++) to[k * width + j] = factor * from[j * stride + k];
 }
 

@@ -38,7 +38,8 @@
  *     vf_store_low16(p, v) vf_store_low8(p, v) the low bits of VF_LANES floats; the latter VI_HAS_DOT8
  *
  *     vf_prefetch(address)                     ask for a cache line, into the second cache
- *     vf_transpose4(from, stride, to, width, f) a block of 4 x 4: to[k*width + j] = f * from[j*stride + k]
+ *     vf_transpose(rows, from, stride, to, width, f)   4 columns of 2, 4 or VF_LANES rows, a constant:
+ *                                              to[k*width + j] = f * from[j*stride + k]
  *
  * On x86 these are the compiler's own intrinsics. Elsewhere SIMDe spells the 128-bit ones
  * (https://github.com/simd-everywhere/simde), except where the tier has a better instruction.
@@ -158,8 +159,23 @@ ATTN_INLINE vf vf_sub(vf a, vf b) { return VF_(sub)(a, b); }
 ATTN_INLINE vf vf_mul(vf a, vf b) { return VF_(mul)(a, b); }
 ATTN_INLINE vf vf_div(vf a, vf b) { return VF_(div)(a, b); }
 ATTN_INLINE vf vf_sqrt(vf v) { return VF_(sqrt)(v); }
-ATTN_INLINE void vf_transpose4(const float *from, int64_t stride, float *to, int64_t width,
-                               float factor) {
+/* Quarters of vectors of rows that are 4 apart, transposed as quarters are. */
+ATTN_INLINE void vf_transpose_whole_(const float *from, int64_t stride, float *to, int64_t width,
+                                     float factor) {
+    const vf f = vf_set1(factor);
+    const vf a = vf_mul(f, vf_load_quarters_(from, 4 * stride));
+    const vf b = vf_mul(f, vf_load_quarters_(from + stride, 4 * stride));
+    const vf c = vf_mul(f, vf_load_quarters_(from + 2 * stride, 4 * stride));
+    const vf d = vf_mul(f, vf_load_quarters_(from + 3 * stride, 4 * stride));
+    const vf ab = VF_(unpacklo)(a, b), cd = VF_(unpacklo)(c, d);
+    vf_store(to, VF_(shuffle)(ab, cd, 0x44));
+    vf_store(to + width, VF_(shuffle)(ab, cd, 0xee));
+    const vf ab_high = VF_(unpackhi)(a, b), cd_high = VF_(unpackhi)(c, d);
+    vf_store(to + 2 * width, VF_(shuffle)(ab_high, cd_high, 0x44));
+    vf_store(to + 3 * width, VF_(shuffle)(ab_high, cd_high, 0xee));
+}
+ATTN_INLINE void vf_transpose4_(const float *from, int64_t stride, float *to, int64_t width,
+                                float factor) {
     const __m128 f = _mm_set1_ps(factor);
     __m128 a = _mm_mul_ps(f, _mm_loadu_ps(from)), b = _mm_mul_ps(f, _mm_loadu_ps(from + stride));
     __m128 c = _mm_mul_ps(f, _mm_loadu_ps(from + 2 * stride));
@@ -169,6 +185,26 @@ ATTN_INLINE void vf_transpose4(const float *from, int64_t stride, float *to, int
     _mm_storeu_ps(to + width, b);
     _mm_storeu_ps(to + 2 * width, c);
     _mm_storeu_ps(to + 3 * width, d);
+}
+ATTN_INLINE void vf_transpose2_(const float *from, int64_t stride, float *to, int64_t width,
+                                float factor) {
+    const __m128 f = _mm_set1_ps(factor);
+    const __m128 a = _mm_mul_ps(f, _mm_loadu_ps(from));
+    const __m128 b = _mm_mul_ps(f, _mm_loadu_ps(from + stride));
+    const __m128 low = _mm_unpacklo_ps(a, b), high = _mm_unpackhi_ps(a, b);
+    _mm_storel_pi((__m64 *)to, low);
+    _mm_storeh_pi((__m64 *)(to + width), low);
+    _mm_storel_pi((__m64 *)(to + 2 * width), high);
+    _mm_storeh_pi((__m64 *)(to + 3 * width), high);
+}
+ATTN_INLINE void vf_transpose(int rows, const float *from, int64_t stride, float *to, int64_t width,
+                              float factor) {
+    if (rows == 2)
+        vf_transpose2_(from, stride, to, width, factor);
+    else if (rows == 4)
+        vf_transpose4_(from, stride, to, width, factor);
+    else
+        vf_transpose_whole_(from, stride, to, width, factor);
 }
 ATTN_INLINE void vf_reduce_add4(float *to, const vf v[4]) {
     const vf ab = vf_add(VF_(unpacklo)(v[0], v[1]), VF_(unpackhi)(v[0], v[1]));

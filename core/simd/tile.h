@@ -31,20 +31,28 @@ ATTN_INLINE int64_t tile_round_down(int64_t n, int64_t step) { return n / step *
 ATTN_INLINE int64_t tile_min(int64_t a, int64_t b) { return a < b ? a : b; }
 ATTN_INLINE int64_t tile_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
+/* tile_pack() for `rows` rows, a constant that vf_transpose() takes, of unit column stride. */
+ATTN_INLINE void tile_pack_rows_(int rows, float *panel, int64_t width, int64_t d,
+                                 const float *source, int64_t row_stride, float factor) {
+    int64_t k = 0;
+    for (; k + 4 <= d; k += 4)
+        vf_transpose(rows, source + k, row_stride, panel + k * width, width, factor);
+    for (; k < d; k++)
+        for (int j = 0; j < rows; j++) panel[k * width + j] = factor * source[j * row_stride + k];
+}
+
 /** panel[k*width + j] = factor * source[j*row_stride + k*column_stride]; zero for count <= j. */
 ATTN_SHARED_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count, int64_t d,
                                       const float *source, int64_t row_stride,
                                       int64_t column_stride, float factor) {
     int64_t j = 0;
-    for (; column_stride == 1 && j + 4 <= count; j += 4) {
-        int64_t k = 0;
-        for (; k + 4 <= d; k += 4)
-            vf_transpose4(source + j * row_stride + k, row_stride, panel + k * width + j, width,
-                          factor);
-        for (; k < d; k++)
-            for (int64_t i = j; i < j + 4; i++)
-                panel[k * width + i] = factor * source[i * row_stride + k];
-    }
+    const int64_t rows = column_stride == 1 ? count : 0;
+    for (; VF_LANES > 4 && j + VF_LANES <= rows; j += VF_LANES)
+        tile_pack_rows_(VF_LANES, panel + j, width, d, source + j * row_stride, row_stride, factor);
+    for (; j + 4 <= rows; j += 4)
+        tile_pack_rows_(4, panel + j, width, d, source + j * row_stride, row_stride, factor);
+    for (; !ATTN_COMPACT && j + 2 <= rows; j += 2)
+        tile_pack_rows_(2, panel + j, width, d, source + j * row_stride, row_stride, factor);
     for (; j < count; j++)
         for (int64_t k = 0; k < d; k++)
             panel[k * width + j] = factor * source[j * row_stride + k * column_stride];

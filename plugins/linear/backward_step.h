@@ -107,8 +107,8 @@ static void transpose(float *to, int64_t to_stride, const float *from, int64_t f
     const int64_t whole_rows = rows / 4 * 4, whole = columns / 4 * 4;
     for (int64_t r = 0; r < whole_rows; r += 4)
         for (int64_t c = 0; c < whole; c += 4)
-            vf_transpose4(from + r * from_stride + c, from_stride, to + c * to_stride + r,
-                          to_stride, 1.0f);
+            vf_transpose(4, from + r * from_stride + c, from_stride, to + c * to_stride + r,
+                         to_stride, 1.0f);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = r < whole_rows ? whole : 0; c < columns; c++)
             to[c * to_stride + r] = from[r * from_stride + c];
