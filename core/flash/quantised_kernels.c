@@ -93,10 +93,12 @@ ATTN_INLINE void find_products(const form_t form, const step_t *step) {
 ATTN_INLINE void weigh(const form_t form, const step_t *step, float *rescale, float *scales) {
     flash_tile_t *tile = step->tile;
     const vf level = vf_set1((float)form.weight_level), round = vf_set1(DOTS_ROUND);
+    vf largest[TILE_ROWS];
     float max[FLASH_ROWS];
+    flash_maxima(tile, step->keys, largest);
     for (int r = 0; r < FLASH_ROWS; r++) max[r] = -FLT_MAX;
     for (int r = 0; r < tile->rows; r++) {
-        const float most = vf_reduce_max(flash_row_max(tile->scores + r * FLASH_KEYS, step->keys));
+        const float most = vf_reduce_max(largest[r]);
         if (most > -FLT_MAX) max[r] = most; /* neither -inf, nor NaN, whose row is NaN anyway */
     }
     for (int r = 0; r < FLASH_ROWS; r += VF_LANES) {

@@ -229,23 +229,32 @@ ATTN_INLINE vf flash_row_max(const float *row, int64_t keys) {
     return largest;
 }
 
+/* That of all rows side by side: one loop, whose maxima do not wait for each other. Rows that are not there have any. */
+ATTN_INLINE void flash_maxima(const flash_tile_t *tile, int64_t keys, vf *largest) {
+    ATTN_UNROLL
+    for (int r = 0; r < TILE_ROWS; r++) largest[r] = vf_set1(-INFINITY);
+    for (int64_t j = 0; j < keys; j += VF_LANES) {
+        ATTN_UNROLL
+        for (int r = 0; r < TILE_ROWS; r++)
+            largest[r] = vf_max(largest[r], vf_load(tile->scores + r * FLASH_KEYS + j));
+    }
+}
+
 /* Whether a logit of any row is more than FLASH_RESCALE_THRESHOLD above the row's M. A row's NaN is
  * its own. */
-ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, int64_t keys) {
+ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, const vf *largest) {
     vf above = vf_set1(-INFINITY);
     for (int r = 0; r < tile->rows; r++)
-        above = vf_max(
-            vf_sub(flash_row_max(tile->scores + r * FLASH_KEYS, keys), vf_set1(tile->max[r])),
-            above);
+        above = vf_max(vf_sub(largest[r], vf_set1(tile->max[r])), above);
     return vf_any_greater(above, vf_set1(FLASH_RESCALE_THRESHOLD));
 }
 
 /* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
  * depend on its neighbours. rescale[r] is what the old sums of row r are worth then. */
-ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, int64_t keys, float *rescale) {
+ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, const vf *largest, float *rescale) {
     for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = tile->max[r];
     for (int r = 0; r < tile->rows; r++) {
-        const float max = vf_reduce_max(flash_row_max(tile->scores + r * FLASH_KEYS, keys));
+        const float max = vf_reduce_max(largest[r]);
         if (max - tile->max[r] > FLASH_RESCALE_THRESHOLD) tile->max[r] = max;
     }
     for (int r = 0; r < FLASH_ROWS; r += VF_LANES)
@@ -260,7 +269,9 @@ ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, int64_t keys, float *resc
  */
 ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *rescale) {
     for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = 1.0f;
-    if (flash_outgrown(tile, keys)) flash_rescale(tile, keys, rescale);
+    vf largest[TILE_ROWS];
+    flash_maxima(tile, keys, largest);
+    if (flash_outgrown(tile, largest)) flash_rescale(tile, largest, rescale);
     const vf_exp_terms_t terms = vf_exp4_terms();
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
