@@ -8,31 +8,27 @@
 
 #include <string.h>
 
+/* Elements [i, i + VF_LANES) of a row, side by side, as f32, and element i. */
+ATTN_INLINE vf convert_load_(const void *row, attn_dtype_t dtype, int64_t i) {
+    if (ATTN_SMALL || dtype == ATTN_F32) return vf_load((const float *)row + i);
+    if (dtype == ATTN_I8) return vf_load_i8((const int8_t *)row + i);
+    const uint16_t *half = (const uint16_t *)row + i;
+    return dtype == ATTN_F16 ? vf_load_f16(half) : vf_load_bf16(half);
+}
+ATTN_INLINE float convert_one_(const void *row, attn_dtype_t dtype, int64_t i) {
+    if (ATTN_SMALL || dtype == ATTN_F32) return ((const float *)row)[i];
+    if (dtype == ATTN_I8) return (float)((const int8_t *)row)[i];
+    const uint16_t half = ((const uint16_t *)row)[i];
+    return dtype == ATTN_F16 ? f16_to_float(half) : bf16_to_float(half);
+}
+
 /** to[i] = factor * element i of a row at `from`, `stride` elements apart. */
 ATTN_SHARED_SMALL_STEP void convert_row(float *to, const void *from, attn_dtype_t dtype,
                                         int64_t stride, int64_t count, float factor) {
-    if (dtype == ATTN_F32) { /* rows are short: a call of memcpy() would take as long */
-        const float *row = from;
-        int64_t whole = stride == 1 ? count - count % VF_LANES : 0;
-        for (int64_t i = 0; i < whole; i += VF_LANES)
-            vf_store(to + i, vf_mul(vf_set1(factor), vf_load(row + i)));
-        for (int64_t i = whole; i < count; i++) to[i] = factor * row[i * stride];
-        return;
-    }
-    if (ATTN_SMALL) return;
-    if (dtype == ATTN_I8) {
-        const int8_t *row = from;
-        for (int64_t i = 0; i < count; i++) to[i] = factor * (float)row[i * stride];
-        return;
-    }
-    const uint16_t *row = from;
     int64_t i = 0;
     for (; stride == 1 && i + VF_LANES <= count; i += VF_LANES)
-        vf_store(to + i, dtype == ATTN_F16 ? vf_load_f16(row + i) : vf_load_bf16(row + i));
-    for (; i < count; i++)
-        to[i] = dtype == ATTN_F16 ? f16_to_float(row[i * stride]) : bf16_to_float(row[i * stride]);
-    if (factor != 1.0f)
-        for (i = 0; i < count; i++) to[i] *= factor;
+        vf_store(to + i, vf_mul(vf_set1(factor), convert_load_(from, dtype, i)));
+    for (; i < count; i++) to[i] = factor * convert_one_(from, dtype, i * stride);
 }
 
 /** Element i of a row at `to` = from[i], rounded to nearest even. */
