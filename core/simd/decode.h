@@ -32,8 +32,10 @@ ATTN_INLINE void decode_dot_rows_(int rows, attn_dtype_t dtype, int64_t dim, con
         for (int u = 0; u < at_once; u++) {
             vf column[DECODE_KEYS];
             ATTN_UNROLL
-            for (int j = 0; j < DECODE_KEYS; j++)
+            for (int j = 0; j < DECODE_KEYS; j++) {
                 column[j] = decode_load_(dtype, at[j], u * VF_LANES);
+                if (rows > 1) ATTN_LOADED(column[j]);
+            }
             ATTN_UNROLL
             for (int r = 0; r < rows; r++) {
                 const vf row = vf_load(query + r * width + k + u * VF_LANES);
@@ -157,8 +159,10 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
             if (rows == 1) decode_fetch_on_(value, ahead, vectors * VF_LANES * size);
             decode_fetch(&s.ahead, j, fetched, fetch);
             ATTN_UNROLL
-            for (int v = 0; v < vectors; v++)
+            for (int v = 0; v < vectors; v++) {
                 column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
+                if (rows > 1) ATTN_LOADED(column[v]);
+            }
             ATTN_UNROLL
             for (int r = 0; r < rows; r++) {
                 const vf weight = vf_set1(s.weights[r * s.weights_stride + j]);

@@ -84,6 +84,14 @@
 #define ATTN_READ_ANEW ((void)0)
 #endif
 
+/* A vector that is loaded once and stays in its register: gcc would load it anew for each multiply-add that takes it,
+ * and with more loads than multiply-adds a loop waits for loads. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && ATTN_SIMD_BITS > 0
+#define ATTN_LOADED(v) __asm__("" : "+v"(v))
+#else
+#define ATTN_LOADED(v) ((void)0)
+#endif
+
 #define ATTN_INLINE static inline __attribute__((always_inline))
 
 /* Steps that many kernels take, each worth far more than a call. A module is downloaded: there they
