@@ -26,7 +26,8 @@ ATTN_INLINE void vf_store_first(float *p, vf v, int64_t n) {
         vf_store_few_(p, v, n);
     else
         _mm_storeu_ps(p, v);
-} /* Floats of four at p, p + stride and so on. */
+}
+/* The floats of four at p, of which there is one. */
 ATTN_INLINE vf vf_load_quarters_(const float *p, int64_t stride) {
     (void)stride;
     return _mm_loadu_ps(p);

@@ -93,7 +93,7 @@ ATTN_INLINE vf vf_select_positive(vf c, vf a, vf b) {
     return _mm512_mask_mov_ps(b, _mm512_cmp_ps_mask(c, _mm512_setzero_ps(), _CMP_GT_OQ), a);
 }
 ATTN_INLINE uint32_t vf_greater(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
-/* Floats of four at p, p + stride and so on. */
+/* Floats of four at p, p + stride and so on; the first two of them. */
 ATTN_INLINE __m256 vf_load_half_(const float *p, int64_t stride) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride),
                                 1);
