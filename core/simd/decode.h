@@ -78,15 +78,17 @@ ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, int words, const decode_dot
     const int64_t turns = (dots->count + DECODE_KEYS - 1) / DECODE_KEYS;
     const int alone = dots->rows == 1;
     const int64_t step = alone ? 1 : DECODE_KEYS, apart = alone ? turns : 1;
-    const int64_t ahead = decode_ahead_(&dots->keys);
     for (int64_t j = 0; j < turns * step; j += step) {
+        const int64_t ahead = decode_ahead_(&dots->keys, &dots->ahead, turns, j);
         const char *key[DECODE_KEYS];
         ATTN_UNROLL
         for (int i = 0; i < DECODE_KEYS; i++) { /* the last key stands in for those that are not */
             const int64_t at = tile_min(j + i * apart, dots->count - 1);
             key[i] = dots->keys.data + at * dots->keys.stride;
-            if (alone) decode_fetch_on_(key[i], ahead, dots->keys.size);
-            decode_fetch(&dots->ahead, j + i, 0, dots->ahead.size);
+            if (alone)
+                decode_fetch_on_(key[i], ahead, dots->keys.size);
+            else
+                decode_fetch(&dots->ahead, j + i, 0, dots->ahead.size);
         }
         float *scores = dots->scores + j;
         int64_t r = 0;
@@ -142,8 +144,9 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
                                  decode_sums_t *work, int64_t c) {
     const decode_sums_t s = *work;
     const int64_t count = s.last - s.first, most = rows == 1 ? DECODE_SUMMED : count;
+    const int64_t part = count / DECODE_KEYS;
     work->done += rows * vectors * VF_LANES;
-    const int64_t size = attn_dtype_size(dtype), ahead = decode_ahead_(&s.values);
+    const int64_t size = attn_dtype_size(dtype);
     const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
     for (int64_t from = 0; from < count; from += most) {
         vf sums[4][8];
@@ -156,8 +159,12 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
             const int64_t j = s.first + decode_turn_(rows, turn, count);
             const char *value = s.values.data + j * s.values.stride + c * size;
             vf column[8];
-            if (rows == 1) decode_fetch_on_(value, ahead, vectors * VF_LANES * size);
-            decode_fetch(&s.ahead, j, fetched, fetch);
+            if (rows == 1)
+                decode_fetch_on_(value,
+                                 decode_ahead_(&s.values, &s.ahead, part, turn / DECODE_KEYS),
+                                 vectors * VF_LANES * size);
+            else
+                decode_fetch(&s.ahead, j, fetched, fetch);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++) {
                 column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
@@ -222,11 +229,12 @@ ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sum
 ATTN_INLINE void decode_wide_(attn_dtype_t dtype, const decode_sums_t *s) {
     for (int64_t c = 0; s->rescale[0] != 1.0f && c < s->columns; c += VF_LANES)
         vf_store(s->out + c, vf_mul(vf_set1(s->rescale[0]), vf_load(s->out + c)));
-    const int64_t part = (s->last - s->first) / DECODE_KEYS, ahead = decode_ahead_(&s->values);
-    int64_t j = s->first;
-    for (; j < s->first + part; j++) decode_wide_row_(DECODE_KEYS, dtype, s, j, part, ahead);
-    for (j += (DECODE_KEYS - 1) * part; j < s->last; j++)
-        decode_wide_row_(1, dtype, s, j, 1, ahead);
+    const int64_t part = (s->last - s->first) / DECODE_KEYS;
+    for (int64_t j = 0; j < part; j++)
+        decode_wide_row_(DECODE_KEYS, dtype, s, s->first + j, part,
+                         decode_ahead_(&s->values, &s->ahead, part, j));
+    for (int64_t j = s->first + DECODE_KEYS * part; j < s->last; j++)
+        decode_wide_row_(1, dtype, s, j, 1, 0);
 }
 
 /* All columns of `rows` rows, `most` vectors at a time where there are so many. */

@@ -101,7 +101,7 @@ ATTN_INLINE void decode_byte_columns_(int rows, int vectors, decode_sums_t *work
         for (int v = 0; v < 2 * vectors; v++) sums[r][v] = vi_zero();
     }
     work->done += rows * vectors * DECODE_BYTES;
-    const int64_t ahead = decode_ahead_(&s.values), count = (s.last - s.first + 1) / 2;
+    const int64_t count = (s.last - s.first + 1) / 2, part = count / DECODE_KEYS;
     const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
     for (int64_t turn = 0; turn < count; turn++) {
         const int64_t j = s.first + 2 * decode_turn_(rows, turn, count);
@@ -109,11 +109,14 @@ ATTN_INLINE void decode_byte_columns_(int rows, int vectors, decode_sums_t *work
         const char *next = value + (j + 1 < s.last ? s.values.stride : 0); /* whose weight is 0 */
         vi pairs[8];
         if (rows == 1) {
+            const int64_t ahead =
+                decode_ahead_(&s.values, &s.ahead, 2 * part, 2 * (turn / DECODE_KEYS));
             decode_fetch_on_(value, ahead, vectors * DECODE_BYTES);
             decode_fetch_on_(next, ahead, vectors * DECODE_BYTES);
+        } else {
+            decode_fetch(&s.ahead, j, fetched, fetch);
+            decode_fetch(&s.ahead, j + 1, fetched, fetch);
         }
-        decode_fetch(&s.ahead, j, fetched, fetch);
-        decode_fetch(&s.ahead, j + 1, fetched, fetch);
         decode_pair_(vectors, value, next, pairs);
         ATTN_UNROLL
         for (int r = 0; r < rows; r++) {

@@ -24,8 +24,8 @@ enum { DECODE_VECTORS_DOT = VF_LANES < 16 ? 2 : 1 /* of a row alone */ };
 /*
  * One row alone waits for memory. Its keys, and its values, go as DECODE_KEYS stretches side by side:
  * the processor's own prefetching starts anew on every page, and several pages start together in the
- * time of one. In each stretch DECODE_AHEAD bytes of rows are asked for ahead; twice as many are
- * slower by a tenth.
+ * time of one. In each stretch DECODE_AHEAD bytes of rows are asked for ahead (twice as many are
+ * slower by a tenth), where it ends of what is read next: values, or the keys of the next split.
  */
 enum { DECODE_AHEAD = 1024 };
 
@@ -66,9 +66,15 @@ ATTN_INLINE vf decode_load_first_(attn_dtype_t dtype, const char *row, int64_t a
     return decode_load_(dtype, lanes, 0);
 }
 
-/* How far behind a row the one stands that is to be asked for: rows may be far apart. */
-ATTN_INLINE int64_t decode_ahead_(const decode_rows_t *rows) {
-    return tile_max(1, DECODE_AHEAD / rows->size) * rows->stride;
+/*
+ * How far behind row `j` of a stretch of `part` rows the one stands that is to be asked for: further on in the stretch
+ * (rows may be far apart), or where this ends in `next`, rows that are read next and as stretches as long.
+ */
+ATTN_INLINE int64_t decode_ahead_(const decode_rows_t *rows, const decode_rows_t *next,
+                                  int64_t part, int64_t j) {
+    const int64_t on = tile_max(1, DECODE_AHEAD / rows->size);
+    if (j + on < part || next->stride != rows->stride) return on * rows->stride;
+    return (int64_t)((uintptr_t)next->data - (uintptr_t)rows->data) + (on - part) * rows->stride;
 }
 
 ATTN_INLINE void decode_fetch_on_(const char *row, int64_t ahead, int64_t bytes) {
@@ -84,7 +90,8 @@ ATTN_INLINE void decode_fetch(const decode_rows_t *rows, int64_t row, int64_t fi
 
 /* ---- products ----------------------------------------------------------------------------------- */
 
-/* What a product works on. `ahead`: rows that will be read next, fetched meanwhile row by row. */
+/* What a product works on. `ahead`: rows that will be read next, fetched meanwhile row by row, for one row of query
+ * where its stretches end. */
 typedef struct decode_dots {
     int64_t rows, dim, width; /* of `query`: dim rounded up to VF_LANES, zeros behind */
     const float *query;       /* [rows][width] */
