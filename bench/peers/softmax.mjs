@@ -44,6 +44,10 @@ const aims = {
     "wasm-full-4096 libattn, SIMD128": { peak: 60 },
     "wasm-full-4096 libattn, relaxed SIMD": { peak: 80, own: 1 },
     "wasm-threads libattn, SIMD128 and threads": { own: 1.8 },
+    "chromium-full-1024 libattn, SIMD128, Chromium": { peak: 60 },
+    "chromium-full-1024 libattn, relaxed SIMD, Chromium": { peak: 80, own: 1 },
+    "chromium-full-4096 libattn, SIMD128, Chromium": { peak: 60 },
+    "chromium-full-4096 libattn, relaxed SIMD, Chromium": { peak: 80, own: 1 },
 };
 const aimOf = ({ row, family, contender }) =>
     aims[`${row} ${contender}`] ??
