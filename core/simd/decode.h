@@ -79,16 +79,14 @@ ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, int words, const decode_dot
     const int alone = dots->rows == 1;
     const int64_t step = alone ? 1 : DECODE_KEYS, apart = alone ? turns : 1;
     for (int64_t j = 0; j < turns * step; j += step) {
-        const int64_t ahead = decode_ahead_(&dots->keys, &dots->ahead, turns, j);
+        const uintptr_t ahead = decode_ahead_(&dots->keys, &dots->ahead, turns, j);
         const char *key[DECODE_KEYS];
         ATTN_UNROLL
         for (int i = 0; i < DECODE_KEYS; i++) { /* the last key stands in for those that are not */
             const int64_t at = tile_min(j + i * apart, dots->count - 1);
             key[i] = dots->keys.data + at * dots->keys.stride;
-            if (alone)
-                decode_fetch_on_(key[i], ahead, dots->keys.size);
-            else
-                decode_fetch(&dots->ahead, j + i, 0, dots->ahead.size);
+            if (alone) decode_fetch_on_(key[i], ahead, dots->keys.size);
+            decode_fetch(&dots->ahead, j + i, 0, dots->ahead.size);
         }
         float *scores = dots->scores + j;
         int64_t r = 0;
@@ -163,8 +161,7 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
                 decode_fetch_on_(value,
                                  decode_ahead_(&s.values, &s.ahead, part, turn / DECODE_KEYS),
                                  vectors * VF_LANES * size);
-            else
-                decode_fetch(&s.ahead, j, fetched, fetch);
+            decode_fetch(&s.ahead, j, fetched, fetch);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++) {
                 column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
@@ -193,7 +190,7 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
 /* One row with more columns than there are registers for, any row alone in a small build: all columns
  * of `keys` (a constant) values, which stand `apart`. */
 ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sums_t *s, int64_t j,
-                                  int64_t apart, int64_t ahead) {
+                                  int64_t apart, uintptr_t ahead) {
     const char *value[DECODE_KEYS];
     vf weight[DECODE_KEYS];
     ATTN_UNROLL

@@ -109,14 +109,13 @@ ATTN_INLINE void decode_byte_columns_(int rows, int vectors, decode_sums_t *work
         const char *next = value + (j + 1 < s.last ? s.values.stride : 0); /* whose weight is 0 */
         vi pairs[8];
         if (rows == 1) {
-            const int64_t ahead =
+            const uintptr_t ahead =
                 decode_ahead_(&s.values, &s.ahead, 2 * part, 2 * (turn / DECODE_KEYS));
             decode_fetch_on_(value, ahead, vectors * DECODE_BYTES);
             decode_fetch_on_(next, ahead, vectors * DECODE_BYTES);
-        } else {
-            decode_fetch(&s.ahead, j, fetched, fetch);
-            decode_fetch(&s.ahead, j + 1, fetched, fetch);
         }
+        decode_fetch(&s.ahead, j, fetched, fetch);
+        decode_fetch(&s.ahead, j + 1, fetched, fetch);
         decode_pair_(vectors, value, next, pairs);
         ATTN_UNROLL
         for (int r = 0; r < rows; r++) {

@@ -70,21 +70,22 @@ ATTN_INLINE vf decode_load_first_(attn_dtype_t dtype, const char *row, int64_t a
  * How far behind row `j` of a stretch of `part` rows the one stands that is to be asked for: further on in the stretch
  * (rows may be far apart), or where this ends in `next`, rows that are read next and as stretches as long.
  */
-ATTN_INLINE int64_t decode_ahead_(const decode_rows_t *rows, const decode_rows_t *next,
-                                  int64_t part, int64_t j) {
+ATTN_INLINE uintptr_t decode_ahead_(const decode_rows_t *rows, const decode_rows_t *next,
+                                    int64_t part, int64_t j) {
     const int64_t on = tile_max(1, DECODE_AHEAD / rows->size);
-    if (j + on < part || next->stride != rows->stride) return on * rows->stride;
-    return (int64_t)((uintptr_t)next->data - (uintptr_t)rows->data) + (on - part) * rows->stride;
+    const uintptr_t stride = (uintptr_t)rows->stride;
+    if (j + on < part || next->stride != rows->stride) return (uintptr_t)on * stride;
+    return (uintptr_t)next->data - (uintptr_t)rows->data + (uintptr_t)(on - part) * stride;
 }
 
-ATTN_INLINE void decode_fetch_on_(const char *row, int64_t ahead, int64_t bytes) {
-    const uintptr_t start = (uintptr_t)row + (uintptr_t)ahead;
+ATTN_INLINE void decode_fetch_on_(const char *row, uintptr_t ahead, int64_t bytes) {
+    const uintptr_t start = (uintptr_t)row + ahead;
     for (int64_t byte = 0; byte < bytes; byte += DECODE_LINE) vf_prefetch(start + (uintptr_t)byte);
 }
 
 /* Ask for the lines first <= byte < last of row number `row`, which need not exist. */
 ATTN_INLINE void decode_fetch(const decode_rows_t *rows, int64_t row, int64_t first, int64_t last) {
-    const uintptr_t start = (uintptr_t)rows->data + (uintptr_t)(row * rows->stride);
+    const uintptr_t start = (uintptr_t)rows->data + (uintptr_t)row * (uintptr_t)rows->stride;
     for (int64_t at = first; at < last; at += DECODE_LINE) vf_prefetch(start + (uintptr_t)at);
 }
 
