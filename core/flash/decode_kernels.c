@@ -44,7 +44,8 @@ static int in_words(const attn_head_t *head, const decode_rows_t *rows, int64_t 
 static decode_rows_t rows_behind(const attn_head_t *head, const decode_rows_t *rows, int64_t count,
                                  const float *copy) {
     decode_rows_t behind = *rows;
-    if (row_count(head->problem) == 1) behind.size = 0;
+    if (ATTN_COMPACT || row_count(head->problem) == 1) behind.size = 0;
+    if (ATTN_COMPACT) return behind; /* builds that fetch nothing */
     if (rows->data == (const char *)copy) behind.size = behind.stride = 0;
     behind.data =
         (const char *)((uintptr_t)rows->data + (uintptr_t)count * (uintptr_t)rows->stride);
