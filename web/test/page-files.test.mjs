@@ -37,6 +37,15 @@ test(opener("a file that is dropped while the page still loads is what it shows"
     assert.match(await page.textContent("#summary"), /12 queries, 12 keys/);
 });
 
+/** The key in an address under which the browser keeps the files that are shown; none: undefined. */
+const filesIn = (href) => /files=(\w+)/.exec(href)?.[1];
+
+/** The key of what is shown, once it is kept: until then the address has none, or the one of `before`. */
+async function filesKept(before) {
+    await page.waitForURL(({ href }) => ![undefined, before].includes(filesIn(href)));
+    return filesIn(page.url());
+}
+
 let archive; // takes seconds to pack, too
 
 /** An archive that takes seconds to read: 160 MB of integers, which are zeros. */
@@ -185,10 +194,10 @@ describe("files", () => {
         const names = ["q", "k", "v"];
         const shape = [tokens, heads, dim];
         const files = names.map((name, i) => [`${name}.npy`, randomNpy(shape, i)]);
+        const before = filesIn(page.url());
         await change(() => drop(Object.fromEntries(files)));
         assert.match(await page.textContent("#summary"), /2 queries, 2 keys.*10 heads/);
-        await page.waitForURL(/files=/);
-        const [headsFirst] = /files=\w+/.exec(page.url());
+        const headsFirst = await filesKept(before);
         await change(() => page.selectOption("#picker [name=layout]", "tokens first"));
         assert.match(await page.textContent("#summary"), /10 queries, 10 keys.*2 heads/);
         const [query, key, value] = names.map((_, seed) => {
@@ -208,7 +217,7 @@ describe("files", () => {
             /numpy\.save\("query\.npy", numpy\.load\("q\.npy"\)\.swapaxes\(-3, -2\)\)/,
         );
         const sparse = await number("sparse", "error");
-        await page.waitForURL(({ href }) => !href.includes(headsFirst)); // kept, as it is now
+        await filesKept(headsFirst);
         await page.reload();
         await settled(page);
         assert.equal(await page.inputValue("#picker [name=layout]"), "tokens first");
