@@ -224,8 +224,7 @@ ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sum
 }
 
 ATTN_INLINE void decode_wide_(attn_dtype_t dtype, const decode_sums_t *s) {
-    for (int64_t c = 0; s->rescale[0] != 1.0f && c < s->columns; c += VF_LANES)
-        vf_store(s->out + c, vf_mul(vf_set1(s->rescale[0]), vf_load(s->out + c)));
+    decode_rescale_(s);
     const int64_t part = (s->last - s->first) / DECODE_KEYS;
     for (int64_t j = 0; j < part; j++)
         decode_wide_row_(DECODE_KEYS, dtype, s, s->first + j, part,
@@ -251,7 +250,7 @@ ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, decode_sums_t *work) {
     else if (ATTN_QUANTISED && dtype == ATTN_I8 && work->words && work->rows == 2)
         decode_sums_in_words_(2, 2, work);
     else if (ATTN_QUANTISED && dtype == ATTN_I8 && work->words)
-        decode_sums_in_words_(1, 4, work);
+        decode_row_in_words_(work);
     else if (DECODE_GROUP == 4 && work->rows == 4)
         decode_sums_rows_(4, DECODE_VECTORS_4, dtype, work);
     else if (work->rows == 2)

@@ -72,8 +72,8 @@ ATTN_INLINE void decode_dot_bytes_(int rows, int64_t dim, const uint16_t *words,
     }
 }
 
-/* Two values beside each other: `vectors` times DECODE_BYTES columns (a constant) as 2 * vectors vectors of pairs. */
-ATTN_INLINE void decode_pair_(int vectors, const char *value, const char *next, vi pairs[8]) {
+/* Two values beside each other: `vectors` times DECODE_BYTES columns (a constant) as 2 * vectors vectors, `pairs`. */
+ATTN_INLINE void decode_pair_(int vectors, const char *value, const char *next, vi *pairs) {
     ATTN_UNROLL
     for (int v = 0; v < vectors; v++)
         vi_pair(vi_load_i8((const int8_t *)value + v * DECODE_BYTES),
@@ -134,11 +134,56 @@ ATTN_INLINE void decode_byte_columns_(int rows, int vectors, decode_sums_t *work
     }
 }
 
+/* One row with more columns than there are registers for: all columns of `pairs` (a constant) pairs of values, the
+ * pairs `apart`. */
+ATTN_INLINE void decode_wide_pairs_(int pairs, const decode_sums_t *s, int64_t j, int64_t apart,
+                                    uintptr_t ahead) {
+    const char *value[DECODE_KEYS], *next[DECODE_KEYS];
+    vi weights[DECODE_KEYS];
+    ATTN_UNROLL
+    for (int i = 0; i < pairs; i++) {
+        const int64_t at = j + i * apart;
+        value[i] = s->values.data + at * s->values.stride;
+        next[i] = value[i] + (at + 1 < s->last ? s->values.stride : 0); /* whose weight is 0 */
+        weights[i] = dots_broadcast(s->words + at);
+        decode_fetch_on_(value[i], ahead, s->values.size);
+        decode_fetch_on_(next[i], ahead, s->values.size);
+    }
+    for (int64_t c = 0; c < s->columns; c += DECODE_BYTES) {
+        vi sums[2] = {vi_zero(), vi_zero()};
+        ATTN_UNROLL
+        for (int i = 0; i < pairs; i++) {
+            vi both[2];
+            decode_pair_(1, value[i] + c, next[i] + c, both);
+            sums[0] = vi_dot16(sums[0], weights[i], both[0]);
+            sums[1] = vi_dot16(sums[1], weights[i], both[1]);
+        }
+        decode_add_pair_(sums, s->word_scales[0], 1.0f, s->out + c);
+    }
+}
+
+ATTN_INLINE void decode_wide_in_words_(const decode_sums_t *s) {
+    decode_rescale_(s);
+    const int64_t part = (s->last - s->first) / (2 * DECODE_KEYS);
+    for (int64_t j = 0; j < 2 * part; j += 2)
+        decode_wide_pairs_(DECODE_KEYS, s, s->first + j, 2 * part,
+                           decode_ahead_(&s->values, &s->ahead, 2 * part, j));
+    for (int64_t j = s->first + 2 * DECODE_KEYS * part; j < s->last; j += 2)
+        decode_wide_pairs_(1, s, j, 0, 0);
+}
+
 ATTN_INLINE void decode_sums_in_words_(int rows, int most, decode_sums_t *work) {
     int64_t c = 0;
     for (; c + most * DECODE_BYTES <= work->columns; c += most * DECODE_BYTES)
         decode_byte_columns_(rows, most, work, c);
     for (; c < work->columns; c += DECODE_BYTES) decode_byte_columns_(rows, 1, work, c);
+}
+
+ATTN_INLINE void decode_row_in_words_(decode_sums_t *work) {
+    if (work->columns > DECODE_VECTORS_1 / 2 * DECODE_BYTES)
+        decode_wide_in_words_(work);
+    else
+        decode_sums_in_words_(1, DECODE_VECTORS_1 / 2, work);
 }
 
 #endif

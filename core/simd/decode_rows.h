@@ -128,6 +128,13 @@ ATTN_INLINE int64_t decode_fetched_(const decode_sums_t *sums) {
     return tile_round_up(sums->done * sums->ahead.size / sums->work, DECODE_LINE);
 }
 
+/* The output of one row, before values are added to it where it lies. */
+ATTN_INLINE void decode_rescale_(const decode_sums_t *sums) {
+    const float by = sums->rescale[0];
+    for (int64_t c = 0; by != 1.0f && c < sums->columns; c += VF_LANES)
+        vf_store(sums->out + c, vf_mul(vf_set1(by), vf_load(sums->out + c)));
+}
+
 /* Which of `count` values comes as number `turn`: for one row the stretches take turns. */
 ATTN_INLINE int64_t decode_turn_(int rows, int64_t turn, int64_t count) {
     const int64_t part = count / DECODE_KEYS;
