@@ -2,8 +2,9 @@
 
 import { linearOf, settingsOf, sizesOf } from "./task.mjs";
 
-/** Backend, parameters and gates of a task's form. */
+/** Backend, parameters and gates of a task's form; `libattn/softmax` has but one backend. */
 function formOf(task) {
+    if (task.entry === "softmax") return {};
     const linear = linearOf(task);
     if (task.sparse) return { backend: "sparse", params: settingsOf(task.sparse) };
     if (!linear) return { backend: "softmax" };
@@ -16,19 +17,22 @@ function formOf(task) {
     };
 }
 
+/** An array in the module's memory, where its package can say so: `libattn/softmax` copies what it is given. */
+const hold = (attn, array) => attn.tensor?.(array) ?? array;
+
 /** `task` as in worker.mjs. Gives {about, run, output}. */
 export function planOf(attn, task) {
     const { heads, kv_heads: kvHeads, queries, keys, dim, causal } = task;
     const sizes = { heads, kvHeads, queries, keys, dim };
     const plan = attn.plan({ ...formOf(task), ...sizes, causal: causal === 1 });
-    const io = { out: attn.tensor(heads * queries * dim) };
-    for (const name of Object.keys(sizesOf(task))) io[name] = attn.tensor(task[name]);
+    const io = { out: hold(attn, new Float32Array(heads * queries * dim)) };
+    for (const name of Object.keys(sizesOf(task))) io[name] = hold(attn, task[name]);
     const pairs = task.sparse ? `, ${plan.cost.pairs} pairs` : "";
     const threads = attn.threads > 1 ? `, ${attn.threads} threads` : "";
     return {
         about: `libattn ${attn.version}, ${plan.kernel}${threads}${pairs}`,
         run: () => plan.run(io),
-        output: () => io.out.data,
+        output: () => io.out.data ?? io.out,
     };
 }
 

@@ -13,12 +13,17 @@ function loadRuntime(web, threads) {
     return { ort, name };
 }
 
-await serve(async (task) => {
-    const web = task.web === "1";
-    const { ort, name } = loadRuntime(web, task.threads);
+/** The model's file, and its arrays. */
+function modelOf(task) {
     const model = makers[task.model](task);
     const bytes = encodeModel(model);
     if (task.file) writeFileSync(task.file, bytes);
+    return { model, bytes };
+}
+
+await serve(async (task, { model, bytes }) => {
+    const web = task.web === "1";
+    const { ort, name } = loadRuntime(web, task.threads);
     const session = await ort.InferenceSession.create(bytes, {
         executionProviders: [web ? "wasm" : "cpu"],
         graphOptimizationLevel: "all",
@@ -45,4 +50,4 @@ await serve(async (task) => {
         run: async () => (results = await session.run(feeds, fetches)),
         output: () => model.result({ out: results.out.data }),
     };
-});
+}, modelOf);

@@ -5,7 +5,7 @@
 
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { selectRows } from "./rows.mjs";
+import { families, selectRows } from "./rows.mjs";
 
 const MOST_SECONDS = 3600;
 
@@ -49,7 +49,9 @@ function readOptions() {
         throw new Error(`--against ${values.against || "''"}: this clone has no such commit`);
     const unknown = words.filter((word) => selectRows([word]).length === 0);
     const names = unknown.map((word) => word || "''");
-    if (names.length > 0) throw new Error(`no family or row is called ${names.join(" or ")}`);
+    const all = families.map(({ id }) => id).join(", ");
+    if (names.length > 0)
+        throw new Error(`no family or row is called ${names.join(" or ")}; families: ${all}`);
     return { ...values, seconds, rounds: values.quick ? 2 : 6, families: selectRows(words) };
 }
 

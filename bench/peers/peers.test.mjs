@@ -12,7 +12,7 @@ import { compress } from "./layouts.mjs";
 import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { plot } from "./plot.mjs";
-import { fastestOf, heldAgainst, labelOf, rowsOf, times } from "./report.mjs";
+import { beginningOf, fastestOf, heldAgainst, labelOf, rowsOf, times } from "./report.mjs";
 import { resultsOf } from "./results.mjs";
 import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows.mjs";
 import { units } from "./rows/tasks.mjs";
@@ -81,9 +81,9 @@ test("what nobody can do is refused in words, before anything is installed for i
         assert.match(text, /^bench: [^\n]+\n$/);
         assert.match(text, says);
     };
-    refused(["full", "nothing"], /: no family or row is called nothing\n$/);
-    refused([""], /: no family or row is called ''\n$/);
-    refused(["full", "", "no"], /: no family or row is called '' or no\n$/);
+    refused(["full", "nothing"], / is called nothing; families: full, causal, .*wasm-first.*\n$/);
+    refused([""], /: no family or row is called ''; families: /);
+    refused(["full", "", "no"], /: no family or row is called '' or no; /);
     for (const seconds of ["0", "-1", "Infinity", "1e400", "3600.1", "some", "NaN", "--quick"])
         for (const words of [["--seconds", seconds], [`--seconds=${seconds}`]])
             refused(
@@ -199,6 +199,12 @@ test("tables of READMEs: own lines and peers of a row, the fastest peer, what mi
         ["1.27", "1.27 (1.2)", "1.06 (1.15: missed)"],
     );
     assert.equal(labelOf(own[1]), "n = 4096, d = 64; AVX2");
+    const one = { ...own[0], ms: 12, percent_of_peak: 61 };
+    const beginning = (aim) => beginningOf(one, aim).slice(1);
+    assert.deepEqual(beginning({}), ["12.0", "61%", ""]);
+    assert.deepEqual(beginning({ peak: 60 }), ["12.0", "61%", "60%"]);
+    assert.deepEqual(beginning({ ms: 10 }), ["12.0", "", "10 ms: missed"]);
+    assert.deepEqual(beginning({ ms: 15 }), ["12.0", "", "15 ms"]);
 });
 
 test("a call that computes nothing is no peer", () => {

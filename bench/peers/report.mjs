@@ -53,12 +53,14 @@ export function times(value, aim) {
     return digits(value) + (aim === undefined ? "" : ` (${heldAgainst(value, aim, tell)})`);
 }
 
-/** What a line of the library's begins with: its work, ms, percent of the peak, and those asked for. */
-export const beginningOf = (one, { peak }) => [
+/** What a line of the library's begins with: its work, ms, percent of the peak, and those, or the ms, asked for. */
+export const beginningOf = (one, { peak, ms }) => [
     labelOf(one),
     digits(one.ms),
-    percent(one.percent_of_peak),
-    heldAgainst(one.percent_of_peak, peak, percent),
+    ms ? "" : percent(one.percent_of_peak),
+    ms
+        ? heldAgainst(-one.ms, -ms, (most) => `${-most} ms`)
+        : heldAgainst(one.percent_of_peak, peak, percent),
 ];
 
 const titles = new Map(families.map(({ id, title, unit }) => [id, `${title}; of ${unit.peak}`]));

@@ -1,10 +1,12 @@
-// libattn's npm package in Node: `build=simd`, relaxed or threads.
+// libattn's npm package in Node: `build=simd`, relaxed or threads; `entry=softmax` of `libattn/softmax`.
 
-import { init } from "../../wasm/js/node.js";
 import { initOptions, planOf } from "./libattn_plan.mjs";
 import { serve } from "./worker.mjs";
 
+const entries = { all: "node.js", softmax: "softmax-node.js" };
+
 await serve(async (task) => {
+    const { init } = await import(`../../wasm/dist/${entries[task.entry ?? "all"]}`);
     const { about, ...contender } = planOf(await init(null, initOptions(task)), task);
     return { about: `${about}, in Node ${process.versions.node}`, ...contender };
 });

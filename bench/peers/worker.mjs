@@ -1,8 +1,10 @@
 // A contender in JavaScript as a process of its own: the other side of worker.h's protocol.
 
+import { execFile } from "node:child_process";
 import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { inRoot } from "./paths.mjs";
 import { sizesOf } from "./task.mjs";
 import { timeCalls } from "./timing.mjs";
@@ -39,20 +41,43 @@ function say(text) {
 }
 
 /**
- * Serves one task. `open(task)` prepares and gives {about, run, output}: what runs, the call to be
- * timed, and what it has computed, in the order (head, row, column); perhaps `time(seconds)` too,
- * where calls are timed elsewhere.
+ * Seconds from before a contender loads what it runs to the end of its first call, each in a process of its own, for
+ * about so many seconds. Node itself is up by then, and the arrays are read.
  */
-export async function serve(open) {
+async function timeFirstCalls(seconds) {
+    const args = process.argv.slice(1).filter((text) => !text.startsWith("out="));
+    const end = performance.now() + 1000 * seconds;
+    const times = [];
+    do {
+        const { stdout } = await promisify(execFile)(process.execPath, [...args, "alone=1"]);
+        times.push(Number(/^first (\S+)$/m.exec(stdout)[1]));
+    } while (performance.now() < end);
+    return times;
+}
+
+/**
+ * Serves one task. `open(task, ready)` loads and prepares, and gives {about, run, output}: what runs, the call to be
+ * timed, and what it has computed, in the order (head, row, column); perhaps `time(seconds)` too,
+ * where calls are timed elsewhere. `prepare(task)` gives `ready`: what a program has lying there before it begins. Of a
+ * task that is `first` the first call is timed, with all that leads to it.
+ */
+export async function serve(open, prepare = () => undefined) {
     try {
         const task = readTask(process.argv.slice(2));
-        const { about, run, output, time = (s) => timeCalls(run, s) } = await open(task);
+        const ready = prepare(task);
+        const begin = performance.now();
+        const { about, run, output, time = (s) => timeCalls(run, s) } = await open(task, ready);
         await run();
+        if (task.alone) {
+            say(`first ${(performance.now() - begin) / 1000}`);
+            process.exit(0);
+        }
         if (task.out) writeFileSync(task.out, new Uint8Array(output().slice().buffer));
         say(`ready ${about}`);
+        const measure = task.first ? timeFirstCalls : time;
         for await (const line of createInterface({ input: process.stdin })) {
             const seconds = /^time (\S+)$/.exec(line)?.[1];
-            if (seconds) say(`times ${(await time(Number(seconds))).join(" ")}`);
+            if (seconds) say(`times ${(await measure(Number(seconds))).join(" ")}`);
         }
         process.exit(0);
     } catch (error) {

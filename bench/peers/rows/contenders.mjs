@@ -65,6 +65,7 @@ export const contenders = {
         command: ["node", "wasm.mjs", "build=simd"],
         task: { sparse: "", heads: 1, kv_heads: 1 },
     },
+    "libattn, softmax alone": { command: ["node", "wasm.mjs", "build=simd", "entry=softmax"] },
     "libattn, relaxed SIMD": { command: ["node", "wasm.mjs", "build=relaxed"] },
     "libattn, SIMD128 and threads": { command: ["node", "wasm.mjs", "build=threads"] },
     "libattn/native in Node": { command: ["node", "addon.mjs"] },

@@ -1,6 +1,17 @@
 // Exact attention in WebAssembly.
 
-import { causal, decode, full, ofReading, ownWeb, two, units, without } from "./tasks.mjs";
+import {
+    causal,
+    decode,
+    full,
+    ofReading,
+    ownWeb,
+    row,
+    square,
+    two,
+    units,
+    without,
+} from "./tasks.mjs";
 
 const web = [
     ...ownWeb,
@@ -31,6 +42,19 @@ export const families = [
         unit: units.flops,
         peak: "wasm",
         rows: [...usual("wasm", web), full("wasm-full-16384", 16384, ownWeb)],
+    },
+    {
+        id: "wasm-first",
+        title: "WebAssembly in Node, the first call in a new process",
+        note: "From before the package is loaded, in a Node.js that is up, to the end of the first run.",
+        unit: units.flops,
+        peak: "wasm",
+        rows: [
+            row("wasm-first-128", "n = 128, d = 64", square(128, 64, { first: 1 }), [
+                "libattn, softmax alone",
+                ...web,
+            ]),
+        ],
     },
     {
         id: "wasm-decode",
