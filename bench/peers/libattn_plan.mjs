@@ -17,20 +17,19 @@ function formOf(task) {
     };
 }
 
-/** An array in the module's memory, where its package can say so: `libattn/softmax` copies what it is given. */
-const hold = (attn, array) => attn.tensor?.(array) ?? array;
-
-/** `task` as in worker.mjs. Gives {about, run, output}. */
+/** `task` as in worker.mjs. Gives {about, run, output}. `libattn/softmax` has no tensors: it copies what it is given. */
 export function planOf(attn, task) {
     const { heads, kv_heads: kvHeads, queries, keys, dim, causal } = task;
     const sizes = { heads, kvHeads, queries, keys, dim };
     const plan = attn.plan({ ...formOf(task), ...sizes, causal: causal === 1 });
-    const io = { out: hold(attn, new Float32Array(heads * queries * dim)) };
-    for (const name of Object.keys(sizesOf(task))) io[name] = hold(attn, task[name]);
+    const size = heads * queries * dim;
+    const io = { out: attn.tensor?.(size) ?? new Float32Array(size) };
+    for (const name of Object.keys(sizesOf(task)))
+        io[name] = attn.tensor?.(task[name]) ?? task[name];
     const pairs = task.sparse ? `, ${plan.cost.pairs} pairs` : "";
     const threads = attn.threads > 1 ? `, ${attn.threads} threads` : "";
     return {
-        about: `libattn ${attn.version}, ${plan.kernel}${threads}${pairs}`,
+        about: `libattn ${attn.version}, ${plan.kernel ?? "libattn/softmax"}${threads}${pairs}`,
         run: () => plan.run(io),
         output: () => io.out.data ?? io.out,
     };

@@ -22,8 +22,8 @@ const own = families.map(({ id }) => id).filter((id) => !/^(linear|sparse|native
 const rows = rowsOf(about.results, own);
 
 /**
- * By row, by row and contender, or by family: percent of the peak, or milliseconds; times as fast as the best peer; times as fast as the
- * contender of this library that it is held against.
+ * By row, by row and contender, or by family: percent of the peak, or milliseconds; times as fast as the best peer;
+ * times as fast as the contender of this library that it is held against.
  */
 const aims = {
     "full-1024-64": { peak: 85, peer: 1.2 },
