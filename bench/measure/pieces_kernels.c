@@ -60,16 +60,15 @@ static void dots_of_one(pieces_arrays_t *a) { dots(a, 1); }
 static void dots_of_some(pieces_arrays_t *a) { dots(a, DECODE_GROUP); }
 
 static void sums_of_one(pieces_arrays_t *a) {
-    decode_sums_t work = {.rows = 1,
-                          .columns = a->dim,
-                          .out = a->out,
-                          .out_stride = a->dim,
-                          .rescale = a->rescale,
-                          .weights = a->scores,
-                          .weights_stride = KEYS,
-                          .values = rows_at(a, a->values),
-                          .last = a->keys_count,
-                          .work = a->dim};
+    const decode_sums_t work = {.rows = 1,
+                                .columns = a->dim,
+                                .out = a->out,
+                                .out_stride = a->dim,
+                                .rescale = a->rescale,
+                                .weights = a->scores,
+                                .weights_stride = KEYS,
+                                .values = rows_at(a, a->values),
+                                .last = a->keys_count};
     decode_sums(&work);
 }
 

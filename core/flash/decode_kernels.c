@@ -37,15 +37,10 @@ static int in_words(const attn_head_t *head, const decode_rows_t *rows, int64_t 
            columns % DECODE_BYTES == 0;
 }
 
-/*
- * The rows behind the next `count`, to be fetched: as large a part of each as `size` says for several rows, where its
- * stretches end for one, none where they are copied.
- */
-static decode_rows_t rows_behind(const attn_head_t *head, const decode_rows_t *rows, int64_t count,
-                                 const float *copy) {
+/* The rows behind the next `count`, to be asked for: none where they are copied. */
+static decode_rows_t rows_behind(const decode_rows_t *rows, int64_t count, const float *copy) {
     decode_rows_t behind = *rows;
-    if (ATTN_COMPACT || row_count(head->problem) == 1) behind.size = 0;
-    if (ATTN_COMPACT) return behind; /* builds that fetch nothing */
+    if (ATTN_COMPACT) return behind; /* builds that ask for nothing */
     if (rows->data == (const char *)copy) behind.size = behind.stride = 0;
     behind.data =
         (const char *)((uintptr_t)rows->data + (uintptr_t)count * (uintptr_t)rows->stride);
@@ -113,8 +108,7 @@ ATTN_SMALL_STEP void add_values(const attn_head_t *head, const scratch_t *space,
                           .weights_stride = block,
                           .words_stride = block + 2,
                           .values = *values,
-                          .ahead = *ahead,
-                          .work = rows * space->out_stride};
+                          .ahead = *ahead};
     for (int64_t r = 0; r < rows; r += sums.rows) {
         sums.rows = rows - r >= DECODE_GROUP ? DECODE_GROUP : rows - r >= 2 ? 2 : 1;
         sums.out = out + r * space->out_stride;
@@ -143,8 +137,8 @@ ATTN_SMALL_STEP void attend_block(const attn_head_t *head, const scratch_t *spac
     const decode_rows_t keys = rows_of(head, &io->key, base, count, problem->dim, space->keys);
     const decode_rows_t values =
         rows_of(head, &io->value, base, count, problem->value_dim, space->values);
-    const decode_rows_t later_keys = rows_behind(head, &keys, count, space->keys);
-    const decode_rows_t these_values = rows_behind(head, &values, 0, space->values);
+    const decode_rows_t later_keys = rows_behind(&keys, count, space->keys);
+    const decode_rows_t these_values = rows_behind(&values, 0, space->values);
     const decode_scales_t key_scales = scales_of(head, &io->key_scales, base);
     const decode_scales_t value_scales = scales_of(head, &io->value_scales, base);
     const decode_dots_t dots = {.rows = row_count(problem),

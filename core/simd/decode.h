@@ -78,15 +78,17 @@ ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, int words, const decode_dot
     const int64_t turns = (dots->count + DECODE_KEYS - 1) / DECODE_KEYS;
     const int alone = dots->rows == 1;
     const int64_t step = alone ? 1 : DECODE_KEYS, apart = alone ? turns : 1;
+    const int64_t on = decode_rows_on_(&dots->keys, alone ? DECODE_AHEAD : DECODE_PAGE);
+    const int64_t part = alone ? turns : INT64_MAX;
     for (int64_t j = 0; j < turns * step; j += step) {
-        const uintptr_t ahead = decode_ahead_(&dots->keys, &dots->ahead, turns, j);
+        const uintptr_t ahead = decode_ahead_(&dots->keys, &dots->ahead, on, part, j);
         const char *key[DECODE_KEYS];
         ATTN_UNROLL
         for (int i = 0; i < DECODE_KEYS; i++) { /* the last key stands in for those that are not */
             const int64_t at = tile_min(j + i * apart, dots->count - 1);
             key[i] = dots->keys.data + at * dots->keys.stride;
-            if (alone) decode_fetch_on_(key[i], ahead, dots->keys.size);
-            decode_fetch(&dots->ahead, j + i, 0, dots->ahead.size);
+            decode_fetch_on_(key[i], ahead, dots->keys.size);
+            if (!alone) decode_fetch_(&dots->ahead, j + i);
         }
         float *scores = dots->scores + j;
         int64_t r = 0;
@@ -139,13 +141,11 @@ ATTN_STEP void decode_dots(const decode_dots_t *dots) {
  * apart and then added: rounding grows with the number of those sums, not of keys.
  */
 ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int64_t tail,
-                                 decode_sums_t *work, int64_t c) {
+                                 const decode_sums_t *work, int64_t c) {
     const decode_sums_t s = *work;
     const int64_t count = s.last - s.first, most = rows == 1 ? DECODE_SUMMED : count;
-    const int64_t part = count / DECODE_KEYS;
-    work->done += rows * vectors * VF_LANES;
+    const int64_t part = count / DECODE_KEYS, on = decode_rows_on_(&s.values, DECODE_AHEAD);
     const int64_t size = attn_dtype_size(dtype);
-    const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
     for (int64_t from = 0; from < count; from += most) {
         vf sums[4][8];
         ATTN_UNROLL
@@ -159,9 +159,8 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
             vf column[8];
             if (rows == 1)
                 decode_fetch_on_(value,
-                                 decode_ahead_(&s.values, &s.ahead, part, turn / DECODE_KEYS),
+                                 decode_ahead_(&s.values, &s.ahead, on, part, turn / DECODE_KEYS),
                                  vectors * VF_LANES * size);
-            decode_fetch(&s.ahead, j, fetched, fetch);
             ATTN_UNROLL
             for (int v = 0; v < vectors; v++) {
                 column[v] = decode_load_first_(dtype, value, v * VF_LANES, tail);
@@ -226,15 +225,17 @@ ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sum
 ATTN_INLINE void decode_wide_(attn_dtype_t dtype, const decode_sums_t *s) {
     decode_rescale_(s);
     const int64_t part = (s->last - s->first) / DECODE_KEYS;
+    const int64_t on = decode_rows_on_(&s->values, DECODE_AHEAD);
     for (int64_t j = 0; j < part; j++)
         decode_wide_row_(DECODE_KEYS, dtype, s, s->first + j, part,
-                         decode_ahead_(&s->values, &s->ahead, part, j));
+                         decode_ahead_(&s->values, &s->ahead, on, part, j));
     for (int64_t j = s->first + DECODE_KEYS * part; j < s->last; j++)
         decode_wide_row_(1, dtype, s, j, 1, 0);
 }
 
 /* All columns of `rows` rows, `most` vectors at a time where there are so many. */
-ATTN_INLINE void decode_sums_rows_(int rows, int most, attn_dtype_t dtype, decode_sums_t *work) {
+ATTN_INLINE void decode_sums_rows_(int rows, int most, attn_dtype_t dtype,
+                                   const decode_sums_t *work) {
     int64_t c = 0;
     for (; c + most * VF_LANES <= work->columns; c += most * VF_LANES)
         decode_columns_(rows, most, dtype, VF_LANES, work, c);
@@ -244,7 +245,7 @@ ATTN_INLINE void decode_sums_rows_(int rows, int most, attn_dtype_t dtype, decod
         decode_columns_(rows, 1, dtype, work->columns - c, work, c);
 }
 
-ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, decode_sums_t *work) {
+ATTN_INLINE void decode_sums_of_(attn_dtype_t dtype, const decode_sums_t *work) {
     if (ATTN_QUANTISED && dtype == ATTN_I8 && work->words && DECODE_GROUP == 4 && work->rows == 4)
         decode_sums_in_words_(4, 2, work);
     else if (ATTN_QUANTISED && dtype == ATTN_I8 && work->words && work->rows == 2)
@@ -293,7 +294,7 @@ ATTN_SMALL_STEP void decode_sums_seen(const decode_sums_t *work) {
 
 /** out[r][c] = rescale[r]*out[r][c] + sum_j weights[r][j] * values[j][c]; rows: 1, 2 or
  *  DECODE_GROUP. */
-ATTN_STEP void decode_sums(decode_sums_t *work) {
+ATTN_STEP void decode_sums(const decode_sums_t *work) {
     switch (decode_dtype(&work->values)) {
     case ATTN_F16:
         decode_sums_of_(ATTN_F16, work);

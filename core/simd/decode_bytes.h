@@ -92,7 +92,7 @@ ATTN_INLINE void decode_add_pair_(const vi sums[2], float scale, float rescale, 
 }
 
 /* `vectors` times DECODE_BYTES columns from `c` on of `rows` rows, both constants; values go two at a time. */
-ATTN_INLINE void decode_byte_columns_(int rows, int vectors, decode_sums_t *work, int64_t c) {
+ATTN_INLINE void decode_byte_columns_(int rows, int vectors, const decode_sums_t *work, int64_t c) {
     const decode_sums_t s = *work;
     vi sums[4][8];
     ATTN_UNROLL
@@ -100,9 +100,8 @@ ATTN_INLINE void decode_byte_columns_(int rows, int vectors, decode_sums_t *work
         ATTN_UNROLL
         for (int v = 0; v < 2 * vectors; v++) sums[r][v] = vi_zero();
     }
-    work->done += rows * vectors * DECODE_BYTES;
     const int64_t count = (s.last - s.first + 1) / 2, part = count / DECODE_KEYS;
-    const int64_t fetched = decode_fetched_(&s), fetch = decode_fetched_(work);
+    const int64_t on = decode_rows_on_(&s.values, DECODE_AHEAD);
     for (int64_t turn = 0; turn < count; turn++) {
         const int64_t j = s.first + 2 * decode_turn_(rows, turn, count);
         const char *value = s.values.data + j * s.values.stride + c;
@@ -110,12 +109,10 @@ ATTN_INLINE void decode_byte_columns_(int rows, int vectors, decode_sums_t *work
         vi pairs[8];
         if (rows == 1) {
             const uintptr_t ahead =
-                decode_ahead_(&s.values, &s.ahead, 2 * part, 2 * (turn / DECODE_KEYS));
+                decode_ahead_(&s.values, &s.ahead, on, 2 * part, 2 * (turn / DECODE_KEYS));
             decode_fetch_on_(value, ahead, vectors * DECODE_BYTES);
             decode_fetch_on_(next, ahead, vectors * DECODE_BYTES);
         }
-        decode_fetch(&s.ahead, j, fetched, fetch);
-        decode_fetch(&s.ahead, j + 1, fetched, fetch);
         decode_pair_(vectors, value, next, pairs);
         ATTN_UNROLL
         for (int r = 0; r < rows; r++) {
@@ -165,21 +162,22 @@ ATTN_INLINE void decode_wide_pairs_(int pairs, const decode_sums_t *s, int64_t j
 ATTN_INLINE void decode_wide_in_words_(const decode_sums_t *s) {
     decode_rescale_(s);
     const int64_t part = (s->last - s->first) / (2 * DECODE_KEYS);
+    const int64_t on = decode_rows_on_(&s->values, DECODE_AHEAD);
     for (int64_t j = 0; j < 2 * part; j += 2)
         decode_wide_pairs_(DECODE_KEYS, s, s->first + j, 2 * part,
-                           decode_ahead_(&s->values, &s->ahead, 2 * part, j));
+                           decode_ahead_(&s->values, &s->ahead, on, 2 * part, j));
     for (int64_t j = s->first + 2 * DECODE_KEYS * part; j < s->last; j += 2)
         decode_wide_pairs_(1, s, j, 0, 0);
 }
 
-ATTN_INLINE void decode_sums_in_words_(int rows, int most, decode_sums_t *work) {
+ATTN_INLINE void decode_sums_in_words_(int rows, int most, const decode_sums_t *work) {
     int64_t c = 0;
     for (; c + most * DECODE_BYTES <= work->columns; c += most * DECODE_BYTES)
         decode_byte_columns_(rows, most, work, c);
     for (; c < work->columns; c += DECODE_BYTES) decode_byte_columns_(rows, 1, work, c);
 }
 
-ATTN_INLINE void decode_row_in_words_(decode_sums_t *work) {
+ATTN_INLINE void decode_row_in_words_(const decode_sums_t *work) {
     if (work->columns > DECODE_VECTORS_1 / 2 * DECODE_BYTES)
         decode_wide_in_words_(work);
     else

@@ -18,7 +18,7 @@ enum { DECODE_GROUP = 4, DECODE_VECTORS_2 = 8 };
 #else
 enum { DECODE_GROUP = 2, DECODE_VECTORS_2 = 4 };
 #endif
-enum { DECODE_KEYS = 4, DECODE_VECTORS_1 = 8, DECODE_VECTORS_4 = 4, DECODE_LINE = 64 };
+enum { DECODE_KEYS = 4, DECODE_VECTORS_1 = 8, DECODE_VECTORS_4 = 4 };
 enum { DECODE_VECTORS_DOT = VF_LANES < 16 ? 2 : 1 /* of a row alone */ };
 
 /*
@@ -26,8 +26,11 @@ enum { DECODE_VECTORS_DOT = VF_LANES < 16 ? 2 : 1 /* of a row alone */ };
  * the processor's own prefetching starts anew on every page, and several pages start together in the
  * time of one. In each stretch DECODE_AHEAD bytes of rows are asked for ahead (twice as many are
  * slower by a tenth), where it ends of what is read next: values, or the keys of the next split.
+ *
+ * Several rows compute on each key for longer. Their keys are one stretch, asked for a page ahead, and with
+ * each the value of its number; values are gone over in parts, whose loops are too short to ask for anything.
  */
-enum { DECODE_AHEAD = 1024 };
+enum { DECODE_AHEAD = 1024, DECODE_PAGE = 4096 };
 
 enum { DECODE_SUMMED = 128 }; /* values whose sum is one term of the output's */
 
@@ -66,33 +69,35 @@ ATTN_INLINE vf decode_load_first_(attn_dtype_t dtype, const char *row, int64_t a
     return decode_load_(dtype, lanes, 0);
 }
 
+/* How many rows further on those stand that are asked for `bytes` ahead; rows may be far apart. */
+ATTN_INLINE int64_t decode_rows_on_(const decode_rows_t *rows, int64_t bytes) {
+    return tile_max(1, bytes / rows->size);
+}
+
 /*
- * How far behind row `j` of a stretch of `part` rows the one stands that is to be asked for: further on in the stretch
- * (rows may be far apart), or where this ends in `next`, rows that are read next and as stretches as long.
+ * How far behind row `j` of a stretch of `part` rows the one stands that is to be asked for: `on` rows further in the
+ * stretch, or where this ends in `next`, rows that are read next and as stretches as long.
  */
 ATTN_INLINE uintptr_t decode_ahead_(const decode_rows_t *rows, const decode_rows_t *next,
-                                    int64_t part, int64_t j) {
-    const int64_t on = tile_max(1, DECODE_AHEAD / rows->size);
+                                    int64_t on, int64_t part, int64_t j) {
     const uintptr_t stride = (uintptr_t)rows->stride;
     if (j + on < part || next->stride != rows->stride) return (uintptr_t)on * stride;
     return (uintptr_t)next->data - (uintptr_t)rows->data + (uintptr_t)(on - part) * stride;
 }
 
 ATTN_INLINE void decode_fetch_on_(const char *row, uintptr_t ahead, int64_t bytes) {
-    const uintptr_t start = (uintptr_t)row + ahead;
-    for (int64_t byte = 0; byte < bytes; byte += DECODE_LINE) vf_prefetch(start + (uintptr_t)byte);
+    vf_prefetch_bytes((uintptr_t)row + ahead, bytes);
 }
 
-/* Ask for the lines first <= byte < last of row number `row`, which need not exist. */
-ATTN_INLINE void decode_fetch(const decode_rows_t *rows, int64_t row, int64_t first, int64_t last) {
-    const uintptr_t start = (uintptr_t)rows->data + (uintptr_t)row * (uintptr_t)rows->stride;
-    for (int64_t at = first; at < last; at += DECODE_LINE) vf_prefetch(start + (uintptr_t)at);
+/* Ask for row number `row`, which need not exist. */
+ATTN_INLINE void decode_fetch_(const decode_rows_t *rows, int64_t row) {
+    decode_fetch_on_(rows->data, (uintptr_t)row * (uintptr_t)rows->stride, rows->size);
 }
 
 /* ---- products ----------------------------------------------------------------------------------- */
 
-/* What a product works on. `ahead`: rows that will be read next, fetched meanwhile row by row, for one row of query
- * where its stretches end. */
+/* What a product works on. `ahead`: rows that will be read next, for several rows of query asked for row by row, for
+ * one where its stretches end. */
 typedef struct decode_dots {
     int64_t rows, dim, width; /* of `query`: dim rounded up to VF_LANES, zeros behind */
     const float *query;       /* [rows][width] */
@@ -106,7 +111,8 @@ typedef struct decode_dots {
     int64_t scores_stride;    /* at least count rounded up to DECODE_KEYS */
 } decode_dots_t;
 
-/* What is added to `rows` rows of output (at most DECODE_GROUP): the values first <= j < last. */
+/* What is added to `rows` rows of output (at most DECODE_GROUP): the values first <= j < last. `ahead`: where one row's
+ * stretches end. */
 typedef struct decode_sums {
     int64_t rows, columns;
     float *out;           /* [rows][out_stride] */
@@ -120,13 +126,7 @@ typedef struct decode_sums {
     const float *word_scales; /* [rows] */
     decode_rows_t values, ahead;
     int64_t first, last;
-    int64_t work, done; /* columns of all rows of output, and how many are finished */
 } decode_sums_t;
-
-/* Each pass over the values fetches as large a part of the rows ahead as it does of the work. */
-ATTN_INLINE int64_t decode_fetched_(const decode_sums_t *sums) {
-    return tile_round_up(sums->done * sums->ahead.size / sums->work, DECODE_LINE);
-}
 
 /* The output of one row, before values are added to it where it lies. */
 ATTN_INLINE void decode_rescale_(const decode_sums_t *sums) {
