@@ -1,5 +1,5 @@
-// One row: all contenders are processes that live at once and compute by turns, a slice of time
-// each, several rounds. What else the machine does meanwhile hits all of them alike.
+// One row: all contenders are processes that live at once and compute by turns, some time each, in
+// several rounds. What else the machine does meanwhile hits all of them alike.
 
 import { execFile } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -10,6 +10,8 @@ import { writeLayout } from "./layouts.mjs";
 import { dataFile, inRoot, program } from "./paths.mjs";
 import { Contender } from "./process.mjs";
 import { contenderOf, participants } from "./rows.mjs";
+import { summarize } from "./statistics.mjs";
+import { shortestTurn, turnsFor } from "./turns.mjs";
 
 const execute = promisify(execFile);
 
@@ -55,13 +57,13 @@ async function start(contender, log) {
     return entry;
 }
 
-/** One after the other; the one that goes first changes. */
-async function measureRound(entries, round, slice) {
+/** One after the other, for so many seconds each; the one that goes first changes. */
+async function measureRound(entries, round, turn) {
     for (let i = 0; i < entries.length; i++) {
         const entry = entries[(i + round) % entries.length];
         if (entry.failure) continue;
         try {
-            entry.times.push(...(await entry.process.time(slice)));
+            entry.times.push(...(await entry.process.time(turn)));
         } catch (error) {
             entry.failure = error.message;
         }
@@ -76,9 +78,11 @@ export async function measureRow(row, { rounds, seconds, ...chosen }, log) {
     const entries = [];
     for (const name of participants(row, chosen))
         entries.push(await start(contenderOf(name, row), log));
-    for (let round = 0; round < rounds; round++) {
-        await measureRound(entries, round, seconds / rounds);
-    }
+    await measureRound(entries, 0, shortestTurn(seconds, rounds));
+    const timed = entries.filter(({ failure }) => !failure);
+    const medians = timed.map(({ times }) => summarize(times).median);
+    const { turn, rounds: all } = turnsFor(medians, seconds, rounds);
+    for (let round = 1; round < all; round++) await measureRound(entries, round, turn);
     await Promise.all(entries.map((entry) => entry.process.end()));
     rmSync(dataFile("out"), { force: true });
     return entries;

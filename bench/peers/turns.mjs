@@ -2,6 +2,24 @@
 
 import { summarize } from "./statistics.mjs";
 
+const CALLS = 4; // in a turn, of a contender like most
+const SHARE = 1 / 8; // of the longest turn: the shortest
+
+/** The shortest turn, in seconds, where each contender has `seconds` in so many rounds at least. */
+export function shortestTurn(seconds, rounds) {
+    return (SHARE * seconds) / rounds;
+}
+
+/**
+ * How long a turn is, in seconds, and how many rounds of them each contender has `seconds` in: what else the machine does
+ * changes within seconds, so where calls are short (`times`: of one call of each contender) there are more, shorter turns.
+ */
+export function turnsFor(times, seconds, rounds) {
+    const wanted = Math.max(CALLS * summarize(times).median, shortestTurn(seconds, rounds));
+    const turn = Math.min(wanted, seconds / rounds);
+    return { turn, rounds: Math.round(seconds / turn) };
+}
+
 /**
  * Medians over so many rounds of what each contender takes by turns, {name: () => [milliseconds]}; NaN of one that fails,
  * which `failed(name, error)` is told and which has no more turns.

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { byTurns, eachRow } from "./turns.mjs";
+import { byTurns, eachRow, turnsFor } from "./turns.mjs";
 
 const fail = async () => {
     throw new Error("no answer");
@@ -41,4 +41,14 @@ test("a row that fails is told of, and the others are there", async () => {
         ["c", 3],
     ]);
     assert.deepEqual(told, ["b"]);
+});
+
+test("short calls have more and shorter turns, long ones as many as are asked for", () => {
+    assert.deepEqual(turnsFor([0.0004, 0.0006, 0.002], 1.5, 6), { turn: 0.03125, rounds: 48 });
+    assert.deepEqual(turnsFor([0.005, 0.0125, 0.3], 1.5, 6), { turn: 0.05, rounds: 30 });
+    assert.deepEqual(turnsFor([0.3, 0.5, 1], 1.5, 6), { turn: 0.25, rounds: 6 });
+});
+
+test("where every contender failed there are no more turns", () => {
+    assert.ok(!(turnsFor([], 1.2, 6).rounds > 0));
 });
