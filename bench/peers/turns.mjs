@@ -16,8 +16,8 @@ export function shortestTurn(seconds, rounds) {
  */
 export function turnsFor(times, seconds, rounds) {
     const wanted = Math.max(CALLS * summarize(times).median, shortestTurn(seconds, rounds));
-    const turn = Math.min(wanted, seconds / rounds);
-    return { turn, rounds: Math.round(seconds / turn) };
+    const all = Math.min(Math.max(Math.round(seconds / wanted), rounds), rounds / SHARE);
+    return { turn: seconds / all, rounds: all };
 }
 
 /**

@@ -47,6 +47,8 @@ test("short calls have more and shorter turns, long ones as many as are asked fo
     assert.deepEqual(turnsFor([0.0004, 0.0006, 0.002], 1.5, 6), { turn: 0.03125, rounds: 48 });
     assert.deepEqual(turnsFor([0.005, 0.0125, 0.3], 1.5, 6), { turn: 0.05, rounds: 30 });
     assert.deepEqual(turnsFor([0.3, 0.5, 1], 1.5, 6), { turn: 0.25, rounds: 6 });
+    assert.deepEqual(turnsFor([0.14], 4.5, 6), { turn: 0.5625, rounds: 8 }); // 4.5 s in all
+    assert.equal(turnsFor([0.001], 5e-324, 6).rounds, 6);
 });
 
 test("where every contender failed there are no more turns", () => {
