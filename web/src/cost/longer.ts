@@ -15,7 +15,7 @@ import {
     type LengthPoint,
     type Quantity,
 } from "./lengths";
-import { turn } from "../turn";
+import { loadFigures } from "./loading";
 import { words } from "../words/words";
 
 const { costs: told } = words;
@@ -140,8 +140,7 @@ export class Longer {
     }
 
     async #draw(width: number): Promise<Node[]> {
-        const { lengthsFigure } = await import("./figures");
-        await turn(); // to load it is a task, to draw another
+        const { lengthsFigure } = await loadFigures();
         const { quantity, length } = this;
         const lines = new Map(this.#lines);
         const backends = [...lines.keys()];

@@ -9,7 +9,7 @@ import type { Candidate } from "./lengths";
 import { costs, pointsOf, settingOf, type Cost, type Point, type Trials } from "./trials";
 import { mostTried } from "./tried";
 import { costTerms, type Label } from "../terms";
-import { turn } from "../turn";
+import { loadFigures } from "./loading";
 import { words } from "../words/words";
 
 const text: Record<Cost, (value: number) => string> = {
@@ -110,8 +110,7 @@ export class Pareto {
     }
 
     async #draw(width: number): Promise<Node[]> {
-        const { paretoFigure } = await import("./figures");
-        await turn(); // to load it is a task, to draw another
+        const { paretoFigure } = await loadFigures();
         const points = pointsOf(this.#trials.all, this.against);
         if (points.length === 0) return [element("p", {}, told.nothingYet), ...this.#notes];
         const figure = paretoFigure(points, this.#around.backends(), this.against, width);
