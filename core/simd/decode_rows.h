@@ -27,10 +27,11 @@ enum { DECODE_VECTORS_DOT = VF_LANES < 16 ? 2 : 1 /* of a row alone */ };
  * time of one. In each stretch DECODE_AHEAD bytes of rows are asked for ahead (twice as many are
  * slower by a tenth), where it ends of what is read next: values, or the keys of the next split.
  *
- * Several rows compute on each key for longer. Their keys are one stretch, asked for a page ahead, and with
- * each the value of its number; values are gone over in parts, whose loops are too short to ask for anything.
+ * Several rows compute on each key for longer. Their keys are one stretch, and with each the value of its number is
+ * asked for, as values are gone over in parts, whose loops are too short to ask for anything. A processor that waits
+ * for some twenty lines drops what it is asked for then: each group of rows asks for a part, and multiplies meanwhile.
  */
-enum { DECODE_AHEAD = 1024, DECODE_PAGE = 4096 };
+enum { DECODE_AHEAD = 1024 };
 
 enum { DECODE_SUMMED = 128 }; /* values whose sum is one term of the output's */
 
