@@ -73,19 +73,23 @@ ATTN_INLINE void decode_dot_(int rows, attn_dtype_t dtype, int words, const deco
     for (int i = 0; i < rows; i++) vf_reduce_add4(scores + i * dots->scores_stride, sums[i]);
 }
 
-/* What `rows` of the rows, from `r` on, ask for before they are multiplied with keys: their part of what comes later. */
-ATTN_INLINE void decode_ask_(int rows, const decode_dots_t *dots, int64_t r, int64_t j,
+/* What a group of several rows asks for before it is multiplied with keys: what comes later for `asked` of these, which
+ * lie side by side: memory is read faster in its order. */
+ATTN_INLINE void decode_ask_(const decode_dots_t *dots, int64_t group, int64_t asked, int64_t j,
                              const char *const *key, uintptr_t ahead) {
-    const int64_t last = DECODE_KEYS * (r + rows) / dots->rows;
-    for (int64_t i = DECODE_KEYS * r / dots->rows; i < last; i++) {
+    const int64_t last = tile_min(DECODE_KEYS, (group + 1) * asked);
+    for (int64_t i = group * asked; i < last; i++) {
         decode_fetch_on_(key[i], ahead, dots->keys.size);
-        if (dots->rows > 1) decode_fetch_(&dots->ahead, j + i);
+        decode_fetch_(&dots->ahead, j + i);
     }
 }
 
 ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, int words, const decode_dots_t *dots) {
     const int64_t stride = dots->scores_stride;
     const int64_t turns = (dots->count + DECODE_KEYS - 1) / DECODE_KEYS;
+    const int64_t groups =
+        dots->rows / DECODE_GROUP + dots->rows % DECODE_GROUP / 2 + dots->rows % 2;
+    const int64_t asked = (DECODE_KEYS + groups - 1) / groups; /* by each, if all is not yet */
     const int alone = dots->rows == 1;
     const int64_t step = alone ? 1 : DECODE_KEYS, apart = alone ? turns : 1;
     const int64_t on = decode_rows_on_(&dots->keys, DECODE_AHEAD);
@@ -97,20 +101,21 @@ ATTN_INLINE void decode_dots_of_(attn_dtype_t dtype, int words, const decode_dot
         for (int i = 0; i < DECODE_KEYS; i++) { /* the last key stands in for those that are not */
             const int64_t at = tile_min(j + i * apart, dots->count - 1);
             key[i] = dots->keys.data + at * dots->keys.stride;
+            if (alone) decode_fetch_on_(key[i], ahead, dots->keys.size);
         }
         float *scores = dots->scores + j;
-        int64_t r = 0;
+        int64_t r = 0, group = 0;
         for (; DECODE_GROUP == 4 && r + 4 <= dots->rows; r += 4) {
-            decode_ask_(4, dots, r, j, key, ahead);
+            decode_ask_(dots, group++, asked, j, key, ahead);
             decode_dot_(4, dtype, words, dots, r, key, scores + r * stride);
         }
         for (; r + 2 <= dots->rows; r += 2) {
-            decode_ask_(2, dots, r, j, key, ahead);
+            decode_ask_(dots, group++, asked, j, key, ahead);
             decode_dot_(2, dtype, words, dots, r, key, scores + r * stride);
         }
         if (r == dots->rows) continue;
         float last[DECODE_KEYS];
-        decode_ask_(1, dots, r, j, key, ahead);
+        if (!alone) decode_ask_(dots, group, asked, j, key, ahead);
         decode_dot_(1, dtype, words, dots, r, key, last);
         ATTN_UNROLL
         for (int i = 0; i < DECODE_KEYS; i++) scores[r * stride + i * apart] = last[i];
