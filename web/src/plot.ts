@@ -72,8 +72,8 @@ export const apart: InitializerFunction = (_data, facets, channels, scales, dime
 };
 
 export const dotRadius = 5; // pixels
-const ringWidth = 4.5; // pixels of a dot that are seen around another
 const near = 4; // pixels between dots of which one would cover the other
+const ringWidth = near + 1; // the other, and half of its line's width, touch none of the ring
 
 /**
  * Dots that would cover those of another series are larger and lie below them, as rings, each where it belongs. Of a

@@ -199,8 +199,12 @@ test("#open=pareto&sparse.local=4096: dots at one place are seen and reached, an
         await page.locator("#pareto svg").scrollIntoViewIfNeeded();
         const dots = await seen();
         assert.equal(dots.length, 4);
-        for (const { share, title } of dots)
-            assert.ok(share > 0.9, `${against}: ${title} ${share}`);
+        for (const dot of dots) {
+            const apart = dots.map(({ x, y }) => Math.hypot(x - dot.x, y - dot.y));
+            const lieBeside = apart.some((pixels) => pixels >= 4 && pixels < 22); // as times may
+            const { share, title } = dot;
+            assert.ok(share > (lieBeside ? 0.4 : 0.9), `${against}: ${title} ${share}`);
+        }
         const rows = await tried();
         const places = dots.map(({ title, ...place }) => {
             const { cost, error } = rows.find(({ name }) => title.startsWith(`${name}:`));

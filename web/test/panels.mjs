@@ -91,10 +91,15 @@ export async function mostOfText(rules = {}) {
 
 export const errors = () => Promise.all(backends.map((backend) => number(backend, "error")));
 
-export const picture = (backend) =>
-    panel(backend)
+/** What is asked for until now is drawn when the next frame is, which on a busy machine is not yet. */
+export const frameDrawn = () => page.evaluate(() => new Promise(requestAnimationFrame));
+
+export async function picture(backend) {
+    await frameDrawn();
+    return panel(backend)
         .locator("canvas")
         .evaluate((canvas) => canvas.toDataURL());
+}
 
 export const change = (action) => changeOn(page, action);
 export const drop = (files) => dropOn(page, files);

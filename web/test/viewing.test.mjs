@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settled } from "./browser.mjs";
-import { backends, page, panel, picture, reopen, testOrigins } from "./panels.mjs";
+import { backends, frameDrawn, page, panel, picture, reopen, testOrigins } from "./panels.mjs";
 
 const ticks = (legend) => page.locator(`#${legend} .ticks span`).allTextContents();
 
 /** The reds of a picture's cells, from 0 to 255. */
-const reds = (backend) =>
-    panel(backend)
+async function reds(backend) {
+    await frameDrawn();
+    return panel(backend)
         .locator("canvas")
         .evaluate((canvas) => {
             const { width, height } = canvas;
@@ -21,6 +22,8 @@ const reds = (backend) =>
             const image = context.getImageData(side, height / 6, side, side / 2);
             return [...new Set(image.data.filter((_, i) => i % 4 === 0))];
         });
+}
+
 const darkest = async (backend) => Math.min(...(await reds(backend)));
 
 test("one scale for all panels, or each its own", async () => {
