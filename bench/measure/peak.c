@@ -49,18 +49,3 @@ double peak_dot_gops(attn_tier_t tier, int bytes, double share) {
     const struct peak_variant *dots = &peak_kernels(tier)->dots[bytes - 1];
     return dots->run ? 1e-9 * best_rate(dots, share) : NAN;
 }
-
-double peak_update_gbps(attn_tier_t tier) {
-    static float data[PEAK_STATE_BYTES / sizeof(float)];
-    const peak_kernels_t *kernels = peak_kernels(tier);
-    const int64_t count = (int64_t)(PEAK_STATE_BYTES / sizeof *data), rounds = 100;
-    double best = 0;
-    for (int attempt = 0; attempt < 10 * TRIES; attempt++) {
-        const double start = measure_clock();
-        for (int64_t i = 0; i < rounds; i++) kernels->update(data, count);
-        const double bytes = 2 * (double)rounds * (double)PEAK_STATE_BYTES;
-        const double rate = bytes / (measure_clock() - start);
-        if (rate > best) best = rate;
-    }
-    return 1e-9 * best;
-}

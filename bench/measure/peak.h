@@ -55,11 +55,4 @@ double peak_read_gbps(attn_tier_t tier, double share);
 /** In order, from an array of so many bytes (a multiple of 512, at least that) read over and over. */
 double peak_read_size_gbps(attn_tier_t tier, size_t bytes, double share);
 
-/**
- * Bytes read and bytes written a second, in 1e9, in an array of PEAK_STATE_BYTES each of whose numbers is
- * changed, over and over: 8 states of 64 x 64 floats, as linear attention's decoding changes them.
- */
-#define PEAK_STATE_BYTES ((size_t)8 * 64 * 64 * sizeof(float))
-double peak_update_gbps(attn_tier_t tier);
-
 #endif

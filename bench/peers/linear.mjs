@@ -96,7 +96,7 @@ const versions = [...new Set(rows.flatMap(({ peers }) => peers.map(nameOf)))].jo
 const head = headOf(about, {
     flops: "GFLOP/s",
     state: "GB/s of reading and writing the state",
-    flops2: "GFLOP/s of two processes",
+    flops2: "GFLOP/s of two threads",
     wasm: "GFLOP/s of SIMD128",
 });
 const titles = ["work", "ms", "of the peak", "aim", "times one thread (aim)"];

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { argumentsOf } from "./inputs.mjs";
 import { writeLayout } from "./layouts.mjs";
 import { dataFile, inRoot, program } from "./paths.mjs";
+import { peaksOf } from "./peaks.mjs";
 import { Contender } from "./process.mjs";
 import { contenderOf, participants } from "./rows.mjs";
 import { summarize } from "./statistics.mjs";
@@ -70,20 +71,27 @@ async function measureRound(entries, round, turn) {
     }
 }
 
-/**
- * Measures the contenders of a row: [{contender, about, error, failure, times}]. `log`: a file
- * descriptor for what they say on stderr.
- */
-export async function measureRow(row, { rounds, seconds, ...chosen }, log) {
+async function startAll(contenders, log) {
     const entries = [];
-    for (const name of participants(row, chosen))
-        entries.push(await start(contenderOf(name, row), log));
-    await measureRound(entries, 0, shortestTurn(seconds, rounds));
+    for (const contender of contenders) entries.push(await start(contender, log));
+    return entries;
+}
+
+/**
+ * Measures the contenders of a row and the peaks that they are held against: {entries, peaks}, each
+ * [{contender, about, error, failure, times}]. `log`: a file descriptor for what they say on stderr.
+ */
+export async function measureRow(family, row, { rounds, seconds, ...chosen }, log) {
+    const contenders = participants(row, chosen).map((name) => contenderOf(name, row));
+    const entries = await startAll(contenders, log);
+    const peaks = await startAll(peaksOf(contenders, family), log);
+    const all = [...entries, ...peaks];
+    await measureRound(all, 0, shortestTurn(seconds, rounds));
     const timed = entries.filter(({ failure }) => !failure);
     const medians = timed.map(({ times }) => summarize(times).median);
-    const { turn, rounds: all } = turnsFor(medians, seconds, rounds);
-    for (let round = 1; round < all; round++) await measureRound(entries, round, turn);
-    await Promise.all(entries.map((entry) => entry.process.end()));
+    const { turn, rounds: most } = turnsFor(medians, seconds, rounds);
+    for (let round = 1; round < most; round++) await measureRound(all, round, turn);
+    await Promise.all(all.map((entry) => entry.process.end()));
     rmSync(dataFile("out"), { force: true });
-    return entries;
+    return { entries, peaks };
 }

@@ -1,53 +1,63 @@
-// The measured peaks. Each is the best of several measurements in a run: a peak is a maximum, and
-// whatever else the machine does meanwhile only lowers it.
+// Which peak each contender of a row is held against, and how fast it was in the row's minute.
 
-import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { promisify } from "node:util";
-import { Worker } from "node:worker_threads";
-import { chromiumPeak } from "./chromium_peak.mjs";
-import { wasmPeak } from "./wasm_peak.mjs";
+import { peaks } from "./rows/peaks.mjs";
+import { bytesOf } from "./rows.mjs";
+import { summarize } from "./statistics.mjs";
 
-const execute = promisify(execFile);
+const OPERATIONS = 2e9; // of a call that multiplies and adds: some hundredths of a second
+const CLOSE = 0.01; // amounts that differ by less are one
 
-async function measure(program) {
-    const { stdout } = await execute(program);
-    const lines = stdout.trim().split("\n");
-    return Object.fromEntries(
-        lines.map((line) => line.split(" ")).map(([name, value]) => [name, Number(value)]),
-    );
-}
-
-/** WebAssembly's peak by two threads at once, the sum of theirs. */
-async function wasmPeakOfTwo() {
-    const source = `
-        const { parentPort, workerData } = require("node:worker_threads");
-        import(workerData).then(({ wasmPeak }) => wasmPeak(5_000_000)).then((peak) => parentPort.postMessage(peak));`;
-    const workerData = new URL("wasm_peak.mjs", import.meta.url).href;
-    const one = async () => {
-        const [peak] = await once(new Worker(source, { eval: true, workerData }), "message");
-        return peak;
-    };
-    const [a, b] = await Promise.all([one(), one()]);
-    return a + b;
-}
-
-function raise(peaks, name, value) {
-    if (value > (peaks[name] ?? 0)) peaks[name] = value;
+/** A peak's name: the contender's own, or the family's, of as many threads as it has. */
+function nameOf({ peak, task }, family) {
+    return peak ?? (task.threads === 1 ? family.peak.replace(/2$/, "") : family.peak);
 }
 
 /**
- * Measures again and raises `peaks`: flops, read and state, 1e9 a second in one thread with the best
- * instructions, and a peak for each tier by its name; read2 of two threads at once; flops2 of two
- * processes at once, wasm of WebAssembly's SIMD128 in Node, and where they are `wanted` wasm2 the same of two threads at
- * once and chromium the same in Chromium.
+ * The contender that does nothing but what limits this one: arithmetic, or reading as many bytes as its task has, which
+ * may lie in a cache between calls as well as the task's.
  */
-export async function raisePeaks(peaks, program, wanted) {
-    const alone = await measure(program);
-    for (const [name, value] of Object.entries(alone)) raise(peaks, name, value);
-    const both = await Promise.all([measure(program), measure(program)]);
-    raise(peaks, "flops2", both[0].flops + both[1].flops);
-    raise(peaks, "wasm", await wasmPeak());
-    if (wanted === "wasm2") raise(peaks, "wasm2", await wasmPeakOfTwo());
-    if (wanted === "chromium") raise(peaks, "chromium", await chromiumPeak());
+export function peakOf(contender, family) {
+    const name = nameOf(contender, family);
+    const amount = family.unit.quantity === "gflops" ? OPERATIONS : bytesOf(contender.task);
+    const { task, ...peak } = peaks[name];
+    return { name, empty: true, ...peak, task: { ...contender.task, first: "", ...task, amount } };
+}
+
+const isSame = (one, other) =>
+    one.name === other.name && Math.abs(one.task.amount / other.task.amount - 1) < CLOSE;
+
+/** Those of all these contenders, each once. */
+export function peaksOf(contenders, family) {
+    const all = contenders.map((contender) => peakOf(contender, family));
+    return all.filter((one, i) => all.findIndex((other) => isSame(one, other)) === i);
+}
+
+const speedOf = ({ contender, failure, times }, timeOf) =>
+    failure ? NaN : (1e-9 * contender.task.amount) / timeOf(times);
+
+/** 1e9 a second, the median beside the row's contenders, of the peak that this one is held against. */
+export function speedBeside(contender, family, measured) {
+    const wanted = peakOf(contender, family);
+    const entry = measured.find((one) => isSame(one.contender, wanted));
+    return entry ? speedOf(entry, (times) => summarize(times).median) : NaN;
+}
+
+/**
+ * The most that was measured of each peak in all these rows, {name: 1e9 a second}; of reading where there were the most
+ * bytes, as caches hold fewer.
+ */
+export function mostOf(rows) {
+    const entries = rows.flatMap(({ peaks }) => peaks);
+    const amountsOf = (name) =>
+        entries
+            .filter((one) => one.contender.name === name)
+            .map((one) => one.contender.task.amount);
+    const most = {};
+    for (const entry of entries) {
+        const { name, task } = entry.contender;
+        const speed = speedOf(entry, (times) => Math.min(...times));
+        const isLargest = task.amount > (1 - CLOSE) * Math.max(...amountsOf(name));
+        if (isLargest && speed > (most[name] ?? 0)) most[name] = speed;
+    }
+    return most;
 }

@@ -11,6 +11,7 @@ import { commitOf } from "./commit.mjs";
 import { compress } from "./layouts.mjs";
 import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
+import { mostOf, peaksOf } from "./peaks.mjs";
 import { plot } from "./plot.mjs";
 import { beginningOf, fastestOf, heldAgainst, labelOf, rowsOf, times } from "./report.mjs";
 import { resultsOf } from "./results.mjs";
@@ -18,15 +19,26 @@ import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } fro
 import { units } from "./rows/tasks.mjs";
 import { summarize } from "./statistics.mjs";
 import { csv, digits, markdown, percent } from "./table.mjs";
-import { wasmPeak } from "./wasm_peak.mjs";
+import { spinner } from "./wasm_peak.mjs";
 import { peer, swapAxes } from "./worker.mjs";
 
-const peaks = { flops: 200, flops2: 400, read: 15, read2: 30, avx2: 100, wasm: 40, wasm2: 80 };
+const peaks = {
+    ...{ flops: 200, flops2: 400, avx2: 100, read: 15, read2: 30, state: 60 },
+    ...{ wasm: 40, wasm2: 80, chromium: 50 },
+};
 const [full] = selectRows(["full-4096-64"]);
 const [row] = full.rows;
 
+/** The peaks of a row's contenders, each as fast as `peaks` has it in most of its calls. */
+function peakEntries(contenders, family) {
+    return peaksOf(contenders, family).map((contender) => {
+        const seconds = contender.task.amount / (1e9 * peaks[contender.name]);
+        return { contender, failure: "", times: [seconds, seconds / 2, 2 * seconds] };
+    });
+}
+
 /** The family's first row, measured: contender number i takes i + 1 seconds and the last one fails. */
-function measured(family = full) {
+function measuredRow(family) {
     const [row] = family.rows;
     const entries = row.names.map((name, i) => ({
         contender: contenderOf(name, row),
@@ -35,8 +47,11 @@ function measured(family = full) {
         failure: i === row.names.length - 1 ? 'wrong: "much", and more' : "",
         times: [i + 1, i + 1, i + 2, i + 1],
     }));
-    return resultsOf({ family, row, entries }, peaks);
+    const contenders = entries.map(({ contender }) => contender);
+    return { family, row, entries, peaks: peakEntries(contenders, family) };
 }
+
+const measured = (family = full) => resultsOf(measuredRow(family));
 
 test("the interval of the median is that of the order statistics", () => {
     const times = Array.from({ length: 20 }, (_, i) => (i * 7) % 20);
@@ -138,6 +153,24 @@ test("speed, share of the peak and ratio", () => {
     assert.equal(other.times_libattn, 3);
 });
 
+test("a peak is of as many bytes as each contender reads, and told by its median and its most", () => {
+    const [grouped] = selectRows(["grouped-4096"]);
+    const { peaks: entries } = measuredRow(grouped);
+    const amounts = entries.map(({ contender }) => contender.task.amount);
+    assert.deepEqual(
+        amounts.map((bytes) => Math.round(bytes / 1e5)),
+        [42, 21, 11], // f32, also with one query head; f16 and bf16; i8
+    );
+    assert.deepEqual(mostOf([{ peaks: entries }]), { read: 2 * peaks.read });
+    const results = measured(grouped);
+    assert.ok(results.every(({ peak }) => Math.abs(peak / peaks.read - 1) < 1e-12));
+    const { entries: those, ...rest } = measuredRow(full);
+    const failing = rest.peaks.map((one) => ({ ...one, failure: "no memory" }));
+    const [{ percent_of_peak }] = resultsOf({ ...rest, entries: those, peaks: failing });
+    assert.ok(Number.isNaN(percent_of_peak));
+    assert.deepEqual(mostOf([{ peaks: failing }]), {});
+});
+
 test("who has two threads is held against what two do, in WebAssembly too, and who has one against one", () => {
     for (const id of ["threads", "threads-decode", "linear-threads", "wasm-threads"]) {
         const [family] = families.filter((one) => one.id === id);
@@ -172,7 +205,7 @@ test("an earlier commit stands behind each contender of the library, and is comp
         failure: "",
         times: [[2], [3], [8], [10]][i],
     }));
-    const results = resultsOf({ family: full, row, entries }, peaks);
+    const results = resultsOf({ family: full, row, entries, peaks: [] });
     assert.deepEqual(
         results.map((one) => one.times_libattn),
         [1, 1.5, 4, 1.25],
@@ -201,8 +234,8 @@ test("tables of READMEs: own lines and peers of a row, the fastest peer, what mi
     assert.equal(labelOf(own[1]), "n = 4096, d = 64; AVX2");
     const one = { ...own[0], ms: 12, percent_of_peak: 61 };
     const beginning = (aim) => beginningOf(one, aim).slice(1);
-    assert.deepEqual(beginning({}), ["12.0", "61%", ""]);
-    assert.deepEqual(beginning({ peak: 60 }), ["12.0", "61%", "60%"]);
+    assert.deepEqual(beginning({}), ["12.0", "61% of 200", ""]);
+    assert.deepEqual(beginning({ peak: 60 }), ["12.0", "61% of 200", "60%"]);
     assert.deepEqual(beginning({ ms: 10 }), ["12.0", "", "10 ms: missed"]);
     assert.deepEqual(beginning({ ms: 15 }), ["12.0", "", "15 ms"]);
 });
@@ -261,7 +294,9 @@ test(
 );
 
 test("WebAssembly's peak is a plausible number", async () => {
-    const peak = await wasmPeak();
+    const [operations, start] = [1e8, performance.now()];
+    (await spinner())(operations);
+    const peak = (1e-6 * operations) / (performance.now() - start);
     assert.ok(peak > 0.1 && peak < 500, `${peak} GFLOP/s`);
 });
 

@@ -53,11 +53,11 @@ export function times(value, aim) {
     return digits(value) + (aim === undefined ? "" : ` (${heldAgainst(value, aim, tell)})`);
 }
 
-/** What a line of the library's begins with: its work, ms, percent of the peak, and those, or the ms, asked for. */
+/** What a line of the library's begins with: its work, ms, percent of its peak by turns, and those, or the ms, asked for. */
 export const beginningOf = (one, { peak, ms }) => [
     labelOf(one),
     digits(one.ms),
-    ms ? "" : percent(one.percent_of_peak),
+    ms || !one.peak ? "" : `${percent(one.percent_of_peak)} of ${digits(one.peak)}`,
     ms
         ? heldAgainst(-one.ms, -ms, (most) => `${-most} ms`)
         : heldAgainst(one.percent_of_peak, peak, percent),

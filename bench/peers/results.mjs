@@ -1,15 +1,10 @@
 // From times to the numbers of the table: one flat record for each contender in each row.
 
+import { speedBeside } from "./peaks.mjs";
 import { bytesOf, flopsOf } from "./rows.mjs";
 import { summarize } from "./statistics.mjs";
 
 const nothing = { median: NaN, low: NaN, high: NaN, samples: 0 };
-
-/** The peak that a contender is held against: its own tier's, and of as many threads as it has. */
-function peakOf({ peak, task }, family, peaks) {
-    const ofThreads = task.threads === 1 ? family.peak.replace(/2$/, "") : family.peak;
-    return peaks[peak ?? ofThreads];
-}
 
 /** The entry that another's time is a multiple of: the first, or what the commit before is compared with. */
 function comparedWith({ contender }, entries) {
@@ -22,7 +17,7 @@ function comparedWith({ contender }, entries) {
 /** How many pairs a sparse row keeps, as this library says; NaN where every pair counts. */
 const pairsOf = ([{ about }]) => Number(/, (\d+) pairs/.exec(about)?.[1]);
 
-function resultOf(entry, { libattn, pairs }, family, row, peaks) {
+function resultOf(entry, { libattn, pairs }, { family, row, peaks }) {
     const { contender, about, error, failure } = entry;
     const time = failure ? nothing : summarize(entry.times);
     const perSecond = (amount) => (contender.empty ? NaN : (1e-9 * amount) / time.median);
@@ -30,6 +25,7 @@ function resultOf(entry, { libattn, pairs }, family, row, peaks) {
         gflops: perSecond(flopsOf(contender.task, pairs)),
         gbps: perSecond(bytesOf(contender.task)),
     };
+    const peak = speedBeside(contender, family, peaks);
     return {
         family: family.id,
         row: row.id,
@@ -42,7 +38,8 @@ function resultOf(entry, { libattn, pairs }, family, row, peaks) {
         samples: time.samples,
         pairs,
         ...speeds,
-        percent_of_peak: (100 * speeds[family.unit.quantity]) / peakOf(contender, family, peaks),
+        peak,
+        percent_of_peak: (100 * speeds[family.unit.quantity]) / peak,
         times_libattn: time.median / libattn,
         error,
         failure,
@@ -52,15 +49,11 @@ function resultOf(entry, { libattn, pairs }, family, row, peaks) {
 
 const medianOf = ({ failure, times }) => (failure ? NaN : summarize(times).median);
 
-/** Records of all contenders of a row. */
-export function resultsOf({ family, row, entries }, peaks) {
-    return entries.map((entry) =>
-        resultOf(
-            entry,
-            { libattn: medianOf(comparedWith(entry, entries)), pairs: pairsOf(entries) },
-            family,
-            row,
-            peaks,
-        ),
-    );
+/** Records of all contenders of a row; `peak`: what limits one, 1e9 a second as the median by turns with it. */
+export function resultsOf(measured) {
+    const { entries } = measured;
+    return entries.map((entry) => {
+        const libattn = medianOf(comparedWith(entry, entries));
+        return resultOf(entry, { libattn, pairs: pairsOf(entries) }, measured);
+    });
 }

@@ -13,8 +13,8 @@ import { thisCommit } from "./commit.mjs";
 import { makeInputs } from "./inputs.mjs";
 import { measureRow } from "./measure.mjs";
 import { options } from "./options.mjs";
-import { attn, inRoot, program } from "./paths.mjs";
-import { raisePeaks } from "./peaks.mjs";
+import { attn, inRoot } from "./paths.mjs";
+import { mostOf } from "./peaks.mjs";
 import { plot } from "./plot.mjs";
 import { replaceFile } from "./readme.mjs";
 import { resultsOf } from "./results.mjs";
@@ -29,7 +29,6 @@ async function aboutThisRun() {
         system: `${process.platform} ${process.arch}, Node ${process.versions.node}`,
         date: new Date().toISOString().slice(0, 10),
         commit: thisCommit(),
-        peaks: {},
     };
 }
 
@@ -41,8 +40,9 @@ function tell(results) {
     console.error(`${results[0].row}: ${parts.join("; ")}`);
 }
 
-function write(about, families, measured) {
-    const results = measured.flatMap((row) => resultsOf(row, about.peaks));
+function write(calibrated, families, measured) {
+    const about = { ...calibrated, peaks: mostOf(measured) };
+    const results = measured.flatMap(resultsOf);
     const done = families.filter(({ id }) => results.some(({ family }) => family === id));
     const put = (name, text) => replaceFile(inRoot(name), text);
     put("results.json", `${JSON.stringify({ ...about, results }, null, 2)}\n`);
@@ -57,10 +57,9 @@ const log = openSync(inRoot("stderr.log"), "w");
 const measured = [];
 await makeInputs(families.flatMap(({ rows }) => rows.map(({ task }) => task)));
 for (const family of families) {
-    await raisePeaks(about.peaks, program("peers_peaks"), family.peak);
     for (const row of family.rows) {
-        measured.push({ family, row, entries: await measureRow(row, budget, log) });
-        tell(resultsOf(measured.at(-1), about.peaks));
+        measured.push({ family, row, ...(await measureRow(family, row, budget, log)) });
+        tell(resultsOf(measured.at(-1)));
     }
     write(about, families, measured);
 }

@@ -103,7 +103,7 @@ const linesOf = (row) => row.own.filter((one) => !isReference(one)).map((one) =>
 const head = headOf(about, {
     flops: "GFLOP/s",
     avx2: "with AVX2",
-    flops2: "of two processes",
+    flops2: "of two threads",
     read: "GB/s of reading",
     read2: "by two threads",
     wasm: "GFLOP/s of SIMD128",

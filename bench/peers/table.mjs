@@ -38,13 +38,14 @@ function familyTable({ unit }, results) {
         { title: "ms", right: true },
         { title: "95% interval", right: true },
         { title: unit.unit, right: true },
-        { title: "% of peak", right: true },
+        { title: "% of", right: true },
+        { title: "peak", right: true },
         { title: "time / libattn's", right: true },
         { title: "error", right: true },
     ];
     const rows = results.map((one, i) => {
         const work = results[i - 1]?.row === one.row ? "" : one.work;
-        if (one.failure) return [work, one.contender, "none", "", "", "", "", ""];
+        if (one.failure) return [work, one.contender, "none", ...columns.slice(3).map(() => "")];
         return [
             work,
             one.contender,
@@ -52,6 +53,7 @@ function familyTable({ unit }, results) {
             `${digits(one.ms_low)} to ${digits(one.ms_high)}`,
             digits(one[unit.quantity]),
             digits(one.percent_of_peak, 2),
+            digits(one.peak),
             digits(one.times_libattn),
             Number.isFinite(one.error) ? one.error.toExponential(1) : "",
         ];
@@ -70,13 +72,13 @@ function peakLines({ peaks, threads }) {
     const lines = [
         ["float arithmetic, best instructions", peaks.flops, "GFLOP/s"],
         ["float arithmetic, AVX2", peaks.avx2, "GFLOP/s"],
-        [`float arithmetic, ${threads} processes at once`, peaks.flops2, "GFLOP/s"],
+        [`float arithmetic, ${threads} threads at once`, peaks.flops2, "GFLOP/s"],
         ["float arithmetic, WebAssembly SIMD128", peaks.wasm, "GFLOP/s"],
         [`float arithmetic, the same by ${threads} threads at once`, peaks.wasm2, "GFLOP/s"],
         ["float arithmetic, the same in Chromium", peaks.chromium, "GFLOP/s"],
-        ["reading memory", peaks.read, "GB/s"],
-        ["reading and writing 128 kB", peaks.state, "GB/s"],
-        [`reading memory, ${threads} threads at once`, peaks.read2, "GB/s"],
+        ["reading, of the most bytes of a row", peaks.read, "GB/s"],
+        ["reading and writing, of the largest state", peaks.state, "GB/s"],
+        [`reading, ${threads} threads at once`, peaks.read2, "GB/s"],
     ];
     return lines
         .filter(([, value]) => value !== undefined)
@@ -108,7 +110,7 @@ export function markdown(about, families, results) {
         "Medians of float32 attention, batch 1, 8 heads; the error is relative to exact attention in",
         "double precision (Frobenius norm). All of a row computed by turns, on the same arrays.",
         "",
-        "Peaks, measured in the same run:",
+        "A row's peak is the median of what does nothing else, by turns with the row. The most of all rows:",
         "",
         ...peakLines({ peaks: about.peaks, threads: 2 }),
         "",

@@ -156,6 +156,9 @@ int task_read(task_t *task, int count, char **arguments, about_t *about) {
     task->sparse = task_argument(count, arguments, "sparse");
     if (task->sparse && !*task->sparse) task->sparse = NULL;
     task->layout = task_argument(count, arguments, "layout");
+    task->peak = task_argument(count, arguments, "peak");
+    const char *amount = task_argument(count, arguments, "amount");
+    task->amount = amount ? strtoll(amount, NULL, 10) : 0;
     if (task->heads % task->kv_heads) {
         snprintf(about->text, sizeof about->text, "%lld heads are no multiple of %lld kv_heads",
                  (long long)task->heads, (long long)task->kv_heads);

@@ -50,15 +50,8 @@ function moduleBytes() {
     ]);
 }
 
-/** 1e9 operations a second, the best of several measurements of so many rounds. */
-export async function wasmPeak(rounds = 1_000_000) {
+/** Resolves to a function that multiplies and adds, so many operations in all. */
+export async function spinner() {
     const { instance } = await WebAssembly.instantiate(moduleBytes());
-    let best = 0;
-    for (let i = 0; i < 20; i++) {
-        const start = performance.now();
-        instance.exports.spin(rounds, 0);
-        const seconds = (performance.now() - start) / 1000;
-        best = Math.max(best, (1e-9 * FLOPS * rounds) / seconds);
-    }
-    return best;
+    return (operations) => instance.exports.spin(Math.max(1, operations / FLOPS), 0);
 }

@@ -55,6 +55,8 @@ typedef struct task {
     const char
         *sparse; /**< NULL: of every pair; else libattn's parameters of sparse, NAME=VALUE,... */
     const char *layout; /**< NULL, or a file of the blocks that it keeps (layouts.mjs) */
+    const char *peak;   /**< NULL, or what peak.c does in place of attention: flops, read, state */
+    int64_t amount;     /**< of operations or bytes, in a call of peak.c */
     float *query, *key, *value, *out;
     float *decay; /**< [kv_heads][keys][dim] where the rule decays: log of what the state keeps */
     float *beta;  /**< [kv_heads][keys] where it is a delta rule */

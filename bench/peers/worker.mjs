@@ -14,7 +14,17 @@ export function peer(name) {
     return createRequire(inRoot("package.json"))(name);
 }
 
-const sizes = ["heads", "kv_heads", "queries", "keys", "dim", "causal", "threads", "stream"];
+const sizes = [
+    "heads",
+    "kv_heads",
+    "queries",
+    "keys",
+    "dim",
+    "causal",
+    "threads",
+    "stream",
+    "amount",
+];
 
 /** The first so many floats of a file. */
 function readFloats(path, count) {

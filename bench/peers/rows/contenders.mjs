@@ -5,7 +5,7 @@ const onnxruntime = (model, web = 0) => ({
 });
 /** In the folder of newest/root.sh, when that is asked for. */
 const newest = (...command) => ({ command: ["newest", ...command], newest: true });
-const chromium = (contender, ...more) => ({
+export const chromium = (contender, ...more) => ({
     command: ["node", "chromium.mjs", `contender=${contender}`, ...more],
 });
 

@@ -3,7 +3,7 @@
 /** A number of bytes or operations a second is told as a share of one of these measured peaks. */
 export const units = {
     flops: { quantity: "gflops", unit: "GFLOP/s", peak: "float arithmetic" },
-    bytes: { quantity: "gbps", unit: "GB/s", peak: "reading memory" },
+    bytes: { quantity: "gbps", unit: "GB/s", peak: "reading as many bytes" },
     state: { quantity: "gbps", unit: "GB/s", peak: "reading and writing the state" },
 };
 
@@ -24,7 +24,7 @@ export const decode = (id, keys, names, more) =>
 
 /** What families of one query are told in. */
 export const ofReading = {
-    note: "Keys and values of 34 MB and less may lie in the last cache: then more than the peak of memory.",
+    note: "The last cache may hold keys and values of 34 MB and less: as well as what is read in their place for the peak.",
     unit: units.bytes,
     peak: "read",
 };
