@@ -19,6 +19,7 @@ typedef struct pieces_arrays {
     float keys[PIECES_KEYS * PIECES_DIM], panels[PIECES_KEYS * PIECES_DIM];
     float values[PIECES_KEYS * PIECES_DIM];
     float scores[PIECES_MOST_ROWS * PIECES_KEYS], out[PIECES_MOST_ROWS * PIECES_DIM];
+    float part[PIECES_DIM];
 } pieces_arrays_t;
 
 typedef struct piece {

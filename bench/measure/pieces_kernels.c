@@ -64,6 +64,7 @@ static void sums_of_one(pieces_arrays_t *a) {
                                 .columns = a->dim,
                                 .out = a->out,
                                 .out_stride = a->dim,
+                                .part = a->part,
                                 .rescale = a->rescale,
                                 .weights = a->scores,
                                 .weights_stride = KEYS,

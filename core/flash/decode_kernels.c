@@ -105,6 +105,7 @@ ATTN_SMALL_STEP void add_values(const attn_head_t *head, const scratch_t *space,
     const int words = in_words(head, values, head->problem->value_dim);
     decode_sums_t sums = {.columns = decode_columns(head->problem->value_dim),
                           .out_stride = space->out_stride,
+                          .part = space->part,
                           .weights_stride = block,
                           .words_stride = block + 2,
                           .values = *values,

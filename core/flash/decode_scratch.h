@@ -19,6 +19,7 @@ typedef struct scratch {
     float *scores;             /* [rows][block], see block_of() */
     float *keys;               /* [MOST][width]: keys that are not read in place */
     float *values;             /* [MOST][out_stride]: the same for values */
+    float *part;               /* [out_stride]: of the sum of one row's values */
     uint16_t *query_words;     /* [DECODE_ROWS][width]: of decode_bytes.h, and so the next three */
     uint16_t *words;           /* [rows][block + 2], of weights */
     float *query_scales;       /* [DECODE_ROWS] */
@@ -39,6 +40,7 @@ static scratch_t lay_out(const attn_problem_t *problem, attn_arena_t *arena) {
         attn_arena_take(arena, tile_max(DECODE_ROWS * MOST, DECODE_SPLIT), sizeof(float));
     space.keys = attn_arena_take(arena, space.width, MOST * sizeof(float));
     space.values = attn_arena_take(arena, space.out_stride, MOST * sizeof(float));
+    space.part = attn_arena_take(arena, space.out_stride, sizeof(float));
     if (!ATTN_QUANTISED || problem->kv_dtype != ATTN_I8) return space;
     space.query_words = attn_arena_take(arena, space.width, DECODE_ROWS * sizeof(uint16_t));
     space.words = attn_arena_take(arena, tile_max(DECODE_ROWS * (MOST + 2), DECODE_SPLIT + 2),
@@ -86,6 +88,7 @@ ATTN_SMALL_STEP void begin_rows(const attn_head_t *head, const scratch_t *space,
     const int64_t rows = row_count(problem);
     clear(space->queries, rows * space->width);
     clear(out, rows * space->out_stride);
+    clear(space->part, space->out_stride);
     clear(space->scores, rows * block_of(head));
     for (int64_t r = 0; r < rows; r++) {
         decode_row_t *row = &space->rows[r];

@@ -205,7 +205,7 @@ ATTN_INLINE void decode_columns_(int rows, int vectors, attn_dtype_t dtype, int6
 }
 
 /* One row with more columns than there are registers for, any row alone in a small build: all columns
- * of `keys` (a constant) values, which stand `apart`. */
+ * of `keys` (a constant) values, which stand `apart`, added to its part. */
 ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sums_t *s, int64_t j,
                                   int64_t apart, uintptr_t ahead) {
     const char *value[DECODE_KEYS];
@@ -218,37 +218,52 @@ ATTN_INLINE void decode_wide_row_(int keys, attn_dtype_t dtype, const decode_sum
     }
     int64_t c = 0;
     for (; c + 2 * VF_LANES <= s->columns; c += 2 * VF_LANES) {
-        float *out = s->out + c;
-        vf even = vf_load(out), odd = vf_load(out + VF_LANES);
+        float *part = s->part + c;
+        vf even = vf_load(part), odd = vf_load(part + VF_LANES);
         ATTN_UNROLL
         for (int i = 0; i < keys; i++) {
             const char *at = value[i] + c * attn_dtype_size(dtype);
             even = vf_mul_add(weight[i], decode_load_(dtype, at, 0), even);
             odd = vf_mul_add(weight[i], decode_load_(dtype, at, VF_LANES), odd);
         }
-        vf_store(out, even);
-        vf_store(out + VF_LANES, odd);
+        vf_store(part, even);
+        vf_store(part + VF_LANES, odd);
     }
     for (; c < s->columns; c += VF_LANES) {
-        vf sum = vf_load(s->out + c);
+        vf sum = vf_load(s->part + c);
         ATTN_UNROLL
         for (int i = 0; i < keys; i++) {
             const vf column = decode_load_first_(dtype, value[i], c, s->columns - c);
             sum = vf_mul_add(weight[i], column, sum);
         }
-        vf_store(s->out + c, sum);
+        vf_store(s->part + c, sum);
+    }
+}
+
+/* What DECODE_SUMMED values come to, as in decode_columns_(). */
+ATTN_INLINE void decode_add_part_(const decode_sums_t *s, float rescale) {
+    for (int64_t c = 0; c < s->columns; c += VF_LANES) {
+        const vf out = vf_load(s->out + c);
+        vf_store(s->out + c, vf_mul_add(vf_set1(rescale), out, vf_load(s->part + c)));
+        vf_store(s->part + c, vf_zero());
     }
 }
 
 ATTN_INLINE void decode_wide_(attn_dtype_t dtype, const decode_sums_t *s) {
-    decode_rescale_(s);
     const int64_t part = (s->last - s->first) / DECODE_KEYS;
     const int64_t on = decode_rows_on_(&s->values, DECODE_AHEAD);
-    for (int64_t j = 0; j < part; j++)
-        decode_wide_row_(DECODE_KEYS, dtype, s, s->first + j, part,
-                         decode_ahead_(&s->values, &s->ahead, on, part, j));
-    for (int64_t j = s->first + DECODE_KEYS * part; j < s->last; j++)
-        decode_wide_row_(1, dtype, s, j, 1, 0);
+    float rescale = s->rescale[0];
+    int64_t j = 0;
+    do {
+        const int64_t end = tile_min(part, j + DECODE_SUMMED / DECODE_KEYS);
+        for (; j < end; j++)
+            decode_wide_row_(DECODE_KEYS, dtype, s, s->first + j, part,
+                             decode_ahead_(&s->values, &s->ahead, on, part, j));
+        for (int64_t last = s->first + DECODE_KEYS * part; j == part && last < s->last; last++)
+            decode_wide_row_(1, dtype, s, last, 1, 0);
+        decode_add_part_(s, rescale);
+        rescale = 1.0f;
+    } while (j < part);
 }
 
 /* All columns of `rows` rows, `most` vectors at a time where there are so many. */

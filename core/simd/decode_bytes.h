@@ -159,6 +159,13 @@ ATTN_INLINE void decode_wide_pairs_(int pairs, const decode_sums_t *s, int64_t j
     }
 }
 
+/* The output of one row, before values are added to it where it lies. */
+ATTN_INLINE void decode_rescale_(const decode_sums_t *sums) {
+    const float by = sums->rescale[0];
+    for (int64_t c = 0; by != 1.0f && c < sums->columns; c += VF_LANES)
+        vf_store(sums->out + c, vf_mul(vf_set1(by), vf_load(sums->out + c)));
+}
+
 ATTN_INLINE void decode_wide_in_words_(const decode_sums_t *s) {
     decode_rescale_(s);
     const int64_t part = (s->last - s->first) / (2 * DECODE_KEYS);

@@ -118,6 +118,7 @@ typedef struct decode_sums {
     int64_t rows, columns;
     float *out;           /* [rows][out_stride] */
     int64_t out_stride;   /* at least columns rounded up to VF_LANES */
+    float *part;          /* [out_stride]: of one row, zeros before and behind */
     const float *rescale; /* [rows]: factors that `out` is multiplied by first */
     const float *weights; /* [rows][weights_stride] */
     int64_t weights_stride;
@@ -128,13 +129,6 @@ typedef struct decode_sums {
     decode_rows_t values, ahead;
     int64_t first, last;
 } decode_sums_t;
-
-/* The output of one row, before values are added to it where it lies. */
-ATTN_INLINE void decode_rescale_(const decode_sums_t *sums) {
-    const float by = sums->rescale[0];
-    for (int64_t c = 0; by != 1.0f && c < sums->columns; c += VF_LANES)
-        vf_store(sums->out + c, vf_mul(vf_set1(by), vf_load(sums->out + c)));
-}
 
 /* Which of `count` values comes as number `turn`: for one row the stretches take turns. */
 ATTN_INLINE int64_t decode_turn_(int rows, int64_t turn, int64_t count) {
