@@ -35,8 +35,8 @@ static void exponentials(pieces_arrays_t *a) {
 }
 
 static void accumulate(pieces_arrays_t *a) {
-    tile_accumulate(TILE_ROWS, a->out, DIM, a->rescale, a->scores, KEYS, a->values, DIM,
-                    a->keys_count, a->dim);
+    tile_accumulate(TILE_ROWS, a->out, DIM, a->scores, KEYS, a->values, DIM, 0, a->keys_count,
+                    a->dim);
 }
 
 static decode_rows_t rows_at(const pieces_arrays_t *a, const float *data) {

@@ -250,8 +250,9 @@ ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, const vf *largest) {
 }
 
 /* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
- * depend on its neighbours. rescale[r] is what the old sums of row r are worth then. */
-ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, const vf *largest, float *rescale) {
+ * depend on its neighbours. What the old sums of row r are worth then is rescale[r] times as much. */
+ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, const vf *largest) {
+    float rescale[FLASH_ROWS];
     for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = tile->max[r];
     for (int r = 0; r < tile->rows; r++) {
         const float max = vf_reduce_max(largest[r]);
@@ -259,19 +260,22 @@ ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, const vf *largest, float 
     }
     for (int r = 0; r < FLASH_ROWS; r += VF_LANES)
         vf_store(rescale + r, vf_exp4(vf_sub(vf_load(rescale + r), vf_load(tile->max + r))));
-    for (int r = 0; r < tile->rows; r++)
-        vf_store(tile->sums[r], vf_mul(vf_set1(rescale[r]), vf_load(tile->sums[r])));
+    for (int r = 0; r < tile->rows; r++) {
+        const vf factor = vf_set1(rescale[r]);
+        float *out = tile->out ? tile->out + r * tile->out_stride : NULL;
+        vf_store(tile->sums[r], vf_mul(factor, vf_load(tile->sums[r])));
+        for (int64_t c = 0; out && c < tile->value_dim; c += VF_LANES)
+            vf_store(out + c, vf_mul(factor, vf_load(out + c)));
+    }
 }
 
 /**
- * Logits to weights 4^(S - M) in place, and their sums; rescale[r] is what the old sums of row r are
- * worth now. A row that has seen nothing yet has weights 4^-inf = 0 by themselves.
+ * Logits to weights 4^(S - M) in place, and their sums. A row that has seen nothing yet has weights 4^-inf = 0 by themselves.
  */
-ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys, float *rescale) {
-    for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = 1.0f;
+ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys) {
     vf largest[TILE_ROWS];
     flash_maxima(tile, keys, largest);
-    if (flash_outgrown(tile, largest)) flash_rescale(tile, largest, rescale);
+    if (flash_outgrown(tile, largest)) flash_rescale(tile, largest);
     const vf_exp_terms_t terms = vf_exp4_terms();
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
@@ -301,7 +305,6 @@ ATTN_SMALL_STEP void flash_span(const flash_tile_t *tile, int64_t *first, int64_
 /** Let the tile see the keys [base, base + keys) of a segment, whole panels and at most FLASH_KEYS. */
 ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                             int64_t keys) {
-    float rescale[FLASH_ROWS];
     int64_t first[TILE_ROWS], last[TILE_ROWS];
     flash_products(tile, segment, base, keys, (attn_range_t){tile->low, tile->high});
     flash_shape(tile, segment, base, keys);
@@ -310,7 +313,7 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, i
             select_offer(&tile->select[r], tile->scores + r * FLASH_KEYS, base, keys);
         return;
     }
-    flash_softmax(tile, keys, rescale);
+    flash_softmax(tile, keys);
     if (!tile->out) return;
     for (int r = 0; r < TILE_ROWS; r++) {
         first[r] = tile_max(0, tile->first[r] - base);
@@ -318,9 +321,9 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, i
     }
     const int parted = ATTN_BUCKETS && tile->buckets && (tile->round || tile->buckets->own != 0.0f);
     const int masked = tile->mods.has_offsets || parted;
-    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, rescale, tile->scores,
-                           FLASH_KEYS, segment->values + base * segment->values_stride,
-                           segment->values_stride, first, last, masked, tile->value_dim);
+    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, tile->scores, FLASH_KEYS,
+                           segment->values + base * segment->values_stride, segment->values_stride,
+                           first, last, masked, tile->value_dim);
 }
 
 /**
@@ -348,9 +351,9 @@ ATTN_STEP void flash_attend(flash_tile_t *tiles, int64_t count, const attn_segme
 
 /* ---- chosen keys ---------------------------------------------------------------------------------- */
 
-/* out = rescale * out + sum weights[i] * row keys[i] of values, for `vectors` (a constant) vectors of
+/* out += sum weights[i] * row keys[i] of values, for `vectors` (a constant) vectors of
  * columns, of which `columns` are there. */
-ATTN_INLINE void flash_gather_columns(int vectors, float *out, float rescale, const float *weights,
+ATTN_INLINE void flash_gather_columns(int vectors, float *out, const float *weights,
                                       const int32_t *keys, int64_t count, const float *values,
                                       int64_t stride, int64_t columns) {
     vf sums[GATHER_VECTORS];
@@ -367,39 +370,37 @@ ATTN_INLINE void flash_gather_columns(int vectors, float *out, float rescale, co
     }
     ATTN_UNROLL
     for (int v = 0; v < vectors; v++)
-        vf_store(out + v * VF_LANES,
-                 vf_mul_add(vf_set1(rescale), vf_load(out + v * VF_LANES), sums[v]));
+        vf_store(out + v * VF_LANES, vf_add(vf_load(out + v * VF_LANES), sums[v]));
 }
 
 /* A row's weights, of which the first is that of keys[0], times its keys' values. */
 ATTN_SMALL_STEP void flash_gather(const flash_tile_t *tile, const attn_segment_t *segment, int r,
-                                  float rescale, const int32_t *keys, int64_t count) {
+                                  const int32_t *keys, int64_t count) {
     const float *weights = tile->scores + r * FLASH_KEYS;
     const int64_t columns = tile->value_dim, stride = segment->values_stride;
     float *out = tile->out + r * tile->out_stride;
     int64_t c = 0;
     for (; !ATTN_COMPACT && c + GATHER_VECTORS * VF_LANES <= columns;
          c += GATHER_VECTORS * VF_LANES)
-        flash_gather_columns(GATHER_VECTORS, out + c, rescale, weights, keys, count,
-                             segment->values + c, stride, columns - c);
+        flash_gather_columns(GATHER_VECTORS, out + c, weights, keys, count, segment->values + c,
+                             stride, columns - c);
     for (; c < columns; c += VF_LANES)
-        flash_gather_columns(1, out + c, rescale, weights, keys, count, segment->values + c, stride,
+        flash_gather_columns(1, out + c, weights, keys, count, segment->values + c, stride,
                              columns - c);
 }
 
 /* Let a tile's rows see FLASH_KEYS of the keys that they chose, `most` at most, from number `from` on. */
 ATTN_SMALL_STEP void flash_chosen_step(flash_tile_t *tile, const attn_segment_t *segment,
                                        int64_t from, int64_t most) {
-    float rescale[FLASH_ROWS];
     for (int r = 0; r < tile->rows; r++) {
         const float *logits = tile->select[r].logits + from;
         const int64_t count = tile->select[r].count - from;
         for (int64_t i = 0; i < FLASH_KEYS; i++)
             tile->scores[r * FLASH_KEYS + i] = i < count ? logits[i] : -INFINITY;
     }
-    flash_softmax(tile, tile_min(most - from, FLASH_KEYS), rescale);
+    flash_softmax(tile, tile_min(most - from, FLASH_KEYS));
     for (int r = 0; tile->out && r < tile->rows; r++)
-        flash_gather(tile, segment, r, rescale[r], tile->select[r].keys + from,
+        flash_gather(tile, segment, r, tile->select[r].keys + from,
                      tile_min(FLASH_KEYS, tile->select[r].count - from));
 }
 

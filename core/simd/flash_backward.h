@@ -118,7 +118,7 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
                              int64_t base, int64_t keys, backward_watch_t *watch, void *data) {
     flash_tile_t *tile = &block->tiles[t];
     float *weights = block->weights + t * TILE_ROWS * FLASH_KEYS;
-    float *logits = block->logits + t * TILE_ROWS * FLASH_KEYS, ones[FLASH_ROWS];
+    float *logits = block->logits + t * TILE_ROWS * FLASH_KEYS;
     const int64_t first = tile_min(tile_max(base, tile_round_down(tile->low, PANEL)), base + keys);
     const int64_t seen = tile_max(0, tile_min(base + keys, tile->high) - first);
     const int64_t width = tile_round_up(seen, PANEL), column = first - base;
@@ -144,13 +144,12 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     backward_softmax(block, t, column, width);
     if (watch) watch(data, block, t, base, column, seen);
     if (tile->mods.softcap != 0.0f) backward_uncap_(block, t, column, width);
-    for (int r = 0; r < FLASH_ROWS; r++) ones[r] = 1.0f;
     for (int r = 0; r < TILE_ROWS; r++) {
         from[r] = tile_max(0, tile->first[r] - first);
         to[r] = tile_min(seen, tile->last[r] - first);
     }
     tile_accumulate_ranges(tile->rows, block->query_sums + t * TILE_ROWS * block->query_stride,
-                           block->query_stride, ones, logits + column, FLASH_KEYS,
+                           block->query_stride, logits + column, FLASH_KEYS,
                            sides->key.values + first * sides->key.values_stride,
                            sides->key.values_stride, from, to, tile->mods.has_offsets, block->dim);
 }

@@ -64,26 +64,24 @@ ATTN_INLINE int runs_are_finite(const runs_piece_t *piece) {
 }
 
 ATTN_SMALL_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *piece,
-                                     const float *rescale, const float *scores) {
+                                     const float *scores) {
     const attn_segment_t *segment = piece->segment;
     const int64_t base = piece->base, stride = segment->values_stride;
     if (runs_are_finite(piece)) {
-        const int64_t skipped = piece->run.first - base;
-        tile_accumulate(tile->rows, tile->out, tile->out_stride, rescale, scores + skipped,
-                        FLASH_KEYS, segment->values + piece->run.first * stride, stride,
-                        piece->run.last - piece->run.first, tile->value_dim);
+        tile_accumulate(tile->rows, tile->out, tile->out_stride, scores, FLASH_KEYS,
+                        segment->values + base * stride, stride, piece->run.first - base,
+                        piece->run.last - base, tile->value_dim);
         return;
     }
     runs_look(tile, piece->rows, &piece->run);
     for (int r = 0; r < TILE_ROWS; r++) tile->first[r] -= base, tile->last[r] -= base;
-    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, rescale, scores, FLASH_KEYS,
+    tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, scores, FLASH_KEYS,
                            segment->values + base * stride, stride, tile->first, tile->last,
                            tile->mods.has_offsets, tile->value_dim);
 }
 
 /** Let a tile see `count` pieces, which have at most FLASH_KEYS keys in all. */
 ATTN_SMALL_STEP void runs_step(flash_tile_t *tile, const runs_piece_t *pieces, int count) {
-    float rescale[FLASH_ROWS];
     float *const scores = tile->scores;
     int64_t keys = 0;
     for (int i = 0; i < count; i++) {
@@ -94,13 +92,12 @@ ATTN_SMALL_STEP void runs_step(flash_tile_t *tile, const runs_piece_t *pieces, i
     }
     tile->scores = scores;
     if (!keys) return;
-    flash_softmax(tile, keys, rescale);
+    flash_softmax(tile, keys);
     keys = 0;
     for (int i = 0; tile->out && i < count; i++) {
         if (!pieces[i].keys) continue;
-        runs_accumulate(tile, &pieces[i], rescale, scores + keys);
+        runs_accumulate(tile, &pieces[i], scores + keys);
         keys += pieces[i].keys;
-        for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = 1.0f; /* the sums of before are, by now */
     }
 }
 

@@ -121,9 +121,9 @@ ATTN_INLINE void tile_panel_part(int64_t count, int64_t first, int64_t last, int
  * last is cut off after `tail` lanes when reading `values`. */
 ATTN_INLINE void tile_accumulate_columns_(int tile_rows, int vectors, int64_t tail,
                                           float *restrict out, int64_t out_stride,
-                                          const float *rescale, const float *restrict weights,
-                                          int64_t weights_stride, const float *restrict values,
-                                          int64_t values_stride, int64_t count) {
+                                          const float *restrict weights, int64_t weights_stride,
+                                          const float *restrict values, int64_t values_stride,
+                                          int64_t count) {
     vf sums[TILE_ROWS][TILE_VECTORS];
     ATTN_UNROLL
     for (int r = 0; r < tile_rows; r++) {
@@ -146,51 +146,57 @@ ATTN_INLINE void tile_accumulate_columns_(int tile_rows, int vectors, int64_t ta
                 sums[r][v] = vf_mul_add(weight, column[v], sums[r][v]);
         }
     }
-    ATTN_READ_ANEW; /* factors that are kept over the loop push its sums out of registers */
     ATTN_UNROLL
     for (int r = 0; r < tile_rows; r++) {
-        const vf factor = vf_set1(rescale[r]);
         ATTN_UNROLL
         for (int v = 0; v < vectors; v++) {
             float *sum = out + r * out_stride + v * VF_LANES;
-            vf_store(sum, vf_mul_add(factor, vf_load(sum), sums[r][v]));
+            vf_store(sum, vf_add(vf_load(sum), sums[r][v]));
         }
     }
 }
 
 /* tile_accumulate() for `tile_rows` rows, a constant. */
 ATTN_INLINE void tile_accumulate_rows_(int tile_rows, float *restrict out, int64_t out_stride,
-                                       const float *rescale, const float *restrict weights,
-                                       int64_t weights_stride, const float *restrict values,
-                                       int64_t values_stride, int64_t count, int64_t columns) {
+                                       const float *restrict weights, int64_t weights_stride,
+                                       const float *restrict values, int64_t values_stride,
+                                       int64_t count, int64_t columns) {
     int64_t c = 0;
     for (; c + PANEL <= columns; c += PANEL)
-        tile_accumulate_columns_(tile_rows, TILE_VECTORS, VF_LANES, out + c, out_stride, rescale,
-                                 weights, weights_stride, values + c, values_stride, count);
+        tile_accumulate_columns_(tile_rows, TILE_VECTORS, VF_LANES, out + c, out_stride, weights,
+                                 weights_stride, values + c, values_stride, count);
     for (; c + VF_LANES <= columns; c += VF_LANES)
-        tile_accumulate_columns_(tile_rows, 1, VF_LANES, out + c, out_stride, rescale, weights,
+        tile_accumulate_columns_(tile_rows, 1, VF_LANES, out + c, out_stride, weights,
                                  weights_stride, values + c, values_stride, count);
     if (c < columns)
-        tile_accumulate_columns_(tile_rows, 1, columns - c, out + c, out_stride, rescale, weights,
+        tile_accumulate_columns_(tile_rows, 1, columns - c, out + c, out_stride, weights,
                                  weights_stride, values + c, values_stride, count);
 }
 
+/* Where a sum that has come to term `from` of a block ends, to be added to the output: after 96 terms, and then after 160
+ * each, so that 128 terms make two sums, and the 256 of a usual block no more. That does not depend on which terms there are. */
+ATTN_INLINE int64_t tile_sum_end(int64_t from) { return (from + 64) / 160 * 160 + 96; }
+
 /**
- * out[r][c] = rescale[r]*out[r][c] + sum_{j<count} weights[r][j] * values[j][c], for the tile's first `rows`
- * rows and `columns` columns; other rows have any. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values`
- * is read only where it has columns. The new terms are summed by themselves first: block after block,
- * a sum then rounds as often as a block has terms and as there are blocks, not as there are terms.
+ * out[r][c] += sum_{first<=j<last} weights[r][j] * values[j][c], for the tile's first `rows` rows
+ * and `columns` columns; other rows have any. Rows of `out` have room for tile_round_up(columns, VF_LANES) floats; `values` is
+ * read only where it has columns. Some terms are summed by themselves and then added: rounding grows with their number
+ * and that of such sums, not with the number of terms.
  */
 ATTN_STEP void tile_accumulate(int64_t rows, float *restrict out, int64_t out_stride,
-                               const float *rescale, const float *restrict weights,
-                               int64_t weights_stride, const float *restrict values,
-                               int64_t values_stride, int64_t count, int64_t columns) {
-    if (TILE_HAS_FEW && rows <= TILE_FEW_ROWS)
-        tile_accumulate_rows_(TILE_FEW_ROWS, out, out_stride, rescale, weights, weights_stride,
-                              values, values_stride, count, columns);
-    else
-        tile_accumulate_rows_(TILE_ROWS, out, out_stride, rescale, weights, weights_stride, values,
-                              values_stride, count, columns);
+                               const float *restrict weights, int64_t weights_stride,
+                               const float *restrict values, int64_t values_stride, int64_t first,
+                               int64_t last, int64_t columns) {
+    for (int64_t count; first < last; first += count) {
+        count = tile_min(last, tile_sum_end(first)) - first;
+        const float *seen = values + first * values_stride;
+        if (TILE_HAS_FEW && rows <= TILE_FEW_ROWS)
+            tile_accumulate_rows_(TILE_FEW_ROWS, out, out_stride, weights + first, weights_stride,
+                                  seen, values_stride, count, columns);
+        else
+            tile_accumulate_rows_(TILE_ROWS, out, out_stride, weights + first, weights_stride, seen,
+                                  values_stride, count, columns);
+    }
 }
 
 /** Whether `rows` rows of `columns` floats are all finite. */
@@ -211,33 +217,35 @@ ATTN_SMALL_STEP int tile_all_finite(const float *values, int64_t stride, int64_t
  * one by one, and a value is not finite, each row goes alone and leaves out weights of zero.
  */
 ATTN_SMALL_STEP void tile_accumulate_ranges(int64_t rows, float *restrict out, int64_t out_stride,
-                                            const float *rescale, const float *restrict weights,
-                                            int64_t weights_stride, const float *restrict values,
-                                            int64_t values_stride, const int64_t *first,
-                                            const int64_t *last, int masked, int64_t columns) {
+                                            const float *restrict weights, int64_t weights_stride,
+                                            const float *restrict values, int64_t values_stride,
+                                            const int64_t *first, const int64_t *last, int masked,
+                                            int64_t columns) {
     int64_t low = INT64_MAX, high = 0, same = !masked;
     for (int r = 0; r < TILE_ROWS; r++) {
         if (first[r] < last[r]) low = tile_min(low, first[r]), high = tile_max(high, last[r]);
         same &= first[r] == first[0] && last[r] == last[0];
     }
     if (low > high) low = high;
-    const float *seen = values + low * values_stride;
-    if (same || tile_all_finite(seen, values_stride, high - low, columns)) {
-        tile_accumulate(rows, out, out_stride, rescale, weights + low, weights_stride, seen,
-                        values_stride, high - low, columns);
+    if (same || tile_all_finite(values + low * values_stride, values_stride, high - low, columns)) {
+        tile_accumulate(rows, out, out_stride, weights, weights_stride, values, values_stride, low,
+                        high, columns);
         return;
     }
     for (int r = 0; r < TILE_ROWS; r++)
         for (int64_t c = 0; c < columns; c += VF_LANES) {
-            float *row = out + r * out_stride + c;
-            vf sum = vf_zero();
-            for (int64_t j = first[r]; j < last[r]; j++) {
-                const float weight = weights[r * weights_stride + j];
-                if (masked && weight == 0.0f) continue;
-                sum = vf_mul_add(vf_set1(weight),
-                                 vf_load_first(values + j * values_stride + c, columns - c), sum);
+            vf sum = vf_load(out + r * out_stride + c);
+            for (int64_t j = first[r], end; j < last[r]; j = end) {
+                vf part = vf_zero();
+                for (end = tile_sum_end(j); j < tile_min(end, last[r]); j++) {
+                    const float weight = weights[r * weights_stride + j];
+                    if (masked && weight == 0.0f) continue;
+                    const float *value = values + j * values_stride + c;
+                    part = vf_mul_add(vf_set1(weight), vf_load_first(value, columns - c), part);
+                }
+                sum = vf_add(sum, part);
             }
-            vf_store(row, vf_mul_add(vf_set1(rescale[r]), vf_load(row), sum));
+            vf_store(out + r * out_stride + c, sum);
         }
 }
 

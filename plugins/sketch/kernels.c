@@ -26,7 +26,6 @@ static void scratch_size(int64_t dim, int64_t size, attn_arena_t *arena) {
 
 /* A tile's rows stay in the nearest cache while the matrix goes by. */
 static void dense(const sketch_rows_t *rows, const float *matrix) {
-    static const float rescale[TILE_ROWS] = {0};
     attn_arena_t arena = {.base = rows->scratch};
     const scratch_t scratch = lay_out(rows->dim, rows->size, &arena);
     const int64_t stride = tile_round_up(rows->size, VF_LANES);
@@ -41,8 +40,8 @@ static void dense(const sketch_rows_t *rows, const float *matrix) {
             for (int64_t j = 0; j < rows->dim; j++)
                 scratch.input[r * rows->dim + j] = source[j * rows->column_stride];
         }
-        tile_accumulate(TILE_ROWS, scratch.output, stride, rescale, scratch.input, rows->dim,
-                        matrix, rows->size, rows->dim, rows->size);
+        tile_accumulate(TILE_ROWS, scratch.output, stride, scratch.input, rows->dim, matrix,
+                        rows->size, 0, rows->dim, rows->size);
         for (int64_t r = 0; r < count; r++)
             memcpy(rows->out + (first + r) * rows->size, scratch.output + r * stride,
                    (size_t)rows->size * sizeof(float));

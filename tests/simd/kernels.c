@@ -99,19 +99,18 @@ static void product(int64_t count, int64_t first, int64_t last, int64_t d, const
     tile_panel_part(count, first, last, d, rows, panel, scores, from, stride);
 }
 
-static void accumulate(int64_t rows, float *out, int64_t out_stride, const float *kept,
-                       const float *weights, int64_t weights_stride, const float *values,
-                       int64_t values_stride, int64_t count, int64_t columns) {
-    tile_accumulate(rows, out, out_stride, kept, weights, weights_stride, values, values_stride,
-                    count, columns);
+static void accumulate(int64_t rows, float *out, int64_t out_stride, const float *weights,
+                       int64_t weights_stride, const float *values, int64_t values_stride,
+                       int64_t first, int64_t last, int64_t columns) {
+    tile_accumulate(rows, out, out_stride, weights, weights_stride, values, values_stride, first,
+                    last, columns);
 }
 
-static void accumulate_ranges(int64_t rows, float *out, int64_t out_stride, const float *kept,
-                              const float *weights, int64_t weights_stride, const float *values,
-                              int64_t values_stride, const int64_t *first, const int64_t *last,
-                              int64_t columns) {
-    tile_accumulate_ranges(rows, out, out_stride, kept, weights, weights_stride, values,
-                           values_stride, first, last, 0, columns);
+static void accumulate_ranges(int64_t rows, float *out, int64_t out_stride, const float *weights,
+                              int64_t weights_stride, const float *values, int64_t values_stride,
+                              const int64_t *first, const int64_t *last, int64_t columns) {
+    tile_accumulate_ranges(rows, out, out_stride, weights, weights_stride, values, values_stride,
+                           first, last, 0, columns);
 }
 
 static int all_finite(const float *values, int64_t stride, int64_t rows, int64_t columns) {

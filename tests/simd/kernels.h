@@ -29,13 +29,12 @@ typedef struct simd_kernels {
                  int64_t row_stride, int64_t column_stride, float factor);
     void (*product)(int64_t count, int64_t first, int64_t last, int64_t d, const float *rows,
                     const float *panel, float *scores, int64_t from, int64_t stride);
-    void (*accumulate)(int64_t rows, float *out, int64_t out_stride, const float *rescale,
-                       const float *weights, int64_t weights_stride, const float *values,
-                       int64_t values_stride, int64_t count, int64_t columns);
-    void (*accumulate_ranges)(int64_t rows, float *out, int64_t out_stride, const float *rescale,
-                              const float *weights, int64_t weights_stride, const float *values,
-                              int64_t values_stride, const int64_t *first, const int64_t *last,
-                              int64_t columns);
+    void (*accumulate)(int64_t rows, float *out, int64_t out_stride, const float *weights,
+                       int64_t weights_stride, const float *values, int64_t values_stride,
+                       int64_t first, int64_t last, int64_t columns);
+    void (*accumulate_ranges)(int64_t rows, float *out, int64_t out_stride, const float *weights,
+                              int64_t weights_stride, const float *values, int64_t values_stride,
+                              const int64_t *first, const int64_t *last, int64_t columns);
     int (*all_finite)(const float *values, int64_t stride, int64_t rows, int64_t columns);
 } simd_kernels_t;
 

@@ -116,7 +116,7 @@ static void one_vector_product(void **state) {
 /** What accumulate() and its ranged form work on. */
 typedef struct sums {
     int64_t rows, count, columns, width, stride, weights_stride, values_stride;
-    float *out, *before, *rescale, *weights, *values;
+    float *out, *before, *weights, *values;
 } sums_t;
 
 static sums_t sums_create(const simd_kernels_t *k, int64_t count, int64_t columns) {
@@ -127,7 +127,6 @@ static sums_t sums_create(const simd_kernels_t *k, int64_t count, int64_t column
     s.values_stride = columns + 1;
     s.out = numbers(s.rows * s.stride, 0, 3);
     s.before = numbers(s.rows * s.stride, 0, 3);
-    s.rescale = numbers(s.rows, 0, 4);
     s.weights = numbers(s.rows * s.weights_stride, 0, 5);
     s.values = numbers(count * s.values_stride, 0, 6);
     for (int64_t j = 0; j < count; j++) s.values[j * s.values_stride + columns] = NAN; // no column
@@ -137,15 +136,14 @@ static sums_t sums_create(const simd_kernels_t *k, int64_t count, int64_t column
 static void sums_destroy(sums_t *s) {
     free(s->out);
     free(s->before);
-    free(s->rescale);
     free(s->weights);
     free(s->values);
 }
 
-/** Row r against rescale out + sum of the keys [first, last); the space behind the row is untouched. */
+/** Row r against out + sum of the keys [first, last); the space behind the row is untouched. */
 static void check_row(const sums_t *s, int64_t r, int64_t first, int64_t last) {
     for (int64_t c = 0; c < s->columns; c++) {
-        const double start = (double)s->rescale[r] * (double)s->before[r * s->stride + c];
+        const double start = (double)s->before[r * s->stride + c];
         double sum = start, absolute = fabs(start);
         for (int64_t j = first; j < last; j++) {
             const double term = (double)s->weights[r * s->weights_stride + j] *
@@ -165,14 +163,15 @@ static void accumulation(void **state) {
     (void)state;
     const simd_kernels_t *k = kernels();
     for (int64_t columns = 1; columns <= 2 * k->panel + 1; columns++)
-        for (int64_t count = 0; count < 40; count += 13) {
+        for (int64_t count = 0; count < 200; count += count == 39 ? 111 : 13) {
             const int64_t rows = 1 + (columns + count) % k->rows;
             test_label("%" PRId64 " values of %" PRId64 " columns, %" PRId64 " rows", count,
                        columns, rows);
             sums_t s = sums_create(k, count, columns);
-            k->accumulate(rows, s.out, s.stride, s.rescale, s.weights, s.weights_stride, s.values,
-                          s.values_stride, count, columns);
-            for (int64_t r = 0; r < rows; r++) check_row(&s, r, 0, count);
+            const int64_t first = count / 5;
+            k->accumulate(rows, s.out, s.stride, s.weights, s.weights_stride, s.values,
+                          s.values_stride, first, count, columns);
+            for (int64_t r = 0; r < rows; r++) check_row(&s, r, first, count);
             sums_destroy(&s);
         }
 }
@@ -180,7 +179,7 @@ static void accumulation(void **state) {
 /** Each row its own range; weights outside are 0, as the function asks; values may be NaN there. */
 static void accumulation_of_ranges(void **state) {
     (void)state;
-    enum { COUNT = 30 };
+    enum { COUNT = 160 };
     const simd_kernels_t *k = kernels();
     for (int64_t columns = 1; columns <= k->panel + 1; columns += 3)
         for (int kind = 0; kind < 6; kind++) {
@@ -189,7 +188,7 @@ static void accumulation_of_ranges(void **state) {
             sums_t s = sums_create(k, COUNT, columns);
             for (int64_t r = 0; r < s.rows; r++) {
                 first[r] = kind == 0 || kind >= 4 ? 0 : kind == 1 ? 5 : r % 7;
-                last[r] = kind == 0 ? COUNT : kind == 1 ? 20 : kind == 2 ? 10 + r : r % 5 ? 15 : 0;
+                last[r] = kind == 0 ? COUNT : kind == 1 ? 80 : kind == 2 ? 70 + r : r % 5 ? 145 : 0;
                 if (kind == 4) last[r] = 0; // nobody sees anything
                 if (kind == 5) last[r] = 3 + r;
                 for (int64_t j = 0; j < COUNT; j++)
@@ -197,10 +196,10 @@ static void accumulation_of_ranges(void **state) {
             }
             if (kind == 5) // seen by the last rows only
                 s.values[(2 + s.rows) * s.values_stride] = NAN;
-            for (int64_t j = 25; j < COUNT && kind > 0; j++)
+            for (int64_t j = 150; j < COUNT && kind > 0; j++)
                 for (int64_t c = 0; c < columns; c++) s.values[j * s.values_stride + c] = INFINITY;
-            k->accumulate_ranges(s.rows, s.out, s.stride, s.rescale, s.weights, s.weights_stride,
-                                 s.values, s.values_stride, first, last, columns);
+            k->accumulate_ranges(s.rows, s.out, s.stride, s.weights, s.weights_stride, s.values,
+                                 s.values_stride, first, last, columns);
             for (int64_t r = 0; r < s.rows; r++) check_row(&s, r, first[r], last[r]);
             sums_destroy(&s);
         }
