@@ -118,7 +118,7 @@ typedef struct decode_sums {
     int64_t rows, columns;
     float *out;           /* [rows][out_stride] */
     int64_t out_stride;   /* at least columns rounded up to VF_LANES */
-    float *part;          /* [out_stride]: of one row, zeros before and behind */
+    float *part;          /* [out_stride]: of one row, zeros before a call and after it */
     const float *rescale; /* [rows]: factors that `out` is multiplied by first */
     const float *weights; /* [rows][weights_stride] */
     int64_t weights_stride;

@@ -280,7 +280,7 @@ ATTN_STEP void flash_softmax(flash_tile_t *tile, int64_t keys) {
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
         const vf max = vf_set1(tile->max[r]);
-        vf sum = vf_zero(); /* of this block, as in tile_accumulate() */
+        vf sum = vf_zero(); /* of this block by itself */
         ATTN_UNROLL_4
         for (int64_t j = 0; j < keys; j += VF_LANES) {
             const vf weight = vf_exp4_by(&terms, vf_sub(vf_load(row + j), max));

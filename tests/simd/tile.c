@@ -205,6 +205,32 @@ static void accumulation_of_ranges(void **state) {
         }
 }
 
+/** A value that a row does not see changes none of its bits, be it a number or not; sums are three. */
+static void what_is_hidden_leaves_no_trace(void **state) {
+    (void)state;
+    enum { COUNT = 400, COLUMNS = 5, HIDDEN = COUNT - 2 };
+    const simd_kernels_t *k = kernels();
+    int64_t first[64], last[64];
+    sums_t s[2];
+    for (int i = 0; i < 2; i++) {
+        s[i] = sums_create(k, COUNT, COLUMNS);
+        for (int64_t r = 0; r < k->rows; r++) {
+            first[r] = 7 + 20 * (r % 7);
+            last[r] = r ? HIDDEN - 30 * (r % 5) : COUNT;
+            for (int64_t j = 0; j < COUNT; j++)
+                if (j < first[r] || j >= last[r]) s[i].weights[r * s[i].weights_stride + j] = 0;
+        }
+        if (i) s[i].values[HIDDEN * s[i].values_stride] = INFINITY;
+        k->accumulate_ranges(k->rows, s[i].out, s[i].stride, s[i].weights, s[i].weights_stride,
+                             s[i].values, s[i].values_stride, first, last, COLUMNS);
+    }
+    for (int64_t r = 1; r < k->rows; r++)
+        assert_memory_equal(s[0].out + r * s[0].stride, s[1].out + r * s[1].stride,
+                            COLUMNS * sizeof(float));
+    assert_true(isfinite(s[0].out[0]) && !isfinite(s[1].out[0]));
+    for (int i = 0; i < 2; i++) sums_destroy(&s[i]);
+}
+
 static void finding_what_is_not_finite(void **state) {
     (void)state;
     static const float specials[] = {NAN, INFINITY, -INFINITY};
@@ -226,4 +252,6 @@ static void finding_what_is_not_finite(void **state) {
 
 TEST_MAIN(cmocka_unit_test(packing), cmocka_unit_test(panel_product),
           cmocka_unit_test(one_vector_product), cmocka_unit_test(accumulation),
-          cmocka_unit_test(accumulation_of_ranges), cmocka_unit_test(finding_what_is_not_finite))
+          cmocka_unit_test(accumulation_of_ranges),
+          cmocka_unit_test(what_is_hidden_leaves_no_trace),
+          cmocka_unit_test(finding_what_is_not_finite))
