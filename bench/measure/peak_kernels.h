@@ -1,4 +1,4 @@
-/* measure/peak_kernels.h: the loops that peak.c times, compiled once per tier. */
+/* measure/peak_kernels.h: the loops of peak.c and peers/peak.c, compiled once per tier. */
 #ifndef ATTN_MEASURE_PEAK_KERNELS_H
 #define ATTN_MEASURE_PEAK_KERNELS_H
 

@@ -19,8 +19,8 @@ function nameOf({ peak, task }, family) {
 export function peakOf(contender, family) {
     const name = nameOf(contender, family);
     const amount = family.unit.quantity === "gflops" ? OPERATIONS : bytesOf(contender.task);
-    const { task, ...peak } = peaks[name];
-    return { name, empty: true, ...peak, task: { ...contender.task, first: "", ...task, amount } };
+    const peak = peaks[name];
+    return { name, empty: true, ...peak, task: { ...peak.task, amount } };
 }
 
 const isSame = (one, other) =>
@@ -35,11 +35,17 @@ export function peaksOf(contenders, family) {
 const speedOf = ({ contender, failure, times }, timeOf) =>
     failure ? NaN : (1e-9 * contender.task.amount) / timeOf(times);
 
-/** 1e9 a second, the median beside the row's contenders, of the peak that this one is held against. */
-export function speedBeside(contender, family, measured) {
+/**
+ * The peak that this contender is held against, of those measured: {peak, peak_of}, 1e9 a second as the median beside the
+ * row's contenders, and how that was done; NaN and why where it failed.
+ */
+export function peakBeside(contender, family, measured) {
     const wanted = peakOf(contender, family);
     const entry = measured.find((one) => isSame(one.contender, wanted));
-    return entry ? speedOf(entry, (times) => summarize(times).median) : NaN;
+    return {
+        peak: speedOf(entry, (times) => summarize(times).median),
+        peak_of: entry.failure || entry.about,
+    };
 }
 
 /**
@@ -47,7 +53,7 @@ export function speedBeside(contender, family, measured) {
  * bytes, as caches hold fewer.
  */
 export function mostOf(rows) {
-    const entries = rows.flatMap(({ peaks }) => peaks);
+    const entries = rows.flatMap(({ peaks }) => peaks).filter(({ failure }) => !failure);
     const amountsOf = (name) =>
         entries
             .filter((one) => one.contender.name === name)
@@ -55,7 +61,7 @@ export function mostOf(rows) {
     const most = {};
     for (const entry of entries) {
         const { name, task } = entry.contender;
-        const speed = speedOf(entry, (times) => Math.min(...times));
+        const speed = speedOf(entry, (times) => times.reduce((a, b) => Math.min(a, b)));
         const isLargest = task.amount > (1 - CLOSE) * Math.max(...amountsOf(name));
         if (isLargest && speed > (most[name] ?? 0)) most[name] = speed;
     }

@@ -36,15 +36,15 @@ function speaks(result, quantity) {
     return Number.isFinite(result[quantity]) || result.failure !== "";
 }
 
-/** The figure of a family: {id, title, unit, peak, rows}; results of other families are ignored. */
-export function plot(family, results, peaks) {
+/** The figure of a family: {id, title, unit, rows}; results of other families are ignored. */
+export function plot(family, results) {
     const { quantity, unit, peak: peakName } = family.unit;
     const own = results.filter((one) => one.family === family.id && speaks(one, quantity));
     const measured = own.filter(({ failure }) => failure === "");
     const names = [...new Set(own.map(({ contender }) => contender))];
     const rows = [...new Set(own.map(({ work }) => work))];
-    const peak = peaks[family.peak];
-    const top = 1.04 * Math.max(peak, ...own.map((one) => one[quantity] || 0));
+    const held = measured.filter(({ peak }) => Number.isFinite(peak));
+    const top = 1.04 * Math.max(...own.flatMap((one) => [one[quantity] || 0, one.peak || 0]));
     const place = { y: "contender", fy: "work" };
     const { document } = new (peer("jsdom").JSDOM)("").window;
     const figure = Plot.plot({
@@ -85,13 +85,15 @@ export function plot(family, results, peaks) {
                 textAnchor: "start",
                 dx: 4,
             }),
-            Plot.ruleX([peak], {
+            Plot.tickX(held, {
+                ...place,
+                x: "peak",
                 stroke: "currentColor",
-                strokeDasharray: "6 4",
+                strokeDasharray: "3 2",
                 className: "peak",
             }),
             heading(family.title, { dy: -46, fontSize: 16, fontWeight: 600 }),
-            heading(`measured peak of ${peakName} (dashed): ${peak.toPrecision(3)} ${unit}`, {
+            heading(`dashed: the peak of ${peakName}, measured by turns with the row`, {
                 dy: -28,
             }),
         ],

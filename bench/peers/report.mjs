@@ -42,7 +42,7 @@ export const labelOf = ({ work, contender }) =>
 
 /** A number beside what it should be at least: "88%", "85%: missed", "" where nothing is asked. */
 export function heldAgainst(value, aim, tell) {
-    if (aim === undefined) return "";
+    if (aim === undefined || !Number.isFinite(value)) return "";
     return value < aim ? `${tell(aim)}: missed` : tell(aim);
 }
 
@@ -83,10 +83,10 @@ export function failuresOf(results) {
     return failed.length > 0 ? `Not timed: ${failed.join("; ")}.` : "";
 }
 
-/** Where and when it was measured, and the peaks that shares are of. */
+/** Where and when it was measured, and the most of each peak; shares are of its median in their row. */
 export function headOf({ cpu, system, date, commit, peaks }, names) {
     const told = Object.entries(names)
         .filter(([name]) => peaks[name] !== undefined)
         .map(([name, what]) => `${digits(peaks[name])} ${what}`);
-    return `${cpu}, ${system}, ${date}, commit ${commit}; peaks: ${told.join(", ")}.`;
+    return `${cpu}, ${system}, ${date}, commit ${commit}; peaks, at most: ${told.join(", ")}.`;
 }

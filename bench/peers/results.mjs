@@ -1,6 +1,6 @@
 // From times to the numbers of the table: one flat record for each contender in each row.
 
-import { speedBeside } from "./peaks.mjs";
+import { peakBeside } from "./peaks.mjs";
 import { bytesOf, flopsOf } from "./rows.mjs";
 import { summarize } from "./statistics.mjs";
 
@@ -25,7 +25,7 @@ function resultOf(entry, { libattn, pairs }, { family, row, peaks }) {
         gflops: perSecond(flopsOf(contender.task, pairs)),
         gbps: perSecond(bytesOf(contender.task)),
     };
-    const peak = speedBeside(contender, family, peaks);
+    const held = peakBeside(contender, family, peaks);
     return {
         family: family.id,
         row: row.id,
@@ -38,8 +38,8 @@ function resultOf(entry, { libattn, pairs }, { family, row, peaks }) {
         samples: time.samples,
         pairs,
         ...speeds,
-        peak,
-        percent_of_peak: (100 * speeds[family.unit.quantity]) / peak,
+        ...held,
+        percent_of_peak: (100 * speeds[family.unit.quantity]) / held.peak,
         times_libattn: time.median / libattn,
         error,
         failure,

@@ -8,7 +8,7 @@ import { families as web } from "./rows/web.mjs";
 import { linearOf } from "./task.mjs";
 
 /**
- * `peak`: which measured peak is the plot's line; `unit`: what speed is told in. The first
+ * `peak`: which measured peak its contenders are held against, of two threads with two; `unit`: what speed is told in. The first
  * contender of a row is the one the others are compared with.
  */
 export const families = [...softmax, ...linear, ...sparse, ...web];

@@ -48,7 +48,7 @@ function write(calibrated, families, measured) {
     put("results.json", `${JSON.stringify({ ...about, results }, null, 2)}\n`);
     put("results.csv", csv(results));
     put("results.md", markdown(about, done, results));
-    for (const family of done) put(`${family.id}.svg`, plot(family, results, about.peaks));
+    for (const family of done) put(`${family.id}.svg`, plot(family, results));
 }
 
 const { families, ...budget } = options;

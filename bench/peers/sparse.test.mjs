@@ -22,7 +22,7 @@ const measured = (fails) =>
             }));
             const contenders = entries.map(({ contender }) => contender);
             const peaks = peaksOf(contenders, family).map((contender) => ({
-                ...{ contender, failure: "", times: [0.01] },
+                ...{ contender, about: "", failure: "", times: [0.01] },
             }));
             return JSON.parse(JSON.stringify(resultsOf({ family, row, entries, peaks })));
         }),

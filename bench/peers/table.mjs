@@ -61,11 +61,17 @@ function familyTable({ unit }, results) {
     return table(columns, rows);
 }
 
-/** What failed or was wrong, and so was not timed. */
+/** What failed or was wrong, and so was not timed; whose peak did, and so has no share of it. */
 function failureLines(results) {
-    return results
-        .filter(({ failure }) => failure)
-        .map(({ contender, work, failure }) => `- ${contender}, ${work}: ${failure}`);
+    const without = results.filter(({ failure, peak }) => !failure && !Number.isFinite(peak));
+    return [
+        ...results
+            .filter(({ failure }) => failure)
+            .map(({ contender, work, failure }) => `- ${contender}, ${work}: ${failure}`),
+        ...without.map(
+            ({ contender, work, peak_of }) => `- ${contender}, ${work}: no peak: ${peak_of}`,
+        ),
+    ];
 }
 
 function peakLines({ peaks, threads }) {
@@ -85,10 +91,14 @@ function peakLines({ peaks, threads }) {
         .map(([name, value, unit]) => `- ${name}: ${digits(value)} ${unit}`);
 }
 
-/** Who ran, in the contenders' own words. */
+/** Who ran, in the contenders' own words, and what of peaks. */
 function versionLines(results) {
     const said = new Map(results.filter(({ about }) => about).map((r) => [r.contender, r.about]));
-    return [...said].map(([name, about]) => `- ${name}: ${about}`);
+    const peaks = results.filter(({ peak }) => Number.isFinite(peak));
+    return [
+        ...[...said].map(([name, about]) => `- ${name}: ${about}`),
+        ...[...new Set(peaks.map(({ peak_of }) => peak_of))].map((text) => `- a peak: ${text}`),
+    ];
 }
 
 /** A document: where it was measured, the peaks, a table for each family, who ran. */
