@@ -75,11 +75,14 @@ export function sectionsOf(rows, linesOf) {
     });
 }
 
+/** The beginning of what a program has to say, which may be pages. */
+const short = (text) => (text.length > 40 ? `${text.slice(0, 40).trimEnd()} ...` : text);
+
 /** What has no time among these results, and why, as a sentence; "" where all have one. */
 export function failuresOf(results) {
     const failed = results
         .filter(({ failure }) => failure)
-        .map(({ contender, work, failure }) => `${contender}, ${work} (${failure})`);
+        .map(({ contender, work, failure }) => `${contender}, ${work} (${short(failure)})`);
     return failed.length > 0 ? `Not timed: ${failed.join("; ")}.` : "";
 }
 
