@@ -173,10 +173,10 @@ ATTN_INLINE void tile_accumulate_rows_(int tile_rows, float *restrict out, int64
                                  weights_stride, values + c, values_stride, count);
 }
 
-/* Where a sum that has come to term `from` of a block ends, to be added to the output: after 96 terms, and then after 160
+/* Where a sum that has come to term `from` of a block ends, to be added to the output: after 64 terms, and then after 192
  * each, so that 128 terms make two sums, and the 256 of a usual block no more. That goes by the place in the block, not
  * by which of its terms are left out. */
-ATTN_INLINE int64_t tile_sum_end(int64_t from) { return (from + 64) / 160 * 160 + 96; }
+ATTN_INLINE int64_t tile_sum_end(int64_t from) { return (from + 128) / 192 * 192 + 64; }
 
 /**
  * out[r][c] += sum_{first<=j<last} weights[r][j] * values[j][c], for the tile's first `rows` rows
