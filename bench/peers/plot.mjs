@@ -3,7 +3,7 @@
 import * as Plot from "@observablehq/plot";
 import { peer } from "./worker.mjs";
 
-const WIDTH = 860;
+const WIDTH = 1000;
 const BAR = 20;
 
 // libattn in one hue; everybody else by what its name ends with, the same in all figures.
@@ -54,7 +54,7 @@ export function plot(family, results) {
         marginTop: 60,
         marginBottom: 40,
         marginLeft: 270,
-        marginRight: 120,
+        marginRight: 260, // names of rows
         ariaLabel: family.title,
         x: { label: unit, labelAnchor: "center", labelArrow: "none", domain: [0, top], grid: true },
         y: { label: null, domain: names, tickSize: 0 },

@@ -5,6 +5,18 @@ import { createInterface } from "node:readline";
 
 const PATIENCE = 300; // seconds until an answer
 
+/** Those that live: stopped, as most are, they would outlive a run that is interrupted. */
+const alive = new Set();
+process.on("exit", () => {
+    for (const child of alive) child.kill("SIGKILL");
+});
+for (const [signal, status] of [
+    ["SIGHUP", 129],
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+])
+    process.on(signal, () => process.exit(status));
+
 export class Contender {
     #child;
     #lines;
@@ -16,6 +28,8 @@ export class Contender {
             env: { ...process.env, ...env },
             stdio: ["pipe", "pipe", log],
         });
+        alive.add(this.#child);
+        this.#child.on("exit", () => alive.delete(this.#child));
         this.#child.stdin.on("error", () => {}); // it has died; its exit tells
         this.#ended = new Promise((resolve) => {
             this.#child.on("error", (error) => resolve(error.message));

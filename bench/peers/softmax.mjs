@@ -104,7 +104,7 @@ const head = headOf(about, {
     flops: "GFLOP/s",
     avx2: "with AVX2",
     flops2: "of two threads",
-    read: "GB/s of reading",
+    read: "GB/s of reading the most bytes",
     read2: "by two threads",
     wasm: "GFLOP/s of SIMD128",
     wasm2: "by two threads",
