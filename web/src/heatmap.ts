@@ -3,7 +3,7 @@
 import { colorize, type ColourLaw, type Theme } from "./colors";
 import { resize } from "./dom";
 import { Drawing, type Box, type Cell, type Layout, type Strip } from "./drawing";
-import { Frame } from "./frame";
+import { Drawn, Frame } from "./frame";
 import type { Surface, SvgSurface } from "./take/surface";
 import type { Grid } from "./types";
 import { listen } from "./zoom/gestures";
@@ -37,6 +37,8 @@ export class Heatmap {
     #canvas: HTMLCanvasElement;
     #context: CanvasRenderingContext2D;
     #layers = new Layers();
+    /** What the cells' colours come from: errors of rows, which come later, leave them as they are. */
+    #coloured = new Drawn();
     /** What is drawn: a grid, or a region that is to come. */
     #region: Region | null = null;
     #isMoving = false;
@@ -101,9 +103,11 @@ export class Heatmap {
         this.#grid = this.#region = grid;
         this.#isMoving = false;
         this.#drawing = new Drawing(this.#context, grid, tokens, theme, strip);
-        const image = new ImageData(grid.columns, grid.rows);
-        colorize(values, max, law, theme.palette, image.data);
-        this.#layers.take(grid, image);
+        if (this.#coloured.changes(grid, values, max, law, theme.palette)) {
+            const image = new ImageData(grid.columns, grid.rows);
+            colorize(values, max, law, theme.palette, image.data);
+            this.#layers.take(grid, image);
+        }
         this.#frame.ask();
         this.#make = (region) => {
             const meanwhile = { ...grid, ...region };
@@ -128,6 +132,7 @@ export class Heatmap {
 
     /** What has been drawn is of other weights than what will be. */
     forget(): void {
+        this.#coloured.forget();
         this.#layers.forget();
     }
 

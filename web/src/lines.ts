@@ -122,7 +122,7 @@ function textOf(value: string | null): string {
 /** What the reader has to know before believing the numbers; null: nothing. */
 export function warnings({ run, ended }: Findings, grid: Grid | null): string | null {
     const { degenerateRows = 0, nonfinite = 0 } = run ?? {};
-    const weights = grid?.cells.filter((value) => !Number.isFinite(value)).length ?? 0;
+    const weights = grid ? nonfiniteIn(grid.cells) : 0;
     const parts = [
         ended !== null && ended,
         degenerateRows > 0 && numbers.degenerate(count(degenerateRows, nouns.row)),
@@ -130,6 +130,13 @@ export function warnings({ run, ended }: Findings, grid: Grid | null): string | 
         weights > 0 && numbers.nonfinite(count(weights, nouns.cell)),
     ].filter((part) => part !== false);
     return parts.length > 0 ? parts.join("; ") : null;
+}
+
+/** By a plain loop: a panel has ten thousands of cells, and few are looked at often enough to be compiled well. */
+function nonfiniteIn(cells: Float32Array): number {
+    let count = 0;
+    for (let i = 0; i < cells.length; i++) if (!Number.isFinite(cells[i])) count++;
+    return count;
 }
 
 /** What lists have, by their items. */
