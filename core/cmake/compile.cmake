@@ -10,7 +10,8 @@ target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COM
                                                   ATTN_SKETCH_CSR=$<BOOL:${ATTN_SKETCH_CSR}>
                                                   ATTN_SKETCH_FACTORS=$<BOOL:${ATTN_SKETCH_FACTORS}>
                                                   ATTN_LSH=$<BOOL:${ATTN_LSH}>
-                                                  ATTN_QUANTISED=$<BOOL:${ATTN_QUANTISED}>)
+                                                  ATTN_QUANTISED=$<BOOL:${ATTN_QUANTISED}>
+                                                  ATTN_EMULATE_AVX512=$<BOOL:${ATTN_EMULATE_AVX512}>)
 # The first FPU of this family rounds to 64 bits where a float or a double is meant, and then again.
 include(CheckSymbolExists)
 check_symbol_exists(__i386__ "" ATTN_TARGETS_I386)

@@ -71,7 +71,15 @@ function(attn_add_kernels target file)
                                                  ATTN_TILE_COLUMNS=${ATTN_${tier}_COLUMNS})
     # -O3: sums in arrays must become registers, also in builds that are otherwise for debugging; but not
     # around the checks of sanitizers, which take minutes to optimise.
-    target_compile_options(${object} PRIVATE ${ATTN_${tier}_FLAGS})
+    if(ATTN_EMULATE_AVX512 AND ATTN_${tier}_BITS EQUAL 512)
+      target_compile_definitions(${object} PRIVATE ATTN_EMULATED_AVX512)
+      if(ATTN_${tier}_FLAGS MATCHES vnni)
+        target_compile_definitions(${object} PRIVATE ATTN_EMULATED_VNNI)
+      endif()
+      target_compile_options(${object} PRIVATE ${ATTN_avx2_FLAGS} -Wno-psabi)
+    else()
+      target_compile_options(${object} PRIVATE ${ATTN_${tier}_FLAGS})
+    endif()
     if(ATTN_${tier}_BITS EQUAL 0 AND CMAKE_C_COMPILER_ID STREQUAL GNU)
       # What gcc 12 makes of loops over single floats loads two of a row behind the last that they read.
       target_compile_options(${object} PRIVATE -fno-tree-loop-vectorize)
@@ -80,9 +88,12 @@ function(attn_add_kernels target file)
       # Compiled to be linked: its tests do not run under sanitizers (CMakePresets.json).
       set_target_properties(${object} PROPERTIES ATTN_UNCHECKED ON)
     elseif(NOT ATTN_SANITIZE)
+      # What is emulated is slow at any level, and takes minutes to optimise.
       # In modules -O3 is worth its download to the tiles of core/flash alone (a tenth of their time).
       if(ATTN_SMALL)
         set(level -Oz)
+      elseif(ATTN_EMULATE_AVX512)
+        set(level -O1)
       elseif(ATTN_WASM AND NOT folder STREQUAL flash)
         set(level -O2)
       else()

@@ -52,7 +52,7 @@ ATTN_INLINE void vf_pack(float *p, vf v, int32_t *q, const int32_t *w, uint32_t 
     _mm512_storeu_si512(q, integers);
 }
 ATTN_INLINE vf vi_to_vf(vi v) { return _mm512_cvtepi32_ps(v); }
-#if defined(__AVX512VNNI__)
+#if VI_HAS_DOT8
 ATTN_INLINE vi vi_dot16(vi sum, vi a, vi b) { return _mm512_dpwssd_epi32(sum, a, b); }
 ATTN_INLINE vi vi_dot8(vi sum, vi a, vi b) { return _mm512_dpbusd_epi32(sum, a, b); }
 #else

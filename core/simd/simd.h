@@ -87,7 +87,8 @@
 
 /* A vector that is loaded once and stays in its register: gcc would load it anew for each multiply-add that takes it,
  * and with more loads than multiply-adds a loop waits for loads. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && ATTN_SIMD_BITS > 0
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && ATTN_SIMD_BITS > 0 &&       \
+    !defined(ATTN_EMULATED_AVX512)
 #define ATTN_LOADED(v) __asm__("" : "+v"(v))
 #else
 #define ATTN_LOADED(v) ((void)0)
@@ -124,7 +125,7 @@
 #endif
 
 /* Whether integers of 8 bits are multiplied four at a time; else they are widened to 16. */
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(ATTN_EMULATED_VNNI)
 #define VI_HAS_DOT8 1
 #else
 #define VI_HAS_DOT8 0
@@ -155,7 +156,9 @@ ATTN_INLINE void vf_prefetch_bytes(uintptr_t address, int64_t bytes) {
 #if ATTN_SIMD_BITS == 0
 #include "simd/scalar.h"
 #else
-#if defined(__x86_64__)
+#if defined(ATTN_EMULATED_AVX512)
+#include "simd/emulated512.h"
+#elif defined(__x86_64__)
 #include <immintrin.h>
 #else
 #define SIMDE_ENABLE_NATIVE_ALIASES
