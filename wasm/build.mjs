@@ -1,6 +1,7 @@
 // Makes of js/ what is shipped in dist/: bundled, and for browsers minified, because comments are half of
 // it. A browser's entries are a file each, and so is libattn/softmax of Node, which has less in it. Node's
-// others share one more: one, because each file that is imported takes Node a millisecond.
+// others share two more, what `libattn` itself is made of and the rest: no more, because each file that is
+// imported takes Node a millisecond, and no fewer, because to read the rest takes it two.
 //
 // usage: node build.mjs          (dist/libattn.simd.wasm must be built)
 
@@ -83,21 +84,41 @@ const small = {
     transform: (code) => code.replace("FULL = true", "FULL = false"),
 };
 
-async function build(names) {
-    const bundle = await rolldown({
+const bundle = (names) =>
+    rolldown({
         input: Object.fromEntries(names.map((name) => [name, folder(`js/${name}.js`)])),
         platform: "neutral",
         external: names.includes("view") ? ENTRIES : /^(node:|worker_threads$)/,
         moduleTypes: { ".wasm": "base64" },
         plugins: names[0].startsWith("softmax") ? [beside, small] : [beside],
     });
-    const { output } = await bundle.write({
+
+/** The files that an entry cannot do without. */
+async function madeOf(name) {
+    const { output } = await (await bundle([name])).generate({ format: "es" });
+    return new Set(output.find(({ isEntry }) => isEntry).moduleIds);
+}
+
+/** What entries share, as the bundler wants it told. */
+async function sharedBy([first]) {
+    const own = await madeOf(first);
+    return [
+        { name: "shared-first", minShareCount: 2, test: (id) => own.has(id), priority: 1 },
+        { name: "shared", minShareCount: 2 },
+    ];
+}
+
+async function build(names) {
+    const groups = names.length > 1 ? await sharedBy(names) : [];
+    const { output } = await (
+        await bundle(names)
+    ).write({
         dir: made,
         format: "es",
         minify: !names.some((name) => name.endsWith("-node")), // Node prints the line that threw
         entryFileNames: "[name].js",
         chunkFileNames: "shared-[hash].js",
-        codeSplitting: { groups: [{ name: "shared", minShareCount: 2 }] },
+        codeSplitting: { groups },
     });
     output.filter(({ name }) => WITH_FILES.includes(name)).forEach(writeStaying);
 }

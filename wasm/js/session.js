@@ -128,7 +128,9 @@ export class Session extends SmallSession {
         return loan;
     }
 
+    /** Softmax has none of its own: a first call with it does not wait for the description of all. */
     arraysOf(backend = "softmax") {
+        if (backend === "softmax") return super.arraysOf();
         this.#arrays ??= new Map(
             this.describe("attnjs_backends").map(({ id, arrays }) => [id, withOwn(arrays)]),
         );
