@@ -1,5 +1,6 @@
 /* init(): every source, both builds, and what is not a module. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { Worker } from "node:worker_threads";
@@ -52,6 +53,26 @@ const sources = {
 for (const [name, make] of Object.entries(sources)) {
     test(`from ${name}`, async () => assert.equal((await init(make())).build, "scalar"));
 }
+
+test("what Node imports with libattn is two files, and none of Node's own", () => {
+    const read = (name) => readFileSync(new URL(`../dist/${name}`, import.meta.url), "utf8");
+    const importsOf = (text) =>
+        [...text.matchAll(/^import .* from "(.*)";/gm)].map(([, name]) => name);
+    const shared = importsOf(read("node.js"));
+    assert.equal(shared.length, 1);
+    assert.deepEqual(importsOf(read(shared[0])), []);
+    assert.deepEqual(importsOf(read("softmax-node.js")), []);
+});
+
+test("a Node without process.getBuiltinModule() reads files as well", async () => {
+    const { getBuiltinModule } = process;
+    process.getBuiltinModule = undefined;
+    try {
+        assert.equal((await init(file)).build, "scalar");
+    } finally {
+        process.getBuiltinModule = getBuiltinModule;
+    }
+});
 
 test("from nothing, the best that the engine has", async () => {
     assert.equal((await init()).build, hasRelaxed ? "relaxed" : "simd");

@@ -88,3 +88,11 @@ test("the built-in backends' own arrays are among the types", () => {
         assert.deepEqual([...membersOf(name).keys()], declared);
     }
 });
+
+test("softmax has none of its own: sessions do not ask", () => {
+    const { arrays } = backends.find(({ id }) => id === "softmax");
+    assert.deepEqual(
+        arrays.filter((array) => array.own),
+        [],
+    );
+});
