@@ -49,6 +49,12 @@ if(NOT ATTN_TIERS)
   message(FATAL_ERROR "no tiers for ${groups} in ${table}")
 endif()
 
+if(ATTN_EMULATE_AVX512 AND NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
+  message(FATAL_ERROR "ATTN_EMULATE_AVX512 needs gcc: SIMDe's types are not those that clang has for AVX-512")
+elseif(ATTN_EMULATE_AVX512 AND NOT EXISTS ${ATTN_SIMDE_INCLUDE}/simde/x86/avx512.h)
+  message(FATAL_ERROR "ATTN_EMULATE_AVX512 needs SIMDe: -DATTN_SIMDE_INCLUDE=FOLDER, the one with simde/x86/avx512.h")
+endif()
+
 # attn_add_kernels(<target> <file.c> [DOTS]): add the file to the target, once for each tier; DOTS: also for
 # those that add integer dot products.
 function(attn_add_kernels target file)

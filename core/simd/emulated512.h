@@ -34,6 +34,7 @@ ATTN_INLINE __m256i emulated_cvtps_ph_(__m512 v) {
     const __m128i high = _mm256_cvtps_ph(_mm512_extractf32x8_ps(v, 1), _MM_FROUND_TO_NEAREST_INT);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
+#undef _mm512_cvtps_ph
 #define _mm512_cvtps_ph(v, rounding) emulated_cvtps_ph_(v) /* to nearest is all that is asked for */
 
 ATTN_INLINE __m512i emulated_cvtepi8_epi32_(__m128i v) {

@@ -8,7 +8,7 @@ export async function readUrl(url) {
 
 /* As Node has it, where it gives that: what is imported loads all that it offers, which takes 3 ms. */
 async function readFile(url) {
-    const fs = process.getBuiltinModule?.("node:fs") ?? (await import("node:fs"));
+    const fs = globalThis.process?.getBuiltinModule?.("node:fs") ?? (await import("node:fs"));
     return new Promise((resolve, reject) => {
         fs.readFile(url, (error, bytes) => (error ? reject(error) : resolve(bytes)));
     });

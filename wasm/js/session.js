@@ -130,7 +130,7 @@ export class Session extends SmallSession {
 
     /** Softmax has none of its own: a first call with it does not wait for the description of all. */
     arraysOf(backend = "softmax") {
-        if (backend === "softmax") return super.arraysOf();
+        if (backend === "softmax" && this.alive()) return super.arraysOf();
         this.#arrays ??= new Map(
             this.describe("attnjs_backends").map(({ id, arrays }) => [id, withOwn(arrays)]),
         );

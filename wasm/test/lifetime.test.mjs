@@ -171,6 +171,15 @@ for (const [build, open] of [
     }
 }
 
+test("that it is disposed comes before what else is wrong", async () => {
+    const attn = await init();
+    const arrays = makeProblem({ queries: 4, dim: 4 }, 5);
+    attn.dispose();
+    const [query, key, value] = [arrays.query, arrays.key, arrays.value];
+    assert.throws(() => attn.attention({ query, key, value, foo: 1 }), isDisposed);
+    assert.throws(() => attn.plan({ ...arrays.sizes, inputs: ["blocks"] }), isDisposed);
+});
+
 test("Symbol.dispose is dispose", { skip: !Symbol.dispose && "this engine has none" }, async () => {
     const attn = await init();
     const plan = attn.plan({ queries: 1, dim: 1 });
