@@ -90,9 +90,10 @@ static int64_t task_count(const flash_plan_t *plan) {
 
 /*
  * Between packing and attending all threads wait for the last; several heads at once, so that there are tasks
- * enough in between for the wait to be short, and threads are busy where a head's queries are few.
+ * enough in between for the wait to be short, also for one whose processor others use, and threads are busy where a
+ * head's queries are few.
  */
-enum { TASKS_A_WORKER = 16, KEYS_IN_FLIGHT = 1 << 17 };
+enum { TASKS_A_WORKER = 64, KEYS_IN_FLIGHT = 1 << 17 };
 
 static int64_t slot_count(const flash_plan_t *plan) {
     const attn_problem_t *problem = &plan->problem;
