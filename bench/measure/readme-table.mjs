@@ -59,7 +59,8 @@ const table = [
     "|---|---|---|---|---|",
     ...lines,
     "",
-    `Measured on ${native.host.cpu ?? native.host}: the peak of one core in the same run was ` +
+    `Measured on ${native.host.cpu ?? native.host}, ${new Date().toISOString().slice(0, 10)}, by ` +
+        "`bench/measure/readme-table.mjs`: the peak of one core in the same run was " +
         `${native.peak_gflops.toFixed(0)} GFLOP/s, in WebAssembly ${wasm.peak_gflops.toFixed(0)}.`,
 ].join("\n");
 
