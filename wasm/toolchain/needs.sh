@@ -193,10 +193,14 @@ install_packages() {
 # that tells it is complete.
 npm_ci() {
     local folder=$1 log=$2
-    ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.attn-lock.json" || return 0
-    echo "installing: npm packages of $folder/package-lock.json"
-    npm ci --prefix "$folder" "${@:3}" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
-    cp "$folder/package-lock.json" "$folder/node_modules/.attn-lock.json"
+    (
+        # Two at once would remove each other's files.
+        if command -v flock >/dev/null; then exec 9>build/.npm-ci.lock && flock 9; fi
+        ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.attn-lock.json" || exit 0
+        echo "installing: npm packages of $folder/package-lock.json"
+        npm ci --prefix "$folder" "${@:3}" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
+        cp "$folder/package-lock.json" "$folder/node_modules/.attn-lock.json"
+    ) || exit 1
 }
 
 install_missing() {
