@@ -63,7 +63,13 @@ export const beginningOf = (one, { peak, ms }) => [
         : heldAgainst(one.percent_of_peak, peak, percent),
 ];
 
-const titles = new Map(families.map(({ id, title, unit }) => [id, `${title}; of ${unit.peak}`]));
+/** "Causal, 1 thread (`causal`); shares of float arithmetic, GFLOP/s". */
+const titles = new Map(
+    families.map(({ id, title, unit }) => [
+        id,
+        `${title} (\`${id}\`); shares of ${unit.peak}, ${unit.unit}`,
+    ]),
+);
 
 /** The lines that `linesOf` makes of each row, below the names of their families. */
 export function sectionsOf(rows, linesOf) {
@@ -82,7 +88,10 @@ const short = (text) => (text.length > 40 ? `${text.slice(0, 40).trimEnd()} ...`
 export function failuresOf(results) {
     const failed = results
         .filter(({ failure }) => failure)
-        .map(({ contender, work, failure }) => `${contender}, ${work} (${short(failure)})`);
+        .map(
+            ({ contender, work, family, failure }) =>
+                `${contender}, ${work} in \`${family}\` (${short(failure)})`,
+        );
     return failed.length > 0 ? `Not timed: ${failed.join("; ")}.` : "";
 }
 

@@ -111,7 +111,7 @@ const head = headOf(about, {
     chromium: "in Chromium",
 });
 const text = [
-    `${head} 8 heads. Times beside others are the other's time / this one's, in brackets the aim; errors are relative to exact attention in double precision.`,
+    `${head} 8 heads. Times beside others are the other's time / this one's, in brackets the aim; errors are relative to exact attention in double precision, "more" where one is larger than the best peer's beside it.`,
     table(
         [
             ...["work", "ms", "of the peak", "aim", "beside libattn's own (aim)"],

@@ -43,7 +43,8 @@ test("a contender that fails leaves its cells empty and is named, and all other 
             for (const name of row.names) {
                 const one = (id, contender) => id === row.id && contender === name;
                 const text = timesOfSparse(measured(one));
-                assert.ok(text.includes(`Not timed: ${name}, ${row.label} (ended by SIGKILL).`));
+                const failed = `${name}, ${row.label} in \`${family.id}\` (ended by SIGKILL)`;
+                assert.ok(text.includes(`Not timed: ${failed}.`));
                 assert.doesNotMatch(text, /NaN|undefined|Infinity/, `${row.id}: ${name}`);
                 const gone = whole.filter((line) => !linesOf(text).includes(line));
                 assert.ok(gone.length <= 1, `${row.id}: ${name}`);
