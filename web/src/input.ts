@@ -166,13 +166,17 @@ export class InputPanel {
         const { onTyping, onText, onBack, onProblem, onView } = this.#events;
         let typing = 0;
         let typedAt: string | null = null;
+        const leave = () => keepTyped(this.#text.value, typedAt);
+        addEventListener("pagehide", leave);
         this.#text.addEventListener("input", () => {
             typedAt = location.hash;
+            // A reload is of the address there is as it begins, whatever is written until the page is gone. Only now,
+            // because browsers keep no page for Back that listens to this.
+            addEventListener("beforeunload", leave);
             onTyping();
             clearTimeout(typing);
             typing = setTimeout(onText, this.#text.value.length > swift ? typingPause : 0);
         });
-        addEventListener("pagehide", () => keepTyped(this.#text.value, typedAt));
         this.#dim.addEventListener("change", onText);
         this.#scale.addEventListener("input", onProblem);
         this.#causal.addEventListener("change", onProblem);
