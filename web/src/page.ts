@@ -331,8 +331,12 @@ export class Page {
         });
     }
 
-    /** Keep what was chosen in the address. */
+    /**
+     * Keep what was chosen in the address; not while the input of a link is read, as until it is there no preset is
+     * known: who went on at once left an address without it for Back.
+     */
     #remember(): void {
+        if (!this.#loading.summary && this.#loading.isReading) return;
         const { settings: input, preset, source } = this.#input;
         const settings = {
             ...input,
