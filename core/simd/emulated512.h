@@ -52,11 +52,8 @@ ATTN_INLINE __m256i emulated_cvtepi32_epi16_(__m512i v) {
 #define _mm512_cvtepi32_epi16 emulated_cvtepi32_epi16_
 
 ATTN_INLINE __m128i emulated_cvtepi32_epi8_(__m512i v) {
-    int32_t from[16];
-    int8_t to[16];
-    _mm512_storeu_si512(from, v);
-    for (int l = 0; l < 16; l++) to[l] = (int8_t)(from[l] & 0xff);
-    return _mm_loadu_si128((const __m128i *)to);
+    const __m256i low = _mm256_and_si256(emulated_cvtepi32_epi16_(v), _mm256_set1_epi16(0xff));
+    return _mm_packus_epi16(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
 }
 #define _mm512_cvtepi32_epi8 emulated_cvtepi32_epi8_
 
