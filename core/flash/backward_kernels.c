@@ -262,12 +262,10 @@ static double sink_of(const backward_block_t *block, float sink) {
 /* ---- the table -------------------------------------------------------------------------------------- */
 
 static void write_rows(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_t row,
-                       float *values, int64_t stride, float factor) {
-    for (int64_t c = 0; c < stride; c += VF_LANES)
-        vf_store(values + c, vf_mul(vf_set1(factor), vf_load(values + c)));
+                       const float *values, float factor) {
     convert_back((char *)tensor->data +
                      attn_offset(tensor, batch, head, row) * attn_dtype_size(tensor->dtype),
-                 tensor->dtype, tensor->stride[3], values, tensor->shape[3]);
+                 tensor->dtype, tensor->stride[3], values, tensor->shape[3], factor);
 }
 
 /* The queries, whose tiles have their ranges, and those keys. */
@@ -321,8 +319,7 @@ static void attend_block(const backward_task_t *task, const space_t *space,
         sums[BACKWARD_SINK] += sink_of(block, flash_sink_of(&task->head, queries->head));
     for (int64_t r = 0; gradients->query.data && r < block->rows; r++)
         write_rows(&gradients->query, task->head.batch, queries->head, queries->first + r,
-                   block->query_sums + r * block->query_stride, block->query_stride,
-                   task->head.scale);
+                   block->query_sums + r * block->query_stride, task->head.scale);
 }
 
 /* Queries from number `at` of the group on, in one head and in one block of the pattern. */
@@ -417,10 +414,9 @@ static void finish(const backward_task_t *task, const backward_sums_t *parts, in
     for (int64_t j = keys.first; j < keys.last; j++) {
         const backward_sums_t sums = sums_of(parts, count, j, dim, value_dim);
         if (key->data)
-            write_rows(key, task->head.batch, task->head.kv_head, j, sums.key, dim,
-                       task->head.scale);
+            write_rows(key, task->head.batch, task->head.kv_head, j, sums.key, task->head.scale);
         if (value->data)
-            write_rows(value, task->head.batch, task->head.kv_head, j, sums.value, value_dim, 1.0f);
+            write_rows(value, task->head.batch, task->head.kv_head, j, sums.value, 1.0f);
     }
 }
 

@@ -253,9 +253,7 @@ ATTN_SMALL_STEP void combine(const attn_head_t *head, int64_t splits,
             for (int64_t k = 0; k < problem->value_dim; k++)
                 out[k] = (c ? out[k] : 0.0f) + factor * part[k];
         }
-        const float scale = sum == 0.0f ? 0.0f : 1.0f / sum;
-        for (int64_t k = 0; k < problem->value_dim; k++) out[k] *= scale;
-        flash_write(head, query_head, row % problem->queries, out, flash_lse(max, sum));
+        flash_write(head, query_head, row % problem->queries, out, max, sum);
     }
 }
 

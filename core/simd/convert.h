@@ -31,24 +31,24 @@ ATTN_SHARED_SMALL_STEP void convert_row(float *to, const void *from, attn_dtype_
     for (; i < count; i++) to[i] = factor * convert_one_(from, dtype, i * stride);
 }
 
-/** Element i of a row at `to` = from[i], rounded to nearest even. */
+/** Element i of a row at `to` = factor * from[i], rounded to nearest even. */
 ATTN_SHARED_SMALL_STEP void convert_back(void *to, attn_dtype_t dtype, int64_t stride,
-                                         const float *from, int64_t count) {
+                                         const float *from, int64_t count, float factor) {
     int64_t i = 0;
     for (; dtype == ATTN_F32 && stride == 1 && i + VF_LANES <= count; i += VF_LANES)
-        vf_store((float *)to + i, vf_load(from + i));
+        vf_store((float *)to + i, vf_mul(vf_set1(factor), vf_load(from + i)));
     for (; !ATTN_COMPACT && dtype != ATTN_F32 && stride == 1 && i + VF_LANES <= count;
          i += VF_LANES) {
         if (dtype == ATTN_F16)
-            vf_store_f16((uint16_t *)to + i, vf_load(from + i));
+            vf_store_f16((uint16_t *)to + i, vf_mul(vf_set1(factor), vf_load(from + i)));
         else
-            vf_store_bf16((uint16_t *)to + i, vf_load(from + i));
+            vf_store_bf16((uint16_t *)to + i, vf_mul(vf_set1(factor), vf_load(from + i)));
     }
     for (; i < count; i++) {
-        if (ATTN_SMALL || dtype == ATTN_F32) ((float *)to)[i * stride] = from[i];
+        if (ATTN_SMALL || dtype == ATTN_F32) ((float *)to)[i * stride] = factor * from[i];
         if (ATTN_SMALL) continue;
-        if (dtype == ATTN_F16) ((uint16_t *)to)[i * stride] = float_to_f16(from[i]);
-        if (dtype == ATTN_BF16) ((uint16_t *)to)[i * stride] = float_to_bf16(from[i]);
+        if (dtype == ATTN_F16) ((uint16_t *)to)[i * stride] = float_to_f16(factor * from[i]);
+        if (dtype == ATTN_BF16) ((uint16_t *)to)[i * stride] = float_to_bf16(factor * from[i]);
     }
 }
 

@@ -431,13 +431,8 @@ ATTN_INLINE float flash_lse(float max, float sum) {
     return flash_natural((double)max + 0.5 * (double)log2f(sum));
 }
 
-/** Row r's output O / L, in place; a row that saw no key gives zeros. */
-ATTN_STEP void flash_end(flash_tile_t *tile, int64_t r) {
-    const float sum = flash_sum(tile, r), scale = sum == 0.0f ? 0.0f : 1.0f / sum;
-    float *row = tile->out + r * tile->out_stride;
-    for (int64_t c = 0; c < tile->value_dim; c += VF_LANES)
-        vf_store(row + c, vf_mul(vf_load(row + c), vf_set1(scale)));
-}
+/** 1 / L, by which a row's output is O * (1 / L); 0 of one that saw no key. */
+ATTN_INLINE float flash_normaliser(float sum) { return sum == 0.0f ? 0.0f : 1.0f / sum; }
 
 /* ---- scores --------------------------------------------------------------------------------------- */
 
@@ -446,7 +441,7 @@ ATTN_INLINE void flash_weigh(flash_tile_t *tile, int64_t keys) {
     for (int64_t r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
         const float sum = flash_sum(tile, r);
-        const vf shift = vf_set1(tile->max[r]), scale = vf_set1(sum == 0.0f ? 0.0f : 1.0f / sum);
+        const vf shift = vf_set1(tile->max[r]), scale = vf_set1(flash_normaliser(sum));
         for (int64_t j = 0; j < keys; j += VF_LANES)
             vf_store(row + j, vf_mul(scale, vf_exp4(vf_sub(vf_load(row + j), shift))));
     }

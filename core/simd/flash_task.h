@@ -210,14 +210,15 @@ ATTN_SMALL_STEP void flash_fill(float *rows, int64_t count, int64_t stride, int6
         for (int64_t j = 0; j < keys; j++) rows[i * stride + j] = value;
 }
 
-/** Write one finished row of a query head, and its lse where that is wanted. */
+/** Write a row of a query head from its O, M and L: the output O / L, zeros where it saw no key, and its lse where that
+ * is wanted. */
 ATTN_SMALL_STEP void flash_write(const attn_head_t *head, int64_t query_head, int64_t row,
-                                 const float *values, float row_lse) {
+                                 const float *values, float max, float sum) {
     const attn_tensor_t *out = &head->io->out, *lse = &head->io->lse;
     const int64_t at = attn_offset(out, head->batch, query_head, row);
     convert_back((char *)out->data + at * attn_dtype_size(out->dtype), out->dtype, out->stride[3],
-                 values, head->problem->value_dim);
-    if (lse->data) *attn_row(lse, head->batch, query_head, row) = row_lse;
+                 values, head->problem->value_dim, flash_normaliser(sum));
+    if (lse->data) *attn_row(lse, head->batch, query_head, row) = flash_lse(max, sum);
 }
 
 /** Keep the rows' M, L and O until the next round of buckets, and take them up there; `kept`: of all queries of
@@ -244,13 +245,11 @@ ATTN_SMALL_STEP void flash_resume(flash_tile_t *tile, const float *kept) {
 /** Write the tiles' output, and lse where it is wanted. */
 ATTN_SMALL_STEP void flash_finish(const attn_head_t *head, const attn_queries_t *queries,
                                   const flash_scratch_t *scratch) {
-    for (int64_t i = 0; i < queries->count; i++) {
-        flash_tile_t *tile = &scratch->tiles[i / TILE_ROWS];
-        const int64_t r = i % TILE_ROWS;
-        flash_end(tile, r);
-        flash_write(head, queries->head, flash_query(tile, r), tile->out + r * tile->out_stride,
-                    head->io->lse.data ? flash_lse(tile->max[r], flash_sum(tile, r)) : 0.0f);
-    }
+    for (const flash_tile_t *tile = scratch->tiles;
+         tile < scratch->tiles + (queries->count + TILE_ROWS - 1) / TILE_ROWS; tile++)
+        for (int r = 0; r < tile->rows; r++)
+            flash_write(head, queries->head, flash_query(tile, r), tile->out + r * tile->out_stride,
+                        tile->max[r], flash_sum(tile, r));
 }
 
 #endif

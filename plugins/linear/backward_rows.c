@@ -73,7 +73,7 @@ void rows_store(const attn_tensor_t *tensor, int64_t batch, int64_t head, int64_
     for (int64_t r = 0; r < count; r++) {
         const int64_t offset = attn_offset(tensor, batch, head, first + r);
         convert_back((char *)tensor->data + offset * size, tensor->dtype, tensor->stride[3],
-                     from + r * stride, tensor->shape[3]);
+                     from + r * stride, tensor->shape[3], 1.0f);
     }
 }
 

@@ -164,7 +164,7 @@ static void store_state(const way_t *way) {
     for (int64_t k = 0; k < way->work.form->features; k++) {
         if (s)
             convert_back(attn_row(s, head->batch, head->kv_head, k), ATTN_F32, s->stride[3],
-                         way->sums + k * way->work.stride, s->shape[3]);
+                         way->sums + k * way->work.stride, s->shape[3], 1.0f);
         if (z) *attn_row(z, head->batch, head->kv_head, k) = z_of(way, way->sums)[k];
     }
 }

@@ -55,7 +55,7 @@ ATTN_SMALL_STEP uint64_t rows_not_finite(const float *rows, int64_t stride, int6
 /* A row goes to `to`, and becomes what stands there: in 16 bits more numbers are infinite than in float. */
 ATTN_SMALL_STEP void give_row(void *to, attn_dtype_t dtype, int64_t stride, float *row,
                               int64_t count) {
-    convert_back(to, dtype, stride, row, count);
+    convert_back(to, dtype, stride, row, count, 1.0f);
     if (dtype != ATTN_F32) convert_row(row, to, dtype, stride, count, 1.0f);
 }
 

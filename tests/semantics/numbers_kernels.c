@@ -14,7 +14,7 @@ static void row(float *to, const void *from, attn_dtype_t dtype, int64_t stride,
 }
 
 static void back(void *to, attn_dtype_t dtype, int64_t stride, const float *from, int64_t count) {
-    convert_back(to, dtype, stride, from, count);
+    convert_back(to, dtype, stride, from, count, 1.0f);
 }
 
 const numbers_kernels_t ATTN_KERNEL(attn_test_numbers) = {
