@@ -90,8 +90,9 @@ ATTN_INLINE int64_t flash_query(const flash_tile_t *tile, int64_t r) {
 ATTN_STEP void flash_begin(flash_tile_t *tile) {
     for (int r = 0; r < FLASH_ROWS; r++) tile->max[r] = -FLT_MAX;
     for (int r = 0; r < TILE_ROWS; r++) vf_store(tile->sums[r], vf_zero());
-    if (tile->out)
-        for (int64_t i = 0; i < TILE_ROWS * tile->out_stride; i++) tile->out[i] = 0.0f;
+    float *out = tile->out;
+    const int64_t size = out ? TILE_ROWS * tile->out_stride : 0;
+    for (int64_t i = 0; i < size; i += VF_LANES) vf_store(out + i, vf_zero());
 }
 
 /** An attention sink: a logit (base 4) that takes part in the sum and has no value. */
@@ -250,7 +251,8 @@ ATTN_INLINE int flash_outgrown(const flash_tile_t *tile, const vf *largest) {
 }
 
 /* Move M to the row's largest logit where it must, whatever other rows do: a row's result does not
- * depend on its neighbours. What the old sums of row r are worth then is rescale[r] times as much. */
+ * depend on its neighbours. What the old sums of row r are worth then is rescale[r] times as much: of rows whose M
+ * stays as much as before, and nothing where nothing has been summed, as in a row's first block. */
 ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, const vf *largest) {
     float rescale[FLASH_ROWS];
     for (int r = 0; r < FLASH_ROWS; r++) rescale[r] = tile->max[r];
@@ -261,9 +263,10 @@ ATTN_SMALL_STEP void flash_rescale(flash_tile_t *tile, const vf *largest) {
     for (int r = 0; r < FLASH_ROWS; r += VF_LANES)
         vf_store(rescale + r, vf_exp4(vf_sub(vf_load(rescale + r), vf_load(tile->max + r))));
     for (int r = 0; r < tile->rows; r++) {
-        const vf factor = vf_set1(rescale[r]);
+        const vf factor = vf_set1(rescale[r]), sums = vf_load(tile->sums[r]);
         float *out = tile->out ? tile->out + r * tile->out_stride : NULL;
-        vf_store(tile->sums[r], vf_mul(factor, vf_load(tile->sums[r])));
+        if (rescale[r] == 1.0f || !vf_any_greater(sums, vf_zero())) continue;
+        vf_store(tile->sums[r], vf_mul(factor, sums));
         for (int64_t c = 0; out && c < tile->value_dim; c += VF_LANES)
             vf_store(out + c, vf_mul(factor, vf_load(out + c)));
     }

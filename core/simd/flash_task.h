@@ -150,6 +150,7 @@ ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_querie
     const attn_tensor_t *query = &head->io->query;
     const int64_t tiles = (queries->count + TILE_ROWS - 1) / TILE_ROWS;
     const float factor = head->scale * ATTN_LOG4_E;
+    const flash_mods_t mods = flash_mods_of(head, queries->head, 0);
     flash_fetch(query, head, queries->head, flash_order(queries), queries->first, queries->count);
     for (int64_t t = 0; t < tiles; t++) {
         flash_tile_t *tile = &scratch->tiles[t];
@@ -158,7 +159,7 @@ ATTN_SMALL_STEP int64_t flash_prepare(const attn_head_t *head, const attn_querie
         tile->rows = tile_min(TILE_ROWS, queries->count - done);
         tile->dim = problem->dim;
         tile->value_dim = problem->value_dim;
-        tile->mods = flash_mods_of(head, queries->head, 0);
+        tile->mods = mods;
         tile->query = packed;
         tile->out = with_output ? scratch->out + done * scratch->out_stride : NULL;
         tile->out_stride = scratch->out_stride;
@@ -189,12 +190,10 @@ ATTN_SMALL_STEP void flash_see_all(const attn_head_t *head, const attn_queries_t
                                    flash_tile_t *tiles) {
     const attn_problem_t *problem = head->problem;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
-    for (int64_t i = 0; i < tile_round_up(queries->count, TILE_ROWS); i++) {
-        flash_tile_t *tile = &tiles[i / TILE_ROWS];
-        const int64_t query = queries->first + tile_min(i, queries->count - 1);
-        attn_key_range(problem, keys, query, &tile->first[i % TILE_ROWS],
-                       &tile->last[i % TILE_ROWS]);
-    }
+    for (int64_t done = 0; done < queries->count; done += TILE_ROWS, tiles++)
+        for (int r = 0; r < TILE_ROWS; r++)
+            attn_key_range(problem, keys, queries->first + tile_min(done + r, queries->count - 1),
+                           &tiles->first[r], &tiles->last[r]);
 }
 
 /** Let them see all keys, whatever the rules are: for logits before masking. */

@@ -56,8 +56,8 @@ ATTN_SHARED_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count
     for (; j < count; j++)
         for (int64_t k = 0; k < d; k++)
             panel[k * width + j] = factor * source[j * row_stride + k * column_stride];
-    for (int64_t k = 0; k < d; k++)
-        for (j = count; j < width; j++) panel[k * width + j] = 0.0f;
+    for (j = count; j < width; j++)
+        for (int64_t k = 0; k < d; k++) panel[k * width + j] = 0.0f;
 }
 
 /* tile_panel_product() for `tile_rows` rows and `vectors` vectors, both constants. */
