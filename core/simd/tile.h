@@ -46,7 +46,8 @@ ATTN_SHARED_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count
                                       const float *source, int64_t row_stride,
                                       int64_t column_stride, float factor) {
     int64_t j = 0;
-    const int64_t rows = column_stride == 1 ? count : 0;
+    const int64_t rows = column_stride == 1 ? count : 0, size = count < width ? d * width : 0;
+    for (int64_t i = 0; i < size; i++) panel[i] = 0.0f; /* at once: few in each row are dear */
     for (; VF_LANES > 4 && j + VF_LANES <= rows; j += VF_LANES)
         tile_pack_rows_(VF_LANES, panel + j, width, d, source + j * row_stride, row_stride, factor);
     for (; j + 4 <= rows; j += 4)
@@ -56,8 +57,6 @@ ATTN_SHARED_SMALL_STEP void tile_pack(float *panel, int64_t width, int64_t count
     for (; j < count; j++)
         for (int64_t k = 0; k < d; k++)
             panel[k * width + j] = factor * source[j * row_stride + k * column_stride];
-    for (j = count; j < width; j++)
-        for (int64_t k = 0; k < d; k++) panel[k * width + j] = 0.0f;
 }
 
 /* tile_panel_product() for `tile_rows` rows and `vectors` vectors, both constants. */
