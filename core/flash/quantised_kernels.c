@@ -132,6 +132,7 @@ static void add_infinite(const step_t *step) {
         const int64_t key = step->base + step->first + j;
         if (key >= step->segment->count) break;
         read_value(step->head, key, value);
+        if (tile_all_finite(value, 0, 1, tile->value_dim)) continue;
         for (int r = 0; r < tile->rows; r++)
             for (int64_t c = 0; c < tile->value_dim; c++)
                 if (!isfinite(value[c]) && tile->scores[r * FLASH_KEYS + j] != -INFINITY)
