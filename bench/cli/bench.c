@@ -26,7 +26,7 @@ static const table_column_t columns[] = {
     {"causal", "causal", TABLE_FLAG},
     {"backward", "backward", TABLE_FLAG},
     {"threads", "threads", TABLE_INTEGER},
-    {"tier", "tier", TABLE_WORD},
+    {"kernel", "kernel", TABLE_WORD},
     {"ms", "ms", TABLE_NUMBER},
     {"ms_low", "ms low", TABLE_NUMBER},
     {"ms_high", "ms high", TABLE_NUMBER},
@@ -79,7 +79,7 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
     table_add_number(table, problem->causal != ATTN_CAUSAL_NONE);
     table_add_number(table, bench->backward);
     table_add_number(table, threads);
-    table_add_text(table, attn_tier_name(attn_context_tier(bench->context)));
+    table_add_text(table, trial->plan ? attn_plan_kernel(trial->plan) : NULL);
     table_add_number(table, 1e3 * time->median);
     table_add_number(table, time->samples > 1 ? 1e3 * time->low : NAN);
     table_add_number(table, time->samples > 1 ? 1e3 * time->high : NAN);
@@ -328,13 +328,14 @@ static int execute(bench_t *bench) {
 static const char summary[] =
     "Speed over ranges of sizes, on independent standard normal Q, K and V, or on those of files.";
 static const char details[] =
-    "Every combination of the lists is a row for each backend. ms is the median of the time of\n"
-    "one run, between ms low and ms high (95% confidence; - where --time left but one). GFLOP/s\n"
-    "and GB/s count what the method needs. The peak is that of one core with the same\n"
-    "instruction set, measured in this run, with less effort where --time is below 0.1; the\n"
-    "percentage is per thread. Pairs is the share of\n"
-    "(query, key) pairs that are kept, of some 256 queries where a run's arrays decide which; "
-    "touched\n"
+    "Every combination of the lists is a row for each backend. Kernel is what the plan runs:\n"
+    "instruction set and tile, and what a parameter such as precision changed. ms is the median\n"
+    "of the time of one run, between ms low and ms high (95% confidence; - where --time left but\n"
+    "one). GFLOP/s and GB/s count what the method needs. The peak is that of one core's\n"
+    "multiply-adds of floats with the same instruction set (integers may do more), measured in\n"
+    "this run, with less effort where --time is below 0.1; the percentage is per thread. Pairs is\n"
+    "the share of (query, key) pairs that are kept, of some 256 queries where a run's arrays\n"
+    "decide which; touched\n"
     "that of the blocks which are computed for them.\n"
     "The error is against exact softmax attention in double precision, over about 64 rows. A\n"
     "backend that cannot solve a problem has a row without numbers, and standard error says why.\n"

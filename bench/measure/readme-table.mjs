@@ -44,6 +44,8 @@ const random = json("bench", "--heads", String(layers * count), "--n", n, "--d",
 const errorOf = ({ rows }, name) =>
     rows.find(({ backend }) => backend === name).error.toPrecision(2);
 
+/* A kernel's name begins with its tier's. */
+const tierOf = ({ rows: [row] }) => row.kernel.split(" ")[0];
 const cell = (row) =>
     `${row.ms.toFixed(1)} ms, ${row.gflops.toFixed(0)} GFLOP/s / ${row.error.toPrecision(2)}`;
 const lines = native.rows.map((row) => {
@@ -55,7 +57,7 @@ const lines = native.rows.map((row) => {
     );
 });
 const table = [
-    `| backend | computes | native, ${native.rows[0].tier} | WebAssembly, ${wasm.rows[0].tier} | error on trained heads / on random ones |`,
+    `| backend | computes | native, ${tierOf(native)} | WebAssembly, ${tierOf(wasm)} | error on trained heads / on random ones |`,
     "|---|---|---|---|---|",
     ...lines,
     "",

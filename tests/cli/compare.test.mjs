@@ -230,7 +230,7 @@ describe("attn bench", () => {
             "causal",
             "backward",
             "threads",
-            "tier",
+            "kernel",
             "ms",
             "ms_low",
             "ms_high",
