@@ -5,7 +5,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
-import { bytesOf, cases, compare, parse, skip, split } from "../conformance/cases.mjs";
+import {
+    bytesOf,
+    cases,
+    compare,
+    parse,
+    rulesOf,
+    skip,
+    split,
+    tally,
+} from "../conformance/cases.mjs";
 import { attn, withFiles } from "./command.mjs";
 import { npy, parseNpy } from "./npy.mjs";
 
@@ -36,19 +45,18 @@ function inputsOf({ node, inputs }) {
     return { files, args };
 }
 
-function rulesOf({ node: { attributes, inputs } }) {
-    const { is_causal, scale, softcap, qk_matmul_output_mode } = attributes;
-    const args = [];
-    // Queries are the last of a padded sequence's keys (opset 24), else they follow the past.
-    if (is_causal) args.push(inputs[6] ? "--causal=bottom-right" : "--causal");
+function flagsOf({ node }) {
+    const { causal, window, scale, softcap, scoresMode } = rulesOf(node);
+    const args = causal === "none" ? [] : [`--causal=${causal}`];
+    if (window) args.push(`--window=${window.join(",")}`);
     if (scale !== undefined) args.push(`--scale=${scale}`);
-    if (softcap) args.push(`--softcap=${softcap}`);
-    if (qk_matmul_output_mode) args.push(`--scores-mode=${qk_matmul_output_mode}`);
+    if (softcap !== undefined) args.push(`--softcap=${softcap}`);
+    if (scoresMode) args.push(`--scores-mode=${scoresMode}`);
     return args;
 }
 
 describe("ONNX Attention", { skip }, () => {
-    test("there are cases", () => assert.ok(cases.length > 0));
+    const ran = tally(cases);
     for (const entry of cases) {
         test(entry.name, () => {
             const { files, args } = inputsOf(entry);
@@ -57,7 +65,7 @@ describe("ONNX Attention", { skip }, () => {
                 .filter(({ name }) => name);
             const names = outputs.flatMap(({ flag }) => [`--${flag}`, `${flag}_out.npy`]);
             withFiles(files, (place) => {
-                const all = ["run", "softmax", ...args, ...rulesOf(entry), ...names];
+                const all = ["run", "softmax", ...args, ...flagsOf(entry), ...names];
                 const { status, stderr } = attn(all, place);
                 assert.equal(status, 0, stderr);
                 for (const { name, flag } of outputs) {
@@ -68,6 +76,14 @@ describe("ONNX Attention", { skip }, () => {
                     compare(name, actual.data, expected);
                 }
             });
+            ran.pass(entry);
         });
     }
+    test(ran.name, () => ran.check());
+
+    test("README says their number", () => {
+        const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+        const [, said] = readme.match(/the (\d+)\s+`Attention` cases/);
+        assert.equal(Number(said), cases.length);
+    });
 });

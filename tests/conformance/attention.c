@@ -12,7 +12,7 @@
  * ONNX Attention means: with 3-D arrays (B, n, H d) heads stand side by side; past and key make
  * `present`; a mask that is shorter than the keys is continued with "not seen"; causal masks are
  * aligned top-left, moved by the past, or, with nonpad_kv_seqlen and no past, bottom-right in each
- * sequence's length; softcap comes before the mask.
+ * sequence's length, and so are windows; softcap comes before the mask.
  */
 #include "attention.h"
 
@@ -36,9 +36,15 @@ static const char *const ARRAY_NAMES[ARRAY_COUNT] = {"Q",
                                                      "present_value",
                                                      "qk_matmul_output"};
 
-static const char *const ATTRIBUTE_NAMES[ATTRIBUTE_COUNT] = {
-    "is_causal", "kv_num_heads", "q_num_heads",      "qk_matmul_output_mode",
-    "scale",     "softcap",      "softmax_precision"};
+static const char *const ATTRIBUTE_NAMES[ATTRIBUTE_COUNT] = {"is_causal",
+                                                             "kv_num_heads",
+                                                             "left_window_size",
+                                                             "q_num_heads",
+                                                             "qk_matmul_output_mode",
+                                                             "right_window_size",
+                                                             "scale",
+                                                             "softcap",
+                                                             "softmax_precision"};
 
 static int index_of(const char *const *names, int count, const char *name, size_t length) {
     for (int i = 0; i < count; i++)
@@ -159,6 +165,17 @@ static void set_up_keys(attention_case_t *c) {
     if (io->key.shape[2] != io->value.shape[2]) die("key and value differ in length");
 }
 
+/* Of a padded sequence the problem has positions from the bottom right with causal alone. */
+static void set_up_window(attention_case_t *c) {
+    attn_problem_t *p = &c->problem;
+    const double left = c->attributes[LEFT_WINDOW_SIZE], right = c->attributes[RIGHT_WINDOW_SIZE];
+    if (!isnan(left)) p->window_left = (int64_t)left;
+    if (!isnan(right)) p->window_right = (int64_t)right;
+    const int windowed = p->window_left >= 0 || p->window_right >= 0;
+    if (windowed && c->arrays[ARRAY_LENGTHS].data && !c->arrays[ARRAY_PAST_KEY].data && !p->causal)
+        die("nonpad_kv_seqlen with a window and without is_causal");
+}
+
 static void set_up_rules(attention_case_t *c) {
     attn_problem_t *p = &c->problem;
     const array_file_t *mask = &c->arrays[ARRAY_MASK], *lengths = &c->arrays[ARRAY_LENGTHS];
@@ -169,6 +186,7 @@ static void set_up_rules(attention_case_t *c) {
     if (whole(c, IS_CAUSAL))
         p->causal = lengths->data && !past->data ? ATTN_CAUSAL_BOTTOM_RIGHT : ATTN_CAUSAL_TOP_LEFT;
     if (past->data) p->past = past->shape[2];
+    set_up_window(c);
     if (mask->data && mask->dtype == ATTN_BOOL) {
         p->inputs |= ATTN_INPUT_MASK;
         c->io.mask = mask_of(mask, p->keys, &c->mask);

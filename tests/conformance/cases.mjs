@@ -19,6 +19,49 @@ const all = there ? JSON.parse(readFileSync(manifest, "utf8")).cases : [];
 export const cases = all.filter(({ node }) => node.op === "Attention");
 export const linearCases = all.filter(({ node }) => node.op === "LinearAttention");
 
+const attentionAttributes = [
+    ...["is_causal", "left_window_size", "right_window_size", "scale", "softcap"],
+    ...["q_num_heads", "kv_num_heads", "qk_matmul_output_mode", "softmax_precision"],
+];
+
+/**
+ * What the attributes and optional inputs of an Attention node ask for: its corner ("none", "top-left",
+ * "bottom-right": queries are the last of each padded sequence's keys), window, scale, softcap and
+ * number of the scores' mode. An attribute that is not in this list has to be added before its cases pass.
+ */
+export function rulesOf({ attributes, inputs }) {
+    const unknown = Object.keys(attributes).filter((name) => !attentionAttributes.includes(name));
+    assert.deepEqual(unknown, [], "attributes of Attention that the tests do not know");
+    const window = [attributes.left_window_size ?? -1, attributes.right_window_size ?? -1];
+    const isPadded = Boolean(inputs[6] && !inputs[4]);
+    const isWindowed = window.some((size) => size >= 0);
+    assert.ok(attributes.is_causal || !isPadded || !isWindowed, "a padded window without causal");
+    return {
+        causal: !attributes.is_causal ? "none" : isPadded ? "bottom-right" : "top-left",
+        window: isWindowed ? window : undefined,
+        scale: attributes.scale,
+        softcap: attributes.softcap || undefined,
+        scoresMode: attributes.qk_matmul_output_mode ?? 0,
+    };
+}
+
+/** Which of the cases ran; one test at the end holds it against the manifest and says the number. */
+export function tally(listed) {
+    const passed = new Set();
+    return {
+        pass: ({ name }) => passed.add(name),
+        name: `${listed.length} cases of the manifest, and all of them ran`,
+        check() {
+            assert.ok(listed.length > 0, "the manifest lists no case");
+            assert.deepEqual(
+                listed.map(({ name }) => name).filter((name) => !passed.has(name)),
+                [],
+                `${passed.size} of ${listed.length} cases passed; these did not`,
+            );
+        },
+    };
+}
+
 /** The bytes of an array of a case. */
 export const bytesOf = ({ file }) => readFileSync(join(folder, file));
 
