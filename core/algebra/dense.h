@@ -5,6 +5,8 @@
 #ifndef ATTN_ALGEBRA_DENSE_H
 #define ATTN_ALGEBRA_DENSE_H
 
+#include "ieee/ieee.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,9 +1,12 @@
-# How every C file of the project is compiled: the interface target attn_options.
+# How every C file of the project is compiled: the interface target attn_options. Its flags stand behind those of
+# CMAKE_C_FLAGS and of a project that libattn is a part of.
+include(${CMAKE_CURRENT_LIST_DIR}/ieee.cmake)
+attn_ieee_flags(ATTN_IEEE_FLAGS ${CMAKE_C_COMPILER_ID})
 add_library(attn_options INTERFACE)
 target_compile_options(
   attn_options
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-            -ffp-contract=off $<$<BOOL:${ATTN_WERROR}>:-Werror>)
+            ${ATTN_IEEE_FLAGS} $<$<BOOL:${ATTN_WERROR}>:-Werror>)
 target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COMPACT}>
                                                   ATTN_SMALL=$<BOOL:${ATTN_SMALL}>
                                                   ATTN_GRADIENTS=$<BOOL:${ATTN_GRADIENTS}>

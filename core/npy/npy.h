@@ -8,6 +8,8 @@
 #ifndef ATTN_NPY_H
 #define ATTN_NPY_H
 
+#include "ieee/ieee.h"
+
 #include "attn/types.h"
 
 #include <stddef.h>

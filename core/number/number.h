@@ -5,6 +5,8 @@
 #ifndef ATTN_NUMBER_H
 #define ATTN_NUMBER_H
 
+#include "ieee/ieee.h"
+
 #include <stddef.h>
 
 /** What printf() writes in the C locale for %.<precision>g (`kind` 'g') or %.<precision>f ('f');

@@ -2,6 +2,8 @@
 #ifndef ATTN_ORACLE_ELEMENT_H
 #define ATTN_ORACLE_ELEMENT_H
 
+#include "ieee/ieee.h"
+
 #include "attn/types.h"
 
 #include <math.h>

@@ -5,6 +5,8 @@
 #ifndef ATTN_SIMD_HALF_H
 #define ATTN_SIMD_HALF_H
 
+#include "ieee/ieee.h"
+
 #include <stdint.h>
 #include <string.h>
 

@@ -48,6 +48,8 @@
 #ifndef ATTN_SIMD_SIMD_H
 #define ATTN_SIMD_SIMD_H
 
+#include "ieee/ieee.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdint.h>

@@ -5,6 +5,8 @@
 #ifndef ATTN_SIMD_TASK_H
 #define ATTN_SIMD_TASK_H
 
+#include "ieee/ieee.h"
+
 #include "attn/support.h"
 
 #define ATTN_BUCKETS (ATTN_LSH && !ATTN_SMALL) /* whether patterns may have them */

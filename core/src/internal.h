@@ -2,6 +2,8 @@
 #ifndef ATTN_INTERNAL_H
 #define ATTN_INTERNAL_H
 
+#include "ieee/ieee.h"
+
 #include "attn/attn.h"
 #include "attn/ext/inputs.h"
 #include "attn/ext/log.h"

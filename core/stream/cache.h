@@ -5,6 +5,8 @@
 #ifndef ATTN_STREAM_CACHE_H
 #define ATTN_STREAM_CACHE_H
 
+#include "ieee/ieee.h"
+
 #include "attn/support.h"
 #include "stream/cached.h"
 

@@ -19,6 +19,8 @@
 #ifndef ATTN_TEXT_EMBED_H
 #define ATTN_TEXT_EMBED_H
 
+#include "ieee/ieee.h"
+
 #include "attn/types.h"
 
 #include <stddef.h>

@@ -5,6 +5,8 @@
 #ifndef ATTN_SKETCH_CSR_H
 #define ATTN_SKETCH_CSR_H
 
+#include "ieee/ieee.h"
+
 #include "attn/ext/inputs.h"
 
 enum { SKETCH_INDPTR, SKETCH_INDICES, SKETCH_DATA, SKETCH_ARRAYS };

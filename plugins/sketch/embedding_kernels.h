@@ -6,6 +6,8 @@
 #ifndef ATTN_SKETCH_EMBEDDING_KERNELS_H
 #define ATTN_SKETCH_EMBEDDING_KERNELS_H
 
+#include "ieee/ieee.h"
+
 #include "matrices.h"
 #include "simd/tiers.h"
 

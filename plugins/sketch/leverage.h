@@ -14,6 +14,8 @@
 #ifndef ATTN_SKETCH_LEVERAGE_H
 #define ATTN_SKETCH_LEVERAGE_H
 
+#include "ieee/ieee.h"
+
 #include "attn/support.h"
 
 /** A feature that was drawn: column t of T is weight * e_feature. */

@@ -8,6 +8,8 @@
 #ifndef ATTN_SKETCH_MATRICES_H
 #define ATTN_SKETCH_MATRICES_H
 
+#include "ieee/ieee.h"
+
 #include <stdint.h>
 
 /** The order is that of the parameter `method`'s choices. */

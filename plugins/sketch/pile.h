@@ -5,6 +5,8 @@
 #ifndef ATTN_SKETCH_PILE_H
 #define ATTN_SKETCH_PILE_H
 
+#include "ieee/ieee.h"
+
 #include "attn/support.h"
 
 /** Who makes triangles and eigenvectors instead of core/algebra: as bench/algebra/solver.h says of them. */

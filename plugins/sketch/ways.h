@@ -16,6 +16,8 @@
 #ifndef ATTN_SKETCH_WAYS_H
 #define ATTN_SKETCH_WAYS_H
 
+#include "ieee/ieee.h"
+
 #include <stdint.h>
 
 typedef struct attn_scores_way {

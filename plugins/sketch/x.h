@@ -6,6 +6,8 @@
 #ifndef ATTN_SKETCH_X_H
 #define ATTN_SKETCH_X_H
 
+#include "ieee/ieee.h"
+
 #include <stdint.h>
 
 typedef struct attn_x {
