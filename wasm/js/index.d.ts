@@ -58,21 +58,23 @@ export * from "./stream.js";
 export type Build = "relaxed" | "simd" | "scalar" | "threads";
 
 /**
- * Options of {@link Attn.attention}. Sizes follow from the shapes of arrays, and what these leave open
- * from lengths: of flat arrays one of `dim`, `queries` and `keys` is needed. With `strides` it is as for
- * {@link PlanOptions}.
+ * Options of {@link Attn.attention}. Sizes follow from the shapes of arrays. Arrays without a shape need one of
+ * `dim`, `queries` and `keys`: the other two follow from the lengths. All other sizes are by default those of
+ * {@link PlanOptions}, and so are these three with `strides`. An array of any other length is an AttnError
+ * "ATTN_ERROR_SHAPE".
  */
 export interface AttentionOptions<D extends OutDtype = "f32", K extends Dtype = D, Out = Output<D>>
     extends Settings, RunArrays<Out>, Dtypes<D, K> {
     /** 1 by default. */
     batch?: number | null | undefined;
-    /** As many as the query has where `queries` and `dim` are known, else 1. */
+    /** 1 by default. */
     heads?: number | null | undefined;
-    /** As many as the key has where `keys` and `dim` are known, else `heads`. */
+    /** `heads` by default. */
     kvHeads?: number | null | undefined;
     queries?: number | null | undefined;
     keys?: number | null | undefined;
     dim?: number | null | undefined;
+    /** `dim` by default. */
     valueDim?: number | null | undefined;
 }
 

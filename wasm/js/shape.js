@@ -22,23 +22,21 @@ export function planSizes(options) {
 }
 
 /**
- * The same for attention(), which knows the arrays (arrays.js): what is not said follows from their
- * shapes, and then from their lengths where these are all of an array.
+ * The same for attention(), which knows the arrays (arrays.js): what is not said follows from their shapes. Without
+ * those one of `dim`, `queries` and `keys` gives the others by the lengths; all other sizes are a plan's by default.
  */
 export function inferSizes(options, arrays) {
     const sizes = shapeSizes(options, arrays);
     if (options.strides) return planSizes(sizes);
+    sizes.batch ??= 1;
+    sizes.heads ??= 1;
+    sizes.kvHeads ??= sizes.heads;
     const solve = (name, axis) => {
         const others = axesOf(name).filter((other) => other !== axis);
         const known = product(others.map((other) => sizes[other]));
         if (known > 0)
             sizes[axis] ??= quotient(arrays[name].array, name, others.join(" * "), known);
     };
-    sizes.batch ??= 1;
-    solve("query", "heads");
-    solve("key", "kvHeads");
-    sizes.heads ??= 1;
-    sizes.kvHeads ??= sizes.heads;
     solve("query", "dim");
     solve("key", "dim");
     if (sizes.dim === undefined) {
@@ -49,7 +47,6 @@ export function inferSizes(options, arrays) {
     }
     solve("query", "queries");
     solve("key", "keys");
-    solve("value", "valueDim");
     return planSizes(sizes);
 }
 

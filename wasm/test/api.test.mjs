@@ -82,7 +82,7 @@ for (const [build, attn] of libraries) {
             const plan = attn.plan(sizes);
             const expected = plan.run({ query, key, value }).out;
             plan.dispose();
-            const shared = { batch, heads, kvHeads };
+            const shared = { batch, heads, kvHeads, valueDim: 5 };
             assert.deepEqual(attn.attention(query, key, value, { ...shared, dim: 8 }), expected);
             assert.deepEqual(
                 attn.attention(query, key, value, { ...shared, queries: 7 }),

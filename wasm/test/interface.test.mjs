@@ -94,7 +94,7 @@ function check(name, attn) {
     });
 
     test("and from lengths, where these determine them", async () => {
-        const less = { batch, queries, keys, dim, causal: true };
+        const less = { batch, heads, kvHeads, dim, causal: true };
         assertNear(await call(query, key, value, less));
         const rows = { data: query.subarray(0, 3 * dim), shape: [3, dim] };
         const one = await call(rows, rows, rows);
