@@ -41,7 +41,15 @@ import type {
     Written,
 } from "./arrays.js";
 import type { Backend, Plugin } from "./backends.js";
-import type { AsyncOptions, Plan, RunArrays, RunOptions, RunResult } from "./plan.js";
+import type {
+    Asked,
+    Asking,
+    AsyncOptions,
+    Plan,
+    RunArrays,
+    RunOptions,
+    RunResult,
+} from "./plan.js";
 import type { Dtypes, PlanOptions, ScoresMode, Settings } from "./problem.js";
 import type { HasLse, Stream, StreamOptions } from "./stream.js";
 
@@ -83,16 +91,18 @@ export interface AttentionCall<
     D extends OutDtype = "f32",
     K extends Dtype = D,
     Out extends Output<D> = Output<D>,
+    Lse extends Asking = Asking,
+    Scores extends Asking | ScoresMode = Asking | ScoresMode,
 >
     extends
         AttentionOptions<D, K, Out>,
         OwnOutputArrays,
-        Pick<RunOptions<D, K>, "query" | "key" | "value" | "lse"> {
+        Pick<RunOptions<D, K, Out, Lse>, "query" | "key" | "value" | "lse"> {
     /**
      * `true`, or an array to write to: return the scores that `scoresMode` says. The name of a mode:
      * return those. See {@link RunResult.scores}.
      */
-    scores?: boolean | ScoresMode | Floats | null | undefined;
+    scores?: Scores | null | undefined;
     /** "raw" by default. */
     scoresMode?: ScoresMode | null | undefined;
 }
@@ -155,9 +165,15 @@ export interface Attn {
      * they were asked for. With the arrays one after the other it returns `out` alone: batch * heads *
      * queries * valueDim elements, `options.out` or a new array.
      */
-    attention<D extends OutDtype = "f32", K extends Dtype = D, Out extends Output<D> = NewTypes[D]>(
-        call: AttentionCall<D, K, Out>,
-    ): RunResult<Written<Out>>;
+    attention<
+        D extends OutDtype = "f32",
+        K extends Dtype = D,
+        Out extends Output<D> = NewTypes[D],
+        Lse extends Asking = Asking,
+        Scores extends Asking | ScoresMode = Asking,
+    >(
+        call: AttentionCall<D, K, Out, Lse, Scores>,
+    ): RunResult<Written<Out>, Asked<Lse>, Asked<Scores>>;
     attention<D extends OutDtype = "f32", K extends Dtype = D, Out extends Output<D> = NewTypes[D]>(
         query: Elements<D>,
         key: Elements<K>,
@@ -170,9 +186,11 @@ export interface Attn {
         D extends OutDtype = "f32",
         K extends Dtype = D,
         Out extends Output<D> = NewTypes[D],
+        Lse extends Asking = Asking,
+        Scores extends Asking | ScoresMode = Asking,
     >(
-        call: AttentionCall<D, K, Out> & AsyncOptions,
-    ): Promise<RunResult<Written<Out>>>;
+        call: AttentionCall<D, K, Out, Lse, Scores> & AsyncOptions,
+    ): Promise<RunResult<Written<Out>, Asked<Lse>, Asked<Scores>>>;
     attentionAsync<
         D extends OutDtype = "f32",
         K extends Dtype = D,

@@ -25,11 +25,19 @@ export interface RunArrays<Out = unknown> extends InputArrays {
     strides?: Strides | null | undefined;
 }
 
+/** How a result beside `out` is asked for: `true`, or an array to write it to. */
+export type Asking = boolean | Floats;
+
+/** What is returned for it: `null` where it was not asked for. */
+export type Asked<Ask> = Ask extends false | null | undefined ? null : Float32Array;
+
 /** The arrays of {@link Plan.run}. `D`: of query and out, `K`: of key and value. */
 export interface RunOptions<
     D extends OutDtype = "f32",
     K extends Dtype = D,
     Out extends Output<D> = Output<D>,
+    Lse extends Asking = Asking,
+    Scores extends Asking = Asking,
 >
     extends RunArrays<Out>, OwnOutputArrays {
     /** batch * heads * queries * dim elements. */
@@ -39,23 +47,25 @@ export interface RunOptions<
     /** batch * kvHeads * keys * valueDim elements. */
     value: Elements<K>;
     /** `true`: return the rows' log-sum-exp; an array: write them there. See {@link RunResult.lse}. */
-    lse?: boolean | Floats | null | undefined;
+    lse?: Lse | null | undefined;
     /** The same for the scores; see {@link RunResult.scores}. */
-    scores?: boolean | Floats | null | undefined;
+    scores?: Scores | null | undefined;
 }
 
 /** {@link RunOptions} where inputs of the plan stand for query and key: {@link ArrayInfo.replaces}. */
 export interface StandInOptions<
     K extends Dtype = "f32",
     Out extends Output<OutDtype> = Output<OutDtype>,
+    Lse extends Asking = Asking,
+    Scores extends Asking = Asking,
 >
     extends RunArrays<Out>, OwnOutputArrays {
     query?: null | undefined;
     key?: null | undefined;
     /** batch * kvHeads * keys * valueDim elements. */
     value: Elements<K>;
-    lse?: boolean | Floats | null | undefined;
-    scores?: boolean | Floats | null | undefined;
+    lse?: Lse | null | undefined;
+    scores?: Scores | null | undefined;
 }
 
 /** An AbortSignal; structural, because not every program has the DOM's types. */
@@ -73,19 +83,23 @@ export interface AsyncOptions {
 }
 
 /** What {@link Plan.run} computed. The arrays are the caller's. */
-export interface RunResult<Out = Float32Array> extends OwnResults {
+export interface RunResult<
+    Out = Float32Array,
+    Lse = Float32Array | null,
+    Scores = Float32Array | null,
+> extends OwnResults {
     /** Of the plan's `dtype`; for f16 a Float16Array where the query is one. */
     out: Out;
     /**
      * log sum_j exp(S_ij) in the order (batch, head, query), whatever the layout: batch * heads *
      * queries elements; -Infinity for a row without keys or a sink. `null` when it was not asked for.
      */
-    lse: Float32Array | null;
+    lse: Lse;
     /**
      * Logits or weights at the plan's `scoresMode` in the order (batch, head, query, key): batch *
      * heads * queries * keys elements. `null` when they were not asked for.
      */
-    scores: Float32Array | null;
+    scores: Scores;
     /** Of linear: rows that are not finite, or whose normaliser was 0 or drowned in rounding: do not trust them. */
     degenerateRows: number;
 }
@@ -175,9 +189,13 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
     readonly facts: readonly PlanFact[];
 
     /** Solve the problem on these arrays. */
-    run<Out extends Output<D> = NewTypes[D]>(
-        options: RunOptions<D, K, Out> | StandInOptions<K, Out>,
-    ): RunResult<Written<Out>>;
+    run<
+        Out extends Output<D> = NewTypes[D],
+        Lse extends Asking = Asking,
+        Scores extends Asking = Asking,
+    >(
+        options: RunOptions<D, K, Out, Lse, Scores> | StandInOptions<K, Out, Lse, Scores>,
+    ): RunResult<Written<Out>, Asked<Lse>, Asked<Scores>>;
 
     /**
      * The same beside this thread where there is the addon (libattn/native): arrays are read as they
@@ -185,14 +203,23 @@ export interface Plan<D extends OutDtype = "f32", K extends Dtype = D> {
      * WebAssembly there is no other thread: this blocks, and has run when it returns
      * ({@link Attn.blocking}); libattn/worker has one.
      */
-    runAsync<Out extends Output<D> = NewTypes[D]>(
-        options: (RunOptions<D, K, Out> | StandInOptions<K, Out>) & AsyncOptions,
-    ): Promise<RunResult<Written<Out>>>;
+    runAsync<
+        Out extends Output<D> = NewTypes[D],
+        Lse extends Asking = Asking,
+        Scores extends Asking = Asking,
+    >(
+        options: (RunOptions<D, K, Out, Lse, Scores> | StandInOptions<K, Out, Lse, Scores>) &
+            AsyncOptions,
+    ): Promise<RunResult<Written<Out>, Asked<Lse>, Asked<Scores>>>;
     /** @deprecated The signal is an option like the others. */
-    runAsync<Out extends Output<D> = NewTypes[D]>(
-        arrays: RunOptions<D, K, Out>,
+    runAsync<
+        Out extends Output<D> = NewTypes[D],
+        Lse extends Asking = Asking,
+        Scores extends Asking = Asking,
+    >(
+        arrays: RunOptions<D, K, Out, Lse, Scores>,
         options: AsyncOptions | null | undefined,
-    ): Promise<RunResult<Written<Out>>>;
+    ): Promise<RunResult<Written<Out>, Asked<Lse>, Asked<Scores>>>;
 
     /**
      * The effective attention weights of queries [first, first + count) of one batch and head, such

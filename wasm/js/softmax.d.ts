@@ -32,6 +32,9 @@ type Inputs = "keyScales" | "valueScales" | "bias" | "sinks" | "slopes" | keyof 
 type Own = Partial<Record<"bias" | "sinks" | "slopes" | "out", Data | null | undefined>>;
 type Arrays = Record<"query" | "key" | "value", Data>;
 
+/** How the rows' log-sum-exp is asked for: `true`, or an array to write it to. */
+export type Asking = boolean | Data;
+
 export type PlanOptions = Omit<
     full.PlanOptions,
     "backend" | "params" | "scoresMode" | "dtype" | "kvDtype" | "inputs"
@@ -43,19 +46,22 @@ export type AttentionOptions = Omit<
     "backend" | "params" | "out" | "dtype" | "kvDtype" | Inputs
 > &
     Own;
-export type RunOptions = Omit<
+export type RunOptions<Lse extends Asking = Asking> = Omit<
     full.RunOptions,
     "scores" | "lse" | "out" | keyof Arrays | Inputs | keyof full.OwnOutputs
 > &
     Own &
-    Arrays & { lse?: boolean | Data | null | undefined };
+    Arrays & { lse?: Lse | null | undefined };
 /** Attention by one object: its options and its arrays. */
-export type AttentionCall = AttentionOptions & RunOptions;
-export type RunResult = Omit<full.RunResult<Float32Array>, "scores" | keyof full.OwnOutputs>;
+export type AttentionCall<Lse extends Asking = Asking> = AttentionOptions & RunOptions<Lse>;
+export type RunResult<Lse = Float32Array | null> = Omit<
+    full.RunResult<Float32Array, Lse>,
+    "scores" | keyof full.OwnOutputs
+>;
 
 export interface Plan extends Pick<full.Plan, "sizes" | "inputs" | "dispose"> {
     /** Solve the problem on these arrays. */
-    run(options: RunOptions): RunResult;
+    run<Lse extends Asking = Asking>(options: RunOptions<Lse>): RunResult<full.Asked<Lse>>;
     [Symbol.dispose](): void;
 }
 
@@ -66,7 +72,7 @@ export interface Attn extends Pick<full.Attn, "version" | "tier" | "dispose"> {
     plan(options: PlanOptions): Plan;
 
     /** Attention in one call, as {@link full.Attn.attention}. */
-    attention(call: AttentionCall): RunResult;
+    attention<Lse extends Asking = Asking>(call: AttentionCall<Lse>): RunResult<full.Asked<Lse>>;
     attention(
         query: Data,
         key: Data,

@@ -52,7 +52,11 @@ export interface RepeatOptions extends WorkerOptions {
 }
 
 /** What {@link Plan.run} computed. */
-export interface TimedResult<Out = Float32Array> extends full.RunResult<Out> {
+export interface TimedResult<
+    Out = Float32Array,
+    Lse = Float32Array | null,
+    Scores = Float32Array | null,
+> extends full.RunResult<Out, Lse, Scores> {
     /** How long one run took in the worker. */
     milliseconds: number;
 }
@@ -88,6 +92,16 @@ export type Written<Out> =
           ? Written<Data>
           : Out;
 
+/** How a result beside `out` is asked for: `true`, or where to write it. */
+export type Asking = boolean | ArrayInput<Float32Array>;
+
+/** What is returned for it: `null` where it was not asked for, and a tensor is itself. */
+export type Asked<Ask> = Ask extends false | null | undefined
+    ? null
+    : Ask extends boolean | string
+      ? Float32Array
+      : Written<Ask>;
+
 /** What a call can be given for what the same call without a worker can: tensors are the worker's. */
 export type Sent<T> =
     T extends full.Tensor<infer Data>
@@ -115,19 +129,30 @@ export interface OutArray<Out> {
     /** Written and returned instead of a new array. */
     out?: Out | null | undefined;
 }
+/** Results beside it. */
+export interface AskedArrays<Lse, Scores> {
+    /** `true`, or where to write it: return the rows' log-sum-exp. */
+    lse?: Lse | null | undefined;
+    /** The same for the scores. */
+    scores?: Scores | null | undefined;
+}
 
-type Placed = "query" | "key" | "value" | "out";
+type Placed = "query" | "key" | "value" | "out" | "lse" | "scores";
 type Settled = "dtype" | "kvDtype";
 
 /** As {@link full.RunOptions}. */
-export type RunOptions<D extends full.OutDtype, K extends full.Dtype, Out> = SentBut<
-    full.RunOptions,
-    Placed
-> &
+export type RunOptions<
+    D extends full.OutDtype,
+    K extends full.Dtype,
+    Out,
+    Lse = Asking,
+    Scores = Asking,
+> = SentBut<full.RunOptions, Placed> &
     QueryArray<D> &
     KeyArray<K> &
     ValueArray<K> &
-    OutArray<Out>;
+    OutArray<Out> &
+    AskedArrays<Lse, Scores>;
 
 /** As {@link full.AttentionOptions}. */
 export type AttentionOptions<D extends full.OutDtype, K extends full.Dtype, Out> = SentBut<
@@ -138,15 +163,19 @@ export type AttentionOptions<D extends full.OutDtype, K extends full.Dtype, Out>
     OutArray<Out>;
 
 /** As {@link full.AttentionCall}. */
-export type AttentionCall<D extends full.OutDtype, K extends full.Dtype, Out> = SentBut<
-    full.AttentionCall,
-    Placed | Settled
-> &
+export type AttentionCall<
+    D extends full.OutDtype,
+    K extends full.Dtype,
+    Out,
+    Lse = Asking,
+    Scores = Asking | full.ScoresMode,
+> = SentBut<full.AttentionCall, Placed | Settled> &
     full.Dtypes<D, K> &
     QueryArray<D> &
     KeyArray<K> &
     ValueArray<K> &
-    OutArray<Out>;
+    OutArray<Out> &
+    AskedArrays<Lse, Scores>;
 
 /** The methods of `T` by these names, with promises. Their arguments are the same. */
 export type Promised<T, Names extends keyof T> = {
@@ -170,9 +199,13 @@ export interface Plan<D extends full.OutDtype = "f32", K extends full.Dtype = D>
             "backend" | "sizes" | "inputs" | "kernel" | "workspaceBytes" | "cost" | "facts"
         > {
     /** As {@link full.Plan.run}. A result that goes to a tensor is that tensor. */
-    run<Out extends Output<D> = full.NewTypes[D]>(
-        options: RunOptions<D, K, Out> & RepeatOptions,
-    ): Promise<TimedResult<Written<Out>>>;
+    run<
+        Out extends Output<D> = full.NewTypes[D],
+        Lse extends Asking = boolean | Float32Array,
+        Scores extends Asking = boolean | Float32Array,
+    >(
+        options: RunOptions<D, K, Out, Lse, Scores> & RepeatOptions,
+    ): Promise<TimedResult<Written<Out>, Asked<Lse>, Asked<Scores>>>;
     weights(
         options: SentBut<full.WeightsOptions, Placed> & QueryArray<D> & KeyArray<K> & WorkerOptions,
     ): Promise<Float32Array<ArrayBuffer>>;
@@ -231,9 +264,11 @@ export interface Attn
         D extends full.OutDtype = "f32",
         K extends full.Dtype = D,
         Out extends Output<D> = full.NewTypes[D],
+        Lse extends Asking = boolean | Float32Array,
+        Scores extends Asking | full.ScoresMode = boolean | Float32Array,
     >(
-        call: AttentionCall<D, K, Out> & LongOptions,
-    ): Promise<full.RunResult<Written<Out>>>;
+        call: AttentionCall<D, K, Out, Lse, Scores> & LongOptions,
+    ): Promise<full.RunResult<Written<Out>, Asked<Lse>, Asked<Scores>>>;
     attention<
         D extends full.OutDtype = "f32",
         K extends full.Dtype = D,

@@ -190,7 +190,7 @@ const programs = [
         files: [
             ...["client.ts", "client-web.ts", "client-native.ts", "client-own.ts"],
             ...["client-worker.ts", "client-gradients.ts", "client-labs.ts", "client-models.ts"],
-            ...["client-training.ts", "client-view.ts"],
+            ...["client-training.ts", "client-view.ts", "client-asked.ts"],
         ],
     },
 ];
