@@ -163,6 +163,7 @@ static int read_lse(backward_block_t *block, const backward_task_t *task, int64_
         sum = vf_mul_add(vf_load(row + c), vf_load(gradient + c), sum);
     block->dots[r] = vf_reduce_add(sum);
     block->shift[r] = logit == -INFINITY ? 0.0f : logit * ATTN_LOG4_E;
+    block->factor[r] = 1.0f;
     return isfinite(block->dots[r]) && isfinite(block->shift[r]);
 }
 
@@ -249,14 +250,114 @@ static void watch_logits(void *data, const backward_block_t *block, int64_t tile
 }
 
 /* At most 1, however a large lse was rounded. */
-static double weight_of(double shifted) { return shifted > 0.0 ? 1.0 : exp(shifted * ATTN_LN_4); }
+static double weight_of(const backward_block_t *block, int64_t r, float logit) {
+    const double above = (double)logit - (double)block->shift[r];
+    return fmin(1.0, (double)block->factor[r] * exp(above * ATTN_LN_4));
+}
 
 /* dL/dsink = -sum_i exp(sink - lse_i) D_i: a key without a value (dP = 0). */
 static double sink_of(const backward_block_t *block, float sink) {
     double sum = 0.0;
     for (int64_t r = 0; sink != -INFINITY && r < block->rows; r++)
-        sum -= weight_of((double)sink - (double)block->shift[r]) * (double)block->dots[r];
+        sum -= weight_of(block, r, sink) * (double)block->dots[r];
     return sum;
+}
+
+/* ---- the keys that a block's queries see --------------------------------------------------------------- */
+
+/* What is done with the keys of a segment, for which the block's tiles have their ranges. */
+typedef void act_t(const backward_task_t *task, const space_t *space, int segment, watch_t *data);
+
+/* By a pattern these are runs of keys, one at a time. */
+static void each_run(const backward_task_t *task, const space_t *space, act_t *act, watch_t *data) {
+    backward_block_t *block = space->block;
+    const uint8_t *mask = block->tiles[0].mods.mask;
+    flash_walk_t walk;
+    attn_run_t run;
+    attn_walk_begin(&walk, task->pattern, &task->head, data->queries, TILE_ROWS);
+    while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
+        for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
+            flash_tile_t *tile = &block->tiles[t];
+            runs_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
+            tile->mods.mask = run.full ? NULL : mask;
+        }
+        act(task, space, run.range < task->pattern->in_place ? FLASH_ALL : FLASH_GATHERED, data);
+    }
+    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) block->tiles[t].mods.mask = mask;
+}
+
+static void each_segment(const backward_task_t *task, const space_t *space, act_t *act,
+                         watch_t *data) {
+    if (task->pattern) {
+        each_run(task, space, act, data);
+        return;
+    }
+    see(space->block, &task->head, data->queries);
+    act(task, space, FLASH_ALL, data);
+}
+
+static void attend_keys(const backward_task_t *task, const space_t *space, int segment,
+                        watch_t *data) {
+    const backward_keys_t *sides = &space->sides[segment];
+    const attn_range_t span = backward_span(space->block);
+    const int is_watched = task->gradients->bias.data || data->slope;
+    make_ready(task, sides, span, space->rows);
+    data->map = sides->key.map;
+    backward_attend(space->block, sides, span, is_watched ? watch_logits : NULL, data);
+}
+
+static void sum_keys(const backward_task_t *task, const space_t *space, int segment,
+                     watch_t *data) {
+    backward_block_t *block = space->block;
+    const backward_keys_t *sides = &space->sides[segment];
+    (void)data;
+    make_ready(task, sides, backward_span(block), space->rows);
+    flash_attend(block->tiles, (block->rows + TILE_ROWS - 1) / TILE_ROWS, &sides->key);
+}
+
+/* ---- rows of a large lse ------------------------------------------------------------------------------ */
+
+/* From here on, in base 4, an lse is rounded by more than 2^-20, and so are weights, relatively. */
+#define COARSE_LSE 16.0f
+
+static int is_coarse(const backward_block_t *block, int64_t r) {
+    return isfinite(block->shift[r]) && fabsf(block->shift[r]) >= COARSE_LSE;
+}
+
+/* M and L in place of lse, where they say the same, but for what is rounded. They do not where lse is of more keys than
+ * these, those of other machines say, or of logits that the run rounded otherwise: then lse is what counts. */
+static void take_sum(backward_block_t *block, int64_t r, float lse) {
+    const flash_tile_t *tile = &block->tiles[r / TILE_ROWS];
+    const float max = tile->max[r % TILE_ROWS], sum = flash_sum(tile, r % TILE_ROWS);
+    const float apart = fabsf(flash_lse(max, sum) - lse);
+    if (!(apart <= 4.0f * FLT_EPSILON * fabsf(lse))) return;
+    block->shift[r] = max;
+    block->factor[r] = flash_normaliser(sum);
+}
+
+/* Each row for itself, whatever the others of the block are. */
+static void sum_coarse_rows(const backward_task_t *task, const space_t *space, watch_t *data) {
+    backward_block_t *block = space->block;
+    const attn_queries_t *queries = data->queries;
+    const float sink = flash_sink_of(&task->head, queries->head);
+    int64_t coarse = 0;
+    for (int64_t r = 0; r < block->rows; r++) coarse += is_coarse(block, r);
+    if (!coarse) return;
+    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
+        flash_tile_t *tile = &block->tiles[t];
+        tile->out = NULL;
+        tile->scores = block->logits; /* not there yet */
+        tile->select = NULL;
+        if (ATTN_BUCKETS) tile->buckets = NULL;
+        flash_begin(tile);
+        flash_sink(tile, sink);
+    }
+    each_segment(task, space, sum_keys, data);
+    for (int64_t r = 0; r < block->rows; r++)
+        if (is_coarse(block, r))
+            take_sum(block, r,
+                     *attn_row(&task->head.io->lse, task->head.batch, queries->head,
+                               queries->first + r));
 }
 
 /* ---- the table -------------------------------------------------------------------------------------- */
@@ -266,35 +367,6 @@ static void write_rows(const attn_tensor_t *tensor, int64_t batch, int64_t head,
     convert_back((char *)tensor->data +
                      attn_offset(tensor, batch, head, row) * attn_dtype_size(tensor->dtype),
                  tensor->dtype, tensor->stride[3], values, tensor->shape[3], factor);
-}
-
-/* The queries, whose tiles have their ranges, and those keys. */
-static void attend_keys(const backward_task_t *task, const space_t *space, int segment,
-                        backward_watch_t *watch, watch_t *data) {
-    const backward_keys_t *sides = &space->sides[segment];
-    const attn_range_t span = backward_span(space->block);
-    make_ready(task, sides, span, space->rows);
-    data->map = sides->key.map;
-    backward_attend(space->block, sides, span, watch, data);
-}
-
-/* Runs of keys that the queries see by a pattern, one at a time. */
-static void attend_runs(const backward_task_t *task, const space_t *space,
-                        const attn_queries_t *queries, backward_watch_t *watch, watch_t *data) {
-    backward_block_t *block = space->block;
-    const flash_mods_t mods = block->tiles[0].mods;
-    flash_walk_t walk;
-    attn_run_t run;
-    attn_walk_begin(&walk, task->pattern, &task->head, queries, TILE_ROWS);
-    while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
-        for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
-            flash_tile_t *tile = &block->tiles[t];
-            runs_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
-            tile->mods.mask = run.full ? NULL : mods.mask;
-        }
-        attend_keys(task, space, run.range < task->pattern->in_place ? FLASH_ALL : FLASH_GATHERED,
-                    watch, data);
-    }
 }
 
 static void attend_block(const backward_task_t *task, const space_t *space,
@@ -307,14 +379,9 @@ static void attend_block(const backward_task_t *task, const space_t *space,
     watch_t data = {.task = task,
                     .queries = queries,
                     .slope = gradients->slopes.data ? &sums[BACKWARD_SLOPE] : NULL};
-    backward_watch_t *watch = gradients->bias.data || data.slope ? watch_logits : NULL;
     read_block(block, task, queries);
-    if (task->pattern) {
-        attend_runs(task, space, queries, watch, &data);
-    } else {
-        see(block, &task->head, queries);
-        attend_keys(task, space, FLASH_ALL, watch, &data);
-    }
+    sum_coarse_rows(task, space, &data);
+    each_segment(task, space, attend_keys, &data);
     if (gradients->sinks.data)
         sums[BACKWARD_SINK] += sink_of(block, flash_sink_of(&task->head, queries->head));
     for (int64_t r = 0; gradients->query.data && r < block->rows; r++)

@@ -68,29 +68,43 @@ double attn_oracle_score(const attn_problem_t *problem, const attn_io_t *io, int
     return score;
 }
 
+/* A row's exp(S - shift) in scratch for the keys [first, last), and their sum with the sink's share. */
+typedef struct row_sum {
+    int64_t first, last;
+    double shift, sink, sum;
+} row_sum_t;
+
+static row_sum_t weigh(const attn_problem_t *problem, const attn_io_t *io, int64_t batch,
+                       int64_t head, int64_t query, double *scratch) {
+    const double sink = problem->inputs & ATTN_INPUT_SINKS
+                            ? oracle_element(&io->sinks, 0, head, 0, 0)
+                            : (double)-INFINITY;
+    row_sum_t row;
+    attn_key_range(problem, keys_of(problem, io, batch), query, &row.first, &row.last);
+
+    double maximum = sink;
+    for (int64_t j = row.first; j < row.last; j++) {
+        scratch[j] = attn_oracle_score(problem, io, batch, head, query, j, ATTN_SCORES_MASKED);
+        if (scratch[j] > maximum) maximum = scratch[j];
+    }
+    row.shift = maximum == -INFINITY ? 0 : maximum; /* no key: every exp is 0 by itself */
+
+    row.sink = row.sum = exp(sink - row.shift);
+    for (int64_t j = row.first; j < row.last; j++) {
+        scratch[j] = exp(scratch[j] - row.shift);
+        row.sum += scratch[j];
+    }
+    return row;
+}
+
 void attn_oracle_row(const attn_problem_t *problem, const attn_io_t *io, int64_t batch,
                      int64_t head, int64_t query, double *out, double *lse, double *weights,
                      double *magnitude, double *scratch) {
     const int64_t kv_head = head / (problem->heads / problem->kv_heads);
-    const double sink = problem->inputs & ATTN_INPUT_SINKS
-                            ? oracle_element(&io->sinks, 0, head, 0, 0)
-                            : (double)-INFINITY;
-    int64_t first, last;
-    attn_key_range(problem, keys_of(problem, io, batch), query, &first, &last);
-
-    double maximum = sink;
-    for (int64_t j = first; j < last; j++) {
-        scratch[j] = attn_oracle_score(problem, io, batch, head, query, j, ATTN_SCORES_MASKED);
-        if (scratch[j] > maximum) maximum = scratch[j];
-    }
-    const double shift = maximum == -INFINITY ? 0 : maximum; /* no key: every exp is 0 by itself */
-
-    double sum = exp(sink - shift);
-    for (int64_t j = first; j < last; j++) {
-        scratch[j] = exp(scratch[j] - shift);
-        sum += scratch[j];
-    }
-    if (lse) *lse = shift + log(sum);
+    const row_sum_t row = weigh(problem, io, batch, head, query, scratch);
+    const int64_t first = row.first, last = row.last;
+    const double sum = row.sum;
+    if (lse) *lse = row.shift + log(sum);
 
     for (int64_t c = 0; c < problem->value_dim; c++) {
         out[c] = 0;
@@ -122,10 +136,11 @@ double attn_oracle_row_backward(const attn_problem_t *problem, const attn_io_t *
                                 int64_t query, double *weights, double *logits, double *products,
                                 double *scratch) {
     const int64_t kv_head = head / (problem->heads / problem->kv_heads);
-    double *out = scratch + problem->keys, lse, mean = 0;
-    attn_oracle_row(problem, io, batch, head, query, out, &lse, weights, NULL, scratch);
+    const row_sum_t row = weigh(problem, io, batch, head, query, scratch);
+    double mean = 0;
     for (int64_t j = 0; j < problem->keys; j++) {
-        logits[j] = products[j] = 0;
+        logits[j] = products[j] = weights[j] = 0;
+        if (j >= row.first && j < row.last && row.sum != 0) weights[j] = scratch[j] / row.sum;
         if (!is_seen(problem, io, batch, head, query, j)) continue;
         for (int64_t c = 0; c < problem->value_dim; c++)
             logits[j] += oracle_element(out_gradient, batch, head, query, c) *
@@ -139,7 +154,7 @@ double attn_oracle_row_backward(const attn_problem_t *problem, const attn_io_t *
                                                                        query, j, ATTN_SCORES_RAW));
     }
     if (!(problem->inputs & ATTN_INPUT_SINKS)) return 0;
-    return -exp(oracle_element(&io->sinks, 0, head, 0, 0) - lse) * mean;
+    return row.sum == 0 ? 0 : -row.sink / row.sum * mean;
 }
 
 static int all_finite(const double *row, int64_t count) {

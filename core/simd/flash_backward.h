@@ -1,7 +1,7 @@
 /*
  * simd/flash_backward.h: the way back through a block of logits.
  *
- * With the weights P_ij = exp(S_ij - lse_i), made anew from lse, and D_i = dO_i . O_i:
+ * With the weights P_ij = exp(S_ij - lse_i), recomputed from lse, and D_i = dO_i . O_i:
  *
  *     dV_j = sum_i P_ij dO_i      dP_ij = dO_i . V_j      dS_ij = P_ij (dP_ij - D_i)
  *     dQ_i = scale sum_j dS_ij K_j      dK_j = scale sum_i dS_ij Q_i
@@ -11,6 +11,9 @@
  * meet BACKWARD_KEYS keys at a time: P and dS of those stay in the second cache, the sums over the
  * block's queries run in registers. Keys, values and their sums come from the third once for each block of
  * queries: with d = 128 twice the queries save a tenth of the time.
+ *
+ * Of a large |lse| little is left of the sum's logarithm: log m is lost where all logits are -1e9. The sums of such rows are
+ * made anew from their keys (flash_attend() without values), and maximum and sum stay apart.
  *
  * A query's numbers that are not finite stay its own, as in the forward pass: weights of zero are left out
  * of the sums where a factor is not finite.
@@ -43,7 +46,8 @@ typedef struct backward_block {
     int64_t query_stride, out_stride; /* floats a row */
     int finite;                       /* all numbers of all rows */
     flash_tile_t tiles[BACKWARD_TILES];
-    float shift[BACKWARD_ROWS];       /* lse, base 4 */
+    /* Weights are 4^(S - shift) * factor: shift is lse in base 4 and factor 1, or the maximum M and 1 / L. */
+    float shift[BACKWARD_ROWS], factor[BACKWARD_ROWS];
     float dots[BACKWARD_ROWS];        /* D */
     float *query, *out_gradient;      /* rows */
     float *query_panels, *out_panels; /* packed as tiles read them, queries times scale * log4(e) */
@@ -60,19 +64,21 @@ ATTN_SMALL_STEP void backward_lost_row_(const float *row, int64_t keys, float *w
 
 /* Of tile t: logits in `weights` become P, dP in `logits` becomes dS. A weight of zero passes nothing on,
  * whatever it is multiplied by. No weight is above 1, though an lse, rounded to a float, may be below the largest
- * logit: near 2^30 by 2^6 and more. */
+ * logit; M may be so by FLASH_RESCALE_THRESHOLD. */
 ATTN_STEP void backward_softmax(backward_block_t *block, int64_t t, int64_t column, int64_t keys) {
     for (int64_t r = t * TILE_ROWS; r < t * TILE_ROWS + block->tiles[t].rows; r++) {
         float *weights = block->weights + r * FLASH_KEYS + column;
         float *logits = block->logits + r * FLASH_KEYS + column;
         const vf shift = vf_set1(block->shift[r]), dot = vf_set1(block->dots[r]);
+        const vf factor = vf_set1(block->factor[r]);
         const int lost = !isfinite(block->shift[r]);
         if (lost) backward_lost_row_(weights, keys, weights);
         ATTN_UNROLL_4
         for (int64_t j = 0; j < keys; j += VF_LANES) {
             const vf old = vf_load(weights + j);
-            const vf below = vf_min(vf_set1(0.0f), vf_sub(old, shift));
-            const vf weight = lost ? old : vf_exp4(below);
+            const vf above = vf_min(vf_set1(FLASH_RESCALE_THRESHOLD), vf_sub(old, shift));
+            const vf share = vf_min(vf_set1(1.0f), vf_mul(factor, vf_exp4(above)));
+            const vf weight = lost ? old : share;
             const vf change = vf_mul(weight, vf_sub(vf_load(logits + j), dot));
             vf_store(weights + j, weight);
             vf_store(logits + j, vf_select_positive(weight, change, weight));
