@@ -13,8 +13,13 @@
  *   - single characters: other ASCII punctuation, the punctuation and symbols of Unicode's Latin-1,
  *     General Punctuation, CJK Symbols and full-width blocks, arrows to dingbats, emoji, and each
  *     ideograph, hiragana and katakana letter (these scripts write no spaces);
- *   - combining marks, variation selectors, skin tones and joiners stay with the token before them.
- * White space and control characters separate. A byte that is not UTF-8 counts as one letter.
+ *   - flags: pairs of regional indicators.
+ * With the token before them stay combining marks (of kana too), variation selectors, skin tones,
+ * tags (the flags of Scotland and Wales) and joiners. A letter or digit in emoji style, as in a
+ * keycap, is a single character.
+ * White space and control characters separate. Characters that nothing is seen of, as soft hyphens,
+ * word joiners and marks of direction, neither are tokens nor separate: a word's vector is the same
+ * with them. A byte that is not UTF-8 counts as one letter.
  */
 #ifndef ATTN_TEXT_EMBED_H
 #define ATTN_TEXT_EMBED_H

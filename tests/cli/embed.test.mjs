@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
+import { CHARACTERS, SAME_WORDS } from "./characters.mjs";
 import { attn, succeed, withFiles } from "./command.mjs";
 import { read } from "./npy.mjs";
 
@@ -49,6 +50,29 @@ describe("attn embed", () => {
             assert.ok(distance(1, 10) < 2 ** -20, "the same word far away");
             assert.ok(distance(1, 5) > 1, "different words");
         });
+    });
+
+    for (const [what, text, expected] of CHARACTERS) {
+        test(`tokens: ${what}`, () => {
+            withFiles({ "text.txt": text }, (folder) => {
+                const args = ["embed", "text.txt", "--dim", "4", "-o", "x.npy", "--json"];
+                const { tokens } = JSON.parse(succeed(args, folder));
+                assert.deepEqual(
+                    tokens.map((token) => token.text),
+                    expected,
+                );
+            });
+        });
+    }
+
+    test("a word has one vector, whatever invisible characters are in it", () => {
+        const vectors = SAME_WORDS.map((word) =>
+            withFiles({ "text.txt": word }, (folder) => {
+                succeed(["embed", "text.txt", "--dim", "64", "-o", "x.npy"], folder);
+                return read(folder, "x.npy").data;
+            }),
+        );
+        for (const vector of vectors) assert.deepEqual(vector, vectors[0]);
     });
 
     // Vaswani et al. 2017, section 3.5, with the square of its length sqrt(dim).

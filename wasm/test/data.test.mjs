@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { AttnError, embed, readNpy } from "libattn/data";
+import { CHARACTERS, SAME_WORDS } from "../../tests/cli/characters.mjs";
 import { decodeF16, npyBytes } from "./support.mjs";
 
 test("embed: tokens and their vectors", async () => {
@@ -17,6 +18,17 @@ test("embed: tokens and their vectors", async () => {
     const none = { x: new Float32Array(0), tokens: [], rows: 0, dim: 8 };
     assert.deepEqual(await embed("", 8), none);
     assert.deepEqual(await embed("", 2 ** 50), { ...none, dim: 2 ** 50 }); // and at once
+});
+
+for (const [what, text, expected] of CHARACTERS) {
+    test(`embed: ${what}`, async () => {
+        assert.deepEqual((await embed(text, 4)).tokens, expected);
+    });
+}
+
+test("embed: a word has one vector, whatever invisible characters are in it", async () => {
+    const vectors = await Promise.all(SAME_WORDS.map((word) => embed(word, 64)));
+    for (const { x } of vectors) assert.deepEqual(x, vectors[0].x);
 });
 
 const data = Float32Array.from({ length: 24 }, (_, i) => i - 3.5);
