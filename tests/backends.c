@@ -355,6 +355,26 @@ static double pairs_of(const subject_t *subject, const attn_problem_t *problem) 
     return pairs * (double)(problem->batch * problem->heads);
 }
 
+/** Keys that some query keeps. */
+static int64_t keys_of(const subject_t *subject, const attn_problem_t *problem) {
+    int64_t keys = 0;
+    for (int64_t j = 0; j < problem->keys; j++) {
+        int is_seen = 0;
+        for (int64_t i = 0; i < problem->queries && !is_seen; i++)
+            is_seen = reference_sees(&subject->formula, problem, i, j);
+        keys += is_seen;
+    }
+    return keys;
+}
+
+/** Sketches that look at all queries and keys to choose features, also at keys that no query sees. */
+static int chooses_features(const subject_t *subject) {
+    static const char *const methods[] = {"leverage", "deterministic", "approximate"};
+    for (size_t i = 0; i < TEST_COUNT(methods); i++)
+        if (subject->settings && strstr(subject->settings, methods[i])) return 1;
+    return 0;
+}
+
 static void cost_is_told(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -366,9 +386,12 @@ static void cost_is_told(void **state) {
             assert_non_null(cost.form);
             assert_true(strlen(cost.form) > 0);
             assert_true(isfinite(cost.flops) && cost.flops > 0);
+            const int64_t seen = keys_of(&SUBJECTS[s], &p);
+            const int64_t scored = chooses_features(&SUBJECTS[s]) ? p.keys - seen : 0;
             const double bytes =
-                4.0 * (double)(p.batch * (p.heads * p.queries + p.kv_heads * p.keys) *
-                               (p.dim + p.value_dim));
+                4.0 * (double)(p.batch *
+                               ((p.heads * p.queries + p.kv_heads * seen) * (p.dim + p.value_dim) +
+                                p.kv_heads * scored * p.dim));
             if (cost.bytes != bytes) test_fail("bytes are %.17g, not %.17g", cost.bytes, bytes);
             if (cost.pairs != pairs_of(&SUBJECTS[s], &p))
                 test_fail("pairs are %.17g, not %.17g", cost.pairs, pairs_of(&SUBJECTS[s], &p));

@@ -53,6 +53,41 @@ static attn_problem_t short_problem_with_rules(void) {
     return problem;
 }
 
+/** Queries and output, and of each key/value head so many keys and values: of i8 with their scales. */
+static double bytes_of(const attn_problem_t *p, double keys) {
+    const double query = (double)attn_dtype_size(p->dtype), width = (double)(p->dim + p->value_dim);
+    const double key = (double)attn_dtype_size(p->kv_dtype) * width + (p->kv_dtype == ATTN_I8) * 8;
+    return (double)(p->batch * p->heads * p->queries) * query * width +
+           (double)(p->batch * p->kv_heads) * keys * key;
+}
+
+static void expect_bytes(const attn_context_t *context, const char *backend,
+                         const attn_problem_t *p, const char *settings, double expected) {
+    attn_plan_t *plan = fixture_plan(context, backend, p, settings);
+    attn_cost_t cost = {.struct_size = sizeof cost};
+    assert_int_equal(attn_plan_cost(plan, &cost, NULL), ATTN_OK);
+    attn_plan_destroy(plan);
+    test_label("%s %s: n %" PRId64 " m %" PRId64 " causal %d past %" PRId64 " window %" PRId64
+               ",%" PRId64,
+               backend, settings ? settings : "", p->queries, p->keys, p->causal, p->past,
+               p->window_left, p->window_right);
+    if (cost.bytes != expected) test_fail("%.17g bytes, not %.17g", cost.bytes, expected);
+}
+
+/** Keys that some query sees by position, counted one by one. */
+static double keys_seen(const attn_problem_t *problem) {
+    double seen = 0;
+    for (int64_t j = 0; j < problem->keys; j++)
+        for (int64_t i = 0; i < problem->queries; i++) {
+            int64_t first, last;
+            attn_key_range(problem, problem->keys, i, &first, &last);
+            if (first > j || j >= last) continue;
+            seen++;
+            break;
+        }
+    return seen;
+}
+
 static void windows_pair_by_pair(void **state) {
     (void)state;
     attn_context_t *context = fixture_context(1);
@@ -67,6 +102,50 @@ static void windows_pair_by_pair(void **state) {
         expect_pairs(context, "softmax", &problem, NULL,
                      seen * (double)(problem.batch * problem.heads));
     }
+    attn_context_destroy(context);
+}
+
+/** Bytes are of the keys that are seen, once for all query heads that share them, in every type. */
+static void bytes_of_the_keys_seen(void **state) {
+    (void)state;
+    static const attn_dtype_t dtypes[] = {ATTN_F32, ATTN_F16, ATTN_BF16, ATTN_I8};
+    attn_context_t *context = fixture_context(1);
+    for (int trial = 0; trial < 5000; trial++) {
+        attn_problem_t problem = short_problem_with_rules();
+        problem.kv_dtype = dtypes[draw(4)];
+        problem.dtype = problem.kv_dtype == ATTN_I8 ? ATTN_F32 : problem.kv_dtype;
+        expect_bytes(context, "softmax", &problem, NULL, bytes_of(&problem, keys_seen(&problem)));
+    }
+    for (int trial = 0; trial < 1000; trial++) {
+        const attn_problem_t problem = short_problem();
+        const double seen = keys_seen(&problem);
+        expect_bytes(context, "linear", &problem, NULL, bytes_of(&problem, seen));
+        expect_bytes(context, "sketch", &problem, "method=gaussian,size=2",
+                     bytes_of(&problem, seen));
+        const double hidden = (double)problem.keys - seen; /* which scores are of, too */
+        expect_bytes(context, "sketch", &problem, "method=leverage,size=2",
+                     bytes_of(&problem, seen) +
+                         4 * hidden * (double)(problem.dim * problem.kv_heads * problem.batch));
+    }
+    attn_context_destroy(context);
+}
+
+/** What linear attention adds up is of the tokens that some query sees. */
+static void linear_work_is_of_the_keys_seen(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    attn_problem_t one = fixture_problem(1, 2, 1, 4096, 8, 8), all = one;
+    one.causal = ATTN_CAUSAL_TOP_LEFT, all.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+    attn_problem_t alone = fixture_problem(1, 2, 1, 1, 8, 8);
+    attn_cost_t costs[3];
+    const attn_problem_t *problems[3] = {&one, &all, &alone};
+    for (int i = 0; i < 3; i++) {
+        costs[i] = (attn_cost_t){.struct_size = sizeof costs[i]};
+        attn_plan_t *plan = fixture_plan(context, "linear", problems[i], NULL);
+        assert_int_equal(attn_plan_cost(plan, &costs[i], NULL), ATTN_OK);
+        attn_plan_destroy(plan);
+    }
+    assert_true(costs[0].flops == costs[2].flops && costs[1].flops > 1000 * costs[0].flops);
     attn_context_destroy(context);
 }
 
@@ -102,6 +181,38 @@ static void causal_pair_by_pair(void **state) {
         expect_pairs(context, "linear", &problem, NULL, seen);
         expect_pairs(context, "sketch", &problem, "size=2", seen);
     }
+    attn_context_destroy(context);
+}
+
+/** Keys of a head that some query keeps. */
+static double kept_keys(const formula_t *formula, const attn_problem_t *problem) {
+    double kept = 0;
+    for (int64_t j = 0; j < problem->keys; j++)
+        for (int64_t i = 0; i < problem->queries; i++)
+            if (reference_sees(formula, problem, i, j)) {
+                kept++;
+                break;
+            }
+    return kept;
+}
+
+static void bytes_of_the_keys_that_patterns_keep(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (int trial = 0; trial < 5000; trial++) {
+        const attn_problem_t problem = trial % 2 ? short_problem() : short_problem_with_rules();
+        formula_t formula = {.form = FORM_SPARSE, .block = 1 + draw(9), .local = 1 + draw(4)};
+        formula.global = draw(10);
+        char settings[96];
+        snprintf(settings, sizeof settings, "block=%" PRId64 ",local=%" PRId64 ",global=%" PRId64,
+                 formula.block, formula.local, formula.global);
+        expect_bytes(context, "sparse", &problem, settings,
+                     bytes_of(&problem, kept_keys(&formula, &problem)));
+    }
+    /* Of more keys than are marked, a single query still keeps each once. */
+    attn_problem_t decode = fixture_problem(1, 4, 1, 1 << 20, 8, 8);
+    decode.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+    expect_bytes(context, "sparse", &decode, "block=64,global=0", bytes_of(&decode, 64));
     attn_context_destroy(context);
 }
 
@@ -187,7 +298,10 @@ static void more_runs_than_are_counted(void **state) {
     attn_context_destroy(context);
 }
 
-TEST_MAIN(cmocka_unit_test(windows_pair_by_pair), cmocka_unit_test(patterns_pair_by_pair),
+TEST_MAIN(cmocka_unit_test(bytes_of_the_keys_seen),
+          cmocka_unit_test(linear_work_is_of_the_keys_seen),
+          cmocka_unit_test(bytes_of_the_keys_that_patterns_keep),
+          cmocka_unit_test(windows_pair_by_pair), cmocka_unit_test(patterns_pair_by_pair),
           cmocka_unit_test(causal_pair_by_pair), cmocka_unit_test(long_sequences),
           cmocka_unit_test(long_patterns), cmocka_unit_test(more_queries_than_are_counted),
           cmocka_unit_test(more_runs_than_are_counted))

@@ -70,15 +70,19 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     return ATTN_OK;
 }
 
-void attn_flash_cost(const flash_plan_t *plan, double pairs, attn_cost_t *cost) {
+void attn_flash_cost(const flash_plan_t *plan, double pairs, double keys, double values,
+                     attn_cost_t *cost) {
     const attn_problem_t *problem = &plan->problem;
     const double heads = (double)problem->batch * (double)problem->heads;
     const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
     const double width = (double)(problem->dim + problem->value_dim);
+    const double query_size = (double)attn_dtype_size(problem->dtype);
+    const double key_size = (double)attn_dtype_size(problem->kv_dtype);
+    const double scale = problem->kv_dtype == ATTN_I8 ? (double)sizeof(float) : 0;
     cost->pairs = pairs;
     cost->flops = 2.0 * pairs * width;
     cost->gradient_flops = 2.0 * pairs * (width + (double)(2 * problem->dim + problem->value_dim));
-    cost->bytes =
-        width * (heads * (double)problem->queries * (double)attn_dtype_size(problem->dtype) +
-                 kv_heads * (double)problem->keys * (double)attn_dtype_size(problem->kv_dtype));
+    cost->bytes = heads * (double)problem->queries * width * query_size +
+                  kv_heads * keys * ((double)problem->dim * key_size + scale) +
+                  kv_heads * values * ((double)problem->value_dim * key_size + scale);
 }

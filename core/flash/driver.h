@@ -47,8 +47,9 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
 /** For `attn.weights/1` of a backend whose plans these are. */
 extern const attn_ext_weights_t attn_flash_weights;
 
-/** What `pairs` kept pairs cost, with the inputs and the output. */
-void attn_flash_cost(const flash_plan_t *plan, double pairs, attn_cost_t *cost);
+/** What `pairs` kept pairs cost, with queries and output, and of each key/value head so many keys and values. */
+void attn_flash_cost(const flash_plan_t *plan, double pairs, double keys, double values,
+                     attn_cost_t *cost);
 
 /* The two ways of a run: prefill.c and decode.c. Counting a workspace takes an arena without memory. */
 void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena);

@@ -39,7 +39,7 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const attn_problem_t *problem = &plan->problem;
     const double heads = (double)problem->batch * (double)problem->heads;
     const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
-    const double queries = (double)problem->queries, keys = (double)problem->keys;
+    const double queries = (double)problem->queries, keys = (double)attn_problem_seen_keys(problem);
     const double dim = (double)problem->dim, value_dim = (double)problem->value_dim;
     const double features = (double)plan->form.features, z = plan->form.normalise ? 1 : 0;
     double token = features * (2.0 * value_dim + z);

@@ -8,6 +8,7 @@
 #include "attn/ext/facts.h"
 #include "attn/ext/params.h"
 #include "attn/ext/weights.h"
+#include "attn/pairs.h"
 #include "bound.h"
 #include "choose.h"
 #include "listed.h"
@@ -456,12 +457,16 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
 
     const double dim = (double)problem->dim, size = (double)plan->size;
     const double kv_heads = (double)problem->batch * (double)problem->kv_heads;
-    const double rows = kv_heads * (double)attn_leverage_rows(problem);
+    const double all_rows = kv_heads * (double)attn_leverage_rows(problem);
     if (attn_sketch_is_sparse(plan)) {
-        add_sparse_cost(plan, rows, cost);
+        add_sparse_cost(plan, all_rows, cost);
         return;
     }
-    cost->bytes += rows * (dim - size) * (double)sizeof(float);
+    /* Keys that no query sees need no sketch, but what chooses features reads them. */
+    const double hidden = kv_heads * (double)(problem->keys - attn_problem_seen_keys(problem));
+    const double rows = all_rows - hidden;
+    const int reads_all = plan->method == ATTN_SKETCH_LEVERAGE || attn_sketch_chooses(plan);
+    cost->bytes += (rows * (dim - size) + (reads_all ? hidden * dim : 0)) * (double)sizeof(float);
     cost->form = forms[plan->method];
     const double reduced = cost->flops;
     if (plan->method == ATTN_SKETCH_OSNAP)

@@ -12,7 +12,8 @@
 
 static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const flash_plan_t *plan = (const flash_plan_t *)base;
-    attn_flash_cost(plan, attn_problem_pairs(&plan->problem), cost);
+    const double keys = (double)attn_problem_seen_keys(&plan->problem);
+    attn_flash_cost(plan, attn_problem_pairs(&plan->problem), keys, keys, cost);
     cost->form = "n m (d + dv)";
 }
 

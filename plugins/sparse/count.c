@@ -1,9 +1,10 @@
-/* How many pairs a pattern keeps, and how many are computed for them. */
+/* How many pairs a pattern keeps, how many are computed for them, and how many keys they are of. */
 #include "attn/pairs.h"
 #include "flash/walk.h"
 #include "pattern.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Steps that counting takes at most, which may be as long as attention itself: a query, a run, or a block of runs that
  * are made of blocks. */
@@ -15,15 +16,40 @@ static double overlap(const attn_run_t *run, attn_range_t seen) {
     return first < last ? (double)(last - first) : 0;
 }
 
+/* Keys that some query sees, one bit for each. */
+enum { MOST_MARKED = 1 << 16, MARKS = MOST_MARKED / 64 };
+typedef struct marks {
+    uint64_t bits[MARKS];
+    int64_t count, most; /* at `most` they are all there */
+} marks_t;
+
+static void mark(marks_t *marks, int64_t key) {
+    const uint64_t bit = UINT64_C(1) << key % 64;
+    marks->count += !(marks->bits[key / 64] & bit);
+    marks->bits[key / 64] |= bit;
+}
+
+/* What queries see of a run: keys where they are, or numbers of a list of keys. */
+static void mark_run(marks_t *marks, const sparse_pattern_t *pattern, const attn_run_t *run,
+                     attn_range_t seen) {
+    const int64_t first = seen.first > run->first ? seen.first : run->first;
+    const int64_t last = seen.last < run->last ? seen.last : run->last;
+    const int is_listed = run->range >= pattern->base.in_place;
+    for (int64_t j = first; j < last && marks->count < marks->most; j++)
+        mark(marks, is_listed ? pattern->kind->key(pattern, j) : j);
+}
+
 /* Of queries that are in one block, as long as there are `steps`; how many are left. */
 static int64_t count_block(const sparse_pattern_t *pattern, const attn_head_t *head,
-                           const attn_queries_t *queries, sparse_count_t *count, int64_t steps) {
+                           const attn_queries_t *queries, sparse_count_t *count, marks_t *marks,
+                           int64_t steps) {
     flash_walk_t walk;
     attn_run_t run;
     attn_walk_begin(&walk, &pattern->base, head, queries, 1);
     steps -= queries->count;
     while (steps >= 0 && attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1)) {
         steps -= pattern->base.next ? (run.last - run.first) / pattern->block : 1;
+        if (marks) mark_run(marks, pattern, &run, walk.seen[run.range]);
         count->touched += overlap(&run, walk.seen[run.range]) * (double)queries->count;
         for (int64_t i = 0; i < queries->count; i++) {
             const double seen = overlap(&run, walk.rows[run.range][i]);
@@ -42,13 +68,26 @@ static int may_choose_less(const sparse_pattern_t *pattern, const attn_problem_t
     return pattern->kind->choose && problem->keys % pattern->block && !is_own;
 }
 
+/* Where keys are not marked, a key/value head's queries read no more than they keep, and no more than they see. To
+ * choose, all keys are read. */
+static void count_keys(const sparse_pattern_t *pattern, const attn_problem_t *problem,
+                       const marks_t *marks, sparse_count_t *count) {
+    const double seen = (double)attn_problem_seen_keys(problem);
+    const double kept = count->pairs / (double)(problem->batch * problem->kv_heads);
+    count->values = marks ? (double)marks->count : kept < seen ? kept : seen;
+    count->keys = pattern->kind->choose || pattern->kind->by_logits ? seen : count->values;
+}
+
 sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_problem_t *given) {
     attn_problem_t problem = *given;
     problem.inputs = 0;
-    sparse_count_t count = {0, 0};
+    sparse_count_t count = {0, 0, 0, 0};
     const attn_head_t head = {.problem = &problem};
     const double heads = (double)(problem.batch * problem.heads);
     const int64_t p = attn_query_position(&problem, problem.keys, 0);
+    const int is_chosen = pattern->kind->choose || pattern->kind->by_logits;
+    marks_t room, *marks = !is_chosen && problem.keys <= MOST_MARKED ? &room : NULL;
+    if (marks) memset(marks, 0, sizeof *marks), marks->most = attn_problem_seen_keys(&problem);
     int64_t steps = MOST_STEPS;
     if (problem.queries > steps || pattern->buckets || may_choose_less(pattern, &problem) ||
         (pattern->kind->next && !pattern->kind->choose)) /* no plan knows */
@@ -58,11 +97,12 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
         if (end > i + WALK_ROWS) end = i + WALK_ROWS;
         if (end > problem.queries) end = problem.queries;
         const attn_queries_t queries = {.first = i, .count = end - i};
-        steps = count_block(pattern, &head, &queries, &count, steps);
+        steps = count_block(pattern, &head, &queries, &count, marks, steps);
     }
     if (steps < 0) count.pairs = count.touched = NAN;
     count.pairs *= heads;
     count.touched *= heads;
     if (pattern->kind->pairs) count.pairs = pattern->kind->pairs(pattern, &problem);
+    count_keys(pattern, &problem, steps < 0 ? NULL : marks, &count);
     return count;
 }

@@ -169,8 +169,9 @@ static void cost(const attn_backend_plan_t *base, attn_cost_t *cost) {
     const double kv_heads = (double)(problem->batch * problem->kv_heads);
     cost->pairs = attn_problem_pairs(problem);
     cost->flops = 2.0 * cost->pairs * (double)problem->value_dim;
-    cost->bytes = sizeof(float) * (double)problem->value_dim *
-                  (heads * (double)problem->queries + kv_heads * (double)problem->keys);
+    cost->bytes =
+        sizeof(float) * (double)problem->value_dim *
+        (heads * (double)problem->queries + kv_heads * (double)attn_problem_seen_keys(problem));
     cost->form = "n m dv";
 }
 

@@ -144,7 +144,10 @@ export interface ErrorOptions<D extends OutDtype = "f32", K extends Dtype = D> e
 export interface PlanCost {
     /** Additions and multiplications that the result needs; exp is not counted. */
     readonly flops: number | null;
-    /** Read and written at least once: inputs and output. */
+    /**
+     * Read and written at least once: queries, the keys that some query sees by position, their values,
+     * and the output.
+     */
     readonly bytes: number;
     /**
      * (query, key) pairs with a weight, all heads together; null, like flops and touched, where a run's

@@ -1,5 +1,5 @@
 /*
- * attn/pairs.h: how many (query, key) pairs a problem has, for a backend's attn.cost/1: in closed form,
+ * attn/pairs.h: how many (query, key) pairs a problem has, and how many keys they are of, for a backend's attn.cost/1: in closed form,
  * as sequences may be as long as memory allows, and in integers, as windows are differences of far
  * larger sums.
  */
@@ -47,6 +47,17 @@ static inline double attn_problem_pairs(const attn_problem_t *problem) {
     if (problem->window_left >= 0)
         pairs -= attn_pairs_before(start - problem->window_left, problem->queries, problem->keys);
     return (double)(pairs * problem->batch * problem->heads);
+}
+
+/**
+ * Keys that at least one query sees by position: those of a key/value head that a run has to read. Queries stand at
+ * neighbouring positions, so that what they see together has no gap.
+ */
+static inline int64_t attn_problem_seen_keys(const attn_problem_t *problem) {
+    int64_t first, last, unused;
+    attn_key_range(problem, problem->keys, 0, &first, &unused);
+    attn_key_range(problem, problem->keys, problem->queries - 1, &unused, &last);
+    return first < last ? last - first : 0;
 }
 
 #endif

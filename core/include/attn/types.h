@@ -251,12 +251,17 @@ typedef struct attn_io {
 /** struct_size of the first version. */
 #define ATTN_IO_FIRST ((uint32_t)offsetof(attn_io_t, own))
 
-/** How much work a plan is, for one run; what `attn.cost/1` fills. Output: the host sets struct_size. */
+/**
+ * How much work a plan is, for one run; what `attn.cost/1` fills. A plan knows the problem alone: what masks, biases and
+ * key lengths hide is counted. Output: the host sets struct_size.
+ */
 typedef struct attn_cost {
     uint32_t struct_size;
     uint32_t reserved;
-    double flops;     /**< additions and multiplications that the result needs (exp not counted) */
-    double bytes;     /**< read and written at least once: inputs and output */
+    double flops; /**< additions and multiplications that the result needs (exp not counted) */
+    double
+        bytes; /**< read and written at least once: queries, keys that some query sees by position (of
+                       *   each key/value head, with the scales of i8), their values, and output */
     double pairs;     /**< (query, key) pairs the weights are not zero on, all heads together; NaN,
                        *   like flops and touched: a run's arrays decide, or there are too many to count */
     const char *form; /**< asymptotic form for one head, e.g. "n m (d + dv)"; static text */
