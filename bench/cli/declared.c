@@ -7,11 +7,7 @@
 
 /* ---- what the command line alone has --------------------------------------------------------- */
 
-/* The paper's slopes: a geometric sequence from 2^(-8/H) with that ratio (arXiv:2108.12409, 3). */
-static void fill_slopes(float *slopes, int64_t heads) {
-    for (int64_t h = 0; h < heads; h++)
-        slopes[h] = (float)exp2(-8.0 * (double)(h + 1) / (double)heads);
-}
+static void fill_slopes(float *slopes, int64_t heads) { attn_alibi_slopes(slopes, heads, NULL); }
 
 /* A column that a mask or a bias lacks is of a key that nobody sees. */
 static const unsigned char hidden = 0;
@@ -21,7 +17,9 @@ static const declared_special_t specials[ATTN_ARRAY_OWN] = {
     [ATTN_ARRAY_BIAS] = {.padding = &infinitely_less},
     [ATTN_ARRAY_MASK] = {.padding = &hidden},
     [ATTN_ARRAY_KV_LENGTHS] = {.flag = "kv-lens"},
-    [ATTN_ARRAY_SLOPES] = {.flag = "alibi", .fill = fill_slopes, .filled = "2^(-8 i / H)"},
+    [ATTN_ARRAY_SLOPES] = {.flag = "alibi",
+                           .fill = fill_slopes,
+                           .filled = "the paper's, 2^(-8 i / H) for H a power of 2"},
 };
 
 const declared_special_t *declared_special(uint32_t number) {

@@ -35,9 +35,15 @@ const masks = [
 
 const base = { B: 2, H: 4, Hkv: 2, n: 7, m: 11, d: 8, dv: 5 };
 const geometric = [1, 2, 3, 4].map((i) => 2 ** ((-8 * i) / 4));
+/** What get_slopes() of the paper's code gives for 6 and for 12 heads: those of 4 and 8, then every other of 8 and 16. */
+const slopesOf6 = [...geometric, 2 ** -1, 2 ** -3];
+const slopesOf12 = [
+    ...[1, 2, 3, 4, 5, 6, 7, 8].map((i) => 2 ** -i),
+    ...[1, 3, 5, 7].map((i) => 2 ** (-i / 2)),
+];
 const numbers = [0.25, -1, 0.5, 2];
 
-/** {name, rules for attention(), args, files, sizes} */
+/** {name, rules for attention(), args, files, sizes that differ from base} */
 const cases = [
     { name: "--window 3,0", rules: { window: [3, 0] }, args: ["--window", "3,0"] },
     { name: "--window=2,1", rules: { window: [2, 1] }, args: ["--window=2,1"] },
@@ -129,6 +135,24 @@ const cases = [
     },
     { name: "--alibi", rules: { slopes: geometric }, args: ["--alibi"] },
     {
+        name: "--alibi of 6 heads",
+        rules: { slopes: slopesOf6 },
+        args: ["--alibi"],
+        sizes: { H: 6, Hkv: 3 },
+    },
+    {
+        name: "--alibi=auto of 12 heads, which share a key/value head",
+        rules: { slopes: slopesOf12 },
+        args: ["--alibi=auto"],
+        sizes: { H: 12, Hkv: 1 },
+    },
+    {
+        name: "--alibi of 1 head",
+        rules: { slopes: [2 ** -8] },
+        args: ["--alibi"],
+        sizes: { H: 1, Hkv: 1 },
+    },
+    {
         name: "--alibi=auto --causal",
         rules: { slopes: geometric, causal: "top-left" },
         args: ["--alibi=auto", "--causal"],
@@ -209,10 +233,11 @@ function check(folder, sizes, exact, mode, rank = 4) {
 }
 
 describe("attn run softmax with", () => {
-    for (const [number, { name, rules, args, files }] of cases.entries()) {
+    for (const [number, { name, rules, args, files, sizes: others }] of cases.entries()) {
         test(name, () => {
-            const [q, k, v] = arrays(base);
-            const { B, H, Hkv, n, m, d, dv } = base;
+            const sizes = { ...base, ...others };
+            const [q, k, v] = arrays(sizes);
+            const { B, H, Hkv, n, m, d, dv } = sizes;
             const inputs = {
                 "q.npy": npy([B, H, n, d], q),
                 "k.npy": npy([B, Hkv, m, d], k),
@@ -226,7 +251,7 @@ describe("attn run softmax with", () => {
                 const before = uncounted.filter(Boolean).join(" and ");
                 const pairs = new RegExp(`^pairs .* of n m${before && `, before ${before}`}$`, "m");
                 assert.match(report, pairs);
-                check(folder, base, attention({ ...base, ...rules }, q, k, v), mode);
+                check(folder, sizes, attention({ ...sizes, ...rules }, q, k, v), mode);
             });
         });
     }

@@ -181,6 +181,8 @@ NULLS(attn_count_nonfinite) {
     assert_int_equal(attn_count_nonfinite(&absent), 0);
 }
 
+NULLS(attn_alibi_slopes) { REFUSED(attn_alibi_slopes, NULL, 4); }
+
 NULLS(attn_plan_create) {
     attn_plan_t *made = plan;
     const attn_param_t nameless = {NULL, "1"}, empty = {"block", NULL};
@@ -361,10 +363,10 @@ TEST_MAIN(cmocka_unit_test(set_up), TEST(attn_version), TEST(attn_status_name),
           TEST(attn_plugin_load), TEST(attn_plugin_register), TEST(attn_plugin_unregister),
           TEST(attn_describe), TEST(attn_problem_init), TEST(attn_problem_check),
           TEST(attn_tensor_bhnd), TEST(attn_tensor_bnhd), TEST(attn_count_nonfinite),
-          TEST(attn_plan_create), TEST(attn_plan_destroy), TEST(attn_plan_workspace_size),
-          TEST(attn_plan_kernel), TEST(attn_plan_problem), TEST(attn_plan_cost),
-          TEST(attn_plan_fact), TEST(attn_run), TEST(attn_check), TEST(attn_weights),
-          TEST(attn_stream_create), TEST(attn_stream_destroy), TEST(attn_stream_length),
-          TEST(attn_stream_memory), TEST(attn_stream_append), TEST(attn_stream_query),
-          TEST(attn_stream_truncate), TEST(attn_stream_fork), TEST(attn_stream_save),
-          TEST(attn_stream_restore), cmocka_unit_test(tear_down))
+          TEST(attn_alibi_slopes), TEST(attn_plan_create), TEST(attn_plan_destroy),
+          TEST(attn_plan_workspace_size), TEST(attn_plan_kernel), TEST(attn_plan_problem),
+          TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run), TEST(attn_check),
+          TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
+          TEST(attn_stream_length), TEST(attn_stream_memory), TEST(attn_stream_append),
+          TEST(attn_stream_query), TEST(attn_stream_truncate), TEST(attn_stream_fork),
+          TEST(attn_stream_save), TEST(attn_stream_restore), cmocka_unit_test(tear_down))

@@ -205,6 +205,13 @@ ATTN_API attn_tensor_t attn_tensor_bhnd(float *data, int64_t batch, int64_t head
 ATTN_API attn_tensor_t attn_tensor_bnhd(float *data, int64_t batch, int64_t heads, int64_t rows,
                                         int64_t columns);
 
+/**
+ * ALiBi's slopes for so many query heads, for io->slopes (arXiv:2108.12409). Of a power of two H, slope i (from 0 on)
+ * is 2^(-8 (i + 1) / H). Of other numbers the first P are those of the largest power of two P below it, and behind
+ * them stands every other slope of 2 P heads, from the first on: as the paper's code, BLOOM, MPT and Baichuan do.
+ */
+ATTN_API attn_status_t attn_alibi_slopes(float *slopes, int64_t heads, attn_error_t *error);
+
 /** How many elements of a tensor are NaN or infinite. They are computed with as IEEE 754 says. */
 ATTN_API int64_t attn_count_nonfinite(const attn_tensor_t *tensor);
 
