@@ -47,7 +47,7 @@ static void lay_out_block(backward_block_t *block, const attn_problem_t *problem
         .query_sums = take_floats(arena, BACKWARD_ROWS, dim),
         .weights = take_logits(arena),
         .logits = take_logits(arena),
-        .factors = problem->softcap != 0.0f ? take_logits(arena) : NULL,
+        .factors = attn_has_softcap(problem) ? take_logits(arena) : NULL,
     };
     if (block) *block = parts;
 }

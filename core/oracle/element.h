@@ -16,9 +16,12 @@ static inline double half_to_double(uint16_t half) {
     return half & 0x8000 ? -size : size;
 }
 
-static inline double bf16_to_double(uint16_t half) {
-    const uint32_t bits = (uint32_t)half << 16;
+/* By whole numbers, as processors may be told to take denormal floats for zero. */
+static inline double single_to_double(uint32_t bits) {
+    const double fraction = bits & 0x7fffffu;
     float x;
+    if ((bits & 0x7f800000u) == 0)
+        return bits >> 31 ? -ldexp(fraction, -149) : ldexp(fraction, -149);
     memcpy(&x, &bits, sizeof x);
     return x;
 }
@@ -30,15 +33,17 @@ static inline double oracle_element(const attn_tensor_t *tensor, int64_t batch, 
                           (tensor->shape[1] > 1 ? head * tensor->stride[1] : 0) +
                           (tensor->shape[2] > 1 ? row * tensor->stride[2] : 0) +
                           (tensor->shape[3] > 1 ? column * tensor->stride[3] : 0);
+    uint32_t bits;
     switch (tensor->dtype) {
     case ATTN_F32:
-        return ((const float *)tensor->data)[index];
+        memcpy(&bits, (const float *)tensor->data + index, sizeof bits);
+        return single_to_double(bits);
     case ATTN_F64:
         return ((const double *)tensor->data)[index];
     case ATTN_F16:
         return half_to_double(((const uint16_t *)tensor->data)[index]);
     case ATTN_BF16:
-        return bf16_to_double(((const uint16_t *)tensor->data)[index]);
+        return single_to_double((uint32_t)((const uint16_t *)tensor->data)[index] << 16);
     case ATTN_I8:
         return ((const int8_t *)tensor->data)[index];
     case ATTN_BOOL:

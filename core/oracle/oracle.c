@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 /* ---- elements ------------------------------------------------------------------------------------ */
 
@@ -24,6 +25,13 @@ static double scaled_element(const attn_tensor_t *tensor, const attn_tensor_t *s
 
 static double scale_of(const attn_problem_t *problem) {
     return isnan(problem->scale) ? 1.0 / sqrt((double)problem->dim) : (double)problem->scale;
+}
+
+/* 0: none. */
+static double cap_of(const attn_problem_t *problem) {
+    uint32_t bits;
+    memcpy(&bits, &problem->softcap, sizeof bits);
+    return single_to_double(bits);
 }
 
 static int64_t keys_of(const attn_problem_t *problem, const attn_io_t *io, int64_t batch) {
@@ -55,8 +63,8 @@ double attn_oracle_score(const attn_problem_t *problem, const attn_io_t *io, int
                scaled_element(&io->key, &io->key_scales, batch, kv_head, key, k);
     double score = scale_of(problem) * dot;
     if (stage == ATTN_SCORES_RAW) return score;
-    if (problem->softcap != 0.0f)
-        score = (double)problem->softcap * tanh(score / (double)problem->softcap);
+    const double cap = cap_of(problem);
+    if (cap != 0) score = cap * tanh(score / cap);
     if (stage == ATTN_SCORES_CAPPED) return score;
     if (problem->inputs & ATTN_INPUT_BIAS)
         score += oracle_element(&io->bias, batch, head, query, key);
@@ -126,8 +134,9 @@ void attn_oracle_row(const attn_problem_t *problem, const attn_io_t *io, int64_t
 
 /* d S' / d S of S' = c tanh(S / c). */
 static double cap_slope(const attn_problem_t *problem, double score) {
-    if (problem->softcap == 0.0f) return 1;
-    const double tangent = tanh(score / (double)problem->softcap);
+    const double cap = cap_of(problem);
+    if (cap == 0) return 1;
+    const double tangent = tanh(score / cap);
     return 1 - tangent * tangent;
 }
 

@@ -52,7 +52,11 @@ ATTN_INLINE vf vf_load_f16(const uint16_t *p) {
     const __m128i sign = _mm_slli_epi32(_mm_xor_si128(half, rest), 16);
     const __m128i special =
         _mm_and_si128(_mm_cmpgt_epi32(rest, _mm_set1_epi32(0x7bff)), _mm_set1_epi32(0x7f800000));
-    const vf size = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32(rest, 13)), _mm_set1_ps(0x1p112f));
+    const __m128i denormal = _mm_cmplt_epi32(rest, _mm_set1_epi32(0x400));
+    const __m128i rebiased = _mm_add_epi32(_mm_slli_epi32(rest, 13), _mm_set1_epi32(0x38000000));
+    const __m128i leading = _mm_and_si128(denormal, _mm_set1_epi32(0x00800000));
+    const vf lost = _mm_and_ps(_mm_castsi128_ps(denormal), _mm_set1_ps(0x1p-14f));
+    const vf size = _mm_sub_ps(_mm_castsi128_ps(_mm_add_epi32(rebiased, leading)), lost);
     return _mm_or_ps(size, _mm_castsi128_ps(_mm_or_si128(sign, special)));
 }
 #endif

@@ -120,10 +120,15 @@ ATTN_STEP void flash_products(flash_tile_t *tile, const attn_segment_t *segment,
     }
 }
 
+/* Far below the cap a logit is what it was, to the last bit: cap tanh(x / cap) = x (1 - (x / cap)^2 / 3 ...). There
+ * x / cap may be denormal, and 0 where processors take that for zero; 1 / cap could be so, too, or infinite. */
 ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
-    const vf cap = vf_set1(softcap); /* 1 / softcap could be denormal, or infinite */
-    for (int64_t j = 0; j < keys; j += VF_LANES)
-        vf_store(row + j, vf_mul(cap, vf_tanh(vf_div(vf_load(row + j), cap))));
+    const vf cap = vf_set1(softcap);
+    for (int64_t j = 0; j < keys; j += VF_LANES) {
+        const vf logit = vf_load(row + j), share = vf_div(logit, cap);
+        const vf below = vf_sub(vf_set1(0x1p-13f), vf_max(vf_sub(vf_zero(), share), share));
+        vf_store(row + j, vf_select_positive(below, logit, vf_mul(cap, vf_tanh(share))));
+    }
 }
 
 ATTN_SMALL_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {

@@ -94,6 +94,14 @@ ATTN_SMALL_STEP void flash_pack(const attn_head_t *head, const attn_segment_t *s
                                                 segment->values_stride, count, value_dim);
 }
 
+/* In base 4; 0: none. A cap that is denormal is the least normal number: logits are 0 under both, but for 2^-126, and
+ * no cap is 0 where processors take denormals for zero. */
+ATTN_INLINE float flash_softcap_of(const attn_problem_t *problem) {
+    if (!attn_has_softcap(problem)) return 0.0f;
+    const float cap = problem->softcap * ATTN_LOG4_E;
+    return cap > FLT_MIN ? cap : FLT_MIN;
+}
+
 /* What changes the logits of a head's queries from number `row` on. */
 ATTN_SHARED_SMALL_STEP flash_mods_t flash_mods_of(const attn_head_t *head, int64_t query_head,
                                                   int64_t row) {
@@ -101,7 +109,7 @@ ATTN_SHARED_SMALL_STEP flash_mods_t flash_mods_of(const attn_head_t *head, int64
     const attn_io_t *io = head->io;
     const attn_tensor_t *bias = &io->bias, *mask = &io->mask;
     flash_mods_t mods = {
-        .softcap = problem->softcap * ATTN_LOG4_E,
+        .softcap = flash_softcap_of(problem),
         .position = attn_query_position(problem, attn_keys_of(problem, io, head->batch), row),
         .has_offsets =
             (problem->inputs & (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)) != 0,

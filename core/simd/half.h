@@ -31,11 +31,14 @@ static inline uint16_t float_to_bf16(float x) {
     return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/* The exponent is rebiased by a multiplication, which makes denormals right too. */
+/* The exponent is rebiased by an addition; a denormal, whose leading bit is not there, gets one and loses it. No step
+ * has a denormal float, which processors may be told to take for zero. */
 static inline float f16_to_float(uint16_t half) {
     const uint32_t sign = (uint32_t)(half & 0x8000u) << 16, rest = half & 0x7fffu;
-    if (rest >= 0x7c00u) return bits_to_float(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-    return bits_to_float(sign | float_to_bits(bits_to_float(rest << 13) * 0x1p112f));
+    const uint32_t rebiased = (rest << 13) + 0x38000000u;
+    if (rest >= 0x7c00u) return bits_to_float(sign | 0x7f800000u | rebiased);
+    if (rest >= 0x0400u) return bits_to_float(sign | rebiased);
+    return bits_to_float(sign | float_to_bits(bits_to_float(rebiased + 0x00800000u) - 0x1p-14f));
 }
 
 /* Round to nearest even, by adding a number whose last bit is where the result's is to be. */

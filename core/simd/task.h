@@ -8,6 +8,7 @@
 #include "ieee/ieee.h"
 
 #include "attn/support.h"
+#include "simd/half.h"
 
 #define ATTN_BUCKETS (ATTN_LSH && !ATTN_SMALL) /* whether patterns may have them */
 
@@ -19,6 +20,11 @@ typedef struct attn_head {
     float scale;  /* of the logits */
     int integers; /* keys and values in i8 are multiplied by integers (decode_bytes.h) */
 } attn_head_t;
+
+/** Whether there is a cap: also a denormal one, where processors take that for zero. */
+static inline int attn_has_softcap(const attn_problem_t *problem) {
+    return (float_to_bits(problem->softcap) & 0x7fffffffu) != 0;
+}
 
 /** How many of a sequence's keys count. */
 static inline int64_t attn_keys_of(const attn_problem_t *problem, const attn_io_t *io,

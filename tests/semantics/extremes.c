@@ -168,6 +168,28 @@ static void softcaps(void **state) {
     attn_context_destroy(context);
 }
 
+/* Queries, values and outputs in f16 that are all denormal there: multiples of 2^-24. None of them is denormal in f32, so
+ * that they count for what they are where processors take denormals for zero. */
+static void tiny_halves(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    for (size_t q = 0; q < TEST_COUNT(QUERIES); q++)
+        for (int layout = 0; layout < LAYOUT_COUNT; layout++) {
+            attn_problem_t problem = fixture_problem(1, 2, QUERIES[q], KEYS, 19, 21);
+            problem.dtype = problem.kv_dtype = ATTN_F16;
+            problem.scale = 0x1p14f;
+            const look_t look = {.layout = (layout_t)layout, .lse = 1};
+            trial_t trial = trial_create(&problem, &look);
+            typed_fill(&trial.query, 1, 0x1p-16);
+            typed_fill(&trial.value, 3, 0x1p-16);
+            trial_label(&trial, "tiny halves");
+            trial_solve(context, &trial);
+            trial_compare(&trial);
+            trial_destroy(&trial);
+        }
+    attn_context_destroy(context);
+}
+
 /* A slope that only the query's own position survives. */
 static void slopes(void **state) {
     (void)state;
@@ -300,5 +322,6 @@ static void scores(void **state) {
 }
 
 SEMANTICS_MAIN(cmocka_unit_test(largest_products_and_biases), cmocka_unit_test(softcaps),
-               cmocka_unit_test(slopes), cmocka_unit_test(sinks), cmocka_unit_test(infinite_sinks),
-               cmocka_unit_test(beyond_floats), cmocka_unit_test(scores))
+               cmocka_unit_test(tiny_halves), cmocka_unit_test(slopes), cmocka_unit_test(sinks),
+               cmocka_unit_test(infinite_sinks), cmocka_unit_test(beyond_floats),
+               cmocka_unit_test(scores))

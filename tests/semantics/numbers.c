@@ -79,6 +79,11 @@ static attn_tensor_t row_of(void *data, attn_dtype_t dtype, int64_t count) {
 
 static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
+/* bf16 has denormals of f32, which any product makes zero where processors do so. f16 has none. */
+static int is_lost(attn_dtype_t dtype, uint16_t half) {
+    return test_flushes() && dtype == ATTN_BF16 && !(half & 0x7f80);
+}
+
 /* Every number of 16 bits becomes its value, and comes back as itself. */
 static void all_halves(void **state) {
     (void)state;
@@ -94,11 +99,13 @@ static void all_halves(void **state) {
             test_label("type %d, stride %d", types[t], (int)stride);
             k->row(wide, halves, types[t], stride, count, 1.0f);
             for (int64_t i = 0; i < count; i++)
-                if (!same((double)wide[i], typed_get(&exact, 0, 0, 0, i * stride)))
+                if (!is_lost(types[t], halves[i * stride]) &&
+                    !same((double)wide[i], typed_get(&exact, 0, 0, 0, i * stride)))
                     test_fail("%04x is read as %.9g", (unsigned)(i * stride), (double)wide[i]);
             k->back(again, types[t], stride, wide, count);
             for (int64_t i = 0; i < count; i++)
-                if (again[i * stride] != halves[i * stride] && !isnan(wide[i]))
+                if (again[i * stride] != halves[i * stride] && !isnan(wide[i]) &&
+                    !is_lost(types[t], halves[i * stride]))
                     test_fail("%04x comes back as %04x", halves[i * stride], again[i * stride]);
                 else if (isnan(wide[i])) {
                     const attn_tensor_t back = row_of(again, types[t], 2 * ALL);
@@ -121,7 +128,7 @@ static void rounding_to_halves(void **state) {
             const attn_tensor_t tensor = row_of(pair, types[t], 2);
             const double low = typed_get(&tensor, 0, 0, 0, 0),
                          high = typed_get(&tensor, 0, 0, 0, 1);
-            if (isinf(high)) continue;
+            if (isinf(high) || is_lost(types[t], pair[0])) continue;
             const float middle = (float)(0.5 * (low + high)); /* has few bits: exact */
             const float numbers[6] = {nextafterf(middle, 0),  middle,  nextafterf(middle, INFINITY),
                                       -nextafterf(middle, 0), -middle, (float)low};

@@ -188,7 +188,7 @@ static factor_t logit_of(const way_back_t *way, const row_t *row, int64_t key, f
 }
 
 static factor_t product_of(const way_back_t *way, int64_t key, factor_t logit) {
-    const double cap = (double)way->trial.problem.softcap;
+    const double cap = test_number(way->trial.problem.softcap);
     if (cap == 0) return logit;
     const double tangent = way->exact.score[1][key] / cap;
     const double off = way->exact.score_bound[1][key] / fabs(cap) + 2 * U;

@@ -37,6 +37,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const arithmetic_t EXACT_F32 = {.u = 0x1p-24,
                                 .sum_u = 0x1p-24,
@@ -164,8 +165,15 @@ static void raw_score(exact_t *e, const place_t *at, int64_t key) {
         (8 * at->arithmetic->u + d * at->arithmetic->sum_u) * fabs(scale) * absolute;
 }
 
+/* Also where denormal floats are zero. */
+static double cap_of(const attn_problem_t *problem) {
+    uint32_t bits;
+    memcpy(&bits, &problem->softcap, sizeof bits);
+    return bits & 0x7f800000u ? (double)problem->softcap : ldexp(bits & 0x7fffffu, -149);
+}
+
 static void capped_score(exact_t *e, const place_t *at, int64_t key) {
-    const double u = at->arithmetic->u, cap = (double)at->problem->softcap;
+    const double u = at->arithmetic->u, cap = cap_of(at->problem);
     const double raw = e->score[0][key];
     e->score[1][key] = cap != 0 ? cap * tanh(raw / cap) : raw;
     e->score_bound[1][key] = e->score_bound[0][key];

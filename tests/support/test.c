@@ -7,8 +7,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
+#endif
+#ifdef __SSE2__
+#include <immintrin.h>
 #endif
 
 static char label[256] = "no case yet";
@@ -18,12 +22,14 @@ static attn_tier_t tier = ATTN_TIER_SCALAR;
 static uint64_t seed = 20240229;
 static double share = 1;
 static int has_tier; /* is one of the tests that run on each */
+static int flushes;
 
 static void read_environment(void) {
     const char *seed_text = getenv("ATTN_TEST_SEED"), *share_text = getenv("ATTN_TEST_SHARE");
     if (seed_text && *seed_text) seed = strtoull(seed_text, NULL, 10);
     if (share_text && *share_text) share = strtod(share_text, NULL);
     has_tier = getenv("ATTN_CPU") != NULL;
+    flushes = getenv("ATTN_TEST_FLUSH") != NULL;
 }
 
 /* glibc returns blocks of more than 128 kB to the system, and has them cleared and mapped page by page the next time:
@@ -35,11 +41,31 @@ static void keep_freed_memory(void) {
 #endif
 }
 
+/* Denormal floats are zero from now on, read and written, here and in all threads that are started: as in processes
+ * that were linked with -ffast-math, and in audio programs. Returns 0 where that is not known how. */
+static int flush_denormals(void) {
+#if defined(__SSE2__)
+    _mm_setcsr(_mm_getcsr() | 0x8040); /* FTZ and DAZ */
+    return 1;
+#elif defined(__aarch64__)
+    uint64_t control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    __asm__ volatile("msr fpcr, %0" : : "r"(control | 1u << 24));
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 uint64_t test_seed(void) { return seed; }
 
 int test_begin(void) {
     read_environment();
     keep_freed_memory();
+    if (flushes && !flush_denormals()) {
+        printf("skipped: how are denormals made zero here?\n");
+        return 0;
+    }
     attn_error_t error;
     attn_context_t *context = NULL;
     const attn_status_t status = attn_context_create(NULL, &context, &error);
@@ -53,6 +79,15 @@ int test_begin(void) {
     fflush(stdout);
     attn_context_destroy(context);
     return 1;
+}
+
+int test_flushes(void) { return flushes; }
+
+double test_number(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const double size = bits & 0x7f800000u ? fabs((double)x) : ldexp(bits & 0x7fffffu, -149);
+    return bits >> 31 ? -size : size;
 }
 
 /* A WebAssembly module has one tier. */

@@ -21,8 +21,15 @@
 /** Seed of the random inputs. */
 uint64_t test_seed(void);
 
-/** Prints the seed; returns 0 when this machine has not the tier that ATTN_CPU asks for. */
+/** Prints the seed; returns 0 when this machine has not the tier that ATTN_CPU asks for. With ATTN_TEST_FLUSH in the
+ *  environment denormal floats are zero from then on (FTZ and DAZ). */
 int test_begin(void);
+
+/** Whether denormal floats are zero: ATTN_TEST_FLUSH. */
+int test_flushes(void);
+
+/** A float as it is, where denormal ones are zero, too. */
+double test_number(float x);
 
 /** Whether this is the lowest of the build's tiers: what has no tiers need be tested on one only. */
 int test_is_lowest_tier(void);
