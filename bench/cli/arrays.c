@@ -60,8 +60,7 @@ char *array_element(const attn_tensor_t *tensor, const int64_t at[4]) {
     return (char *)tensor->data + index * (int64_t)npy_element_size(tensor->dtype);
 }
 
-/* The next index in C order; 0 after the last. */
-static int step(const attn_tensor_t *tensor, int64_t at[4]) {
+int array_step(const attn_tensor_t *tensor, int64_t at[4]) {
     for (int axis = 3; axis >= 0; axis--) {
         if (++at[axis] < tensor->shape[axis]) return 1;
         at[axis] = 0;
@@ -101,7 +100,7 @@ int64_t array_nonfinite(const array_t *array) {
         uint16_t half;
         memcpy(&half, array_element(tensor, at), sizeof half);
         count += (half & 0x7C00) == 0x7C00;
-    } while (step(tensor, at));
+    } while (array_step(tensor, at));
     return count;
 }
 
@@ -114,7 +113,7 @@ double array_longest(const array_t *array) {
         const double x = (double)*(const float *)(const void *)array_element(tensor, at);
         square = at[AXIS_COLUMNS] ? square + x * x : x * x;
         if (square > longest || isnan(square)) longest = square; /* NaN stays */
-    } while (step(tensor, at));
+    } while (array_step(tensor, at));
     return longest;
 }
 
@@ -144,7 +143,7 @@ static void put_rows(const attn_tensor_t *to, int64_t first_row, const attn_tens
     do {
         const int64_t place[4] = {at[0], at[1], first_row + at[2], at[3]};
         convert(array_element(to, place), to->dtype, array_element(from, at), from->dtype);
-    } while (step(from, at));
+    } while (array_step(from, at));
 }
 
 int array_copy(array_t *array, const array_t *before, attn_dtype_t dtype, const char *path) {
@@ -175,7 +174,7 @@ int array_widen(array_t *array, int64_t columns, const void *padding, const char
         const int64_t place[4] = {at[0], at[1], at[2], there == 1 ? 0 : at[3]};
         const void *element = place[3] < there ? array_element(from, place) : padding;
         convert(array_element(&copy.tensor, at), from->dtype, element, from->dtype);
-    } while (step(&copy.tensor, at));
+    } while (array_step(&copy.tensor, at));
     array_free(array);
     *array = copy;
     return CLI_OK;

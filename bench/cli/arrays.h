@@ -56,6 +56,9 @@ int array_widen(array_t *array, int64_t columns, const void *padding, const char
 /** The address of an element. */
 char *array_element(const attn_tensor_t *tensor, const int64_t at[4]);
 
+/** Make `at` the next index in C order; 0 after the last. */
+int array_step(const attn_tensor_t *tensor, int64_t at[4]);
+
 /** How many elements are NaN or infinite. */
 int64_t array_nonfinite(const array_t *array);
 

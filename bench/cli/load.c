@@ -29,14 +29,14 @@ static int begins_list(const char *text) {
 
 static int read_item(const load_t *load, const char *word, void *data, int64_t index) {
     if (load->wanted.dtype == ATTN_I64) {
-        if (option_integer(word, (int64_t *)data + index)) return CLI_OK;
-        return cli_complain(CLI_USAGE, "%s: '%s' is not a whole number", load->label, word);
+        const char *wrong = option_integer_wrong(word, (int64_t *)data + index);
+        return wrong ? cli_complain(CLI_USAGE, "%s: '%s' %s", load->label, word, wrong) : CLI_OK;
     }
     const char *end;
-    const float value = (float)attn_number_read(word, &end);
-    ((float *)data)[index] = value;
-    if (end != word && !*end && isfinite(value)) return CLI_OK;
-    return cli_complain(CLI_USAGE, "%s: '%s' is not a finite number", load->label, word);
+    const double value = attn_number_read(word, &end);
+    const char *wrong = option_float_wrong(word, value, end);
+    ((float *)data)[index] = (float)value;
+    return wrong ? cli_complain(CLI_USAGE, "%s: '%s' %s", load->label, word, wrong) : CLI_OK;
 }
 
 static int check_count(const load_t *load, int axis, int64_t count) {
@@ -76,6 +76,36 @@ static int make_list(const load_t *load, int axis, int is_auto, array_t *array) 
     array->left_out = 3 - axis;
     if (!is_auto) return read_list(load, axis, array);
     load->special->fill(array->memory, load->wanted.shape[axis]);
+    return CLI_OK;
+}
+
+/* ---- what numbers may be ----------------------------------------------------------------------- */
+
+/* -inf is a bias that hides, and a decay that forgets; a list of sinks or slopes has none. */
+static int may_be(const load_t *load, float number) {
+    const int is_listed = declared_list_axis(load->info) >= 0;
+    return isfinite(number) || (number < 0 && !is_listed);
+}
+
+/* What is NaN or infinite where a list would be refused, and in what is added to logits, is a mistake; states and other
+ * arrays of a backend's own are computed with. */
+static int check_numbers(const load_t *load, const array_t *array) {
+    const attn_tensor_t *tensor = &array->tensor;
+    const int is_checked = load->special->padding || declared_list_axis(load->info) >= 0 ||
+                           declared_head_axis(load->info) >= 0;
+    int64_t at[4] = {0};
+    if (tensor->dtype != ATTN_F32 || !is_checked) return CLI_OK;
+    do {
+        const float number = *(const float *)(const void *)array_element(tensor, at);
+        if (may_be(load, number)) continue;
+        return cli_complain(CLI_USAGE, "%s: %s has %s at (%lld, %lld, %lld, %lld)%s", load->label,
+                            load->text,
+                            isnan(number) ? "NaN"
+                            : number > 0  ? "inf"
+                                          : "-inf",
+                            (long long)at[0], (long long)at[1], (long long)at[2], (long long)at[3],
+                            load->special->padding ? "; -inf hides a key" : "");
+    } while (array_step(tensor, at));
     return CLI_OK;
 }
 
@@ -175,7 +205,7 @@ static int load_file(const load_t *load, array_t *array) {
     const npy_wanted_t wanted = {.low = 1, .high = 4, .ranks = ranks_of(load, ranks)};
     if (read_file(load, wanted, array)) return CLI_USAGE;
     if (!align(load, array)) return misfit(load, array);
-    if (convert(load, array)) return CLI_USAGE;
+    if (convert(load, array) || check_numbers(load, array)) return CLI_USAGE;
     if (!load->special->padding || array->tensor.shape[3] == load->wanted.shape[3]) return CLI_OK;
     return array_widen(array, load->wanted.shape[3], load->special->padding, load->text);
 }

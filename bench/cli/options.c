@@ -25,15 +25,19 @@ int option_integer(const char *text, int64_t *value) {
     return 1;
 }
 
-/* Digits, as many as they are. */
-static int is_whole(const char *text) {
+int option_is_whole(const char *text) {
     const char *digits = text[0] == '-' ? text + 1 : text;
     return digits[0] && !digits[strspn(digits, "0123456789")];
 }
 
+const char *option_integer_wrong(const char *text, int64_t *value) {
+    if (option_integer(text, value)) return NULL;
+    return option_is_whole(text) ? "is beyond 64 bits" : "is not a whole number";
+}
+
 static int read_integer(const option_t *option, const char *text, int64_t *value) {
     const int fits = option_integer(text, value);
-    if (!fits && !is_whole(text))
+    if (!fits && !option_is_whole(text))
         return cli_complain(CLI_USAGE, "--%s: '%s' is not a whole number", option->name, text);
     if (!fits || *value < option->minimum || *value > option->maximum)
         return cli_complain(CLI_USAGE, "--%s: %s is outside %lld to %lld", option->name, text,
@@ -41,14 +45,20 @@ static int read_integer(const option_t *option, const char *text, int64_t *value
     return CLI_OK;
 }
 
+const char *option_float_wrong(const char *text, double value, const char *end) {
+    const int is_written = text[strcspn(text, "0123456789")] != 0; /* not as inf */
+    if (end == text || *end || isnan(value) || !is_written) return "is not a finite number";
+    return isfinite((float)value) ? NULL : "is beyond the largest f32, 3.4e38";
+}
+
 static int read_number(const option_t *option, const char *text, double *value) {
     const char *end;
     *value = attn_number_read(text, &end);
-    if (end == text || *end || !isfinite(*value))
-        return cli_complain(CLI_USAGE, "--%s: '%s' is not a finite number", option->name, text);
-    if (!isfinite((float)*value))
-        return cli_complain(CLI_USAGE, "--%s: %s is beyond the largest f32, 3.4e38", option->name,
-                            text);
+    const char *wrong = option_float_wrong(text, *value, end);
+    if (wrong) return cli_complain(CLI_USAGE, "--%s: '%s' %s", option->name, text, wrong);
+    if ((float)*value == 0.0f && !attn_number_is_zero(text)) /* where 0 may stand for nothing */
+        return cli_complain(CLI_USAGE, "--%s: '%s' is below the smallest f32, 1.4e-45",
+                            option->name, text);
     if (option->maximum != 0 &&
         (*value < (double)option->minimum || *value > (double)option->maximum))
         return cli_complain(CLI_USAGE, "--%s: %s is outside %lld to %lld", option->name, text,

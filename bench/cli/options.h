@@ -67,6 +67,15 @@ enum option_outcome options_parse(const option_command_t *command, int argc, cha
 /** A whole number and nothing else; 1 when `text` is one. Overflow is none. */
 int option_integer(const char *text, int64_t *value);
 
+/** Whether a text is a whole number, however large. */
+int option_is_whole(const char *text);
+
+/** What is wrong with a whole number, which becomes *value; NULL for nothing. */
+const char *option_integer_wrong(const char *text, int64_t *value);
+
+/** What is wrong with a number for an f32, which attn_number_read() read up to `end`; NULL for nothing. */
+const char *option_float_wrong(const char *text, double value, const char *end);
+
 enum { OPTION_WORD = 128 };
 
 /** The item of a list that `item` begins, up to a comma or the end; 0 when no number is that long. */

@@ -19,22 +19,29 @@ static int read_corner(const char *causal, int32_t *corner) {
     return CLI_OK;
 }
 
-/* One side of a window: a whole number of at least -1, or nothing, which is -1. */
+enum { FORM = 1, FAR }; /* what is wrong with a window */
+
+/* One side of it: a whole number of at least -1, or nothing, which is -1. */
 static int read_side(const char *text, size_t length, int64_t *side) {
-    char word[24];
+    char word[OPTION_WORD];
     *side = -1;
-    if (length == 0) return 1;
-    if (length >= sizeof word) return 0;
+    if (length == 0) return 0;
+    if (length >= sizeof word) return FORM;
     memcpy(word, text, length);
     word[length] = 0;
-    return option_integer(word, side) && *side >= -1;
+    if (option_integer(word, side)) return *side >= -1 ? 0 : FORM;
+    return word[0] != '-' && option_is_whole(word) ? FAR : FORM;
 }
 
 static int read_window(const char *window, attn_problem_t *problem) {
     if (!window) return CLI_OK;
     const char *comma = strchr(window, ',');
-    if (!comma || !read_side(window, (size_t)(comma - window), &problem->window_left) ||
-        !read_side(comma + 1, strlen(comma + 1), &problem->window_right))
+    const size_t length = strcspn(window, ",");
+    int wrong = comma ? read_side(window, length, &problem->window_left) : FORM;
+    if (!wrong) wrong = read_side(comma + 1, strlen(comma + 1), &problem->window_right);
+    if (wrong == FAR)
+        return cli_complain(CLI_USAGE, "--window: '%s' is beyond 2^61 - 1 keys", window);
+    if (wrong)
         return cli_complain(CLI_USAGE,
                             "--window: '%s' is not of the form L,R (keys to each side; -1 or "
                             "nothing: all)",

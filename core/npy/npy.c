@@ -5,6 +5,7 @@
 
 #include "attn/plugin.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- element types --------------------------------------------------------------------------- */
@@ -113,19 +114,27 @@ static void describe(const npy_dict_t *dict, attn_dtype_t dtype, void *data,
     }
 }
 
-/* Moves the elements to the front of the buffer: never ahead of what is still to be read. */
-static void convert(unsigned char *bytes, size_t data, size_t count, const element_t *element) {
+/* Moves the elements to the front of the buffer: never ahead of what is still to be read. The first that becomes an
+ * infinity and was none is an error. */
+static attn_status_t convert(unsigned char *bytes, size_t data, size_t count,
+                             const element_t *element, attn_error_t *error) {
     const size_t item = size_in_file(element);
     if (element->type != NPY_FLOAT64) {
         memmove(bytes, bytes + data, count * item);
-        return;
+        return ATTN_OK;
     }
     for (size_t i = 0; i < count; i++) {
         double wide;
         memcpy(&wide, bytes + data + i * item, sizeof wide);
         const float narrow = (float)wide;
+        if (isinf(narrow) && !isinf(wide))
+            return attn_fail(error, ATTN_ERROR_RANGE,
+                             "has a float64 at element %zu that is beyond the largest float32, "
+                             "3.4e38",
+                             i);
         memcpy(bytes + i * sizeof narrow, &narrow, sizeof narrow);
     }
+    return ATTN_OK;
 }
 
 attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, attn_tensor_t *tensor,
@@ -142,7 +151,8 @@ attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, att
         return attn_fail(
             error, ATTN_ERROR_ARGUMENT, "%s: %zu bytes of data where its shape needs %zu",
             size - data < needed ? "is truncated" : "has bytes after its end", size - data, needed);
-    convert(bytes, data, count, element);
+    status = convert(bytes, data, count, element, error);
+    if (status) return status;
     describe(&dict, element->dtype, bytes, tensor);
     *rank = dict.rank;
     return ATTN_OK;

@@ -289,3 +289,9 @@ double attn_number_read(const char *text, const char **end) {
     }
     return negative ? -number : number;
 }
+
+int attn_number_is_zero(const char *text) {
+    written_t written = {0};
+    const char *start = text + (*text == '+' || *text == '-');
+    return read_digits(start, &written) != start && !written.count;
+}

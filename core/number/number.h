@@ -26,4 +26,7 @@ const char *attn_number_text(double number, char text[32]);
  */
 double attn_number_read(const char *text, const char **end);
 
+/** Whether the number at the start of `text` is written as 0, however small or large one may be that is not. */
+int attn_number_is_zero(const char *text);
+
 #endif

@@ -88,6 +88,10 @@ static attn_status_t read_number(const attn_param_info_t *info, const char *text
     if (end == text || *end || isnan(number))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "parameter '%s': '%.60s' is not %s",
                          info->name, text, boolean ? "true or false" : "a number");
+    if (number == 0 && !attn_number_is_zero(text)) /* 0 often stands for something else */
+        return attn_fail(error, ATTN_ERROR_RANGE,
+                         "parameter '%s': %.40s is below the smallest double, 4.9e-324", info->name,
+                         text);
     if (number < info->minimum || number > info->maximum) {
         char low[32], high[32];
         return attn_fail(error, ATTN_ERROR_RANGE, "parameter '%s': %.40s is outside %s..%s",

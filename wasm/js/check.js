@@ -131,6 +131,15 @@ export function checkFinite(value, what) {
     return value;
 }
 
+/** A number that float32 holds: one below the smallest, as 0, would stand for something else. */
+export function checkFloat(value, what) {
+    if (Math.fround(checkFinite(value, what)) !== 0 || value === 0) return value;
+    throw new AttnError(
+        "ATTN_ERROR_RANGE",
+        `${what} is ${value}, below the smallest float32, 1.4e-45`,
+    );
+}
+
 /** Text that survives as a C string. */
 export function checkText(value, what) {
     if (typeof value !== "string") throw wrong(what, "a string", value);

@@ -1,6 +1,6 @@
 /* The options of a problem, and of the calls on it: their names, and what each must be. */
 import {
-    checkFinite,
+    checkFloat,
     checkInteger,
     checkOneOf,
     checkSignal,
@@ -15,10 +15,10 @@ import { SIZES, checkLayout, readStrides } from "./shape.js";
 const READERS = {
     __proto__: null,
     causal: checkCausal,
-    scale: checkFinite,
+    scale: checkFloat,
     past: checkInteger,
     window: readWindow,
-    softcap: checkFinite,
+    softcap: checkFloat,
     layout: checkLayout,
     strides: readStrides,
     ...(FULL && {

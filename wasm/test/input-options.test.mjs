@@ -75,6 +75,13 @@ inEach(
                 "ARGUMENT",
                 /window/,
             ],
+            [
+                "a softcap below floats",
+                make({ softcap: 1e-46 }),
+                "RANGE",
+                /1e-46, below the smallest/,
+            ],
+            ["a scale below floats", make({ scale: -1e-300 }), "RANGE", /scale is -1e-300, below/],
             ["a negative softcap", make({ softcap: -1 }), "RANGE", /softcap is -1/],
             [
                 "a softcap of NaN",
