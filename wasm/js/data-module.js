@@ -2,22 +2,20 @@
 import { checkBytes, checkInteger } from "./check.js";
 import { AttnError } from "./errors.js";
 import { Heap } from "./heap.js";
-import { compileOwn, instantiate } from "./loader.js";
+import { instantiate } from "./loader.js";
+import { makeOwnModule } from "./own-module.js";
 import { Session } from "./session.js";
 
 /* Literal, so that bundlers see it and carry the file along. */
 const file = () => new URL("../dist/libattn.data.wasm", import.meta.url);
 
-/** embed() and readNpy() for a platform: `readUrl` gives the bytes behind a URL. */
+/** init(), embed() and readNpy() for a platform: `readUrl` gives the bytes behind a URL. */
 export function makeData(readUrl) {
-    let loading;
-    const load = () =>
-        (loading ??= open(readUrl).catch((error) => {
-            loading = undefined; // it may go better next time
-            throw error;
-        }));
-
-    return {
+    const { load, init } = makeOwnModule({
+        ...{ file, readUrl, open },
+        ...{ name: "libattn/data.wasm", needed: "attnjs_embed" },
+    });
+    const functions = {
         async embed(text, dim) {
             if (typeof text !== "string") throw new TypeError("text must be a string");
             if (checkInteger(dim, "dim") < 2) {
@@ -31,10 +29,11 @@ export function makeData(readUrl) {
             return readNpy(await load(), given);
         },
     };
+    return { ...functions, init: (given) => init(given).then(() => functions) };
 }
 
-async function open(readUrl) {
-    const { exports } = await instantiate(await compileOwn(file, readUrl));
+async function open(module) {
+    const { exports } = await instantiate(module);
     const heap = new Heap(exports);
     return { heap, session: new Session(heap) };
 }

@@ -3,4 +3,4 @@ import { makeData } from "./data-module.js";
 import { readUrl } from "./read.js";
 
 export { AttnError } from "./errors.js";
-export const { embed, readNpy } = makeData(readUrl);
+export const { init, embed, readNpy } = makeData(readUrl);

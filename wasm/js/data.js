@@ -3,4 +3,4 @@ import { makeData } from "./data-module.js";
 import { fetchBytes } from "./loader.js";
 
 export { AttnError } from "./errors.js";
-export const { embed, readNpy } = makeData(fetchBytes);
+export const { init, embed, readNpy } = makeData(fetchBytes);

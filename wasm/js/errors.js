@@ -25,10 +25,13 @@ export class AttnError extends Error {
     }
 }
 
-/** A file of this package did not load: bundlers leave such behind. */
-export function notLoaded(cause) {
+/** A file of this package did not load: bundlers leave such behind. `way`: what else there is to do. */
+export function notLoaded(cause, way = "import libattn/inline") {
     const { input = "", message } = cause; // Node's error of a URL without a base has it
-    const advice = "if bundled, make libattn external or import libattn/inline";
+    const advice =
+        cause instanceof ReferenceError
+            ? "this host has none"
+            : `if bundled, make libattn external or ${way}`;
     return new AttnError("ATTN_ERROR_LOAD", `${message} ${input} (${advice})`, { cause });
 }
 

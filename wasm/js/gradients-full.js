@@ -8,6 +8,9 @@ const FILES = {
     simd: () => new URL("../dist/libattn.gradients-simd.wasm", import.meta.url),
 };
 
+/* libattn/inline has no gradients. */
+const WAY = "pass the module: init({ source })";
+
 export function makeGradientsInit(platform) {
-    return makeInit(platform, FILES, (...parts) => new GradientsAttn(...parts));
+    return makeInit(platform, FILES, (...parts) => new GradientsAttn(...parts), WAY);
 }

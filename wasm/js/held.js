@@ -5,7 +5,11 @@
 import { FULL } from "./edition.js";
 import { disposed } from "./errors.js";
 
-const dropped = new FinalizationRegistry((held) => held.drop());
+/* Some hosts of workers have none: there only dispose() frees. */
+const dropped =
+    typeof FinalizationRegistry === "undefined"
+        ? undefined
+        : new FinalizationRegistry((held) => held.drop());
 const warned = new Set();
 
 export class Held {
@@ -23,7 +27,7 @@ export class Held {
         this.#free = free;
         this.backend = backend;
         session.adopt(this);
-        dropped.register(object, this, this);
+        dropped?.register(object, this, this);
     }
 
     get value() {
@@ -41,7 +45,7 @@ export class Held {
         if (!free) return;
         this.#free = null; // first: a plugin's code may trap
         this.#session.forget(this);
-        dropped.unregister(this);
+        dropped?.unregister(this);
         free(this.#value);
     }
 

@@ -5,7 +5,7 @@ import { readUrl } from "./read.js";
 import { workerOfNode } from "./worker-of-node.js";
 
 export { AttnError } from "./errors.js";
-export const { labs, lab } = makeLabs((listeners) => {
+export const { init, labs, lab } = makeLabs((listeners) => {
     const worker = new Worker(new URL("./labs-worker-node.js", import.meta.url), {
         execArgv: [], // the process's own, such as --input-type, may be none for a thread
     });

@@ -13,7 +13,7 @@ import {
     readOptions,
 } from "./check.js";
 import { AttnError, oneLine } from "./errors.js";
-import { compileOwn } from "./loader.js";
+import { makeOwnModule } from "./own-module.js";
 import { Remote } from "./remote.js";
 import { callOn } from "./remote-object.js";
 
@@ -22,16 +22,13 @@ const file = () => new URL("../dist/libattn.labs.wasm", import.meta.url);
 const MOST_WORKERS = 256;
 const OPTIONS = ["panel", "seed", "xs", "workers", "signal", "onProgress"];
 
-/** labs() and lab() for a platform: `start` as remote.js wants it, `readUrl` gives the bytes behind a URL. */
+/** init(), labs() and lab() for a platform: `start` as remote.js wants it, `readUrl` gives the bytes behind a URL. */
 export function makeLabs(start, readUrl) {
-    let loading;
-    const load = () =>
-        (loading ??= compileOwn(file, readUrl).catch((error) => {
-            loading = undefined; // it may go better next time
-            throw error;
-        }));
-
-    return {
+    const { load, init } = makeOwnModule({
+        ...{ file, readUrl, open: (module) => module },
+        ...{ name: "libattn/labs.wasm", needed: "attnlabs_create" },
+    });
+    const functions = {
         async labs() {
             const helper = new Helper(start, await load());
             try {
@@ -52,6 +49,7 @@ export function makeLabs(start, readUrl) {
             return unlessAborted(signal, () => run.result(workers)).finally(() => run.stop());
         },
     };
+    return { ...functions, init: (given) => init(given).then(() => functions) };
 }
 
 /* ---- what the caller says ------------------------------------------------------------------------ */

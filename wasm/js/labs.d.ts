@@ -3,7 +3,7 @@
  * workers. The numbers are those of `attn lab run` with the same seed.
  */
 
-import type { Param } from "./index.js";
+import type { Param, Source, SourceOptions } from "./index.js";
 
 export { AttnError } from "./index.js";
 export type { AttnErrorCode, Param } from "./index.js";
@@ -145,3 +145,13 @@ export function lab(
     params?: Readonly<Record<string, number | string | boolean>>,
     options?: LabOptions,
 ): Promise<LabResult>;
+
+/**
+ * Load the module now, or another one than the package's file, for the calls that follow: `libattn/labs.wasm` from the
+ * same kinds of source as libattn's init(). Hosts that compile nothing, such as Cloudflare Workers, need it. Gives the
+ * functions of this entry. Rejects with an AttnError "ATTN_ERROR_LOAD" where it is no such module, which changes nothing.
+ */
+export function init(options?: SourceOptions | Source | null | undefined): Promise<{
+    readonly labs: typeof labs;
+    readonly lab: typeof lab;
+}>;

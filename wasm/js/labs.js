@@ -4,7 +4,7 @@ import { makeLabs } from "./labs-run.js";
 import { workerOfWeb } from "./worker-of-web.js";
 
 export { AttnError } from "./errors.js";
-export const { labs, lab } = makeLabs((listeners) => {
+export const { init, labs, lab } = makeLabs((listeners) => {
     const worker = new Worker(new URL("./labs-worker.js", import.meta.url), { type: "module" });
     return workerOfWeb(worker, listeners);
 }, fetchBytes);

@@ -11,6 +11,9 @@ import { Heap, SmallHeap } from "./heap.js";
 /* What an engine must have for a build beyond WebAssembly itself. Of one build alone compiling tells. */
 const NEEDS = FULL && { relaxed: relaxedSimd, simd };
 
+/* Where a file was left behind. */
+const WAY = "import libattn/inline, or pass the module: init({ source })";
+
 /** The best of the builds that this engine can run; the first where it can run none. */
 async function choose(builds, threads) {
     if (FULL && threads > 1) return "threads";
@@ -24,22 +27,26 @@ const runs = (build) => NEEDS[build]?.() ?? true;
  * Makes init(). `files`: by build, best first, what gives its source; `make(engine, more, readUrl)`: the
  * library on an engine, `more` being what it is to tell of itself. Of the platform, `readUrl` gives the
  * bytes behind a URL where fetch() does not, and `openPool(module, threads)`, where there are threads,
- * { exports, handle }.
+ * { exports, handle }. `way`: as that of compileOwn().
  */
-export function makeInit({ readUrl = fetchBytes, openPool }, files, make) {
+export function makeInit({ readUrl = fetchBytes, openPool }, files, make, way = WAY) {
     const names = openPool ? ["build", "threads"] : ["build"];
     return async function init(given, more, about) {
         const options = readInit(given, more, names);
         const threads = FULL ? checkWithin(options.threads ?? 1, "threads", 1, 256) : 1;
-        const build = options.build ?? (await choose(Object.keys(files), threads));
-        checkOneOf(build, Object.keys(files), "build");
-        if (FULL && !(await runs(build))) {
+        if (options.build !== undefined) checkOneOf(options.build, Object.keys(files), "build");
+        const source = await options.source;
+        const own = source === undefined || source === null;
+        // Of a source the build is asked for only where it is said: some hosts compile nothing to find out.
+        const build =
+            options.build ?? (own ? await choose(Object.keys(files), threads) : undefined);
+        if (FULL && build !== undefined && !(await runs(build))) {
             const message = `this engine cannot run the ${build} build`;
             throw new AttnError("ATTN_ERROR_UNSUPPORTED", message);
         }
-        const source = await options.source;
-        const own = source === undefined || source === null;
-        const module = await (own ? compileOwn(files[build], readUrl) : compile(source, readUrl));
+        const module = await (own
+            ? compileOwn(files[build], readUrl, way)
+            : compile(source, readUrl));
         const shared = FULL && files.threads && WebAssembly.Module.imports(module).length > 0;
         if (FULL && threads > 1 && !shared)
             throw wrong("the module is of another build, without threads");
@@ -97,22 +104,56 @@ function wrong(message, cause) {
 
 /** The module from a source of any kind. */
 export async function compile(source, readUrl) {
-    if (source instanceof WebAssembly.Module) return source;
-    const bytes = await bytesOf(source, readUrl);
-    return WebAssembly.compile(bytes).catch((cause) => {
+    if (isModule(source)) return source;
+    return compileBytes(await bytesOf(source, readUrl));
+}
+
+/** Also of another realm, as tests are that run in one. */
+export function isModule(value) {
+    return Object.prototype.toString.call(value) === "[object WebAssembly.Module]";
+}
+
+async function compileBytes(bytes) {
+    try {
+        return await WebAssembly.compile(bytes);
+    } catch (cause) {
+        if (isSound(bytes)) throw refused(cause);
         const { from } = bytes;
         const start = FULL && JSON.stringify(new TextDecoder().decode(bytes.slice(0, 20)));
         const what = from ? ` ${from}${FULL ? `, which begins with ${start}` : ""}` : "";
         throw wrong(`cannot compile${what}: ${cause.message}`, cause);
-    });
+    }
 }
 
-/** The module in a file of this package; `file` gives its URL. */
-export async function compileOwn(file, readUrl) {
+/** Is it a module that this engine could run? */
+function isSound(bytes) {
     try {
-        return await compile(file(), readUrl);
+        return WebAssembly.validate(bytes);
+    } catch {
+        return false;
+    }
+}
+
+/** Hosts of workers compile modules when a program is put there, and pages may have a policy against it. */
+function refused(cause) {
+    const advice =
+        "in a page allow 'wasm-unsafe-eval', elsewhere pass a compiled module: init({ source })";
+    return wrong(`this host compiles no bytes: ${cause.message} (${advice})`, cause);
+}
+
+/**
+ * The module of this package; `file` gives its URL, or its bytes. `way`: what to do where it is not found and nothing
+ * can be bundled otherwise.
+ */
+export async function compileOwn(file, readUrl, way = "pass the module: init({ source })") {
+    let bytes;
+    try {
+        const source = file();
+        bytes = await bytesOf(source, readUrl);
+        if (typeof source.href !== "string" || isSound(bytes)) way = null;
+        return await compileBytes(bytes);
     } catch (cause) {
-        throw notLoaded(cause);
+        throw way === null ? cause : notLoaded(cause, way);
     }
 }
 

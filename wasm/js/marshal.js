@@ -16,6 +16,7 @@ import {
     readList,
 } from "./check.js";
 import { AttnError } from "./errors.js";
+import { isModule } from "./loader.js";
 
 const [LIST, OBJECT, HELD, ROOM, STRANGE] = [0, 1, 2, 3, 4];
 const NONE = [];
@@ -103,7 +104,7 @@ export class Marshal {
             });
             return [OBJECT, entries];
         }
-        return value instanceof WebAssembly.Module ? value : this.#bytes(value);
+        return isModule(value) ? value : this.#bytes(value);
     }
 
     /** A copy, one for each array; memory that is shared is itself. */

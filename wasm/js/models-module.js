@@ -2,7 +2,8 @@
 import { checkBytes } from "./check.js";
 import { AttnError, disposed, notLoaded, oneLine } from "./errors.js";
 import { Heap } from "./heap.js";
-import { compileOwn, instantiate } from "./loader.js";
+import { instantiate } from "./loader.js";
+import { makeOwnModule } from "./own-module.js";
 import { Session } from "./session.js";
 import { solve } from "./thought.js";
 
@@ -24,16 +25,13 @@ const files = {
     "lis-sparse": () => new URL("../dist/lis-sparse.model", import.meta.url),
 };
 
-/** loadModel() for a platform: `readUrl` gives the bytes behind a URL. */
+/** init() and loadModel() for a platform: `readUrl` gives the bytes behind a URL. */
 export function makeModels(readUrl) {
-    let loading;
-    const load = () =>
-        (loading ??= open(readUrl).catch((error) => {
-            loading = undefined; // it may go better next time
-            throw error;
-        }));
-
-    return {
+    const { load, init } = makeOwnModule({
+        ...{ file, readUrl, open },
+        ...{ name: "libattn/models.wasm", needed: "attnmodel_load" },
+    });
+    const functions = {
         models: Object.freeze(Object.keys(files)),
 
         async loadModel(model) {
@@ -44,6 +42,7 @@ export function makeModels(readUrl) {
             return new Model(...(await Promise.all([load(), given])));
         },
     };
+    return { ...functions, init: (given) => init(given).then(() => functions) };
 }
 
 /** The bytes of a model that the package has. */
@@ -56,12 +55,12 @@ async function readNamed(name, readUrl) {
     try {
         return new Uint8Array(await readUrl(url()));
     } catch (cause) {
-        throw notLoaded(cause);
+        throw notLoaded(cause, "pass the bytes of the file");
     }
 }
 
-async function open(readUrl) {
-    const { exports } = await instantiate(await compileOwn(file, readUrl));
+async function open(module) {
+    const { exports } = await instantiate(module);
     return new Session(new Heap(exports));
 }
 

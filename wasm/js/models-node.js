@@ -3,4 +3,4 @@ import { makeModels } from "./models-module.js";
 import { readUrl } from "./read.js";
 
 export { AttnError } from "./errors.js";
-export const { models, loadModel } = makeModels(readUrl);
+export const { init, models, loadModel } = makeModels(readUrl);

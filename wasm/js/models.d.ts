@@ -10,6 +10,8 @@
  * ```
  */
 
+import type { Source, SourceOptions } from "./index.js";
+
 export { AttnError } from "./index.js";
 export type { AttnErrorCode } from "./index.js";
 
@@ -112,3 +114,13 @@ export const models: readonly ModelName[];
  * or the module does not load.
  */
 export function loadModel(model: ModelName | ArrayBuffer | ArrayBufferView): Promise<Model>;
+
+/**
+ * Load the module now, or another one than the package's file, for the calls that follow: `libattn/models.wasm` from the
+ * same kinds of source as libattn's init(). Hosts that compile nothing, such as Cloudflare Workers, need it. Gives the
+ * functions of this entry. Rejects with an AttnError "ATTN_ERROR_LOAD" where it is no such module, which changes nothing.
+ */
+export function init(options?: SourceOptions | Source | null | undefined): Promise<{
+    readonly models: typeof models;
+    readonly loadModel: typeof loadModel;
+}>;

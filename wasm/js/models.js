@@ -3,4 +3,4 @@ import { fetchBytes } from "./loader.js";
 import { makeModels } from "./models-module.js";
 
 export { AttnError } from "./errors.js";
-export const { models, loadModel } = makeModels(fetchBytes);
+export const { init, models, loadModel } = makeModels(fetchBytes);

@@ -2,7 +2,8 @@
 import { checkFinite, checkInteger, checkText, checkWithin, readOptions } from "./check.js";
 import { AttnError, disposed } from "./errors.js";
 import { Heap } from "./heap.js";
-import { compileOwn, instantiate } from "./loader.js";
+import { instantiate } from "./loader.js";
+import { makeOwnModule } from "./own-module.js";
 import { Session } from "./session.js";
 import { solve } from "./thought.js";
 
@@ -30,25 +31,23 @@ const WHOLE = ["size", "modulus", "band", "width", "layers", "heads", "batch", "
 const PARTS = ["warm", "dropout"];
 const MOST = 65536; // steps or samples of a call
 
-/** createStudy() for a platform: `readUrl` gives the bytes behind a URL. */
+/** init() and createStudy() for a platform: `readUrl` gives the bytes behind a URL. */
 export function makeTraining(readUrl) {
-    let loading;
-    const load = () =>
-        (loading ??= open(readUrl).catch((error) => {
-            loading = undefined; // it may go better next time
-            throw error;
-        }));
-
-    return {
+    const { load, init } = makeOwnModule({
+        ...{ file, readUrl, open },
+        ...{ name: "libattn/training.wasm", needed: "attnstudy_create" },
+    });
+    const functions = {
         async createStudy(options) {
             const settings = readSettings(options);
             return new Study(await load(), settings);
         },
     };
+    return { ...functions, init: (given) => init(given).then(() => functions) };
 }
 
-async function open(readUrl) {
-    const { exports } = await instantiate(await compileOwn(file, readUrl));
+async function open(module) {
+    const { exports } = await instantiate(module);
     return new Session(new Heap(exports));
 }
 

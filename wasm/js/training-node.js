@@ -3,4 +3,4 @@ import { readUrl } from "./read.js";
 import { makeTraining } from "./training-module.js";
 
 export { AttnError } from "./errors.js";
-export const { createStudy } = makeTraining(readUrl);
+export const { init, createStudy } = makeTraining(readUrl);

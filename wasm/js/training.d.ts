@@ -13,6 +13,8 @@
 
 import type { Solution } from "./models.js";
 
+import type { Source, SourceOptions } from "./index.js";
+
 export { AttnError } from "./index.js";
 export type { AttnErrorCode } from "./index.js";
 export type { Solution } from "./models.js";
@@ -106,3 +108,12 @@ export interface Study {
  * what is out of range, or "ATTN_ERROR_LOAD" where the module does not load.
  */
 export function createStudy(options: StudyOptions): Promise<Study>;
+
+/**
+ * Load the module now, or another one than the package's file, for the calls that follow: `libattn/training.wasm` from the
+ * same kinds of source as libattn's init(). Hosts that compile nothing, such as Cloudflare Workers, need it. Gives the
+ * functions of this entry. Rejects with an AttnError "ATTN_ERROR_LOAD" where it is no such module, which changes nothing.
+ */
+export function init(options?: SourceOptions | Source | null | undefined): Promise<{
+    readonly createStudy: typeof createStudy;
+}>;

@@ -3,4 +3,4 @@ import { fetchBytes } from "./loader.js";
 import { makeTraining } from "./training-module.js";
 
 export { AttnError } from "./errors.js";
-export const { createStudy } = makeTraining(fetchBytes);
+export const { init, createStudy } = makeTraining(fetchBytes);

@@ -1,6 +1,9 @@
 /* A strict TypeScript program on libattn/models; packed.test.mjs compiles it. */
 import { init, AttnError } from "libattn";
-import { loadModel, models } from "libattn/models";
+import { embed as embedText, init as initData } from "libattn/data";
+import { init as initLabs } from "libattn/labs";
+import { init as initModels, loadModel, models } from "libattn/models";
+import { init as initTraining } from "libattn/training";
 import type { Model, ModelAbout, ModelName, Solution } from "libattn/models";
 
 const model: Model = await loadModel(new Uint8Array(8));
@@ -21,3 +24,13 @@ model.solve(3);
 about.layers = 1;
 // @ts-expect-error the package has no model of that name
 await loadModel("a.model");
+
+/* Modules that come with the program. */
+const module: WebAssembly.Module = await WebAssembly.compile(new Uint8Array(8));
+const { loadModel: load } = await initModels({ source: module });
+const { embed }: { embed: typeof embedText } = await initData(module);
+const { createStudy } = await initTraining(fetch("training.wasm"));
+const { lab } = await initLabs();
+// @ts-expect-error there are no builds
+await initData({ build: "simd" });
+console.log(load, embed, createStudy, lab);
