@@ -1,6 +1,7 @@
 /* cli/beside.c: see beside.h. */
 #include "cli/beside.h"
 
+#include "cli/files.h"
 #include "cli/platform.h"
 
 #include <errno.h>
@@ -35,6 +36,8 @@ static void replace_listed(const char *from, const char *to) {
             return;
         }
 }
+
+void beside_begin(void) { platform_before_end(remove_listed); }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -97,20 +100,13 @@ int beside_open(beside_t *beside, const place_t *place) {
         return errno;
     }
     replace_listed(NULL, beside->path);
-    platform_before_end(remove_listed);
     return 0;
-}
-
-/* 0, or an errno; not every kind of file can be made to wait for the disk. */
-static int flush(int descriptor) {
-    if (fsync(descriptor) == 0) return 0;
-    return errno == EINVAL || errno == ENOSYS || errno == ENOTSUP ? 0 : errno;
 }
 
 int beside_finish(beside_t *beside, const place_t *place) {
     const int code =
         place->kind == PLACE_FILE ? platform_dress(beside->descriptor, &place->info) : 0;
-    return code ? code : flush(beside->descriptor);
+    return code ? code : file_flush(beside->descriptor);
 }
 
 /* The folder has the new name on the disk, too. The file is in its place: there is no way back. */
@@ -119,7 +115,7 @@ static void flush_folder(const char *path) {
     snprintf(folder, sizeof folder, "%.*s.", (int)(place_name(path) - path), path);
     const int descriptor = open(folder, O_RDONLY | O_DIRECTORY);
     if (descriptor < 0) return;
-    flush(descriptor);
+    file_flush(descriptor);
     close(descriptor);
 }
 
@@ -132,10 +128,16 @@ int beside_put(beside_t *beside, const place_t *place) {
     return 0;
 }
 
+void beside_leave(beside_t *beside) {
+    if (!beside->path[0]) return;
+    replace_listed(beside->path, NULL);
+    close(beside->descriptor);
+    beside->path[0] = 0;
+}
+
 void beside_drop(beside_t *beside) {
     if (!beside->path[0]) return;
     replace_listed(beside->path, NULL);
     unlink(beside->path);
-    close(beside->descriptor);
-    beside->path[0] = 0;
+    beside_leave(beside);
 }

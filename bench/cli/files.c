@@ -105,3 +105,8 @@ int file_write(int descriptor, const char *bytes, size_t size) {
     }
     return 0;
 }
+
+int file_flush(int descriptor) {
+    if (fsync(descriptor) == 0) return 0;
+    return errno == EINVAL || errno == ENOSYS || errno == ENOTSUP ? 0 : errno;
+}

@@ -17,6 +17,9 @@ int file_read_bounded(const char *path, size_t most, char **bytes, size_t *size)
 /** Write all bytes; 0, or the errno that says why not. */
 int file_write(int descriptor, const char *bytes, size_t size);
 
+/** Wait until it is on the disk, where this kind of file can; 0, or an errno. */
+int file_flush(int descriptor);
+
 /** Complain that `path` cannot be written for the reason `code`, an errno; an exit status. */
 int file_not_written(const char *path, int code);
 

@@ -31,18 +31,29 @@ static int help(void) {
          "\n"
          "Attention on the CPU: softmax(scale Q K^T) V, exact and approximate.\n");
     for (int i = 0; i < COMMANDS; i++) printf("  %-10s %s\n", commands[i].name, commands[i].help);
-    puts("\n"
-         "For example:\n"
-         "  attn embed text.txt --dim 64 -o x.npy\n"
-         "  attn compare --q x.npy --k x.npy --v x.npy\n"
-         "  attn run sparse --q x.npy --k x.npy --v x.npy --set block=16 -o o.npy\n"
-         "\n"
-         "The environment's ATTN_CPU limits the instruction set, as the option --cpu does.\n"
-         "An output replaces a file as cp does: mode, owner and links stay. A file .attn-* "
-         "beside it\n"
-         "is of a run that was killed, and the next one that writes the same output removes it.\n"
-         "Exit status: 0 done, 2 wrong input (one line on standard error says what, and no output\n"
-         "file is written), 1 anything else.");
+    puts(
+        "\n"
+        "For example:\n"
+        "  attn embed text.txt --dim 64 -o x.npy\n"
+        "  attn compare --q x.npy --k x.npy --v x.npy\n"
+        "  attn run sparse --q x.npy --k x.npy --v x.npy --set block=16 -o o.npy\n"
+        "\n"
+        "The environment's ATTN_CPU limits the instruction set, as the option --cpu does.\n"
+        "An output replaces a file as cp does: mode, owner and links stay. It is complete or not "
+        "at "
+        "all,\n"
+        "with one exception: a file with hard links, of another owner or in a folder that this "
+        "user "
+        "may\n"
+        "not write to is overwritten where it is. Room on the disk is reserved first and signals "
+        "wait,\n"
+        "but a kill -9 or a power cut during that copy leaves a damaged file. The complete one is "
+        "then\n"
+        "beside it, where the folder allows that, as a file .attn-*: of a run that was killed. The "
+        "next\n"
+        "one that writes the same output removes it.\n"
+        "Exit status: 0 done, 2 wrong input (one line on standard error says what, and no output\n"
+        "file is written), 1 anything else.");
     return CLI_OK;
 }
 
@@ -70,6 +81,7 @@ static int dispatch(int argc, char **argv) {
 int main(int argc, char **argv) {
     platform_hold_standard();
     platform_bound_memory();
+    platform_report_limits();
     const int status = dispatch(argc, argv);
     const int lost = fflush(stdout) != 0 || ferror(stdout);
     if (lost && status == CLI_OK)

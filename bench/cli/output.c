@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "cli/inplace.h"
 #include "cli/platform.h"
 
 #include <errno.h>
@@ -60,10 +61,18 @@ int output_spare(const char *path, const char *kept, const char *what) {
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-static int is_direct(const output_file_t *file) {
-    return file->place.kind == PLACE_STREAM || file->place.kind == PLACE_STDOUT ||
-           (file->place.kind == PLACE_FILE &&
-            (!platform_has_modes() || platform_is_bound(&file->place.info)));
+static int is_stream(const output_file_t *file) {
+    return file->place.kind == PLACE_STREAM || file->place.kind == PLACE_STDOUT;
+}
+
+/* Whether it is overwritten where it is, as far as can be told beforehand. */
+static int stays(const output_file_t *file) {
+    return file->place.kind == PLACE_FILE &&
+           (!platform_has_modes() || platform_is_bound(&file->place.info));
+}
+
+static inplace_t content_of(const output_file_t *file) {
+    return (inplace_t){file->head, file->head_size, file->body, file->body_size};
 }
 
 static int write_parts(int descriptor, const output_file_t *file) {
@@ -71,12 +80,11 @@ static int write_parts(int descriptor, const output_file_t *file) {
     return code ? code : file_write(descriptor, file->body, file->body_size);
 }
 
-static int write_into(const output_file_t *file) {
-    const off_t size = (off_t)(file->head_size + file->body_size);
+static int write_stream(const output_file_t *file) {
+    if (file->place.kind == PLACE_STDOUT) return write_parts(STDOUT_FILENO, file);
     const int descriptor = open(file->place.path, O_WRONLY);
     if (descriptor < 0) return errno;
     int code = write_parts(descriptor, file);
-    if (!code && file->place.kind == PLACE_FILE && ftruncate(descriptor, size) != 0) code = errno;
     if (close(descriptor) != 0 && !code) code = errno;
     return code;
 }
@@ -90,46 +98,66 @@ static int check_writable(const output_file_t *file) {
 
 /*
  * Whether the folder, or what is mounted there, is why a file cannot be replaced: it can still be
- * written into.
+ * overwritten.
  */
 static int is_folders_fault(const output_file_t *file, int code) {
-    return file->place.kind == PLACE_FILE && (code == EACCES || code == EPERM || code == EBUSY);
+    return file->place.kind == PLACE_FILE &&
+           (code == EACCES || code == EPERM || code == EBUSY || code == EROFS);
 }
 
-/* ---- its three stages ------------------------------------------------------------------------ */
+/* ---- its stages ------------------------------------------------------------------------------ */
 
+static int stage_beside(output_file_t *file) {
+    int code = beside_open(&file->beside, &file->place);
+    if (is_folders_fault(file, code)) return 0;
+    if (!code) code = write_parts(file->beside.descriptor, file);
+    if (code) return code;
+    return stays(file) ? file_flush(file->beside.descriptor)
+                       : beside_finish(&file->beside, &file->place);
+}
+
+/* All of it is on the disk beside it, or has room there. */
 static int stage(output_file_t *file) {
+    const inplace_t content = content_of(file);
     int code = check_writable(file);
-    if (!code && !is_direct(file)) {
-        code = beside_open(&file->beside, &file->place);
-        if (is_folders_fault(file, code)) return CLI_OK;
-        if (!code) code = write_parts(file->beside.descriptor, file);
-        if (!code) code = beside_finish(&file->beside, &file->place);
-    }
+    if (code || is_stream(file)) return code ? not_written(file, code) : CLI_OK;
+    code = stage_beside(file);
+    if (!code && (stays(file) || !file->beside.path[0]))
+        code = inplace_reserve(file->place.path, &content);
     return code ? not_written(file, code) : CLI_OK;
 }
 
-static int write_directly(const output_file_t *file) {
-    if (file->beside.path[0]) return CLI_OK;
-    const int code =
-        file->place.kind == PLACE_STDOUT ? write_parts(STDOUT_FILENO, file) : write_into(file);
-    return code ? not_written(file, code) : CLI_OK;
+/* The copy beside is all there is of what a failed device has cut off. */
+static int not_overwritten(output_file_t *file, int code, int is_damaged) {
+    if (!is_damaged || !file->beside.path[0]) return not_written(file, code);
+    cli_complain(CLI_FAILED, "%s: is damaged: %s; what it was to hold is in %s", file->path,
+                 strerror(code), file->beside.path);
+    beside_leave(&file->beside);
+    return CLI_FAILED;
 }
 
 static int put(output_file_t *file) {
-    if (!file->beside.path[0]) return CLI_OK;
-    int code = beside_put(&file->beside, &file->place);
-    if (is_folders_fault(file, code)) code = write_into(file);
-    return code ? not_written(file, code) : CLI_OK;
+    const inplace_t content = content_of(file);
+    int is_damaged = 0, code = 0;
+    if (is_stream(file)) return CLI_OK;
+    if (file->beside.path[0] && !stays(file)) {
+        code = beside_put(&file->beside, &file->place);
+        if (!is_folders_fault(file, code)) return code ? not_written(file, code) : CLI_OK;
+    }
+    code = inplace_write(file->place.path, &content, &is_damaged);
+    return code ? not_overwritten(file, code, is_damaged) : CLI_OK;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* What may wait, or be cut off, comes before anything is replaced. */
 int output_write(output_t *output) {
-    int status = find(output);
+    int status = find(output), code = 0;
+    beside_begin();
     for (int i = 0; !status && i < output->count; i++) status = stage(&output->files[i]);
-    for (int i = 0; !status && i < output->count; i++) status = write_directly(&output->files[i]);
+    for (int i = 0; !status && i < output->count; i++)
+        if (is_stream(&output->files[i]) && (code = write_stream(&output->files[i])))
+            status = not_written(&output->files[i], code);
     for (int i = 0; !status && i < output->count; i++) status = put(&output->files[i]);
     for (int i = 0; i < output->count; i++) beside_drop(&output->files[i].beside);
     output->count = 0;

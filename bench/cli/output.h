@@ -13,11 +13,13 @@
  * Files on their way: each is written beside its target (cli/beside.h), and takes its place when all
  * have been. As with `cp`, a file that is replaced keeps its mode and, where this user may give it
  * away, its owner; a symbolic link stays, and what it leads to is replaced; a file that this user
- * may not write to is refused. (Other hard links keep what they had.)
+ * may not write to is refused.
  *
- * Standard output ("-"), pipes and devices are written to directly before that; so is a file that
- * is there already where it cannot be replaced: its folder or a mount forbids it, or there are no
- * modes to keep.
+ * A file that another one cannot replace is overwritten where it is (cli/inplace.h): it has more names
+ * (hard links, which all get the new content), it is another user's, its folder or a mount forbids it, or
+ * there are no modes to keep. Its new content is beside it meanwhile, where the folder allows that.
+ *
+ * Standard output ("-"), pipes and devices are written to before any file is replaced.
  */
 typedef struct output {
     int count;

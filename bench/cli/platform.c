@@ -1,4 +1,5 @@
 /* cli/platform.c: see platform.h. */
+#define _GNU_SOURCE /* fallocate() */
 #include "cli/platform.h"
 
 #include <errno.h>
@@ -16,6 +17,13 @@ void platform_hold_standard(void) {}
 
 void platform_bound_memory(void) {}
 
+void platform_report_limits(void) {}
+
+int platform_reserve(int descriptor, size_t size) {
+    (void)descriptor, (void)size;
+    return 0;
+}
+
 int platform_has_modes(void) { return 0; }
 
 int platform_is_bound(const struct stat *file) {
@@ -29,6 +37,8 @@ int platform_dress(int descriptor, const struct stat *like) {
 }
 
 void platform_before_end(void (*clean)(void)) { (void)clean; }
+
+void platform_hold_signals(int hold) { (void)hold; }
 
 #else
 
@@ -75,6 +85,32 @@ void platform_hold_standard(void) {
             (void)!open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+void platform_report_limits(void) {
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, now;
+    sigemptyset(&ignored.sa_mask);
+    if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &ignored, NULL);
+}
+
+/* Zero bytes cannot be reserved, and need no room. */
+static int reserve(int descriptor, size_t size) {
+#if defined(FALLOC_FL_KEEP_SIZE)
+    if (size > 0 && fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, (off_t)size) != 0)
+        return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
+#else
+    (void)descriptor, (void)size;
+#endif
+    return 0;
+}
+
+int platform_reserve(int descriptor, size_t size) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        size > limit.rlim_cur)
+        return EFBIG;
+    return reserve(descriptor, size);
+}
+
 int platform_has_modes(void) { return 1; }
 
 int platform_is_bound(const struct stat *file) {
@@ -98,17 +134,32 @@ int platform_dress(int descriptor, const struct stat *like) {
 /* ---- signals --------------------------------------------------------------------------------- */
 
 static void (*cleaner)(void);
+static volatile sig_atomic_t held, came;
 
-/* The default is back, and the signal blocked until this returns: then it ends the program. */
-static void clean_and_end(int signal_number) {
+static void end_by(int signal_number) {
+    struct sigaction ended = {.sa_handler = SIG_DFL};
+    sigemptyset(&ended.sa_mask);
     cleaner();
+    sigaction(signal_number, &ended, NULL);
     raise(signal_number);
 }
 
+/* The signal is blocked until this returns: then it ends the program. */
+static void clean_and_end(int signal_number) {
+    if (held)
+        came = signal_number;
+    else
+        end_by(signal_number);
+}
+
+void platform_hold_signals(int hold) {
+    held = hold;
+    if (!hold && came) end_by(came);
+}
+
 void platform_before_end(void (*clean)(void)) {
-    static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
-                                  SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
-    struct sigaction ours = {.sa_handler = clean_and_end, .sa_flags = (int)SA_RESETHAND}, now;
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU};
+    struct sigaction ours = {.sa_handler = clean_and_end}, now;
     sigemptyset(&ours.sa_mask);
     cleaner = clean;
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)

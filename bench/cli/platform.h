@@ -5,6 +5,7 @@
 #ifndef ATTN_CLI_PLATFORM_H
 #define ATTN_CLI_PLATFORM_H
 
+#include <stddef.h>
 #include <sys/stat.h>
 
 enum platform_lock { PLATFORM_LOCKED, PLATFORM_HELD, PLATFORM_LOCKLESS };
@@ -27,8 +28,17 @@ void platform_hold_standard(void);
  */
 void platform_bound_memory(void);
 
+/** From now on, a file that would grow past this process's limit is an error of its write. */
+void platform_report_limits(void);
+
 /** Whether there are modes and owners that a file can be given. */
 int platform_has_modes(void);
+
+/**
+ * Room on the disk for `size` bytes of the open file, whose content and size stay; 0, or an errno. Where
+ * a system or file system cannot reserve, it is 0 and nothing happens.
+ */
+int platform_reserve(int descriptor, size_t size);
 
 /** Whether a file beside this one could not become it: it has other names, or another's file stays theirs. */
 int platform_is_bound(const struct stat *file);
@@ -46,5 +56,8 @@ int platform_dress(int descriptor, const struct stat *like);
  * otherwise stay so.
  */
 void platform_before_end(void (*clean)(void));
+
+/** 1: such signals wait, in all threads; 0: one that came meanwhile ends the program now. */
+void platform_hold_signals(int hold);
 
 #endif

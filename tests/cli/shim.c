@@ -4,15 +4,18 @@
  *
  *   ATTN_SHIM_FAIL=k     the k-th allocation fails; k+: that and all after it
  *   ATTN_SHIM_LOG=FILE   gets a line for each fsync and rename, and at the end "allocations N"
+ *   ATTN_SHIM_OVERWRITE=kill, =fail   what happens as the first bytes of a file with hard links are written
  */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* glibc's own, which need no look-up that would allocate. */
@@ -76,6 +79,18 @@ int rename(const char *from, const char *to) {
     snprintf(line, sizeof line, "rename %llu %s\n", (unsigned long long)info.st_ino, to);
     note(line);
     return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+ssize_t write(int descriptor, const void *bytes, size_t size) {
+    const char *wanted = getenv("ATTN_SHIM_OVERWRITE");
+    struct stat info;
+    if (wanted && fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 1 &&
+        lseek(descriptor, 0, SEEK_CUR) == 0) {
+        if (strcmp(wanted, "kill") == 0) raise(SIGKILL);
+        errno = EIO;
+        return -1;
+    }
+    return syscall(SYS_write, descriptor, bytes, size);
 }
 
 __attribute__((destructor)) static void count(void) {
