@@ -24,7 +24,8 @@ static bool axes_nest(const attn_tensor_t *tensor) {
 /* Whether it lies as an array without gaps, which is the quickest to tell. */
 static bool has_strides_of(const attn_tensor_t *tensor, const attn_tensor_t *wanted) {
     bool same = true;
-    for (int k = 0; k < 4; k++) same &= tensor->stride[k] == wanted->stride[k];
+    for (int k = 0; k < 4; k++)
+        same &= tensor->shape[k] == 1 || tensor->stride[k] == wanted->stride[k];
     return same;
 }
 
@@ -247,10 +248,19 @@ attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint
     return ATTN_SMALL ? ATTN_OK : attn_behind_check(scope, io, number, error);
 }
 
+/* An axis of 1 may have any stride: from here on one that can be multiplied by the size of an element. */
+static void settle_strides(attn_tensor_t *tensor) {
+    for (int k = 0; k < 4; k++)
+        if (tensor->shape[k] == 1) tensor->stride[k] = k == 3;
+}
+
 attn_status_t attn_io_read(attn_io_t *io, const attn_io_t *given, const char *what,
                            attn_error_t *error) {
     if (!given) return attn_fail(error, ATTN_ERROR_ARGUMENT, "%s (attn_io_t) is null", what);
     attn_status_t status = attn_struct_take(io, sizeof *io, given, ATTN_IO_FIRST, what, error);
-    if (!status && !io->own) io->own_count = 0; /* backends look at the count alone */
-    return status;
+    if (status != ATTN_OK) return status;
+    if (!io->own) io->own_count = 0; /* backends look at the count alone */
+    for (uint32_t number = 0; number < ATTN_ARRAY_OWN; number++)
+        settle_strides((attn_tensor_t *)attn_array_in(io, number));
+    return ATTN_OK;
 }

@@ -3,13 +3,19 @@
 
 #include <math.h>
 
+/* The largest number where it is none: sizes that no plan has. */
+static int64_t product(int64_t a, int64_t b) {
+    int64_t result;
+    return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
 attn_tensor_t attn_tensor_bhnd(float *data, int64_t batch, int64_t heads, int64_t rows,
                                int64_t columns) {
     return (attn_tensor_t){
         .data = data,
         .dtype = ATTN_F32,
         .shape = {batch, heads, rows, columns},
-        .stride = {heads * rows * columns, rows * columns, columns, 1},
+        .stride = {product(heads, product(rows, columns)), product(rows, columns), columns, 1},
     };
 }
 
@@ -19,7 +25,7 @@ attn_tensor_t attn_tensor_bnhd(float *data, int64_t batch, int64_t heads, int64_
         .data = data,
         .dtype = ATTN_F32,
         .shape = {batch, heads, rows, columns},
-        .stride = {rows * heads * columns, columns, heads * columns, 1},
+        .stride = {product(rows, product(heads, columns)), columns, product(heads, columns), 1},
     };
 }
 

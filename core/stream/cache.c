@@ -39,8 +39,9 @@ static void copy_rows(const attn_cache_t *cache, uint64_t row, char *to, int64_t
                 (size_t)count * row);
 }
 
-/* Where a block's first token is. */
+/* Where a block's first token is; NULL before there is room, and for arrays without columns. */
 static char *rows_of(const attn_cache_t *cache, int array) {
+    if (!cache->arrays[array].data) return NULL;
     return cache->arrays[array].data + (uint64_t)cache->first * cache->arrays[array].row;
 }
 
@@ -93,6 +94,7 @@ void attn_cache_drop(attn_cache_t *cache, int64_t kept, int64_t count) {
     for (int a = 0; kept && a < CACHE_ARRAYS; a++) {
         const uint64_t row = cache->arrays[a].row;
         char *rows = rows_of(cache, a);
+        if (!rows) continue;
         copy_rows(cache, row, rows + (uint64_t)count * row, cache->capacity, rows, cache->capacity,
                   kept);
     }
@@ -152,14 +154,14 @@ static void store_array(const attn_cache_t *cache, int array, const attn_tensor_
     const int64_t tokens = tensor->shape[2], size = attn_dtype_size(tensor->dtype);
     const int64_t *stride = tensor->stride, columns = cache->arrays[array].columns;
     const uint64_t row = cache->arrays[array].row;
-    char *block = rows_of(cache, array) + (uint64_t)cache->length * row;
+    char *rows = rows_of(cache, array) + (uint64_t)cache->length * row;
     for (int64_t b = 0; b < cache->batch; b++)
         for (int64_t h = 0; h < cache->kv_heads; h++) {
             const char *from = (const char *)tensor->data + (b * stride[0] + h * stride[1]) * size;
+            char *block = rows + (uint64_t)((b * cache->kv_heads + h) * cache->capacity) * row;
             for (int64_t t = 0; t < tokens; t++)
                 store_row(block + (uint64_t)t * row, from + t * stride[2] * size, stride[3],
                           columns, (uint64_t)size);
-            block += (uint64_t)cache->capacity * row;
         }
 }
 

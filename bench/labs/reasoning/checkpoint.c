@@ -164,6 +164,12 @@ attn_status_t study_restore(study_t *study, const void *buffer, size_t size, att
     memcpy(&tail, bytes + header.size + floats, sizeof tail);
     if (tail.sum != checksum(CHECKSUM_BASIS, bytes, size - sizeof tail.sum))
         return attn_fail(error, ATTN_ERROR_ARGUMENT, "the checkpoint is damaged: its sum is off");
+    const int64_t steps = study->settings.steps;
+    if (tail.step < 0 || tail.step > steps || tail.looked < 0 || tail.looked > tail.step ||
+        tail.enough < 0 || tail.enough > 1)
+        return attn_fail(error, ATTN_ERROR_ARGUMENT,
+                         "the checkpoint is damaged: it is of step %lld of %lld",
+                         (long long)tail.step, (long long)steps);
     memcpy(study->trainer.weights, bytes + header.size, floats);
     study->trainer.step = tail.step;
     study->looked = tail.looked;

@@ -1,6 +1,7 @@
 /* Studies: a model learns a task, decodes what it says under teacher forcing, and goes on from a checkpoint. */
 #include "small.h"
 
+#include "labs/reasoning/checksum.h"
 #include "support/fixture.h"
 
 #include <inttypes.h>
@@ -246,6 +247,32 @@ static void refuses_damage(void **state) {
     attn_context_destroy(context);
 }
 
+/* Numbers behind the weights that no study has, with a sum that is right: the step, and the one of the last look. */
+static void refuses_steps_that_are_none(void **state) {
+    (void)state;
+    attn_context_t *context = fixture_context(1);
+    const study_settings_t settings = small_study("softmax");
+    const int64_t steps[] = {-((int64_t)1 << 62), INT64_MIN, -1, settings.steps + 1, INT64_MAX};
+    study_t study;
+    size_t size;
+    create(context, &settings, &study);
+    char *bytes = save(&study, &size);
+    const size_t sum_at = size - sizeof(uint64_t);
+    for (int which = 0; which < 2; which++)
+        for (size_t s = 0; s < TEST_COUNT(steps); s++) {
+            int64_t tail[2] = {0, 0}; /* five numbers of 8 bytes: step, look, enough, loss, sum */
+            tail[which] = steps[s];
+            memcpy(bytes + size - 40, tail, sizeof tail);
+            const uint64_t sum = checksum(CHECKSUM_BASIS, bytes, sum_at);
+            memcpy(bytes + sum_at, &sum, sizeof sum);
+            refuse(&study, bytes, size, ATTN_ERROR_ARGUMENT, "damaged|step");
+        }
+    free(bytes);
+    study_destroy(&study);
+    attn_context_destroy(context);
+}
+
 TEST_MAIN(cmocka_unit_test(learns), cmocka_unit_test(choices), cmocka_unit_test(goes_on),
           cmocka_unit_test(refuses_others), cmocka_unit_test(refuses_what_one_has),
-          cmocka_unit_test(long_parameters), cmocka_unit_test(refuses_damage))
+          cmocka_unit_test(long_parameters), cmocka_unit_test(refuses_damage),
+          cmocka_unit_test(refuses_steps_that_are_none))
