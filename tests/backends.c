@@ -160,10 +160,12 @@ static void threads_do_not_matter(void **state) {
         fixture_context(3),
 #endif
     };
+    int cases = 0;
     for (size_t s = 0; s < TEST_COUNT(SUBJECTS); s++)
         for (int32_t causal = 0; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal += 2) {
             const attn_problem_t problem = middling_problem(causal);
             if (!test_takes_case()) continue;
+            cases++;
             label(&SUBJECTS[s], &problem);
             arrays_t one = arrays_for(&SUBJECTS[s], &problem, LAYOUT_BHND);
             fixture_solve(contexts[0], SUBJECTS[s].backend, SUBJECTS[s].settings, &one);
@@ -173,7 +175,7 @@ static void threads_do_not_matter(void **state) {
                               c == 1 ? "out with the embedder's pool" : "out with threads");
             arrays_destroy(&one);
         }
-    assert_true(order.calls > 0); // the pool was used
+    assert_true(order.calls > 0 || cases == 0); // the pool was used
     for (size_t c = 0; c < TEST_COUNT(contexts); c++) attn_context_destroy(contexts[c]);
 }
 
