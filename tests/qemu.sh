@@ -12,7 +12,7 @@ readonly PROGRAMS=(test_sparse semantics/test_semantics_hidden semantics/test_se
     test_tile test_simd)
 readonly SKIPPED=77
 # Instructions and choices are the same in most cases of a sweep; what they compute, native tests hold.
-export ATTN_TEST_SHARE=0.05
+export ATTN_TEST_SHARE=${ATTN_TEST_SHARE:-0.05}
 # QEMU computes fused multiply-adds in software: the C library's exp, of which oracles are full, does without.
 export GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2
 

@@ -12,11 +12,13 @@ here=$(dirname "${BASH_SOURCE[0]}")
 missing_names=()
 missing_packages=()
 wants_node=false
-wants_other_node=false
-wants_npm_packages=false
-wants_bundlers=false
-wants_emscripten=false
-wants_simde=false
+downloads=() # what else has to be fetched: names that download() knows
+
+# want_download NAME: notes it where it is missing.
+want_download() {
+    case " ${downloads[*]} " in *" $1 "*) return ;; esac # asked before
+    has_download "$1" || downloads+=("$1")
+}
 
 # want NAME "DEBIAN-PACKAGE..." CHECK...: notes NAME as missing when CHECK fails.
 want() {
@@ -68,13 +70,27 @@ want_c() {
     [ "$(uname -m)" = x86_64 ] || want_simde # the kernels are written in x86's intrinsics
 }
 
+can_sanitize() {
+    echo 'int main(void) { return 0; }' | clang -fsanitize=address,undefined -x c - -o /dev/null
+}
+
+want_clang() {
+    want_c
+    want_program clang clang
+}
+
+want_sanitizers() {
+    want_clang
+    want "clang's sanitizers" libclang-rt-dev can_sanitize
+}
+
 want_qemu() {
     want_program qemu-x86_64 qemu-user
     want_program aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 }
 
 want_simde() {
-    wants_simde=true
+    want_download simde
     has_apt || want "SIMDe 0.8 or newer, in a folder named by ATTN_SIMDE_INCLUDE" "" has_simde
 }
 
@@ -87,17 +103,17 @@ want_node() {
 
 want_other_node() {
     want_node
-    wants_other_node=true
+    want_download other-node
 }
 
 want_npm_packages() {
     want_node
-    wants_npm_packages=true
+    want_download npm
 }
 
 want_bundlers() {
     want_npm_packages
-    wants_bundlers=true
+    want_download bundlers
 }
 
 want_wasi() {
@@ -111,7 +127,7 @@ want_wasi() {
 }
 
 want_emscripten() {
-    wants_emscripten=true
+    want_download emscripten
     has_apt || want "Emscripten 3.1.69 or newer (emcc)" "" has_emcc
     has_emcc || want_program python3 python3
 }
@@ -139,12 +155,6 @@ has_apt() {
     command -v apt-get >/dev/null
 }
 
-# install_once NAME SCRIPT PREFIX [ARGUMENT...]
-install_once() {
-    echo "installing: $1 into $3"
-    "$2" "${@:3}"
-}
-
 # The package is for Node.js 20 and later, and only later ones have relaxed SIMD: tests run in both.
 other_node_major() {
     if attn_node_is_at_least 22; then echo 20; else echo 24; fi
@@ -153,7 +163,9 @@ other_node_major() {
 install_node() {
     local folder
     folder=$(attn_node_folder "$1")
-    [ -d "$folder" ] || install_once "Node.js $1" "$here/install-node.sh" "$folder" "$1"
+    [ -d "$folder" ] && return
+    echo "installing: Node.js $1 into $folder"
+    "$here/install-node.sh" "$folder" "$1"
 }
 
 as_root() {
@@ -189,35 +201,70 @@ install_packages() {
         { tail -n 20 "$log" >&2 && exit 1; }
 }
 
-# npm_ci FOLDER LOG [OPTION...]: npm ci removes node_modules first, and with it the copy of the lock file
-# that tells it is complete.
+has_npm_packages() {
+    cmp -s "$1/package-lock.json" "$1/node_modules/.attn-lock.json"
+}
+
+# npm_ci FOLDER [OPTION...]: npm ci removes node_modules first, and with it the copy of the lock file that
+# tells it is complete.
 npm_ci() {
-    local folder=$1 log=$2
     (
         # Two at once would remove each other's files.
         if command -v flock >/dev/null; then exec 9>build/.npm-ci.lock && flock 9; fi
-        ! cmp -s "$folder/package-lock.json" "$folder/node_modules/.attn-lock.json" || exit 0
-        echo "installing: npm packages of $folder/package-lock.json"
-        npm ci --prefix "$folder" "${@:3}" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && exit 1; }
-        cp "$folder/package-lock.json" "$folder/node_modules/.attn-lock.json"
-    ) || exit 1
+        ! has_npm_packages "$1" || exit 0
+        npm ci --prefix "$1" "${@:2}"
+        cp "$1/package-lock.json" "$1/node_modules/.attn-lock.json"
+    )
 }
 
-install_missing() {
+readonly BUNDLERS=wasm/test/package/bundlers
+
+has_download() {
+    case $1 in
+    emscripten) has_emcc ;;
+    simde) has_simde ;;
+    other-node) [ -d "$(attn_node_folder "$(other_node_major)")" ] ;;
+    npm) has_npm_packages . ;;
+    bundlers) has_npm_packages $BUNDLERS ;;
+    esac
+}
+
+describe_download() {
+    case $1 in
+    emscripten) echo "Emscripten 3.1.69 (250 MB to fetch, 0.8 GB on disk) into $attn_own_emscripten" ;;
+    simde) echo "SIMDe 0.8.2 into $attn_own_simde" ;;
+    other-node) echo "Node.js $(other_node_major) into $(attn_node_folder "$(other_node_major)")" ;;
+    npm) echo "npm packages of package-lock.json" ;;
+    bundlers) echo "npm packages of $BUNDLERS/package-lock.json" ;;
+    esac
+}
+
+download() {
+    case $1 in
+    emscripten) "$here/install-emscripten.sh" "$attn_own_emscripten" ;;
+    simde) "$here/install-simde.sh" "$attn_own_simde" ;;
+    other-node) install_node "$(other_node_major)" ;;
+    npm) npm_ci . ;;
+    bundlers) npm_ci $BUNDLERS --ignore-scripts ;;
+    esac
+}
+
+# Debian's packages and Node.js, which other downloads need.
+install_system() {
     mkdir -p build/log
     install_packages
     if $wants_node && ! attn_has_node; then install_node 24; fi
-    if $wants_emscripten && ! has_emcc; then
-        install_once "Emscripten 3.1.69 (250 MB to fetch, 0.8 GB on disk)" \
-            "$here/install-emscripten.sh" "$attn_own_emscripten"
-    fi
-    if $wants_simde && ! has_simde; then
-        install_once "SIMDe 0.8.2" "$here/install-simde.sh" "$attn_own_simde"
-    fi
     attn_set_environment
-    if $wants_other_node; then install_node "$(other_node_major)"; fi
-    if $wants_npm_packages; then npm_ci . build/log/npm.log; fi
-    if $wants_bundlers; then
-        npm_ci wasm/test/package/bundlers build/log/npm-bundlers.log --ignore-scripts
-    fi
+}
+
+# All that has been noted as missing, one after another.
+install_missing() {
+    local name
+    install_system
+    for name in "${downloads[@]}"; do
+        echo "installing: $(describe_download "$name")"
+        download "$name" >"build/log/get-$name.log" 2>&1 || { tail -n 20 "build/log/get-$name.log" >&2 && exit 1; }
+    done
+    downloads=()
+    attn_set_environment
 }
