@@ -48,7 +48,11 @@ const commands = [
         /--threads: 9{20} is outside 1 to 1024/,
     ],
     ["no scale", run(...ok, "--scale", "big"), /--scale: 'big' is not a finite number/],
-    ["a scale of no f32", run(...ok, "--scale", "1e99"), /--scale: '1e99' is beyond the largest f32/],
+    [
+        "a scale of no f32",
+        run(...ok, "--scale", "1e99"),
+        /--scale: '1e99' is beyond the largest f32/,
+    ],
     ["an infinite scale", run(...ok, "--scale", "1e999"), /1e999. is beyond the largest f32/],
     ["a NaN scale", run(...ok, "--scale=nan"), /not a finite number/],
     ["an unknown corner", run(...ok, "--causal=left"), /--causal: 'left' is neither/],
