@@ -178,4 +178,23 @@ attn_status_t attn_tensor_check(const attn_scope_t *scope, uint32_t number,
                                 const attn_array_info_t *info, const attn_tensor_t *tensor,
                                 bool is_written, attn_error_t *error);
 
+/* overlap.c: whether two arrays share a byte, or it takes too long to tell. */
+bool attn_tensors_overlap(const attn_tensor_t *a, const attn_tensor_t *b);
+/* Bytes as an array. */
+attn_tensor_t attn_tensor_bytes(void *data, uint64_t size);
+/* What a call writes, and its name in errors: "gradient of ", "key"; `number` is that of it in the io that
+ * it is checked against, if any. */
+enum { ATTN_NO_NUMBER = -1 };
+typedef struct attn_written {
+    const char *prefix, *name;
+    const attn_tensor_t *tensor;
+    int64_t number;
+} attn_written_t;
+/* It shares no memory with another array of io, those in `unused` left out. */
+attn_status_t attn_written_check(const attn_scope_t *scope, const attn_written_t *written,
+                                 const attn_io_t *io, uint64_t unused, attn_error_t *error);
+/* The same of all outputs in io. */
+attn_status_t attn_outputs_check(const attn_scope_t *scope, const attn_io_t *io, uint64_t unused,
+                                 attn_error_t *error);
+
 #endif

@@ -245,7 +245,8 @@ attn_status_t attn_io_check(const attn_scope_t *scope, const attn_io_t *io, uint
         }
         if (status != ATTN_OK) return status;
     }
-    return ATTN_SMALL ? ATTN_OK : attn_behind_check(scope, io, number, error);
+    attn_status_t status = attn_outputs_check(scope, io, unused, error);
+    return ATTN_SMALL || status ? status : attn_behind_check(scope, io, number, error);
 }
 
 /* An axis of 1 may have any stride: from here on one that can be multiplied by the size of an element. */

@@ -196,12 +196,23 @@ static attn_status_t check_workspace(const attn_plan_t *plan, const attn_io_t *i
     return ATTN_OK;
 }
 
+/* What a run touches of the workspace is nothing else's. */
+static attn_status_t check_workspace_apart(const attn_plan_t *plan, const attn_io_t *io,
+                                           const attn_io_t *arrays, uint64_t unused,
+                                           attn_error_t *error) {
+    const attn_tensor_t bytes = attn_tensor_bytes(io->workspace, plan->prepared->workspace_size);
+    const attn_written_t written = {"", "workspace", &bytes, ATTN_NO_NUMBER};
+    if (plan->prepared->workspace_size == 0) return ATTN_OK;
+    return attn_written_check(&plan->scope, &written, arrays, unused, error);
+}
+
 /* A caller's arrays, checked but for those in `unused`, and its workspace. */
 static attn_status_t take(const attn_plan_t *plan, attn_io_t *io, const attn_io_t *given,
                           uint64_t unused, attn_error_t *error) {
     attn_status_t status = attn_io_read(io, given, "io", error);
     if (status == ATTN_OK) status = attn_io_check(&plan->scope, io, unused, error);
-    return status == ATTN_OK ? check_workspace(plan, io, error) : status;
+    if (status == ATTN_OK) status = check_workspace(plan, io, error);
+    return status == ATTN_OK ? check_workspace_apart(plan, io, io, unused, error) : status;
 }
 
 attn_status_t attn_report_begin(attn_io_t *io, attn_report_t *own, attn_report_t **result,
@@ -269,10 +280,20 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
     if (row_stride < problem->keys && count > 1)
         return attn_fail(error, ATTN_ERROR_SHAPE, "weights: row_stride %lld is below keys (%lld)",
                          (long long)row_stride, (long long)problem->keys);
+    const attn_tensor_t result = {.data = rows,
+                                  .dtype = ATTN_F32,
+                                  .shape = {1, 1, count, problem->keys},
+                                  .stride = {0, 0, row_stride, 1}};
+    const attn_written_t written = {"", "rows of weights", &result, ATTN_NO_NUMBER};
+    if (count == 0) return ATTN_OK;
+    status = attn_written_check(&plan->scope, &written, &io, NO_VALUE_OR_RESULT, error);
+    if (status != ATTN_OK) return status;
     return weights->rows(plan->prepared, &io, batch, head, first, count, rows, row_stride, error);
 }
 
 /* ---- gradients ------------------------------------------------------------------------------------ */
+
+static const uint64_t UNREAD_BY_GRADIENTS = 1u << ATTN_ARRAY_SCORES;
 
 /* Which inputs may have a gradient, and that each is one of its array; dL/dout has to be there. */
 static attn_status_t check_gradients(const attn_scope_t *scope, const attn_ext_backward_t *backward,
@@ -301,6 +322,23 @@ static attn_status_t check_gradients(const attn_scope_t *scope, const attn_ext_b
     return ATTN_SMALL ? ATTN_OK : attn_behind_check(scope, gradients, number, error);
 }
 
+/* What is written shares no memory with what is read, nor with another gradient. */
+static attn_status_t check_gradients_apart(const attn_plan_t *plan, const attn_io_t *io,
+                                           const attn_io_t *gradients, attn_error_t *error) {
+    const attn_scope_t *scope = &plan->scope;
+    const attn_array_info_t *info;
+    attn_status_t status = check_workspace_apart(plan, io, gradients, 0, error);
+    for (uint32_t number = 0; !status && (info = attn_array_of(scope, number)); number++) {
+        attn_written_t written = {"gradient of ", info->name, attn_array_in(gradients, number),
+                                  ATTN_NO_NUMBER};
+        if (!written.tensor->data || number == ATTN_ARRAY_OUT) continue;
+        status = attn_written_check(scope, &written, io, UNREAD_BY_GRADIENTS, error);
+        written.number = number;
+        if (status == ATTN_OK) status = attn_written_check(scope, &written, gradients, 0, error);
+    }
+    return status;
+}
+
 attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
                             const attn_io_t *given_gradients, attn_error_t *error) {
     if (!plan) return attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: the plan is null");
@@ -313,12 +351,13 @@ attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "backend '%.60s' has no gradients",
                          plan->scope.backend->id);
     attn_io_t io, gradients;
-    attn_status_t status = take(plan, &io, given, 1u << ATTN_ARRAY_SCORES, error);
+    attn_status_t status = take(plan, &io, given, UNREAD_BY_GRADIENTS, error);
     io.report = NULL;
     if (status == ATTN_OK && !io.lse.data && plan->scope.backend->features & ATTN_FEATURE_LSE)
         status = attn_fail(error, ATTN_ERROR_ARGUMENT, "backward: lse of the run is missing");
     if (status == ATTN_OK) status = attn_io_read(&gradients, given_gradients, "gradients", error);
     if (status == ATTN_OK) status = check_gradients(&plan->scope, backward, &io, &gradients, error);
+    if (status == ATTN_OK) status = check_gradients_apart(plan, &io, &gradients, error);
     if (status != ATTN_OK) return status;
     return backward->backward(plan->prepared, &io, &gradients, error);
 }

@@ -2,31 +2,57 @@
 #include "internal.h"
 
 #include <math.h>
+#include <string.h>
 
-/* The largest number where it is none: sizes that no plan has. */
+/* Products of extents that fit in no memory stay at the largest number: a run refuses such a shape. */
 static int64_t product(int64_t a, int64_t b) {
     int64_t result;
     return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
 }
 
-attn_tensor_t attn_tensor_bhnd(float *data, int64_t batch, int64_t heads, int64_t rows,
-                               int64_t columns) {
-    return (attn_tensor_t){
-        .data = data,
-        .dtype = ATTN_F32,
-        .shape = {batch, heads, rows, columns},
-        .stride = {product(heads, product(rows, columns)), product(rows, columns), columns, 1},
-    };
+/* The constant is cast away here, once: whether the memory may be written is the caller's to know. */
+static attn_tensor_t view_of(attn_dtype_t dtype, const void *data) {
+    return (attn_tensor_t){.data = (void *)(uintptr_t)data, .dtype = dtype};
 }
 
-attn_tensor_t attn_tensor_bnhd(float *data, int64_t batch, int64_t heads, int64_t rows,
+attn_tensor_t attn_tensor_bhnd_of(attn_dtype_t dtype, const void *data, int64_t batch,
+                                  int64_t heads, int64_t rows, int64_t columns) {
+    attn_tensor_t tensor = view_of(dtype, data);
+    const int64_t shape[] = {batch, heads, rows, columns};
+    const int64_t head = product(rows, columns);
+    const int64_t stride[] = {product(heads, head), head, columns, 1};
+    memcpy(tensor.shape, shape, sizeof shape);
+    memcpy(tensor.stride, stride, sizeof stride);
+    return tensor;
+}
+
+attn_tensor_t attn_tensor_bnhd_of(attn_dtype_t dtype, const void *data, int64_t batch,
+                                  int64_t heads, int64_t rows, int64_t columns) {
+    attn_tensor_t tensor = view_of(dtype, data);
+    const int64_t shape[] = {batch, heads, rows, columns};
+    const int64_t row = product(heads, columns);
+    const int64_t stride[] = {product(rows, row), columns, row, 1};
+    memcpy(tensor.shape, shape, sizeof shape);
+    memcpy(tensor.stride, stride, sizeof stride);
+    return tensor;
+}
+
+attn_tensor_t attn_tensor_bhnd(const float *data, int64_t batch, int64_t heads, int64_t rows,
                                int64_t columns) {
-    return (attn_tensor_t){
-        .data = data,
-        .dtype = ATTN_F32,
-        .shape = {batch, heads, rows, columns},
-        .stride = {product(rows, product(heads, columns)), columns, product(heads, columns), 1},
-    };
+    return attn_tensor_bhnd_of(ATTN_F32, data, batch, heads, rows, columns);
+}
+
+attn_tensor_t attn_tensor_bnhd(const float *data, int64_t batch, int64_t heads, int64_t rows,
+                               int64_t columns) {
+    return attn_tensor_bnhd_of(ATTN_F32, data, batch, heads, rows, columns);
+}
+
+attn_tensor_t attn_tensor_lengths(const int64_t *lengths, int64_t batch) {
+    return attn_tensor_bhnd_of(ATTN_I64, lengths, batch, 1, 1, 1);
+}
+
+attn_tensor_t attn_tensor_heads(const float *numbers, int64_t heads) {
+    return attn_tensor_bhnd_of(ATTN_F32, numbers, 1, heads, 1, 1);
 }
 
 /* In all three types a number is not finite when all bits of its exponent are set. */

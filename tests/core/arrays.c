@@ -89,7 +89,7 @@ typedef struct scene {
     arrays_t arrays;
     attn_tensor_t tensors[OWN];
     const attn_tensor_t *own[OWN];
-    _Alignas(8) char memory[4096];
+    _Alignas(8) char memory[4096], written[4096];
 } scene_t;
 
 static scene_t *scene_open(const char *const *names, int count) {
@@ -114,7 +114,7 @@ static scene_t *scene_open(const char *const *names, int count) {
 }
 
 static void give(scene_t *scene, int index) {
-    scene->tensors[index].data = scene->memory;
+    scene->tensors[index].data = index == STATE ? scene->written : scene->memory;
     scene->own[index] = &scene->tensors[index];
 }
 
@@ -183,7 +183,7 @@ static void runs_bring_what_is_needed(void **state) {
     scene->tensors[STATE].stride[1] = 1;
     expect(scene, ATTN_ERROR_ARGUMENT, "state|overlap");
     scene->tensors[STATE].stride[1] = 56;
-    scene->tensors[STATE].data = scene->memory + 1;
+    scene->tensors[STATE].data = scene->written + 1;
     expect(scene, ATTN_ERROR_ARGUMENT, "state|aligned");
     scene->arrays.io.own_count = GATES;
     expect(scene, ATTN_ERROR_ARGUMENT, "gates|no data");

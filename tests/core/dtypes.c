@@ -154,7 +154,7 @@ static void are_not_counted(void **state) {
     char *byte = malloc(1);
     assert_non_null(byte);
     *byte = 0x7F;
-    attn_tensor_t tensor = attn_tensor_bhnd((float *)(void *)byte, 1, 1, 10, 100);
+    attn_tensor_t tensor = attn_tensor_bhnd_of(ATTN_I8, byte, 1, 1, 10, 100);
     for (size_t u = 0; u < TEST_COUNT(UNKNOWN); u++) {
         tensor.dtype = UNKNOWN[u];
         assert_int_equal(attn_count_nonfinite(&tensor), 0);

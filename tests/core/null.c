@@ -13,8 +13,8 @@ static attn_context_t *context;
 static attn_problem_t problem;
 static attn_plan_t *plan;
 static attn_stream_t *stream;
-static float numbers[64];
-static attn_tensor_t tensor; /* one query, or one token */
+static float numbers[64], result[4];
+static attn_tensor_t tensor, out; /* one query, or one token, and its answer */
 
 #define NULLS(function) static void function##_null(void **state)
 #define TEST(function) cmocka_unit_test(function##_null)
@@ -35,6 +35,7 @@ static void set_up(void **state) {
     problem = fixture_problem(1, 1, 1, 1, 4, 4);
     plan = fixture_plan(context, "softmax", &problem, NULL);
     tensor = attn_tensor_bhnd(numbers, 1, 1, 1, 4);
+    out = attn_tensor_bhnd(result, 1, 1, 1, 4);
     assert_int_equal(attn_stream_create(context, "softmax", &problem, NULL, 0, 8, &stream, NULL),
                      ATTN_OK);
 }
@@ -174,6 +175,46 @@ NULLS(attn_tensor_bnhd) {
     assert_null(attn_tensor_bnhd(NULL, 1, 1, 1, 1).data);
 }
 
+NULLS(attn_tensor_bhnd_of) {
+    (void)state;
+    assert_null(attn_tensor_bhnd_of(ATTN_F16, NULL, 1, 1, 1, 1).data);
+}
+
+NULLS(attn_tensor_bnhd_of) {
+    (void)state;
+    assert_null(attn_tensor_bnhd_of(ATTN_I8, NULL, 1, 1, 1, 1).data);
+}
+
+NULLS(attn_tensor_lengths) {
+    (void)state;
+    assert_null(attn_tensor_lengths(NULL, 1).data);
+}
+
+NULLS(attn_tensor_heads) {
+    (void)state;
+    assert_null(attn_tensor_heads(NULL, 1).data);
+}
+
+NULLS(attn_from_f32) {
+    uint16_t half;
+    REFUSED(attn_from_f32, NULL, ATTN_F16, numbers, 1);
+    REFUSED(attn_from_f32, &half, ATTN_F16, NULL, 1);
+}
+
+NULLS(attn_to_f32) {
+    const uint16_t half = 0;
+    REFUSED(attn_to_f32, NULL, &half, ATTN_F16, 1);
+    REFUSED(attn_to_f32, numbers, NULL, ATTN_F16, 1);
+}
+
+NULLS(attn_quantise_i8) {
+    int8_t row[4];
+    float scale;
+    REFUSED(attn_quantise_i8, NULL, &scale, numbers, 1, 4);
+    REFUSED(attn_quantise_i8, row, NULL, numbers, 1, 4);
+    REFUSED(attn_quantise_i8, row, &scale, NULL, 1, 4);
+}
+
 NULLS(attn_count_nonfinite) {
     const attn_tensor_t absent = attn_tensor_bhnd(NULL, 1, 1, 1, 1);
     (void)state;
@@ -258,7 +299,7 @@ NULLS(attn_run) {
                           .query = tensor,
                           .key = tensor,
                           .value = tensor,
-                          .out = tensor,
+                          .out = out,
                           .workspace = numbers,
                           .workspace_size = UINT64_MAX};
     attn_io_t bad[5] = {io, io, io, io, io};
@@ -272,7 +313,7 @@ NULLS(attn_run) {
 
 NULLS(attn_check) {
     attn_io_t io = {
-        .struct_size = sizeof io, .query = tensor, .key = tensor, .value = tensor, .out = tensor};
+        .struct_size = sizeof io, .query = tensor, .key = tensor, .value = tensor, .out = out};
     REFUSED(attn_check, NULL, &io);
     REFUSED(attn_check, plan, NULL);
     assert_int_equal(attn_check(plan, &io, NULL), ATTN_OK);
@@ -323,7 +364,7 @@ NULLS(attn_stream_append) {
 }
 
 NULLS(attn_stream_query) {
-    const attn_io_t io = {.struct_size = sizeof io, .query = tensor, .out = tensor};
+    const attn_io_t io = {.struct_size = sizeof io, .query = tensor, .out = out};
     attn_io_t bad[2] = {io, io};
     bad[0].query.data = bad[1].out.data = NULL;
     REFUSED(attn_stream_query, NULL, &io);
@@ -362,11 +403,13 @@ TEST_MAIN(cmocka_unit_test(set_up), TEST(attn_version), TEST(attn_status_name),
           TEST(attn_plan_array), TEST(attn_stream_array), TEST(attn_backward),
           TEST(attn_plugin_load), TEST(attn_plugin_register), TEST(attn_plugin_unregister),
           TEST(attn_describe), TEST(attn_problem_init), TEST(attn_problem_check),
-          TEST(attn_tensor_bhnd), TEST(attn_tensor_bnhd), TEST(attn_count_nonfinite),
-          TEST(attn_alibi_slopes), TEST(attn_plan_create), TEST(attn_plan_destroy),
-          TEST(attn_plan_workspace_size), TEST(attn_plan_kernel), TEST(attn_plan_problem),
-          TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run), TEST(attn_check),
-          TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
+          TEST(attn_tensor_bhnd), TEST(attn_tensor_bnhd), TEST(attn_tensor_bhnd_of),
+          TEST(attn_tensor_bnhd_of), TEST(attn_tensor_lengths), TEST(attn_tensor_heads),
+          TEST(attn_from_f32), TEST(attn_to_f32), TEST(attn_quantise_i8),
+          TEST(attn_count_nonfinite), TEST(attn_alibi_slopes), TEST(attn_plan_create),
+          TEST(attn_plan_destroy), TEST(attn_plan_workspace_size), TEST(attn_plan_kernel),
+          TEST(attn_plan_problem), TEST(attn_plan_cost), TEST(attn_plan_fact), TEST(attn_run),
+          TEST(attn_check), TEST(attn_weights), TEST(attn_stream_create), TEST(attn_stream_destroy),
           TEST(attn_stream_length), TEST(attn_stream_memory), TEST(attn_stream_append),
           TEST(attn_stream_query), TEST(attn_stream_truncate), TEST(attn_stream_fork),
           TEST(attn_stream_save), TEST(attn_stream_restore), cmocka_unit_test(tear_down))

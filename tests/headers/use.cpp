@@ -31,10 +31,11 @@ int main() {
     std::vector<char> memory(attn_plan_workspace_size(plan) + ATTN_ALIGNMENT);
     const auto misaligned = reinterpret_cast<std::uintptr_t>(memory.data()) % ATTN_ALIGNMENT;
 
-    attn_io_t io{};
-    io.struct_size = sizeof io;
-    io.query = attn_tensor_bhnd(query.data(), 1, 2, 3, 5);
-    io.key = attn_tensor_bhnd(key.data(), 1, 2, 4, 5);
+    const std::vector<float> &constant_query = query, &constant_key = key;
+    attn_io_t io;
+    attn_io_init(&io);
+    io.query = attn_tensor_bhnd(constant_query.data(), 1, 2, 3, 5);
+    io.key = attn_tensor_bhnd_of(ATTN_F32, constant_key.data(), 1, 2, 4, 5);
     io.value = attn_tensor_bhnd(value.data(), 1, 2, 4, 6);
     io.out = attn_tensor_bhnd(out.data(), 1, 2, 3, 6);
     io.workspace = memory.data() + (ATTN_ALIGNMENT - misaligned) % ATTN_ALIGNMENT;

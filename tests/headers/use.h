@@ -15,9 +15,15 @@ ATTN_PLUGIN(used, backends);
 double use_headers(const attn_host_t *host, const attn_problem_t *problem);
 
 double use_headers(const attn_host_t *host, const attn_problem_t *problem) {
+    static const float numbers[1] = {1.0f};
+    static const int64_t lengths[1] = {1};
     attn_error_t error;
+    attn_io_t io;
     void *memory = attn_host_allocate(host, 100);
     double sum = attn_random_uniform(1, 2, 3) + attn_random_normal(1, 2, 3);
+    attn_io_init(&io);
+    io.query = attn_tensor_bhnd(numbers, 1, 1, 1, 1);
+    io.kv_lengths = attn_tensor_lengths(lengths, 1);
     sum += attn_problem_pairs(problem) + (double)attn_problem_features(problem);
     if (!memory) sum += attn_fail(&error, ATTN_ERROR_MEMORY, "no memory for %d", 100);
     attn_host_release(host, memory);

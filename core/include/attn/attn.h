@@ -10,7 +10,8 @@
  *     attn_problem_init(&problem, 1, 8, 1024, 1024, 64, 64);
  *     attn_plan_t *plan;
  *     attn_plan_create(context, "softmax", &problem, NULL, 0, &plan, &error);
- *     attn_io_t io = {.struct_size = sizeof io, .query = ..., .workspace = ...};
+ *     attn_io_t io;
+ *     attn_io_init(&io);                                  // then io.query = ..., io.workspace = ...
  *     attn_run(plan, &io, &error);
  *
  * Every function that can fail returns a status and writes one line of explanation into the
@@ -21,6 +22,13 @@
  * the caller's lacks are zero, which is their default; a field that the library is too old for, and that
  * is not zero, is ATTN_ERROR_ARGUMENT, as is a struct_size below the first version's. Of structs that
  * are filled for the caller, who sets struct_size before, as much is written as there is room for.
+ *
+ * Overlap, in all calls alike: inputs may share memory with each other (query, key and value may be one array).
+ * What a call writes (outputs, gradients, rows of weights, and as much of the workspace as it needs) shares no byte
+ * with an input, another output or the workspace. Arrays may interleave, as in one buffer of packed q, k, v and out:
+ * elements count, not the memory between them. Everything else is refused with ATTN_ERROR_ARGUMENT, and nothing is
+ * written; so are strides so tangled that a bounded search cannot tell. Streams keep copies: what was appended may
+ * be overwritten afterwards.
  *
  * NULL, in all functions alike: where it means something, their comments say so (`error`, options, an
  * array that is absent, what a destroy function gets). Any other pointer that is NULL is
@@ -54,6 +62,14 @@ extern "C" {
 #define ATTN_API __attribute__((visibility("default")))
 #else
 #define ATTN_API
+#endif
+
+/* Argument number `n` is kept, and not read: without this gcc warns of an output that is const there and not yet
+ * written. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#define ATTN_UNREAD(n) __attribute__((access(none, n)))
+#else
+#define ATTN_UNREAD(n)
 #endif
 
 #define ATTN_VERSION_MAJOR 0
@@ -197,13 +213,34 @@ ATTN_API attn_status_t attn_problem_add_input(attn_problem_t *problem,
                                               const attn_backend_t *backend, const char *name,
                                               attn_error_t *error);
 
-/** A view of contiguous f32 memory in the order (batch, head, row, column): "BHND". */
-ATTN_API attn_tensor_t attn_tensor_bhnd(float *data, int64_t batch, int64_t heads, int64_t rows,
-                                        int64_t columns);
+/**
+ * Views of contiguous memory. "bhnd": in the order (batch, head, row, column); "bnhd": in the order (batch, row,
+ * head, column). `data` is const so that inputs need no cast; the memory of outputs must be writable. A dtype that
+ * is none, and extents that fit in no memory, make a tensor that every call refuses (ATTN_ERROR_DTYPE, _SHAPE).
+ */
+ATTN_API ATTN_UNREAD(1) attn_tensor_t
+    attn_tensor_bhnd(const float *data, int64_t batch, int64_t heads, int64_t rows,
+                     int64_t columns);
+ATTN_API ATTN_UNREAD(1) attn_tensor_t
+    attn_tensor_bnhd(const float *data, int64_t batch, int64_t heads, int64_t rows,
+                     int64_t columns);
 
-/** A view of contiguous f32 memory in the order (batch, row, head, column): "BNHD". */
-ATTN_API attn_tensor_t attn_tensor_bnhd(float *data, int64_t batch, int64_t heads, int64_t rows,
-                                        int64_t columns);
+/**
+ * The same of any element type, e.g. ATTN_F16. With key and value in i8, their scales are f32 tensors with one
+ * column: attn_tensor_bhnd(scales, batch, kv_heads, keys, 1).
+ */
+ATTN_API ATTN_UNREAD(2) attn_tensor_t
+    attn_tensor_bhnd_of(attn_dtype_t dtype, const void *data, int64_t batch, int64_t heads,
+                        int64_t rows, int64_t columns);
+ATTN_API ATTN_UNREAD(2) attn_tensor_t
+    attn_tensor_bnhd_of(attn_dtype_t dtype, const void *data, int64_t batch, int64_t heads,
+                        int64_t rows, int64_t columns);
+
+/** One number for each batch: io->kv_lengths. */
+ATTN_API attn_tensor_t attn_tensor_lengths(const int64_t *lengths, int64_t batch);
+
+/** One number for each query head: io->sinks, io->slopes. */
+ATTN_API attn_tensor_t attn_tensor_heads(const float *numbers, int64_t heads);
 
 /**
  * ALiBi's slopes for so many query heads, for io->slopes (arXiv:2108.12409). Of a power of two H, slope i (from 0 on)
@@ -214,6 +251,31 @@ ATTN_API attn_status_t attn_alibi_slopes(float *slopes, int64_t heads, attn_erro
 
 /** How many elements of a tensor are NaN or infinite. They are computed with as IEEE 754 says. */
 ATTN_API int64_t attn_count_nonfinite(const attn_tensor_t *tensor);
+
+/* ---- element types --------------------------------------------------------------------------- */
+
+/**
+ * Write `count` numbers at `from` as f16, bf16 or f32 to `to`, rounded to nearest even. NaN stays NaN (its payload
+ * may change), an infinity stays one. Numbers that are too large for the type become infinities: from 65520 on in
+ * f16, from 2^128 (1 - 2^-9) on in bf16. f16 has its subnormals, multiples of 2^-24. `to` and `from` may not overlap,
+ * and need the alignment of their elements. ATTN_ERROR_DTYPE for any other type: attn_quantise_i8() makes i8.
+ */
+ATTN_API attn_status_t attn_from_f32(void *to, attn_dtype_t dtype, const float *from, int64_t count,
+                                     attn_error_t *error);
+
+/** The way back, which is exact. */
+ATTN_API attn_status_t attn_to_f32(float *to, const void *from, attn_dtype_t dtype, int64_t count,
+                                   attn_error_t *error);
+
+/**
+ * Rows of f32 side by side as i8, each row with a scale of its own: to[i] is from[i] / scale, rounded to nearest
+ * even, in -127..127, so that to[i] * scale is off by half a scale at most (beside f32's rounding). A row's scale is
+ * its largest magnitude / 127, or the smallest normal f32 where that is below it (a row of zeros): always positive
+ * and finite, as a run needs it. A row with NaN or an infinity has no scale: ATTN_ERROR_RANGE, and nothing is
+ * written. Rows are tokens of a head: (B, Hkv, m) of them, `columns` = d or dv.
+ */
+ATTN_API attn_status_t attn_quantise_i8(int8_t *to, float *scales, const float *from, int64_t rows,
+                                        int64_t columns, attn_error_t *error);
 
 /* ---- plan and run ---------------------------------------------------------------------------- */
 

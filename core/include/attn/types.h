@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -221,7 +222,7 @@ typedef struct attn_report {
 /**
  * The arrays of one run. Shapes: query (B, H, n, d), key (B, Hkv, m, d), value (B, Hkv, m, dv),
  * out (B, H, n, dv). Where a shape says "B|1", an axis of 1 is the same for all (broadcast). Outputs
- * must not overlap inputs.
+ * share no memory with inputs or with each other (attn/attn.h, "Overlap").
  */
 typedef struct attn_io {
     uint32_t struct_size;
@@ -247,6 +248,13 @@ typedef struct attn_io {
                                           its declaration (`attn.inputs/1`); NULL: that one is absent */
     uint64_t own_count; /**< those behind are absent */
 } attn_io_t;
+
+/** No arrays at all, and the struct_size of this header. Set what differs. */
+static inline void attn_io_init(attn_io_t *io) {
+    if (!io) return;
+    memset(io, 0, sizeof *io);
+    io->struct_size = (uint32_t)sizeof *io;
+}
 
 /** struct_size of the first version. */
 #define ATTN_IO_FIRST ((uint32_t)offsetof(attn_io_t, own))
