@@ -7,6 +7,7 @@ cmake_minimum_required(VERSION 3.22)
 set(rooms
     "core/algebra: ieee algebra"
     "core/include: attn"
+    "core/examples: attn"
     "core/ieee: ieee"
     "core/flash: ieee flash attn simd"
     "core/json: ieee json number attn"
