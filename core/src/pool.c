@@ -4,6 +4,9 @@
  * wakes after the last task was taken is not waited for: a job is closed by then. A pool that is
  * busy with another caller's job is not waited for either: that second caller does its tasks alone.
  *
+ * A process that was forked has none of the threads, and finds locks as they were in that moment: there every caller
+ * does its tasks alone, and the pool is memory and nothing else.
+ *
  * To wake a thread takes as long as a small phase of a run, some 50 us: who has nothing to do looks
  * for as long, letting others have the core, before it sleeps.
  */
@@ -31,6 +34,7 @@ void attn_pool_parallel_for(void *pool, int64_t tasks, attn_task_t *task, void *
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 enum { LOOKS = 200 }; /* before sleep */
 
@@ -41,6 +45,7 @@ typedef struct worker {
 } worker_t;
 
 struct attn_pool {
+    pid_t process;        /* that has the threads */
     pthread_mutex_t busy; /* held by the caller whose job it is */
     pthread_mutex_t lock; /* guards what follows; job and working are looked at without it */
     pthread_cond_t start, done;
@@ -55,6 +60,8 @@ struct attn_pool {
     uint32_t started;
     worker_t workers[];
 };
+
+static bool has_threads(const attn_pool_t *pool) { return pool->process == getpid(); }
 
 static void wake(attn_pool_t *pool, int64_t workers) {
     if (workers >= pool->started) {
@@ -99,7 +106,7 @@ attn_status_t attn_pool_create(const attn_context_t *context, uint32_t workers,
                                attn_pool_t **result, attn_error_t *error) {
     attn_pool_t *pool = attn_allocate(context, sizeof *pool + (workers - 1) * sizeof(worker_t));
     if (!pool) return attn_fail(error, ATTN_ERROR_MEMORY, "no memory for %u threads", workers);
-    *pool = (attn_pool_t){.started = 0};
+    *pool = (attn_pool_t){.process = getpid()};
     pthread_mutex_init(&pool->busy, NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
@@ -119,8 +126,7 @@ attn_status_t attn_pool_create(const attn_context_t *context, uint32_t workers,
     return ATTN_OK;
 }
 
-void attn_pool_destroy(const attn_context_t *context, attn_pool_t *pool) {
-    if (!pool) return;
+static void stop(attn_pool_t *pool) {
     pthread_mutex_lock(&pool->lock);
     pool->stop = true;
     pthread_cond_broadcast(&pool->start);
@@ -130,12 +136,17 @@ void attn_pool_destroy(const attn_context_t *context, attn_pool_t *pool) {
     pthread_cond_destroy(&pool->start);
     pthread_mutex_destroy(&pool->lock);
     pthread_mutex_destroy(&pool->busy);
+}
+
+void attn_pool_destroy(const attn_context_t *context, attn_pool_t *pool) {
+    if (!pool) return;
+    if (has_threads(pool)) stop(pool);
     attn_release(context, pool);
 }
 
 void attn_pool_parallel_for(void *data, int64_t tasks, attn_task_t *task, void *task_data) {
     attn_pool_t *pool = data;
-    if (!pool || tasks < 2 || pthread_mutex_trylock(&pool->busy) != 0) {
+    if (!pool || tasks < 2 || !has_threads(pool) || pthread_mutex_trylock(&pool->busy) != 0) {
         for (int64_t t = 0; t < tasks; t++) task(task_data, t, 0);
         return;
     }

@@ -98,7 +98,9 @@ ATTN_API const char *attn_tier_name(attn_tier_t tier);
 typedef struct attn_context_options {
     uint32_t struct_size;
     int32_t threads;                /**< workers of the context's own pool; 0 and 1: none. One that
-                                       has nothing to do looks some 50 us for work, then sleeps */
+                                       has nothing to do looks some 50 us for work, then sleeps. A
+                                       child of fork() has none: there a context's plans and
+                                       streams work in the calling thread, and may be destroyed */
     const char *cpu;                /**< highest tier to use; NULL: the environment's ATTN_CPU */
     const attn_ext_threads_t *pool; /**< the embedder's threads instead; must outlive the context */
     const attn_ext_memory_t *memory; /**< the embedder's allocator; must outlive the context */
