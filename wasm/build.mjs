@@ -9,6 +9,7 @@ import {
     copyFileSync,
     mkdirSync,
     mkdtempSync,
+    readFileSync,
     readdirSync,
     renameSync,
     rmSync,
@@ -31,6 +32,15 @@ const NODE = [
         "native",
     ],
     ...["gradients-node", "gradients-worker-node", "gradients-served-node", "gradients-native"],
+];
+
+/* Those of them that are threads, and start by themselves. */
+const THREADS = ["served-node", "labs-worker-node", "gradients-served-node"];
+
+/* What require() gives. */
+const REQUIRED = [
+    NODE.filter((name) => !THREADS.includes(name)),
+    ...[["softmax-node"], ["inline"], ["view"], ["view-words"]],
 ];
 
 /* What package.json exports, and the threads that these start by name. */
@@ -84,13 +94,23 @@ const small = {
     transform: (code) => code.replace("FULL = true", "FULL = false"),
 };
 
-const bundle = (names) =>
+/* Where a file of CommonJS is. */
+const HERE = "attnHere";
+const hereRequired = {
+    name: "here",
+    transform: (code) => code.replaceAll("import.meta.url", HERE),
+};
+
+const EXTERNAL = /^(node:|worker_threads$)/;
+const externalOf = (names) => (names.includes("view") ? ENTRIES : EXTERNAL);
+
+const bundle = (names, external = externalOf(names), changes = [beside]) =>
     rolldown({
         input: Object.fromEntries(names.map((name) => [name, folder(`js/${name}.js`)])),
         platform: "neutral",
-        external: names.includes("view") ? ENTRIES : /^(node:|worker_threads$)/,
+        external,
         moduleTypes: { ".wasm": "base64" },
-        plugins: names[0].startsWith("softmax") ? [beside, small] : [beside],
+        plugins: names[0].startsWith("softmax") ? [...changes, small] : changes,
     });
 
 /** The files that an entry cannot do without. */
@@ -133,7 +153,7 @@ function writeStaying({ name, exports }) {
     writeFileSync(`${made}${name}.stay.jsx`, `export { ${names} } from "./${name}.js";\n`);
 }
 
-const list = (where) => readdirSync(where).filter((name) => /\.jsx?$/.test(name));
+const list = (where) => readdirSync(where).filter((name) => /\.(jsx?|cjs|d\.cts)$/.test(name));
 
 /** What is shared first, so that no entry is there without what it imports; the old ones go last. */
 function publish() {
@@ -143,6 +163,32 @@ function publish() {
         renameSync(`${made}${name}`, folder(`dist/${name}`));
     for (const name of list(folder("dist/"))) {
         if (!files.includes(name)) rmSync(folder(`dist/${name}`), { force: true });
+    }
+}
+
+/**
+ * For require(), of Node and of test runners that know no ES modules: the same of CommonJS. The threads that they start
+ * are the ES modules beside them.
+ */
+async function buildRequired(names) {
+    const output = await bundle(names, EXTERNAL, [beside, hereRequired]);
+    await output.write({
+        dir: made,
+        format: "cjs",
+        exports: "named",
+        banner: `const ${HERE} = require("node:url").pathToFileURL(__filename).href;`,
+        entryFileNames: "[name].cjs",
+        chunkFileNames: "shared-[hash].cjs",
+    });
+}
+
+/** Their types: declarations of CommonJS, which are the same but for the names of files. */
+function writeRequiredTypes() {
+    const types = folder("js/");
+    for (const name of readdirSync(types).filter((each) => each.endsWith(".d.ts"))) {
+        const text = readFileSync(`${types}${name}`, "utf8");
+        const file = name.replace(".d.ts", ".d.cts");
+        writeFileSync(`${made}${file}`, text.replaceAll(/(from "\.\/[\w-]+)\.js"/g, '$1.cjs"'));
     }
 }
 
@@ -157,6 +203,8 @@ function publishModels() {
 
 try {
     for (const names of BUNDLES) await build(names);
+    for (const names of REQUIRED) await buildRequired(names);
+    writeRequiredTypes();
     publishModels();
     publish();
 } finally {

@@ -67,7 +67,7 @@ test("the tarball has what it needs and nothing else", () => {
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
         (name) =>
-            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|wasm|model))$/.test(
+            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|cjs|d\.cts|wasm|model))$/.test(
                 name,
             ),
     );
@@ -75,7 +75,7 @@ test("the tarball has what it needs and nothing else", () => {
     const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
     assert.equal(manifest.dependencies, undefined);
     assert.equal(manifest.scripts.install ?? manifest.scripts.postinstall, undefined);
-    assert.equal(Object.keys(manifest.exports["."])[0], "types");
+    assert.deepEqual(Object.keys(manifest.exports["."]).slice(0, 2), ["require", "types"]);
 });
 
 test("README's example in Node", () => {
