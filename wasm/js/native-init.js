@@ -3,10 +3,11 @@ import Module from "node:module"; // as a whole: webpack would read what createR
 import { resolve } from "node:path";
 import { INTERFACE } from "./engine.js";
 import { Native } from "./native-engine.js";
+import { addonName } from "./native-name.js";
 import { readNative, withoutAddon } from "./native-options.js";
 
 /* The package that npm installs for this platform, then a build of one's own. */
-const PLACES = [`@libattn/${process.platform}-${process.arch}`, "../dist/libattn.node"];
+const placesOf = (process) => [addonName(process), "../dist/libattn.node"];
 
 /* From where they are looked for: a bundle may know only where this file stood, or only where it stands. */
 const BASES = [import.meta.url, process.argv[1]].filter(Boolean);
@@ -49,7 +50,7 @@ export const makeNativeInit = (Library, initWasm) => async (given) => {
     const options = readNative(given);
     const { addon: place, threads, tier } = options;
     const { addon, reason } =
-        place === undefined ? (found ??= find(PLACES)) : find([resolve(place)]);
+        place === undefined ? (found ??= find(placesOf(process))) : find([resolve(place)]);
     if (!addon) return withoutAddon(initWasm, options, reason);
     return Object.freeze(new Library(new Native(addon, { threads, tier }), { threads, reason }));
 };

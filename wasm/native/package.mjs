@@ -9,6 +9,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { addonName, libcOf } from "../js/native-name.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
@@ -36,20 +37,22 @@ function packLibrary(folder, platform) {
     return pack(join(folder, "package"), folder);
 }
 
-/** The C library that this Node is linked to, in npm's words. */
-function libc() {
-    if (process.platform !== "linux") return {};
-    return { libc: [process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl"] };
-}
-
 function packAddon(folder, name, version) {
     const stage = join(folder, "addon");
     mkdirSync(stage);
     copyFileSync(here("../dist/libattn.node"), join(stage, "libattn.node"));
     copyFileSync(here("../LICENSE"), join(stage, "LICENSE"));
+    const libc = libcOf(process);
     const [os, cpu] = [[process.platform], [process.arch]];
     const template = readJson(here("package.json"));
-    writeJson(join(stage, "package.json"), { ...template, name, version, os, cpu, ...libc() });
+    writeJson(join(stage, "package.json"), {
+        ...template,
+        name,
+        version,
+        os,
+        cpu,
+        ...(libc && { libc: [libc] }),
+    });
     return pack(stage, folder);
 }
 
@@ -57,7 +60,7 @@ function packAddon(folder, name, version) {
 export function packAll(to) {
     const folder = mkdtempSync(join(tmpdir(), "libattn-pack-"));
     const { version } = readJson(here("../package.json"));
-    const platform = `@libattn/${process.platform}-${process.arch}`;
+    const platform = addonName(process);
     try {
         mkdirSync(to, { recursive: true });
         return [packLibrary(folder, platform), packAddon(folder, platform, version)].map((from) => {
