@@ -3,6 +3,8 @@
 
 #include "number/number.h"
 
+#include "attn/line.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -15,18 +17,26 @@ static void put_text(attn_json_t *json, const char *text) {
     while (*text) put(json, *text++);
 }
 
+/* A byte in hexadecimal, behind what says so. */
+static void put_byte(attn_json_t *json, const char *prefix, char byte) {
+    put_text(json, prefix);
+    put(json, "0123456789abcdef"[(unsigned char)byte / 16]);
+    put(json, "0123456789abcdef"[(unsigned char)byte % 16]);
+}
+
 static void put_quoted(attn_json_t *json, const char *text) {
     put(json, '"');
-    for (; *text; text++) {
-        const unsigned char byte = (unsigned char)*text;
-        if (byte < 0x20) {
-            put_text(json, "\\u00");
-            put(json, (char)('0' + byte / 16));
-            put(json, "0123456789abcdef"[byte % 16]);
-            continue;
-        }
-        if (byte == '"' || byte == '\\') put(json, '\\');
-        put(json, *text);
+    while (*text) {
+        const uint32_t length = attn_utf8_length(text);
+        if (length == 0)
+            put_byte(json, "\\\\x", *text); /* in the text that is read: \xNN */
+        else if ((unsigned char)*text < 0x20)
+            put_byte(json, "\\u00", *text);
+        else if (*text == '"' || *text == '\\')
+            put(json, '\\'), put(json, *text);
+        else
+            for (uint32_t i = 0; i < length; i++) put(json, text[i]);
+        text += length ? length : 1;
     }
     put(json, '"');
 }

@@ -25,7 +25,7 @@ void attn_json_open(attn_json_t *json, const char *name, char bracket);
 /** `bracket`: '}' or ']'. */
 void attn_json_close(attn_json_t *json, char bracket);
 
-/** A text, quoted and escaped; NULL becomes null. */
+/** A text, quoted and escaped: a byte that is not UTF-8 becomes the characters \xNN. NULL becomes null. */
 void attn_json_string(attn_json_t *json, const char *name, const char *text);
 /** The number as attn_number_text() has it; null when it is not finite. */
 void attn_json_number(attn_json_t *json, const char *name, double number);

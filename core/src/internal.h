@@ -48,6 +48,9 @@ bool attn_is_name(const char *text);
 attn_status_t attn_struct_take(void *to, uint32_t size, const void *from, uint32_t first,
                                const char *what, attn_error_t *error);
 
+/* status.c: what a plugin says of its failure, as one line: it may have written the error itself. */
+attn_status_t attn_answer(attn_status_t status, attn_error_t *error);
+
 /* memory.c: malloc-like, through the context's allocator. */
 extern const attn_ext_memory_t attn_default_memory;
 void *attn_allocate(const attn_context_t *context, size_t size);

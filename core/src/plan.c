@@ -66,7 +66,7 @@ attn_status_t attn_request_read(const attn_context_t *context, const char *backe
     if (!ATTN_SMALL && status == ATTN_OK)
         status = check_own_inputs(request->backend, &request->problem, error);
     if (status == ATTN_OK && request->backend->supports)
-        status = request->backend->supports(&request->problem, error);
+        status = attn_answer(request->backend->supports(&request->problem, error), error);
     return status == ATTN_OK ? read_values(context, params, param_count, request, error) : status;
 }
 
@@ -83,8 +83,9 @@ static attn_status_t check_prepared(const attn_plan_t *plan, attn_error_t *error
 static attn_status_t prepare(attn_plan_t *plan, const attn_request_t *request,
                              attn_error_t *error) {
     const attn_host_t *host = &plan->context->host;
-    attn_status_t status =
-        request->backend->plan(host, &plan->problem, request->values, &plan->prepared, error);
+    attn_status_t status = attn_answer(
+        request->backend->plan(host, &plan->problem, request->values, &plan->prepared, error),
+        error);
     if (ATTN_SMALL || status != ATTN_OK) return status;
     plan->scope.prepared = plan->prepared;
     status = check_prepared(plan, error);
@@ -244,7 +245,7 @@ attn_status_t attn_run(const attn_plan_t *plan, const attn_io_t *given, attn_err
     attn_status_t status = take(plan, &io, given, 0, error);
     if (status == ATTN_OK) status = attn_report_begin(&io, &report, &result, error);
     if (status != ATTN_OK) return status;
-    status = plan->prepared->run(plan->prepared, &io, error);
+    status = attn_answer(plan->prepared->run(plan->prepared, &io, error), error);
     attn_report_end(result, &report);
     return status;
 }
@@ -280,6 +281,7 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
     if (row_stride < problem->keys && count > 1)
         return attn_fail(error, ATTN_ERROR_SHAPE, "weights: row_stride %lld is below keys (%lld)",
                          (long long)row_stride, (long long)problem->keys);
+<<<<<<< HEAD
     const attn_tensor_t result = {.data = rows,
                                   .dtype = ATTN_F32,
                                   .shape = {1, 1, count, problem->keys},
@@ -289,6 +291,11 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
     status = attn_written_check(&plan->scope, &written, &io, NO_VALUE_OR_RESULT, error);
     if (status != ATTN_OK) return status;
     return weights->rows(plan->prepared, &io, batch, head, first, count, rows, row_stride, error);
+=======
+    return attn_answer(
+        weights->rows(plan->prepared, &io, batch, head, first, count, rows, row_stride, error),
+        error);
+>>>>>>> 383d7c41 (core: Escape what is no line of text in every message)
 }
 
 /* ---- gradients ------------------------------------------------------------------------------------ */
@@ -359,5 +366,5 @@ attn_status_t attn_backward(const attn_plan_t *plan, const attn_io_t *given,
     if (status == ATTN_OK) status = check_gradients(&plan->scope, backward, &io, &gradients, error);
     if (status == ATTN_OK) status = check_gradients_apart(plan, &io, &gradients, error);
     if (status != ATTN_OK) return status;
-    return backward->backward(plan->prepared, &io, &gradients, error);
+    return attn_answer(backward->backward(plan->prepared, &io, &gradients, error), error);
 }

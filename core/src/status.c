@@ -40,6 +40,15 @@ void attn_list_name(char *list, size_t size, const char *name) {
     snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
 }
 
+attn_status_t attn_answer(attn_status_t status, attn_error_t *error) {
+    char text[sizeof error->message];
+    if (status == ATTN_OK || !error) return status;
+    memcpy(text, error->message, sizeof text);
+    text[sizeof text - 1] = 0;
+    attn_line(error->message, sizeof error->message, text);
+    return status;
+}
+
 bool attn_is_name(const char *text) {
     return text && *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")];
 }

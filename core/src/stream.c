@@ -145,8 +145,9 @@ attn_status_t attn_stream_create(const attn_context_t *context, const char *back
     if (status == ATTN_OK)
         status = make(context, request.backend, &request.problem, &stream, error);
     if (status == ATTN_OK)
-        status = extension->create(&context->host, &stream->problem, request.values, &stream->kept,
-                                   error);
+        status = attn_answer(extension->create(&context->host, &stream->problem, request.values,
+                                               &stream->kept, error),
+                             error);
     attn_release(context, request.values);
     if (status == ATTN_OK) status = check_kept(stream, error);
     if (status == ATTN_OK)
@@ -209,7 +210,7 @@ attn_status_t attn_stream_append(attn_stream_t *stream, const attn_io_t *given,
             (long long)stream->length, (long long)problem.keys, (long long)stream->problem.keys);
     status = check_arrays(stream, &problem, &io, true, error);
     if (status != ATTN_OK) return status;
-    status = stream->kept->append(stream->kept, &io, error);
+    status = attn_answer(stream->kept->append(stream->kept, &io, error), error);
     if (status == ATTN_OK) stream->length += problem.keys;
     return status;
 }
@@ -229,7 +230,7 @@ attn_status_t attn_stream_query(attn_stream_t *stream, const attn_io_t *given,
     status = check_arrays(stream, &problem, &io, false, error);
     if (status == ATTN_OK) status = attn_report_begin(&io, &report, &result, error);
     if (status != ATTN_OK) return status;
-    status = stream->kept->query(stream->kept, &io, error);
+    status = attn_answer(stream->kept->query(stream->kept, &io, error), error);
     attn_report_end(result, &report);
     return status;
 }
@@ -239,7 +240,8 @@ attn_status_t attn_stream_truncate(attn_stream_t *stream, int64_t length, attn_e
     if (length < 0 || length > stream->length)
         return attn_fail(error, ATTN_ERROR_RANGE, "stream: cannot truncate %lld tokens to %lld",
                          (long long)stream->length, (long long)length);
-    const attn_status_t status = stream->kept->truncate(stream->kept, length, error);
+    const attn_status_t status =
+        attn_answer(stream->kept->truncate(stream->kept, length, error), error);
     if (status == ATTN_OK) stream->length = length;
     return status;
 }
@@ -255,7 +257,7 @@ attn_status_t attn_stream_fork(const attn_stream_t *stream, attn_stream_t **copy
     attn_status_t status = make(stream->context, stream->backend, &stream->problem, &fork, error);
     if (status != ATTN_OK) return status;
     fork->length = stream->length;
-    status = stream->kept->fork(stream->kept, &fork->kept, error);
+    status = attn_answer(stream->kept->fork(stream->kept, &fork->kept, error), error);
     if (status == ATTN_OK)
         *copy = fork;
     else
@@ -336,8 +338,10 @@ attn_status_t attn_stream_restore(attn_stream_t *stream, const void *buffer, uin
     memcpy(&saved, buffer, sizeof saved);
     attn_status_t status = check_header(stream, &saved, error);
     if (status == ATTN_OK)
-        status = stream->kept->restore(stream->kept, (const char *)buffer + sizeof saved,
-                                       size - sizeof saved, saved.length, error);
+        status =
+            attn_answer(stream->kept->restore(stream->kept, (const char *)buffer + sizeof saved,
+                                              size - sizeof saved, saved.length, error),
+                        error);
     if (status == ATTN_OK) stream->length = saved.length;
     return status;
 }

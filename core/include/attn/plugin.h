@@ -12,6 +12,7 @@
 #ifndef ATTN_PLUGIN_H
 #define ATTN_PLUGIN_H
 
+#include "attn/line.h"
 #include "attn/types.h"
 
 #include <stdarg.h>
@@ -140,18 +141,29 @@ typedef struct attn_plugin_entry {
                                  0,                                                                \
                                  (list)}
 
-/** Fill `error` (NULL is fine) and return `status`: `return attn_fail(error, ATTN_ERROR_..., ...)`. */
+/**
+ * Fill `error` (NULL is fine) and return `status`: `return attn_fail(error, ATTN_ERROR_..., ...)`. Whatever
+ * the arguments hold, the message is one line of UTF-8 (attn/line.h).
+ */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
 static inline attn_status_t
 attn_fail(attn_error_t *error, attn_status_t status, const char *format, ...) {
     if (error) {
+        char text[sizeof error->message];
         va_list arguments;
         va_start(arguments, format);
-        error->status = status;
-        vsnprintf(error->message, sizeof error->message, format, arguments);
+        const int length = vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
+        if (length < 0) text[0] = 0;
+        if (length >= (int)sizeof text) { /* which may have cut a character */
+            size_t end = sizeof text - 1;
+            while (end > 0 && ((unsigned char)text[end - 1] & 0xC0) == 0x80) end--;
+            text[end - (end > 0 && (unsigned char)text[end - 1] >= 0x80)] = 0;
+        }
+        error->status = status;
+        attn_line(error->message, sizeof error->message, text);
     }
     return status;
 }

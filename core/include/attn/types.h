@@ -43,7 +43,8 @@ enum attn_status_code {
 typedef int32_t attn_status_t;
 
 /**
- * Where a failing call writes what was wrong: one line of text, no newline, always terminated.
+ * Where a failing call writes what was wrong: one line of UTF-8 text without control characters, always
+ * terminated. Names, values and paths that are not such text appear in it escaped (attn/line.h).
  * Owned by the caller; every function takes NULL instead. Untouched by calls that succeed.
  */
 typedef struct attn_error {
