@@ -36,6 +36,7 @@ int cli_run(int argc, char **argv);
 int cli_layout(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_check(int argc, char **argv);
 int cli_embed(int argc, char **argv);
 int cli_lab(int argc, char **argv);
 int cli_sketch(int argc, char **argv);

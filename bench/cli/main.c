@@ -17,6 +17,7 @@ static const struct {
     {"layout", cli_layout, "which pairs of queries and keys a backend keeps"},
     {"compare", cli_compare, "time and error of several backends on the same .npy files"},
     {"bench", cli_bench, "speed over ranges of sizes, against the machine's measured peak"},
+    {"check", cli_check, "whether a backend, a plugin's too, keeps what every backend has to"},
     {"lab", cli_lab, "the papers' experiments: list them, run and plot them"},
     {"sketch", cli_sketch, "put a matrix on fewer features, and measure how near it is"},
     {"embed", cli_embed, "turn a text into vectors to use as Q, K and V"},
