@@ -281,7 +281,6 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
     if (row_stride < problem->keys && count > 1)
         return attn_fail(error, ATTN_ERROR_SHAPE, "weights: row_stride %lld is below keys (%lld)",
                          (long long)row_stride, (long long)problem->keys);
-<<<<<<< HEAD
     const attn_tensor_t result = {.data = rows,
                                   .dtype = ATTN_F32,
                                   .shape = {1, 1, count, problem->keys},
@@ -290,12 +289,9 @@ attn_status_t attn_weights(const attn_plan_t *plan, const attn_io_t *given, int6
     if (count == 0) return ATTN_OK;
     status = attn_written_check(&plan->scope, &written, &io, NO_VALUE_OR_RESULT, error);
     if (status != ATTN_OK) return status;
-    return weights->rows(plan->prepared, &io, batch, head, first, count, rows, row_stride, error);
-=======
     return attn_answer(
         weights->rows(plan->prepared, &io, batch, head, first, count, rows, row_stride, error),
         error);
->>>>>>> 383d7c41 (core: Escape what is no line of text in every message)
 }
 
 /* ---- gradients ------------------------------------------------------------------------------------ */
