@@ -1,6 +1,7 @@
 /* cli/inflate.c: see inflate.h. Sections are those of RFC 1951. */
 #include "cli/inflate.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_BITS = 15, LITERALS = 288, DISTANCES = 30, ORDERS = 19 };
@@ -11,8 +12,8 @@ typedef struct inflation {
     uint32_t held; /* bits that have been read and not yet used */
     int held_count;
     uint8_t *out;
-    size_t out_size, out_at;
-    int is_broken;
+    size_t out_size, out_at, capacity;
+    int is_broken, lacks_memory;
 } inflation_t;
 
 /* Codes of one length are numbers in a row, in the order of their symbols (3.2.2). */
@@ -20,6 +21,22 @@ typedef struct codes {
     uint16_t count[MOST_BITS + 1];
     uint16_t symbols[LITERALS];
 } codes_t;
+
+/* Room for `more` bytes, within those that are to come; 0 where there is none. */
+static int make_room(inflation_t *data, size_t more) {
+    if (more > data->out_size - data->out_at) return 0;
+    if (more <= data->capacity - data->out_at) return 1;
+    size_t capacity = 2 * data->capacity + more;
+    if (capacity > data->out_size) capacity = data->out_size;
+    uint8_t *larger = realloc(data->out, capacity + 1);
+    if (!larger) {
+        data->lacks_memory = 1;
+        return 0;
+    }
+    data->out = larger;
+    data->capacity = capacity;
+    return 1;
+}
 
 static uint32_t bits(inflation_t *data, int count) {
     while (data->held_count < count) {
@@ -74,11 +91,11 @@ static void copy_stored(inflation_t *data) {
     data->held_count = 0;
     const uint32_t size = bits(data, 16), inverse = bits(data, 16);
     if (data->is_broken || (size ^ inverse) != 0xFFFF || size > data->in_size - data->in_at ||
-        size > data->out_size - data->out_at) {
+        !make_room(data, size)) {
         data->is_broken = 1;
         return;
     }
-    memcpy(data->out + data->out_at, data->in + data->in_at, size);
+    if (size > 0) memcpy(data->out + data->out_at, data->in + data->in_at, size);
     data->in_at += size;
     data->out_at += size;
 }
@@ -104,8 +121,13 @@ static void copy_back(inflation_t *data, int length_symbol, const codes_t *dista
         return;
     }
     const size_t distance = distance_base[far] + bits(data, far < 2 ? 0 : far / 2 - 1);
-    if (data->is_broken || distance > data->out_at || length > data->out_size - data->out_at) {
+    if (data->is_broken || distance > data->out_at || !make_room(data, length)) {
         data->is_broken = 1;
+        return;
+    }
+    if (distance == 1) { /* most of what is packed well */
+        memset(data->out + data->out_at, data->out[data->out_at - 1], length);
+        data->out_at += length;
         return;
     }
     for (; length > 0; length--, data->out_at++)
@@ -118,7 +140,7 @@ static void expand(inflation_t *data, const codes_t *literals, const codes_t *di
         if (found == 256) return;
         if (found > 256) {
             copy_back(data, found - 257, distances);
-        } else if (found < 0 || data->out_at == data->out_size) {
+        } else if (found < 0 || !make_room(data, 1)) {
             data->is_broken = 1;
         } else {
             data->out[data->out_at++] = (uint8_t)found;
@@ -177,8 +199,10 @@ static void expand_dynamic(inflation_t *data) {
         expand(data, &literals, &distances);
 }
 
-int inflate(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size) {
-    inflation_t data = {.in = in, .in_size = in_size, .out = out, .out_size = out_size};
+enum inflated inflate(const uint8_t *in, size_t in_size, uint8_t **out, size_t out_size) {
+    inflation_t data = {.in = in, .in_size = in_size, .out = malloc(1), .out_size = out_size};
+    *out = data.out;
+    if (!data.out) return INFLATE_NO_MEMORY;
     for (int is_last = 0; !is_last && !data.is_broken;) {
         is_last = (int)bits(&data, 1);
         const uint32_t type = bits(&data, 2);
@@ -191,7 +215,9 @@ int inflate(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size) {
         else
             data.is_broken = 1;
     }
-    return !data.is_broken && data.out_at == out_size;
+    *out = data.out;
+    if (data.lacks_memory) return INFLATE_NO_MEMORY;
+    return !data.is_broken && data.out_at == out_size ? INFLATED : INFLATE_DAMAGED;
 }
 
 uint32_t inflate_crc(const uint8_t *bytes, size_t size) {

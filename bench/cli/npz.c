@@ -1,17 +1,37 @@
-/* cli/npz.c: see npz.h. PKWARE's "APPNOTE - .ZIP File Format Specification", sections 4.3.7 to 4.3.16. */
+/* cli/npz.c: see npz.h. PKWARE's "APPNOTE - .ZIP File Format Specification", sections 4.3.7 to 4.5.3. */
 #include "cli/npz.h"
 
 #include "cli/cli.h"
 #include "cli/inflate.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { END_SIZE = 22, ENTRY_SIZE = 46, LOCAL_SIZE = 30, MOST_COMMENT = 65535 };
+enum {
+    END_SIZE = 22,
+    LOCATOR_SIZE = 20,
+    END64_SIZE = 56,
+    ENTRY_SIZE = 46,
+    LOCAL_SIZE = 30,
+    MOST_COMMENT = 65535,
+    ZIP64 = 1, /* the extra field's number */
+};
 
-static uint32_t number(const unsigned char *at, int count) {
-    uint32_t value = 0;
-    for (int i = 0; i < count; i++) value |= (uint32_t)at[i] << 8 * i;
+/* Where the central directory is. */
+typedef struct directory {
+    uint64_t at, count;
+} directory_t;
+
+/* What it says of one file. Its sizes hold where the local header leaves them to a data descriptor, too. */
+typedef struct entry {
+    uint64_t size, packed_size, at;
+    uint32_t flags, method, crc;
+} entry_t;
+
+static uint64_t number(const unsigned char *at, int count) {
+    uint64_t value = 0;
+    for (int i = 0; i < count; i++) value |= (uint64_t)at[i] << 8 * i;
     return value;
 }
 
@@ -19,80 +39,160 @@ int npz_is_one(const char *bytes, size_t size) {
     return size >= NPZ_MARK && memcmp(bytes, "PK\3\4", NPZ_MARK) == 0;
 }
 
-/* The record at the end of the archive, before a comment of any length; NULL for none. */
+/* `size` bytes at `at`, that begin with "PK" and this mark; NULL where they are not. */
+static const unsigned char *record(const npz_t *npz, uint64_t at, const char *mark, size_t size) {
+    if (at > npz->size || npz->size - at < size || memcmp(npz->bytes + at, mark, 4) != 0)
+        return NULL;
+    return npz->bytes + at;
+}
+
+/* ---- the directory --------------------------------------------------------------------------- */
+
+/* The record at the end of the archive, before a comment that reaches to its last byte; NULL for none. */
 static const unsigned char *find_end(const npz_t *npz) {
     for (size_t back = END_SIZE; back <= npz->size && back <= END_SIZE + MOST_COMMENT; back++) {
-        const unsigned char *at = npz->bytes + npz->size - back;
-        if (memcmp(at, "PK\5\6", 4) == 0) return at;
+        const unsigned char *at = record(npz, npz->size - back, "PK\5\6", END_SIZE);
+        if (at && number(at + 20, 2) == back - END_SIZE) return at;
     }
     return NULL;
 }
 
-/* The central directory's entry of a file; NULL for none. */
-static const unsigned char *find_entry(const npz_t *npz, const char *name) {
+/* Numbers that do not fit there are in a second record, to which a locator before it leads. */
+static int find_directory(const npz_t *npz, directory_t *directory) {
     const unsigned char *end = find_end(npz);
-    if (!end) return NULL;
-    size_t at = number(end + 16, 4);
-    for (uint32_t left = number(end + 10, 2); left > 0; left--) {
-        if (at > npz->size || npz->size - at < ENTRY_SIZE) return NULL;
-        const unsigned char *entry = npz->bytes + at;
-        const size_t length = number(entry + 28, 2);
-        const size_t behind = length + number(entry + 30, 2) + number(entry + 32, 2);
-        if (memcmp(entry, "PK\1\2", 4) != 0 || npz->size - at - ENTRY_SIZE < behind) return NULL;
-        if (length == strlen(name) && memcmp(entry + ENTRY_SIZE, name, length) == 0) return entry;
+    if (!end)
+        return cli_complain(CLI_USAGE, "%s: is cut off: an archive ends with a directory",
+                            npz->path);
+    *directory = (directory_t){.at = number(end + 16, 4), .count = number(end + 10, 2)};
+    if (directory->at != UINT32_MAX && directory->count != UINT16_MAX) return CLI_OK;
+    const uint64_t before = (uint64_t)(end - npz->bytes) - LOCATOR_SIZE; /* or far behind */
+    const unsigned char *locator = record(npz, before, "PK\6\7", LOCATOR_SIZE);
+    if (!locator && directory->at != UINT32_MAX) return CLI_OK; /* 65535 files */
+    end = locator ? record(npz, number(locator + 8, 8), "PK\6\6", END64_SIZE) : NULL;
+    if (!end)
+        return cli_complain(CLI_USAGE, "%s: is damaged: its zip64 end of directory is not there",
+                            npz->path);
+    *directory = (directory_t){.at = number(end + 48, 8), .count = number(end + 32, 8)};
+    return CLI_OK;
+}
+
+/* The next number of the zip64 field, for one that is all ones. */
+static int read_wide(uint64_t *value, const unsigned char **field, size_t *left) {
+    if (*value != UINT32_MAX) return 1;
+    if (*left < 8) return 0;
+    *value = number(*field, 8);
+    *field += 8;
+    *left -= 8;
+    return 1;
+}
+
+/* Sizes and place of 64 bits, from the extra field; 0 where they should be there and are not. */
+static int read_extra(entry_t *entry, const unsigned char *extra, size_t size) {
+    while (size >= 4) {
+        const size_t length = number(extra + 2, 2);
+        if (length > size - 4) break;
+        if (number(extra, 2) == ZIP64) {
+            const unsigned char *field = extra + 4;
+            size_t left = length;
+            return read_wide(&entry->size, &field, &left) &&
+                   read_wide(&entry->packed_size, &field, &left) &&
+                   read_wide(&entry->at, &field, &left);
+        }
+        extra += 4 + length;
+        size -= 4 + length;
+    }
+    return entry->size != UINT32_MAX && entry->packed_size != UINT32_MAX && entry->at != UINT32_MAX;
+}
+
+static int read_entry(entry_t *entry, const unsigned char *at) {
+    *entry = (entry_t){.size = number(at + 24, 4),
+                       .packed_size = number(at + 20, 4),
+                       .at = number(at + 42, 4),
+                       .flags = (uint32_t)number(at + 8, 2),
+                       .method = (uint32_t)number(at + 10, 2),
+                       .crc = (uint32_t)number(at + 16, 4)};
+    return read_extra(entry, at + ENTRY_SIZE + number(at + 28, 2), number(at + 30, 2));
+}
+
+static int damaged_directory(const npz_t *npz) {
+    return cli_complain(CLI_USAGE, "%s: is damaged: its directory is not whole", npz->path);
+}
+
+static int find_entry(const npz_t *npz, const char *name, entry_t *entry) {
+    directory_t directory = {.at = 0};
+    const int status = find_directory(npz, &directory);
+    if (status) return status;
+    uint64_t at = directory.at;
+    for (uint64_t left = directory.count; left > 0; left--) {
+        const unsigned char *found = record(npz, at, "PK\1\2", ENTRY_SIZE);
+        if (!found) return damaged_directory(npz);
+        const size_t length = number(found + 28, 2);
+        const size_t behind = length + number(found + 30, 2) + number(found + 32, 2);
+        if (npz->size - at - ENTRY_SIZE < behind) return damaged_directory(npz);
+        if (length == strlen(name) && memcmp(found + ENTRY_SIZE, name, length) == 0)
+            return read_entry(entry, found) ? CLI_OK : damaged_directory(npz);
         at += ENTRY_SIZE + behind;
     }
-    return NULL;
+    return cli_complain(CLI_USAGE, "%s: has no %s in it", npz->path, name);
 }
+
+/* ---- a file ---------------------------------------------------------------------------------- */
 
 /* Where a file's packed bytes are; NULL where they are not all there. */
-static const unsigned char *find_packed(const npz_t *npz, const unsigned char *entry) {
-    const size_t at = number(entry + 42, 4), packed = number(entry + 20, 4);
-    if (at > npz->size || npz->size - at < LOCAL_SIZE) return NULL;
-    const unsigned char *local = npz->bytes + at;
-    const size_t head = LOCAL_SIZE + (size_t)number(local + 26, 2) + number(local + 28, 2);
-    if (memcmp(local, "PK\3\4", 4) != 0 || npz->size - at < head || npz->size - at - head < packed)
-        return NULL;
-    return local + head;
+static const unsigned char *find_packed(const npz_t *npz, const entry_t *entry) {
+    const unsigned char *local = record(npz, entry->at, "PK\3\4", LOCAL_SIZE);
+    if (!local) return NULL;
+    const size_t head = LOCAL_SIZE + number(local + 26, 2) + number(local + 28, 2);
+    const size_t left = npz->size - (size_t)entry->at;
+    return left < head || left - head < entry->packed_size ? NULL : local + head;
 }
 
-static int unpack(const npz_t *npz, const char *name, const unsigned char *entry, char *bytes,
-                  size_t size) {
+static int damaged_size(const npz_t *npz, const char *name, const entry_t *entry) {
+    return cli_complain(
+        CLI_USAGE, "%s: %s in it is damaged: it does not unpack to %llu bytes from %llu", npz->path,
+        name, (unsigned long long)entry->size, (unsigned long long)entry->packed_size);
+}
+
+/* No more memory than the packed bytes can fill, whatever size the archive claims. */
+static int unpack(const npz_t *npz, const char *name, const entry_t *entry, char **bytes) {
     const unsigned char *packed = find_packed(npz, entry);
-    const size_t packed_size = number(entry + 20, 4);
-    const uint32_t method = number(entry + 10, 2), told = number(entry + 16, 4);
-    if (number(entry + 8, 2) & 1)
-        return cli_complain(CLI_USAGE, "%s: %s in it is encrypted", npz->path, name);
-    if (method != 0 && method != 8)
-        return cli_complain(CLI_USAGE, "%s: %s is packed by method %u, not stored or deflated",
-                            npz->path, name, (unsigned)method);
     if (!packed)
         return cli_complain(CLI_USAGE, "%s: %s is not where the archive's directory has it",
                             npz->path, name);
-    const int done =
-        method == 8 ? inflate(packed, packed_size, (uint8_t *)bytes, size) : packed_size == size;
-    if (!done)
-        return cli_complain(CLI_USAGE, "%s: %s in it is damaged: it does not unpack to %zu bytes",
-                            npz->path, name, size);
-    if (method == 0) memcpy(bytes, packed, size);
-    const uint32_t found = inflate_crc((const uint8_t *)bytes, size);
-    if (found == told) return CLI_OK;
-    return cli_complain(CLI_USAGE, "%s: %s in it is damaged: its CRC-32 is %08x, not %08x",
-                        npz->path, name, (unsigned)found, (unsigned)told);
+    const size_t packed_size = (size_t)entry->packed_size;
+    if (entry->size / INFLATE_MOST > packed_size || entry->size > SIZE_MAX / 4 ||
+        (entry->method == 0 && entry->size != packed_size))
+        return damaged_size(npz, name, entry);
+    const size_t size = (size_t)entry->size;
+    if (entry->method == 0) {
+        *bytes = malloc(size + 1);
+        if (*bytes) memcpy(*bytes, packed, size);
+    }
+    const enum inflated done = entry->method == 0
+                                   ? (*bytes ? INFLATED : INFLATE_NO_MEMORY)
+                                   : inflate(packed, packed_size, (uint8_t **)bytes, size);
+    if (done == INFLATE_NO_MEMORY)
+        return cli_complain(CLI_USAGE, "%s: no memory for the %zu bytes of %s", npz->path, size,
+                            name);
+    return done == INFLATED ? CLI_OK : damaged_size(npz, name, entry);
 }
 
 int npz_file(const npz_t *npz, const char *name, char **bytes, size_t *size) {
-    const unsigned char *entry = find_entry(npz, name);
-    if (!find_end(npz))
-        return cli_complain(CLI_USAGE, "%s: is cut off: an archive ends with a directory",
-                            npz->path);
-    if (!entry) return cli_complain(CLI_USAGE, "%s: has no %s in it", npz->path, name);
-    *size = number(entry + 24, 4);
-    if (*size == UINT32_MAX || number(entry + 20, 4) == UINT32_MAX)
-        return cli_complain(CLI_USAGE, "%s: %s in it has 4 GiB or more", npz->path, name);
-    *bytes = malloc(*size + 1);
-    if (!*bytes)
-        return cli_complain(CLI_USAGE, "%s: no memory for the %zu bytes of %s", npz->path, *size,
-                            name);
-    return unpack(npz, name, entry, *bytes, *size);
+    entry_t entry = {.size = 0};
+    *bytes = NULL;
+    *size = 0;
+    int status = find_entry(npz, name, &entry);
+    if (status) return status;
+    if (entry.flags & 1)
+        return cli_complain(CLI_USAGE, "%s: %s in it is encrypted", npz->path, name);
+    if (entry.method != 0 && entry.method != 8)
+        return cli_complain(CLI_USAGE, "%s: %s is packed by method %u, not stored or deflated",
+                            npz->path, name, (unsigned)entry.method);
+    status = unpack(npz, name, &entry, bytes);
+    if (status) return status;
+    *size = (size_t)entry.size;
+    const uint32_t found = inflate_crc((const uint8_t *)*bytes, *size);
+    if (found == entry.crc) return CLI_OK;
+    return cli_complain(CLI_USAGE, "%s: %s in it is damaged: its CRC-32 is %08x, not %08x",
+                        npz->path, name, (unsigned)found, (unsigned)entry.crc);
 }

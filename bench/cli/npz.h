@@ -19,8 +19,9 @@ enum { NPZ_MARK = 4 /* bytes that tell */ };
 int npz_is_one(const char *bytes, size_t size);
 
 /**
- * The file `name` of the archive, unpacked into memory that the caller frees; an exit status. Stored or
- * deflated, below 4 GiB, its check sum verified.
+ * The file `name` of the archive, unpacked into memory that the caller frees, after a failure too; an exit
+ * status. Stored or deflated, of any size (zip64), its check sum verified. Memory grows with what is
+ * unpacked, not with the size that the archive claims.
  */
 int npz_file(const npz_t *npz, const char *name, char **bytes, size_t *size);
 

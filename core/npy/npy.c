@@ -17,9 +17,10 @@ typedef struct element {
 } element_t;
 
 static const element_t elements[] = {
-    {NPY_FLOAT32, "<f4", "float32", ATTN_F32}, {NPY_FLOAT64, "<f8", "float64", ATTN_F32},
-    {NPY_FLOAT16, "<f2", "float16", ATTN_F16}, {NPY_BOOL, "|b1", "bool", ATTN_BOOL},
-    {NPY_INT32, "<i4", "int32", NPY_I32},      {NPY_INT64, "<i8", "int64", ATTN_I64},
+    {NPY_FLOAT32, "<f4", "float32", ATTN_F32},    {NPY_FLOAT64, "<f8", "float64", ATTN_F32},
+    {NPY_FLOAT16, "<f2", "float16", ATTN_F16},    {NPY_BOOL, "|b1", "bool", ATTN_BOOL},
+    {NPY_INT32, "<i4", "int32", NPY_I32},         {NPY_INT64, "<i8", "int64", ATTN_I64},
+    {NPY_BFLOAT16, "<V2", "bfloat16", ATTN_BF16},
 };
 
 enum { ELEMENTS = sizeof elements / sizeof elements[0] };
@@ -41,33 +42,47 @@ static const char *only(uint32_t types, char text[96]) {
     return text;
 }
 
-static const char *name_of(const char *descr) {
+/* What stands behind the order of bytes, which may be left out. */
+static const char *kind_of(const char *descr) {
+    return descr[0] && strchr("<>=|", descr[0]) ? descr + 1 : descr;
+}
+
+static int is_of(const element_t *element, const char *kind) {
+    return strcmp(kind, element->descr + 1) == 0 || strcmp(kind, element->name) == 0 ||
+           (element->type == NPY_BOOL && strcmp(kind, "?") == 0);
+}
+
+static const char *name_of(const char *kind) {
     static const struct {
         const char *descr, *name;
     } others[] = {{"f16", "float128"}, {"i1", "int8"},      {"i2", "int16"},
                   {"u1", "uint8"},     {"u2", "uint16"},    {"u4", "uint32"},
                   {"u8", "uint64"},    {"c8", "complex64"}, {"c16", "complex128"}};
     for (int i = 0; i < ELEMENTS; i++)
-        if (descr[0] && strcmp(descr + 1, elements[i].descr + 1) == 0) return elements[i].name;
+        if (is_of(&elements[i], kind)) return elements[i].name;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (descr[0] && strcmp(descr + 1, others[i].descr) == 0) return others[i].name;
+        if (strcmp(kind, others[i].descr) == 0 || strcmp(kind, others[i].name) == 0)
+            return others[i].name;
     return "a type unknown here";
 }
 
 static attn_status_t find_element(const char *descr, uint32_t types, const element_t **element,
                                   attn_error_t *error) {
+    const char *kind = kind_of(descr);
     char wanted[96];
     for (int i = 0; i < ELEMENTS; i++) {
         *element = &elements[i];
-        if (types & elements[i].type && strcmp(descr, elements[i].descr) == 0) return ATTN_OK;
+        if (types & elements[i].type && is_of(&elements[i], kind)) return ATTN_OK;
     }
     only(types, wanted);
     if (descr[0] == '[') return attn_fail(error, ATTN_ERROR_DTYPE, "holds records; %s", wanted);
-    if (descr[0] == '>')
-        return attn_fail(error, ATTN_ERROR_DTYPE, "is big-endian ('%s'); %s, little-endian", descr,
-                         wanted);
-    return attn_fail(error, ATTN_ERROR_DTYPE, "has elements of %s ('%s'); %s", name_of(descr),
-                     descr, wanted);
+    if (strcmp(kind, "V2") == 0)
+        return attn_fail(error, ATTN_ERROR_DTYPE,
+                         "has elements of two bytes without a type ('%s'), as bfloat16 is saved; "
+                         "%s: save it as float32",
+                         descr, wanted);
+    return attn_fail(error, ATTN_ERROR_DTYPE, "has elements of %s ('%s'); %s", name_of(kind), descr,
+                     wanted);
 }
 
 size_t npy_element_size(attn_dtype_t dtype) {
@@ -114,6 +129,16 @@ static void describe(const npy_dict_t *dict, attn_dtype_t dtype, void *data,
     }
 }
 
+/* From big-endian. */
+static void swap(unsigned char *bytes, size_t count, size_t item) {
+    for (size_t i = 0; i < count; i++, bytes += item)
+        for (size_t low = 0, high = item - 1; low < high; low++, high--) {
+            const unsigned char byte = bytes[low];
+            bytes[low] = bytes[high];
+            bytes[high] = byte;
+        }
+}
+
 /* Moves the elements to the front of the buffer: never ahead of what is still to be read. The first that becomes an
  * infinity and was none is an error. */
 static attn_status_t convert(unsigned char *bytes, size_t data, size_t count,
@@ -151,6 +176,7 @@ attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, att
         return attn_fail(
             error, ATTN_ERROR_ARGUMENT, "%s: %zu bytes of data where its shape needs %zu",
             size - data < needed ? "is truncated" : "has bytes after its end", size - data, needed);
+    if (dict.descr[0] == '>') swap((unsigned char *)bytes + data, count, size_in_file(element));
     status = convert(bytes, data, count, element, error);
     if (status) return status;
     describe(&dict, element->dtype, bytes, tensor);

@@ -1,8 +1,10 @@
 /*
  * npy/npy.h: NumPy's array files (.npy), read from memory and written to memory.
  *
- * Format: NEP 1 and numpy.lib.format, versions 1.0, 2.0 and 3.0. Read: little-endian float16,
- * float32, float64, bool, int32 and int64, as far as the reader wants them, C and Fortran order.
+ * Format: NEP 1 and numpy.lib.format, versions 1.0, 2.0 and 3.0. Read: float16, float32,
+ * float64, bfloat16, bool, int32 and int64, as far as the reader wants them, in either order of bytes, C and
+ * Fortran order. A type's name may lack its order of bytes, which is little-endian then, or be the long one
+ * ('float32'). NumPy has no bfloat16: its packages save one as two bytes without a type ('V2').
  * Written: float32 or float16 in C order, version 1.0.
  */
 #ifndef ATTN_NPY_H
@@ -25,6 +27,7 @@ enum npy_type {
     NPY_BOOL = 1 << 3,
     NPY_INT32 = 1 << 4,
     NPY_INT64 = 1 << 5,
+    NPY_BFLOAT16 = 1 << 6,
     NPY_FLOATS = NPY_FLOAT32 | NPY_FLOAT64 | NPY_FLOAT16,
     NPY_INTEGERS = NPY_INT32 | NPY_INT64,
 };
