@@ -26,8 +26,11 @@ static int64_t kv_heads(const attn_problem_t *problem) {
     return problem->batch * problem->kv_heads;
 }
 
+/* Heads with few queries share a block. */
 static int64_t blocks_of(const run_t *run) {
-    return attn_query_blocks(&run->plan->problem, run->kernels->rows) * run->group;
+    const int64_t heads = attn_max(1, run->kernels->rows / run->plan->problem.queries);
+    return attn_query_blocks(&run->plan->problem, run->kernels->rows) *
+           ((run->group - 1) / heads + 1);
 }
 
 static int64_t parts_of(const run_t *run) {
@@ -45,7 +48,7 @@ static run_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     arena->overflow |= scratch.overflow; /* has rows as long as the sums', counted with care */
     if (scratch.overflow) return run;
     run.scratch_size = scratch.used;
-    run.group = problem->heads / problem->kv_heads;
+    run.group = attn_group(problem);
     run.parts = parts_of(&run);
     run.slots = run.parts == 1 ? workers : heads * run.parts;
     run.scratch = attn_arena_take(arena, workers, scratch.used);
@@ -80,6 +83,8 @@ static backward_task_t task_of(const run_t *run, int64_t head) {
                                       .io = run->io,
                                       .batch = head / problem->kv_heads,
                                       .kv_head = head % problem->kv_heads,
+                                      .batches = 1,
+                                      .heads = run->group,
                                       .scale = run->plan->scale},
                              .gradients = run->gradients,
                              .pattern = run->plan->pattern};

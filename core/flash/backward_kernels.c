@@ -101,10 +101,17 @@ static void read_row(float *to, int64_t stride, const attn_tensor_t *tensor, int
     for (int64_t c = columns; c < stride; c++) to[c] = 0.0f;
 }
 
+/* Which query a row of a block is. */
+static attn_place_t place_of(const backward_block_t *block, int64_t row) {
+    return block->tiles[row / TILE_ROWS].places[row % TILE_ROWS];
+}
+
 static void read_rows(float *to, int64_t stride, const attn_tensor_t *tensor,
-                      const attn_head_t *head, const attn_queries_t *queries) {
-    for (int64_t i = 0; i < queries->count; i++)
-        read_row(to + i * stride, stride, tensor, head->batch, queries->head, queries->first + i);
+                      const backward_block_t *block) {
+    for (int64_t i = 0; i < block->rows; i++) {
+        const attn_place_t at = place_of(block, i);
+        read_row(to + i * stride, stride, tensor, at.batch, at.head, at.query);
+    }
 }
 
 static void clear(float *sums, int64_t count) {
@@ -151,14 +158,14 @@ static void make_ready(const backward_task_t *task, const backward_keys_t *sides
 /* ---- a block of queries ---------------------------------------------------------------------------- */
 
 /* D of a row, and its lse in base 4; whether both are finite. A row that sees no key has any shift. */
-static int read_lse(backward_block_t *block, const backward_task_t *task, int64_t head, int64_t r,
-                    int64_t query) {
+static int read_lse(backward_block_t *block, const backward_task_t *task, int64_t r) {
     const attn_tensor_t *out = &task->head.io->out, *lse = &task->head.io->lse;
     const float *gradient = block->out_gradient + r * block->out_stride;
     float *row = block->weights; /* not there yet */
-    const float logit = *attn_row(lse, task->head.batch, head, query);
+    const attn_place_t at = place_of(block, r);
+    const float logit = *attn_row(lse, at.batch, at.head, at.query);
     vf sum = vf_zero();
-    read_row(row, block->out_stride, out, task->head.batch, head, query);
+    read_row(row, block->out_stride, out, at.batch, at.head, at.query);
     for (int64_t c = 0; c < block->out_stride; c += VF_LANES)
         sum = vf_mul_add(vf_load(row + c), vf_load(gradient + c), sum);
     block->dots[r] = vf_reduce_add(sum);
@@ -172,23 +179,19 @@ static void read_block(backward_block_t *block, const backward_task_t *task,
     const attn_problem_t *problem = task->head.problem;
     const attn_head_t *head = &task->head;
     const float factor = head->scale * ATTN_LOG4_E;
-    block->rows = queries->count;
-    read_rows(block->query, block->query_stride, &head->io->query, head, queries);
-    read_rows(block->out_gradient, block->out_stride, &task->gradients->out, head, queries);
+    block->rows = attn_row_count(queries);
+    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++)
+        flash_set_queries(&block->tiles[t], head, queries, t * TILE_ROWS);
+    read_rows(block->query, block->query_stride, &head->io->query, block);
+    read_rows(block->out_gradient, block->out_stride, &task->gradients->out, block);
     block->finite =
         tile_all_finite(block->query, block->query_stride, block->rows, block->query_stride) &&
         tile_all_finite(block->out_gradient, block->out_stride, block->rows, block->out_stride);
-    for (int64_t r = 0; r < block->rows; r++)
-        block->finite &= read_lse(block, task, queries->head, r, queries->first + r);
+    for (int64_t r = 0; r < block->rows; r++) block->finite &= read_lse(block, task, r);
     clear(block->query_sums, BACKWARD_ROWS * block->query_stride);
     for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
         flash_tile_t *tile = &block->tiles[t];
         const int64_t at = t * TILE_ROWS;
-        tile->rows = tile_min(TILE_ROWS, block->rows - at);
-        tile->dim = problem->dim;
-        tile->value_dim = problem->value_dim;
-        tile->mods = flash_mods_of(head, queries->head, 0);
-        flash_set_queries(tile, queries, at);
         tile->query = block->query_panels + at * problem->dim;
         tile_pack(block->query_panels + at * problem->dim, TILE_ROWS, tile->rows, problem->dim,
                   block->query + at * block->query_stride, block->query_stride, 1, factor);
@@ -198,30 +201,24 @@ static void read_block(backward_block_t *block, const backward_task_t *task,
     }
 }
 
-static void see(backward_block_t *block, const attn_head_t *head, const attn_queries_t *queries) {
-    const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
-    for (int64_t i = 0; i < tile_round_up(block->rows, TILE_ROWS); i++) {
-        flash_tile_t *tile = &block->tiles[i / TILE_ROWS];
-        attn_key_range(head->problem, keys, queries->first + tile_min(i, block->rows - 1),
-                       &tile->first[i % TILE_ROWS], &tile->last[i % TILE_ROWS]);
-    }
-}
-
 /* ---- gradients of score modifiers ------------------------------------------------------------------- */
 
 typedef struct watch {
     const backward_task_t *task;
     const attn_queries_t *queries;
-    double *slope;      /* NULL: not wanted */
     const int64_t *map; /* of the keys */
 } watch_t;
 
+/* A task's sums for a query head. */
+static double *head_sums_of(const backward_task_t *task, int64_t head) {
+    return task->sums.heads + head % attn_group(task->head.problem) * BACKWARD_HEAD_SUMS;
+}
+
 /* The gradient of a row's bias gets dS, where the row's own, or that of all rows, stands. */
-static void watch_bias(const watch_t *watch, int64_t row, int64_t key, const float *logits,
+static void watch_bias(const watch_t *watch, attn_place_t at, int64_t key, const float *logits,
                        int64_t keys) {
     const attn_tensor_t *bias = &watch->task->gradients->bias;
-    float *sums = (float *)bias->data +
-                  attn_broadcast_offset(bias, watch->task->head.batch, watch->queries->head, row);
+    float *sums = (float *)bias->data + attn_broadcast_offset(bias, at.batch, at.head, at.query);
     for (int64_t j = 0; j < keys; j++)
         sums[position_of(watch->map, key + j) * bias->stride[3]] += logits[j];
 }
@@ -237,15 +234,15 @@ static double slope_of(const watch_t *watch, int64_t position, int64_t key, cons
 static void watch_logits(void *data, const backward_block_t *block, int64_t tile, int64_t base,
                          int64_t column, int64_t keys) {
     const watch_t *watch = data;
-    const flash_mods_t *mods = &block->tiles[tile].mods;
-    for (int64_t r = 0; r < block->tiles[tile].rows; r++) {
-        const int64_t row = tile * TILE_ROWS + r;
-        const float *logits = block->logits + row * FLASH_KEYS + column;
-        if (watch->task->gradients->bias.data)
-            watch_bias(watch, watch->queries->first + row, base + column, logits, keys);
-        if (watch->slope)
-            *watch->slope += slope_of(watch, mods->position + watch->queries->first + row,
-                                      base + column, logits, keys);
+    const attn_io_t *gradients = watch->task->gradients;
+    const flash_tile_t *rows = &block->tiles[tile];
+    for (int64_t r = 0; r < rows->rows; r++) {
+        const attn_place_t at = rows->places[r];
+        const float *logits = block->logits + (tile * TILE_ROWS + r) * FLASH_KEYS + column;
+        if (gradients->bias.data) watch_bias(watch, at, base + column, logits, keys);
+        if (gradients->slopes.data)
+            head_sums_of(watch->task, at.head)[BACKWARD_SLOPE] +=
+                slope_of(watch, rows->mods[r].position, base + column, logits, keys);
     }
 }
 
@@ -256,11 +253,14 @@ static double weight_of(const backward_block_t *block, int64_t r, float logit) {
 }
 
 /* dL/dsink = -sum_i exp(sink - lse_i) D_i: a key without a value (dP = 0). */
-static double sink_of(const backward_block_t *block, float sink) {
-    double sum = 0.0;
-    for (int64_t r = 0; sink != -INFINITY && r < block->rows; r++)
-        sum -= weight_of(block, r, sink) * (double)block->dots[r];
-    return sum;
+static void add_sinks(const backward_task_t *task, const backward_block_t *block) {
+    for (int64_t r = 0; r < block->rows; r++) {
+        const int64_t head = place_of(block, r).head;
+        const float sink = flash_sink_of(&task->head, head);
+        if (sink == -INFINITY) continue;
+        head_sums_of(task, head)[BACKWARD_SINK] -=
+            weight_of(block, r, sink) * (double)block->dots[r];
+    }
 }
 
 /* ---- the keys that a block's queries see --------------------------------------------------------------- */
@@ -271,7 +271,7 @@ typedef void act_t(const backward_task_t *task, const space_t *space, int segmen
 /* By a pattern these are runs of keys, one at a time. */
 static void each_run(const backward_task_t *task, const space_t *space, act_t *act, watch_t *data) {
     backward_block_t *block = space->block;
-    const uint8_t *mask = block->tiles[0].mods.mask;
+    const uint32_t offsets = block->tiles[0].offsets;
     flash_walk_t walk;
     attn_run_t run;
     attn_walk_begin(&walk, task->pattern, &task->head, data->queries, TILE_ROWS);
@@ -279,11 +279,11 @@ static void each_run(const backward_task_t *task, const space_t *space, act_t *a
         for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) {
             flash_tile_t *tile = &block->tiles[t];
             runs_look(tile, walk.rows[run.range] + t * TILE_ROWS, &run);
-            tile->mods.mask = run.full ? NULL : mask;
+            tile->offsets = run.full ? offsets & ~(uint32_t)ATTN_INPUT_MASK : offsets;
         }
         act(task, space, run.range < task->pattern->in_place ? FLASH_ALL : FLASH_GATHERED, data);
     }
-    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) block->tiles[t].mods.mask = mask;
+    for (int64_t t = 0; t * TILE_ROWS < block->rows; t++) block->tiles[t].offsets = offsets;
 }
 
 static void each_segment(const backward_task_t *task, const space_t *space, act_t *act,
@@ -292,7 +292,7 @@ static void each_segment(const backward_task_t *task, const space_t *space, act_
         each_run(task, space, act, data);
         return;
     }
-    see(space->block, &task->head, data->queries);
+    flash_see_all(&task->head, space->block->tiles, (space->block->rows - 1) / TILE_ROWS + 1);
     act(task, space, FLASH_ALL, data);
 }
 
@@ -300,7 +300,7 @@ static void attend_keys(const backward_task_t *task, const space_t *space, int s
                         watch_t *data) {
     const backward_keys_t *sides = &space->sides[segment];
     const attn_range_t span = backward_span(space->block);
-    const int is_watched = task->gradients->bias.data || data->slope;
+    const int is_watched = task->gradients->bias.data || task->gradients->slopes.data;
     make_ready(task, sides, span, space->rows);
     data->map = sides->key.map;
     backward_attend(space->block, sides, span, is_watched ? watch_logits : NULL, data);
@@ -338,8 +338,6 @@ static void take_sum(backward_block_t *block, int64_t r, float lse) {
 /* Each row for itself, whatever the others of the block are. */
 static void sum_coarse_rows(const backward_task_t *task, const space_t *space, watch_t *data) {
     backward_block_t *block = space->block;
-    const attn_queries_t *queries = data->queries;
-    const float sink = flash_sink_of(&task->head, queries->head);
     int64_t coarse = 0;
     for (int64_t r = 0; r < block->rows; r++) coarse += is_coarse(block, r);
     if (!coarse) return;
@@ -350,14 +348,15 @@ static void sum_coarse_rows(const backward_task_t *task, const space_t *space, w
         tile->select = NULL;
         if (ATTN_BUCKETS) tile->buckets = NULL;
         flash_begin(tile);
-        flash_sink(tile, sink);
+        for (int64_t r = 0; r < TILE_ROWS; r++)
+            flash_sink(tile, r, flash_sink_of(&task->head, tile->places[r].head));
     }
     each_segment(task, space, sum_keys, data);
-    for (int64_t r = 0; r < block->rows; r++)
+    for (int64_t r = 0; r < block->rows; r++) {
+        const attn_place_t at = place_of(block, r);
         if (is_coarse(block, r))
-            take_sum(block, r,
-                     *attn_row(&task->head.io->lse, task->head.batch, queries->head,
-                               queries->first + r));
+            take_sum(block, r, *attn_row(&task->head.io->lse, at.batch, at.head, at.query));
+    }
 }
 
 /* ---- the table -------------------------------------------------------------------------------------- */
@@ -371,32 +370,30 @@ static void write_rows(const attn_tensor_t *tensor, int64_t batch, int64_t head,
 
 static void attend_block(const backward_task_t *task, const space_t *space,
                          const attn_queries_t *queries) {
-    const attn_problem_t *problem = task->head.problem;
     const attn_io_t *gradients = task->gradients;
     backward_block_t *block = space->block;
-    double *sums = task->sums.heads +
-                   queries->head % (problem->heads / problem->kv_heads) * BACKWARD_HEAD_SUMS;
-    watch_t data = {.task = task,
-                    .queries = queries,
-                    .slope = gradients->slopes.data ? &sums[BACKWARD_SLOPE] : NULL};
+    watch_t data = {.task = task, .queries = queries};
     read_block(block, task, queries);
     sum_coarse_rows(task, space, &data);
     each_segment(task, space, attend_keys, &data);
-    if (gradients->sinks.data)
-        sums[BACKWARD_SINK] += sink_of(block, flash_sink_of(&task->head, queries->head));
-    for (int64_t r = 0; gradients->query.data && r < block->rows; r++)
-        write_rows(&gradients->query, task->head.batch, queries->head, queries->first + r,
+    if (gradients->sinks.data) add_sinks(task, block);
+    for (int64_t r = 0; gradients->query.data && r < block->rows; r++) {
+        const attn_place_t at = place_of(block, r);
+        write_rows(&gradients->query, at.batch, at.head, at.query,
                    block->query_sums + r * block->query_stride, task->head.scale);
+    }
 }
 
-/* Queries from number `at` of the group on, in one head and in one block of the pattern. */
+/* Queries from number `at` of the group on, in one block of the pattern: of one head, or all of several that see the
+ * same keys. */
 static attn_queries_t queries_of(const backward_task_t *task, int64_t at) {
     const attn_problem_t *problem = task->head.problem;
     const attn_pattern_t *pattern = task->pattern;
     const int64_t first = at % problem->queries, left = problem->queries - first;
     const int64_t most = pattern ? WALK_ROWS / TILE_ROWS * TILE_ROWS : BACKWARD_ROWS;
     attn_queries_t queries = {
-        .head = task->head.kv_head * (problem->heads / problem->kv_heads) + at / problem->queries,
+        .head = task->head.kv_head * attn_group(problem) + at / problem->queries,
+        .lines = 1,
         .first = first,
         .count = tile_min(most, tile_min(left, task->queries.last - at)),
     };
@@ -406,6 +403,8 @@ static attn_queries_t queries_of(const backward_task_t *task, int64_t at) {
         const int64_t in_block = (start % pattern->block + pattern->block + first) % pattern->block;
         queries.count = tile_min(queries.count, pattern->block - in_block);
     }
+    if (queries.count == problem->queries && !(pattern && pattern->next && pattern->by_head))
+        queries.lines = tile_min(most, task->queries.last - at) / problem->queries;
     return queries;
 }
 
@@ -442,12 +441,12 @@ static void attend(const backward_task_t *task) {
     begin(all);
     all->key.count = attn_keys_of(problem, task->head.io, task->head.batch);
     if (task->pattern) begin(&space.sides[FLASH_GATHERED]);
-    for (int64_t i = 0; i < problem->heads / problem->kv_heads * BACKWARD_HEAD_SUMS; i++)
+    for (int64_t i = 0; i < attn_group(problem) * BACKWARD_HEAD_SUMS; i++)
         task->sums.heads[i] = 0.0;
     for (int64_t at = task->queries.first; at < task->queries.last;) {
         const attn_queries_t queries = queries_of(task, at);
         attend_block(task, &space, &queries);
-        at += queries.count;
+        at += attn_row_count(&queries);
     }
     if (task->pattern) join_gathered(&space);
 }

@@ -1,15 +1,16 @@
 /* Decoding: a few queries, one split of the keys that they see at a time, combined at the end. */
-#include "flash/driver.h"
+#include "flash/units.h"
 #include "flash/walk.h"
 
-/* The workspace: partial results of all heads and splits, then the scratches. */
+/* The workspace: partial results of all units and splits, then the scratches. As large for any units: where there are
+ * fewer, each has more rows. */
 typedef struct workspace {
-    flash_place_t *starts;      /* [batch * kv_heads][most_splits()], of a pattern */
-    decode_partial_t *partials; /* [batch * kv_heads][splits] */
-    float *outs;                /* [batch * kv_heads][splits][rows][out_stride] */
+    flash_place_t *starts;      /* [units][most_splits()], of a pattern */
+    decode_partial_t *partials; /* [units][splits][rows] */
+    float *outs;                /* [units][splits][rows][out_stride] */
     char *scratch;
     uint64_t scratch_size;
-    int64_t splits, outs_size; /* floats of one split's rows */
+    int64_t splits, out_stride;
 } workspace_t;
 
 /* As many splits as there may be: each has DECODE_SPLIT keys or DECODE_RUNS runs, between two of which
@@ -23,17 +24,20 @@ static int64_t most_splits(const flash_plan_t *plan) {
 
 static workspace_t lay_out(const flash_plan_t *plan, attn_arena_t *arena) {
     const attn_problem_t *problem = &plan->problem;
-    const int64_t rows = problem->heads / problem->kv_heads * problem->queries;
+    const int64_t rows = problem->batch * problem->heads * problem->queries;
+    const uint64_t row_size = (uint64_t)plan->decode->out_stride(problem) * sizeof(float);
     attn_arena_t scratch = {.base = NULL};
     plan->decode->scratch(problem, &scratch);
     arena->overflow |= scratch.overflow;
     workspace_t space = {.scratch_size = scratch.used};
     space.splits = most_splits(plan);
-    space.outs_size = rows * plan->decode->out_stride(problem);
-    const int64_t parts = problem->batch * problem->kv_heads * space.splits;
-    if (plan->pattern) space.starts = attn_arena_take(arena, parts, sizeof(flash_place_t));
-    space.partials = attn_arena_take(arena, parts, sizeof(decode_partial_t));
-    space.outs = attn_arena_take(arena, parts, (uint64_t)space.outs_size * sizeof(float));
+    space.out_stride = plan->decode->out_stride(problem);
+    if (plan->pattern)
+        space.starts = attn_arena_take(arena, problem->batch * problem->kv_heads * space.splits,
+                                       sizeof(flash_place_t));
+    space.partials =
+        attn_arena_take(arena, rows, (uint64_t)space.splits * sizeof(decode_partial_t));
+    space.outs = attn_arena_take(arena, rows, (uint64_t)space.splits * row_size);
     space.scratch = attn_arena_take(arena, attn_host_workers(plan->host), scratch.used);
     return space;
 }
@@ -44,28 +48,22 @@ typedef struct run {
     const flash_plan_t *plan;
     const attn_io_t *io;
     workspace_t space;
+    flash_units_t units;
+    int64_t count, rows;      /* of units, and of each */
+    int64_t parts, part_rows; /* the rows of a task, and how many tasks share a unit's split */
 } run_t;
 
-/* Key/value head number `index`, over batch and heads. */
 static attn_head_t head_of(const run_t *run, int64_t index) {
-    const attn_problem_t *problem = &run->plan->problem;
-    return (attn_head_t){
-        .problem = problem,
-        .io = run->io,
-        .batch = index / problem->kv_heads,
-        .kv_head = index % problem->kv_heads,
-        .scale = run->plan->scale,
-        .integers = run->plan->integers,
-    };
+    return attn_unit(run->plan, run->io, run->units, index);
 }
 
 /* ---- splits ---------------------------------------------------------------------------------------- */
 
-/* The queries of a head's splits, all of its group. */
+/* Queries whose runs are a unit's: what they see depends on their numbers alone. */
 static attn_queries_t queries_of(const attn_head_t *head) {
-    const attn_problem_t *problem = head->problem;
-    return (attn_queries_t){.head = head->kv_head * (problem->heads / problem->kv_heads),
-                            .count = problem->queries};
+    attn_queries_t queries = attn_all_queries(head);
+    queries.lines = 1;
+    return queries;
 }
 
 static flash_place_t *starts_of(const run_t *run, int64_t head) {
@@ -98,10 +96,9 @@ static int64_t find_splits(const run_t *run, int64_t index) {
 
 /* Most splits of a head in this run. */
 static int64_t count_splits(const run_t *run) {
-    const attn_problem_t *problem = &run->plan->problem;
     int64_t most = 1;
     if (!run->plan->pattern) return run->space.splits;
-    for (int64_t h = 0; h < problem->batch * problem->kv_heads; h++) {
+    for (int64_t h = 0; h < run->count; h++) {
         const int64_t splits = find_splits(run, h);
         most = splits > most ? splits : most;
     }
@@ -121,34 +118,67 @@ static int runs_of(const run_t *run, int64_t index, int64_t split, attn_run_t *r
     return take(&walk, runs);
 }
 
-static void attend_split(void *data, int64_t task, uint32_t worker) {
+static decode_partial_t *partials_of(const run_t *run, int64_t index, int64_t split) {
+    return run->space.partials + (index * run->space.splits + split) * run->rows;
+}
+
+static float *outs_of(const run_t *run, int64_t index, int64_t split) {
+    return run->space.outs +
+           (index * run->space.splits + split) * run->rows * run->space.out_stride;
+}
+
+/* Parts of a split one after another: its keys are still near. */
+static void attend_split(void *data, int64_t number, uint32_t worker) {
     const run_t *run = data;
     const workspace_t *space = &run->space;
-    const attn_head_t head = head_of(run, task / space->splits);
+    const int64_t first = number % run->parts * run->part_rows;
+    const int64_t split = number / run->parts % space->splits;
+    const int64_t index = number / run->parts / space->splits;
+    const attn_head_t head = head_of(run, index);
     attn_run_t runs[DECODE_RUNS];
-    const int count = runs_of(run, task / space->splits, task % space->splits, runs);
-    run->plan->decode->attend(&head, run->plan->pattern, runs, count, &space->partials[task],
-                              space->outs + task * space->outs_size,
+    const decode_task_t task = {
+        .head = &head,
+        .pattern = run->plan->pattern,
+        .first = first,
+        .count = attn_min(run->part_rows, run->rows - first),
+        .runs = runs,
+        .run_count = runs_of(run, index, split, runs),
+    };
+    run->plan->decode->attend(&task, partials_of(run, index, split) + first,
+                              outs_of(run, index, split) + first * space->out_stride,
                               space->scratch + worker * space->scratch_size);
 }
 
-int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern) {
-    const int64_t group = problem->heads / problem->kv_heads;
-    if (group * problem->queries > DECODE_ROWS) return 0;
+/* Few rows, and keys enough: where there are not many more than queries, a causal query sees half of what decoding
+ * reads. */
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern, int integers) {
+    enum { FEW = 16, KEYS_A_QUERY = 4 };
+    const int64_t group = attn_group(problem);
+    if (group * problem->queries > (integers ? FEW : DECODE_ROWS)) return 0;
+    if (problem->queries > FEW && problem->keys / KEYS_A_QUERY < problem->queries) return 0;
     if (!pattern) return 1;
     if (pattern->top || (ATTN_BUCKETS && pattern->rounds)) return 0;
     return !pattern->next || (problem->queries == 1 && (group == 1 || !pattern->by_head));
 }
 
-void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {
+static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
     attn_arena_t arena = {.base = io->workspace};
     run_t run = {.plan = plan, .io = io, .space = lay_out(plan, &arena)};
+    run.units = attn_units_of(plan, io);
+    run.count = attn_unit_count(plan, run.units);
+    run.rows = attn_unit_rows(plan, run.units);
+    run.parts = (run.rows - 1) / DECODE_ROWS + 1;
+    run.part_rows = (run.rows - 1) / run.parts + 1;
     run.space.splits = count_splits(&run);
-    const int64_t heads = plan->problem.batch * plan->problem.kv_heads, splits = run.space.splits;
-    attn_host_parallel_for(plan->host, heads * splits, attend_split, &run);
-    for (int64_t h = 0; h < heads; h++) {
-        const attn_head_t head = head_of(&run, h);
-        plan->decode->combine(&head, splits, run.space.partials + h * splits,
-                              run.space.outs + h * splits * run.space.outs_size);
+    return run;
+}
+
+void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io) {
+    run_t run = begin(plan, io);
+    const int64_t splits = run.space.splits;
+    attn_host_parallel_for(plan->host, run.count * splits * run.parts, attend_split, &run);
+    for (int64_t i = 0; i < run.count; i++) {
+        const attn_head_t head = head_of(&run, i);
+        plan->decode->combine(&head, splits, partials_of(&run, i, 0), outs_of(&run, i, 0));
     }
 }

@@ -1,8 +1,8 @@
 /*
  * Decoding: exact attention for a few queries (simd/decode.h). Compiled once per tier.
  *
- * The rows of one key/value head are the queries of all heads in its group, so that K and V are
- * read once for all of them: row g*queries + i is query i of the group's head g.
+ * The rows of one key/value head are the queries of all heads that read it (task.h), so that K and V come from memory
+ * once for all of them.
  *
  * Keys go in blocks: their logits, their weights, the sum of their values. Several rows compute
  * longer than memory takes, if it does not stand still meanwhile: during the products the block's
@@ -98,10 +98,16 @@ ATTN_SMALL_STEP void add_group(const decode_row_t *rows, decode_sums_t *sums, in
     }
 }
 
-ATTN_SMALL_STEP void add_values(const attn_head_t *head, const scratch_t *space,
+/* Rows [first, first + count) of a task. */
+typedef struct chunk {
+    int64_t first, count;
+} chunk_t;
+
+ATTN_SMALL_STEP void add_values(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
                                 const decode_rows_t *values, const decode_rows_t *ahead,
                                 const float *rescale, float *out, int64_t base, int64_t count) {
-    const int64_t rows = row_count(head->problem), block = block_of(head);
+    const attn_head_t *head = task->head;
+    const int64_t rows = chunk.count, block = block_of(task);
     const int words = in_words(head, values, head->problem->value_dim);
     decode_sums_t sums = {.columns = decode_columns(head->problem->value_dim),
                           .out_stride = space->out_stride,
@@ -112,29 +118,32 @@ ATTN_SMALL_STEP void add_values(const attn_head_t *head, const scratch_t *space,
                           .ahead = *ahead};
     for (int64_t r = 0; r < rows; r += sums.rows) {
         sums.rows = rows - r >= DECODE_GROUP ? DECODE_GROUP : rows - r >= 2 ? 2 : 1;
-        sums.out = out + r * space->out_stride;
+        sums.out = out + (chunk.first + r) * space->out_stride;
         sums.rescale = rescale + r;
         sums.weights = space->scores + r * block;
         if (words) sums.words = space->words + r * sums.words_stride;
         if (words) sums.word_scales = space->scales + r;
-        add_group(space->rows + r, &sums, base, count);
+        add_group(space->rows + chunk.first + r, &sums, base, count);
     }
 }
 
 /* Weights with the values' scales in them, and a 0 behind. */
-static void weights_to_words(const attn_head_t *head, const scratch_t *space, float *scores,
+static void weights_to_words(const decode_task_t *task, const scratch_t *space, float *scores,
                              int64_t row, int64_t count) {
-    uint16_t *words = space->words + row * (block_of(head) + 2);
+    uint16_t *words = space->words + row * (block_of(task) + 2);
     const int64_t whole = tile_round_up(count, VF_LANES);
     space->scales[row] = decode_to_words(scores, whole, decode_level(DECODE_SPLIT), words);
     words[whole] = 0;
 }
 
-ATTN_SMALL_STEP void attend_block(const attn_head_t *head, const scratch_t *space, float *out,
-                                  int64_t base, int64_t count) {
+/* A chunk of rows against a block of keys. What is read later is asked for by the first chunk alone. */
+ATTN_SMALL_STEP void attend_chunk(const decode_task_t *task, chunk_t chunk, const scratch_t *space,
+                                  float *out, int64_t base, int64_t count) {
+    const attn_head_t *head = task->head;
     const attn_problem_t *problem = head->problem;
     const attn_io_t *io = head->io;
-    float rescale[DECODE_ROWS];
+    decode_row_t *rows = space->rows + chunk.first;
+    float rescale[CHUNK_ROWS];
     const decode_rows_t keys = rows_of(head, &io->key, base, count, problem->dim, space->keys);
     const decode_rows_t values =
         rows_of(head, &io->value, base, count, problem->value_dim, space->values);
@@ -142,49 +151,61 @@ ATTN_SMALL_STEP void attend_block(const attn_head_t *head, const scratch_t *spac
     const decode_rows_t these_values = rows_behind(&values, 0, space->values);
     const decode_scales_t key_scales = scales_of(head, &io->key_scales, base);
     const decode_scales_t value_scales = scales_of(head, &io->value_scales, base);
-    const decode_dots_t dots = {.rows = row_count(problem),
+    const int64_t from = chunk.first * space->width;
+    const int words = in_words(head, &keys, problem->dim);
+    const decode_dots_t dots = {.rows = chunk.count,
                                 .dim = decode_columns(problem->dim),
                                 .width = space->width,
-                                .query = space->queries,
+                                .query = space->queries + from,
                                 .keys = keys,
                                 .ahead = these_values,
+                                .asks = chunk.first == 0,
                                 .count = count,
-                                .words =
-                                    in_words(head, &keys, problem->dim) ? space->query_words : NULL,
+                                .words = words ? space->query_words + from : NULL,
                                 .words_width = space->width,
-                                .word_scales = space->query_scales,
+                                .word_scales = words ? space->query_scales + chunk.first : NULL,
                                 .scores = space->scores,
-                                .scores_stride = block_of(head)};
+                                .scores_stride = block_of(task)};
     decode_dots(&dots);
     for (int64_t r = 0; r < dots.rows; r++) {
-        decode_row_t *row = &space->rows[r];
+        decode_row_t *row = &rows[r];
         float *scores = space->scores + r * dots.scores_stride;
         rescale[r] = decode_weigh(row, scores, base, count, &key_scales);
         decode_scale(scores, &value_scales, tile_max(0, row->first - base),
                      tile_min(count, row->last - base));
-        if (ATTN_QUANTISED && head->integers) weights_to_words(head, space, scores, r, count);
+        if (ATTN_QUANTISED && head->integers) weights_to_words(task, space, scores, r, count);
     }
-    add_values(head, space, &values, &later_keys, rescale, out, base, count);
+    add_values(task, chunk, space, &values, &later_keys, rescale, out, base, count);
+}
+
+/* Rows of keys and values that are copied stay where they are for the next chunk. */
+ATTN_SMALL_STEP void attend_block(const decode_task_t *task, const scratch_t *space, float *out,
+                                  int64_t base, int64_t count) {
+    const int64_t chunk = chunk_of(task);
+    for (int64_t r = 0; r < task->count; r += chunk)
+        attend_chunk(task, (chunk_t){r, tile_min(chunk, task->count - r)}, space, out, base, count);
 }
 
 /* ---- runs of keys ---------------------------------------------------------------------------------- */
 
 /* Let the rows see a run, `by` added to its keys and their ranges'; returns what any of them sees. */
-ATTN_SMALL_STEP attn_range_t show(const attn_head_t *head, const attn_pattern_t *pattern,
-                                  const scratch_t *space, const attn_run_t *run, int64_t by) {
+ATTN_SMALL_STEP attn_range_t show(const decode_task_t *task, const scratch_t *space,
+                                  const attn_run_t *run, int64_t by) {
+    const attn_head_t *head = task->head;
+    const attn_pattern_t *pattern = task->pattern;
     const attn_problem_t *problem = head->problem;
-    const int64_t keys = attn_keys_of(problem, head->io, head->batch);
     attn_range_t span = {INT64_MAX, 0};
-    for (int64_t r = 0; r < row_count(problem); r++) {
+    for (int64_t r = 0; r < task->count; r++) {
         decode_row_t *row = &space->rows[r];
         attn_range_t seen[ATTN_MOST_RANGES];
-        const int64_t query = r % problem->queries;
-        row->mods = flash_mods_of(head, head_of_row(head, r), query);
+        const attn_place_t at = place_of(task, r);
+        const int64_t keys = attn_keys_of(problem, head->io, at.batch);
+        row->mods = flash_mods_of(head, at);
         if (run->full) row->mods.mask = NULL;
         if (pattern)
-            pattern->see(pattern, problem, keys, query, seen);
+            pattern->see(pattern, problem, keys, at.query, seen);
         else
-            attn_key_range(problem, keys, query, &seen[0].first, &seen[0].last);
+            attn_key_range(problem, keys, at.query, &seen[0].first, &seen[0].last);
         row->first = tile_max(run->first, seen[run->range].first) + by;
         row->last = tile_min(run->last, seen[run->range].last) + by;
         if (row->first >= row->last) continue;
@@ -211,25 +232,25 @@ ATTN_SMALL_STEP attn_run_t part_of(const attn_pattern_t *pattern, const attn_run
 }
 
 /* In this one loop over all that is seen, compilers can make a version for one row. */
-ATTN_SMALL_STEP void attend(const attn_head_t *head, const attn_pattern_t *pattern,
-                            const attn_run_t *runs, int64_t count, decode_partial_t *partial,
-                            float *out, void *scratch_memory) {
+ATTN_SMALL_STEP void attend(const decode_task_t *task, decode_partial_t *partials, float *out,
+                            void *scratch_memory) {
     attn_arena_t arena = {.base = scratch_memory};
-    const scratch_t space = lay_out(head->problem, &arena);
-    const int64_t block = block_of(head);
-    begin_rows(head, &space, out);
-    for (int64_t i = 0, by; i < count; i++) {
+    const scratch_t space = lay_out(task->head->problem, &arena);
+    const attn_run_t *runs = task->runs;
+    const int64_t block = block_of(task);
+    begin_rows(task, &space, out);
+    for (int64_t i = 0, by; i < task->run_count; i++) {
         attn_run_t part = {.last = runs[i].first};
         while (part.last < runs[i].last) {
-            part = part_of(pattern, &runs[i], part.last, &by);
-            const attn_range_t span = show(head, pattern, &space, &part, by);
+            part = part_of(task->pattern, &runs[i], part.last, &by);
+            const attn_range_t span = show(task, &space, &part, by);
             for (int64_t base = span.first; base < span.last; base += block)
-                attend_block(head, &space, out, base, tile_min(block, span.last - base));
+                attend_block(task, &space, out, base, tile_min(block, span.last - base));
         }
     }
-    for (int64_t r = 0; r < row_count(head->problem); r++) {
-        partial->max[r] = space.rows[r].max;
-        partial->sum[r] = vf_reduce_add(vf_load(space.rows[r].sums));
+    for (int64_t r = 0; r < task->count; r++) {
+        partials[r].max = space.rows[r].max;
+        partials[r].sum = vf_reduce_add(vf_load(space.rows[r].sums));
     }
 }
 
@@ -237,23 +258,25 @@ ATTN_SMALL_STEP void attend(const attn_head_t *head, const attn_pattern_t *patte
 ATTN_SMALL_STEP void combine(const attn_head_t *head, int64_t splits,
                              const decode_partial_t *partials, float *outs) {
     const attn_problem_t *problem = head->problem;
-    const int64_t rows = row_count(problem), stride = out_stride(problem);
+    const attn_queries_t all = attn_all_queries(head);
+    const int64_t rows = attn_row_count(&all), stride = out_stride(problem);
     for (int64_t row = 0; row < rows; row++) {
-        const int64_t query_head = head_of_row(head, row);
-        const float sink = flash_sink_of(head, query_head);
+        const attn_place_t at = attn_place_of(head, &all, row);
+        const float sink = flash_sink_of(head, at.head);
         float *out = outs + row * stride, max = sink;
         for (int64_t c = 0; c < splits; c++)
-            max = partials[c].max[row] > max ? partials[c].max[row] : max;
+            max = partials[c * rows + row].max > max ? partials[c * rows + row].max : max;
         const float shift = max < -FLT_MAX ? 0.0f : max;
         float sum = exp2f(2.0f * (sink - shift));
         for (int64_t c = 0; c < splits; c++) {
-            const float factor = exp2f(2.0f * (partials[c].max[row] - shift));
+            const decode_partial_t *partial = &partials[c * rows + row];
+            const float factor = exp2f(2.0f * (partial->max - shift));
             const float *part = outs + (c * rows + row) * stride;
-            sum += factor * partials[c].sum[row];
+            sum += factor * partial->sum;
             for (int64_t k = 0; k < problem->value_dim; k++)
                 out[k] = (c ? out[k] : 0.0f) + factor * part[k];
         }
-        flash_write(head, query_head, row % problem->queries, out, max, sum);
+        flash_write(head, at, out, max, sum);
     }
 }
 

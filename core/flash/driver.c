@@ -42,7 +42,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED,
                          "%s: keys and values in i8 have no gradients", id);
     }
-    const int few = !ATTN_SMALL && attn_decode_fits(problem, pattern);
+    const int few = !ATTN_SMALL && attn_decode_fits(problem, pattern, kernels != NULL);
     const int integers = ATTN_QUANTISED && kernels && !few;
     const int bytes = ATTN_QUANTISED && kernels && few && problem->kv_dtype == ATTN_I8;
     *plan = (flash_plan_t){
@@ -62,7 +62,7 @@ attn_status_t attn_flash_plan(const char *id, const attn_host_t *host,
     plan->base = (attn_backend_plan_t){
         .struct_size = sizeof plan->base,
         .workspace_size = workspace,
-        .kernel = bytes ? kernels->name : plan->kernels->name,
+        .kernel = few ? (bytes ? kernels : plan->kernels)->decode_name : plan->kernels->name,
         .run = run,
         .destroy = destroy,
     };

@@ -54,7 +54,8 @@ void attn_flash_cost(const flash_plan_t *plan, double pairs, double keys, double
 /* The two ways of a run: prefill.c and decode.c. Counting a workspace takes an arena without memory. */
 void attn_prefill_workspace(const flash_plan_t *plan, attn_arena_t *arena);
 void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io);
-int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern);
+/* Whether a problem is decoded; where its products are else of integers (quantised.h), fewer rows are. */
+int attn_decode_fits(const attn_problem_t *problem, const attn_pattern_t *pattern, int integers);
 void attn_decode_workspace(const flash_plan_t *plan, attn_arena_t *arena);
 void attn_decode_run(const flash_plan_t *plan, const attn_io_t *io);
 

@@ -75,7 +75,7 @@ static int64_t find(const int64_t *list, int64_t first, int64_t last, int64_t le
 ATTN_SMALL_STEP void see_bucket(const attn_head_t *head, flash_tile_t *tile, int r) {
     const attn_buckets_t *buckets = tile->buckets;
     const attn_problem_t *problem = head->problem;
-    const int64_t query = flash_query(tile, r), round = tile->round;
+    const int64_t query = tile->places[r].query, round = tile->round;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
     const int64_t *list = buckets->key_order + round * buckets->keys;
     const int64_t *starts = buckets->starts + round * (buckets->count + 2) +
@@ -97,8 +97,7 @@ ATTN_SMALL_STEP void attend_round(const flash_head_t *head, const attn_queries_t
     const attn_problem_t *problem = head->head.problem;
     const attn_buckets_t buckets =
         head->pattern->buckets(head->pattern, &head->head, queries->head);
-    const int64_t member =
-        queries->head - head->head.kv_head * (problem->heads / problem->kv_heads);
+    const int64_t member = queries->head - head->head.kv_head * attn_group(problem);
     float *kept = head->kept + member * problem->queries * (problem->value_dim + 2);
     for (int64_t t = 0; t < tiles; t++) {
         flash_tile_t *tile = &space->tiles[t];
@@ -109,7 +108,7 @@ ATTN_SMALL_STEP void attend_round(const flash_head_t *head, const attn_queries_t
     }
     flash_attend(space->tiles, tiles, &head->segments[FLASH_GATHERED]);
     if (queries->round + 1 == buckets.rounds)
-        flash_finish(&head->head, queries, space);
+        flash_finish(&head->head, space->tiles, tiles);
     else
         for (int64_t t = 0; t < tiles; t++) flash_keep(&space->tiles[t], kept);
 }
@@ -124,7 +123,7 @@ ATTN_SMALL_STEP void see_buckets(const flash_head_t *head, flash_tile_t *tiles, 
         tiles[t].buckets = buckets;
         tiles[t].round = buckets->rounds;
         for (int r = 0; r < TILE_ROWS; r++)
-            tiles[t].own[r] = attn_query_position(own->problem, keys, flash_query(&tiles[t], r));
+            tiles[t].own[r] = attn_query_position(own->problem, keys, tiles[t].places[r].query);
     }
 }
 
@@ -190,7 +189,7 @@ ATTN_SMALL_STEP void attend_keys(const flash_head_t *head, const attn_queries_t 
         attend_runs(head, queries, tiles, count);
         return;
     }
-    flash_see_all(&head->head, queries, tiles);
+    flash_see_all(&head->head, tiles, count);
     flash_attend(tiles, count, &head->segments[FLASH_ALL]);
     if (top_of(head->pattern))
         for (int64_t t = 0; t < count; t++)
@@ -209,51 +208,50 @@ ATTN_SMALL_STEP void attend(const flash_head_t *head, const attn_queries_t *quer
     }
 #endif
     attend_keys(head, queries, space.tiles, tiles);
-    flash_finish(&head->head, queries, &space);
+    flash_finish(&head->head, space.tiles, tiles);
 }
 
 /* ---- scores --------------------------------------------------------------------------------------- */
 
 ATTN_SMALL_STEP void write_scores(const attn_segment_t *segment, flash_tile_t *tiles, int64_t count,
-                                  int32_t stage, float *rows, int64_t stride) {
+                                  int32_t stage, float *const *rows) {
     for (int64_t t = 0; t < count; t++)
-        flash_scores(&tiles[t], segment, stage, rows + t * TILE_ROWS * stride, stride);
+        flash_scores(&tiles[t], segment, stage, rows + t * TILE_ROWS);
 }
 
 /* Logits before masking: of all keys. */
 ATTN_SMALL_STEP void write_logits(const flash_head_t *head, flash_tile_t *tiles, int64_t count,
-                                  int32_t stage, float *rows, int64_t stride) {
+                                  int32_t stage, float *const *rows) {
     flash_see_hidden(tiles, count, head->head.problem->keys);
-    write_scores(&head->segments[FLASH_ALL], tiles, count, stage, rows, stride);
+    write_scores(&head->segments[FLASH_ALL], tiles, count, stage, rows);
 }
 
 /* Scores of all runs. */
 ATTN_SMALL_STEP void write_runs(const flash_head_t *head, const attn_queries_t *queries,
-                                flash_tile_t *tiles, int64_t count, int32_t stage, float *rows,
-                                int64_t stride) {
+                                flash_tile_t *tiles, int64_t count, int32_t stage,
+                                float *const *rows) {
     flash_walk_t walk;
     attn_run_t run;
     attn_walk_begin(&walk, head->pattern, &head->head, queries, TILE_ROWS);
     while (attn_walk_take(&walk, &run, 1, INT64_MAX / 2, 1))
         for (int64_t t = 0; t < count; t++) {
-            const flash_mods_t mods = tiles[t].mods;
+            const uint32_t offsets = tiles[t].offsets;
             runs_look(&tiles[t], walk.rows[run.range] + t * TILE_ROWS, &run);
-            if (run.full) tiles[t].mods.mask = NULL;
-            flash_scores(&tiles[t], segment_of(head, &run), stage, rows + t * TILE_ROWS * stride,
-                         stride);
-            tiles[t].mods = mods;
+            if (run.full) tiles[t].offsets &= ~(uint32_t)ATTN_INPUT_MASK;
+            flash_scores(&tiles[t], segment_of(head, &run), stage, rows + t * TILE_ROWS);
+            tiles[t].offsets = offsets;
         }
 }
 
 ATTN_SMALL_STEP void scores(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
-                            float *rows, int64_t stride) {
+                            float *const *rows) {
     attn_arena_t arena = {.base = queries->scratch};
     const int weights = stage == ATTN_SCORES_WEIGHTS;
     const int64_t top = stage == ATTN_SCORES_MASKED || weights ? top_of(head->pattern) : 0;
     const flash_scratch_t space = flash_lay_out(head->head.problem, top, TILES, &arena);
     const int64_t tiles = flash_prepare(&head->head, queries, &space, 0);
     if (!weights && stage != ATTN_SCORES_MASKED) {
-        write_logits(head, space.tiles, tiles, stage, rows, stride);
+        write_logits(head, space.tiles, tiles, stage, rows);
         return;
     }
     const float nothing = weights ? 0.0f : -INFINITY;
@@ -262,21 +260,21 @@ ATTN_SMALL_STEP void scores(const flash_head_t *head, const attn_queries_t *quer
         buckets = head->pattern->buckets(head->pattern, &head->head, queries->head);
         see_buckets(head, space.tiles, tiles, &buckets);
     }
-    flash_fill(rows, queries->count, stride, head->head.problem->keys, nothing);
+    flash_fill(rows, attn_row_count(queries), head->head.problem->keys, nothing);
     if (weights || top) attend_keys(head, queries, space.tiles, tiles);
     if (is_dense(head)) {
-        flash_see_all(&head->head, queries, space.tiles);
-        write_scores(&head->segments[FLASH_ALL], space.tiles, tiles, stage, rows, stride);
-        for (int64_t i = 0; top && i < queries->count; i++)
-            select_drop(&space.select.rows[i], rows + i * stride, head->head.problem->keys,
-                        nothing);
+        flash_see_all(&head->head, space.tiles, tiles);
+        write_scores(&head->segments[FLASH_ALL], space.tiles, tiles, stage, rows);
+        for (int64_t i = 0; top && i < attn_row_count(queries); i++)
+            select_drop(&space.select.rows[i], rows[i], head->head.problem->keys, nothing);
     } else {
-        write_runs(head, queries, space.tiles, tiles, stage, rows, stride);
+        write_runs(head, queries, space.tiles, tiles, stage, rows);
     }
 }
 
 const flash_kernels_t ATTN_KERNEL(attn_flash_kernels) = {
-    .name = TILE_NAME,
+    .name = TILE_NAME " prefill",
+    .decode_name = TILE_NAME " decode",
     .panel = PANEL,
     .rows = TILES * TILE_ROWS,
     .tile = TILE_ROWS,

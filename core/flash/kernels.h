@@ -27,8 +27,8 @@ typedef struct flash_head {
 } flash_head_t;
 
 typedef struct flash_kernels {
-    const char *name;
-    int64_t panel; /* keys a panel */
+    const char *name, *decode_name; /* what plans say that run these, or decode */
+    int64_t panel;                  /* keys a panel */
     /* Bytes of a panel that has its values in it; NULL: it has `dim` floats a key, and no values. */
     uint64_t (*panel_bytes)(const attn_problem_t *problem);
     int64_t rows; /* queries that a task has at most */
@@ -41,9 +41,9 @@ typedef struct flash_kernels {
                  void *scratch);
     /* Output and lse of the queries. */
     void (*attend)(const flash_head_t *head, const attn_queries_t *queries);
-    /* Scores of the queries at a stage (enum attn_scores_code): rows[r*stride + j], all written. */
+    /* Scores of the queries at a stage (enum attn_scores_code): rows[r][j], all written. */
     void (*scores)(const flash_head_t *head, const attn_queries_t *queries, int32_t stage,
-                   float *rows, int64_t stride);
+                   float *const *rows);
     /* The buckets of ROTATED rows of `dim` each: of [xR; -xR] the largest, of equal ones the first. */
     void (*rotate)(const float *rows, int64_t dim, const attn_rotation_t *rotation, float *codes);
 } flash_kernels_t;
@@ -54,14 +54,23 @@ typedef struct flash_kernels {
  * (Dao, Haziza, Massa, Sizov, "Flash-Decoding for long-context inference", 2023).
  */
 enum {
-    DECODE_ROWS = 16 /* query rows (group * queries) at most */,
+    DECODE_ROWS = 48, /* query rows of a task at most */
     DECODE_SPLIT = 1024,
     DECODE_RUNS = 64
 };
 
-/* Maximum, sum and output of each row over one split of keys; owned by the plan's workspace. */
+/* A task: rows [first, first + count) of a head over the runs of a split. */
+typedef struct decode_task {
+    const attn_head_t *head;
+    const attn_pattern_t *pattern; /* NULL: all keys */
+    int64_t first, count;
+    const attn_run_t *runs;
+    int64_t run_count;
+} decode_task_t;
+
+/* Maximum and sum of a row over one split of keys; owned by the plan's workspace. */
 typedef struct decode_partial {
-    float max[DECODE_ROWS], sum[DECODE_ROWS];
+    float max, sum;
 } decode_partial_t;
 
 typedef struct decode_kernels {
@@ -69,10 +78,10 @@ typedef struct decode_kernels {
     int64_t (*out_stride)(const attn_problem_t *problem);
     /* Counts the bytes of `scratch`. */
     void (*scratch)(const attn_problem_t *problem, attn_arena_t *arena);
-    /* The rows of one key/value head over `count` runs of keys, by a pattern or (NULL) all. */
-    void (*attend)(const attn_head_t *head, const attn_pattern_t *pattern, const attn_run_t *runs,
-                   int64_t count, decode_partial_t *partial, float *out, void *scratch);
-    /* Combine the splits' partial results of one key/value head into out and lse. */
+    /* The task's rows: partial results of each, and rows of output. */
+    void (*attend)(const decode_task_t *task, decode_partial_t *partials, float *out,
+                   void *scratch);
+    /* Combine the splits' partial results of all rows of a head into out and lse: [splits][rows]. */
     void (*combine)(const attn_head_t *head, int64_t splits, const decode_partial_t *partials,
                     float *outs);
 } decode_kernels_t;

@@ -1,7 +1,8 @@
 /* Prefill: many queries a head, against keys that are packed once for all of them. */
-#include "flash/driver.h"
+#include "flash/units.h"
+#include "flash/walk.h"
 
-/* A key/value head in flight, and where its values are copied to. */
+/* A unit of keys and values in flight, and where its values are copied to. */
 typedef struct slot {
     flash_head_t head;
     float *copies[FLASH_SEGMENTS];
@@ -78,12 +79,38 @@ static int64_t rows_before(const flash_plan_t *plan, const attn_head_t *head) {
     return (attn_query_position(&plan->problem, keys, 0) % block + block) % block;
 }
 
-/* Of a key/value head. */
-static int64_t task_count(const flash_plan_t *plan) {
-    const attn_problem_t *problem = &plan->problem;
-    const int64_t tasks = has_blocks(plan) ? block_count(plan) * part_count(plan)
-                                           : attn_query_blocks(problem, plan->kernels->rows);
-    return tasks * (problem->heads / problem->kv_heads);
+/* Parts into which the queries of a line are cut, and queries of each but the last: whole tiles. */
+static int64_t parts_of_line(const flash_plan_t *plan) {
+    return has_blocks(plan) ? block_count(plan) * part_count(plan)
+                            : attn_query_blocks(&plan->problem, plan->kernels->rows);
+}
+
+static int64_t rows_of_line(const flash_plan_t *plan) {
+    const int64_t parts = attn_query_blocks(&plan->problem, plan->kernels->rows);
+    return attn_round_up((plan->problem.queries - 1) / parts + 1, plan->kernels->tile);
+}
+
+/* Whether lines may be computed together: not where heads see different keys. */
+static int shares_tiles(const flash_plan_t *plan) {
+    const attn_pattern_t *pattern = plan->pattern;
+    return ATTN_SMALL || !pattern || !(rounds_of(plan) || (pattern->next && pattern->by_head));
+}
+
+/*
+ * Lines of a task: as many as have room where each has few queries, so that tiles are full. Keys and values are then
+ * read once for all of them.
+ */
+static int64_t lines_of_task(const flash_plan_t *plan, int64_t lines) {
+    const int64_t queries = plan->problem.queries;
+    const int64_t rows = has_blocks(plan) ? attn_min(part_rows(plan), queries) : queries;
+    if (!shares_tiles(plan) || rows > plan->kernels->rows / 2) return 1;
+    const int64_t most = plan->kernels->rows / rows;
+    return (lines - 1) / ((lines - 1) / most + 1) + 1;
+}
+
+/* Of a key/value head that so many lines read. */
+static int64_t task_count(const flash_plan_t *plan, int64_t lines) {
+    return parts_of_line(plan) * ((lines - 1) / lines_of_task(plan, lines) + 1);
 }
 
 /* ---- key/value heads in flight ---------------------------------------------------------------- */
@@ -99,7 +126,8 @@ static int64_t slot_count(const flash_plan_t *plan) {
     const attn_problem_t *problem = &plan->problem;
     const int64_t workers = attn_host_workers(plan->host);
     if (ATTN_SMALL || workers == 1 || rounds_of(plan)) return 1;
-    const int64_t wanted = TASKS_A_WORKER * workers / (task_count(plan) + 1) + 1;
+    const int64_t tasks = task_count(plan, attn_group(problem));
+    const int64_t wanted = TASKS_A_WORKER * workers / (tasks + 1) + 1;
     const int64_t most = KEYS_IN_FLIGHT / (problem->keys + 1) + 1;
     return attn_min(problem->batch * problem->kv_heads, attn_min(wanted, most));
 }
@@ -121,9 +149,8 @@ static slot_t lay_out_slot(const flash_plan_t *plan, attn_arena_t *arena) {
     slot_t slot = {.head = {.pattern = plan->pattern}};
     for (int s = 0; s < segment_count(plan); s++) lay_out_segment(plan, s, &slot, arena);
     if (rounds_of(plan) > 1)
-        slot.head.kept =
-            attn_arena_take(arena, problem->heads / problem->kv_heads * problem->queries,
-                            (uint64_t)(problem->value_dim + 2) * sizeof(float));
+        slot.head.kept = attn_arena_take(arena, attn_group(problem) * problem->queries,
+                                         (uint64_t)(problem->value_dim + 2) * sizeof(float));
     return slot;
 }
 
@@ -147,14 +174,21 @@ typedef struct run {
     const flash_plan_t *plan;
     const attn_io_t *io;
     workspace_t space;
-    int64_t panels, tasks; /* of a key/value head */
-    int64_t in_place;      /* panels of its keys where they are */
-    int64_t round;         /* of buckets */
+    flash_units_t units;
+    int64_t lines, panels, tasks; /* of a unit */
+    int64_t in_place;             /* panels of its keys where they are */
+    int64_t round;                /* of buckets */
 } run_t;
 
-static run_t begin(const flash_plan_t *plan, const attn_io_t *io) {
+static run_t begin(const flash_plan_t *plan, const attn_io_t *io, flash_units_t units) {
+    const int64_t lines = attn_unit_rows(plan, units) / plan->problem.queries;
     attn_arena_t arena = {.base = io->workspace};
-    return (run_t){.plan = plan, .io = io, .space = lay_out(plan, &arena)};
+    return (run_t){.plan = plan,
+                   .io = io,
+                   .space = lay_out(plan, &arena),
+                   .units = units,
+                   .lines = lines,
+                   .tasks = task_count(plan, lines)};
 }
 
 /* ---- packing ---------------------------------------------------------------------------------- */
@@ -208,25 +242,20 @@ static attn_buckets_t buckets_of(const flash_head_t *head, int64_t query_head) {
 }
 #endif
 
-/* The key/value head number `number`, of all of the batch's, is the slot's from now on. */
+/* Unit number `number` is the slot's from now on. */
 static void take_head(const run_t *run, slot_t *slot, int64_t number) {
-    const attn_problem_t *problem = &run->plan->problem;
     flash_head_t *head = &slot->head;
-    head->head = (attn_head_t){.problem = problem,
-                               .io = run->io,
-                               .batch = number / problem->kv_heads,
-                               .kv_head = number % problem->kv_heads,
-                               .scale = run->plan->scale};
+    head->head = attn_unit(run->plan, run->io, run->units, number);
     for (int s = 0; s < segment_count(run->plan); s++) choose_values(run->plan, slot, s);
 #if ATTN_BUCKETS
     if (rounds_of(run->plan))
         head->segments[FLASH_GATHERED].map =
-            buckets_of(head, head->head.kv_head * (problem->heads / problem->kv_heads)).key_order +
-            run->round * problem->keys;
+            buckets_of(head, head->head.kv_head * attn_group(head->head.problem)).key_order +
+            run->round * run->plan->problem.keys;
 #endif
 }
 
-/* Heads from number `first` on. */
+/* Units from number `first` on. */
 static void pack_heads(run_t *run, int64_t first, int64_t count) {
     run->in_place = run->panels = packed_count(run, FLASH_ALL);
     if (segment_count(run->plan) > 1) run->panels += packed_count(run, FLASH_GATHERED);
@@ -245,17 +274,31 @@ static attn_queries_t part_of(const flash_plan_t *plan, const attn_head_t *head,
                             .count = attn_min(plan->problem.queries - from, end - in_block)};
 }
 
-/* Task number `task` of a key/value head: it may have no queries. */
-static attn_queries_t queries_of(const flash_plan_t *plan, const attn_head_t *head, int64_t task) {
-    if (!has_blocks(plan)) return attn_queries_of(head, plan->kernels->rows, task);
-    const int64_t parts = part_count(plan), tasks = block_count(plan) * parts, at = task % tasks;
-    const int64_t block = plan->pattern->block, rows = part_rows(plan),
-                  in_block = at % parts * rows;
-    const int64_t start = at / parts * block + in_block - rows_before(plan, head);
-    attn_queries_t queries = {.count = 0};
-    if (in_block < block && start + rows > 0 && start < plan->problem.queries)
-        queries = part_of(plan, head, attn_max(start, 0));
-    queries.head = head->kv_head * (head->problem->heads / head->problem->kv_heads) + task / tasks;
+/* Part number `part` of a line, where there are blocks: it may have no queries. */
+static attn_queries_t part_of_blocks(const flash_plan_t *plan, const attn_head_t *head,
+                                     int64_t part) {
+    const int64_t parts = part_count(plan), block = plan->pattern->block, rows = part_rows(plan);
+    const int64_t in_block = part % parts * rows;
+    const int64_t start = part / parts * block + in_block - rows_before(plan, head);
+    if (in_block >= block || start + rows <= 0 || start >= plan->problem.queries)
+        return (attn_queries_t){.count = 0};
+    return part_of(plan, head, attn_max(start, 0));
+}
+
+static attn_queries_t part_of_line(const flash_plan_t *plan, const attn_head_t *head,
+                                   int64_t part) {
+    const int64_t rows = rows_of_line(plan), left = plan->problem.queries - part * rows;
+    if (has_blocks(plan)) return part_of_blocks(plan, head, part);
+    return (attn_queries_t){.first = part * rows, .count = attn_min(left, rows)};
+}
+
+/* Task number `task` of a unit: it may have no queries. */
+static attn_queries_t queries_of(const run_t *run, const attn_head_t *head, int64_t task) {
+    const int64_t parts = parts_of_line(run->plan), lines = lines_of_task(run->plan, run->lines);
+    const int64_t line = task / parts * lines;
+    attn_queries_t queries = part_of_line(run->plan, head, task % parts);
+    queries.head = head->kv_head * attn_group(head->problem) + line;
+    queries.lines = attn_min(lines, run->lines - line);
     return queries;
 }
 
@@ -269,6 +312,17 @@ static void attend_round(const run_t *run, const flash_head_t *head, attn_querie
     run->plan->kernels->attend(head, &queries);
 }
 
+/* All scores of the queries. */
+static void write_scores(const run_t *run, const flash_head_t *head,
+                         const attn_queries_t *queries) {
+    float *rows[WALK_ROWS];
+    for (int64_t i = 0; i < attn_row_count(queries); i++) {
+        const attn_place_t at = attn_place_of(&head->head, queries, i);
+        rows[i] = attn_row(&run->io->scores, at.batch, at.head, at.query);
+    }
+    run->plan->kernels->scores(head, queries, run->plan->problem.scores, rows);
+}
+
 /* Of each head those queries first that see most, as small tasks at the end leave no thread waiting for long: the
  * last under a causal mask, else those of a pattern that lets its first queries see all. */
 static void attend_task(void *data, int64_t number, uint32_t worker) {
@@ -277,8 +331,7 @@ static void attend_task(void *data, int64_t number, uint32_t worker) {
     const flash_head_t *head = &run->space.slots[number / run->tasks].head;
     const int64_t task = number % run->tasks;
     const int is_causal = plan->problem.causal != ATTN_CAUSAL_NONE;
-    attn_queries_t queries =
-        queries_of(plan, &head->head, is_causal ? run->tasks - 1 - task : task);
+    attn_queries_t queries = queries_of(run, &head->head, is_causal ? run->tasks - 1 - task : task);
     if (!ATTN_SMALL && queries.count <= 0) return;
     queries.scratch = run->space.scratch + worker * run->space.scratch_size;
     if (rounds_of(plan))
@@ -286,16 +339,14 @@ static void attend_task(void *data, int64_t number, uint32_t worker) {
     else
         plan->kernels->attend(head, &queries);
     if (ATTN_SMALL || !run->io->scores.data || run->round + 1 < rounds_of(plan)) return;
-    plan->kernels->scores(head, &queries, plan->problem.scores,
-                          attn_row(&run->io->scores, head->head.batch, queries.head, queries.first),
-                          run->io->scores.stride[2]);
+    write_scores(run, head, &queries);
 }
 
 void attn_prefill_run(const flash_plan_t *plan, const attn_io_t *io) {
-    const int64_t heads = plan->problem.batch * plan->problem.kv_heads, slots = slot_count(plan);
+    const flash_units_t units = attn_units_of(plan, io);
+    const int64_t heads = attn_unit_count(plan, units), slots = slot_count(plan);
     const int64_t rounds = attn_max(1, rounds_of(plan));
-    run_t run = begin(plan, io);
-    run.tasks = task_count(plan);
+    run_t run = begin(plan, io, units);
     for (int64_t first = 0; first < heads; first += slots)
         for (run.round = 0; run.round < rounds; run.round++) {
             const int64_t count = attn_min(slots, heads - first);
@@ -310,19 +361,21 @@ static attn_status_t weight_rows(const attn_backend_plan_t *base, const attn_io_
     const flash_plan_t *plan = (const flash_plan_t *)base;
     attn_io_t keys_only = attn_io_copy(io);
     keys_only.value.data = NULL;
-    run_t run = begin(plan, &keys_only);
+    run_t run = begin(plan, &keys_only, attn_single_units());
     (void)error;
     const attn_problem_t *problem = &plan->problem;
     const flash_head_t *slot = &run.space.slots->head;
-    pack_heads(&run, batch * problem->kv_heads + head / (problem->heads / problem->kv_heads), 1);
+    pack_heads(&run, batch * problem->kv_heads + head / attn_group(problem), 1);
     for (int64_t done = 0; done < count;) {
         attn_queries_t queries = {.first = first + done, .count = plan->kernels->rows};
         if (has_blocks(plan)) queries = part_of(plan, &slot->head, first + done);
+        float *to[WALK_ROWS];
         queries.head = head;
+        queries.lines = 1;
         queries.count = attn_min(queries.count, count - done);
         queries.scratch = run.space.scratch;
-        plan->kernels->scores(slot, &queries, ATTN_SCORES_WEIGHTS, rows + done * row_stride,
-                              row_stride);
+        for (int64_t i = 0; i < queries.count; i++) to[i] = rows + (done + i) * row_stride;
+        plan->kernels->scores(slot, &queries, ATTN_SCORES_WEIGHTS, to);
         done += queries.count;
     }
     return ATTN_OK;

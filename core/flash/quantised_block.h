@@ -90,7 +90,8 @@ ATTN_INLINE void hide_biased(uint8_t *restrict hidden, const float *restrict bia
 /* Adds those that query `query` of a head sees of from <= j < to. */
 static void see(const attn_head_t *head, int64_t query_head, int64_t query, int64_t from,
                 int64_t to, part_t *part) {
-    const flash_mods_t mods = flash_mods_of(head, query_head, query);
+    const attn_place_t at = {.batch = head->batch, .head = query_head, .query = query};
+    const flash_mods_t mods = flash_mods_of(head, at);
     uint8_t hidden[QUANTISED_KEYS] = {0};
     from = tile_max(from, part->first);
     const int64_t count = tile_min(to, part->first + part->count) - from;
@@ -109,7 +110,7 @@ static void see(const attn_head_t *head, int64_t query_head, int64_t query, int6
 static void find_seen(const attn_head_t *head, part_t *part) {
     const attn_problem_t *problem = head->problem;
     const attn_tensor_t *mask = &head->io->mask, *bias = &head->io->bias;
-    const int64_t group = problem->heads / problem->kv_heads, last = problem->queries - 1;
+    const int64_t group = attn_group(problem), last = problem->queries - 1;
     const int64_t keys = attn_keys_of(problem, head->io, head->batch);
     const int each = mask->shape[2] > 1 || bias->shape[2] > 1;
     const int64_t heads = mask->shape[1] > 1 || bias->shape[1] > 1 ? group : 1;

@@ -184,17 +184,16 @@ static step_t step_of(const flash_head_t *head, const space_t *space, int64_t t,
 
 /* Where scores go; `rows` is NULL when tiles see keys instead. */
 typedef struct scores {
-    float *rows;
-    int64_t stride;
+    float *const *rows;
     int32_t stage;
 } scores_t;
 
 ATTN_INLINE void write_step(const form_t form, const step_t *step, const scores_t *scores,
-                            float *rows) {
+                            float *const *rows) {
     const int64_t first = step->base + step->first;
     find_products(form, step);
     flash_score(step->tile, step->segment, first, step->keys, scores->stage);
-    flash_copy_scores(step->tile, step->segment, first, step->keys, rows, scores->stride);
+    flash_copy_scores(step->tile, step->segment, first, step->keys, rows);
 }
 
 /* Block by block for all tiles, as flash_attend() has it. */
@@ -216,7 +215,7 @@ ATTN_INLINE void walk_blocks(const form_t form, const flash_head_t *head, const 
             const step_t step = step_of(head, space, t, base, &block);
             if (step.keys == 0) continue;
             if (scores->rows)
-                write_step(form, &step, scores, scores->rows + t * TILE_ROWS * scores->stride);
+                write_step(form, &step, scores, scores->rows + t * TILE_ROWS);
             else
                 take_step(form, &step);
         }
@@ -251,9 +250,9 @@ ATTN_INLINE void attend(const form_t form, walk_t *walk, const flash_head_t *hea
     attn_arena_t arena = {.base = queries->scratch};
     space_t space = lay_out(head->head.problem, &arena);
     const int64_t tiles = prepare(form, &head->head, queries, &space, 1);
-    flash_see_all(&head->head, queries, space.flash.tiles);
+    flash_see_all(&head->head, space.flash.tiles, tiles);
     walk(head, &space, tiles, &none);
-    flash_finish(&head->head, queries, &space.flash);
+    flash_finish(&head->head, space.flash.tiles, tiles);
 }
 
 ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_t *head,
@@ -265,8 +264,8 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
     space_t space = lay_out(head->head.problem, &arena);
     const int64_t tiles = prepare(form, &head->head, queries, &space, 0);
     if (weights || scores->stage == ATTN_SCORES_MASKED) {
-        flash_fill(scores->rows, queries->count, scores->stride, keys, weights ? 0.0f : -INFINITY);
-        flash_see_all(&head->head, queries, space.flash.tiles);
+        flash_fill(scores->rows, attn_row_count(queries), keys, weights ? 0.0f : -INFINITY);
+        flash_see_all(&head->head, space.flash.tiles, tiles);
     } else {
         flash_see_hidden(space.flash.tiles, tiles, keys);
     }
@@ -294,15 +293,16 @@ ATTN_INLINE void write_scores(const form_t form, walk_t *walk, const flash_head_
         attend(form, name##_walk, head, queries);                                                  \
     }                                                                                              \
     ATTN_SMALL_STEP void name##_scores(const flash_head_t *head, const attn_queries_t *queries,    \
-                                       int32_t stage, float *rows, int64_t stride) {               \
-        write_scores(form, name##_walk, head, queries, &(scores_t){rows, stride, stage});          \
+                                       int32_t stage, float *const *rows) {                        \
+        write_scores(form, name##_walk, head, queries, &(scores_t){rows, stage});                  \
     }
 PRECISION(int8, INT8_FORM)
 PRECISION(int16, INT16_FORM)
 
 #define KERNELS(precision)                                                                         \
     {                                                                                              \
-        .name = TILE_NAME " " #precision, .panel = QUANTISED_KEYS,                                 \
+        .name = TILE_NAME " " #precision " prefill",                                               \
+        .decode_name = TILE_NAME " " #precision " decode", .panel = QUANTISED_KEYS,                \
         .panel_bytes = precision##_bytes, .rows = TILES * TILE_ROWS, .tile = TILE_ROWS,            \
         .scratch = scratch, .pack = precision##_pack, .attend = precision##_attend,                \
         .scores = precision##_scores,                                                              \

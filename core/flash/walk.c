@@ -10,18 +10,22 @@ static void unite(attn_range_t *range, attn_range_t other) {
 
 void attn_walk_begin(flash_walk_t *walk, const attn_pattern_t *pattern, const attn_head_t *head,
                      const attn_queries_t *queries, int64_t tile) {
-    const int64_t keys = attn_keys_of(head->problem, head->io, head->batch);
+    const attn_problem_t *problem = head->problem;
+    const int64_t count = attn_row_count(queries);
     walk->pattern = pattern;
     walk->head = head;
     walk->queries = queries;
     walk->at = (flash_place_t){.run = {.range = -1}};
     for (int32_t k = 0; k < pattern->ranges; k++) walk->seen[k] = (attn_range_t){0, 0};
-    for (int64_t t = 0, i = 0; i < queries->count; t++) {
+    for (int64_t t = 0, i = 0; i < count; t++) {
         attn_range_t seen[ATTN_MOST_RANGES];
         for (int32_t k = 0; k < pattern->ranges; k++) walk->tiles[k][t] = (attn_range_t){0, 0};
         for (const int64_t end = i + tile; i < end; i++) {
-            if (i < queries->count)
-                pattern->see(pattern, head->problem, keys, queries->first + i, seen);
+            if (i < count) {
+                const attn_place_t at = attn_place_of(head, queries, i);
+                pattern->see(pattern, problem, attn_keys_of(problem, head->io, at.batch), at.query,
+                             seen);
+            }
             for (int32_t k = 0; k < pattern->ranges; k++) {
                 walk->rows[k][i] = seen[k];
                 unite(&walk->tiles[k][t], seen[k]);

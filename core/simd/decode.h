@@ -77,7 +77,7 @@ ATTN_INLINE void decode_dot_(int rows, attn_dtype_t dtype, int words, const deco
  * lie side by side: memory is read faster in its order. */
 ATTN_INLINE void decode_ask_(const decode_dots_t *dots, int64_t group, int64_t asked, int64_t j,
                              const char *const *key, uintptr_t ahead) {
-    const int64_t last = tile_min(DECODE_KEYS, (group + 1) * asked);
+    const int64_t last = dots->asks ? tile_min(DECODE_KEYS, (group + 1) * asked) : 0;
     for (int64_t i = group * asked; i < last; i++) {
         decode_fetch_on_(key[i], ahead, dots->keys.size);
         decode_fetch_(&dots->ahead, j + i);

@@ -97,12 +97,13 @@ ATTN_INLINE void decode_fetch_(const decode_rows_t *rows, int64_t row) {
 
 /* ---- products ----------------------------------------------------------------------------------- */
 
-/* What a product works on. `ahead`: rows that will be read next, for several rows of query asked for row by row, for
- * one where its stretches end. */
+/* What a product works on. `ahead`: rows that will be read next, for several rows of query asked for row by row where
+ * it `asks`, for one where its stretches end. */
 typedef struct decode_dots {
     int64_t rows, dim, width; /* of `query`: dim rounded up to VF_LANES, zeros behind */
     const float *query;       /* [rows][width] */
     decode_rows_t keys, ahead;
+    int asks;
     int64_t count; /* keys */
     /* The query once more (decode_bytes.h), [rows][words_width], for keys in i8; or NULL. */
     const uint16_t *words;

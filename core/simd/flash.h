@@ -33,22 +33,29 @@ enum {
     FLASH_ROWS = (TILE_ROWS + VF_LANES - 1) / VF_LANES * VF_LANES, /* whole vectors of rows */
 };
 
-/* Score modifiers: what changes logits beside scale and ranges. Strides in elements. */
+/* Score modifiers of a row: what changes its logits beside scale and range. Strides in elements. */
 typedef struct flash_mods {
     float softcap;     /* base 4; 0: none */
     float slope;       /* ALiBi; 0: none */
-    const float *bias; /* of the first query; NULL: none */
+    const float *bias; /* the row's; NULL: none */
     const uint8_t *mask;
-    int64_t bias_row, bias_key, mask_row, mask_key;
-    int64_t position; /* key position of the first query */
+    int64_t bias_key, mask_key;
+    int64_t position; /* the row's key position */
     int has_offsets;  /* whether there is a bias, a mask or a slope */
 } flash_mods_t;
 
-/* Up to TILE_ROWS queries on their way. Rows from `rows` on are not there: they repeat the last. */
+/* Inputs that are added to logits. */
+#define FLASH_OFFSETS (ATTN_INPUT_BIAS | ATTN_INPUT_MASK | ATTN_INPUT_SLOPES)
+
+/* Up to TILE_ROWS queries on their way, of any heads that read the same keys. Rows from `rows` on are not there: they
+ * repeat the last. */
 typedef struct flash_tile {
     int64_t rows, dim, value_dim;
-    flash_mods_t mods;
-    const float *query; /* packed [dim][TILE_ROWS], times scale * log4(e) */
+    attn_place_t places[TILE_ROWS]; /* which queries they are */
+    flash_mods_t mods[TILE_ROWS];   /* where there are offsets */
+    float softcap;                  /* of all, base 4; 0: none */
+    uint32_t offsets;               /* of FLASH_OFFSETS those that there are */
+    const float *query;             /* packed [dim][TILE_ROWS], times scale * log4(e) */
     float *out;         /* [TILE_ROWS][out_stride]; NULL when only the normaliser is wanted */
     int64_t out_stride; /* at least value_dim rounded up to VF_LANES */
     float *scores;      /* [TILE_ROWS][FLASH_KEYS], scratch */
@@ -57,8 +64,6 @@ typedef struct flash_tile {
     float max[FLASH_ROWS];           /* M; -FLT_MAX before anything was seen */
     float sums[TILE_ROWS][VF_LANES]; /* L, still to be added up over the lanes */
     select_row_t *select;            /* [TILE_ROWS]: rows only choose keys; NULL: they see them */
-    int64_t from;                    /* number of the first row's, or its place in the order */
-    const int64_t *order;            /* of queries; NULL: there is none */
     const attn_buckets_t *buckets;   /* of which rows see their own; NULL: there are none */
     int64_t round;                   /* whose keys those are; behind the last: of all */
     int64_t own[TILE_ROWS];          /* where in the segment the row's own key is, or is not */
@@ -74,17 +79,12 @@ ATTN_INLINE const int64_t *flash_order(const attn_queries_t *queries) {
 #endif
 }
 
-/** The tile's queries: from the first of these on, in their order. */
-ATTN_INLINE void flash_set_queries(flash_tile_t *tile, const attn_queries_t *queries,
-                                   int64_t done) {
-    tile->from = queries->first + done;
-    if (ATTN_BUCKETS) tile->order = flash_order(queries);
-}
-
-/** Which query a row is; rows that are not there are the last. */
-ATTN_INLINE int64_t flash_query(const flash_tile_t *tile, int64_t r) {
-    const int64_t at = tile->from + tile_min(r, tile->rows - 1);
-    return ATTN_BUCKETS && tile->order ? tile->order[at] : at;
+/** The place of one of these rows, in their order. */
+ATTN_INLINE attn_place_t flash_place_of(const attn_head_t *head, const attn_queries_t *queries,
+                                        int64_t row) {
+    attn_place_t place = attn_place_of(head, queries, row);
+    if (ATTN_BUCKETS && flash_order(queries)) place.query = flash_order(queries)[place.query];
+    return place;
 }
 
 ATTN_STEP void flash_begin(flash_tile_t *tile) {
@@ -95,11 +95,12 @@ ATTN_STEP void flash_begin(flash_tile_t *tile) {
     for (int64_t i = 0; i < size; i += VF_LANES) vf_store(out + i, vf_zero());
 }
 
-/** An attention sink: a logit (base 4) that takes part in the sum and has no value. */
-ATTN_INLINE void flash_sink(flash_tile_t *tile, float logit) {
+/** An attention sink: a logit (base 4) that takes part in the sum of a row and has no value. */
+ATTN_INLINE void flash_sink(flash_tile_t *tile, int64_t r, float logit) {
     if (logit == -INFINITY) return;
     const float weight = 1.0f + 0.0f * logit; /* 4^(logit - logit): NaN where that is infinite */
-    for (int r = 0; r < TILE_ROWS; r++) tile->max[r] = logit, tile->sums[r][0] = weight;
+    tile->max[r] = logit;
+    tile->sums[r][0] = weight;
 }
 
 /** L of a row. */
@@ -133,17 +134,16 @@ ATTN_INLINE void flash_softcap_row(float *row, int64_t keys, float softcap) {
 
 ATTN_SMALL_STEP void flash_softcap(flash_tile_t *tile, int64_t keys) {
     for (int r = 0; r < tile->rows; r++)
-        flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->mods.softcap);
+        flash_softcap_row(tile->scores + r * FLASH_KEYS, keys, tile->softcap);
 }
 
 /* What is added to row r's logits for the keys [base, base + keys): bias, mask and ALiBi, times
  * `unit`: log4(e), or 1 for natural logits. `map` is the segment's. */
 ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *map, int64_t base,
                                int64_t keys, float unit, float *offsets) {
-    const flash_mods_t *mods = &tile->mods;
-    const int64_t row = flash_query(tile, r);
-    const float *bias = mods->bias ? mods->bias + row * mods->bias_row : NULL;
-    const uint8_t *mask = mods->mask ? mods->mask + row * mods->mask_row : NULL;
+    const flash_mods_t *mods = &tile->mods[r];
+    const float *bias = mods->bias;
+    const uint8_t *mask = tile->offsets & ATTN_INPUT_MASK ? mods->mask : NULL;
     const float slope = mods->slope * unit;
     for (int64_t j = 0; j < keys; j++) {
         const int64_t key = map ? map[base + j] : base + j;
@@ -152,7 +152,7 @@ ATTN_INLINE void flash_offsets(const flash_tile_t *tile, int r, const int64_t *m
     }
     for (int64_t j = 0; slope != 0.0f && j < keys; j++) {
         const int64_t key = map ? map[base + j] : base + j;
-        offsets[j] -= slope * fabsf((float)(mods->position + row - key));
+        offsets[j] -= slope * fabsf((float)(mods->position - key));
     }
 }
 
@@ -203,7 +203,7 @@ ATTN_SMALL_STEP void flash_part(flash_tile_t *tile, const attn_segment_t *segmen
         }
     for (int r = 0; r < tile->rows; r++) {
         float *row = tile->scores + r * FLASH_KEYS;
-        const float *code = buckets->query_codes + flash_query(tile, r);
+        const float *code = buckets->query_codes + tile->places[r].query;
         const int64_t own = tile->own[r] - base;
         if (own >= 0 && own < keys) row[own] += buckets->own * unit;
         for (int64_t j = 0; tile->round && j < keys; j += VF_LANES) {
@@ -222,8 +222,8 @@ ATTN_SMALL_STEP void flash_part(flash_tile_t *tile, const attn_segment_t *segmen
 /* The stages after the product. */
 ATTN_INLINE void flash_shape(flash_tile_t *tile, const attn_segment_t *segment, int64_t base,
                              int64_t keys) {
-    if (tile->mods.softcap != 0.0f) flash_softcap(tile, keys);
-    if (tile->mods.has_offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
+    if (tile->softcap != 0.0f) flash_softcap(tile, keys);
+    if (tile->offsets) flash_add_offsets(tile, segment, base, keys, ATTN_LOG4_E);
     if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, ATTN_LOG4_E);
     flash_mask_ranges(tile, base, keys);
 }
@@ -328,7 +328,7 @@ ATTN_INLINE void flash_step(flash_tile_t *tile, const attn_segment_t *segment, i
         last[r] = tile_min(keys, tile->last[r] - base);
     }
     const int parted = ATTN_BUCKETS && tile->buckets && (tile->round || tile->buckets->own != 0.0f);
-    const int masked = tile->mods.has_offsets || parted;
+    const int masked = tile->offsets || parted;
     tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, tile->scores, FLASH_KEYS,
                            segment->values + base * segment->values_stride, segment->values_stride,
                            first, last, masked, tile->value_dim);
@@ -472,37 +472,37 @@ ATTN_SMALL_STEP void flash_score(flash_tile_t *tile, const attn_segment_t *segme
         flash_weigh(tile, keys);
         return;
     }
-    if (stage != ATTN_SCORES_RAW && tile->mods.softcap != 0.0f) flash_softcap(tile, keys);
+    if (stage != ATTN_SCORES_RAW && tile->softcap != 0.0f) flash_softcap(tile, keys);
     flash_naturalise(tile, keys);
     if (stage != ATTN_SCORES_MASKED) return;
-    if (tile->mods.has_offsets) flash_add_offsets(tile, segment, base, keys, 1.0f);
+    if (tile->offsets) flash_add_offsets(tile, segment, base, keys, 1.0f);
     if (ATTN_BUCKETS && tile->buckets) flash_part(tile, segment, base, keys, 1.0f);
 }
 
-/* Those to rows[r*stride + j] for position j, where a row sees it. */
+/* Those to rows[r][j] for position j, where a row sees it. */
 ATTN_SMALL_STEP void flash_copy_scores(const flash_tile_t *tile, const attn_segment_t *segment,
-                                       int64_t base, int64_t keys, float *rows, int64_t stride) {
+                                       int64_t base, int64_t keys, float *const *rows) {
     for (int64_t r = 0; r < tile->rows; r++) {
         const float *row = tile->scores + r * FLASH_KEYS;
         const int64_t last = tile_min(base + keys, tile->last[r]);
         for (int64_t j = tile_max(base, tile->first[r]); j < last; j++)
-            rows[r * stride + (segment->map ? segment->map[j] : j)] = row[j - base];
+            rows[r][segment->map ? segment->map[j] : j] = row[j - base];
     }
 }
 
 /**
- * The scores of a tile's rows, as they are after `stage`, to rows[r*stride + j] for position j. Keys
+ * The scores of a tile's rows, as they are after `stage`, to rows[r][j] for position j. Keys
  * of the segment that a row does not see are left alone.
  */
 ATTN_SMALL_STEP void flash_scores(flash_tile_t *tile, const attn_segment_t *segment, int32_t stage,
-                                  float *rows, int64_t stride) {
+                                  float *const *rows) {
     int64_t low, high;
     flash_span(tile, &low, &high);
     for (int64_t base = tile_round_down(low, PANEL); base < high; base += FLASH_KEYS) {
         const int64_t keys = tile_min(FLASH_KEYS, tile_round_up(high - base, PANEL));
         flash_products(tile, segment, base, keys, (attn_range_t){base, base + keys});
         flash_score(tile, segment, base, keys, stage);
-        flash_copy_scores(tile, segment, base, keys, rows, stride);
+        flash_copy_scores(tile, segment, base, keys, rows);
     }
 }
 

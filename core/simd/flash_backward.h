@@ -89,7 +89,7 @@ ATTN_STEP void backward_softmax(backward_block_t *block, int64_t t, int64_t colu
 /* d tanh(x) = 1 - tanh(x)^2, from the capped logits of a tile. */
 ATTN_SMALL_STEP void backward_cap_factors_(backward_block_t *block, int64_t t, int64_t column,
                                            int64_t keys) {
-    const vf cap = vf_set1(block->tiles[t].mods.softcap);
+    const vf cap = vf_set1(block->tiles[t].softcap);
     for (int64_t r = t * TILE_ROWS; r < (t + 1) * TILE_ROWS; r++)
         for (int64_t j = column; j < column + keys; j += VF_LANES) {
             const vf tanh = vf_div(vf_load(block->weights + r * FLASH_KEYS + j), cap);
@@ -136,11 +136,11 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     backward_clear_(logits, column + width, keys);
     tile->scores = weights + column;
     flash_products(tile, &sides->key, first, width, (attn_range_t){tile->low, tile->high});
-    if (tile->mods.softcap != 0.0f) {
+    if (tile->softcap != 0.0f) {
         flash_softcap(tile, width);
         backward_cap_factors_(block, t, column, width);
     }
-    if (tile->mods.has_offsets) flash_add_offsets(tile, &sides->key, first, width, ATTN_LOG4_E);
+    if (tile->offsets) flash_add_offsets(tile, &sides->key, first, width, ATTN_LOG4_E);
     flash_mask_ranges(tile, first, width);
     for (int64_t j = 0; j < width; j += PANEL)
         tile_panel_part(tile->rows, tile->low - first - j, tile->high - first - j, block->value_dim,
@@ -149,7 +149,7 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
                         0, FLASH_KEYS);
     backward_softmax(block, t, column, width);
     if (watch) watch(data, block, t, base, column, seen);
-    if (tile->mods.softcap != 0.0f) backward_uncap_(block, t, column, width);
+    if (tile->softcap != 0.0f) backward_uncap_(block, t, column, width);
     for (int r = 0; r < TILE_ROWS; r++) {
         from[r] = tile_max(0, tile->first[r] - first);
         to[r] = tile_min(seen, tile->last[r] - first);
@@ -157,7 +157,7 @@ ATTN_STEP void backward_tile(backward_block_t *block, int64_t t, const backward_
     tile_accumulate_ranges(tile->rows, block->query_sums + t * TILE_ROWS * block->query_stride,
                            block->query_stride, logits + column, FLASH_KEYS,
                            sides->key.values + first * sides->key.values_stride,
-                           sides->key.values_stride, from, to, tile->mods.has_offsets, block->dim);
+                           sides->key.values_stride, from, to, tile->offsets != 0, block->dim);
 }
 
 /* ---- dK and dV ------------------------------------------------------------------------------------- */

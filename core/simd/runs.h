@@ -43,16 +43,13 @@ ATTN_SMALL_STEP void runs_cut(runs_piece_t *piece, const attn_run_t *run, attn_r
 }
 
 ATTN_SMALL_STEP void runs_logits(flash_tile_t *tile, const runs_piece_t *piece) {
-    const flash_mods_t mods = tile->mods;
-    if (piece->run.full) {
-        tile->mods.mask = NULL;
-        tile->mods.has_offsets = mods.bias || mods.slope != 0.0f;
-    }
+    const uint32_t offsets = tile->offsets;
+    if (piece->run.full) tile->offsets &= ~(uint32_t)ATTN_INPUT_MASK;
     runs_look(tile, piece->rows, &piece->run);
     flash_products(tile, piece->segment, piece->base, piece->keys,
                    (attn_range_t){piece->run.first, piece->run.last});
     flash_shape(tile, piece->segment, piece->base, piece->keys);
-    tile->mods = mods;
+    tile->offsets = offsets;
 }
 
 /* Whether all values of the keys are known to be finite. */
@@ -77,7 +74,7 @@ ATTN_SMALL_STEP void runs_accumulate(flash_tile_t *tile, const runs_piece_t *pie
     for (int r = 0; r < TILE_ROWS; r++) tile->first[r] -= base, tile->last[r] -= base;
     tile_accumulate_ranges(tile->rows, tile->out, tile->out_stride, scores, FLASH_KEYS,
                            segment->values + base * stride, stride, tile->first, tile->last,
-                           tile->mods.has_offsets, tile->value_dim);
+                           tile->offsets != 0, tile->value_dim);
 }
 
 /** Let a tile see `count` pieces, which have at most FLASH_KEYS keys in all. */

@@ -12,13 +12,17 @@
 
 #define ATTN_BUCKETS (ATTN_LSH && !ATTN_SMALL) /* whether patterns may have them */
 
-/* One key/value head of one run. */
+/*
+ * One key/value head of one run, and who reads it: the query heads of its group, line by line of `queries` rows each.
+ * Where heads or batches share keys and values (stride 0), lines go on over those, batch by batch.
+ */
 typedef struct attn_head {
     const attn_problem_t *problem;
     const attn_io_t *io;
-    int64_t batch, kv_head;
-    float scale;  /* of the logits */
-    int integers; /* keys and values in i8 are multiplied by integers (decode_bytes.h) */
+    int64_t batch, kv_head; /* the first */
+    int64_t batches, heads; /* how many batches, and query heads of each, read it */
+    float scale;            /* of the logits */
+    int integers;           /* keys and values in i8 are multiplied by integers (decode_bytes.h) */
 } attn_head_t;
 
 /** Whether there is a cap: also a denormal one, where processors take that for zero. */
@@ -49,11 +53,12 @@ typedef struct attn_segment {
     uint8_t *finite;    /* of each panel whether all its values are; NULL: nobody looked */
 } attn_segment_t;
 
-/* Consecutive queries that read this head, by their numbers or in an order. */
+/* Rows of queries that read this head: the same queries of each of some lines, by their numbers or in an order. */
 typedef struct attn_queries {
-    int64_t head; /* query head */
-    int64_t first, count;
-    void *scratch; /* as large as the kernel said */
+    int64_t head;         /* the first line's query head, counted on from batch to batch */
+    int64_t lines;        /* how many */
+    int64_t first, count; /* queries of each */
+    void *scratch;        /* as large as the kernel said */
 #if ATTN_BUCKETS
     const int64_t *order; /* whose elements are the numbers; NULL: there is none */
     int64_t round;        /* of buckets */
@@ -119,18 +124,45 @@ static inline int64_t attn_query_blocks(const attn_problem_t *problem, int64_t r
     return (problem->queries - 1) / rows + 1;
 }
 
-/**
- * Task number `index` of a key/value head whose group of query heads is cut into blocks of `rows`
- * queries: attn_query_blocks() * heads / kv_heads tasks.
- */
-static inline attn_queries_t attn_queries_of(const attn_head_t *head, int64_t rows, int64_t index) {
+/** Query heads that share a key/value head. */
+static inline int64_t attn_group(const attn_problem_t *problem) {
+    return problem->heads / problem->kv_heads;
+}
+
+/** Rows of all lines. */
+static inline int64_t attn_row_count(const attn_queries_t *queries) {
+    return queries->lines * queries->count;
+}
+
+/* Which query of which head a row is. */
+typedef struct attn_place {
+    int64_t batch, head, query;
+} attn_place_t;
+
+/** The place of row number `row` of those, line by line. */
+static inline attn_place_t attn_place_of(const attn_head_t *head, const attn_queries_t *queries,
+                                         int64_t row) {
+    const int64_t line = queries->lines == 1 ? 0 : row / queries->count;
+    attn_place_t at = {
+        .batch = head->batch,
+        .head = queries->head + line,
+        .query = queries->first + row - line * queries->count,
+    };
+    if (head->batches > 1) {
+        const int64_t first = head->kv_head * attn_group(head->problem);
+        at.batch += (at.head - first) / head->heads;
+        at.head = first + (at.head - first) % head->heads;
+    }
+    return at;
+}
+
+/** All rows that read the head. */
+static inline attn_queries_t attn_all_queries(const attn_head_t *head) {
     const attn_problem_t *problem = head->problem;
-    const int64_t blocks = attn_query_blocks(problem, rows);
-    const int64_t first = index % blocks * rows, left = problem->queries - first;
     return (attn_queries_t){
-        .head = head->kv_head * (problem->heads / problem->kv_heads) + index / blocks,
-        .first = first,
-        .count = left < rows ? left : rows,
+        .head = head->kv_head * attn_group(problem),
+        .lines = head->batches * head->heads,
+        .count = problem->queries,
     };
 }
 

@@ -42,7 +42,7 @@ static const attn_ext_params_t params = {
 /* What integers are not there for; a few queries are multiplied as floats, unless keys are in i8. */
 static attn_status_t check(const char *precision, const attn_problem_t *problem,
                            attn_error_t *error) {
-    const int floats = attn_decode_fits(problem, NULL) && problem->kv_dtype != ATTN_I8;
+    const int floats = attn_decode_fits(problem, NULL, 1) && problem->kv_dtype != ATTN_I8;
     if (problem->backward)
         return attn_fail(error, ATTN_ERROR_UNSUPPORTED, "softmax: precision %s has no gradients",
                          precision);

@@ -82,7 +82,7 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
     attn_problem_t problem = *given;
     problem.inputs = 0;
     sparse_count_t count = {0, 0, 0, 0};
-    const attn_head_t head = {.problem = &problem};
+    const attn_head_t head = {.problem = &problem, .batches = 1, .heads = 1};
     const double heads = (double)(problem.batch * problem.heads);
     const int64_t p = attn_query_position(&problem, problem.keys, 0);
     const int is_chosen = pattern->kind->choose || pattern->kind->by_logits;
@@ -96,7 +96,7 @@ sparse_count_t attn_sparse_pairs(const sparse_pattern_t *pattern, const attn_pro
         end = (sparse_floor(p + i, pattern->block) + 1) * pattern->block - p;
         if (end > i + WALK_ROWS) end = i + WALK_ROWS;
         if (end > problem.queries) end = problem.queries;
-        const attn_queries_t queries = {.first = i, .count = end - i};
+        const attn_queries_t queries = {.lines = 1, .first = i, .count = end - i};
         steps = count_block(pattern, &head, &queries, &count, marks, steps);
     }
     if (steps < 0) count.pairs = count.touched = NAN;

@@ -305,7 +305,10 @@ ATTN_API void attn_plan_destroy(attn_plan_t *plan);
 /** Bytes of workspace that attn_run() and attn_weights() need; aligned to ATTN_ALIGNMENT. */
 ATTN_API uint64_t attn_plan_workspace_size(const attn_plan_t *plan);
 
-/** Which kernel runs, e.g. "avx512 12x32"; lives with the plan. */
+/**
+ * Which kernel runs, e.g. "avx512 12x32 prefill"; lives with the plan. Of exact attention it ends with the way: "decode"
+ * reads keys and values in place, for few queries; "prefill" packs them first.
+ */
 ATTN_API const char *attn_plan_kernel(const attn_plan_t *plan);
 
 /** The problem the plan was made for. */
