@@ -2,6 +2,12 @@
 # CMAKE_C_FLAGS and of a project that libattn is a part of.
 include(${CMAKE_CURRENT_LIST_DIR}/ieee.cmake)
 attn_ieee_flags(ATTN_IEEE_FLAGS ${CMAKE_C_COMPILER_ID})
+# The first FPU of this family rounds to 64 bits where a float or a double is meant, and then again.
+include(CheckSymbolExists)
+check_symbol_exists(__i386__ "" ATTN_TARGETS_I386)
+if(ATTN_TARGETS_I386 OR CMAKE_C_FLAGS MATCHES "-mfpmath")
+  list(APPEND ATTN_IEEE_FLAGS -msse2 -mfpmath=sse)
+endif()
 add_library(attn_options INTERFACE)
 target_compile_options(
   attn_options
@@ -15,12 +21,6 @@ target_compile_definitions(attn_options INTERFACE ATTN_COMPACT=$<BOOL:${ATTN_COM
                                                   ATTN_LSH=$<BOOL:${ATTN_LSH}>
                                                   ATTN_QUANTISED=$<BOOL:${ATTN_QUANTISED}>
                                                   ATTN_EMULATE_AVX512=$<BOOL:${ATTN_EMULATE_AVX512}>)
-# The first FPU of this family rounds to 64 bits where a float or a double is meant, and then again.
-include(CheckSymbolExists)
-check_symbol_exists(__i386__ "" ATTN_TARGETS_I386)
-if(ATTN_TARGETS_I386)
-  target_compile_options(attn_options INTERFACE -msse2 -mfpmath=sse)
-endif()
 if(ATTN_SANITIZE)
   set(checked $<NOT:$<BOOL:$<TARGET_PROPERTY:ATTN_UNCHECKED>>>)
   target_compile_options(attn_options INTERFACE $<${checked}:-fsanitize=address,undefined>

@@ -18,4 +18,8 @@
 -fno-unsafe-math-optimizations -fno-associative-math -fno-reciprocal-math -fsigned-zeros behind all other flags"
 #endif
 
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == 2
+#error "libattn needs float and double to be rounded as such: add -msse2 -mfpmath=sse"
+#endif
+
 #endif
