@@ -1,6 +1,6 @@
 /**
  * A small static server for the built page: `node serve.mjs [--port N]`. It listens on localhost
- * only and prints its address. The page needs nothing of it but files, so any other server will do;
+ * only, answers to no other name, lets no foreign page embed it, and prints its address. The page needs nothing of it but files, so any other server will do;
  * this one also isolates the page from other origins, which gives it a finer clock, sends files packed,
  * and lets browsers keep them.
  */
@@ -37,6 +37,7 @@ const headers = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "frame-ancestors 'self'", // which a page's own <meta> cannot say
 };
 
 /**
@@ -60,7 +61,19 @@ export async function serve({ root = dist, port = 0, packs = true } = {}) {
     return { url: `http://localhost:${server.address().port}/`, close };
 }
 
+/** Names of this machine itself. Another one that leads here is a foreign page's, which would read the answers. */
+function isOwn(host = "") {
+    return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host);
+}
+
 async function answer(folder, request, response) {
+    if (!isOwn(request.headers.host)) {
+        return refuse(
+            response,
+            421,
+            "only localhost is served: open http://localhost and this port",
+        );
+    }
     if (request.method !== "GET" && request.method !== "HEAD") {
         return refuse(response, 405, "only GET and HEAD are answered");
     }

@@ -118,3 +118,29 @@ test("nothing outside of the folder is served", async () => {
         assert.notEqual(answer.body, "secret", path);
     }
 });
+
+test("a name that is not this machine's is refused, whatever port it has", async () => {
+    for (const host of ["localhost", "LOCALHOST:1", "127.0.0.1:8017", "[::1]:9000", "[::1]"]) {
+        assert.equal((await ask("/", "GET", { host })).status, 200, host);
+    }
+    const foreign = [
+        "example.org",
+        "example.org:8017",
+        "localhost.example.org",
+        "127.0.0.1.nip.io",
+    ];
+    for (const host of [...foreign, "localhost@example.org", "localhost:", "192.168.0.2"]) {
+        for (const method of ["GET", "HEAD", "POST"]) {
+            const { status, body } = await ask("/", method, { host });
+            assert.equal(status, 421, `${method} ${host}`);
+            assert.ok(!body.includes("page"), host);
+        }
+    }
+});
+
+test("no foreign page may embed what is served, nor what is refused", async () => {
+    for (const path of ["/", "/sub/a.wasm", "/none"]) {
+        const { headers } = await ask(path);
+        assert.equal(headers["content-security-policy"], "frame-ancestors 'self'", path);
+    }
+});
