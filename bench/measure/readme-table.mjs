@@ -21,12 +21,7 @@ const wasm = bench(process.execPath, [
     join(root, "wasm", "toolchain", "run-wasi.mjs"),
     join(root, "build", "wasi", "bench", "attn.wasm"),
 ]);
-const computes = {
-    softmax: "exact attention",
-    linear: "feature map `elu(x)+1`",
-    sparse: "local band and global keys, B = 32",
-    sketch: "Gaussian sketch to 32 of 64 features",
-};
+const settings = { linear: "`elu(x)+1`", sparse: "B = 32", sketch: "32 of 64 features" };
 
 /* The heads of a trained model as it answers a question, and random ones of the same sizes. */
 const attn = join(root, "build", "attn");
@@ -46,24 +41,22 @@ const errorOf = ({ rows }, name) =>
 
 /* A kernel's name begins with its tier's. */
 const tierOf = ({ rows: [row] }) => row.kernel.split(" ")[0];
-const cell = (row) =>
-    `${row.ms.toFixed(1)} ms, ${row.gflops.toFixed(0)} GFLOP/s / ${row.error.toPrecision(2)}`;
+const cell = (row) => `${row.ms.toFixed(1)} ms / ${row.error.toPrecision(2)}`;
 const lines = native.rows.map((row) => {
     const other = wasm.rows.find(({ backend }) => backend === row.backend);
-    const what = computes[row.backend] ?? "";
+    const name = [row.backend, settings[row.backend]].filter(Boolean).join(", ");
     return (
-        `| ${row.backend} | ${what} | ${cell(row)} | ${cell(other)} | ` +
+        `| ${name} | ${cell(row)} | ${cell(other)} | ` +
         `${errorOf(trained, row.backend)} / ${errorOf(random, row.backend)} |`
     );
 });
 const table = [
-    `| backend | computes | native, ${tierOf(native)} | WebAssembly, ${tierOf(wasm)} | error on trained heads / on random ones |`,
-    "|---|---|---|---|---|",
+    `| backend | native (${tierOf(native)}) | WebAssembly | error: trained / random |`,
+    "|---|---|---|---|",
     ...lines,
     "",
-    `Measured on ${native.host.cpu ?? native.host}, ${new Date().toISOString().slice(0, 10)}, by ` +
-        "`bench/measure/readme-table.mjs`: the peak of one core in the same run was " +
-        `${native.peak_gflops.toFixed(0)} GFLOP/s, in WebAssembly ${wasm.peak_gflops.toFixed(0)}.`,
+    `${native.host.cpu ?? native.host}, ${new Date().toISOString().slice(0, 10)}, ` +
+        `at a peak of ${native.peak_gflops.toFixed(0)} GFLOP/s.`,
 ].join("\n");
 
 writeMarked(join(root, "README.md"), { table });
