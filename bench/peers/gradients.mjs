@@ -1,4 +1,4 @@
-// Times of gradients, beside PyTorch's and beside the runs': the table of bench/README.md.
+// Times of gradients, beside PyTorch's and beside the runs': tables of a run in bench/results.
 //
 // usage: ATTN_PEERS=FOLDER node gradients.mjs ATTN [--quick]
 
@@ -6,13 +6,11 @@ import { execFile } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { thisCommit } from "./commit.mjs";
+import { headOf, record } from "../report/record.mjs";
 import { npyBytes, readNpy } from "./npy.mjs";
 import { dataFile, inRoot } from "./paths.mjs";
 import { Contender } from "./process.mjs";
-import { benchReadme, table, writeMarked } from "./readme.mjs";
 import { summarize } from "./statistics.mjs";
-import { digits, percent } from "./table.mjs";
 import { byTurns, eachRow } from "./turns.mjs";
 
 const [attn, ...options] = process.argv.slice(2);
@@ -24,7 +22,7 @@ const here = import.meta.dirname;
 const host = {}; // of `attn bench`, by the first row that it prints
 const failures = [];
 
-/** Keeps in mind, and tells at once, what failed: what there is no time of is said below the tables. */
+/** Keeps in mind, and tells at once, what failed: the notes of the tables name it. */
 function failed(what, error) {
     const [why] = (error.stderr || error.message).trim().split("\n");
     failures.push(`${what} (${why})`);
@@ -147,9 +145,8 @@ async function exactRow(work, [n, d, causal]) {
             ...(right && { PyTorch: timeOfPeer(peer) }),
         });
         const ofPeak = summarize(own.map((one) => one.percent_of_peak)).median;
-        const beside = right ? [digits(ms.PyTorch), digits(ms.PyTorch / ms.libattn)] : ["", ""];
-        if (peer && !right) beside[0] = "wrong";
-        return [work, digits(ms.libattn), percent(ofPeak), ...beside];
+        const beside = right ? [ms.PyTorch, ms.PyTorch / ms.libattn] : [peer ? "wrong" : "", ""];
+        return [work, ms.libattn, ofPeak, ...beside];
     });
 }
 
@@ -174,7 +171,7 @@ async function linearRow(name, form) {
     const words = ["--backend", "linear", "--causal", "--n", 4096, ...form.flatMap(wordsOf)];
     const back = timeOf(...words, "--backward");
     const ms = await turns(name, { run: timeOf(...words), back });
-    return [name, digits(ms.back), digits(ms.run), digits(ms.back / ms.run)];
+    return [name, ms.back, ms.run, ms.back / ms.run];
 }
 
 async function sparseRow(name, settings) {
@@ -190,7 +187,7 @@ async function sparseRow(name, settings) {
     });
     const density = own[0]?.pairs / ((4096 + 1) / (2 * 4096));
     const ratio = ms.sparse / (density * ms.dense);
-    return [name, digits(ms.sparse), digits(ms.dense), percent(100 * density), digits(ratio)];
+    return [name, ms.sparse, ms.dense, 100 * density, ratio];
 }
 
 const patterns = {
@@ -235,8 +232,7 @@ async function trainingRow(name, [numbers, width, threads]) {
             ...(peer && { PyTorch: timeOfPeer(peer) }),
         });
         const ofPeak = summarize(own.map((one) => one.percent)).median;
-        const cells = [work, digits(ms.libattn), percent(ofPeak), digits(ms.PyTorch)];
-        return [...cells, digits(ms.PyTorch / ms.libattn)];
+        return [work, ms.libattn, ofPeak, ms.PyTorch, ms.PyTorch / ms.libattn];
     });
 }
 
@@ -259,21 +255,44 @@ const sparse = await each(patterns, sparseRow);
 const training = await each(trainings, trainingRow);
 closeSync(log);
 if (!host.cpu) throw new Error("nothing was measured");
-const text = [
-    `${host.cpu}, commit ${thisCommit()}, one core of ${digits(host.peak)} GFLOP/s; f32, 8 heads; ${host.torch ?? "no PyTorch"}.`,
-    table(["softmax", "ms", "of the peak", "PyTorch, ms", "times as fast"], exact),
-    table(["causal, n = 4096, d = 64", "ms", "its run, ms", "times its run"], linear),
-    table(
-        ["causal, n = 4096, d = 64", "ms", "dense, ms", "density", "time / (density × dense)"],
-        sparse,
-    ),
-    table(
-        ["a training step, batch 64", "ms", "of one core's peak", "PyTorch, ms", "times as fast"],
-        training,
-    ),
-    "A training step is that of the lab reasoning's decoder on LIS (`nn/`, 3 blocks, 4 heads, no dropout) beside the same model in PyTorch with its fused AdamW; counted are `6 x weights x tokens` and attention by its plan's cost.",
-    failures.length > 0 ? `Not timed: ${failures.join("; ")}.` : "",
-]
-    .filter(Boolean)
-    .join("\n\n");
-writeMarked(benchReadme, { gradients: text });
+const tableOf = (title, columns, rows, note) => ({
+    topic: "gradients",
+    title,
+    columns,
+    rows,
+    note,
+});
+record({
+    ...headOf(["./dev", "bench", "--gradients", ...options]),
+    peaks: { flops: host.peak },
+    note: [
+        `f32, 8 heads; ${host.torch ?? "no PyTorch"}.`,
+        failures.length > 0 ? `Not timed: ${failures.join("; ")}.` : "",
+    ]
+        .filter(Boolean)
+        .join(" "),
+    tables: [
+        tableOf(
+            "Softmax: gradients of query, key and value",
+            ["work", "ms", "of the peak, %", "PyTorch, ms", "times as fast"],
+            exact,
+        ),
+        tableOf(
+            "Linear attention, causal, n = 4096, d = 64",
+            ["rule", "ms", "its run, ms", "times its run"],
+            linear,
+        ),
+        tableOf(
+            "Sparse attention, causal, n = 4096, d = 64",
+            ["pattern", "ms", "dense, ms", "density, %", "time / (density × dense)"],
+            sparse,
+        ),
+        tableOf(
+            "A training step, batch 64",
+            ["model", "ms", "of one core's peak, %", "PyTorch, ms", "times as fast"],
+            training,
+            "The lab reasoning's decoder on LIS (3 blocks, 4 heads, no dropout) beside the same model in PyTorch with its " +
+                "fused AdamW. Counted are 6 x weights x tokens and attention by its plan's cost.",
+        ),
+    ],
+});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that `./dev bench --gradients` does: says and installs what is missing, measures, writes the table.
+# Everything that `./dev bench --gradients` does: says and installs what is missing, measures, records the run.
 #
 # usage: gradients.sh [--quick], which ./dev has looked at
 set -euo pipefail

@@ -8,8 +8,6 @@ import { join } from "node:path";
 import { makeInputs } from "./inputs.mjs";
 import { npyBytes, readNpy } from "./npy.mjs";
 import { dataFile } from "./paths.mjs";
-import { table } from "./readme.mjs";
-import { percent } from "./table.mjs";
 
 const root = join(import.meta.dirname, "..", "..");
 const [LENGTH, DIM] = [2048, 64];
@@ -88,19 +86,31 @@ async function kept() {
     }
 }
 
-/** What kept() says, as a table. */
+const columns = ["pairs, %", "weight kept, %", "error"];
+
+/** What kept() says, as a table of a run. */
 export async function keptTable() {
     const inputs = await kept();
     const rows = patterns.map(([name, long, short], i) => [
         [name, ...long.split(",").filter(Boolean)].join(", "),
         ...inputs.flatMap((all, of) => [
             ...(of === 2 ? [short.replaceAll(",", ", ")] : []),
-            percent(100 * all[i].pairs),
-            percent(100 * all[i].weight),
-            all[i].error.toPrecision(2),
+            ...[100 * all[i].pairs, 100 * all[i].weight, all[i].error],
         ]),
     ]);
-    const cells = ["weight kept", "error"];
-    const titles = ["pattern", "random: pairs", ...cells, "text: pairs", ...cells];
-    return table([...titles, "trained heads:", "pairs", ...cells], rows);
+    return {
+        topic: "sparse",
+        title: "What a pattern keeps of softmax",
+        columns: [
+            "pattern",
+            ...["random", "text"].flatMap((input) => columns.map((name) => `${input}: ${name}`)),
+            ...["trained heads: settings", ...columns.map((name) => `trained heads: ${name}`)],
+        ],
+        rows,
+        note:
+            "The share of softmax's weights on the pairs that a pattern keeps, mean of all rows, and the error of the " +
+            "output against exact attention. Causal, one head, d = 64, blocks of 32. Random: 2048 standard normal tokens. " +
+            "Text: the vectors of this project's license. Trained heads: the 12 of the model that finds a longest " +
+            "increasing subsequence (23 tokens, d = 8), with settings of their size.",
+    };
 }

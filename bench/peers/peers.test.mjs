@@ -13,7 +13,7 @@ import { encodeModel, makers } from "./models.mjs";
 import { inRoot } from "./paths.mjs";
 import { mostOf, peaksOf } from "./peaks.mjs";
 import { plot } from "./plot.mjs";
-import { beginningOf, fastestOf, heldAgainst, labelOf, rowsOf, times } from "./report.mjs";
+import { beginningOf, fastestOf, heldAgainst, labelOf, rowsOf, times } from "../report/lines.mjs";
 import { resultsOf } from "./results.mjs";
 import { bytesOf, contenderOf, families, flopsOf, participants, selectRows } from "./rows.mjs";
 import { units } from "./rows/tasks.mjs";
@@ -216,7 +216,7 @@ test("an earlier commit stands behind each contender of the library, and is comp
     );
 });
 
-test("tables of READMEs: own lines and peers of a row, the fastest peer, what misses its aim", () => {
+test("tables: own lines and peers of a row, the fastest peer, what misses its aim", () => {
     const results = measured();
     const [{ id, own, peers }] = rowsOf(results, ["full"]);
     assert.equal(id, row.id);

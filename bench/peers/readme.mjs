@@ -1,9 +1,6 @@
-// Tables that are measured and stand in a README, between marks.
+// Markdown tables, and files that are replaced whole.
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-
-export const benchReadme = join(import.meta.dirname, "..", "README.md");
 
 /** A table in Markdown: `titles` and `rows` of texts. */
 export const table = (titles, rows) =>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures rows beside their peers and writes NAME's table of them, before anybody else measures.
+# Measures rows beside their peers and records the run in bench/results, before anybody else measures.
 #
-# usage: table.sh NAME OPTION... FAMILY...
+# usage: table.sh peers|softmax|linear|sparse OPTION... FAMILY...
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -10,4 +10,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 alone_in_peers bench/peers/table.sh "$@"
 
 bench/peers/run.sh "${@:2}"
-ATTN_PEERS=build/peers exec node "bench/peers/$1.mjs"
+ATTN_PEERS=build/peers exec node bench/report/record.mjs "$@"

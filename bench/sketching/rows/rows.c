@@ -1,5 +1,5 @@
 /*
- * rows/rows.c: see rows.h. README.md of plugins/sketch has a run of it.
+ * rows/rows.c: see rows.h. bench/RESULTS.md has a run of it.
  *
  *     bench/sketching/rows/run.sh [--scipy] [SECONDS] [SUBJECT...]
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The table of plugins/sketch/README.md on one core, and with --scipy the same by NumPy and SciPy on OpenBLAS, which
-# are installed then.
+# What sketches cost on one core, and with --scipy what the same work costs by NumPy and SciPy on OpenBLAS, which are
+# installed then. Prints tables and records them in bench/results.
 #
 # usage: run.sh [--scipy] [SECONDS] [SUBJECT...]
 set -euo pipefail
@@ -37,8 +37,13 @@ on=(env -u OPENBLAS_L2_SIZE -u OPENBLAS_CORETYPE OPENBLAS_NUM_THREADS=1)
 core_type=$(openblas_core_type)
 [ -z "$core_type" ] || on+=("OPENBLAS_CORETYPE=$core_type")
 if command -v taskset >/dev/null; then on+=(taskset -c "$(last_core)"); fi
-"${on[@]}" build/native/bench/sketching/attn_sketch_rows "$@"
-if $scipy; then
-    echo
-    "${on[@]}" /usr/bin/python3 bench/sketching/rows/beside.py "$@"
-fi
+output=build/log/sketch.md
+{
+    "${on[@]}" build/native/bench/sketching/attn_sketch_rows "$@"
+    if $scipy; then
+        echo
+        "${on[@]}" /usr/bin/python3 bench/sketching/rows/beside.py "$@"
+    fi
+} | tee "$output"
+if $scipy; then set -- --scipy "$@"; fi
+! attn_has_node || node bench/report/record.mjs sketch "$@" <"$output"

@@ -1,12 +1,7 @@
-// What tables of the READMEs are made of: the results of the last run, row by row.
+// Lines of tables: what is said of a result beside its aim, its peak and its peers.
 
-import { readFileSync } from "node:fs";
-import { inRoot } from "./paths.mjs";
-import { families } from "./rows.mjs";
-import { digits, percent } from "./table.mjs";
-
-/** What the last `./dev bench --peers` found: where and when, peaks, results. */
-export const lastRun = () => JSON.parse(readFileSync(inRoot("results.json")));
+import { families } from "../peers/rows.mjs";
+import { digits, percent } from "../peers/table.mjs";
 
 const isOwn = ({ contender }) => contender.startsWith("libattn");
 
@@ -53,11 +48,15 @@ export function times(value, aim) {
     return digits(value) + (aim === undefined ? "" : ` (${heldAgainst(value, aim, tell)})`);
 }
 
+/** "61% of 200", "61%" where the peak itself is not known. */
+const shareOf = ({ percent_of_peak: share, peak }) =>
+    [percent(share), digits(peak)].filter(Boolean).join(" of ");
+
 /** What a line of the library's begins with: its work, ms, percent of its peak by turns, and those, or the ms, asked for. */
 export const beginningOf = (one, { peak, ms }) => [
     labelOf(one),
     digits(one.ms),
-    ms || !one.peak ? "" : `${percent(one.percent_of_peak)} of ${digits(one.peak)}`,
+    ms ? "" : shareOf(one),
     ms
         ? heldAgainst(-one.ms, -ms, (most) => `${-most} ms`)
         : heldAgainst(one.percent_of_peak, peak, percent),
@@ -95,10 +94,44 @@ export function failuresOf(results) {
     return failed.length > 0 ? `Not timed: ${failed.join("; ")}.` : "";
 }
 
-/** Where and when it was measured, and the most of each peak; shares are of its median in their row. */
-export function headOf({ cpu, system, date, commit, peaks }, names) {
-    const told = Object.entries(names)
-        .filter(([name]) => peaks[name] !== undefined)
+const peakNames = {
+    flops: "GFLOP/s of one core",
+    avx2: "with AVX2",
+    flops2: "of two threads",
+    read: "GB/s of reading the most bytes",
+    read2: "by two threads",
+    state: "GB/s of reading and writing the state",
+    wasm: "GFLOP/s of SIMD128",
+    wasm2: "by two threads",
+    chromium: "in Chromium",
+};
+
+/** The most of each peak; shares are of the median in the row's own minutes. */
+export function peaksOf(peaks = {}) {
+    const told = Object.entries(peakNames)
+        .filter(([name]) => Number.isFinite(peaks[name]))
         .map(([name, what]) => `${digits(peaks[name])} ${what}`);
-    return `${cpu}, ${system}, ${date}, commit ${commit}; peaks, at most: ${told.join(", ")}.`;
+    return told.length > 0 ? `Highest peaks of the run: ${told.join(", ")}.` : "";
+}
+
+/** Own lines that the fastest peer beats: {work, family, ms, peer, ratio}. */
+export function losing(results) {
+    const all = [...new Set(results.map(({ family }) => family))];
+    return rowsOf(results, all).flatMap(({ family, own, peers }) =>
+        own.flatMap((one) => {
+            const peer = fastestOf(peers.filter(({ kv }) => kv === one.kv));
+            const isOwnKind = !/1 thread$|1 query head$|dense|blocks$/.test(one.contender);
+            return peer && isOwnKind && peer.ms < one.ms
+                ? [
+                      {
+                          work: labelOf(one),
+                          family,
+                          ms: one.ms,
+                          peer: nameOf(peer),
+                          ratio: peer.ms / one.ms,
+                      },
+                  ]
+                : [];
+        }),
+    );
 }

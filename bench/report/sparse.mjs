@@ -1,16 +1,16 @@
-// Times of sparse attention as the tables of plugins/sparse/README.md. What failed has no time: its cell is empty, its
-// row left out where it is this library's, and below them is said what it was.
+// The tables of sparse attention. What failed has no time: its cell is empty, its row is left out where it is this
+// library's, and a line below the tables names it.
 
-import { table } from "./readme.mjs";
-import { failuresOf } from "./report.mjs";
-import { digits, percent } from "./table.mjs";
+import { table } from "../peers/readme.mjs";
+import { failuresOf } from "./lines.mjs";
+import { digits, percent } from "../peers/table.mjs";
 
 /** As if it had as many heads as `one`, where dense attention of all takes minutes. */
 const ofHeads = (dense, { heads }) =>
     dense && { ...dense, heads, ms: (dense.ms * heads) / dense.heads };
 
 /** Of every row that this library computes its time, dense attention's and others', and the share of dense pairs. */
-export function rowsOf(results, family) {
+function rowsOf(results, family) {
     const timed = results.filter((one) => one.family === family && !one.failure);
     const firsts = timed.filter(({ contender }) => /^libattn(, SIMD128)?$/.test(contender));
     return firsts.map((first) => {
@@ -37,6 +37,9 @@ function exponentOf(points) {
     return over / logs.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
 }
 
+/** A table; "" where no row was measured. */
+const nonEmpty = (titles, rows) => (rows.length > 0 ? table(titles, rows) : "");
+
 const perHead = ({ ms, heads }) => ms / heads;
 const ratio = (one) => one.ms / (one.density * one.dense?.ms);
 /** What the other takes times this one's; NaN without it. */
@@ -57,7 +60,7 @@ function timesTable(results) {
     const families = ["sparse-density", "sparse-patterns", "sparse-window", "sparse-decode"];
     const native = families.flatMap((family) => rowsOf(results, family)).map(line);
     const others = ["as a list of blocks, ms", "onnxruntime SparseAttention, ms"];
-    return table([...titles, "of the peak", ...others], native);
+    return nonEmpty([...titles, "of the peak", ...others], native);
 }
 
 const growth = (rows) => digits(exponentOf(rows.map((one) => [one.keys, perHead(one)])));
@@ -88,7 +91,7 @@ function threadsTable(results) {
         digits(one.peer?.ms),
     ]);
     const titles = ["2 threads", "ms", "1 thread, ms", "times as fast"];
-    return table([...titles, "onnxruntime SparseAttention, ms"], rows);
+    return nonEmpty([...titles, "onnxruntime SparseAttention, ms"], rows);
 }
 
 function growthTable(results, family) {
@@ -96,17 +99,17 @@ function growthTable(results, family) {
     const times = (one) => [one.work, ...beside(one), digits(timesOf(one.dense, one))];
     const titles = ["Eq. 6, B = sqrt n", "ms", "dense, ms", "times as fast"];
     const note = rows.length > 1 ? `\n\nTime grows as n to the power of ${growth(rows)}.` : "";
-    return `${table(titles, rows.map(times))}${note}`;
+    return `${nonEmpty(titles, rows.map(times))}${note}`;
 }
 
 const webTable = (results) =>
-    table(
+    nonEmpty(
         ["WebAssembly, SIMD128, in Node", "ms", "dense, ms", "density", "time / (density × dense)"],
         rowsOf(results, "sparse-wasm").map((one) => line(one).slice(0, 5)),
     );
 
-/** All tables of a run's results. */
-export const timesOfSparse = (results) =>
+/** All tables of sparse attention in a run's results, as Markdown. */
+export const sparseTables = (results) =>
     [
         timesTable(results),
         timesNotes(results),

@@ -1,25 +1,8 @@
-// Writes the table of softmax in bench/README.md: the last `./dev bench --peers` of its rows.
-//
-// usage: ATTN_PEERS=FOLDER node softmax.mjs
+// The table of exact attention: each of the library's lines beside its aim and the best peer.
 
-import { benchReadme, table, writeMarked } from "./readme.mjs";
-import {
-    beginningOf,
-    failuresOf,
-    fastestOf,
-    headOf,
-    lastRun,
-    nameOf,
-    rowsOf,
-    sectionsOf,
-    times,
-} from "./report.mjs";
-import { families } from "./rows.mjs";
-import { digits } from "./table.mjs";
-
-const about = lastRun();
-const own = families.map(({ id }) => id).filter((id) => !/^(linear|sparse|native)/.test(id));
-const rows = rowsOf(about.results, own);
+import { table } from "../peers/readme.mjs";
+import { digits } from "../peers/table.mjs";
+import { beginningOf, failuresOf, fastestOf, nameOf, rowsOf, sectionsOf, times } from "./lines.mjs";
 
 /**
  * By row, by row and contender, or by family: percent of the peak, or milliseconds; times as fast as the best peer;
@@ -100,27 +83,14 @@ function line(one, row) {
 
 const linesOf = (row) => row.own.filter((one) => !isReference(one)).map((one) => line(one, row));
 
-const head = headOf(about, {
-    flops: "GFLOP/s",
-    avx2: "with AVX2",
-    flops2: "of two threads",
-    read: "GB/s of reading the most bytes",
-    read2: "by two threads",
-    wasm: "GFLOP/s of SIMD128",
-    wasm2: "by two threads",
-    chromium: "in Chromium",
-});
-const text = [
-    `${head} 8 heads. Times beside others are the other's time / this one's, in brackets the aim; errors are relative to exact attention in double precision, "more" where one is larger than the best peer's beside it.`,
-    table(
-        [
-            ...["work", "ms", "of the peak", "aim", "beside libattn's own (aim)"],
-            ...["best peer", "its ms", "its time / libattn's (aim)", "error", "its error"],
-        ],
-        sectionsOf(rows, linesOf),
-    ),
-    failuresOf(about.results.filter(({ family }) => own.includes(family))),
-]
-    .filter(Boolean)
-    .join("\n\n");
-writeMarked(benchReadme, { softmax: text });
+const titles = [
+    ...["work", "ms", "of the peak", "aim", "beside libattn's own (aim)"],
+    ...["best peer", "its ms", "its time / libattn's (aim)", "error", "its error"],
+];
+
+/** Results of these families as Markdown. */
+export function exactTable(results, families) {
+    const lines = sectionsOf(rowsOf(results, families), linesOf);
+    const failures = failuresOf(results.filter(({ family }) => families.includes(family)));
+    return [lines.length ? table(titles, lines) : "", failures].filter(Boolean).join("\n\n");
+}

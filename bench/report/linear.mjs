@@ -1,24 +1,8 @@
-// Writes the tables of linear attention in bench/README.md: the last `./dev bench --peers linear`.
-//
-// usage: ATTN_PEERS=FOLDER node linear.mjs
+// The tables of linear attention.
 
-import { benchReadme, table, writeMarked } from "./readme.mjs";
-import {
-    beginningOf,
-    failuresOf,
-    fastestOf,
-    headOf,
-    lastRun,
-    nameOf,
-    rowsOf,
-    sectionsOf,
-    times,
-} from "./report.mjs";
-import { digits } from "./table.mjs";
-
-const about = lastRun();
-const families = ["linear", "linear-rules", "linear-decode", "linear-threads", "linear-wasm"];
-const rows = rowsOf(about.results, families);
+import { table } from "../peers/readme.mjs";
+import { digits } from "../peers/table.mjs";
+import { beginningOf, failuresOf, fastestOf, nameOf, rowsOf, sectionsOf, times } from "./lines.mjs";
 
 /** By row, or by row and contender: percent of the peak; with two threads times one thread's speed. */
 const aims = {
@@ -73,7 +57,7 @@ const linesOf = (row) =>
         .map((one) => line(one, row));
 
 /** How many times as long 16 times the tokens take. */
-function growth() {
+function growth(rows) {
     const plain = rows.flatMap(({ own }) => own.filter(({ contender }) => contender === "libattn"));
     const found = plain
         .filter(({ row }) => row.endsWith("-65536"))
@@ -82,6 +66,7 @@ function growth() {
             return short && [long.work.replace(/, n = \d+/, ""), long.ms / short.ms];
         })
         .filter(Boolean);
+    if (found.length === 0) return "";
     return table(
         ["time of n = 65536 / of n = 4096", "times", "16, within 10%"],
         found.map(([work, ratio]) => [
@@ -92,23 +77,21 @@ function growth() {
     );
 }
 
-const versions = [...new Set(rows.flatMap(({ peers }) => peers.map(nameOf)))].join(", ");
-const head = headOf(about, {
-    flops: "GFLOP/s",
-    state: "GB/s of reading and writing the state",
-    flops2: "GFLOP/s of two threads",
-    wasm: "GFLOP/s of SIMD128",
-});
 const titles = ["work", "ms", "of the peak", "aim", "times one thread (aim)"];
-const text = [
-    `${head} 8 heads, d = 64. Peers: ${versions}; what is empty does not compute the row, was not asked for, or failed.`,
-    table(
-        [...titles, ...Object.keys(columns), `best peer: its time / libattn's (aim)`],
-        sectionsOf(rows, linesOf),
-    ),
-    growth(),
-    failuresOf(about.results.filter(({ family }) => families.includes(family))),
-]
-    .filter(Boolean)
-    .join("\n\n");
-writeMarked(benchReadme, { linear: text });
+
+/** Results of these families as Markdown. */
+export function linearTable(results, families) {
+    const rows = rowsOf(results, families);
+    const versions = [...new Set(rows.flatMap(({ peers }) => peers.map(nameOf)))].join(", ");
+    return [
+        `Peers: ${versions}. An empty cell: the peer does not compute the row, was not asked for, or failed.`,
+        table(
+            [...titles, ...Object.keys(columns), `best peer: its time / libattn's (aim)`],
+            sectionsOf(rows, linesOf),
+        ),
+        growth(rows),
+        failuresOf(results.filter(({ family }) => families.includes(family))),
+    ]
+        .filter(Boolean)
+        .join("\n\n");
+}

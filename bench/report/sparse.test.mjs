@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { peaksOf } from "./peaks.mjs";
-import { resultsOf } from "./results.mjs";
-import { contenderOf, families } from "./rows.mjs";
-import { timesOfSparse } from "./sparse_tables.mjs";
+import { peaksOf } from "../peers/peaks.mjs";
+import { resultsOf } from "../peers/results.mjs";
+import { contenderOf, families } from "../peers/rows.mjs";
+import { sparseTables } from "./sparse.mjs";
 
 const sparse = families.filter(({ id }) => id.startsWith("sparse-"));
 
@@ -31,18 +31,18 @@ const measured = (fails) =>
 const linesOf = (text) => text.split("\n").filter((line) => line.startsWith("| "));
 
 test("nothing is said of failures where there are none", () => {
-    const text = timesOfSparse(measured(() => false));
+    const text = sparseTables(measured(() => false));
     assert.doesNotMatch(text, /Not timed|NaN|undefined/);
     assert.match(text, /\| Eq\. 6 \| 1000 \| 1000 \| 1\.00 \|/);
 });
 
 test("a contender that fails leaves its cells empty and is named, and all other rows are as they were", () => {
-    const whole = linesOf(timesOfSparse(measured(() => false)));
+    const whole = linesOf(sparseTables(measured(() => false)));
     for (const family of sparse)
         for (const row of family.rows)
             for (const name of row.names) {
                 const one = (id, contender) => id === row.id && contender === name;
-                const text = timesOfSparse(measured(one));
+                const text = sparseTables(measured(one));
                 const failed = `${name}, ${row.label} in \`${family.id}\` (ended by SIGKILL)`;
                 assert.ok(text.includes(`Not timed: ${failed}.`));
                 assert.doesNotMatch(text, /NaN|undefined|Infinity/, `${row.id}: ${name}`);
@@ -53,7 +53,7 @@ test("a contender that fails leaves its cells empty and is named, and all other 
 
 test("where all of a kind fail, the rest is a table", () => {
     for (const word of ["dense", "SparseAttention", "SIMD128", "1 thread", "libattn"]) {
-        const text = timesOfSparse(measured((_, name) => name.includes(word)));
+        const text = sparseTables(measured((_, name) => name.includes(word)));
         assert.doesNotMatch(text, /NaN|undefined|Infinity| 0\.0+% /, word);
     }
 });
