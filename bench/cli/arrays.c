@@ -2,7 +2,6 @@
 #include "cli/arrays.h"
 
 #include "cli/cli.h"
-#include "cli/files.h"
 
 #include "attn/random.h"
 
@@ -29,13 +28,6 @@ int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int
     array->tensor = attn_tensor_bhnd(data, 1, heads, rows, columns);
     array->rank = 3;
     return 1;
-}
-
-int array_load(array_t *array, const char *path, const npy_wanted_t *wanted) {
-    size_t size;
-    char *bytes = NULL;
-    const int status = file_read(path, &bytes, &size);
-    return status ? status : array_take(array, path, bytes, size, wanted);
 }
 
 int array_take(array_t *array, const char *path, char *bytes, size_t size,
@@ -76,11 +68,19 @@ static float half_to_float(uint16_t half) {
     return half & 0x8000 ? -size : size;
 }
 
+static float bf16_to_float(uint16_t half) {
+    const uint32_t bits = (uint32_t)half << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static void convert(void *to, attn_dtype_t to_dtype, const void *from, attn_dtype_t from_dtype) {
-    if (from_dtype == ATTN_F16 && to_dtype == ATTN_F32) {
+    const int is_f16 = from_dtype == ATTN_F16;
+    if ((is_f16 || from_dtype == ATTN_BF16) && to_dtype == ATTN_F32) {
         uint16_t half;
         memcpy(&half, from, sizeof half);
-        const float value = half_to_float(half);
+        const float value = is_f16 ? half_to_float(half) : bf16_to_float(half);
         memcpy(to, &value, sizeof value);
     } else if (from_dtype == NPY_I32 && to_dtype == ATTN_I64) {
         int32_t narrow;

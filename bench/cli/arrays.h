@@ -33,16 +33,16 @@ int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int
 int array_make(array_t *array, attn_dtype_t dtype, const int64_t shape[4], int32_t rank,
                const char *name);
 
-/** Read a file of one of the types and ranks wanted; an exit status. array_free() in any case. */
-int array_load(array_t *array, const char *path, const npy_wanted_t *wanted);
-
-/** The same of what `path` holds, memory that becomes the array's. */
+/**
+ * An array of what `path` holds, memory that becomes the array's, of one of the types and ranks wanted; an exit status.
+ * array_free() in any case.
+ */
 int array_take(array_t *array, const char *path, char *bytes, size_t size,
                const npy_wanted_t *wanted);
 
 /**
  * Put `array` into new memory, in C order, after the rows of `before` (NULL: none), as elements of
- * `dtype`: the one they have, or f16 as f32, or int32 as int64. An exit status; `path` is for the
+ * `dtype`: the one they have, or f16 and bf16 as f32, or int32 as int64. An exit status; `path` is for the
  * complaint that there is no memory.
  */
 int array_copy(array_t *array, const array_t *before, attn_dtype_t dtype, const char *path);

@@ -39,7 +39,7 @@ const char *declared_flag(uint32_t number, const attn_array_info_t *info,
 }
 
 int declared_is_choice(const attn_array_info_t *info) {
-    return info->presence == ATTN_PRESENCE_NAMED || info->presence == ATTN_PRESENCE_OPTIONAL;
+    return info->presence != ATTN_PRESENCE_REQUIRED;
 }
 
 int declared_list_axis(const attn_array_info_t *info) {

@@ -2,6 +2,7 @@
 #include "cli/gradients.h"
 
 #include "cli/cli.h"
+#include "cli/container.h"
 
 #include "attn/oracle.h"
 #include "attn/random.h"
@@ -84,13 +85,13 @@ static const attn_tensor_t *tensor_of(trial_t *trial, uint32_t number) {
 }
 
 static int read_loss(array_t *array, const attn_tensor_t *out, const char *path) {
-    static const npy_wanted_t wanted = {.types = NPY_FLOATS,
+    static const npy_wanted_t wanted = {.types = NPY_FLOATS | NPY_BFLOAT16,
                                         .low = 2,
                                         .high = 4,
                                         .ranks = "2 (n, dv), 3 (H, n, dv) or 4 (B, H, n, dv)"};
     char shape[96], expected[96];
     array_t result = {.tensor = *out, .rank = 4};
-    const int status = array_load(array, path, &wanted);
+    const int status = container_load(array, path, &wanted);
     if (status) return status;
     while (result.rank > array->rank && out->shape[4 - result.rank] == 1) result.rank--;
     if (memcmp(array->tensor.shape, out->shape, sizeof out->shape) != 0)
@@ -98,7 +99,8 @@ static int read_loss(array_t *array, const attn_tensor_t *out, const char *path)
                             array_shape(array, shape), array_shape(&result, expected));
     if (array->tensor.dtype == out->dtype) return CLI_OK;
     if (out->dtype != ATTN_F32)
-        return cli_complain(CLI_USAGE, "%s: must be float16, as out is", path);
+        return cli_complain(CLI_USAGE, "%s: must be %s, as out is", path,
+                            out->dtype == ATTN_F16 ? "float16" : "bfloat16");
     return array_copy(array, NULL, ATTN_F32, path);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/inputs.h"
 
 #include "cli/cli.h"
+#include "cli/container.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,26 +47,37 @@ static int check_past(const inputs_t *inputs, int which, const array_t *past) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static int load(array_t *array, const char *path) {
-    static const npy_wanted_t wanted = {.types = NPY_FLOATS,
-                                        .low = 2,
-                                        .high = 4,
-                                        .ranks = "2 (n, d), 3 (H, n, d) or 4 (B, H, n, d)"};
-    return array_load(array, path, &wanted);
+static int load(array_t *array, const char *path, int which) {
+    const npy_wanted_t wanted = {.types = NPY_FLOATS | NPY_BFLOAT16 |
+                                          (which == INPUT_QUERY ? 0 : (uint32_t)NPY_INT8),
+                                 .low = 2,
+                                 .high = 4,
+                                 .ranks = "2 (n, d), 3 (H, n, d) or 4 (B, H, n, d)"};
+    return container_load(array, path, &wanted);
 }
 
-/* K and V have one dtype: f16 only where all of their files are float16. */
-static attn_dtype_t common_dtype(const inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
-    for (int which = INPUT_KEY; which <= INPUT_VALUE; which++)
-        if (inputs->arrays[which].tensor.dtype != ATTN_F16 ||
-            (pasts[which].memory && pasts[which].tensor.dtype != ATTN_F16))
-            return ATTN_F32;
-    return ATTN_F16;
+/* K and V have one dtype, that of their files where it is the same in all, or else f32; an exit status. */
+static int common_dtype(const inputs_t *inputs, const array_t pasts[INPUT_COUNT],
+                        attn_dtype_t *dtype) {
+    int is_int8 = 0, is_common = 1;
+    *dtype = inputs->arrays[INPUT_KEY].tensor.dtype;
+    for (int which = INPUT_KEY; which <= INPUT_VALUE; which++) {
+        const array_t *array = &inputs->arrays[which], *past = &pasts[which];
+        is_int8 |=
+            array->tensor.dtype == ATTN_I8 || (past->memory && past->tensor.dtype == ATTN_I8);
+        is_common &= array->tensor.dtype == *dtype;
+        is_common &= !past->memory || past->tensor.dtype == *dtype;
+    }
+    if (is_int8 && !is_common)
+        return cli_complain(CLI_USAGE, "K, V and their past must all be int8, or none of them");
+    if (!is_common) *dtype = ATTN_F32;
+    return CLI_OK;
 }
 
 /* Puts the past before K and V, all of them in one dtype. */
 static int join(inputs_t *inputs, const array_t pasts[INPUT_COUNT]) {
-    const attn_dtype_t dtype = common_dtype(inputs, pasts);
+    attn_dtype_t dtype;
+    if (common_dtype(inputs, pasts, &dtype)) return CLI_USAGE;
     for (int which = INPUT_KEY; which <= INPUT_VALUE; which++) {
         array_t *array = &inputs->arrays[which];
         const array_t *past = pasts[which].memory ? &pasts[which] : NULL;
@@ -83,7 +95,7 @@ static int load_past(inputs_t *inputs, array_t pasts[INPUT_COUNT]) {
                             inputs->pasts[INPUT_KEY] ? 'v' : 'k');
     if (inputs->pasts[INPUT_KEY]) {
         for (int which = INPUT_KEY; which <= INPUT_VALUE; which++)
-            if (load(&pasts[which], inputs->pasts[which]) ||
+            if (load(&pasts[which], inputs->pasts[which], which) ||
                 check_past(inputs, which, &pasts[which]))
                 return CLI_USAGE;
         if (check_equal(past_names[INPUT_KEY], &pasts[INPUT_KEY], past_names[INPUT_VALUE],
@@ -141,7 +153,7 @@ static int load_x(inputs_t *inputs) {
     array_t *value = &inputs->arrays[INPUT_VALUE];
     int status = csr_load(&inputs->x);
     if (!status) status = csr_verify(&inputs->x); /* what it says names the file */
-    if (!status) status = load(value, inputs->paths[INPUT_VALUE]);
+    if (!status) status = load(value, inputs->paths[INPUT_VALUE], INPUT_QUERY);
     if (!status && value->tensor.dtype != ATTN_F32)
         status = array_copy(value, NULL, ATTN_F32, inputs->paths[INPUT_VALUE]);
     if (status) return status;
@@ -157,7 +169,7 @@ static int load_all(inputs_t *inputs) {
     if (inputs_has_x(inputs)) return load_x(inputs);
     int status = CLI_OK;
     for (int which = 0; !status && which < INPUT_COUNT; which++)
-        status = load(&inputs->arrays[which], inputs->paths[which]);
+        status = load(&inputs->arrays[which], inputs->paths[which], which);
     if (!status) status = check_shapes(inputs);
     if (!status) status = load_past(inputs, pasts);
     for (int which = 0; which < INPUT_COUNT; which++) array_free(&pasts[which]);

@@ -2,6 +2,7 @@
 #include "cli/load.h"
 
 #include "cli/cli.h"
+#include "cli/container.h"
 #include "number/number.h"
 
 #include <math.h>
@@ -113,7 +114,7 @@ static int check_numbers(const load_t *load, const array_t *array) {
 
 /* Element types of files that become elements of `dtype`; 0 for none. */
 static uint32_t types_for(attn_dtype_t dtype) {
-    return dtype == ATTN_F32    ? NPY_FLOATS
+    return dtype == ATTN_F32    ? NPY_FLOATS | NPY_BFLOAT16
            : dtype == ATTN_F16  ? NPY_FLOAT16
            : dtype == ATTN_BOOL ? NPY_BOOL
            : dtype == ATTN_I64  ? NPY_INTEGERS
@@ -125,7 +126,7 @@ static int read_file(const load_t *load, npy_wanted_t wanted, array_t *array) {
     if (!wanted.types)
         return cli_complain(CLI_USAGE, "%s: elements of %s are not read from files", load->label,
                             attn_dtype_name(load->wanted.dtype));
-    return array_load(array, load->text, &wanted);
+    return container_load(array, load->text, &wanted);
 }
 
 /* Moves all axes to the left, and axes of 1 behind them. */
@@ -258,6 +259,18 @@ static int64_t longest(const attn_plan_t *plan, const array_t *kv_lengths) {
     return most;
 }
 
+static int is_scale(const attn_array_info_t *info) { return info->presence == ATTN_PRESENCE_INT8; }
+
+static int is_int8(const attn_plan_t *plan) { return attn_plan_problem(plan)->kv_dtype == ATTN_I8; }
+
+/* Scales without int8, or int8 without scales. */
+static int misplaced(const load_t *load) {
+    if (load->text)
+        return cli_complain(CLI_USAGE, "%s: is for K and V of int8, and they are not", load->label);
+    return cli_complain(CLI_USAGE, "K and V are int8: --input %s=FILE is missing, or its flag",
+                        load->info->name);
+}
+
 int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, uint32_t end,
                 array_t *arrays) {
     const attn_backend_t *backend = attn_plan_backend(plan);
@@ -271,6 +284,7 @@ int load_inputs(const given_t *given, const attn_plan_t *plan, uint32_t first, u
             if (!attn_backend_array(backend, number, &info)) break;
             if (info.role != ATTN_ROLE_INPUT) continue;
             load.text = given_value(given, number, &info, load.label);
+            if (is_scale(&info) && (load.text != NULL) != is_int8(plan)) return misplaced(&load);
             if (!load.text || !attn_plan_array(plan, number, &load.wanted)) continue;
             if (padded) load.columns = longest(plan, &arrays[ATTN_ARRAY_KV_LENGTHS - first]);
             if (load_one(&load, array)) return CLI_USAGE;

@@ -5,6 +5,7 @@
 #include "cli/inflate.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,4 +196,37 @@ int npz_file(const npz_t *npz, const char *name, char **bytes, size_t *size) {
     if (found == entry.crc) return CLI_OK;
     return cli_complain(CLI_USAGE, "%s: %s in it is damaged: its CRC-32 is %08x, not %08x",
                         npz->path, name, (unsigned)found, (unsigned)entry.crc);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static size_t add_name(char *names, size_t used, size_t room, const char *name, size_t length) {
+    const char *separator = used ? ", " : "";
+    if (used >= room) return used;
+    const int added = snprintf(names + used, room - used, "%s%.*s", separator, (int)length, name);
+    return used + (added > 0 ? (size_t)added : 0);
+}
+
+int npz_names(const npz_t *npz, char *names, size_t room, int *count) {
+    directory_t directory = {.at = 0};
+    size_t used = 0;
+    names[0] = 0;
+    *count = 0;
+    const int status = find_directory(npz, &directory);
+    if (status) return status;
+    uint64_t at = directory.at;
+    for (uint64_t left = directory.count; left > 0; left--) {
+        const unsigned char *found = record(npz, at, "PK\1\2", ENTRY_SIZE);
+        if (!found) return damaged_directory(npz);
+        const char *name = (const char *)found + ENTRY_SIZE;
+        const size_t length = number(found + 28, 2);
+        const size_t behind = length + number(found + 30, 2) + number(found + 32, 2);
+        if (npz->size - at - ENTRY_SIZE < behind) return damaged_directory(npz);
+        if (length > 4 && memcmp(name + length - 4, ".npy", 4) == 0) {
+            used = add_name(names, used, room, name, length - 4);
+            ++*count;
+        }
+        at += ENTRY_SIZE + behind;
+    }
+    return CLI_OK;
 }

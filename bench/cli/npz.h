@@ -25,4 +25,8 @@ int npz_is_one(const char *bytes, size_t size);
  */
 int npz_file(const npz_t *npz, const char *name, char **bytes, size_t *size);
 
+/** How many .npy files there are in it, and their names without ".npy" between commas, as far as there is room; an exit
+ *  status. */
+int npz_names(const npz_t *npz, char *names, size_t room, int *count);
+
 #endif

@@ -150,15 +150,31 @@ static int add_outputs(run_t *run, targets_t *targets) {
     return status;
 }
 
+/* What is written of elements of this type: .npy has no bf16. */
+static attn_dtype_t written_as(attn_dtype_t dtype) { return dtype == ATTN_BF16 ? ATTN_F32 : dtype; }
+
 /* A file's array as it is in memory, but in C order. */
 static int order(array_t *array, const char *path) {
-    return path ? array_copy(array, NULL, array->tensor.dtype, path) : CLI_OK;
+    return path ? array_copy(array, NULL, written_as(array->tensor.dtype), path) : CLI_OK;
+}
+
+/* The results are complete: nothing reads them as they were. */
+static int widen_outputs(run_t *run) {
+    for (int number = 0; number < DECLARED_MOST; number++) {
+        array_t *const made[] = {&run->trial.arrays[number], &run->gradients.arrays[number]};
+        for (int i = 0; i < 2; i++)
+            if (made[i]->memory && made[i]->tensor.dtype == ATTN_BF16 &&
+                array_copy(made[i], NULL, ATTN_F32, "the output"))
+                return CLI_USAGE;
+    }
+    return CLI_OK;
 }
 
 static int write_outputs(run_t *run) {
     const attn_problem_t *problem = &run->inputs.problem;
     array_t *key = &run->inputs.arrays[INPUT_KEY], *value = &run->inputs.arrays[INPUT_VALUE];
-    if (order(key, run->present_key) || order(value, run->present_value)) return CLI_USAGE;
+    if (widen_outputs(run) || order(key, run->present_key) || order(value, run->present_value))
+        return CLI_USAGE;
     const attn_tensor_t weights = attn_tensor_bhnd(run->weight_rows, problem->batch, problem->heads,
                                                    problem->queries, problem->keys);
     targets_t targets = {.count = 0};
@@ -285,9 +301,15 @@ static int execute(run_t *run) {
 
 static const char summary[] = "Compute attention with one backend; prints a short report.";
 static const char details[] =
-    "Arrays are .npy files of float32, float64 (rounded to float32) or float16 (computed with in\n"
-    "float32, where the backend has f16), in C or Fortran order; - as the name of one is standard\n"
-    "input, which is read once. NaN and infinity are computed with as IEEE 754 says, and counted.\n"
+    "Arrays are .npy files, or FILE.npz:NAME and FILE.safetensors:NAME (NAME may be left out "
+    "where\n"
+    "there is but one array), in C or Fortran order: float32, float64 (rounded to float32), "
+    "float16\n"
+    "and bfloat16 (computed with in float32, where the backend has half precision), and for K and "
+    "V\n"
+    "int8 with --key-scales and --value-scales, a number for each row. A result of bfloat16 is\n"
+    "written as float32. - as the name of a file is standard input, which is read once.\n"
+    "NaN and infinity are computed with as IEEE 754 says, and counted.\n"
     "Output files appear complete or not at all (attn --help says which exception there is); - as "
     "the\n"
     "name of one is standard output, and the report is left out then. Degenerate rows of linear "

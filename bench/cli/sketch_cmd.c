@@ -1,6 +1,7 @@
 /* cli/sketch_cmd.c: `attn sketch`: X on fewer features, and how near that is. */
 #include "cli/arrays.h"
 #include "cli/cli.h"
+#include "cli/container.h"
 #include "cli/csr.h"
 #include "cli/files.h"
 #include "cli/npz.h"
@@ -76,7 +77,7 @@ static int put_keys(const sketch_run_t *run, const attn_tensor_t *from, float *t
 static int load_dense(sketch_run_t *run, char *bytes, size_t size) {
     array_t x = {.memory = NULL}, k = {.memory = NULL};
     int status = array_take(&x, run->path, bytes, size, &matrix);
-    if (!status && run->keys) status = array_load(&k, run->keys, &matrix);
+    if (!status && run->keys) status = container_load(&k, run->keys, &matrix);
     const int64_t rows = x.tensor.shape[2], columns = x.tensor.shape[3];
     const int64_t more = k.memory ? k.tensor.shape[2] : 0;
     if (!status && k.memory && k.tensor.shape[3] != columns)

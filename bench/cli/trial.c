@@ -57,7 +57,7 @@ static attn_status_t make_output(trial_t *trial, uint32_t number, const attn_arr
     array_t *array = &trial->arrays[number];
     attn_tensor_t *tensor = &array->tensor;
     attn_plan_array(trial->plan, number, tensor);
-    if (tensor->dtype != ATTN_F32 && tensor->dtype != ATTN_F16)
+    if (tensor->dtype != ATTN_F32 && tensor->dtype != ATTN_F16 && tensor->dtype != ATTN_BF16)
         return attn_fail(&trial->error, ATTN_ERROR_UNSUPPORTED,
                          "output '%.60s': elements of %s are not written to files", info->name,
                          attn_dtype_name(tensor->dtype));

@@ -20,25 +20,25 @@ static const element_t elements[] = {
     {NPY_FLOAT32, "<f4", "float32", ATTN_F32},    {NPY_FLOAT64, "<f8", "float64", ATTN_F32},
     {NPY_FLOAT16, "<f2", "float16", ATTN_F16},    {NPY_BOOL, "|b1", "bool", ATTN_BOOL},
     {NPY_INT32, "<i4", "int32", NPY_I32},         {NPY_INT64, "<i8", "int64", ATTN_I64},
-    {NPY_BFLOAT16, "<V2", "bfloat16", ATTN_BF16},
+    {NPY_BFLOAT16, "<V2", "bfloat16", ATTN_BF16}, {NPY_INT8, "|i1", "int8", ATTN_I8},
 };
 
 enum { ELEMENTS = sizeof elements / sizeof elements[0] };
 
 /* "only float32 and float64 are read" */
-static const char *only(uint32_t types, char text[96]) {
-    int used = snprintf(text, 96, "only"), left = 0;
+static const char *only(uint32_t types, char text[128]) {
+    int used = snprintf(text, 128, "only"), left = 0;
     for (int i = 0; i < ELEMENTS; i++) left += (types & elements[i].type) != 0;
     const char *verb = left == 1 ? "is" : "are";
     for (int i = 0; i < ELEMENTS; i++)
         if (types & elements[i].type) {
-            used += snprintf(text + used, 96 - (size_t)used, " %s%s", elements[i].name,
+            used += snprintf(text + used, 128 - (size_t)used, " %s%s", elements[i].name,
                              left > 2    ? ","
                              : left == 2 ? " and"
                                          : "");
             left--;
         }
-    snprintf(text + used, 96 - (size_t)used, " %s read", verb);
+    snprintf(text + used, 128 - (size_t)used, " %s read", verb);
     return text;
 }
 
@@ -55,9 +55,9 @@ static int is_of(const element_t *element, const char *kind) {
 static const char *name_of(const char *kind) {
     static const struct {
         const char *descr, *name;
-    } others[] = {{"f16", "float128"}, {"i1", "int8"},      {"i2", "int16"},
-                  {"u1", "uint8"},     {"u2", "uint16"},    {"u4", "uint32"},
-                  {"u8", "uint64"},    {"c8", "complex64"}, {"c16", "complex128"}};
+    } others[] = {{"f16", "float128"}, {"i2", "int16"},      {"u1", "uint8"},
+                  {"u2", "uint16"},    {"u4", "uint32"},     {"u8", "uint64"},
+                  {"c8", "complex64"}, {"c16", "complex128"}};
     for (int i = 0; i < ELEMENTS; i++)
         if (is_of(&elements[i], kind)) return elements[i].name;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
@@ -69,7 +69,7 @@ static const char *name_of(const char *kind) {
 static attn_status_t find_element(const char *descr, uint32_t types, const element_t **element,
                                   attn_error_t *error) {
     const char *kind = kind_of(descr);
-    char wanted[96];
+    char wanted[128];
     for (int i = 0; i < ELEMENTS; i++) {
         *element = &elements[i];
         if (types & elements[i].type && is_of(&elements[i], kind)) return ATTN_OK;
@@ -162,26 +162,34 @@ static attn_status_t convert(unsigned char *bytes, size_t data, size_t count,
     return ATTN_OK;
 }
 
-attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, attn_tensor_t *tensor,
-                       int32_t *rank, attn_error_t *error) {
-    npy_dict_t dict;
+attn_status_t npy_take(void *bytes, size_t size, size_t data, const npy_dict_t *dict,
+                       const npy_wanted_t *wanted, attn_tensor_t *tensor, int32_t *rank,
+                       attn_error_t *error) {
     const element_t *element;
-    size_t data = 0, count = 0;
-    attn_status_t status = npy_dict_read(bytes, size, &dict, &data, error);
-    if (status || (status = find_element(dict.descr, wanted->types, &element, error)) ||
-        (status = check_shape(&dict, wanted, size_in_file(element), &count, error)))
-        return status;
+    size_t count = 0;
+    attn_status_t status = find_element(dict->descr, wanted->types, &element, error);
+    if (!status) status = check_shape(dict, wanted, size_in_file(element), &count, error);
+    if (status) return status;
     const size_t needed = count * size_in_file(element);
     if (size - data != needed)
         return attn_fail(
             error, ATTN_ERROR_ARGUMENT, "%s: %zu bytes of data where its shape needs %zu",
             size - data < needed ? "is truncated" : "has bytes after its end", size - data, needed);
-    if (dict.descr[0] == '>') swap((unsigned char *)bytes + data, count, size_in_file(element));
+    if (dict->descr[0] == '>') swap((unsigned char *)bytes + data, count, size_in_file(element));
     status = convert(bytes, data, count, element, error);
     if (status) return status;
-    describe(&dict, element->dtype, bytes, tensor);
-    *rank = dict.rank;
+    describe(dict, element->dtype, bytes, tensor);
+    *rank = dict->rank;
     return ATTN_OK;
+}
+
+attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, attn_tensor_t *tensor,
+                       int32_t *rank, attn_error_t *error) {
+    npy_dict_t dict;
+    size_t data = 0;
+    attn_status_t status = npy_dict_read(bytes, size, &dict, &data, error);
+    if (!status) status = npy_take(bytes, size, data, &dict, wanted, tensor, rank, error);
+    return status;
 }
 
 attn_status_t npy_parse(void *bytes, size_t size, attn_tensor_t *tensor, int32_t *rank,

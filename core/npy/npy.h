@@ -2,7 +2,7 @@
  * npy/npy.h: NumPy's array files (.npy), read from memory and written to memory.
  *
  * Format: NEP 1 and numpy.lib.format, versions 1.0, 2.0 and 3.0. Read: float16, float32,
- * float64, bfloat16, bool, int32 and int64, as far as the reader wants them, in either order of bytes, C and
+ * float64, bfloat16, bool, int8, int32 and int64, as far as the reader wants them, in either order of bytes, C and
  * Fortran order. A type's name may lack its order of bytes, which is little-endian then, or be the long one
  * ('float32'). NumPy has no bfloat16: its packages save one as two bytes without a type ('V2').
  * Written: float32 or float16 in C order, version 1.0.
@@ -11,6 +11,8 @@
 #define ATTN_NPY_H
 
 #include "ieee/ieee.h"
+
+#include "npy/dict.h"
 
 #include "attn/types.h"
 
@@ -28,6 +30,7 @@ enum npy_type {
     NPY_INT32 = 1 << 4,
     NPY_INT64 = 1 << 5,
     NPY_BFLOAT16 = 1 << 6,
+    NPY_INT8 = 1 << 7,
     NPY_FLOATS = NPY_FLOAT32 | NPY_FLOAT64 | NPY_FLOAT16,
     NPY_INTEGERS = NPY_INT32 | NPY_INT64,
 };
@@ -51,6 +54,11 @@ typedef struct npy_wanted {
  */
 attn_status_t npy_read(void *bytes, size_t size, const npy_wanted_t *wanted, attn_tensor_t *tensor,
                        int32_t *rank, attn_error_t *error);
+
+/** The same of elements that stand at bytes[data..size), as `dict` says . */
+attn_status_t npy_take(void *bytes, size_t size, size_t data, const npy_dict_t *dict,
+                       const npy_wanted_t *wanted, attn_tensor_t *tensor, int32_t *rank,
+                       attn_error_t *error);
 
 /** The same for all floats of rank 2 (n, d), 3 (H, n, d) or 4 (B, H, n, d). */
 attn_status_t npy_parse(void *bytes, size_t size, attn_tensor_t *tensor, int32_t *rank,

@@ -133,13 +133,10 @@ describe("an array's type", () => {
         });
 
     for (const descr of ["|V2", "<V2", "V2"])
-        test(`'${descr}' is called what it is`, () => {
+        test(`'${descr}' is read as bfloat16`, () => {
             withFiles({ "x.npy": named(descr, half) }, (folder) => {
-                const result = attn(["run", "softmax", ...inputs], folder);
-                assertRefused(
-                    result,
-                    /without a type \('.?V2'\), as bfloat16 is saved.*as float32/,
-                );
+                const { status, stderr } = attn(["run", "softmax", ...inputs], folder);
+                assert.equal(status, 0, stderr);
             });
         });
 

@@ -83,7 +83,7 @@ describe("ONNX Attention", { skip }, () => {
 
     test("README says their number", () => {
         const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-        const [, said] = readme.match(/the (\d+)\s+`Attention` cases/);
+        const [, said] = readme.match(/operator tests for\s+`Attention` \((\d+)\)/);
         assert.equal(Number(said), cases.length);
     });
 });

@@ -10,6 +10,7 @@ const writers = {
     ">f4": (data, x, at) => data.writeFloatBE(x, at),
     ">f8": (data, x, at) => data.writeDoubleBE(x, at),
     "|b1": (data, x, at) => data.writeUInt8(x ? 1 : 0, at),
+    "|i1": (data, x, at) => data.writeInt8(x, at),
     "<i4": (data, x, at) => data.writeInt32LE(x, at),
     "<i8": (data, x, at) => data.writeBigInt64LE(BigInt(x), at),
 };

@@ -63,7 +63,8 @@ describe("an option's number", () => {
             const scores = ["--scores", "s.npy", "--scores-mode=1"];
             assert.match(succeed([...RUN, ...scores, "--softcap=1e-45"], folder), /softcap 1\.4/);
             const { data } = read(folder, "s.npy");
-            assert.ok(data.every((x) => Math.abs(x) <= 2 ** -149));
+            // Kernels may take the smallest normal number in place of one below it.
+            assert.ok(data.every((x) => Math.abs(x) <= 2 ** -125));
             assert.ok(data.some((x) => x !== 0));
         });
     });

@@ -342,12 +342,12 @@ describe("wrong arrays by name", () => {
         [
             "an unknown input",
             ["--input=masks=mask.npy"],
-            /no input 'masks'; there are bias, mask, kv_lengths, sinks, slopes$/m,
+            /no input 'masks'; there are bias, mask, kv_lengths, sinks, slopes, key_scales, value_scales$/m,
         ],
         [
             "an input in capitals",
             ["--input=Mask=mask.npy"],
-            /no input 'Mask'; there are bias, mask, kv_lengths, sinks, slopes$/m,
+            /no input 'Mask'; there are bias, mask, kv_lengths, sinks, slopes, key_scales, value_scales$/m,
         ],
         ["an output as an input", ["--input=lse=l.npy"], /no input 'lse'; there are bias, mask/],
         ["Q by name", ["--input=query=x.npy"], /no input 'query'; there are bias, mask/],

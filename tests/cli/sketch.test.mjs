@@ -454,7 +454,7 @@ describe("attn sketch", () => {
             /has column 2147483648, must be 0 to 699/,
         ],
         [["four.npy", "--k", "bad.npy"], /bad.npy: X: element 6 is NaN/],
-        [["large.npy"], /element 1 is infinite in float32/],
+        [["large.npy"], /float64 at element 1 that is beyond the largest float32/],
         [["x.npy", "--k", "four.npy"], /four.npy: has 4 features, x.npy has 700/],
         [["x.npy", "--method", "magic"], /'magic' is none of gaussian/],
         ...["0", "1", "-1"].flatMap((e) => [

@@ -163,7 +163,11 @@ const commands = [
         ),
         /int12\.npy \(1, 2\) does not fit \(B, 1, 1, 1\) = \(2, 1, 1, 1\)\n/,
     ],
-    ["sinks of integers", run(...ok, "--sinks=int1.npy"), /int64.*only float32, float64 and/],
+    [
+        "sinks of integers",
+        run(...ok, "--sinks=int1.npy"),
+        /int64.*only float32, float64, float16 and/,
+    ],
     ["sinks from nowhere", run(...ok, "--sinks=auto"), /auto: cannot be opened/],
     ["a sink of NaN", run(...ok, "--sinks=nan"), /--sinks: 'nan' is not a finite number/],
     ["slopes too many", run(...ok, "--alibi=1,2"), /--alibi: 2 values for 1 head\n/],

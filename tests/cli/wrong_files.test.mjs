@@ -12,14 +12,18 @@ import { files, header, inputs, ok, refuse, run, x, zeros } from "./wrong.mjs";
 /** [what, bytes of the .npy file, what the line says] */
 const arrays = [
     ["an empty file", "", /is empty/],
-    ["another kind of file", "PK\x03\x04 and so on", /is not an \.npy file/],
+    [
+        "another kind of file",
+        "PK\x03\x04 and so on",
+        /is cut off: an archive ends with a directory/,
+    ],
     ["the magic alone", x.subarray(0, 6), /is truncated/],
     ["half a header", x.subarray(0, 40), /is truncated/],
     ["no data", x.subarray(0, 128), /is truncated: 0 bytes of data where its shape needs 96/],
     ["one byte too few", x.subarray(0, x.length - 1), /is truncated: 95 bytes of data .* 96/],
     ["one byte too many", Buffer.concat([x, Buffer.alloc(1)]), /has bytes after its end: 97 bytes/],
     ["a later version", Buffer.from(x).fill(4, 6, 7), /version 4\.0/],
-    ["int64", zeros([6, 4], "<i8"), /int64 \('<i8'\); only float32, float64 and float16 are read/],
+    ["int64", zeros([6, 4], "<i8"), /int64 \('<i8'\); only float32, float64, float16, .*are read/],
     ["one float16 too few", zeros([6, 4], "<f2").subarray(0, -2), /46 bytes of data .* 48/],
     ["bool", zeros([6, 4], "|b1"), /bool \('\|b1'\)/],
     ["complex numbers", zeros([6, 4], "<c8"), /complex64/],

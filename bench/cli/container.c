@@ -1,0 +1,153 @@
+/* cli/container.c: see container.h. */
+#include "cli/container.h"
+
+#include "cli/cli.h"
+#include "cli/files.h"
+#include "cli/npz.h"
+#include "npy/safetensors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PATH_ROOM = 4096, NAMES_ROOM = 512 };
+
+typedef struct container {
+    const char *path; /* as it was given */
+    char file[PATH_ROOM];
+    const char *name; /* behind the colon; NULL: none */
+    char *bytes;
+    size_t size;
+} container_t;
+
+/* ---- file.npz:name ------------------------------------------------------------------------------- */
+
+static int ends_in(const char *text, const char *end) {
+    const size_t length = strlen(text), own = strlen(end);
+    return length >= own && strcmp(text + length - own, end) == 0;
+}
+
+static int is_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+/* At the first colon behind what is a file, or is called as one that has names; a file of the whole name comes first. */
+static void split(container_t *c) {
+    c->name = NULL;
+    snprintf(c->file, sizeof c->file, "%s", c->path);
+    if (strlen(c->path) >= PATH_ROOM || is_file(c->path)) return;
+    for (char *colon = strchr(c->file, ':'); colon; colon = strchr(colon + 1, ':')) {
+        *colon = 0;
+        if (colon > c->file &&
+            (is_file(c->file) || ends_in(c->file, ".npz") || ends_in(c->file, ".safetensors"))) {
+            c->name = c->path + (colon + 1 - c->file);
+            return;
+        }
+        *colon = ':';
+    }
+}
+
+/* ---- kinds of files ------------------------------------------------------------------------------ */
+
+/* No name, or a wrong one. */
+static int complain_name(const container_t *c, size_t count, const char *names) {
+    if (!count) return cli_complain(CLI_USAGE, "%s: has no arrays", c->file);
+    if (c->name)
+        return cli_complain(CLI_USAGE, "%s: has no array '%s'; there %s %s", c->file, c->name,
+                            count == 1 ? "is" : "are", names);
+    return cli_complain(CLI_USAGE, "%s: has %zu arrays; name one as %s:NAME, of %s", c->file, count,
+                        c->file, names);
+}
+
+/* Whether a list of names between commas has this one, as far as there was room for it. */
+static int is_listed(const char *names, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = names; at; at = strstr(at, ", ") ? strstr(at, ", ") + 2 : NULL)
+        if (strncmp(at, name, length) == 0 && (!at[length] || strncmp(at + length, ", ", 2) == 0))
+            return 1;
+    return strlen(names) >= NAMES_ROOM - 1;
+}
+
+static int load_npz(const container_t *c, array_t *array, const npy_wanted_t *wanted) {
+    const npz_t npz = {c->file, (const unsigned char *)c->bytes, c->size};
+    char names[NAMES_ROOM], member[NAMES_ROOM + 8];
+    int count;
+    if (npz_names(&npz, names, sizeof names, &count)) return CLI_USAGE;
+    const char *name = c->name ? c->name : names;
+    if (!count || (c->name ? !is_listed(names, name) : count > 1))
+        return complain_name(c, (size_t)count, names);
+    snprintf(member, sizeof member, "%.*s.npy", NAMES_ROOM, name);
+    char *bytes = NULL;
+    size_t size;
+    const int status = npz_file(&npz, member, &bytes, &size);
+    if (!status) return array_take(array, c->path, bytes, size, wanted);
+    free(bytes);
+    return status;
+}
+
+static void list_names(const safetensors_t *file, char names[NAMES_ROOM]) {
+    size_t used = 0;
+    names[0] = 0;
+    for (size_t i = 0; i < file->count && used < NAMES_ROOM; i++)
+        used += (size_t)snprintf(names + used, NAMES_ROOM - used, "%s%s", i ? ", " : "",
+                                 file->list[i].name);
+}
+
+/* The array is in c->bytes, which become its own. */
+static int take_tensor(container_t *c, const safetensors_t *file, array_t *array,
+                       const npy_wanted_t *wanted) {
+    char names[NAMES_ROOM];
+    attn_error_t error;
+    npy_dict_t dict;
+    const safetensor_t *tensor = c->name            ? safetensors_find(file, c->name)
+                                 : file->count == 1 ? file->list
+                                                    : NULL;
+    if (!tensor) {
+        list_names(file, names);
+        return complain_name(c, file->count, names);
+    }
+    array->memory = c->bytes;
+    c->bytes = NULL;
+    attn_status_t status = safetensors_dict(tensor, &dict, &error);
+    if (!status)
+        status = npy_take(array->memory, (size_t)tensor->end, (size_t)tensor->begin, &dict, wanted,
+                          &array->tensor, &array->rank, &error);
+    return status ? cli_complain(CLI_USAGE, "%s %s", c->path, error.message) : CLI_OK;
+}
+
+static int load_safetensors(container_t *c, array_t *array, const npy_wanted_t *wanted) {
+    safetensors_t file;
+    attn_error_t error;
+    int status = CLI_OK;
+    if (safetensors_read(c->bytes, c->size, &file, &error))
+        status = cli_complain(CLI_USAGE, "%s %s", c->file, error.message);
+    if (!status) status = take_tensor(c, &file, array, wanted);
+    safetensors_free(&file);
+    return status;
+}
+
+static int load_npy(container_t *c, array_t *array, const npy_wanted_t *wanted) {
+    if (c->name)
+        return cli_complain(CLI_USAGE, "%s: is neither .npz nor .safetensors, and has no '%s'",
+                            c->file, c->name);
+    const int status = array_take(array, c->path, c->bytes, c->size, wanted);
+    c->bytes = NULL;
+    return status;
+}
+
+int container_load(array_t *array, const char *path, const npy_wanted_t *wanted) {
+    container_t c = {.path = path};
+    split(&c);
+    int status = file_read(c.name ? c.file : path, &c.bytes, &c.size);
+    if (status) return status;
+    if (npz_is_one(c.bytes, c.size))
+        status = load_npz(&c, array, wanted);
+    else if (safetensors_is_one(c.bytes, c.size) || ends_in(c.file, ".safetensors"))
+        status = load_safetensors(&c, array, wanted);
+    else
+        status = load_npy(&c, array, wanted);
+    free(c.bytes);
+    return status;
+}

@@ -1,0 +1,16 @@
+/*
+ * cli/container.h: arrays by name in files of several: "weights.safetensors:q", "arrays.npz:q".
+ */
+#ifndef ATTN_CLI_CONTAINER_H
+#define ATTN_CLI_CONTAINER_H
+
+#include "cli/arrays.h"
+
+/**
+ * Read the array that `path` names: an .npy file, or behind a colon one of an .npz or a .safetensors file; the name
+ * may be left out where there is but one. What the file is, its first bytes say. An exit status; array_free() in any
+ * case.
+ */
+int container_load(array_t *array, const char *path, const npy_wanted_t *wanted);
+
+#endif
