@@ -42,6 +42,7 @@ export class Progress {
     show(panels: readonly Panel[], input: Summary | null, isReading: boolean): void {
         const wasBusy = this.#state?.isBusy ?? false;
         const { isBusy } = (this.#state = stateOf(panels, input, isReading));
+        this.#root.ariaBusy = String(isBusy);
         if (!isBusy) this.#draw();
         else this.#timer ||= setTimeout(() => this.#draw(), this.#isSeen ? pace : patience);
         if (wasBusy && !isBusy) this.#status.textContent = sentence(panels, input);

@@ -28,6 +28,7 @@ export class Learner {
     /** Steps and milliseconds when answers first were right enough. */
     #reached: { step: number; spent: number } | null = null;
     #hasFailed = false;
+    #orders = 0;
     #theme: Theme;
     #onReport: () => void;
 
@@ -52,9 +53,13 @@ export class Learner {
         this.element.append(menu);
         this.#worker.onmessage = ({ data }: MessageEvent<Answer>) => {
             if (data.kind === "report") this.#take(data.report);
-            else this.#fail(data.problem);
+            else if (data.kind === "problem") this.#fail(data.problem);
+            else this.#count(-1);
         };
-        this.#worker.onerror = (event) => this.#fail(event.message || said.notStarted);
+        this.#worker.onerror = (event) => {
+            this.#fail(event.message || said.notStarted);
+            this.#count(-this.#orders);
+        };
         this.#order({ kind: "begin", options, question });
     }
 
@@ -77,7 +82,14 @@ export class Learner {
     }
 
     #order(order: Order): void {
+        this.#count(1);
         this.#worker.postMessage(order);
+    }
+
+    /** Orders that are not carried out yet become more or fewer. */
+    #count(more: number): void {
+        this.#orders += more;
+        this.element.ariaBusy = String(this.#orders > 0);
     }
 
     #take(report: Report): void {

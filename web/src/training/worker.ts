@@ -33,7 +33,9 @@ export interface Report {
     isDone: boolean;
 }
 
-export type Answer = { kind: "report"; report: Report } | { kind: "problem"; problem: string };
+/** "done": of an order, after all that it has brought about. */
+export type Answer =
+    { kind: "report"; report: Report } | { kind: "problem"; problem: string } | { kind: "done" };
 
 const few = 4; // steps
 const piece = 50; // milliseconds of training between two reports
@@ -111,5 +113,6 @@ onmessage = ({ data }: MessageEvent<Order>) => {
         .then(() => carryOut(data))
         .catch((error: unknown) => {
             postMessage({ kind: "problem", problem: message(error) } satisfies Answer);
-        });
+        })
+        .then(() => postMessage({ kind: "done" } satisfies Answer));
 };
