@@ -50,6 +50,8 @@ class Story {
     #held: Held | null = null;
     #parts = new Map<string, Part>();
     #hash = new Hash();
+    /** The latest text, as links have it. */
+    #linked: { of: string; text: Awaited<ReturnType<typeof textInLink>> } | null = null;
     #map: Heatmap;
     #step = "scores";
     #controls: Controls | null = null;
@@ -275,11 +277,15 @@ class Story {
         };
     }
 
-    /** The playground goes on with what is shown now. */
+    /** The playground goes on with what is shown now: at once, but for a text that is still to be packed. */
     async #lead(): Promise<void> {
         const settings = this.#settings;
-        const text = await textInLink(settings.text);
-        if (settings !== this.#settings) return;
+        if (this.#linked?.of !== settings.text) {
+            const text = await textInLink(settings.text);
+            if (settings !== this.#settings) return;
+            this.#linked = { of: settings.text, text };
+        }
+        const { text } = this.#linked;
         const play = writeLink({ ...settings, streaming: false, text }, defaultSettings(""));
         find(document, "#play", HTMLAnchorElement).hash = play;
     }
