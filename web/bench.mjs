@@ -5,6 +5,7 @@
 
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
+import { benchTasks } from "./bench-tasks.mjs";
 import { serve } from "./serve.mjs";
 import { launchChromium, settled } from "./test/browser.mjs";
 import { countBytes, longestTask, mainThread, words } from "./test/watch.mjs";
@@ -33,6 +34,7 @@ async function bench() {
         await benchTyping(browser, server.url);
         for (const size of sizes) await benchSize(browser, server.url, size);
         await benchZoom(browser, server.url, Math.max(...sizes));
+        await benchTasks(browser, server.url, tell);
         await benchOneFile(browser, server.url);
         await benchTraining(browser, server.url);
         await give(table(browser.version()));
@@ -182,7 +184,7 @@ async function benchSize(browser, url, size) {
             times.picture = since();
             await page.waitForFunction(() => !document.querySelector(".panel.stale"));
             times.pictures = since();
-            await settled(page, 120_000);
+            await settled(page);
             times.all = since();
         });
         tell(`${what}: answered after`, times.answer, "ms", answer);
@@ -201,7 +203,7 @@ async function benchZoom(browser, url, size) {
     await settled(page);
     await page.fill("#text", words(size));
     await page.waitForTimeout(500);
-    await settled(page, 120_000);
+    await settled(page);
     await page.locator(".panel canvas").first().scrollIntoViewIfNeeded();
     for (const what of ["zoom", "pan"]) {
         const gaps = await page.evaluate(moveEachFrame, what);

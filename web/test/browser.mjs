@@ -3,6 +3,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
+import { drawn, patience } from "./rest.mjs";
 
 const names = [
     "chromium-headless-shell",
@@ -31,25 +32,54 @@ export function findChromium() {
     return found;
 }
 
-export function launchChromium() {
-    const asRoot = process.getuid?.() === 0; // Chromium's sandbox refuses to run as root
-    return chromium.launch({
-        executablePath: findChromium(),
-        headless: true,
-        args: asRoot ? [...flags, "--no-sandbox"] : flags,
-    });
+/** One of its own, or, where ATTN_BROWSER has the address of one, a connection to that, which run.mjs has launched. */
+export async function launchChromium() {
+    const shared = process.env.ATTN_BROWSER;
+    const browser = shared
+        ? await chromium.connect(shared, { timeout: patience })
+        : await chromium.launch(options());
+    for (const name of ["newContext", "newPage"]) {
+        const make = browser[name].bind(browser);
+        browser[name] = async (...given) => {
+            const made = await make(...given);
+            made.setDefaultTimeout(patience);
+            return made;
+        };
+    }
+    return browser;
 }
 
-/** Wait until every panel has its numbers, computed on what was last asked for. */
-export async function settled(page, timeout = 60_000) {
+/** A Chromium for all who know its wsEndpoint(). */
+export function launchShared() {
+    return chromium.launchServer({ ...options(), host: "localhost" });
+}
+
+function options() {
+    const asRoot = process.getuid?.() === 0; // Chromium's sandbox refuses to run as root
+    return {
+        executablePath: findChromium(),
+        headless: true,
+        timeout: patience,
+        args: asRoot ? [...flags, "--no-sandbox"] : flags,
+    };
+}
+
+/** Wait until every panel has its numbers, computed on what was last asked for, and they are drawn. */
+export async function settled(page) {
     await page.waitForFunction(
         () => {
             const panels = [...document.querySelectorAll(".panel")];
-            return panels.length > 0 && panels.every((panel) => panel.ariaBusy === "false");
+            const isReading = document.querySelector("#progress")?.ariaBusy === "true";
+            return (
+                panels.length > 0 &&
+                !isReading &&
+                panels.every((panel) => panel.ariaBusy === "false")
+            );
         },
         undefined,
-        { timeout, polling: 50 }, // each frame, which is the default, keeps the browser drawing
+        { polling: 50 }, // each frame, which is the default, keeps the browser drawing
     );
+    await drawn(page);
 }
 
 /** The worker that computes attention, once it has started. */

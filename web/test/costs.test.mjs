@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, failCall, page, reopen, testOrigins, withhold } from "./panels.mjs";
+import {
+    backends,
+    change,
+    failCall,
+    page,
+    reopen,
+    rested,
+    testOrigins,
+    withhold,
+} from "./panels.mjs";
 import { settled } from "./browser.mjs";
 import { words } from "./watch.mjs";
 
@@ -29,10 +38,11 @@ test("each setting tried is a dot, and the best are those that no other beats in
     await count(4);
     for (const size of ["8", "24", "56"]) {
         await change(() => page.fill("#sketch-size", size));
-        await page.waitForTimeout(200);
+        await rested();
     }
     for (const against of ["flops", "bytes", "time"]) {
         await page.selectOption("#against", against);
+        await rested();
         await count(7);
         const all = await tried();
         for (const { cost, error, isBest, name, setting } of all) {
@@ -74,6 +84,7 @@ test("#open=pareto&tried=sketch*&tried=sketch+size*8&tried=linear*&tried=linear+
     await count(9);
     for (const against of ["flops", "bytes", "time"]) {
         await page.selectOption("#against", against);
+        await rested();
         const { count, over } = await page.evaluate(overlaps);
         assert.ok(count >= 3, `${against}: ${count} labels`);
         assert.deepEqual(over, [], against);
@@ -82,14 +93,10 @@ test("#open=pareto&tried=sketch*&tried=sketch+size*8&tried=linear*&tried=linear+
 
 /** What a link has is tried again. */
 const retried = () =>
-    page.waitForFunction(
-        () => {
-            const { ariaBusy, textContent } = document.querySelector("#pareto");
-            return ariaBusy === "false" && !textContent.includes("still to be tried");
-        },
-        null,
-        { timeout: 120_000 },
-    );
+    page.waitForFunction(() => {
+        const { ariaBusy, textContent } = document.querySelector("#pareto");
+        return ariaBusy === "false" && !textContent.includes("still to be tried");
+    });
 
 /** Without times, which are measured anew. */
 const dots = async () =>
@@ -106,7 +113,7 @@ test("what was tried is in the link, and gives the same dots in another browser"
     await change(() => page.fill("#sparse-block", "4"));
     await count(9);
     const before = await dots();
-    await page.waitForTimeout(800); // until the link has it
+    await rested(); // the link has it
     const inLink = await triedInLink();
     const settings = ["linear*", "sketch size*8*24", "sketch*", "sparse*"]; // but for those of panels
     assert.deepEqual(inLink.toSorted(), settings);
@@ -116,7 +123,7 @@ test("what was tried is in the link, and gives the same dots in another browser"
     await count(9);
     assert.deepEqual(await dots(), before);
     await page.selectOption("#against", "time");
-    await page.waitForTimeout(300);
+    await rested();
     await count(9); // each has a time, too
     await page.waitForURL(/against=time/);
     assert.deepEqual((await triedInLink()).sort(), settings);
@@ -195,7 +202,7 @@ test("#open=pareto&sparse.local=4096: dots at one place are seen and reached, an
     for (const against of ["flops", "bytes", "time"]) {
         await page.selectOption("#against", against);
         await count(4);
-        await page.waitForTimeout(300);
+        await rested();
         await page.locator("#pareto svg").scrollIntoViewIfNeeded();
         const dots = await seen();
         assert.equal(dots.length, 4);
@@ -230,7 +237,7 @@ test("#text=a+b+c+d&open=pareto: settings of a backend at one place are all in i
     await change(() => page.fill("#sketch-size", "64")); // all features: exact, as are more
     await change(() => page.fill("#sketch-size", "65"));
     await count(6);
-    await page.waitForTimeout(300);
+    await rested();
     const titles = (await seen()).map(({ title }) => title);
     assert.ok(titles.includes("sketch: size 64\nsketch: size 65"), titles.join());
 });
@@ -261,23 +268,21 @@ test("#open=pareto&open=longer: names of lines can be read, wide and at 360 pixe
         await counted();
         for (const quantity of ["time", "flops", "memory"]) {
             await page.selectOption("#quantity", quantity);
-            await page.waitForTimeout(300); // it is drawn anew
+            await rested(); // it is drawn anew
             await namesAreApart("#longer");
         }
     }
     await change(() => page.fill("#sparse-local", "4096")); // all keys, as softmax
     for (const width of [1600, 360]) {
         await page.setViewportSize({ width, height: 900 });
-        await page.waitForTimeout(300);
+        await rested();
         await namesAreApart("#pareto");
     }
 });
 
 const said = () => page.textContent("#length-words");
 const counted = () =>
-    page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false", null, {
-        timeout: 120_000,
-    });
+    page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false");
 
 test("#open=longer&quantity=flops&length=1048576: operations are the formulas', and lines cross where these say", async () => {
     await counted();
@@ -341,7 +346,7 @@ test("#open=longer&length=4096: times beyond what was measured grow as the opera
     await counted();
     const read = async (place) => {
         await page.fill("#length", String(place));
-        await page.waitForTimeout(400);
+        await rested();
         return said();
     };
     const milliseconds = (text) => {
@@ -365,7 +370,7 @@ test("#open=pareto&open=longer&against=bytes&quantity=memory&length=524288: what
     assert.equal(await page.inputValue("#against"), "bytes");
     assert.match(await said(), /softmax \d+ MiB/);
     await page.fill("#length", "40");
-    await page.waitForURL((url) => !url.hash.includes("length="), { timeout: 5000 }); // as by default
+    await page.waitForURL((url) => !url.hash.includes("length=")); // as by default
     assert.match(page.url(), /against=bytes/);
     await reopen("#open=all&against=__proto__&quantity=x&length=-1&length=NaN");
     assert.equal(await page.locator(".fold[open]").count(), 0);
@@ -419,8 +424,7 @@ test("a run that fails is told, not tried again, and leaves nothing in the worke
 });
 
 test("#open=longer&quantity=flops: counts of other parameters are dimmed and say so", async () => {
-    const isDone = () => document.querySelector("#longer").ariaBusy === "false";
-    await page.waitForFunction(isDone, null, { timeout: 120_000 });
+    await counted();
     assert.equal(await page.locator("#longer .stale-note").isVisible(), false);
     await withhold();
     await page.fill("#sparse-block", "2");

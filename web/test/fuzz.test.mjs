@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { panel, page, reopen, testOrigins } from "./panels.mjs";
+import { someOf } from "../../wasm/test/share.mjs";
+import { panel, page, reopen, rested, testOrigins } from "./panels.mjs";
 
 const names = [
     ...["dim", "causal", "scale", "batch", "head", "preset", "files", "plugin", "colours"],
@@ -78,10 +79,12 @@ async function told() {
     );
 }
 
-for (let seed = 1; seed <= 10; seed++)
+const seeds = Array.from({ length: 10 }, (_, i) => i + 1);
+
+for (const seed of someOf("odd links", seeds))
     test(`${link(seed)}: an odd link, ${seed}`, async () => {
         const before = await told();
-        await page.waitForTimeout(800); // until the address is the page's own
+        await rested(); // the address is the page's own
         const text = await page.inputValue("#text");
         await reopen(page.url());
         assert.deepEqual(await told(), before, page.url());

@@ -18,6 +18,7 @@ import {
     picture,
     readNumber,
     reopen,
+    rested,
     run,
     testOrigins,
 } from "./panels.mjs";
@@ -214,7 +215,7 @@ test("many heads have room, and by keyboard one is chosen after the other", asyn
         await page.keyboard.press("Tab");
         await page.keyboard.press("Enter");
         await page.locator(`#heads [data-head="0.${head}"][aria-pressed=true]`).waitFor();
-        await page.waitForTimeout(300); // what is drawn late is drawn by now
+        await rested(); // what is drawn late is drawn
         const focus = () => document.activeElement.dataset.head;
         assert.equal(await page.evaluate(focus), `0.${head}`);
     }

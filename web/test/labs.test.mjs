@@ -10,6 +10,7 @@ import { afterEach, before, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { lab, labs } from "libattn/labs";
+import { rested } from "./rest.mjs";
 import { openSite } from "./site.mjs";
 
 const pictures = fileURLToPath(new URL("../../build/", import.meta.url));
@@ -58,7 +59,8 @@ const points = async () => Number(await page.getAttribute(".lab-result", "data-p
 const control = (name) => page.locator(".control", { has: page.locator(`#set-${name}`) });
 
 async function finished() {
-    await page.waitForSelector(".lab-result[aria-busy=false]", { timeout: 20_000 });
+    await page.waitForSelector(".lab-result[aria-busy=false]");
+    await rested(page); // and drawn
 }
 
 async function runs(count) {
@@ -71,7 +73,8 @@ async function downloaded(format = "csv") {
     const waiting = page.waitForEvent("download");
     await page.click(`#save [data-format=${format}]`);
     const file = await waiting;
-    return { name: file.suggestedFilename(), text: await readFile(await file.path(), "utf8") };
+    const chunks = await (await file.createReadStream()).toArray();
+    return { name: file.suggestedFilename(), text: String(Buffer.concat(chunks)) };
 }
 
 test("a panel runs: figure, progress, note, table, and a file with the numbers", async () => {
@@ -236,7 +239,7 @@ test("what a finger reads from a figure stays", async () => {
     await open(quick, { hasTouch: true, viewport: { width: 390, height: 844 } });
     await runs(10);
     await page.locator("#figure svg").tap({ position: { x: 150, y: 100 } });
-    await page.waitForTimeout(200);
+    await rested(page);
     assert.match(await page.textContent("#readout"), / = /);
 });
 
@@ -275,44 +278,40 @@ test("the command line shown gives the numbers shown", { skip: cli ? false : noC
     }
 });
 
-test("points are seen while others are computed; stop keeps them; the page stays swift", async () => {
-    await open(long);
-    await page.evaluate(() => {
-        globalThis.worstDelay = 0;
-        let last = performance.now();
-        setInterval(() => {
-            const now = performance.now();
-            globalThis.worstDelay = Math.max(globalThis.worstDelay, now - last - 5);
-            last = now;
-        }, 5);
+/** In the page: what it shows as so many points are there; then it is stopped. */
+function stopWhen(count) {
+    const [result, status, save, stop] = [".lab-result", "#status", "#save", "#stop"].map((each) =>
+        document.querySelector(each),
+    );
+    return new Promise((resolve) => {
+        const observer = new MutationObserver(() => {
+            if (Number(result.dataset.points) < count) return;
+            observer.disconnect();
+            resolve({ status: status.textContent, canBeSaved: save.checkVisibility() });
+            stop.click();
+        });
+        observer.observe(result, { attributeFilter: ["data-points"] });
     });
+}
+
+test("points are seen while others are computed; stop keeps them", async () => {
+    await open(long);
     await page.click("#run");
-    await page.waitForFunction(
-        () => Number(document.querySelector(".lab-result").dataset.points) >= 3,
-    );
-    assert.match(
-        await page.textContent("#status"),
-        /^\d+ of 81 points · about [\d.]+ (s|min) left$/,
-    );
-    assert.equal(await page.locator("#save").isVisible(), true);
-    await page.click("#stop");
+    const seen = await page.evaluate(stopWhen, 3);
+    assert.match(seen.status, /^\d+ of 81 points · about [\d.]+ (s|min) left$/);
+    assert.equal(seen.canBeSaved, true);
     await finished();
     assert.match(await page.textContent("#status"), /^stopped; \d+ points kept$/);
     const kept = await points();
     assert.ok(kept >= 3 && kept < 81, `${kept} points`);
-    const delay = await page.evaluate(() => globalThis.worstDelay);
-    assert.ok(delay < 500, `the page did not answer for ${delay} ms`); // 2 workers share 2 cores with it
 });
 
-test("how long it takes is said within seconds, and 100,000 trials are not begun unasked", async (t) => {
+test("how long it takes is said before the first point, and 100,000 trials are not begun unasked", async () => {
     const trials = 100_000;
     await open(`lab=separation&panel=4a&set.trials=${trials - 1}`);
-    const start = performance.now();
     await page.click("#run");
     await page.locator("#status", { hasText: /^about \S+ (min|hours?) left$/ }).waitFor();
-    const took = performance.now() - start;
-    t.diagnostic(`${await page.textContent("#status")}: said after ${took.toFixed(0)} ms`);
-    assert.ok(took < 2 * 5000, `${took} ms`); // beside other work
+    assert.equal(await points(), 0);
     assert.equal(await page.getAttribute("#status", "aria-live"), "polite");
     await page.click("#stop");
 
@@ -334,7 +333,7 @@ test("a panel that is chosen while another runs says nothing of that run", async
         () => Number(document.querySelector(".lab-result").dataset.points) >= 1,
     );
     await page.selectOption("#panel", "7b");
-    await page.waitForTimeout(500);
+    await rested(page);
     assert.equal(await page.textContent("#status"), "");
     assert.equal(await page.locator("#stop").isDisabled(), true);
     await page.fill("#set-trials", "5");
@@ -429,7 +428,7 @@ test("at each width, in light and dark, nothing sticks out", async () => {
         await page.setViewportSize({ width, height: 900 });
         for (const colorScheme of ["light", "dark"]) {
             await page.emulateMedia({ colorScheme });
-            await page.waitForTimeout(300); // until figures have the page's width
+            await rested(page); // figures have the page's width
             const widest = await page.evaluate(() => document.documentElement.scrollWidth);
             assert.ok(widest <= width, `the page is ${widest} pixels wide`);
             const path = join(pictures, `labs-${colorScheme}-${width}.png`);

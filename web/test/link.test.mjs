@@ -9,6 +9,7 @@ import { settled } from "./browser.mjs";
 import { randomNpy } from "./npy.mjs";
 import { templatePlugin } from "./plugin.mjs";
 import { change, drop } from "./reader.mjs";
+import { rested } from "./rest.mjs";
 import { openSite } from "./site.mjs";
 
 const web = fileURLToPath(new URL("..", import.meta.url));
@@ -49,12 +50,8 @@ async function reload() {
 
 /** The address follows what is chosen after a moment. */
 async function written() {
-    let last;
-    for (let url = page.url(); url !== last; url = page.url()) {
-        last = url;
-        await page.waitForTimeout(600);
-    }
-    return last;
+    await rested(page);
+    return page.url();
 }
 
 const panel = (backend) => page.locator(`[data-backend="${backend}"]`);
@@ -115,7 +112,7 @@ test("text too long for a link is kept by the browser, and the page says so", as
 });
 
 test("what is typed is there after a reload at once", async () => {
-    await page.waitForTimeout(600); // the address may be written at once, as the page is being left
+    await rested(page); // the address may be written at once, as the page is being left
     await page.fill("#text", "typed a moment ago");
     await page.evaluate(() => location.reload());
     await page.waitForURL(/text=typed/);
@@ -222,21 +219,26 @@ test("what was asked for last counts, however long the bytes of a file are on th
     await page.evaluate(() => {
         const { arrayBuffer } = Blob.prototype;
         Blob.prototype.arrayBuffer = async function () {
-            if (this.name === "slow.npy") await new Promise((resolve) => setTimeout(resolve, 1000));
+            if (this.name === "slow.npy")
+                await new Promise((resolve) => (globalThis.come = resolve));
             return arrayBuffer.call(this);
         };
     });
     const summary = () => page.textContent("#summary");
+    /** The bytes come after all else is done. */
+    const arrive = async () => {
+        await rested(page);
+        await page.evaluate(() => globalThis.come());
+        await rested(page);
+    };
     await drop(page, { "slow.npy": randomNpy([5, 4], 1) });
     await drop(page, { "fast.npy": randomNpy([7, 4], 1) });
-    await page.waitForTimeout(1500);
-    await settled(page);
+    await arrive();
     assert.match(await summary(), /^7 queries/);
     await change(page, () => page.click(".file-source .use-text"));
     await drop(page, { "slow.npy": randomNpy([5, 4], 1) });
     await page.fill("#text", "typed after it");
-    await page.waitForTimeout(1500);
-    await settled(page);
+    await arrive();
     assert.equal(await summary(), "3 tokens");
 });
 
@@ -246,7 +248,7 @@ test("files, batch and head are there after a reload, and a link elsewhere says 
     await change(page, () => page.selectOption("#head", "2"));
     await change(page, () => page.selectOption("#batch", "1"));
     assert.match(await page.textContent("#files-note"), /This browser keeps the files/);
-    await page.waitForTimeout(200);
+    await rested(page);
     const shown = [await values(), await readouts()];
     await reload();
     assert.deepEqual([await values(), await readouts()], shown);

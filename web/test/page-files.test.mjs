@@ -21,6 +21,7 @@ import {
     page,
     panel,
     picture,
+    rested,
     run,
     site,
     testOrigins,
@@ -31,7 +32,7 @@ import { templatePlugin } from "./plugin.mjs";
 test(opener("a file that is dropped while the page still loads is what it shows"), async () => {
     const arrive = await openSlowly(site.url);
     await drop({ "x.npy": randomNpy([12, 8], 1) });
-    await page.waitForTimeout(300);
+    await rested({ evenIfBusy: true });
     arrive();
     await settled(page);
     assert.match(await page.textContent("#summary"), /12 queries, 12 keys/);
@@ -64,7 +65,7 @@ test("a text that is typed while files are read does not wait for them", async (
     assert.match(await page.textContent("#summary"), /^3 tokens/);
     assert.equal(started.length, 1, `${started}: the worker that read is ended, and another began`);
     const kept = await errors();
-    await page.waitForTimeout(3000); // the files would be there
+    await rested();
     assert.match(await page.textContent("#summary"), /^3 tokens/);
     assert.deepEqual(await errors(), kept);
 });
@@ -394,7 +395,7 @@ else: raise AssertionError("nothing was raised")
             await truncate(path, 200e6); // bytes
             await page.setInputFiles("#files", path);
             const line = page.locator("#input-problem", { hasText: "huge.npy" });
-            await line.waitFor({ timeout: 2000 });
+            await line.waitFor();
             assert.match(await line.textContent(), /191 MiB.*64.0 MiB.*attn compare/);
         } finally {
             await rm(folder, { recursive: true });

@@ -17,6 +17,7 @@ import {
     panel,
     picture,
     readNumber,
+    rested,
     show,
     site,
     testOrigins,
@@ -46,7 +47,7 @@ test(opener("what a finger pointed at stays until it points elsewhere"), async (
         await canvas.scrollIntoViewIfNeeded();
         const { width } = await canvas.boundingBox();
         await canvas.tap({ position: { x: x < 0 ? width + x : x, y } });
-        await page.waitForTimeout(100);
+        await rested();
     };
     const readout = panel("sparse").locator(".readout");
     await tap("linear", -50, 8);
@@ -74,7 +75,7 @@ test(opener("the axes have words of the example at every width"), async () => {
     for (const width of [360, 390, 700, 768, 1239, 1240, 1300, 1366, 1440, 1500, 1920]) {
         await page.evaluate(() => (globalThis.drawn = []));
         await page.setViewportSize({ width, height: 900 });
-        await page.waitForTimeout(200);
+        await rested();
         const drawn = await page.evaluate(() => globalThis.drawn);
         const first = drawn.filter((text) => text === "Attention").length;
         assert.ok(first >= 2 * backends.length, `${width} pixels: ${new Set(drawn).size} labels`);

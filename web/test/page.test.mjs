@@ -65,7 +65,7 @@ test("nothing moves as a letter is typed and until all its numbers are there", a
         const look = () => {
             const { bottom } = document.querySelector("#panels").getBoundingClientRect();
             window.bottoms?.add(bottom + scrollY);
-            if (window.bottoms) requestAnimationFrame(look);
+            if (window.bottoms) window.unrest.requestAnimationFrame(look);
         };
         look();
     });
@@ -133,7 +133,7 @@ test(opener("what is typed and chosen while the page still loads stays"), async 
     const arrive = await openSlowly(`${site.url}#dim=32&causal=1&scale=2`);
     await page.fill("#text", "typed before all else");
     await page.selectOption("#dim", "16");
-    await page.waitForTimeout(500); // longer than the pause after typing
+    await rested({ evenIfBusy: true });
     assert.equal(await page.locator(".panel").count(), 0);
     arrive();
     await settled(page);
@@ -150,7 +150,7 @@ test(
     async () => {
         const arrive = await openSlowly(`${site.url}#preset=needle&causal=1&scale=0.5&row=127.42`);
         await page.fill("#text", "typed early on");
-        await page.waitForTimeout(500); // longer than the pause after typing
+        await rested({ evenIfBusy: true });
         arrive();
         await settled(page);
         assert.match(await page.textContent("#summary"), /^3 tokens$/);
@@ -173,18 +173,14 @@ test("a slider changes its own panel, numbers and heatmap, and no other", async 
 
 test("what a plan tells is dimmed while it is of other controls or another input", async () => {
     const isDimmed = (wanted) =>
-        page.waitForFunction(
-            (wanted) => {
-                const [sparse, softmax] = ["sparse", "softmax"].map((id) => {
-                    const facts = document.querySelector(`[data-backend=${id}] .facts dd`);
-                    const { color } = getComputedStyle(facts);
-                    return color !== getComputedStyle(document.body).color;
-                });
-                return sparse === wanted[0] && softmax === wanted[1];
-            },
-            wanted,
-            { timeout: 5000 },
-        );
+        page.waitForFunction((wanted) => {
+            const [sparse, softmax] = ["sparse", "softmax"].map((id) => {
+                const facts = document.querySelector(`[data-backend=${id}] .facts dd`);
+                const { color } = getComputedStyle(facts);
+                return color !== getComputedStyle(document.body).color;
+            });
+            return sparse === wanted[0] && softmax === wanted[1];
+        }, wanted);
     await isDimmed([false, false]);
     await change(() => page.fill("#sparse-block", "4"));
     await isDimmed([false, false]);

@@ -11,6 +11,7 @@ import { exactAttention, largestError } from "../../tests/exact/exact.mjs";
 import { settled } from "./browser.mjs";
 import { cli, noCli } from "./cli.mjs";
 import { change as changeOn, drop as dropOn } from "./reader.mjs";
+import { drawn, rested as restedOn } from "./rest.mjs";
 import { openSite } from "./site.mjs";
 
 export { cli, noCli };
@@ -91,11 +92,11 @@ export async function mostOfText(rules = {}) {
 
 export const errors = () => Promise.all(backends.map((backend) => number(backend, "error")));
 
-/** What is asked for until now is drawn when the next frame is, which on a busy machine is not yet. */
-export const frameDrawn = () => page.evaluate(() => new Promise(requestAnimationFrame));
+/** The page under test is done with all that was asked of it. */
+export const rested = (options) => restedOn(page, options);
 
 export async function picture(backend) {
-    await frameDrawn();
+    await drawn(page);
     return panel(backend)
         .locator("canvas")
         .evaluate((canvas) => canvas.toDataURL());
@@ -155,14 +156,6 @@ export async function openSlowly(url) {
     page.on("close", () => closings.push(context.close()));
     await page.goto(url);
     return arrive;
-}
-
-/** Pictures are those of the region that is asked for. */
-export async function rested() {
-    await page.waitForTimeout(400);
-    await page.waitForFunction(() =>
-        [...document.querySelectorAll(".readout")].every(({ textContent }) => textContent),
-    );
 }
 
 /** The last test of a file. */

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readNpy } from "libattn/data";
+import { someOf } from "../../wasm/test/share.mjs";
 import { randomNpy } from "./npy.mjs";
 import { change, drop, errors, number, page, panel, reopen, testOrigins } from "./panels.mjs";
 
@@ -214,7 +215,7 @@ test("each preset is told in one sentence, in each language", async () => {
             .locator("[data-preset]")
             .evaluateAll((buttons) => buttons.map((button) => button.dataset.preset));
         assert.ok(ids.length >= 14);
-        for (const id of ids) {
+        for (const id of someOf(`presets whose sentence is read, ${lang}`, ids)) {
             await page.click(`[data-preset=${id}]`);
             await page.locator(`[data-preset=${id}][aria-pressed=true]`).waitFor();
             const why = await page.textContent(".preset-source .why");
@@ -293,7 +294,7 @@ test("a preset's arrays can be saved", async () => {
     const files = [];
     page.on("download", (file) => files.push(file));
     await page.click(".preset-source .save");
-    while (files.length < 3) await page.waitForEvent("download").catch(() => null);
+    while (files.length < 3) await page.waitForEvent("download");
     const names = files.map((file) => file.suggestedFilename()).sort();
     assert.deepEqual(names, ["k.npy", "q.npy", "v.npy"]);
     const query = files.find((file) => file.suggestedFilename() === "q.npy");

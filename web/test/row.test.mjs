@@ -13,6 +13,7 @@ import {
     page,
     panel,
     reopen,
+    rested,
     site,
     testOrigins,
     withhold,
@@ -423,7 +424,7 @@ test("what a row fails of is told, and by the latest one only", async () => {
     await page.keyboard.press("Home");
     await page.keyboard.press("Enter");
     await page.click("#pin button");
-    await page.waitForTimeout(300); // the answer comes after 100
+    await rested(); // the answer has come
     assert.equal(await row.textContent(), "");
     assert.equal(await page.locator(".row.old").count(), 0);
 });

@@ -11,6 +11,7 @@ import { embed } from "libattn/data";
 import { settled } from "./browser.mjs";
 import { randomNpy } from "./npy.mjs";
 import { change, drop, errors, page, reopen, site, testOrigins } from "./panels.mjs";
+import { rested } from "./rest.mjs";
 import { words } from "./watch.mjs";
 
 const hidden = { header: ".page-header", presets: "#presets", input: "#input", footer: "footer" };
@@ -238,7 +239,7 @@ test("#preset=sink&row=9.2&strands=linear&open=sparse.rows: one file has the row
     const drawn = () => opened.$eval(".panel canvas", (canvas) => canvas.toDataURL());
     const light = await drawn();
     await opened.emulateMedia({ colorScheme: "dark" });
-    await opened.waitForTimeout(200);
+    await rested(opened);
     assert.notEqual(await drawn(), light, "pictures have the colours of the dark");
     const coming = opened.waitForEvent("download");
     await opened.click("#strands [data-format=png]");
@@ -409,14 +410,10 @@ async function paste(code, files = {}) {
 const packageFolder = fileURLToPath(new URL("../../wasm/", import.meta.url));
 
 async function drawnViews(on, selector) {
-    await on.waitForFunction(
-        (views) => {
-            const all = [...document.querySelectorAll(views)];
-            return all.length > 0 && all.every(({ weights, problem }) => weights || problem);
-        },
-        selector,
-        { timeout: 20_000 },
-    );
+    await on.waitForFunction((views) => {
+        const all = [...document.querySelectorAll(views)];
+        return all.length > 0 && all.every(({ weights, problem }) => weights || problem);
+    }, selector);
 }
 
 const viewsOn = (on, selector) =>
@@ -429,14 +426,15 @@ const viewsOn = (on, selector) =>
         })),
     );
 
-/** The elements of the page, those of the other page that have the copied code, and the files saved with it. */
-async function bothViews(more = () => "") {
+/** The elements of the page, those of the other page that have the copied code, and the `count` files saved with it. */
+async function bothViews(count = 0, more = () => "") {
     const saved = [];
     page.on("download", (file) => saved.push(file));
     await page.click("#share summary");
     const code = await copy("elements");
     await drawnViews(page, "#share attn-view");
     const own = await viewsOn(page, "#share attn-view");
+    while (saved.length < count) await page.waitForEvent("download");
     const files = {};
     for (const file of saved) {
         const chunks = await (await file.createReadStream()).toArray();
@@ -473,7 +471,7 @@ test("elements of files have their arrays in the code, and the tokens' script en
     await change(() => drop({ "q.npy": random(1), "k.npy": random(2), "v.npy": random(3) }));
     await change(() => page.selectOption("#head", "1"));
     const other = '<attn-view data-arrays="other" text="one two"></attn-view>';
-    const { own, pasted, files } = await bothViews(() => other);
+    const { own, pasted, files } = await bothViews(0, () => other);
     assert.deepEqual(Object.keys(files), []);
     assertSameViews(pasted.slice(0, 4), own);
     assert.equal(pasted[4].weights.length, 4, "another element has what it had");
@@ -482,7 +480,7 @@ test("elements of files have their arrays in the code, and the tokens' script en
 test("elements of large files read them beside their page, and they are saved with the code", async () => {
     const random = (seed) => randomNpy([8, 96, 64], seed);
     await change(() => drop({ "a.q.npy": random(1), "a.k.npy": random(2), "a.v.npy": random(3) }));
-    const { own, pasted, files, code } = await bothViews();
+    const { own, pasted, files, code } = await bothViews(3);
     assert.deepEqual(Object.keys(files).sort(), ["k.npy", "q.npy", "v.npy"]);
     assert.ok(code.length < 5000, `${code.length} letters`);
     assert.match(code, /q\.npy, k\.npy and v\.npy, .* belong beside its page/);

@@ -3,11 +3,13 @@
 import { after, before } from "node:test";
 import { serve } from "../serve.mjs";
 import { launchChromium } from "./browser.mjs";
+import { watchRest } from "./rest.mjs";
 import { Spares } from "./spares.mjs";
 
 /**
  * { url, browser, newContext(options), newPage(options) }, which are there once the tests begin. `timingBudget`: for how
  * many milliseconds pages time their backends; null: as long as they do for a visitor, who opens each for the first time.
+ * Of a context's options, `moves` is of watchRest().
  */
 export function openSite({ timingBudget = 60 } = {}) {
     const site = {};
@@ -16,8 +18,9 @@ export function openSite({ timingBudget = 60 } = {}) {
         server = await serve({ packs: false });
         site.url = server.url;
         site.browser = await launchChromium();
-        site.newContext = async (options) => {
+        site.newContext = async ({ moves, ...options } = {}) => {
             const context = await site.browser.newContext(options);
+            await watchRest(context, { moves });
             context.on("page", waitNowAndThen);
             await context.addInitScript(forgoServiceWorker);
             if (timingBudget !== null) await context.addInitScript(timeFor, timingBudget);

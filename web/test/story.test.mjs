@@ -9,6 +9,7 @@ import { afterEach, test } from "node:test";
 import { promisify } from "node:util";
 import { readNpy } from "libattn/data";
 import { cli, noCli } from "./cli.mjs";
+import { rested } from "./rest.mjs";
 import { openSite } from "./site.mjs";
 import { jsonOf, lines, look, take } from "./taking.mjs";
 
@@ -237,12 +238,11 @@ test("the link holds what was chosen, and the playground goes on from it", async
     assert.equal(await page.inputValue("#row"), "4");
     assert.equal(await page.isChecked("#causal"), false);
     await numbers("costs");
-    const next = await page.evaluate(async () => {
+    const next = await page.evaluate(() => {
         const row = document.querySelector("#row");
         for (const query of ["2", "3"]) {
             row.value = query;
             row.dispatchEvent(new Event("input"));
-            await new Promise((resolve) => setTimeout(resolve, 50));
         }
         return document.querySelector("#play").href;
     });
@@ -300,7 +300,7 @@ test("wrong things: no text, one too long, links that are none", async () => {
 test("a story that is only opened leaves its address alone, and a length that is chosen is in it", async () => {
     await open();
     assert.ok((await numbers("scores")).length > 0);
-    await page.waitForTimeout(800); // an address follows after a moment
+    await rested(page); // an address follows after a moment
     assert.equal(page.url(), `${site.url}story.html`);
     await numbers("costs");
     await change("costs", "#length", "16");

@@ -2,7 +2,18 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { backends, change, failCall, page, panel, reopen, testOrigins, write } from "./panels.mjs";
+import { isPlaying, playUntil } from "./playing.mjs";
+import {
+    backends,
+    change,
+    failCall,
+    page,
+    panel,
+    reopen,
+    rested,
+    testOrigins,
+    write,
+} from "./panels.mjs";
 
 const dim = 64;
 
@@ -77,7 +88,7 @@ test("#open=streaming&token=58: what was passed has its line, which is that of t
     assert.equal(passed.length, backends.length);
     for (const heights of passed) assert.equal(heights.length, 58);
     for (const token of [3, 40, 41, 42, 57]) await go(token);
-    await page.waitForTimeout(300); // what is drawn is drawn after 100
+    await rested();
     assert.deepEqual(await lines("all"), passed);
 });
 
@@ -113,11 +124,9 @@ test("it plays, pauses, and its place is in the link; another text begins anew",
     await write("one two three four five six");
     await page.click("#streaming summary");
     await arrived(1);
-    await page.click("#play");
-    assert.equal(await page.textContent("#play"), "Pause");
-    await arrived(3);
-    await page.click("#play");
+    assert.equal(await playUntil(page, "#token-words", "3 of "), "Pause");
     assert.equal(await page.textContent("#play"), "Play");
+    assert.equal(await isPlaying(page), false);
     const token = Number(await page.inputValue("#token"));
     await page.waitForURL((url) => url.hash.includes(`token=${token}`));
     await page.waitForURL(/open=streaming/);
@@ -144,7 +153,7 @@ test("#open=streaming&token=3: what a stream has is not sent again when another 
     await page.waitForFunction(
         () => document.querySelector("#token-words").textContent === "no room",
     );
-    await page.waitForTimeout(300); // what is drawn is drawn after 100
+    await rested();
     assert.equal(await page.textContent("#token-words"), "no room");
     await go(6);
     assert.equal((await state("softmax"))[0] - before, 3 * 2 * dim * 4);

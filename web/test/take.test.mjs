@@ -146,9 +146,7 @@ test("differences are saved as differences", async () => {
 });
 
 test("#open=pareto&open=longer&open=streaming&quantity=flops&token=9: figures are saved with the colours of the page, and their numbers", async () => {
-    await page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false", null, {
-        timeout: 120_000,
-    });
+    await page.waitForFunction(() => document.querySelector("#longer").ariaBusy === "false");
     const counts = {
         pareto: backends.length,
         longer: 15 * backends.length,

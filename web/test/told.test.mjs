@@ -1,24 +1,20 @@
 /** What pictures say to whoever does not see them: words, and a table of each row. */
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { npy } from "./npy.mjs";
 import { change, drop, page, panel, readNumber, testOrigins, write } from "./panels.mjs";
+import { lines, take } from "./taking.mjs";
 
 /** A panel's numbers as its button for CSV gives them, by query and key. */
 async function numbersOf(backend) {
     const root = panel(backend);
     await root.locator(".saving summary").click();
-    const [file] = await Promise.all([
-        page.waitForEvent("download"),
-        root.locator("[data-format=csv]").click(),
-    ]);
+    const file = await take(page, root, "csv");
     await root.locator(".saving summary").click();
-    const [, ...lines] = (await readFile(await file.path(), "utf8")).trim().split("\n");
+    const [, ...cells] = lines(file);
     const rows = [];
-    for (const line of lines) {
-        const [query, key, , , value] = line.split(",");
+    for (const [query, key, , , value] of cells) {
         (rows[Number(query)] ??= [])[Number(key)] = Number(value);
     }
     return rows;

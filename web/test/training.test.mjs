@@ -5,6 +5,7 @@ import { afterEach, test } from "node:test";
 import { init } from "libattn";
 import { readNpy } from "libattn/data";
 import { createStudy } from "libattn/training";
+import { rested } from "./rest.mjs";
 import { openSite } from "./site.mjs";
 import { jsonOf, lines, look, take } from "./taking.mjs";
 
@@ -41,7 +42,6 @@ async function reaches(attention, steps) {
             return data !== null && Number(data.value) >= count;
         },
         [selector, least],
-        { timeout: 60_000 },
     );
 }
 
@@ -61,11 +61,7 @@ const pictures = () =>
 async function pause() {
     await page.click("#go");
     assert.equal(await page.textContent("#go"), "Train");
-    let last = -1;
-    for (let step = 0; step !== last; step = await value("softmax", "step")) {
-        last = step;
-        await page.waitForTimeout(500); // a piece that had begun is told yet
-    }
+    await rested(page); // a piece that had begun is told yet
 }
 
 test("two models learn, pause and go on, by the steps of the command line", async () => {
@@ -83,8 +79,7 @@ test("two models learn, pause and go on, by the steps of the command line", asyn
     const paused = {};
     for (const attention of ["softmax", "linear"])
         paused[attention] = await value(attention, "step");
-    await page.waitForTimeout(700);
-    assert.equal(await value("softmax", "step"), paused.softmax);
+    assert.equal(await page.locator(".learner[aria-busy=true]").count(), 0);
     const { width, layers, heads } = { width: 16, layers: 2, heads: 2 };
     for (const attention of ["softmax", "linear"]) {
         const options = { task: "arithmetic", size: 2, attention, width, layers, heads };

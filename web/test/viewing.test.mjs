@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { settled } from "./browser.mjs";
-import { backends, frameDrawn, page, panel, picture, reopen, testOrigins } from "./panels.mjs";
+import { backends, page, panel, picture, reopen, rested, testOrigins } from "./panels.mjs";
 
 const ticks = (legend) => page.locator(`#${legend} .ticks span`).allTextContents();
 
 /** The reds of a picture's cells, from 0 to 255. */
 async function reds(backend) {
-    await frameDrawn();
+    await rested();
     return panel(backend)
         .locator("canvas")
         .evaluate((canvas) => {
@@ -112,7 +112,7 @@ test("every number says what it is, by keyboard and pointer", async () => {
     await box.waitFor();
     assert.match(await box.textContent(), /keys a block.*automatic: 2\^floor.*Unit: keys/);
     await box.hover();
-    await page.waitForTimeout(400);
+    await rested();
     assert.equal(await box.isVisible(), true, "the pointer may go there");
     await page.mouse.move(2, 2);
     await box.waitFor({ state: "hidden" });
@@ -149,7 +149,7 @@ test("an explanation stays beside its number while the page scrolls, and goes wi
         });
     for (const term of await page.locator(".numbers .term").all()) {
         await term.focus(); // which scrolls
-        await page.waitForTimeout(50);
+        await rested();
         assert.equal(await box.isVisible(), true, await term.textContent());
         assert.ok((await distance()) < 10, `${await term.textContent()}: ${await distance()}`);
     }

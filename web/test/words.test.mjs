@@ -6,10 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { someOf } from "../../wasm/test/share.mjs";
 import { fileOf, pages } from "../pages.js";
 import { settled } from "./browser.mjs";
 import { randomNpy } from "./npy.mjs";
 import { drop } from "./reader.mjs";
+import { rested } from "./rest.mjs";
 import { openSite } from "./site.mjs";
 
 const site = openSite();
@@ -56,7 +58,7 @@ test("a German reader sees no English page flash by", async () => {
         const look = () => {
             const { lang, style } = document.documentElement ?? {};
             if (lang && document.body && style.display !== "none") globalThis.tell(lang);
-            requestAnimationFrame(look);
+            globalThis.unrest.requestAnimationFrame(look);
         };
         look();
     });
@@ -178,7 +180,8 @@ const readings = {
     async thinking(page, look) {
         const thought = () => page.waitForSelector("main[aria-busy=false]");
         await thought();
-        for (const model of await page.locator("#model option").all()) {
+        const models = await page.locator("#model option").all();
+        for (const model of someOf("models whose words are read", models)) {
             await page.selectOption("#model", await model.getAttribute("value"));
             await thought();
             await look();
@@ -213,7 +216,10 @@ const readings = {
         await page.click("#numbers summary");
         for (const lab of await values("#lab")) {
             await page.selectOption("#lab", lab);
-            for (const panel of await values("#panel")) {
+            for (const panel of someOf(
+                `panels of ${lab} whose words are read`,
+                await values("#panel"),
+            )) {
                 await page.selectOption("#panel", panel);
                 await look();
             }
@@ -236,7 +242,7 @@ const readings = {
 /** Nothing is wider than the page, however long the words. */
 async function fits(page, width) {
     await page.setViewportSize({ width, height: 1000 });
-    await page.waitForTimeout(300); // until figures have the page's width
+    await rested(page); // figures have the page's width
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
 }
 
@@ -327,7 +333,7 @@ const refusals = {
 };
 
 test("what the library refuses is said in German, for all that the page's controls bring about", async () => {
-    for (const [link, said] of Object.entries(refusals)) {
+    for (const [link, said] of someOf("refusals in German", Object.entries(refusals))) {
         const page = await open(`index.de.html#text=a+b+c&${link}`);
         await settled(page);
         for (const [backend, line] of Object.entries(said)) {
@@ -367,7 +373,6 @@ test("what files are refused for is said in German, too", async () => {
             .waitForFunction(
                 (wanted) => document.querySelector("#input-problem").textContent === wanted,
                 line,
-                { timeout: 5000 },
             )
             .catch(async () => assert.equal(await page.textContent("#input-problem"), line));
     }
@@ -385,6 +390,16 @@ const tables = {
     "labs, German": "Noch einmal „Ausführen“",
 };
 
+/** What is there last of each page. */
+const ready = {
+    index: ".panel [data-name=time] data",
+    story: "#scores[aria-busy=false] .words data",
+    thinking: "main[aria-busy=false]",
+    training: ".learner .heads canvas",
+    labs: "#figure svg",
+    figures: ".figures > li",
+};
+
 test("a page loads its own words alone, and German ones only if it is German", async () => {
     const loaded = async (address) => {
         const page = await site.newPage();
@@ -393,7 +408,8 @@ test("a page loads its own words alone, and German ones only if it is German", a
             if (request.url().endsWith(".js")) urls.add(request.url());
         });
         await page.goto(site.url + address);
-        await page.waitForLoadState("networkidle");
+        await page.locator(ready[address.split(".")[0]]).first().waitFor();
+        await rested(page);
         await page.close();
         const texts = [...urls].map(async (url) => (await fetch(url)).text());
         const all = (await Promise.all(texts)).join();

@@ -203,7 +203,7 @@ test(opener("a picture that moves gives no room back, however long its words are
         const note = () => {
             const isMoving = element.closest(".panel.moving") !== null;
             window.heights.push(isMoving ? element.height : 0); // 0: it stands still, as between two moves
-            requestAnimationFrame(note);
+            window.unrest.requestAnimationFrame(note);
         };
         note();
     });

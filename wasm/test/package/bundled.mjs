@@ -41,7 +41,7 @@ export async function openWorkshop(name) {
         page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
         await page.goto(url);
         await page
-            .waitForFunction(() => document.title !== "", null, { timeout: 10_000 })
+            .waitForFunction(() => document.title !== "")
             .catch((error) => errors.push(error.message));
         assert.deepEqual(errors, []);
         const title = await page.title();

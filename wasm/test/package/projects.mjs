@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { patience } from "../../../web/test/rest.mjs";
 
 export const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -26,7 +27,7 @@ export function makeProject(folder, ...tarballs) {
 /** What a script of the project prints. */
 export function outputOf(folder, script) {
     return execFileSync(process.execPath, [script], {
-        ...{ cwd: folder, encoding: "utf8", timeout: 20_000 },
+        ...{ cwd: folder, encoding: "utf8", timeout: patience },
         stdio: ["ignore", "pipe", "pipe"],
     });
 }

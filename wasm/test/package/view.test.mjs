@@ -8,6 +8,7 @@ import { embed } from "libattn/data";
 import { init } from "libattn";
 import { summarize, topKeys } from "libattn/view";
 import { launchChromium } from "../../../web/test/browser.mjs";
+import { watchRest } from "../../../web/test/rest.mjs";
 import { assertClose } from "../support.mjs";
 import { readmeExample } from "./projects.mjs";
 import { serve } from "./server.mjs";
@@ -42,7 +43,9 @@ before(async () => {
         policy: `${policy}; style-src 'self'`,
     });
     browser = await launchChromium();
-    page = await browser.newPage();
+    const context = await browser.newContext();
+    await watchRest(context);
+    page = await context.newPage();
     page.on("worker", (worker) => workers.push(worker.url()));
     await page.goto(`${server.base}/page.html`);
 });
@@ -130,7 +133,7 @@ test("properties are attributes, and what changes together is computed once", as
         Object.assign(view, { backend: "softmax", params: null, causal: true, scale: 0.5 });
         const { outerHTML } = view;
         await new Promise((resolve) => view.addEventListener("update", resolve, { once: true }));
-        await new Promise((resolve) => setTimeout(resolve, 300));
+        await globalThis.unrest.ended(); // or more updates would come
         return [count, outerHTML];
     });
     assert.equal(updates[0], 1);
@@ -331,7 +334,7 @@ test("colours follow what the reader prefers", async () => {
         return isWanted === (shown === of) && shown;
     };
     // a preference matches before its change is told: what is drawn is waited for
-    const becomes = (...wanted) => page.waitForFunction(colour, wanted, { timeout: 5000 });
+    const becomes = (...wanted) => page.waitForFunction(colour, wanted);
     await page.evaluate(() => (document.documentElement.style.colorScheme = "light dark"));
     const light = await page.evaluate(colour, [false, ""]);
     await page.emulateMedia({ colorScheme: "dark" });

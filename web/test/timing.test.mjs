@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attentionWorker, settled } from "../browser.mjs";
-import { openSite } from "../site.mjs";
+import { attentionWorker, settled } from "./browser.mjs";
+import { openSite } from "./site.mjs";
 
 const usual = [0.5, 0.6, 0.7, 0.8]; // milliseconds of a run, by plan
 const cold = { runs: 8, factor: 6 }; // the first runs of a plan, and how much longer they take
