@@ -3,11 +3,20 @@ include(CMakePackageConfigHelpers)
 set(ATTN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attn)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/attn TYPE INCLUDE)
+# What kernels of plugins are written against, in a folder of its own: <prefix>/include/attn-simd.
+set(ATTN_SIMD_DIR ${CMAKE_INSTALL_INCLUDEDIR}/attn-simd)
+foreach(header IN ITEMS bits128 bits256 bits512 convert half math scalar simd tiers)
+  install(FILES ${PROJECT_SOURCE_DIR}/core/simd/${header}.h DESTINATION ${ATTN_SIMD_DIR}/simd)
+endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/core/simd/README.md DESTINATION ${ATTN_SIMD_DIR}/simd)
+install(FILES ${PROJECT_SOURCE_DIR}/core/ieee/ieee.h DESTINATION ${ATTN_SIMD_DIR}/ieee)
+install(FILES ${PROJECT_SOURCE_DIR}/core/cmake/kernels.cmake ${PROJECT_SOURCE_DIR}/core/cmake/ieee.cmake
+        DESTINATION ${ATTN_CMAKE_DIR})
 install(TARGETS attn attn_headers attn_oracle EXPORT attn-targets)
 install(EXPORT attn-targets NAMESPACE attn:: DESTINATION ${ATTN_CMAKE_DIR})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/core/cmake/attn-config.cmake.in
                               ${PROJECT_BINARY_DIR}/attn-config.cmake
-                              INSTALL_DESTINATION ${ATTN_CMAKE_DIR})
+                              INSTALL_DESTINATION ${ATTN_CMAKE_DIR} PATH_VARS ATTN_SIMD_DIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/attn-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/attn-config.cmake

@@ -1,4 +1,8 @@
-# Kernels are written once, against core/simd/, and compiled once per tier.
+# Kernels are written once, against core/simd/, and compiled once per tier. Also a part of the installed package, which
+# says by ATTN_SIMD_FOLDER where the folder simd is.
+if(NOT DEFINED ATTN_SIMD_FOLDER)
+  set(ATTN_SIMD_FOLDER ${PROJECT_SOURCE_DIR}/core)
+endif()
 
 # What the compiler makes code for, which flags like -m32 or a toolchain decide, not this machine.
 include(CheckSymbolExists)
@@ -19,7 +23,7 @@ endif()
 
 # ATTN_TIERS, the names of this build's tiers, ATTN_DOT_TIERS, those and the ones of integer dot products, and for each ATTN_<name>_BITS, _ROWS, _COLUMNS and _FLAGS: out
 # of the list in core/simd/tiers.h.
-set(table ${PROJECT_SOURCE_DIR}/core/simd/tiers.h)
+set(table ${ATTN_SIMD_FOLDER}/simd/tiers.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
 file(READ ${table} text)
 set(entry "X\\(([a-z0-9]+), [A-Z0-9]+, ([0-9]+), ([0-9]+), ([0-9]+), \"([^\"]*)\"")
@@ -70,8 +74,17 @@ function(attn_add_kernels target file)
     get_filename_component(folder ${folder} NAME)
     set(object ${target}_${folder}_${name}_${tier})
     add_library(${object} OBJECT ${source})
-    target_link_libraries(${object} PRIVATE attn_options attn_headers)
-    target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/core)
+    if(TARGET attn_options)
+      target_link_libraries(${object} PRIVATE attn_options)
+    else() # with an installed copy
+      target_compile_options(${object} PRIVATE ${ATTN_IEEE_FLAGS})
+      target_compile_definitions(${object} PRIVATE ATTN_SMALL=0 ATTN_COMPACT=0)
+      if(ATTN_SIMDE_INCLUDE)
+        target_include_directories(${object} SYSTEM PRIVATE ${ATTN_SIMDE_INCLUDE})
+      endif()
+    endif()
+    target_link_libraries(${object} PRIVATE attn::headers)
+    target_include_directories(${object} PRIVATE ${ATTN_SIMD_FOLDER})
     target_compile_definitions(${object} PRIVATE ATTN_TIER=${tier} ATTN_SIMD_BITS=${ATTN_${tier}_BITS}
                                                  ATTN_TILE_ROWS=${ATTN_${tier}_ROWS}
                                                  ATTN_TILE_COLUMNS=${ATTN_${tier}_COLUMNS})
@@ -124,6 +137,7 @@ function(attn_add_kernels target file)
     attn_hide_symbols(${object})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
   endforeach()
+  target_include_directories(${target} PRIVATE $<BUILD_INTERFACE:${ATTN_SIMD_FOLDER}>) # simd/tiers.h: its tables
 endfunction()
 
 # attn_add_plugin(<name> SOURCES <files> [KERNELS <files>]): a plugin built into the library.
