@@ -49,27 +49,41 @@ static float *row_of(const attn_tensor_t *t, int64_t b, int64_t h, int64_t i) {
     return (float *)t->data + b * t->stride[0] + h * t->stride[1] + i * t->stride[2];
 }
 
+/* What the tasks of a run share. */
+typedef struct call {
+    const template_plan_t *plan;
+    const attn_io_t *io;
+} call_t;
+
+/* One row of the output. No two tasks of a worker run at a time, so that each worker has a scratch row of its own;
+ * rows do not depend on each other, so that any number of threads gives the same bits. */
+static void run_row(void *data, int64_t task, uint32_t worker) {
+    const template_plan_t *plan = ((const call_t *)data)->plan;
+    const attn_io_t *io = ((const call_t *)data)->io;
+    const attn_problem_t *p = &plan->problem;
+    double *weights = (double *)io->workspace + worker * (p->keys + p->value_dim), lse;
+    double *sums = weights + p->keys;
+    int64_t i = task % p->queries, h = task / p->queries % p->heads;
+    int64_t b = task / p->queries / p->heads;
+    int64_t seen = weigh(plan, width_of(plan, io, h), i, weights, &lse);
+    for (int64_t c = 0; c < p->value_dim; c++) sums[c] = 0.0; /* and so for a row without keys */
+    for (int64_t j = 0; j < seen; j++) {
+        const float *value = row_of(&io->value, b, h / (p->heads / p->kv_heads), j);
+        for (int64_t c = 0; c < p->value_dim; c++)
+            sums[c] += weights[j] * value[c * io->value.stride[3]];
+    }
+    float *out = row_of(&io->out, b, h, i);
+    for (int64_t c = 0; c < p->value_dim; c++) out[c * io->out.stride[3]] = (float)sums[c];
+    if (io->lse.data) *row_of(&io->lse, b, h, i) = (float)lse;
+}
+
 static attn_status_t run(const attn_backend_plan_t *base, const attn_io_t *io,
                          attn_error_t *error) {
     const template_plan_t *plan = (const template_plan_t *)base;
     const attn_problem_t *p = &plan->problem;
-    double *weights = io->workspace, *sums = weights + p->keys, lse;
+    call_t call = {plan, io};
     (void)error;
-    for (int64_t task = 0; task < p->batch * p->heads * p->queries; task++) {
-        int64_t i = task % p->queries, h = task / p->queries % p->heads;
-        int64_t b = task / p->queries / p->heads;
-        int64_t seen = weigh(plan, width_of(plan, io, h), i, weights, &lse);
-        for (int64_t c = 0; c < p->value_dim; c++)
-            sums[c] = 0.0; /* and so for a row without keys */
-        for (int64_t j = 0; j < seen; j++) {
-            const float *value = row_of(&io->value, b, h / (p->heads / p->kv_heads), j);
-            for (int64_t c = 0; c < p->value_dim; c++)
-                sums[c] += weights[j] * value[c * io->value.stride[3]];
-        }
-        float *out = row_of(&io->out, b, h, i);
-        for (int64_t c = 0; c < p->value_dim; c++) out[c * io->out.stride[3]] = (float)sums[c];
-        if (io->lse.data) *row_of(&io->lse, b, h, i) = (float)lse;
-    }
+    attn_host_parallel_for(plan->host, p->batch * p->heads * p->queries, run_row, &call);
     return ATTN_OK;
 }
 
@@ -179,10 +193,12 @@ static void destroy(attn_backend_plan_t *base) {
     attn_host_release(((template_plan_t *)base)->host, base);
 }
 
-/* A row's weights and sums; for gradients also those of a head's values, and of all widths. */
-static uint64_t workspace_of(const attn_problem_t *problem) {
-    int64_t row = problem->keys + problem->value_dim, head = problem->keys * problem->value_dim;
-    return (uint64_t)(problem->backward ? row + head + problem->heads : row) * sizeof(double);
+/* Each worker's row of weights and sums; for gradients one, and those of a head's values and of all widths. */
+static uint64_t workspace_of(const attn_host_t *host, const attn_problem_t *problem) {
+    int64_t row = problem->keys + problem->value_dim, rows = row * attn_host_workers(host);
+    int64_t head = problem->keys * problem->value_dim;
+    int64_t backward = problem->backward ? row + head + problem->heads : 0;
+    return (uint64_t)attn_max(rows, backward) * sizeof(double);
 }
 
 static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *given,
@@ -193,7 +209,7 @@ static attn_status_t make_plan(const attn_host_t *host, const attn_problem_t *gi
     if (!plan) return attn_fail(error, ATTN_ERROR_MEMORY, "template: no memory for the plan");
     *plan = (template_plan_t){
         .base = {.struct_size = sizeof plan->base,
-                 .workspace_size = workspace_of(&problem),
+                 .workspace_size = workspace_of(host, &problem),
                  .kernel = "plain C",
                  .run = run,
                  .destroy = destroy},
