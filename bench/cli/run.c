@@ -238,7 +238,7 @@ static void report(const run_t *run) {
     printf("causal           %s\n", corner_name(problem->causal));
     if (!isnan(problem->scale)) printf("scale            %.9g\n", (double)problem->scale);
     if (rules_describe(problem, rules)[0]) printf("rules            %s\n", rules);
-    printf("time             %.4g ms\n", 1e3 * run->seconds);
+    printf("time             %.4g ms, first call\n", 1e3 * run->seconds);
     if (!isnan(cost->flops))
         printf("speed            %.4g GFLOP/s\n", 1e-9 * cost->flops / run->seconds);
     if (inputs->backward)

@@ -101,21 +101,63 @@ int settings_declares(const attn_backend_t *backend, const char *name, size_t le
     return 0;
 }
 
+enum { MOST_NAME = 32 };
+
+/* How many letters to add, drop or change make one name the other (Levenshtein); of long names: many. */
+static size_t distance(const char *name, size_t length, const char *other) {
+    size_t row[MOST_NAME + 1];
+    const size_t width = strlen(other);
+    if (length > MOST_NAME || width > MOST_NAME) return MOST_NAME;
+    for (size_t j = 0; j <= width; j++) row[j] = j;
+    for (size_t i = 1; i <= length; i++) {
+        size_t before = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            const size_t changed = before + (name[i - 1] != other[j - 1]);
+            const size_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            before = row[j];
+            row[j] = changed < least ? changed : least;
+        }
+    }
+    return row[width];
+}
+
+/* "did you mean block?", or where to look. */
+static const char *advise(const assignment_t *parts, const attn_context_t *context,
+                          const selection_t *selection, char text[PARAMETER_TEXT]) {
+    attn_param_info_t info = {.struct_size = sizeof info};
+    size_t nearest = parts->name_length < 6 ? 2 : 3; /* beyond that it is another word */
+    snprintf(text, PARAMETER_TEXT, "see attn list");
+    for (int i = 0; i < selection->count; i++) {
+        const attn_backend_t *backend = attn_backend_at(context, selection->indices[i]);
+        if (parts->id && !is_for(parts, backend)) continue;
+        for (uint32_t k = 0; attn_backend_param(backend, k, &info); k++) {
+            const size_t found = distance(parts->name, parts->name_length, info.name);
+            if (found >= nearest) continue;
+            nearest = found;
+            snprintf(text, PARAMETER_TEXT, "did you mean %.64s?", info.name);
+        }
+    }
+    return text;
+}
+
 static int check(const assignment_t *parts, const attn_context_t *context,
                  const selection_t *selection) {
+    char advice[PARAMETER_TEXT];
+    advise(parts, context, selection, advice);
     for (int i = 0; i < selection->count; i++) {
         const attn_backend_t *backend = attn_backend_at(context, selection->indices[i]);
         if (parts->id && !is_for(parts, backend)) continue;
         if (settings_declares(backend, parts->name, parts->name_length)) return CLI_OK;
         if (parts->id || selection->count == 1)
-            return cli_complain(CLI_USAGE, "backend '%s' has no parameter '%.*s' (see attn list)",
-                                backend->id, (int)parts->name_length, parts->name);
+            return cli_complain(CLI_USAGE, "backend '%s' has no parameter '%.*s' (%s)", backend->id,
+                                (int)parts->name_length, parts->name, advice);
     }
     if (parts->id)
         return cli_complain(CLI_USAGE, "--set: '%.*s' is not one of the backends that run",
                             (int)parts->id_length, parts->id);
-    return cli_complain(CLI_USAGE, "none of the backends has a parameter '%.*s' (see attn list)",
-                        (int)parts->name_length, parts->name);
+    return cli_complain(CLI_USAGE, "none of the backends has a parameter '%.*s' (%s)",
+                        (int)parts->name_length, parts->name, advice);
 }
 
 int settings_check(const settings_t *settings, const attn_context_t *context,

@@ -233,7 +233,17 @@ const commands = [
     [
         "an unknown parameter",
         ["run", "sparse", ...ok, "--set", "blocks=4"],
-        /'sparse' has no parameter 'blocks'/,
+        /'sparse' has no parameter 'blocks' \(did you mean block\?\)/,
+    ],
+    [
+        "a parameter with two letters changed",
+        ["compare", ...inputs(), "--set", "presicion=int8"],
+        /none of the backends has a parameter 'presicion' \(did you mean precision\?\)/,
+    ],
+    [
+        "a parameter that is like none",
+        ["run", "sparse", ...ok, "--set", "temperature=4"],
+        /'sparse' has no parameter 'temperature' \(see attn list\)/,
     ],
     [
         "a precision that there is not",
