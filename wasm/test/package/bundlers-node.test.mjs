@@ -66,7 +66,10 @@ function assertToldWhatToDo(output, names) {
         const line = lines.find((text) => text.startsWith(`${name} `));
         assert.match(line ?? output, /^\w+ AttnError ATTN_ERROR_LOAD /);
         assert.match(line, /libattn\.[\w-]+\.wasm|served-node\.js/);
-        assert.match(line, /\(if bundled, make libattn external or import libattn\/inline\)/);
+        assert.match(
+            line,
+            /\(if bundled, make libattn external or (import libattn\/inline|pass the module)/,
+        );
     }
 }
 
