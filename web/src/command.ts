@@ -2,6 +2,7 @@
 
 import { roles, type ArrayFiles } from "./files";
 import type { Preset, Question } from "./presets/list";
+import { thirdOf } from "./source/split";
 import { slopeOf } from "./rules/rules";
 import type { ArrayFile, Problem, Role, Shape, Values } from "./types";
 
@@ -111,12 +112,29 @@ function savingLines(role: Role, file: ArrayFile): string[] {
 }
 
 function loading({ name, tensor }: ArrayFile, turned: string, to: string): string {
+    const third = thirdOf(tensor ?? null);
+    if (!third) return saving(name, tensor, turned, to);
+    const split = `[k for k, n in enumerate(x.shape[:-1]) if n == 3 and x.ndim > 2]`;
+    const own = `x.take(${third.index}, a[0]) if len(a) == 1 else numpy.split(x, 3, -1)[${third.index}]`;
+    const { imported, array } = loaded(name, third.tensor);
+    return `${imported}x = ${array}; a = ${split}; x = ${own}; numpy.save(${to}, x${turned})`;
+}
+
+function saving(name: string, tensor: string | null | undefined, turned: string, to: string) {
+    const { imported, array } = loaded(name, tensor);
+    const isFloat = /\.npz$/i.test(name) && tensor;
+    return `${imported}numpy.save(${to}, ${array}${turned}${isFloat ? '.astype("f4")' : ""})`;
+}
+
+/** What an array of a file is in Python, and what that needs. */
+function loaded(name: string, tensor: string | null | undefined) {
     const [file, key] = [name, tensor ?? ""].map((text) => JSON.stringify(text));
-    if (!tensor) return `numpy.save(${to}, numpy.load(${file})${turned})`;
-    if (/\.npz$/i.test(name))
-        return `numpy.save(${to}, numpy.load(${file})[${key}]${turned}.astype("f4"))`;
-    const read = `load_file(${file})[${key}].float().numpy()${turned}`;
-    return `from safetensors.torch import load_file; numpy.save(${to}, ${read})`;
+    if (!tensor) return { imported: "", array: `numpy.load(${file})` };
+    if (/\.npz$/i.test(name)) return { imported: "", array: `numpy.load(${file})[${key}]` };
+    return {
+        imported: "from safetensors.torch import load_file; ",
+        array: `load_file(${file})[${key}].float().numpy()`,
+    };
 }
 
 /** Safe as one word of a shell's command. */

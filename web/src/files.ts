@@ -2,6 +2,7 @@
 
 import { message } from "./dom";
 import { bytes } from "./format";
+import { isPacked } from "./source/split";
 import type { ArrayFile, Role, TensorInfo } from "./types";
 import { words } from "./words/words";
 
@@ -25,6 +26,8 @@ export function checkFiles(files: readonly File[]): void {
 /** Tells tensors apart by their names; a single one is all three, of many the first that fit are taken. */
 export function assign(tensors: readonly TensorInfo[]): Record<Role, TensorInfo> {
     const [only] = tensors;
+    if (only && tensors.length === 1 && isPacked(nameOf(only)))
+        throw new Error(words.files.packed(nameOf(only), only.shape.join(" × ")));
     if (only && tensors.length === 1) return { query: only, key: only, value: only };
     const isArchive = tensors.some(({ tensor }) => tensor !== null);
     if (tensors.length !== 3 && !isArchive) throw new Error(words.files.tooMany(tensors.length));

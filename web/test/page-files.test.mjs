@@ -155,11 +155,14 @@ describe("files", () => {
             }
         }
         assert.equal(new Set(found).size, 1, found.join());
-        for (const descr of [">f4", "<c8"]) {
+        for (const descr of ["<c8", "<U4"]) {
             await drop({ "x.npy": npyOf(descr, shape, Buffer.alloc(96)) });
             const line = page.locator("#input-problem", { hasText: descr });
             await line.waitFor();
-            assert.match(await line.textContent(), /are not read; floats, whole numbers and/);
+            assert.match(
+                await line.textContent(),
+                /are not read; floats of 16 to 64 bits, whole numbers and/,
+            );
         }
     });
 
@@ -424,20 +427,19 @@ else: raise AssertionError("nothing was raised")
     const nowhere = /^the header of x.safetensors does not say where x is/;
     const damaged = {
         "a tensor before the file": [{ "x.safetensors": tensorAt([-96, 32]) }, nowhere],
-        "a tensor behind the file": [{ "x.safetensors": tensorAt([64, 192]) }, nowhere],
+        "a tensor behind the file": [
+            { "x.safetensors": tensorAt([64, 192]) },
+            /^x.safetensors is cut off: x ends at byte 192/,
+        ],
         "a tensor that is none": [{ "x.safetensors": tensorAt(null) }, nowhere],
         "a header without an end": [{ "x.npy": longHeader() }, /^(?!.*stack)/],
         "an element type by a word of JavaScript's": [
             { "x.npy": npyOf("toString", [18, 1], Buffer.alloc(72)) },
-            /type 'toString' are not read; floats, whole numbers and booleans are/,
+            /type 'toString' are not read; floats of 16 to 64 bits, whole/,
         ],
         "an element type that is no real number": [
             { "x.npy": npyOf("<c8", [18, 1], Buffer.alloc(144)) },
-            /^Q, x.npy: elements of type '<c8' are not read; floats, whole/,
-        ],
-        "numbers in another order of bytes": [
-            { "x.npy": npyOf(">f4", [18, 1], Buffer.alloc(72)) },
-            /'>f4', which is big-endian, are not read/,
+            /^Q, x.npy: elements of type '<c8' are not read; floats of 16/,
         ],
         "fewer bytes than the shape has": [
             { "x.npy": npyOf("<i8", [3, 1], Buffer.alloc(23)) },
@@ -445,7 +447,7 @@ else: raise AssertionError("nothing was raised")
         ],
         "an archive without an array": [
             { "x.npz": Buffer.from(zipSync({ "readme.txt": Buffer.from("hello") })) },
-            /^x.npz has no array in it/,
+            /^x.npz: it has no array in it/,
         ],
         "an archive that is cut off": [
             { "x.npz": Buffer.from(zipSync({ "q.npy": q })).subarray(0, 99) },
@@ -461,10 +463,10 @@ else: raise AssertionError("nothing was raised")
         ],
         "an archive with other numbers than were packed": [
             { "x.npz": spoiled() },
-            /x.npz is damaged: q.npy .* checksum/,
+            /x.npz: it is damaged: q.npy .* checksum/,
         ],
         "names that say nothing": [nameless, /names 1.npy, 2.npy, 3.npy: choose them above$/],
-        "an archive that unpacks to too much": [{ "x.npz": bomb() }, /x.npz .* bytes unpacked/],
+        "an archive that unpacks to too much": [{ "x.npz": bomb() }, /x.npz: .* bytes unpacked/],
     };
     /** What the page says of files that it refuses. */
     async function refusal(files) {

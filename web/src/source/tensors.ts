@@ -3,16 +3,20 @@
  * .npy file that libattn/data reads, which knows orders of axes and says what is wrong.
  */
 
-import { unzipSync, type UnzipFileFilter } from "fflate";
-import { checksums, crc32 } from "./checksums";
+import { descrOf } from "./descr";
 import { npyMagic, writeNpy } from "./npy";
+import { readSafetensors } from "./safetensors";
+import { isPacked, packedAxis, thirdData, thirdOf, thirdShape, thirdsOf } from "./split";
+import { listZip } from "./zip";
 import type { TensorInfo } from "../types";
 
 /** A tensor's elements as they lie in the file, which is kept alive by them. */
-interface Tensor {
+export interface Tensor {
     info: TensorInfo;
-    /** NumPy's name of the element type. */
+    /** NumPy's name of the element type, in the order of bytes that this machine has; "" for none. */
     descr: string;
+    /** Are its bytes in the other order? */
+    isBigEndian: boolean;
     isFortran: boolean;
     data: Uint8Array;
     /** The .npy file that it is. */
@@ -21,13 +25,6 @@ interface Tensor {
 
 const largest = 256 * 2 ** 20; // bytes of the unpacked arrays of a file
 const longest = 10_000; // bytes of a header of .npy: NumPy reads no longer ones
-
-/** Of safetensors' types; bfloat16, which NumPy has no name for, as ml_dtypes writes it. */
-const descrs = new Map([
-    ...Object.entries({ F64: "<f8", F32: "<f4", F16: "<f2", BF16: "<V2", BOOL: "|b1" }),
-    ...Object.entries({ I64: "<i8", I32: "<i4", I16: "<i2", I8: "|i1" }),
-    ...Object.entries({ U64: "<u8", U32: "<u4", U16: "<u2", U8: "|u1" }),
-]);
 
 /** Types that libattn/data reads, those of floats. */
 const floats = ["<f8", "<f4", "<f2"];
@@ -46,32 +43,74 @@ const numbers = new Map<string, (buffer: ArrayBuffer) => ArrayLike<number | bigi
     ["<u8", (buffer) => new BigUint64Array(buffer)],
 ]);
 
+/** Those that are in the file, and behind them the thirds of arrays that are query, key and value in one. */
 export function listTensors(file: string, bytes: Uint8Array): TensorInfo[] {
-    return tensorsOf(file, bytes).map(({ info }) => info);
+    const found = tensorsOf(file, bytes).map(({ info }) => info);
+    const packed = found.filter(
+        ({ tensor, shape }) => isPacked(tensor ?? file) && packedAxis(shape) >= 0,
+    );
+    const thirds = packed.flatMap((info) => {
+        const shape = thirdShape(info.shape);
+        return thirdsOf(info.tensor).map((tensor) => ({ ...info, tensor, shape }));
+    });
+    return [...found, ...thirds];
 }
 
 /** The tensor of this name as a .npy file; of a .npy file the one that it is. */
 export function npyOf(file: string, bytes: Uint8Array, name: string | null): Uint8Array {
-    const tensor = tensorsOf(file, bytes).find(({ info }) => info.tensor === name);
-    if (!tensor) throw new Error(`there is no tensor ${name}`);
-    const { descr, data, isFortran, info } = tensor;
+    const tensors = tensorsOf(file, bytes);
+    const whole = tensors.find(({ info }) => info.tensor === name);
+    if (whole?.npy && (!whole.descr || isPlain(whole))) return whole.npy;
+    if (whole) return written(elementsOf(whole));
+    const third = thirdOf(name);
+    const packed = third && tensors.find(({ info }) => info.tensor === third.tensor);
+    if (!packed) throw new Error(`there is no tensor ${name}`);
+    const { data, ...rest } = elementsOf(packed);
+    const size = Number(rest.descr.slice(2));
+    const { shape, isFortran } = rest;
+    const own = thirdData(data, shape, { size, isFortran, index: third.index });
+    return written({ ...rest, shape: thirdShape(shape), data: own });
+}
+
+interface Elements {
+    descr: string;
+    isFortran: boolean;
+    shape: number[];
+    data: Uint8Array;
+}
+
+const written = ({ descr, isFortran, shape, data }: Elements) =>
+    writeNpy(descr, isFortran, shape, data);
+
+/** Does libattn/data read it as it stands in the file? */
+function isPlain({ descr, isBigEndian, info }: Tensor): boolean {
+    return floats.includes(descr) && !isBigEndian && descr === info.dtype;
+}
+
+/** As floats that libattn/data reads. */
+function elementsOf({ descr, data, isFortran, isBigEndian, npy, info }: Tensor): Elements {
+    const { shape, dtype } = info;
     const convert = numbers.get(descr);
-    if (tensor.npy && (!descr || floats.includes(descr))) return tensor.npy;
-    if (!convert && !floats.includes(descr)) throw new Error(notRead(info.dtype));
-    const size = info.shape.reduce((product, count) => product * count, Number(descr.slice(2)));
-    if (data.length < size || (!tensor.npy && data.length > size)) {
+    if (!convert && !floats.includes(descr)) throw new Error(notRead(dtype));
+    const width = Number(descr.slice(2));
+    const size = shape.reduce((product, count) => product * count, width);
+    if (data.length < size || (!npy && data.length > size)) {
         throw new Error(
-            `${info.dtype} (${info.shape.join(", ")}) is ${size} bytes, and ${data.length} are there`,
+            `${dtype} (${shape.join(", ")}) is ${size} bytes, and ${data.length} are there`,
         );
     }
-    if (!convert) return writeNpy(descr, isFortran, info.shape, data);
-    const elements = Float32Array.from(convert(data.slice(0, size).buffer), Number);
-    return writeNpy("<f4", isFortran, info.shape, new Uint8Array(elements.buffer));
+    const bytes = new Uint8Array(data.subarray(0, size)); // a copy
+    if (isBigEndian)
+        for (let at = 0; at < size; at += width) bytes.subarray(at, at + width).reverse();
+    if (!convert) return { descr, isFortran, shape, data: bytes };
+    const elements = Float32Array.from(convert(bytes.buffer), Number);
+    return { descr: "<f4", isFortran, shape, data: new Uint8Array(elements.buffer) };
 }
 
 function notRead(dtype: string): string {
-    const order = dtype.startsWith(">") ? ", which is big-endian," : "";
-    return `elements of type '${dtype}'${order} are not read; floats, whole numbers and booleans are`;
+    if (/^F8_|float8/i.test(dtype))
+        return `elements of type '${dtype}' are floats of 8 bits, which mean nothing without their scales: save them as F16 or F32`;
+    return `elements of type '${dtype}' are not read; floats of 16 to 64 bits, whole numbers and booleans are`;
 }
 
 /** The elements of a .npy file of booleans. */
@@ -96,30 +135,14 @@ function tensorsOf(file: string, bytes: Uint8Array): Tensor[] {
 }
 
 function readNpz(file: string, bytes: Uint8Array): Tensor[] {
-    let unpacked = 0;
-    const sums = new Map<string, number>();
-    const directory = checksums(bytes);
-    const filter: UnzipFileFilter = ({ name, originalSize }) => {
-        const { value: sum } = directory.next(); // of each file, in their order
-        if (!name.endsWith(".npy")) return false;
-        if (sum !== undefined) sums.set(name, sum);
-        unpacked += originalSize;
-        return unpacked <= largest;
-    };
-    const arrays = Object.entries(unzip(file, bytes, filter));
-    if (unpacked > largest) throw new Error(`${file} has over ${largest} bytes unpacked`);
-    if (arrays.length === 0) throw new Error(`${file} has no array in it, no file .npy`);
-    return arrays.map(([name, npy]) => {
-        if (crc32(npy) !== sums.get(name)) {
-            throw new Error(`${file} is damaged: ${name} is not what its checksum (CRC) says`);
-        }
-        return readNpyHeader(file, name.replace(/\.npy$/, ""), npy);
-    });
-}
-
-function unzip(file: string, bytes: Uint8Array, filter: UnzipFileFilter) {
     try {
-        return unzipSync(bytes, { filter });
+        const arrays = listZip(bytes).filter(({ name }) => name.endsWith(".npy"));
+        const unpacked = arrays.reduce((sum, { size }) => sum + size, 0);
+        if (unpacked > largest) throw new Error(`it has over ${largest} bytes unpacked`);
+        if (arrays.length === 0) throw new Error("it has no array in it, no file .npy");
+        return arrays.map((array) =>
+            readNpyHeader(file, array.name.replace(/\.npy$/, ""), array.read()),
+        );
     } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(`${file}: ${reason}`, { cause: error });
@@ -134,69 +157,19 @@ function readNpyHeader(file: string, tensor: string | null, npy: Uint8Array): Te
     const isNpy = npy.length > start && latin1(npy.subarray(0, 6)) === npyMagic;
     const length = !isNpy ? 0 : isLong ? view.getUint32(8, true) : view.getUint16(8, true);
     const header = latin1(npy.subarray(start, start + Math.min(length, longest)));
-    const descr = /'descr': *'([^']*)'/.exec(header)?.[1] ?? "";
-    const sizes = /'shape': *\(([^)]*)\)/.exec(header)?.[1] ?? "";
+    const dtype = /['"]descr['"] *: *['"]([^'"]*)['"]/.exec(header)?.[1] ?? "";
+    const sizes = /['"]shape['"] *: *\(([^)]*)\)/.exec(header)?.[1] ?? "";
     const shape = sizes
         .split(",")
         .filter((size) => size.trim() !== "")
         .map(Number);
     return {
-        info: { file, tensor, dtype: descr, shape },
-        descr,
-        isFortran: /'fortran_order': *True/.test(header),
+        info: { file, tensor, dtype, shape },
+        ...descrOf(dtype),
+        isFortran: /['"]fortran_order['"] *: *True/.test(header),
         data: npy.subarray(start + length),
         npy,
     };
-}
-
-/** huggingface.co/docs/safetensors: the header's length in 8 bytes, the header in JSON, and the elements. */
-function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const length = bytes.length < 8 ? Infinity : Number(view.getBigUint64(0, true));
-    if (length > bytes.length - 8) throw new Error(`the header of ${file} is cut off`);
-    const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
-    const entries = Object.entries(headerOf(file, text));
-    const elements = bytes.subarray(8 + length);
-    const tensors = entries.filter(([name]) => name !== "__metadata__");
-    return tensors.map(([tensor, entry]) => {
-        if (!isEntry(entry, elements.length)) {
-            throw new Error(`the header of ${file} does not say where ${tensor} is`);
-        }
-        const { dtype, shape, data_offsets: offsets } = entry;
-        const info = { file, tensor, dtype, shape };
-        const data = elements.subarray(...offsets);
-        return { info, descr: descrs.get(dtype) ?? dtype, isFortran: false, data, npy: null };
-    });
-}
-
-function headerOf(file: string, text: string): Record<string, Entry | null> {
-    try {
-        const header: unknown = JSON.parse(text);
-        if (typeof header === "object" && header !== null)
-            return header as ReturnType<typeof headerOf>;
-    } catch {
-        // It is said below.
-    }
-    throw new Error(`the header of ${file} is no object of JSON`);
-}
-
-/** Whether it is one, of elements that are there. */
-function isEntry(entry: Entry | null, bytes: number): entry is Entry {
-    const { dtype, shape, data_offsets: offsets } = entry ?? {};
-    if (typeof dtype !== "string" || !Array.isArray(shape) || !Array.isArray(offsets)) return false;
-    const [first, last] = offsets;
-    return (
-        [...shape, ...offsets].every((size) => Number.isSafeInteger(size) && size >= 0) &&
-        offsets.length === 2 &&
-        first <= last &&
-        last <= bytes
-    );
-}
-
-interface Entry {
-    dtype: string;
-    shape: number[];
-    data_offsets: [number, number];
 }
 
 /** The number whose upper 16 bits these are. */

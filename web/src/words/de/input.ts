@@ -21,6 +21,8 @@ export const files: typeof english.files = {
     notNpy: (name) => `${name} ist keine .npy-Datei`,
     tooMany: (count) => `${count} Dateien, nötig sind Q, K und V oder eine`,
     notTold: (names) => `Q, K und V sind an den Namen ${names} nicht zu unterscheiden: oben wählen`,
+    packed: (name: string, shape: string) =>
+        `${name} ist Q, K und V in einem, und (${shape}) hat keine Achse zum Teilen: drei Arrays speichern`,
     missing: (name) => `es gibt keine Datei ${name}`,
     tooLarge: (name, has, most) =>
         `${name} hat ${has}; diese Seite liest ${most}, attn compare jede Größe`,

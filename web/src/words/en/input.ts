@@ -23,6 +23,8 @@ export const files = {
     tooMany: (count: number) => `${count} files, where Q, K and V or one is needed`,
     notTold: (names: string) =>
         `cannot tell Q, K and V apart by the names ${names}: choose them above`,
+    packed: (name: string, shape: string) =>
+        `${name} is Q, K and V in one, and (${shape}) has no axis to split: save three arrays`,
     missing: (name: string) => `there is no file ${name}`,
     tooLarge: (name: string, has: string, most: string) =>
         `${name} has ${has}; this page reads ${most}, attn compare any size`,

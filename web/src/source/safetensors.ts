@@ -1,0 +1,120 @@
+/** .safetensors: the header's length in 8 bytes, the header in JSON, and the elements (huggingface.co/docs/safetensors). */
+
+import type { Tensor } from "./tensors";
+
+/** Of its types; bfloat16, which NumPy has no name for, as ml_dtypes writes it. */
+const descrs = new Map([
+    ...Object.entries({ F64: "<f8", F32: "<f4", F16: "<f2", BF16: "<V2", BOOL: "|b1" }),
+    ...Object.entries({ I64: "<i8", I32: "<i4", I16: "<i2", I8: "|i1" }),
+    ...Object.entries({ U64: "<u8", U32: "<u4", U16: "<u2", U8: "|u1" }),
+]);
+
+interface Entry {
+    dtype: string;
+    shape: number[];
+    data_offsets: [number, number];
+}
+
+export function readSafetensors(file: string, bytes: Uint8Array): Tensor[] {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const length = bytes.length < 8 ? Infinity : Number(view.getBigUint64(0, true));
+    if (length > bytes.length - 8) throw new Error(`the header of ${file} is cut off`);
+    const text = new TextDecoder().decode(bytes.subarray(8, 8 + length));
+    const elements = bytes.subarray(8 + length);
+    const tensors = entriesOf(file, text);
+    checkPlaces(file, tensors, elements.length);
+    return tensors.map(([tensor, { dtype, shape, data_offsets: offsets }]) => ({
+        info: { file, tensor, dtype, shape },
+        ...{ descr: descrs.get(dtype) ?? dtype, isBigEndian: false, isFortran: false },
+        ...{ data: elements.subarray(...offsets), npy: null },
+    }));
+}
+
+function entriesOf(file: string, text: string): [string, Entry][] {
+    const entries = Object.entries(headerOf(file, text));
+    const twice = repeated(text);
+    if (twice !== undefined) throw new Error(`${file} has two tensors named ${twice}`);
+    return entries
+        .filter(([name]) => name !== "__metadata__")
+        .map(([name, entry]) => {
+            if (isEntry(entry)) return [name, entry];
+            throw new Error(`the header of ${file} does not say where ${name} is`);
+        });
+}
+
+function headerOf(file: string, text: string): Record<string, unknown> {
+    try {
+        const header: unknown = JSON.parse(text);
+        if (typeof header === "object" && header !== null && !Array.isArray(header))
+            return header as Record<string, unknown>;
+    } catch {
+        // It is said below.
+    }
+    throw new Error(`the header of ${file} is no object of JSON`);
+}
+
+/** A name that an object of JSON has twice, of which JSON.parse() takes the last. */
+function repeated(json: string): string | undefined {
+    const names = new Set<string>();
+    let depth = 0;
+    for (const [token, isName] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g)) {
+        if (token === "{" || token === "[") depth++;
+        else if (token === "}" || token === "]") depth--;
+        else if (isName && depth === 1) {
+            const name = JSON.parse(token.slice(0, -isName.length)) as string;
+            if (names.has(name)) return name;
+            names.add(name);
+        }
+    }
+    return undefined;
+}
+
+function isEntry(value: unknown): value is Entry {
+    const { dtype, shape, data_offsets: offsets } = (value ?? {}) as Partial<Entry>;
+    if (typeof dtype !== "string" || !Array.isArray(shape) || !Array.isArray(offsets)) return false;
+    return (
+        [...shape, ...offsets].every((size) => Number.isSafeInteger(size) && size >= 0) &&
+        offsets.length === 2 &&
+        offsets[0] <= offsets[1]
+    );
+}
+
+/** The elements are those of one tensor after the other, and nothing else. */
+function checkPlaces(file: string, tensors: readonly [string, Entry][], length: number): void {
+    const inOrder = tensors.toSorted(([, a], [, b]) => {
+        const [one, other] = [a.data_offsets, b.data_offsets];
+        return one[0] - other[0] || one[1] - other[1];
+    });
+    let [reached, before] = [0, ""];
+    for (const [name, entry] of inOrder) {
+        const [first, last] = entry.data_offsets;
+        if (last > length) {
+            throw new Error(
+                `${file} is cut off: ${name} ends at byte ${last} of the elements, and ${length} are there`,
+            );
+        }
+        checkSize(file, name, entry);
+        if (first < reached) throw new Error(`${file} is damaged: ${before} and ${name} overlap`);
+        if (first > reached) throw uncovered(file, reached, first);
+        [reached, before] = [last, name];
+    }
+    if (reached < length) throw uncovered(file, reached, length);
+}
+
+function checkSize(
+    file: string,
+    name: string,
+    { dtype, shape, data_offsets: [first, last] }: Entry,
+) {
+    const width = Number(descrs.get(dtype)?.slice(2) ?? NaN);
+    const size = shape.reduce((product, count) => product * count, width);
+    if (Number.isNaN(size) || size === last - first) return; // of other types it is said that they are not read
+    const said = `${dtype} (${shape.join(", ")}) is ${size} bytes`;
+    throw new Error(`${file} is damaged: ${name}, ${said}, and has ${last - first}`);
+}
+
+function uncovered(file: string, first: number, last: number): Error {
+    return new Error(
+        `${file} is damaged: bytes ${first} to ${last} of the elements are no tensor's`,
+    );
+}
