@@ -46,7 +46,7 @@ typedef struct bench {
     format_t formats;
     option_texts_t backends;
     option_integers_t n, m, d, dv, heads, kv_heads, threads;
-    int causal, backward, kernels, calibrate;
+    int backward, kernels, calibrate;
     double seconds; /* per row */
 
     enum table_format format;
@@ -170,7 +170,6 @@ static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn
 static int measure_problem(bench_t *bench, const attn_problem_t *sizes) {
     inputs_t inputs = bench->inputs;
     inputs.backward = bench->backward;
-    inputs.rules.causal = bench->causal ? "" : NULL;
     int status = has_files(bench) ? inputs_load(&inputs) : inputs_draw(&inputs, sizes);
     for (int i = 0; !status && i < bench->selection.count; i++)
         status = measure_one(bench, attn_backend_at(bench->context, bench->selection.indices[i]),
@@ -271,6 +270,7 @@ static int check_alone(const bench_t *bench) {
     const char *mode = bench->kernels ? "kernels" : "calibrate";
     const settings_t *settings = &bench->settings;
     const char *const *paths = bench->inputs.paths;
+    const rules_t *rules = &bench->inputs.rules;
     const struct {
         const char *name;
         int is_given;
@@ -285,7 +285,10 @@ static int check_alone(const bench_t *bench) {
         {"k", paths[INPUT_KEY] != NULL},
         {"v", paths[INPUT_VALUE] != NULL},
         {"threads", bench->threads.count},
-        {"causal", bench->causal},
+        {"causal", rules->causal != NULL},
+        {"window", rules->window != NULL},
+        {"scale", !isnan(rules->scale)},
+        {"softcap", rules->softcap != 0},
         {"backward", bench->backward},
         {"input", bench->inputs.given.inputs.count},
         {"set", settings->assignments.count},
@@ -380,7 +383,7 @@ int cli_bench(int argc, char **argv) {
         {"v", 0, OPTION_TEXT, "V.npy", "values", &bench.inputs.paths[INPUT_VALUE], 0, 0},
         {"threads", 0, OPTION_INTEGERS, "T,...", "threads to compute with (default 1)",
          &bench.threads, 1, 1024},
-        {"causal", 0, OPTION_SWITCH, NULL, "query i sees keys j <= i", &bench.causal, 0, 0},
+        RULES_OPTIONS(bench.inputs.rules),
         {"backward", 0, OPTION_SWITCH, NULL, "time the gradients by Q, K and V, not the run",
          &bench.backward, 0, 0},
         {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,

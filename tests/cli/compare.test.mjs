@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 
 import { largestError } from "../exact/exact.mjs";
 import { attention, arrays, inputFiles } from "./attention.mjs";
-import { attn, isWasi, plugin, succeed, withFiles } from "./command.mjs";
+import { assertRefused, attn, isWasi, plugin, succeed, withFiles } from "./command.mjs";
 import { npy, read } from "./npy.mjs";
 
 const BUILT_IN = ["softmax", "linear", "sparse", "sketch"];
@@ -304,6 +304,29 @@ describe("attn bench", () => {
         assert.ok(rows.every((row) => row.causal === true && row.n === 8));
         assert.deepEqual(new Set(rows.map((row) => row.m)), new Set([16, 24]));
         assert.deepEqual(new Set(rows.map((row) => row.dv)), new Set([4, 8]));
+    });
+
+    test("rules reach the problem, and bytes are of the keys that are seen", () => {
+        const sizes = ["--n=1", "--m=512", "--heads=2", "--d=8", "--backend=softmax"];
+        const bytes = (...rules) => {
+            const args = ["bench", ...sizes, ...rules, "--time=0", "--json"];
+            const [{ gbps, ms, pairs }] = JSON.parse(succeed(args)).rows;
+            return [gbps * ms * 1e6, pairs];
+        };
+        for (const [keys, ...rules] of [
+            [512],
+            [1, "--causal"],
+            [512, "--causal=bottom-right"],
+            [11, "--causal=bottom-right", "--window=10,0", "--softcap=5"],
+            [11, "--window=,10", "--scale=0.5"],
+        ]) {
+            const [read, pairs] = bytes(...rules);
+            const expected = 4 * 2 * (8 + 8) * (1 + keys); // q and o, and each head's k and v
+            assert.ok(Math.abs(read - expected) <= 3 * PRINTED * expected, `${rules}: ${read}`);
+            assert.ok(Math.abs(pairs - keys / 512) <= PRINTED * pairs, `${rules}: ${pairs}`);
+        }
+        assertRefused(attn(["bench", ...sizes, "--causal=middle"]), /neither top-left nor/);
+        assertRefused(attn(["bench", "--kernels", "--softcap=3"]), /--kernels has no --softcap/);
     });
 
     test("--kernels times every piece on every tier", () => {
