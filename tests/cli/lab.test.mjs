@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -140,15 +141,47 @@ describe("attn lab run", () => {
         const page = read(folder, "out/report.html");
         assert.equal(page.match(/<figure /g).length, 1);
         assert.match(page, /<figure id="separation-3b">/);
-        assert.match(page, /data-column="success"/);
+        const svg = read(folder, "out/separation-3b.svg");
+        const [, packed] = /<img alt="[^"]+" src="data:image\/svg\+xml;base64,([^"]+)">/.exec(page);
+        assert.equal(Buffer.from(packed, "base64").toString(), svg);
         const json = JSON.parse(read(folder, "out/separation-3b.json"));
-        const text = page.replaceAll(/<[^>]*>\s*/g, " ").replaceAll("&gt;", ">");
+        const text = svg.replaceAll(/<[^>]*>\s*/g, " ").replaceAll("&gt;", ">");
         for (const said of [json.panel.claim, json.verdict, json.sure, json.found])
             assert.ok(text.replaceAll(/\s+/g, " ").includes(said), said);
         assert.match(page, /<code>attn lab run separation --panel 3b [^<]* --seed 7 /);
         for (const [, link] of page.matchAll(/href="([^"#]+)"/g))
             assert.ok(existsSync(join(folder, "out", link)), link);
         assert.doesNotMatch(page, /(?:src|href)="https?:/);
+    });
+
+    test("the report shows a foreign figure as an image, and nothing of it as markup", () => {
+        const path = join(folder, "out/separation-3a.svg");
+        const evil = "<script>alert(1)</script><b onclick=alert(1)>";
+        for (const figure of [
+            `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><desc>a &lt; ${evil}</desc>${evil}</svg>`,
+            `</div>${evil}<style>body { display: none }</style><desc>${evil}`,
+            `</desc>${evil}<desc>`,
+            `"><b>${evil}`,
+        ]) {
+            writeFileSync(path, figure);
+            succeed([...small, "--seed", "7", "-o", "out"], folder);
+            const page = read(folder, "out/report.html");
+            assert.match(page, /<figure id="separation-3a">/);
+            const tags = new Set([...page.matchAll(/<([a-z][a-z0-9]*)/gi)].map(([, tag]) => tag));
+            const own = ["html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "span"];
+            const more = ["nav", "ul", "li", "a", "section", "div", "figure", "figcaption", "img"];
+            for (const tag of tags) assert.ok([...own, ...more, "code"].includes(tag), tag);
+            assert.equal(page.match(/<style/g).length, 1);
+            assert.doesNotMatch(
+                page.replaceAll(/<code>.*?<\/code>/gs, ""),
+                /alert|onload|display: none/,
+            );
+            const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page)[1];
+            assert.match(policy, /^default-src 'none'; img-src data:; style-src 'unsafe-inline';/);
+            assert.ok(page.indexOf("Content-Security-Policy") < page.indexOf("<style>"));
+        }
+        rmSync(path);
+        succeed([...small, "--seed", "7", "-o", "out"], folder);
     });
 
     test("threads make no difference, seeds do", nativeOnly, () => {

@@ -73,17 +73,34 @@ static int has_figures(const report_t *report, uint32_t lab) {
 
 /* ---- figures ------------------------------------------------------------------------------------- */
 
-/* The command is the figure's <desc>. Its style is the page's already. */
-static void print_figure(const char *name, const char *svg, FILE *out) {
-    const char *from = strstr(svg, "<desc>"), *to = strstr(svg, "</desc>");
-    const char *style = strstr(svg, "<style>"), *rest = strstr(svg, "</style>");
-    fprintf(out, "<figure id=\"%s\">\n<div class=\"scroll\">", name);
-    if (style && rest > style)
-        fprintf(out, "%.*s%s", (int)(style - svg), svg, rest + sizeof "</style>" - 1);
-    else
-        fputs(svg, out);
-    fputs("</div>\n<figcaption>", out);
-    if (from && to > from) fprintf(out, "<code>%.*s</code>\n", (int)(to - from - 6), from + 6);
+/* A text of the figure's, in which entities stay and nothing else is markup. */
+static void print_text_of(const char *from, const char *to, FILE *out) {
+    for (; from < to; from++) {
+        if (*from == '<')
+            fputs("&lt;", out);
+        else if (*from == '>')
+            fputs("&gt;", out);
+        else
+            fputc(*from, out);
+    }
+}
+
+/*
+ * Whatever a file of that name holds: an image runs no script and loads nothing. The command is its
+ * <desc>.
+ */
+static void print_figure(const char *name, const char *title, const char *svg, FILE *out) {
+    const char *from = strstr(svg, "<desc>"), *to = from ? strstr(from, "</desc>") : NULL;
+    fprintf(out, "<figure id=\"%s\">\n<div class=\"scroll\"><img alt=\"", name);
+    xml_string(out, title);
+    fputs("\" src=\"data:image/svg+xml;base64,", out);
+    base64_bytes(out, svg, strlen(svg));
+    fputs("\"></div>\n<figcaption>", out);
+    if (to) {
+        fputs("<code>", out);
+        print_text_of(from + sizeof "<desc>" - 1, to, out);
+        fputs("</code>\n", out);
+    }
     fprintf(out,
             "<a href=\"%s.csv\">CSV</a> <a href=\"%s.json\">JSON</a> <a href=\"%s.svg\">SVG</a>"
             "</figcaption>\n</figure>\n",
@@ -104,7 +121,7 @@ static void print_lab(const report_t *report, uint32_t number, FILE *out) {
         const char *figure = figures_of(report, number)[i];
         if (!figure) continue;
         snprintf(name, sizeof name, "%s-%s", lab->name, lab->panels[i].id);
-        print_figure(name, figure, out);
+        print_figure(name, lab->panels[i].title, figure, out);
     }
     fputs("</div>\n</section>\n", out);
 }
@@ -134,12 +151,14 @@ static void print_page(const void *data, FILE *out) {
     fprintf(out,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<title>libattn: experiments</title>\n<style>\n%s%s</style>\n</head>\n<body>\n"
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+            "img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+            "<title>libattn: experiments</title>\n<style>\n%s</style>\n</head>\n<body>\n"
             "<h1>The papers&rsquo; experiments</h1>\n"
             "<p>Below each figure stands the command that makes it again; its numbers are in the "
             "CSV, and with everything about them in the JSON. "
             "<span class=\"quiet\">libattn %s (%s)</span></p>\n",
-            report_style, figure_style, attn_version(), host_commit());
+            report_style, attn_version(), host_commit());
     print_contents(report, out);
     for (uint32_t i = 0; i < lab_count(); i++)
         if (has_figures(report, i)) print_lab(report, i, out);

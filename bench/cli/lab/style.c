@@ -99,7 +99,7 @@ const char report_style[] =
     "border-radius: 8px; overflow: hidden; display: flex; flex-direction: column; "
     "justify-content: space-between }\n"
     ".scroll { overflow-x: auto }\n"
-    ".scroll svg { display: block; width: 100%; min-width: 500px; height: auto }\n"
+    ".scroll img { display: block; width: 100%; min-width: 500px; height: auto }\n"
     "figcaption { border-top: 1px solid var(--line); padding: 10px 18px 12px; font-size: 14px }\n"
     "figcaption code { display: block; overflow-wrap: anywhere; padding-bottom: 4px; "
     "font: 12.5px ui-monospace, 'Liberation Mono', monospace }\n"

@@ -46,3 +46,14 @@ void xml_string(FILE *out, const char *text) {
             fputc(*text, out);
     }
 }
+
+void base64_bytes(FILE *out, const char *bytes, size_t size) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t at = 0; at < size; at += 3) {
+        unsigned long group = 0;
+        for (size_t i = 0; i < 3; i++)
+            group = group << 8 | (at + i < size ? (unsigned char)bytes[at + i] : 0u);
+        for (size_t i = 0; i < 4; i++)
+            fputc(at + i > size ? '=' : digits[group >> (18 - 6 * i) & 63], out);
+    }
+}

@@ -20,6 +20,9 @@ typedef void text_print_t(const void *data, FILE *out);
  */
 int text_make(text_t *text, text_print_t *print, const void *data);
 
+/** Bytes in base64 (RFC 4648). */
+void base64_bytes(FILE *out, const char *bytes, size_t size);
+
 /** Text between tags or in an attribute's quotes. */
 void xml_string(FILE *out, const char *text);
 
