@@ -19,6 +19,11 @@ void platform_bound_memory(void) {}
 
 void platform_report_limits(void) {}
 
+int platform_own_folder(char *path, size_t size) {
+    (void)path, (void)size;
+    return 0;
+}
+
 int platform_reserve(int descriptor, size_t size) {
     (void)descriptor, (void)size;
     return 0;
@@ -90,6 +95,14 @@ void platform_report_limits(void) {
     sigemptyset(&ignored.sa_mask);
     if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
         sigaction(SIGXFSZ, &ignored, NULL);
+}
+
+int platform_own_folder(char *path, size_t size) {
+    const ssize_t length = readlink("/proc/self/exe", path, size);
+    if (length <= 0 || (size_t)length >= size) return 0;
+    path[length] = 0;
+    strrchr(path, '/')[1] = 0;
+    return 1;
 }
 
 /* Zero bytes cannot be reserved, and need no room. */

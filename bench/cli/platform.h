@@ -31,6 +31,9 @@ void platform_bound_memory(void);
 /** From now on, a file that would grow past this process's limit is an error of its write. */
 void platform_report_limits(void);
 
+/** The folder in which this program lies, with a slash behind it; 0 where that is not known. */
+int platform_own_folder(char *path, size_t size);
+
 /** Whether there are modes and owners that a file can be given. */
 int platform_has_modes(void);
 

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
+#include "cli/platform.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +12,19 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* Those that are installed, else those of the sources. */
+/* Those that are installed, else those that a build has beside the program. */
+#if defined(ATTN_MODELS_INSTALLED)
+static const char *const folders[] = {ATTN_MODELS_INSTALLED, "models"};
+#else
+static const char *const folders[] = {ATTN_MODELS};
+#endif
+
 static int find(const lab_model_t *m, char path[PATH_SIZE]) {
-    static const char *const folders[] = {ATTN_MODELS_INSTALLED, ATTN_MODELS};
+    char own[PATH_SIZE / 2];
+    if (!platform_own_folder(own, sizeof own)) own[0] = 0;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         struct stat info;
-        snprintf(path, PATH_SIZE, "%s/%s-%s.model", folders[i], m->task, m->attention);
+        snprintf(path, PATH_SIZE, "%s%s/%s-%s.model", own, folders[i], m->task, m->attention);
         if (stat(path, &info) == 0) return CLI_OK;
     }
     return cli_complain(CLI_USAGE,

@@ -1,0 +1,34 @@
+// A program that is given away says nothing of where it was built, and finds its models wherever it is.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import { program, shim, withFiles } from "./command.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const options = { skip: !shim && "sanitizers keep the names of sources" };
+
+test("the program has no path of its sources in it", options, () => {
+    assert.ok(!readFileSync(program).includes(root));
+});
+
+test("models are found from the program, installed or beside it", options, () => {
+    withFiles({}, (folder) => {
+        mkdirSync(join(folder, "bin"));
+        const moved = join(folder, "bin/attn");
+        copyFileSync(program, moved);
+        const solve = () => spawnSync(moved, ["lab", "solve", "arithmetic", "3 + 4 * 2"]);
+        assert.match(`${solve().stderr}`, /there is no model of arithmetic/);
+        for (const place of ["share/attn/models", "bin/models"]) {
+            cpSync(join(root, "bench/labs/models"), join(folder, place), { recursive: true });
+            const { status, stdout } = solve();
+            assert.equal(status, 0, place);
+            assert.match(`${stdout}`, /= 1 <eos>/);
+            rmSync(join(folder, place), { recursive: true });
+        }
+    });
+});
