@@ -11,6 +11,7 @@ set -euo pipefail
 # shellcheck source=wasm/toolchain/common.sh
 . "$(dirname "$0")/common.sh"
 
+readonly VERSION=3.1.69
 readonly PACKAGES=(emscripten binaryen node-acorn libc6 libstdc++6 libgcc-s1)
 
 # Start Binaryen's tools with their own loader. The wrappers find their folder by themselves,
@@ -46,6 +47,13 @@ NODE_JS = shutil.which('node') or 'node'
 CONFIG
 }
 
+# Sizes and times are of this very version. Debian's release may get another one: then it is to be tried first.
+check_version() {
+    local found
+    found=$(tr -d '"[:space:]' <"$stage/debian/usr/share/emscripten/emscripten-version.txt")
+    [ "$found" = "$VERSION" ] || die "Debian $SUITE has Emscripten $found, and $VERSION is wanted"
+}
+
 # One program through every stage: compiler, linker, Binaryen, JavaScript passes, node.
 prove() {
     local dir=$stage/proof flag
@@ -64,6 +72,7 @@ main() {
     [ ! -d "$1" ] || exit 0
     begin_stage "$1"
     fetch_packages "${PACKAGES[@]}"
+    check_version
     wrap_binaryen
     configure_emcc
     prove
