@@ -141,8 +141,8 @@ export interface Attn {
     /**
      * Load a plugin: a side module of WebAssembly, as plugins/template shows how to build one. Its
      * backends are then like the built-in ones; all of them come in or, on an error, none. "ATTN_ERROR_PLUGIN"
-     * and "ATTN_ERROR_ABI" say what is wrong with it. Builds with threads and the addon cannot load
-     * plugins: "ATTN_ERROR_UNSUPPORTED".
+     * and "ATTN_ERROR_ABI" say what is wrong with it. Builds with threads cannot load plugins:
+     * "ATTN_ERROR_UNSUPPORTED". The addon (libattn/native) loads shared objects; its reference has them.
      *
      * A plugin shares the library's memory: load only what you trust as much as the library. Where its
      * code traps, the call throws "ATTN_ERROR_TRAP"; README.md says what then still holds.

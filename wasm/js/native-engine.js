@@ -1,4 +1,5 @@
 /* The engine of Node: the addon. Its arguments are the arrays themselves. engine.js says what an engine is. */
+import { readPluginPath } from "./native-plugin.js";
 import { fromC } from "./words.js";
 import { Loan, allocate } from "./native-loan.js";
 
@@ -43,6 +44,17 @@ export class Native {
         const flag = new Int32Array(new SharedArrayBuffer(4));
         const started = this.#c.attnjs_start(session, plan, list, flag);
         return started === -1 ? started : stoppable(settled(started), flag, signal);
+    }
+
+    /** A native plugin, from its path: the library reads the file, and keeps it until it ends. */
+    async readPlugin(given, more) {
+        const { path, name } = await readPluginPath(given, more);
+        const text = (loan) => loan.input(new TextEncoder().encode(`${path}\0`), "a path");
+        return {
+            ...{ name, release() {} },
+            register: (session, loan) => session.run("attnjs_plugin_load", text(loan)),
+            unregister: (session, loan) => session.run("attnjs_plugin_unload", text(loan)),
+        };
     }
 
     /** In shared memory, which runs beside this thread may use: nobody can take it away. */

@@ -17,7 +17,7 @@
  * and arrays of shared memory, which nobody can take away, are used in place: leave those alone until
  * the promise is settled.
  */
-import type { Attn } from "./index.js";
+import type { Attn, Plugin, Source } from "./index.js";
 
 export type * from "./index.js";
 export { AttnError } from "./index.js";
@@ -40,6 +40,20 @@ export interface NativeAttn extends Attn {
     readonly threads: number;
     /** Why WebAssembly serves: where an addon was looked for, and what was wrong. `null` natively. */
     readonly reason: string | null;
+
+    /**
+     * Load a plugin. Natively it is a shared object (.so, .dylib), as `./dev plugin FILE.c -o OUT.so` builds one: its
+     * path, from the working directory on, or its file: URL. Its backends are then like the built-in ones; all of them
+     * come in or, on an error, none. A plugin is code in this process: load only what you trust. Its file stays open
+     * until dispose(), also after unload(). Where WebAssembly serves ({@link reason}) it is as in libattn.
+     *
+     * @param source natively a path or a file: URL.
+     * @param options `name`: what to call it; its path by default.
+     */
+    loadPlugin(
+        source: Source,
+        options?: { name?: string | null | undefined } | null | undefined,
+    ): Promise<Plugin>;
 }
 
 /** Start the library. Each call makes a context, and threads, of its own. */

@@ -1,4 +1,7 @@
-/* Plugins at run time, from a side module of WebAssembly. What linking one takes stands in link.js. */
+/*
+ * Plugins at run time: a side module of WebAssembly, whose linking stands in link.js, or what the engine has of its
+ * own (native-engine.js).
+ */
 import { forget, texts } from "./core.js";
 import { AttnError } from "./errors.js";
 import { guard, link } from "./link.js";
@@ -26,22 +29,16 @@ if (Symbol.dispose) Plugin.prototype[Symbol.dispose] = Plugin.prototype.unload;
 
 export async function loadPlugin(attn, { engine, session, readUrl }, given, more) {
     attn.backends(); // an error where the library is disposed
-    const c = engine.adapt?.(guard);
-    if (!c?.attnjs_plugin_register) {
-        const message = `the ${attn.build} build cannot load plugins`;
-        throw new AttnError("ATTN_ERROR_UNSUPPORTED", message);
-    }
-    const [name, module] = await readPlugin(given, more, readUrl);
-    const { entry, release } = await link(engine, c, module, name);
+    const { name, register, unregister, release } = engine.readPlugin
+        ? await engine.readPlugin(given, more)
+        : await linked(attn, engine, readPlugin(given, more, readUrl));
     let end = release;
     try {
         const before = attn.backends().length;
-        session.borrow((loan) => {
-            session.run("attnjs_plugin_register", entry, loan.input(texts(name), "a text"));
-        });
+        session.borrow((loan) => register(session, loan));
         session.renew();
         end = () => {
-            session.run("attnjs_plugin_unregister", entry);
+            session.borrow((loan) => unregister(session, loan));
             session.renew();
             release();
         };
@@ -56,6 +53,24 @@ export async function loadPlugin(attn, { engine, session, readUrl }, given, more
         end();
         throw error;
     }
+}
+
+/** A module in this instance: its name, and what registers it, takes it back, and frees its memory. */
+async function linked(attn, engine, reading) {
+    reading.catch(() => {}); // it may be for nothing
+    const c = engine.adapt(guard);
+    if (!c.attnjs_plugin_register) {
+        const message = `the ${attn.build} build cannot load plugins`;
+        throw new AttnError("ATTN_ERROR_UNSUPPORTED", message);
+    }
+    const [name, module] = await reading;
+    const { entry, release } = await link(engine, c, module, name);
+    return {
+        ...{ name, release },
+        register: (session, loan) =>
+            session.run("attnjs_plugin_register", entry, loan.input(texts(name), "a text")),
+        unregister: (session) => session.run("attnjs_plugin_unregister", entry),
+    };
 }
 
 /** The plugin; it ends with the library, or before, when its backends' plans are gone. */

@@ -4,6 +4,7 @@
  */
 #include "call.h"
 #include "job.h"
+#include "plugin.h"
 #include "session.h"
 
 /* The sets that it shares. */
@@ -61,6 +62,14 @@ static void start(addon_call_t *call) {
     call->result.value = addon_job_start(call, call->arguments[3].data);
 }
 
+static void load_plugin(addon_call_t *call) {
+    call->result.number = addon_plugin_load(call->arguments[0].session, call->arguments[1].text);
+}
+
+static void unload_plugin(addon_call_t *call) {
+    call->result.number = addon_plugin_unload(call->arguments[0].session, call->arguments[1].text);
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define ROW(result, name, ...) {#name, ADDON_GIVE_##result, {__VA_ARGS__}, call_##name},
@@ -85,6 +94,8 @@ const addon_function_t addon_functions[] = {
      ADDON_GIVE_VALUE,
      {ADDON_SESSION, ADDON_PLAN, ADDON_ARRAYS, ADDON_FLAG},
      start},
+    {"attnjs_plugin_load", ADDON_GIVE_STATUS, {ADDON_SESSION, ADDON_TEXT}, load_plugin},
+    {"attnjs_plugin_unload", ADDON_GIVE_STATUS, {ADDON_SESSION, ADDON_TEXT}, unload_plugin},
 #include "functions.h"
 };
 

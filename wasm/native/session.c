@@ -12,7 +12,7 @@ void addon_session_destroy(void *item) {
 }
 
 #ifdef ADDON_PLUGIN
-/* An addon with a backend more, for the tests: the addon loads no plugins. */
+/* An addon with a backend more, for the tests. */
 extern const attn_plugin_entry_t ADDON_PLUGIN;
 
 static attn_status_t add_plugin(attn_context_t *context, attn_error_t *error) {

@@ -1,5 +1,12 @@
 /* A program that uses the types of libattn/native: packed.test.mjs compiles it. */
-import { init, AttnError, type Attn, type NativeAttn, type RunResult } from "libattn/native";
+import {
+    init,
+    AttnError,
+    type Attn,
+    type NativeAttn,
+    type Plugin,
+    type RunResult,
+} from "libattn/native";
 import { init as initWasm } from "libattn";
 
 const native: NativeAttn = await init({ threads: 2, tier: "avx2", fallback: true });
@@ -22,12 +29,20 @@ const weights: Float32Array = sparse.weights(csr);
 // @ts-expect-error: nothing stands for values
 sparse.run(csr);
 
+const plugin: Plugin = await native.loadPlugin("./template.so", { name: "mine" });
+const [backend]: readonly string[] = plugin.backends;
+plugin.unload();
+await native.loadPlugin(new URL("file:///template.so"));
+// @ts-expect-error: a path is a text
+await native.loadPlugin(5);
+
 // @ts-expect-error: there is no such option
 await init({ thread: 2 });
 // @ts-expect-error: not a signal
 await plan.runAsync({ query: x, key: x, value: x }, { signal: 1 });
 
 export default [
+    backend,
     either,
     reason,
     out,
