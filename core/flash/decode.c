@@ -127,13 +127,17 @@ static float *outs_of(const run_t *run, int64_t index, int64_t split) {
            (index * run->space.splits + split) * run->rows * run->space.out_stride;
 }
 
+/* Whether a token's heads stand side by side: heads then take turns with each split, whose pages are still near. */
+static int are_interleaved(const attn_io_t *io) { return io->key.stride[1] < io->key.stride[2]; }
+
 /* Parts of a split one after another: its keys are still near. */
 static void attend_split(void *data, int64_t number, uint32_t worker) {
     const run_t *run = data;
     const workspace_t *space = &run->space;
     const int64_t first = number % run->parts * run->part_rows;
-    const int64_t split = number / run->parts % space->splits;
-    const int64_t index = number / run->parts / space->splits;
+    const int64_t at = number / run->parts, by_split = are_interleaved(run->io);
+    const int64_t split = by_split ? at / run->count : at % space->splits;
+    const int64_t index = by_split ? at % run->count : at / space->splits;
     const attn_head_t head = head_of(run, index);
     attn_run_t runs[DECODE_RUNS];
     const decode_task_t task = {

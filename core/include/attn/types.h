@@ -107,6 +107,9 @@ static inline const char *attn_dtype_name(attn_dtype_t dtype) {
  * place: each axis longer than 1 must step over all that those with smaller strides reach, so that axes
  * nest in some order. Others are refused, also the few where elements would interleave and not overlap.
  * `data` needs the alignment of its element type and no more.
+ *
+ * Keys and values are read fastest with the rows of a head side by side. With the heads of a token side by side, few
+ * queries of 8 heads of d = 128 take 1.25 to 1.5 times as long.
  */
 typedef struct attn_tensor {
     void *data; /**< NULL: the tensor is absent */
