@@ -21,7 +21,7 @@ threads scale by 1.9 and more; beyond that, neighbours of the virtual machine de
     {
         id: "decode",
         title: "Decoding: one query and a cache",
-        families: ["decode", "grouped", "threads-decode"],
+        families: ["decode", "grouped", "shared", "threads-decode"],
         table: exactTable,
         limits: `Reading keys and values limits one query to each head: from memory libattn reads at 80 to 95% of what a bare
 loop reads, and the rest is lost where pages begin. From the last cache, and with i8, converting numbers takes longer than

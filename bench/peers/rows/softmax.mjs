@@ -1,6 +1,17 @@
 // Exact attention.
 
-import { causal, decode, full, ofReading, row, square, two, units, withOne } from "./tasks.mjs";
+import {
+    causal,
+    decode,
+    full,
+    ofReading,
+    oneQuery,
+    row,
+    square,
+    two,
+    units,
+    withOne,
+} from "./tasks.mjs";
 
 const operators = ["onnxruntime MultiHeadAttention", "onnxruntime Attention"];
 const graph = "onnxruntime MatMul, Softmax, MatMul";
@@ -98,6 +109,20 @@ export const families = [
             decode("grouped-4096", 4096, grouped, { kv_heads: 1 }),
             decode("grouped-32768", 32768, grouped, { kv_heads: 1 }),
         ],
+    },
+    {
+        id: "shared",
+        title: "One query, many query heads to one key/value head, 1 thread",
+        unit: units.flops,
+        peak: "flops",
+        rows: [16, 32, 71, 128].map((heads) =>
+            row(
+                `shared-${heads}`,
+                `${heads} heads to one, m = 4096, d = 128`,
+                oneQuery(4096, { heads, kv_heads: 1 }),
+                ["libattn", "onnxruntime Attention", shared, ...libraries, "ggml"],
+            ),
+        ),
     },
     {
         id: "threads",
