@@ -14,19 +14,20 @@ export const topics = [
         limits: `Arithmetic limits these rows. The two products take 80 to 90% of the time and run at 85 to 97% of the peak.
 Exponentials take 3 to 10% and weigh more where AVX-512 halves the time of the products. Packing, row maxima and stores
 take the rest: about 5% each on n = 128, where the call itself counts too. With every piece at its best a Zen 3 would
-reach 84% at d = 64. On a Xeon the clock drops when loads and multiply-adds run together, which costs another 10%. The
-block of 192 keys and the shapes of the tiles are at a flat optimum: other sizes differ by less than two runs do. Two
-threads scale by 1.9 and more; beyond that, neighbours of the virtual machine decide.`,
+reach 84% at d = 64. On a Xeon the clock drops when loads and multiply-adds run together, which costs 5 to 10%. The
+key block and the shapes of the tiles are at a flat optimum: other sizes differ by less than two runs do. Two
+threads reach 1.8 to 2 times one; beyond that, neighbours of the virtual machine decide.`,
     },
     {
         id: "decode",
         title: "Decoding: one query and a cache",
         families: ["decode", "grouped", "shared", "threads-decode"],
         table: exactTable,
-        limits: `Reading keys and values limits one query to each head: from memory libattn reads at 80 to 95% of what a bare
-loop reads, and the rest is lost where pages begin. From the last cache, and with i8, converting numbers takes longer than
+        limits: `Reading keys and values limits one query to each head: from memory libattn reads at 60 to 95% of what a bare
+loop reads, mostly above 80%, and the rest is lost where pages begin. From the last cache, and with i8, converting numbers takes longer than
 reading them. With 8 query heads to a key/value head each number that is read takes eight multiply-adds, so arithmetic
-limits the row; bf16 and i8 are then no faster than f32. A second thread adds only what memory has left.`,
+limits the row; bf16 and i8 are then no faster than f32. A second thread adds only what memory has left. Why three
+rows lose on the Zen 5 is not known.`,
     },
     {
         id: "precision",
@@ -62,7 +63,7 @@ importing and compiling.`,
         limits: `Products of 48 tokens with a 64 x 64 state are small: they run at 70 to 85% of the peak in the nearest cache, feature
 maps and the compensated sums of the state take a third of the time, and at n = 65536 the arrays come from memory. The
 delta rules add a triangular system of 12 tokens. One token reads and writes the state: products and loads do not overlap
-fully, so 1.5 times the bare reading is the best that a loop of intrinsics reaches. Plain C loops with \`-ffast-math\` are
+fully, so a loop of intrinsics takes 1.5 times as long as bare reading and writing at best. Plain C loops with \`-ffast-math\` are
 a strong peer here, because they keep no compensated sums.`,
     },
     {
@@ -84,7 +85,7 @@ on hashing and sorting than on pairs.`,
         title: "Gradients and training",
         families: [],
         table: () => "",
-        limits: `Softmax's gradients are five products in place of two and reach 70 to 85% of the peak. Linear attention's take three
+        limits: `Softmax's gradients are five products in place of two and reach 68 to 86% of the peak. Linear attention's take three
 times its run. For sparse patterns that keep few keys a query, the edges of tiles and packing cost as much as the pairs. A
 training step also runs the layers around attention, and small models spend their time in those.`,
     },
@@ -95,7 +96,7 @@ training step also runs the layers around attention, and small models spend thei
         table: () => "",
         limits: `Sketched attention saves only in the product of queries and keys: with d = dv = 128 and 64 features, 0.75 of the
 operations remain, and exponentials keep it at 0.78 to 0.83 of the time. Making a sketch reads \`X\` once or a few times, so
-memory limits \`osnap\`; \`approximate\` also needs a Gram matrix and its factor, \`deterministic\` a factorisation for each
-kept feature. For a sparse \`X\` with fewer than a million elements the d draws are the constant that remains.`,
+memory limits \`osnap\`; \`approximate\` also needs a Gram matrix and its factor, \`deterministic\` goes over all features
+for each one that it keeps. For a sparse \`X\` with fewer than a million elements the d draws are the constant that remains.`,
     },
 ];
