@@ -15,12 +15,15 @@ const pageFile = join(import.meta.dirname, "..", "RESULTS.md");
 const newestBy = (items, keyOf) => [...new Map(items.map((item) => [keyOf(item), item])).values()];
 
 /** Where, when and how a run was made. */
-function headOf({ machine, date, commit, command, note, peaks }) {
+function headOf({ file, machine, date, commit, command, converted, note, peaks }) {
     const place = [machine.cpus && `${machine.cpus} CPUs`, machine.system]
         .filter(Boolean)
         .join(", ");
     const from = [place, date, commit && `commit ${commit}`, command && `\`${command}\``];
-    return [`${from.filter(Boolean).join("; ")}.`, peaksOf(peaks), note].filter(Boolean).join(" ");
+    const origin = converted ? `[Converted](results/${file}) from a table.` : "";
+    return [`${from.filter(Boolean).join("; ")}.`, origin, peaksOf(peaks), note]
+        .filter(Boolean)
+        .join(" ");
 }
 
 /** A number as its column tells it: "..., %" in per cent, "error" with two digits, else three; a text as it is. */
@@ -127,7 +130,10 @@ measurements are made.
 - **error**: relative to exact attention in double precision, Frobenius norm; "more" where the best peer's is smaller.
 
 Most machines are virtual and have neighbours, so milliseconds scatter by 5 to 10%. Ratios are steadier, because the
-contenders of a row take turns.`;
+contenders of a row take turns.
+
+A run that is marked "converted" was not written by a command: it was read from a table of an older manual. Its file says in
+\`converted\` which values are computed from others, and what the table did not tell.`;
 
 /** The page of these runs, the oldest first. */
 export function pageOf(runs) {

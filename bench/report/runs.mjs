@@ -3,7 +3,8 @@
 // {machine: {kind, name, cpus, system}, date, commit, command, peaks, note, results, tables}
 //
 // `results` has a record for each contender in each row (peers/results.mjs). `tables` has what else was measured:
-// {topic, title, columns, rows, note}, with numbers or texts as cells. The page leaves out the topic "archive".
+// {topic, title, columns, rows, note}, with numbers or texts as cells. `converted` says what is not as measured in a run that
+// no command wrote. The page leaves out the topic "archive".
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
