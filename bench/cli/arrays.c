@@ -3,8 +3,6 @@
 
 #include "cli/cli.h"
 
-#include "attn/random.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +15,6 @@ void *array_allocate(attn_dtype_t dtype, const int64_t shape[4]) {
         bytes *= (size_t)shape[axis];
     }
     return malloc(bytes);
-}
-
-int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int64_t columns) {
-    const int64_t shape[4] = {1, heads, rows, columns};
-    float *data = array->memory = array_allocate(ATTN_F32, shape);
-    if (!data) return 0;
-    for (int64_t i = 0; i < heads * rows * columns; i++)
-        data[i] = (float)attn_random_normal(ARRAY_SEED, stream, (uint64_t)i);
-    array->tensor = attn_tensor_bhnd(data, 1, heads, rows, columns);
-    array->rank = 3;
-    return 1;
 }
 
 int array_take(array_t *array, const char *path, char *bytes, size_t size,

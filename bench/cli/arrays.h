@@ -21,12 +21,6 @@ typedef struct array {
 void *array_allocate(attn_dtype_t dtype, const int64_t shape[4]);
 
 /**
- * One batch of independent standard normal numbers in f32, always the same ones for a `stream`; 0 where
- * that is too much memory. With the default scale, logits of two such are of order 1.
- */
-int array_draw(array_t *array, uint64_t stream, int64_t heads, int64_t rows, int64_t columns);
-
-/**
  * An array of this shape in C order, with elements not yet written; an exit status, array_free() in any case.
  * `name` is for the complaint that there is no memory.
  */

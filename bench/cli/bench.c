@@ -1,29 +1,37 @@
 /* cli/bench.c: `attn bench`: speed over ranges of sizes, on random input, or on arrays of files. */
 #include "cli/calibrate.h"
 #include "cli/cli.h"
+#include "cli/draw.h"
 #include "cli/format.h"
 #include "cli/gradients.h"
 #include "cli/host.h"
 #include "cli/inputs.h"
 #include "cli/pieces.h"
+#include "cli/stream.h"
 #include "cli/table.h"
 #include "cli/trial.h"
+#include "cli/visible.h"
 #include "measure/accuracy.h"
 #include "measure/peak.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const table_column_t columns[] = {
     {"backend", "backend", TABLE_WORD},
+    {"batch", "batch", TABLE_INTEGER},
     {"n", "n", TABLE_INTEGER},
     {"m", "m", TABLE_INTEGER},
     {"d", "d", TABLE_INTEGER},
     {"dv", "dv", TABLE_INTEGER},
     {"heads", "heads", TABLE_INTEGER},
     {"kv_heads", "kv heads", TABLE_INTEGER},
+    {"dtype", "dtype", TABLE_WORD},
     {"causal", "causal", TABLE_FLAG},
+    {"past", "past", TABLE_INTEGER},
+    {"stream", "stream", TABLE_FLAG},
     {"backward", "backward", TABLE_FLAG},
     {"threads", "threads", TABLE_INTEGER},
     {"kernel", "kernel", TABLE_WORD},
@@ -40,13 +48,20 @@ static const table_column_t columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof columns[0], CHECKED_ROWS = 64, COUNTED_ROWS = 256 };
 
+/* Sizes in the order in which rows are measured, the last one changing first. */
+enum { SIZE_BATCH, SIZE_HEADS, SIZE_N, SIZE_PAST, SIZE_M, SIZE_D, SIZE_DV, SIZE_KV_HEADS, SIZES };
+enum { DTYPES = 4 };
+
 typedef struct bench {
     settings_t settings; /* its threads: those of the context in use */
     inputs_t inputs;     /* files, where there are any, and what every problem is given */
     format_t formats;
     option_texts_t backends;
-    option_integers_t n, m, d, dv, heads, kv_heads, threads;
-    int backward, kernels, calibrate;
+    option_integers_t sizes[SIZES], threads;
+    const char *dtype; /* of keys and values, a list */
+    attn_dtype_t dtypes[DTYPES];
+    int dtype_count;
+    int backward, stream, kernels, calibrate;
     double seconds; /* per row */
 
     enum table_format format;
@@ -70,13 +85,17 @@ static void add_row(bench_t *bench, const trial_t *trial, const attn_problem_t *
     const double gflops = flops > 0 ? 1e-9 * flops / time->median : NAN;
     table_t *table = &bench->table;
     table_add_text(table, trial->backend->id);
+    table_add_number(table, (double)problem->batch);
     table_add_number(table, (double)problem->queries);
     table_add_number(table, (double)problem->keys);
     table_add_number(table, (double)problem->dim);
     table_add_number(table, (double)problem->value_dim);
     table_add_number(table, (double)problem->heads);
     table_add_number(table, (double)problem->kv_heads);
+    table_add_text(table, attn_dtype_name(problem->kv_dtype));
     table_add_number(table, problem->causal != ATTN_CAUSAL_NONE);
+    table_add_number(table, (double)problem->past);
+    table_add_number(table, bench->stream);
     table_add_number(table, bench->backward);
     table_add_number(table, threads);
     table_add_text(table, trial->plan ? attn_plan_kernel(trial->plan) : NULL);
@@ -117,53 +136,89 @@ static void count_pairs(trial_t *trial, const attn_problem_t *problem) {
     free(weights);
 }
 
-/* Of a run, or of its gradients. */
-static int measure_trial(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
-                         measure_t *time, double *relative) {
+static void warn_unsolved(const trial_t *trial, const attn_problem_t *problem) {
+    cli_warn("%s with n = %lld, m = %lld: %s", trial->backend->id, (long long)problem->queries,
+             (long long)problem->keys, trial->error.message);
+}
+
+/* Of its tokens one by one; without numbers where the backend has no streams for the problem. */
+static int measure_stream(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
+                          measure_t *time, double *relative) {
     const int64_t stride = accuracy_stride_for_rows(problem, CHECKED_ROWS);
-    gradients_t gradients = {.files = {.count = 0}};
-    int status = CLI_OK;
-    if (!bench->backward) {
-        if (trial_time(trial, bench->seconds, time) ||
-            accuracy_error(problem, &trial->io, stride, relative, &trial->error))
-            return cli_reject(trial->backend->id, &trial->error);
+    int64_t before = 0;
+    attn_status_t failed =
+        stream_time(trial, bench->context, &bench->settings, bench->seconds, &before, time);
+    if (failed == ATTN_ERROR_UNSUPPORTED) {
+        warn_unsolved(trial, problem);
+        trial->cost = (attn_cost_t){.pairs = NAN, .touched = NAN};
         return CLI_OK;
     }
-    status = gradients_draw(&gradients, trial, ARRAY_SEED);
+    if (!failed) failed = accuracy_error(problem, &trial->io, stride, relative, &trial->error);
+    if (failed) return cli_reject(trial->backend->id, &trial->error);
+    visible_tokens(trial, bench->context, &bench->settings, before);
+    return CLI_OK;
+}
+
+static int measure_backward(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
+                            measure_t *time, double *relative) {
+    const int64_t stride = accuracy_stride_for_rows(problem, CHECKED_ROWS);
+    gradients_t gradients = {.files = {.count = 0}};
+    int status = gradients_draw(&gradients, trial, ARRAY_SEED);
     if (!status && (trial_run(trial) || gradients_time(&gradients, trial, bench->seconds, time)))
         status = cli_reject(trial->backend->id, &trial->error);
-    *relative = NAN; /* where weights are not softmax's */
-    if (!status && trial->backend->features & ATTN_FEATURE_LSE)
+    if (!status && trial->backend->features & ATTN_FEATURE_LSE) /* else weights are others */
         status = gradients_error(&gradients, trial, problem, stride, relative);
     gradients_free(&gradients);
     return status;
 }
 
+static int measure_run(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
+                       measure_t *time, double *relative) {
+    const int64_t stride = accuracy_stride_for_rows(problem, CHECKED_ROWS);
+    if (trial_time(trial, bench->seconds, time) ||
+        accuracy_error(problem, &trial->io, stride, relative, &trial->error))
+        return cli_reject(trial->backend->id, &trial->error);
+    return CLI_OK;
+}
+
+static int measure_trial(const bench_t *bench, trial_t *trial, const attn_problem_t *problem,
+                         measure_t *time, double *relative) {
+    if (bench->stream) return measure_stream(bench, trial, problem, time, relative);
+    if (bench->backward) return measure_backward(bench, trial, problem, time, relative);
+    return measure_run(bench, trial, problem, time, relative);
+}
+
 static int measure_one(bench_t *bench, const attn_backend_t *backend, const attn_problem_t *problem,
                        const attn_io_t *inputs, array_t *shared) {
-    const measure_t never = {.median = NAN, .low = NAN, .high = NAN};
-    measure_t time;
-    double relative;
+    measure_t time = {.median = NAN, .low = NAN, .high = NAN};
+    double relative = NAN;
     trial_t trial;
     int status = CLI_OK;
     const attn_status_t planned = trial_plan(&trial, bench->context, backend, problem,
                                              &bench->settings, &bench->inputs.given);
     if (planned == ATTN_OK) measure_peaks(bench);
     if (planned == ATTN_ERROR_UNSUPPORTED) {
-        cli_warn("%s with n = %lld, m = %lld: %s", backend->id, (long long)problem->queries,
-                 (long long)problem->keys, trial.error.message);
-        add_row(bench, &trial, problem, &never, NAN);
+        warn_unsolved(&trial, problem);
     } else if (!planned && trial_load(&trial, shared)) {
         status = CLI_USAGE;
     } else if (planned || trial_prepare(&trial, inputs)) {
         status = cli_reject(backend->id, &trial.error);
     } else {
+        visible_lengths(&trial, bench->context, &bench->settings);
         status = measure_trial(bench, &trial, problem, &time, &relative);
-        if (!status && isnan(trial.cost.pairs)) count_pairs(&trial, problem);
-        if (!status) add_row(bench, &trial, problem, &time, relative);
+        if (!status && !isnan(time.median) && isnan(trial.cost.pairs)) count_pairs(&trial, problem);
     }
+    if (!status) add_row(bench, &trial, problem, &time, relative);
     trial_free(&trial);
     return status;
+}
+
+static int check_gradients(const attn_problem_t *problem) {
+    const int is_query = problem->dtype != ATTN_F32;
+    if (!problem->backward || (!is_query && problem->kv_dtype == ATTN_F32)) return CLI_OK;
+    return cli_complain(CLI_USAGE, "--backward measures gradients in f32, and %s %s",
+                        is_query ? "Q is" : "K and V are",
+                        attn_dtype_name(is_query ? problem->dtype : problem->kv_dtype));
 }
 
 /* Random inputs of these sizes, or those of the files. */
@@ -171,6 +226,7 @@ static int measure_problem(bench_t *bench, const attn_problem_t *sizes) {
     inputs_t inputs = bench->inputs;
     inputs.backward = bench->backward;
     int status = has_files(bench) ? inputs_load(&inputs) : inputs_draw(&inputs, sizes);
+    if (!status) status = check_gradients(&inputs.problem);
     for (int i = 0; !status && i < bench->selection.count; i++)
         status = measure_one(bench, attn_backend_at(bench->context, bench->selection.indices[i]),
                              &inputs.problem, &inputs.io, inputs.shared);
@@ -186,31 +242,59 @@ static int value_at(const option_integers_t *list, int index, int64_t fallback, 
     return index < (list->count ? list->count : 1);
 }
 
-/* All values of kv_heads, for one of everything else. */
-static int measure_groups(bench_t *bench, attn_problem_t *problem) {
-    int64_t kv;
-    for (int a = 0; value_at(&bench->kv_heads, a, problem->heads, &kv); a++) {
-        problem->kv_heads = kv;
-        const int status = measure_problem(bench, problem);
-        if (status) return status;
+/* A size that is not given follows those before it. */
+static int64_t default_size(int size, const int64_t values[SIZES]) {
+    switch (size) {
+    case SIZE_BATCH:
+        return 1;
+    case SIZE_HEADS:
+        return 8;
+    case SIZE_N:
+        return 1024;
+    case SIZE_PAST:
+        return 0;
+    case SIZE_M:
+        return values[SIZE_PAST] + values[SIZE_N];
+    case SIZE_D:
+        return 64;
+    case SIZE_DV:
+        return values[SIZE_D];
+    default:
+        return values[SIZE_HEADS];
     }
-    return CLI_OK;
 }
 
-static int measure_sizes(bench_t *bench) {
-    int64_t h, n, m, d, dv;
-    if (has_files(bench)) return measure_problem(bench, NULL);
-    for (int a = 0; value_at(&bench->heads, a, 8, &h); a++)
-        for (int b = 0; value_at(&bench->n, b, 1024, &n); b++)
-            for (int c = 0; value_at(&bench->m, c, n, &m); c++)
-                for (int e = 0; value_at(&bench->d, e, 64, &d); e++)
-                    for (int f = 0; value_at(&bench->dv, f, d, &dv); f++) {
-                        attn_problem_t problem;
-                        attn_problem_init(&problem, 1, h, n, m, d, dv);
-                        const int status = measure_groups(bench, &problem);
-                        if (status) return status;
-                    }
-    return CLI_OK;
+/* In every element type. */
+static int measure_types(bench_t *bench, const int64_t values[SIZES]) {
+    attn_problem_t problem;
+    int status = CLI_OK;
+    if (values[SIZE_PAST] > values[SIZE_M])
+        return cli_complain(CLI_USAGE, "--past: %lld keys of %lld (--m counts the past, too)",
+                            (long long)values[SIZE_PAST], (long long)values[SIZE_M]);
+    attn_problem_init(&problem, values[SIZE_BATCH], values[SIZE_HEADS], values[SIZE_N],
+                      values[SIZE_M], values[SIZE_D], values[SIZE_DV]);
+    problem.kv_heads = values[SIZE_KV_HEADS];
+    problem.past = values[SIZE_PAST];
+    for (int i = 0; !status && i < bench->dtype_count; i++) {
+        problem.kv_dtype = bench->dtypes[i];
+        status = measure_problem(bench, &problem);
+    }
+    return status;
+}
+
+/* All values of sizes from number `size` on, beside those before it. */
+static int measure_sizes(bench_t *bench, int size, int64_t values[SIZES]) {
+    int status = CLI_OK;
+    if (size == SIZES) return measure_types(bench, values);
+    const int64_t fallback = default_size(size, values);
+    for (int i = 0; !status && value_at(&bench->sizes[size], i, fallback, &values[size]); i++)
+        status = measure_sizes(bench, size + 1, values);
+    return status;
+}
+
+static int measure_all(bench_t *bench) {
+    int64_t values[SIZES];
+    return has_files(bench) ? measure_problem(bench, NULL) : measure_sizes(bench, 0, values);
 }
 
 /* A context has a fixed number of threads, so there is one for each number. */
@@ -221,7 +305,7 @@ static int measure_threads(bench_t *bench) {
         if (!status) status = settings_select(bench->context, &bench->backends, &bench->selection);
         if (!status) status = settings_check(&bench->settings, bench->context, &bench->selection);
         if (!status) status = given_check(&bench->inputs.given, bench->context, &bench->selection);
-        if (!status) status = measure_sizes(bench);
+        if (!status) status = measure_all(bench);
         attn_context_destroy(bench->context);
         bench->context = NULL;
     }
@@ -265,22 +349,40 @@ static int print(const bench_t *bench) {
 
 /* ---- command --------------------------------------------------------------------------------- */
 
+static const char *const size_names[SIZES] = {
+    [SIZE_BATCH] = "batch", [SIZE_HEADS] = "heads", [SIZE_N] = "n",   [SIZE_PAST] = "past",
+    [SIZE_M] = "m",         [SIZE_D] = "d",         [SIZE_DV] = "dv", [SIZE_KV_HEADS] = "kv-heads",
+};
+
+/* A size that is given; NULL for none. */
+static const char *first_size(const bench_t *bench) {
+    for (int i = 0; i < SIZES; i++)
+        if (bench->sizes[i].count) return size_names[i];
+    return NULL;
+}
+
+/* An array of the library's that a flag gives, by the flag's name; 0 for none. */
+static int first_flag(const bench_t *bench, char flag[DECLARED_TEXT]) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    for (uint32_t i = 0; i < ATTN_ARRAY_OWN && attn_backend_array(NULL, i, &info); i++)
+        if (bench->inputs.given.flagged[i]) {
+            declared_flag(i, &info, flag);
+            return 1;
+        }
+    return 0;
+}
+
 /* --kernels and --calibrate run no problem: what chooses one, and what --kernels alone lacks, is refused by name. */
 static int check_alone(const bench_t *bench) {
     const char *mode = bench->kernels ? "kernels" : "calibrate";
     const settings_t *settings = &bench->settings;
     const char *const *paths = bench->inputs.paths;
     const rules_t *rules = &bench->inputs.rules;
+    char flag[DECLARED_TEXT];
     const struct {
         const char *name;
         int is_given;
     } without[] = {
-        {"n", bench->n.count},
-        {"m", bench->m.count},
-        {"d", bench->d.count},
-        {"dv", bench->dv.count},
-        {"heads", bench->heads.count},
-        {"kv-heads", bench->kv_heads.count},
         {"q", paths[INPUT_QUERY] != NULL},
         {"k", paths[INPUT_KEY] != NULL},
         {"v", paths[INPUT_VALUE] != NULL},
@@ -290,6 +392,8 @@ static int check_alone(const bench_t *bench) {
         {"scale", !isnan(rules->scale)},
         {"softcap", rules->softcap != 0},
         {"backward", bench->backward},
+        {"stream", bench->stream},
+        {"dtype", bench->dtype != NULL},
         {"input", bench->inputs.given.inputs.count},
         {"set", settings->assignments.count},
         {"seed", settings->seed != NULL},
@@ -299,27 +403,82 @@ static int check_alone(const bench_t *bench) {
     if (!bench->kernels && !bench->calibrate) return CLI_OK;
     if (bench->kernels && bench->calibrate)
         return cli_complain(CLI_USAGE, "--kernels and --calibrate exclude each other");
+    if (first_size(bench))
+        return cli_complain(CLI_USAGE, "--%s has no --%s", mode, first_size(bench));
+    if (first_flag(bench, flag)) return cli_complain(CLI_USAGE, "--%s has no --%s", mode, flag);
     for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)
         if (without[i].is_given)
             return cli_complain(CLI_USAGE, "--%s has no --%s", mode, without[i].name);
     return CLI_OK;
 }
 
-static int check_files(const bench_t *bench, int has_sizes) {
+static int check_files(const bench_t *bench) {
     const char *const *paths = bench->inputs.paths;
     if (!has_files(bench)) return CLI_OK;
-    if (has_sizes) return cli_complain(CLI_USAGE, "--q, --k and --v have sizes of their own");
+    if (first_size(bench))
+        return cli_complain(CLI_USAGE, "--%s: --q, --k and --v have sizes of their own",
+                            first_size(bench));
+    if (bench->dtype)
+        return cli_complain(CLI_USAGE, "--dtype: --k and --v have element types of their own");
     if (!(paths[INPUT_QUERY] && paths[INPUT_KEY] && paths[INPUT_VALUE]))
         return cli_complain(CLI_USAGE, "bench: --q, --k and --v go together");
     return CLI_OK;
 }
 
+/* The types between commas; f32 without --dtype. */
+static int read_dtypes(bench_t *bench) {
+    bench->dtypes[bench->dtype_count++] = ATTN_F32;
+    if (!bench->dtype) return CLI_OK;
+    bench->dtype_count = 0;
+    for (const char *item = bench->dtype;; item++) {
+        char word[OPTION_WORD];
+        const attn_dtype_t dtype =
+            option_item(item, word) ? draw_dtype(word) : (attn_dtype_t)ATTN_DTYPE_NONE;
+        const int length = (int)strcspn(item, ",");
+        if (dtype == ATTN_DTYPE_NONE)
+            return cli_complain(CLI_USAGE, "--dtype: '%.*s' is none of f32, f16, bf16 and i8",
+                                length, item);
+        for (int i = 0; i < bench->dtype_count; i++)
+            if (bench->dtypes[i] == dtype)
+                return cli_complain(CLI_USAGE, "--dtype: %s is given twice", word);
+        bench->dtypes[bench->dtype_count++] = dtype;
+        item += length;
+        if (!*item) return CLI_OK;
+    }
+}
+
+/* Scales of random keys and values are made with these. */
+static int check_scales(const bench_t *bench) {
+    static const uint32_t scales[] = {ATTN_ARRAY_KEY_SCALES, ATTN_ARRAY_VALUE_SCALES};
+    attn_array_info_t info = {.struct_size = sizeof info};
+    char label[DECLARED_TEXT];
+    for (int i = 0; !has_files(bench) && i < 2; i++)
+        if (attn_backend_array(NULL, scales[i], &info) &&
+            given_value(&bench->inputs.given, scales[i], &info, label))
+            return cli_complain(CLI_USAGE, "%s: is for --k and --v; --dtype=i8 makes its own",
+                                label);
+    return CLI_OK;
+}
+
+static int check_ways(const bench_t *bench) {
+    attn_array_info_t info = {.struct_size = sizeof info};
+    char label[DECLARED_TEXT];
+    if (bench->stream && bench->backward)
+        return cli_complain(CLI_USAGE, "--stream and --backward exclude each other");
+    if (bench->stream && !bench->inputs.rules.causal && !bench->inputs.rules.window)
+        return cli_complain(CLI_USAGE, "--stream needs --causal (bottom-right where m is above n)");
+    attn_backend_array(NULL, ATTN_ARRAY_KV_LENGTHS, &info);
+    if (bench->stream && given_value(&bench->inputs.given, ATTN_ARRAY_KV_LENGTHS, &info, label))
+        return cli_complain(CLI_USAGE, "--stream has no %s: its keys are those that came", label);
+    return check_scales(bench);
+}
+
 static int execute(bench_t *bench) {
-    const int has_sizes = bench->n.count || bench->m.count || bench->d.count || bench->dv.count ||
-                          bench->heads.count || bench->kv_heads.count;
     int status = format_choose(&bench->formats, &bench->format);
     if (!status) status = check_alone(bench);
-    if (!status) status = check_files(bench, has_sizes);
+    if (!status) status = check_files(bench);
+    if (!status) status = read_dtypes(bench);
+    if (!status) status = check_ways(bench);
     if (!status && bench->kernels)
         return pieces_print(&bench->settings, bench->format, bench->seconds);
     if (!status && bench->calibrate)
@@ -345,6 +504,11 @@ static const char details[] =
     "With --backward the error is that of the gradient by Q, against exact softmax attention's;\n"
     "linear, whose weights are others, has none.\n"
     "\n"
+    "GB/s are of the bytes that queries, results and the visible keys and values have, as their\n"
+    "types and --kv-lens say. With --stream a row is n tokens, one by one, after the m - n before\n"
+    "them (--causal=bottom-right), which are appended before the clock starts; linear keeps sums\n"
+    "in place of keys, and has no GFLOP/s and GB/s there.\n"
+    "\n"
     "--kernels times what all kernels share instead, each piece alone on data in the nearest "
     "cache\n"
     "(96 keys, d = 64), on every tier of this machine up to --cpu; the peak is the tier's own\n"
@@ -366,16 +530,27 @@ int cli_bench(int argc, char **argv) {
                      .seconds = 0.5,
                      .table = table_make(columns, COLUMNS)};
     const int64_t most = (int64_t)1 << 40;
-    const option_t options[] = {
+    option_t options[OPTION_LIST_SIZE] = {
         {"backend", 0, OPTION_TEXTS, "A,B,...", "which backends; may be repeated (default: all)",
          &bench.backends, 0, 0},
-        {"n", 0, OPTION_INTEGERS, "N,...", "queries (default 1024)", &bench.n, 1, most},
-        {"m", 0, OPTION_INTEGERS, "M,...", "keys (default: n)", &bench.m, 1, most},
-        {"d", 0, OPTION_INTEGERS, "D,...", "columns of Q and K (default 64)", &bench.d, 1, most},
-        {"dv", 0, OPTION_INTEGERS, "DV,...", "columns of V (default: d)", &bench.dv, 1, most},
-        {"heads", 0, OPTION_INTEGERS, "H,...", "heads (default 8)", &bench.heads, 1, most},
+        {"n", 0, OPTION_INTEGERS, "N,...", "queries (default 1024)", &bench.sizes[SIZE_N], 1, most},
+        {"m", 0, OPTION_INTEGERS, "M,...", "keys, those of the past too (default: past + n)",
+         &bench.sizes[SIZE_M], 1, most},
+        {"past", 0, OPTION_INTEGERS, "P,...", "keys before the first query (default 0)",
+         &bench.sizes[SIZE_PAST], 0, most},
+        {"d", 0, OPTION_INTEGERS, "D,...", "columns of Q and K (default 64)", &bench.sizes[SIZE_D],
+         1, most},
+        {"dv", 0, OPTION_INTEGERS, "DV,...", "columns of V (default: d)", &bench.sizes[SIZE_DV], 1,
+         most},
+        {"batch", 0, OPTION_INTEGERS, "B,...", "sequences (default 1)", &bench.sizes[SIZE_BATCH], 1,
+         most},
+        {"heads", 0, OPTION_INTEGERS, "H,...", "heads (default 8)", &bench.sizes[SIZE_HEADS], 1,
+         most},
         {"kv-heads", 0, OPTION_INTEGERS, "H,...", "heads of K and V (default: heads)",
-         &bench.kv_heads, 1, most},
+         &bench.sizes[SIZE_KV_HEADS], 1, most},
+        {"dtype", 0, OPTION_TEXT, "T,...",
+         "elements of K and V: f32 (default), f16, bf16, i8; those of Q stay f32", &bench.dtype, 0,
+         0},
         {"q", 0, OPTION_TEXT, "Q.npy",
          "queries, in place of sizes: (n, d), (H, n, d) or (B, H, n, d)",
          &bench.inputs.paths[INPUT_QUERY], 0, 0},
@@ -386,6 +561,9 @@ int cli_bench(int argc, char **argv) {
         RULES_OPTIONS(bench.inputs.rules),
         {"backward", 0, OPTION_SWITCH, NULL, "time the gradients by Q, K and V, not the run",
          &bench.backward, 0, 0},
+        {"stream", 0, OPTION_SWITCH, NULL,
+         "decode token by token: append its key and value, then query; needs --causal",
+         &bench.stream, 0, 0},
         {"kernels", 0, OPTION_SWITCH, NULL, "time the pieces that kernels share", &bench.kernels, 0,
          0},
         {"calibrate", 0, OPTION_SWITCH, NULL, "tell what this machine does, and which kernels run",
@@ -397,8 +575,8 @@ int cli_bench(int argc, char **argv) {
         {"time", 0, OPTION_NUMBER, "SECONDS", "how long to time each row (default 0.5)",
          &bench.seconds, 0, 3600},
         FORMAT_OPTIONS(bench.formats),
-        {.name = NULL},
     };
+    given_add_flags(&bench.inputs.given, ATTN_ROLE_INPUT, options);
     const option_command_t command = {"bench", summary, options, details};
     const enum option_outcome outcome = options_parse(&command, argc, argv);
     if (outcome != OPTIONS_PARSED) return outcome == OPTIONS_HELPED ? CLI_OK : CLI_USAGE;

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/container.h"
+#include "cli/draw.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -245,16 +246,24 @@ int inputs_write_x(inputs_t *inputs) {
 
 int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes) {
     const int64_t rows[INPUT_COUNT] = {sizes->queries, sizes->keys, sizes->keys};
-    for (int which = 0; which < INPUT_COUNT; which++)
-        if (!array_draw(&inputs->arrays[which], (uint64_t)which,
-                        which == INPUT_QUERY ? sizes->heads : sizes->kv_heads, rows[which],
-                        which == INPUT_VALUE ? sizes->value_dim : sizes->dim))
+    array_t *scales[INPUT_COUNT] = {NULL, &inputs->shared[ATTN_ARRAY_KEY_SCALES],
+                                    &inputs->shared[ATTN_ARRAY_VALUE_SCALES]};
+    for (int which = 0; which < INPUT_COUNT; which++) {
+        array_t *array = &inputs->arrays[which];
+        const int is_query = which == INPUT_QUERY;
+        const int64_t shape[4] = {sizes->batch, is_query ? sizes->heads : sizes->kv_heads,
+                                  rows[which],
+                                  which == INPUT_VALUE ? sizes->value_dim : sizes->dim};
+        if (!draw_normal(array, (uint64_t)which, shape) ||
+            !draw_round(array, is_query ? sizes->dtype : sizes->kv_dtype, scales[which]))
             return cli_complain(
                 CLI_USAGE,
-                "no memory for random Q, K and V with n = %lld, m = %lld, d = %lld, "
+                "no memory for random Q, K and V with batch = %lld, n = %lld, m = %lld, d = %lld, "
                 "dv = %lld, heads = %lld",
-                (long long)sizes->queries, (long long)sizes->keys, (long long)sizes->dim,
-                (long long)sizes->value_dim, (long long)sizes->heads);
+                (long long)sizes->batch, (long long)sizes->queries, (long long)sizes->keys,
+                (long long)sizes->dim, (long long)sizes->value_dim, (long long)sizes->heads);
+    }
+    inputs->problem.past = sizes->past;
     return finish(inputs);
 }
 

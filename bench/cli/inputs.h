@@ -110,7 +110,7 @@ int32_t inputs_rank(const inputs_t *inputs);
  */
 int inputs_load(inputs_t *inputs);
 
-/** The same for random ones of as many heads, rows and columns as `sizes` has. */
+/** The same for random ones of the sizes, element types and past that `sizes` has. */
 int inputs_draw(inputs_t *inputs, const attn_problem_t *sizes);
 
 void inputs_free(inputs_t *inputs);

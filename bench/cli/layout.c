@@ -153,11 +153,11 @@ static int load(layout_t *layout) {
                                        "arrays, not of --q and --k");
     paths[INPUT_VALUE] = paths[INPUT_KEY];
     if (paths[INPUT_KEY]) return inputs_load(inputs);
-    attn_problem_t sizes = {.batch = 1};
-    sizes.heads = or_else(layout->heads, 1),
-    sizes.kv_heads = or_else(layout->kv_heads, sizes.heads);
-    sizes.queries = or_else(layout->n, 256), sizes.keys = or_else(layout->m, sizes.queries);
-    sizes.dim = sizes.value_dim = or_else(layout->d, 64);
+    const int64_t heads = or_else(layout->heads, 1), n = or_else(layout->n, 256);
+    const int64_t d = or_else(layout->d, 64);
+    attn_problem_t sizes;
+    attn_problem_init(&sizes, 1, heads, n, or_else(layout->m, n), d, d);
+    sizes.kv_heads = or_else(layout->kv_heads, heads);
     return inputs_draw(inputs, &sizes);
 }
 

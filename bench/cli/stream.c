@@ -102,10 +102,12 @@ static attn_status_t check_outputs(trial_t *trial, int64_t seen) {
     return ATTN_OK;
 }
 
-attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const settings_t *settings,
-                         int64_t chunk, uint64_t *memory) {
+/* An empty stream for the trial's problem, whose first query comes with token number `*first`. */
+static attn_status_t open_stream(trial_t *trial, const attn_context_t *context,
+                                 const settings_t *settings, int64_t *first,
+                                 attn_stream_t **stream) {
     const attn_problem_t *posed = attn_plan_problem(trial->plan);
-    const int64_t before = attn_query_position(posed, posed->keys, 0);
+    const int64_t before = *first = attn_query_position(posed, posed->keys, 0);
     attn_problem_t problem = *posed;
     problem.past = 0;
     if (problem.causal == ATTN_CAUSAL_NONE && problem.window_right != 0)
@@ -119,16 +121,62 @@ attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const se
                          (long long)posed->queries, (long long)before, (long long)posed->keys);
     parameters_t parameters;
     settings_parameters(settings, trial->backend, &parameters);
+    const attn_status_t status = check_outputs(trial, before + posed->queries);
+    if (status) return status;
+    return attn_stream_create(context, trial->backend->id, &problem, parameters.params,
+                              parameters.count, posed->keys, stream, &trial->error);
+}
+
+attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const settings_t *settings,
+                         int64_t chunk, uint64_t *memory) {
     attn_stream_t *stream = NULL;
-    attn_status_t status = check_outputs(trial, before + posed->queries);
-    if (!status)
-        status = attn_stream_create(context, trial->backend->id, &problem, parameters.params,
-                                    parameters.count, posed->keys, &stream, &trial->error);
+    int64_t before;
+    attn_status_t status = open_stream(trial, context, settings, &before, &stream);
     if (!status) status = feed(stream, trial, before, chunk);
     *memory = attn_stream_memory(stream);
     attn_stream_destroy(stream);
     return status;
 }
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* Starts anew and answers all queries, each after its token; adds up the seconds of that. */
+static attn_status_t decode(attn_stream_t *stream, trial_t *trial, int64_t before,
+                            double *seconds) {
+    const int64_t queries = attn_plan_problem(trial->plan)->queries;
+    attn_status_t status = attn_stream_truncate(stream, 0, &trial->error);
+    if (!status && before) status = append(stream, trial, 0, before);
+    *seconds = 0;
+    for (int64_t i = 0; !status && i < queries; i++) {
+        call_t token, question;
+        take(&token, trial, 1, before + i, 1);
+        take(&question, trial, 0, i, 1);
+        const double start = measure_clock();
+        status = attn_stream_append(stream, &token.io, &trial->error);
+        if (!status) status = attn_stream_query(stream, &question.io, &trial->error);
+        *seconds += measure_clock() - start;
+    }
+    return status;
+}
+
+enum { SAMPLES = 1000 };
+
+attn_status_t stream_time(trial_t *trial, const attn_context_t *context, const settings_t *settings,
+                          double budget, int64_t *before, measure_t *time) {
+    attn_stream_t *stream = NULL;
+    double samples[SAMPLES];
+    int64_t count = 0;
+    attn_status_t status = open_stream(trial, context, settings, before, &stream);
+    const double start = measure_clock();
+    if (!status) status = decode(stream, trial, *before, &samples[0]); /* to warm up */
+    while (!status && count < SAMPLES && (!count || measure_clock() - start < budget))
+        status = decode(stream, trial, *before, &samples[count++]);
+    attn_stream_destroy(stream);
+    if (!status) *time = measure_interval(samples, count);
+    return status;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 enum { TOKENS = 64 };
 

@@ -12,6 +12,13 @@ attn_status_t stream_run(trial_t *trial, const attn_context_t *context, const se
                          int64_t chunk, uint64_t *memory);
 
 /**
+ * The same, measured for about `budget` seconds: what one pass over all queries takes, token by token, once the
+ * `*before` tokens in front of them are appended.
+ */
+attn_status_t stream_time(trial_t *trial, const attn_context_t *context, const settings_t *settings,
+                          double budget, int64_t *before, measure_t *time);
+
+/**
  * Bytes of a stream of the trial's backend after all keys and values of the trial; NaN where it has none for the
  * trial's problem.
  */

@@ -221,13 +221,17 @@ describe("attn bench", () => {
     const KEYS = [
         ...[
             "backend",
+            "batch",
             "n",
             "m",
             "d",
             "dv",
             "heads",
             "kv_heads",
+            "dtype",
             "causal",
+            "past",
+            "stream",
             "backward",
             "threads",
             "kernel",

@@ -1,0 +1,92 @@
+/* cli/visible.c: see visible.h. */
+#include "cli/visible.h"
+
+#include <math.h>
+
+typedef struct counter {
+    const trial_t *trial;
+    const attn_context_t *context;
+    parameters_t parameters;
+    attn_cost_t sum;
+} counter_t;
+
+static const attn_cost_t untold = {.struct_size = sizeof untold,
+                                   .flops = NAN,
+                                   .bytes = NAN,
+                                   .pairs = NAN,
+                                   .touched = NAN,
+                                   .gradient_flops = NAN};
+
+static void begin(counter_t *counter, const trial_t *trial, const attn_context_t *context,
+                  const settings_t *settings) {
+    *counter = (counter_t){.trial = trial, .context = context};
+    counter->sum = (attn_cost_t){.struct_size = sizeof counter->sum, .form = trial->cost.form};
+    settings_parameters(settings, trial->backend, &counter->parameters);
+}
+
+/* Of the trial's problem with so many keys, where there are any: else queries and results alone. */
+static attn_cost_t cost_of(const counter_t *counter, const attn_problem_t *problem) {
+    attn_cost_t cost = {.struct_size = sizeof cost};
+    attn_plan_t *plan = NULL;
+    if (!problem->keys) {
+        cost.bytes = (double)attn_dtype_size(problem->dtype) *
+                     (double)(problem->batch * problem->heads * problem->queries) *
+                     (double)(problem->dim + problem->value_dim);
+        return cost;
+    }
+    const int is_told =
+        !attn_plan_create(counter->context, counter->trial->backend->id, problem,
+                          counter->parameters.params, counter->parameters.count, &plan, NULL) &&
+        !attn_plan_cost(plan, &cost, NULL);
+    attn_plan_destroy(plan);
+    return is_told ? cost : untold;
+}
+
+static void add(counter_t *counter, const attn_cost_t *cost) {
+    counter->sum.flops += cost->flops;
+    counter->sum.bytes += cost->bytes;
+    counter->sum.pairs += cost->pairs;
+    counter->sum.touched += cost->touched;
+    counter->sum.gradient_flops += cost->gradient_flops;
+}
+
+void visible_lengths(trial_t *trial, const attn_context_t *context, const settings_t *settings) {
+    const attn_tensor_t *lengths = &trial->io.kv_lengths;
+    attn_problem_t one = *attn_plan_problem(trial->plan);
+    counter_t counter;
+    attn_cost_t cost = untold;
+    if (!lengths->data) return;
+    begin(&counter, trial, context, settings);
+    one.batch = 1;
+    for (int64_t b = 0; b < lengths->shape[0]; b++) {
+        const int64_t at[4] = {b}, length = *(const int64_t *)(void *)array_element(lengths, at);
+        if (!b || length != one.keys) {
+            one.keys = length;
+            cost = cost_of(&counter, &one);
+        }
+        add(&counter, &cost);
+    }
+    trial->cost = counter.sum;
+}
+
+void visible_tokens(trial_t *trial, const attn_context_t *context, const settings_t *settings,
+                    int64_t before) {
+    attn_problem_t token = *attn_plan_problem(trial->plan);
+    const int64_t queries = token.queries;
+    counter_t counter;
+    begin(&counter, trial, context, settings);
+    counter.sum.pairs = trial->cost.pairs;
+    counter.sum.touched = trial->cost.touched;
+    token.queries = 1;
+    token.past = 0;
+    token.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+    const int keeps_keys = (trial->backend->features & ATTN_FEATURE_LSE) != 0;
+    for (int64_t i = 0; keeps_keys && i < queries; i++) {
+        token.keys = before + i + 1;
+        const attn_cost_t cost = cost_of(&counter, &token);
+        counter.sum.flops += cost.flops;
+        counter.sum.bytes += cost.bytes;
+    }
+    if (!keeps_keys) counter.sum.flops = counter.sum.bytes = NAN;
+    trial->cost = counter.sum;
+}
