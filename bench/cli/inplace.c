@@ -20,7 +20,8 @@ int inplace_reserve(const char *path, const inplace_t *content) {
 static int write_range(int descriptor, const inplace_t *content, size_t first, size_t end) {
     const size_t middle = content->head_size;
     int code = 0;
-    if (lseek(descriptor, (off_t)first, SEEK_SET) < 0) return errno;
+    /* In parentheses: the macro that wasi-libc has of this name is no C11. */
+    if ((lseek)(descriptor, (off_t)first, SEEK_SET) < 0) return errno;
     if (first < middle)
         code = file_write(descriptor, content->head + first, (end < middle ? end : middle) - first);
     if (!code && end > middle) {

@@ -218,7 +218,7 @@ describe("attn lab train", () => {
         [
             "a rate that is 0 as a float",
             ["train", "lis", "--rate", "1e-320", "-o", "x"],
-            /--rate: 9\.99989e-321 is not above 0/,
+            /--rate: '1e-320' is below the smallest f32/,
         ],
         [
             "dropout that is 1 as a float",

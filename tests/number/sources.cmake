@@ -9,6 +9,7 @@ set(float "%[-+ #0-9]*(\\.[1-9*][0-9]*)?l?[aefgAEFG]")
 set(writing "(printf|attn_fail) ?\\([^;]*${float}[^;]*")
 foreach(folder IN ITEMS core plugins bench/cli bench/labs bench/measure wasm/src wasm/native)
   file(GLOB_RECURSE files ${SOURCE}/${folder}/*.c ${SOURCE}/${folder}/*.h)
+  list(FILTER files EXCLUDE REGEX "/core/examples/") # programs of a user
   foreach(file IN LISTS files)
     file(READ ${file} text)
     string(REGEX REPLACE "/\\*([^*]|\\*+[^*/])*\\*+/" "" text "${text}")
