@@ -2,11 +2,11 @@
 #include "cli/cli.h"
 #include "cli/gradients.h"
 #include "cli/inputs.h"
-#include "cli/lemmas.h"
 #include "cli/output.h"
+#include "cli/report.h"
 #include "cli/stream.h"
-#include "cli/table.h"
 #include "cli/trial.h"
+#include "measure/accuracy.h"
 #include "npy/npy.h"
 
 #include <math.h>
@@ -25,10 +25,9 @@ typedef struct run {
     trial_t trial;
     gradients_t gradients;
     float *weight_rows; /* (B, H, n, m) */
-    double seconds, gradient_seconds;
-    int is_on_stdout; /* an array, which has it alone */
-    uint64_t stream_memory;
-    double longest; /* |x|^2 of X's rows */
+    int is_on_stdout;   /* an array, which has it alone */
+    int json, wants_error;
+    report_t report;
 } run_t;
 
 static int compute_weights(run_t *run) {
@@ -48,6 +47,33 @@ static int compute_weights(run_t *run) {
     return CLI_OK;
 }
 
+/* How far the result is from exact softmax attention. */
+static int compute_error(run_t *run) {
+    trial_t *trial = &run->trial;
+    inputs_t *inputs = &run->inputs;
+    const int64_t stride = accuracy_stride(&inputs->problem, ACCURACY_WORK);
+    attn_io_t io = trial->io;
+    if (!run->wants_error) return CLI_OK;
+    if (inputs_has_x(inputs)) {
+        io.query = inputs->arrays[INPUT_QUERY].tensor;
+        io.key = inputs->arrays[INPUT_KEY].tensor;
+    }
+    if (accuracy_error(&inputs->problem, &io, stride, &run->report.error, &trial->error))
+        return cli_reject(NULL, &trial->error);
+    return CLI_OK;
+}
+
+/* X becomes the trial's; where the error is asked for, it is written out first, for the truth alone. */
+static int place_x(run_t *run, const attn_backend_t *backend) {
+    inputs_t *inputs = &run->inputs;
+    const attn_io_t without = inputs->io;
+    run->report.longest = csr_longest(&inputs->x);
+    if (run->wants_error && inputs_write_x(inputs)) return CLI_USAGE;
+    inputs->io = without;
+    csr_place(&inputs->x, backend, run->trial.arrays);
+    return CLI_OK;
+}
+
 static int compute(run_t *run) {
     trial_t *trial = &run->trial;
     const attn_backend_t *backend = attn_backend_find(run->context, run->backend);
@@ -59,23 +85,21 @@ static int compute(run_t *run) {
         return cli_reject(NULL, &trial->error);
     if (trial_plan(trial, run->context, backend, &inputs->problem, &run->settings, &inputs->given))
         return cli_reject(NULL, &trial->error);
-    if (inputs_has_x(inputs)) {
-        run->longest = csr_longest(&inputs->x);
-        csr_place(&inputs->x, backend, trial->arrays);
-    }
+    if (inputs_has_x(inputs) && place_x(run, backend)) return CLI_USAGE;
     if (trial_load(trial, inputs->shared)) return CLI_USAGE;
     if (trial_prepare(trial, &run->inputs.io)) return cli_reject(NULL, &trial->error);
     if (gradients_prepare(&run->gradients, trial)) return CLI_USAGE;
     const double start = measure_clock();
-    if (run->chunk
-            ? stream_run(trial, run->context, &run->settings, run->chunk, &run->stream_memory)
-            : trial_run(trial))
+    if (run->chunk ? stream_run(trial, run->context, &run->settings, run->chunk,
+                                &run->report.stream_memory)
+                   : trial_run(trial))
         return cli_reject(NULL, &trial->error);
-    run->seconds = measure_clock() - start;
+    run->report.seconds = measure_clock() - start;
     const double turn = measure_clock();
     if (run->inputs.backward && gradients_run(&run->gradients, trial))
         return cli_reject(NULL, &trial->error);
-    run->gradient_seconds = measure_clock() - turn;
+    run->report.gradient_seconds = measure_clock() - turn;
+    if (compute_error(run)) return CLI_USAGE;
     return run->weights ? compute_weights(run) : CLI_OK;
 }
 
@@ -102,6 +126,8 @@ static int add_target(run_t *run, targets_t *targets, const char *path, const at
     const size_t size = npy_header(header, tensor->dtype, rank, tensor->shape);
     output_add(&targets->output, path, header, size, tensor->data, bytes);
     run->is_on_stdout |= place_is_stdout(path);
+    if (run->json && run->is_on_stdout)
+        return cli_complain(CLI_USAGE, "--json: standard output has an array already");
     return CLI_OK;
 }
 
@@ -187,87 +213,6 @@ static int write_outputs(run_t *run) {
     return status ? status : output_write(&targets.output);
 }
 
-static const char *corner_name(int32_t causal) {
-    return causal == ATTN_CAUSAL_NONE       ? "no"
-           : causal == ATTN_CAUSAL_TOP_LEFT ? "top-left"
-                                            : "bottom-right";
-}
-
-/* A plan's cost knows of sizes and rules, not of what is in the arrays. */
-static const char *narrowing(uint32_t inputs) {
-    const uint32_t both = ATTN_INPUT_MASK | ATTN_INPUT_KV_LENGTHS;
-    return (inputs & both) == both          ? ", before mask and lengths"
-           : inputs & ATTN_INPUT_MASK       ? ", before mask"
-           : inputs & ATTN_INPUT_KV_LENGTHS ? ", before lengths"
-                                            : "";
-}
-
-static void report_sizes(const inputs_t *inputs) {
-    char shapes[INPUT_COUNT][96];
-    inputs_shape(inputs, INPUT_VALUE, shapes[INPUT_VALUE]);
-    if (inputs_has_x(inputs))
-        printf("sizes            X (%lld, %lld), %lld elements, V %s\n", (long long)inputs->x.rows,
-               (long long)inputs->x.columns, (long long)inputs->x.stored, shapes[INPUT_VALUE]);
-    else
-        printf("sizes            Q %s, K %s, V %s\n", inputs_shape(inputs, INPUT_QUERY, shapes[0]),
-               inputs_shape(inputs, INPUT_KEY, shapes[1]), shapes[INPUT_VALUE]);
-}
-
-static void report_lemmas(const run_t *run) {
-    const array_t *arrays = run->inputs.arrays;
-    const double longest =
-        inputs_has_x(&run->inputs)
-            ? run->longest
-            : lemmas_longer(array_longest(&arrays[INPUT_QUERY]), array_longest(&arrays[INPUT_KEY]));
-    char text[256];
-    if (lemmas_describe(run->trial.plan, longest, text, sizeof text)[0])
-        printf("%-16s %s\n", "weights", text);
-}
-
-static void report(const run_t *run) {
-    const inputs_t *inputs = &run->inputs;
-    const attn_problem_t *problem = &inputs->problem;
-    const attn_cost_t *cost = &run->trial.cost;
-    const double kept = trial_pairs(&run->trial, problem);
-    const double touched = trial_touched(&run->trial, problem);
-    char workspace[24], rules[256];
-    const attn_backend_t *backend = run->trial.backend;
-    printf("backend          %s %s\n", backend->id, backend->version ? backend->version : "");
-    printf("kernel           %s\n", attn_plan_kernel(run->trial.plan));
-    report_sizes(inputs);
-    printf("causal           %s\n", corner_name(problem->causal));
-    if (!isnan(problem->scale)) printf("scale            %.9g\n", (double)problem->scale);
-    if (rules_describe(problem, rules)[0]) printf("rules            %s\n", rules);
-    printf("time             %.4g ms, first call\n", 1e3 * run->seconds);
-    if (!isnan(cost->flops))
-        printf("speed            %.4g GFLOP/s\n", 1e-9 * cost->flops / run->seconds);
-    if (inputs->backward)
-        printf("gradients        %.4g ms, %lld non-finite in that of out\n",
-               1e3 * run->gradient_seconds,
-               (long long)array_nonfinite(&run->gradients.arrays[ATTN_ARRAY_OUT]));
-    if (!isnan(kept))
-        printf("pairs            %.4g%% of n m%s\n", 100 * kept, narrowing(problem->inputs));
-    if (!isnan(touched))
-        printf("touched          %.4g%% of n m, %.4g%% of it kept\n", 100 * touched,
-               100 * kept / touched);
-    if (run->chunk)
-        printf("stream           %s\n", table_bytes(workspace, (double)run->stream_memory));
-    else
-        printf("workspace        %s\n",
-               table_bytes(workspace, (double)attn_plan_workspace_size(run->trial.plan)));
-    printf("non-finite       %lld in Q, %lld in K, %lld in V\n",
-           (long long)inputs->nonfinite[INPUT_QUERY], (long long)inputs->nonfinite[INPUT_KEY],
-           (long long)inputs->nonfinite[INPUT_VALUE]);
-    printf("degenerate rows  %lld\n", (long long)run->trial.report.degenerate_rows);
-    attn_fact_t fact = {.struct_size = sizeof fact};
-    for (uint32_t i = 0; attn_plan_fact(run->trial.plan, i, &fact); i++)
-        if (fact.text)
-            printf("%-16s %s\n", fact.label, fact.text);
-        else
-            printf("%-16s %.9g\n", fact.label, fact.number);
-    report_lemmas(run);
-}
-
 static int check_options(run_t *run) {
     attn_array_info_t info = {.struct_size = sizeof info};
     if (inputs_check(&run->inputs, "run") || gradients_check(&run->gradients)) return CLI_USAGE;
@@ -295,7 +240,11 @@ static int execute(run_t *run) {
     if (!status) status = inputs_load(&run->inputs);
     if (!status) status = compute(run);
     if (!status) status = write_outputs(run);
-    if (!status && !run->is_on_stdout) report(run);
+    run->report.is_stream = run->chunk > 0;
+    if (!status && run->json)
+        report_json(&run->report);
+    else if (!status && !run->is_on_stdout)
+        report_text(&run->report);
     return status;
 }
 
@@ -330,11 +279,21 @@ static const char details[] =
     "front those that Q lacks.\n"
     "\n"
     "--grad out=DO.npy --grad query=DQ.npy --grad key=DK.npy: with the gradient of a loss by the\n"
-    "result, those by inputs; the gradient of K begins with that of past K.";
+    "result, those by inputs; the gradient of K begins with that of past K.\n"
+    "\n"
+    "The time is that of the first call, which also brings memory and code into the caches: attn\n"
+    "bench repeats. --error is the relative error against softmax in double precision, as compare\n"
+    "tells it: of rows evenly spaced where there are many.";
 
 int cli_run(int argc, char **argv) {
-    run_t run = {
-        .settings = {.threads = 1}, .inputs = {.rules = {.scale = NAN}}, .scores_mode = -1};
+    run_t run = {.settings = {.threads = 1},
+                 .inputs = {.rules = {.scale = NAN}},
+                 .scores_mode = -1,
+                 .report = {.trial = &run.trial,
+                            .inputs = &run.inputs,
+                            .gradients = &run.gradients,
+                            .longest = NAN,
+                            .error = NAN}};
     option_t options[OPTION_LIST_SIZE] = {
         {"BACKEND", 0, OPTION_ARGUMENT, NULL, "softmax, or another that attn list shows",
          &run.backend, 0, 0},
@@ -356,6 +315,9 @@ int cli_run(int argc, char **argv) {
         {"present-v", 0, OPTION_TEXT, "PV.npy", "also write past V and V, joined",
          &run.present_value, 0, 0},
         GRADIENTS_OPTION(run.gradients),
+        {"error", 0, OPTION_SWITCH, NULL,
+         "also tell how far the result is from exact softmax attention", &run.wants_error, 0, 0},
+        {"json", 0, OPTION_SWITCH, NULL, "the report as JSON, with all digits", &run.json, 0, 0},
         RULES_OPTIONS(run.inputs.rules),
         SETTINGS_PARAMETERS(run.settings),
         SETTINGS_THREADS(run.settings),

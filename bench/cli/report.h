@@ -1,0 +1,27 @@
+/*
+ * cli/report.h: what `attn run` tells of a run, for people and as JSON.
+ */
+#ifndef ATTN_CLI_REPORT_H
+#define ATTN_CLI_REPORT_H
+
+#include "cli/gradients.h"
+#include "cli/inputs.h"
+#include "cli/trial.h"
+
+typedef struct report {
+    const trial_t *trial;
+    const inputs_t *inputs;
+    const gradients_t *gradients;
+    double seconds, gradient_seconds; /**< of the first call */
+    double longest;                   /**< |x|^2 of the rows of a sparse X; NaN for none */
+    double error;                     /**< NaN: not asked for */
+    int is_stream;
+    uint64_t stream_memory;
+} report_t;
+
+void report_text(const report_t *report);
+
+/** One object. What there is none of is null. */
+void report_json(const report_t *report);
+
+#endif
