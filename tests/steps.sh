@@ -92,7 +92,7 @@ step_lint() {
     shell_scripts | xargs -0 shellcheck --external-sources
     npx prettier --check .
     npx eslint .
-    node --test tests/papers.test.mjs bench/peers/*.test.mjs bench/report/*.test.mjs
+    node --test tests/papers.test.mjs tests/toolchain.test.mjs bench/peers/*.test.mjs bench/report/*.test.mjs
     npx tsc -p web --noEmit
 }
 

@@ -21,10 +21,22 @@ attn_first_program() {
     echo "$1"
 }
 
+# The exact version of Node.js that stands for a major one.
+attn_node_version() {
+    case $1 in
+    20) echo 20.20.2 ;;
+    24) echo 24.21.0 ;;
+    *) echo "no Node.js $1 is pinned: 20 and 24 are" >&2 && return 1 ;;
+    esac
+}
+attn_npm_version=11.21.2
+
 # Where ./dev puts Node.js of a major version: 24 where the system has none or one that is too old, and
-# what step `node` and the peers run beside it.
+# what step `node` and the peers run beside it. With another pin it is another folder.
 attn_node_folder() {
-    echo "$ATTN_CACHE/node-$1"
+    local version
+    version=$(attn_node_version "$1") || return
+    echo "$ATTN_CACHE/node-$version-npm-$attn_npm_version"
 }
 
 # attn_at_least WANTED FOUND: compares dotted versions.

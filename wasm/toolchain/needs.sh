@@ -164,8 +164,8 @@ install_node() {
     local folder
     folder=$(attn_node_folder "$1")
     [ -d "$folder" ] && return
-    echo "installing: Node.js $1 into $folder"
-    "$here/install-node.sh" "$folder" "$1"
+    echo "installing: Node.js $(attn_node_version "$1") into $folder"
+    "$here/install-node.sh" "$folder" "$(attn_node_version "$1")" "$attn_npm_version"
 }
 
 as_root() {
@@ -233,7 +233,7 @@ describe_download() {
     case $1 in
     emscripten) echo "Emscripten 3.1.69 (250 MB to fetch, 0.8 GB on disk) into $attn_own_emscripten" ;;
     simde) echo "SIMDe 0.8.2 into $attn_own_simde" ;;
-    other-node) echo "Node.js $(other_node_major) into $(attn_node_folder "$(other_node_major)")" ;;
+    other-node) echo "Node.js $(attn_node_version "$(other_node_major)") into $(attn_node_folder "$(other_node_major)")" ;;
     npm) echo "npm packages of package-lock.json" ;;
     bundlers) echo "npm packages of $BUNDLERS/package-lock.json" ;;
     esac
