@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { bundledParts, linkedParts, modulesIn, noticeOf } from "./notice.mjs";
 
 /* Node's, which share what they are made of. */
 const NODE = [
@@ -113,6 +114,10 @@ const bundle = (names, external = externalOf(names), changes = [beside]) =>
         plugins: names[0].startsWith("softmax") ? [...changes, small] : changes,
     });
 
+/* The modules that are in what is written. */
+const bundled = new Set();
+const note = (output) => modulesIn(output).forEach((id) => bundled.add(id));
+
 /** The files that an entry cannot do without. */
 async function madeOf(name) {
     const { output } = await (await bundle([name])).generate({ format: "es" });
@@ -140,6 +145,7 @@ async function build(names) {
         chunkFileNames: "shared-[hash].js",
         codeSplitting: { groups },
     });
+    note(output);
     output.filter(({ name }) => WITH_FILES.includes(name)).forEach(writeStaying);
 }
 
@@ -171,8 +177,8 @@ function publish() {
  * are the ES modules beside them.
  */
 async function buildRequired(names) {
-    const output = await bundle(names, EXTERNAL, [beside, hereRequired]);
-    await output.write({
+    const bundler = await bundle(names, EXTERNAL, [beside, hereRequired]);
+    const { output } = await bundler.write({
         dir: made,
         format: "cjs",
         exports: "named",
@@ -180,6 +186,7 @@ async function buildRequired(names) {
         entryFileNames: "[name].cjs",
         chunkFileNames: "shared-[hash].cjs",
     });
+    note(output);
 }
 
 /** Their types: declarations of CommonJS, which are the same but for the names of files. */
@@ -201,11 +208,21 @@ function publishModels() {
     }
 }
 
+/** What package.json ships beside LICENSE. */
+function publishNotice() {
+    writeFileSync(
+        `${made}NOTICE`,
+        noticeOf("libattn", [...bundledParts(bundled), ...linkedParts()]),
+    );
+    renameSync(`${made}NOTICE`, folder("NOTICE"));
+}
+
 try {
     for (const names of BUNDLES) await build(names);
     for (const names of REQUIRED) await buildRequired(names);
     writeRequiredTypes();
     publishModels();
+    publishNotice();
     publish();
 } finally {
     rmSync(made, { recursive: true });

@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { NOTICE } from "./notice.js";
 import { fileOf, pageOf, pages } from "./pages.js";
 import { frame as german } from "./src/words/de/frame";
 import { frame as english } from "./src/words/en/frame";
@@ -74,6 +75,7 @@ function framed(html, file) {
         ["<head>", `<head>${head}${languagesOf(page)}`],
         ["</header>", `${nav(page, words)}\n    </header>${computes ? notices(words) : ""}`],
         ...(computes ? [["</main>", `</main>${footer(words)}`]] : []),
+        ["</footer>", `  <p><a href="./${NOTICE}">${words.licences}</a></p>\n    </footer>`],
     ];
     return parts.reduce((text, [mark, whole]) => {
         if (!text.includes(mark)) throw new Error(`${file} has no ${mark}`);

@@ -1,17 +1,19 @@
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import { build, defineConfig } from "vite";
+import { modulesIn } from "../wasm/notice.mjs";
 import { frame } from "./frame.js";
 import { gallery } from "./gallery.js";
+import { noteModules, notice, noticeOfModules } from "./notice.js";
 import { files } from "./pages.js";
 import { programOf } from "./src/one/program.js";
 import { languages, words, wordsOf } from "./words.js";
 
 export default defineConfig({
-    plugins: [words(), frame(), gallery(), oneFile(), serviceWorker()],
+    plugins: [words(), frame(), gallery(), oneFile(), notice(), serviceWorker()],
     base: "./", // the built page works from any folder of any static server
     html: { additionalAssetSources: { a: { srcAttributes: ["href"], filter: isFile } } },
-    worker: { format: "es" },
+    worker: { format: "es", plugins: () => [noteModules()] },
     build: {
         target: "es2023",
         assetsInlineLimit: 0, // nothing becomes a data: URL, which the page's policy refuses
@@ -55,7 +57,9 @@ function oneFile() {
                     publicDir: false,
                 });
                 const fileName = programOf(language);
-                this.emitFile({ type: "asset", fileName, source: output[0].code });
+                const told = noticeOfModules("This file", modulesIn(output)).replaceAll("*/", "");
+                const source = `/*\n${told}*/\n${output[0].code}`;
+                this.emitFile({ type: "asset", fileName, source });
             }
         },
     };
@@ -76,7 +80,7 @@ function serviceWorker() {
                 hash.update(await readFile(new URL(`public/${name}`, import.meta.url)));
             }
             for (const { fileName, source } of Object.values(bundle)) {
-                if (/\.html$|^one-file/.test(fileName)) hash.update(source);
+                if (/\.html$|^one-file|^NOTICE/.test(fileName)) hash.update(source);
             }
             const worker = await readFile(
                 new URL("src/shell/service-worker.js", import.meta.url),

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addonName, libcOf } from "../js/native-name.js";
+import { noticeOf, partOf } from "../notice.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
@@ -42,6 +43,9 @@ function packAddon(folder, name, version) {
     mkdirSync(stage);
     copyFileSync(here("../dist/libattn.node"), join(stage, "libattn.node"));
     copyFileSync(here("../LICENSE"), join(stage, "LICENSE"));
+    // On x86-64 kernels take the compiler's own intrinsics, and the C library is the system's.
+    if (process.arch !== "x64")
+        writeFileSync(join(stage, "NOTICE"), noticeOf(name, [partOf("SIMDe")]));
     const libc = libcOf(process);
     const [os, cpu] = [[process.platform], [process.arch]];
     const template = readJson(here("package.json"));

@@ -37,6 +37,7 @@ const template = join(project, "template.wasm");
 test("the tarball has what it needs and nothing else", () => {
     const wanted = [
         "LICENSE",
+        "NOTICE",
         "README.md",
         "REFERENCE.md",
         "package.json",
@@ -67,7 +68,7 @@ test("the tarball has what it needs and nothing else", () => {
     for (const name of [...wanted, ...builds]) assert.ok(files.includes(name), name);
     const stray = files.filter(
         (name) =>
-            !/^(LICENSE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|cjs|d\.cts|wasm|model))$/.test(
+            !/^(LICENSE|NOTICE|README\.md|REFERENCE\.md|package\.json|src\/(bindings|functions)\.h|js\/[\w/.-]+\.d\.ts|dist\/[\w/.-]+\.(jsx?|cjs|d\.cts|wasm|model))$/.test(
                 name,
             ),
     );

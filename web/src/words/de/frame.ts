@@ -17,4 +17,5 @@ export const frame: typeof english = {
     notStarted: (command) =>
         `Die Seite ist nicht gestartet. Von der Festplatte geöffnet kann sie es nicht: Browser laden ihre Teile nur von einem Webserver, etwa ${command} oder jedem anderen für Dateien in einem Ordner.`,
     nothingLeaves: "Alles wird in dieser Seite berechnet; nichts verlässt sie.",
+    licences: "Lizenzen der Bestandteile",
 };

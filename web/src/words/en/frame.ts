@@ -17,4 +17,5 @@ export const frame = {
     notStarted: (command: string) =>
         `The page has not started. Opened from a disk it cannot: browsers load its parts from a web server alone, such as ${command} or any other, for files in a folder.`,
     nothingLeaves: "Everything is computed in this page; nothing leaves it.",
+    licences: "Licences of what is in it",
 };
